@@ -1,0 +1,1 @@
+//! Real-time driver of links between network namespaces.

@@ -1,0 +1,1 @@
+//! A laboratory of network namespaces, built by batched netlink.

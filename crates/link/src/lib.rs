@@ -1,0 +1,1 @@
+//! A unidirectional link as a pure state machine.

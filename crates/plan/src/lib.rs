@@ -1,0 +1,222 @@
+//! The expanded run: every default filled in, every quantity an integer in the unit that its name says.
+//!
+//! The Python planner writes it as `plan.json`; every engine reads it here. An engine knows nodes, unidirectional links
+//! and flows: presets such as a dumbbell are gone by now. See `docs/reference/scenario.md` for the meaning of each key.
+
+mod routing;
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use units::{Duration, Rate, Time};
+
+pub use routing::Routes;
+
+/// One run, fully specified.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The scenario's name.
+    pub name: String,
+    /// Traffic starts at 0 and ends here.
+    pub duration_ns: Duration,
+    /// Root of every random stream.
+    pub seed: u64,
+    /// Hosts and switches.
+    pub nodes: Vec<Node>,
+    /// Unidirectional links. `bottleneck` is a name like any other.
+    pub links: Vec<Link>,
+    /// The traffic, in the scenario's order.
+    pub flows: Vec<Flow>,
+    /// What is written down, how often.
+    pub record: Record,
+    /// Settings of the emulation engine; others ignore them.
+    pub emulate: Emulate,
+}
+
+/// Where packets start, end or change links.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Node {
+    /// Runs flows; has an address.
+    Host {
+        /// Unique among nodes; at most 15 characters.
+        name: String,
+        /// Unique among hosts.
+        address: Ipv4Addr,
+        /// Namespaced sysctls, e.g. `net.ipv4.tcp_rmem`.
+        sysctl: BTreeMap<String, String>,
+    },
+    /// Forwards, instantly.
+    Switch {
+        /// Unique among nodes.
+        name: String,
+    },
+}
+
+impl Node {
+    /// The node's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Node::Host { name, .. } | Node::Switch { name } => name,
+        }
+    }
+}
+
+/// A unidirectional link: loss before -> queue -> serializer -> propagation -> loss after.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Unique among links.
+    pub name: String,
+    /// The node that sends into it.
+    pub from: String,
+    /// The node that it delivers to.
+    pub to: String,
+    /// Of whole frames plus `overhead_bytes`; `None`: no limit, packets never wait.
+    pub rate_bps: Option<Rate>,
+    /// Propagation, after serialisation.
+    pub delay_ns: Duration,
+    /// Room for waiting packets, the one in service not counted.
+    pub buffer: Buffer,
+    /// Probability that a packet is lost before the queue.
+    pub loss_before: f64,
+    /// Probability that a packet is lost after serialisation.
+    pub loss_after: f64,
+    /// Added to each frame's size on this link, in its rate and its buffer.
+    pub overhead_bytes: u32,
+}
+
+impl Link {
+    /// True if nothing can happen to a packet here: it is counted, not logged.
+    pub fn is_transparent(&self) -> bool {
+        self.rate_bps.is_none() && self.delay_ns == Duration::ZERO && self.loss_before == 0.0 && self.loss_after == 0.0
+    }
+}
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Buffer {
+    /// Whole frames plus overhead, in bytes.
+    Bytes(u64),
+    /// Frames of any size.
+    Packets(u64),
+    /// All of them.
+    Unlimited,
+}
+
+/// A flow from one host to another.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Unique among flows, e.g. `f1`.
+    pub id: String,
+    /// Sending host.
+    pub from: String,
+    /// Receiving host.
+    pub to: String,
+    /// When it starts.
+    pub start_ns: Time,
+    /// When it stops sending at the latest.
+    pub stop_ns: Time,
+    /// The receiver's port. Unique per receiving host and protocol.
+    pub port: u16,
+    /// What it sends.
+    pub workload: Workload,
+}
+
+/// What a flow sends.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Workload {
+    /// As much as TCP allows.
+    Tcp {
+        /// Congestion control, as the kernel names it.
+        cc: String,
+        /// Stop after this many bytes of application data.
+        bytes: Option<u64>,
+        /// Negotiate ECN (RFC 3168).
+        ecn: bool,
+    },
+    /// Datagrams at a constant rate, each at its own time.
+    Udp {
+        /// Of whole frames.
+        rate_bps: Rate,
+        /// UDP payload of each datagram.
+        payload_bytes: u32,
+        /// Stop after this many bytes of payload.
+        bytes: Option<u64>,
+    },
+    /// Any program, run in the sending host's namespace.
+    Command {
+        /// Shell command line, placeholders filled in.
+        command: String,
+        /// Shell command line of its peer, run in the receiving host's namespace before it.
+        server_command: Option<String>,
+    },
+}
+
+/// What is written down.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Spacing of `samples` and `links` rows.
+    pub sample_interval_ns: Duration,
+    /// Write a row per packet and link.
+    pub packets: bool,
+}
+
+/// Settings of the emulation engine.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Emulate {
+    /// Size of the packet ring between kernel and emulator.
+    pub ring_bytes: u64,
+    /// Busy-wait for this long before a packet is due.
+    pub spin_ns: Duration,
+    /// Room for packets inside the links; a run that needs more is invalid.
+    pub arena_bytes: u64,
+    /// Leave segmentation offloads on at the hosts' interfaces.
+    pub offloads: bool,
+}
+
+impl Plan {
+    /// Read and check `plan.json`.
+    pub fn read(path: &Path) -> Result<Plan> {
+        let text = std::fs::read_to_string(path).with_context(|| format!("reading the plan {}", path.display()))?;
+        let plan: Plan = serde_json::from_str(&text).with_context(|| format!("parsing the plan {}", path.display()))?;
+        plan.check().with_context(|| format!("in the plan {}", path.display()))?;
+        Ok(plan)
+    }
+
+    /// Hosts with their addresses, in the plan's order.
+    pub fn hosts(&self) -> impl Iterator<Item = (&str, Ipv4Addr, &BTreeMap<String, String>)> {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Host { name, address, sysctl } => Some((name.as_str(), *address, sysctl)),
+            Node::Switch { .. } => None,
+        })
+    }
+
+    /// The planner has refused bad input with better words; this keeps an engine from starting on a broken plan.
+    fn check(&self) -> Result<()> {
+        let nodes: Vec<&str> = self.nodes.iter().map(Node::name).collect();
+        let hosts: Vec<&str> = self.hosts().map(|(name, ..)| name).collect();
+        for link in &self.links {
+            ensure!(nodes.contains(&link.from.as_str()), "link {}: unknown node {}", link.name, link.from);
+            ensure!(nodes.contains(&link.to.as_str()), "link {}: unknown node {}", link.name, link.to);
+            ensure!(link.delay_ns >= Duration::ZERO, "link {}: negative delay", link.name);
+            for p in [link.loss_before, link.loss_after] {
+                ensure!((0.0..=1.0).contains(&p), "link {}: {p} is no probability", link.name);
+            }
+        }
+        for flow in &self.flows {
+            ensure!(hosts.contains(&flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
+            ensure!(hosts.contains(&flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);
+        }
+        Ok(())
+    }
+}

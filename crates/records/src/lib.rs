@@ -1,0 +1,1 @@
+//! Record types and their Parquet tables.

@@ -1,0 +1,1 @@
+//! Flows over real sockets, and the sampler that watches them.
