@@ -1,0 +1,62 @@
+"""A testbed for TCP congestion control: real Linux TCP on an emulated network.
+
+    import dumbbell
+    run = dumbbell.run("bbr-vs-cubic", overrides={"duration": "10 s"})
+    run.summary, run.samples, run.plot()
+
+Importing this package imports nothing else; each name below is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dumbbell.engines.run import run
+    from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed, RunInvalid, ScenarioError
+    from dumbbell.plan import expand
+    from dumbbell.records import Run, open
+    from dumbbell.scenario import Scenario, load
+
+__all__ = [
+    "DumbbellError",
+    "InputError",
+    "Interrupted",
+    "Run",
+    "RunFailed",
+    "RunInvalid",
+    "Scenario",
+    "ScenarioError",
+    "expand",
+    "load",
+    "open",
+    "run",
+]
+
+_HOME = {
+    "DumbbellError": "dumbbell.errors",
+    "InputError": "dumbbell.errors",
+    "Interrupted": "dumbbell.errors",
+    "Run": "dumbbell.records",
+    "RunFailed": "dumbbell.errors",
+    "RunInvalid": "dumbbell.errors",
+    "Scenario": "dumbbell.scenario",
+    "ScenarioError": "dumbbell.errors",
+    "expand": "dumbbell.plan",
+    "load": "dumbbell.scenario",
+    "open": "dumbbell.records",
+    "run": "dumbbell.engines.run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("dumbbell")
+    if name not in _HOME:
+        raise AttributeError(f"module 'dumbbell' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

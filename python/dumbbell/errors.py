@@ -1,0 +1,101 @@
+"""What can go wrong, said so that the reader knows what to do next.
+
+Every error that a user can cause or mend is a `DumbbellError`: what failed, why, and a hint. The command line prints it
+without a traceback and exits with its code; a Python caller catches it and reads the same three fields.
+
+| code | class          | meaning                                                              |
+|------|----------------|----------------------------------------------------------------------|
+| 0    |                | done                                                                 |
+| 1    | `RunFailed`    | a run or another piece of work started and failed                    |
+| 2    | `InputError`   | bad input, refused before anything starts                            |
+| 3    | `RunInvalid`   | the run finished, and its own evidence says not to trust it          |
+| 130  | `Interrupted`  | stopped by Ctrl-C                                                    |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class DumbbellError(Exception):
+    """Base of all errors that dumbbell raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, what: str, why: str = "", hint: str = "") -> None:
+        """Say `what` failed in one line, `why` in another, and what to do about it in `hint`."""
+        super().__init__(what, why, hint)
+        self.what = what
+        self.why = why
+        self.hint = hint
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """The problems behind this error; just one unless a subclass collects several."""
+        return (Problem(self.what, self.why, self.hint),)
+
+    def __str__(self) -> str:
+        """All problems in plain text, as the command line prints them."""
+        return "\n".join(problem.text() for problem in self.problems)
+
+
+class RunFailed(DumbbellError):
+    """A run started and failed."""
+
+    exit_code = 1
+
+
+class InputError(DumbbellError):
+    """Bad input: a scenario, an option or a path."""
+
+    exit_code = 2
+
+
+class RunInvalid(DumbbellError):
+    """A run finished, but its verdict is `invalid`."""
+
+    exit_code = 3
+
+
+class Interrupted(DumbbellError):
+    """Stopped by the user."""
+
+    exit_code = 130
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: what failed, why, and what to do."""
+
+    what: str
+    why: str = ""
+    hint: str = ""
+
+    def text(self) -> str:
+        """Plain lines: what failed, then `why` indented, then `hint:`."""
+        lines = [self.what]
+        lines += [f"  {line}" for line in self.why.splitlines()]
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class ScenarioError(InputError):
+    """A scenario is refused, for one or several reasons at once."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        """Take at least one problem; the first one stands in `what`, `why` and `hint`."""
+        first = problems[0]
+        super().__init__(first.what, first.why, first.hint)
+        self._problems = tuple(problems)
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """All of them, in the file's order."""
+        return self._problems
+
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Problem, ...]]]:
+        """Survive the way back from a worker process."""
+        return type(self), (self._problems,)
