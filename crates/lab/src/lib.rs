@@ -1,1 +1,20 @@
 //! A laboratory of network namespaces, built by batched netlink.
+//!
+//! One single-threaded process [enters a sandbox](sandbox::enter) of its own namespaces, forks, and its child (pid 1 of the
+//! sandbox) calls [`sandbox::mounts`] and [`Lab::build`]. When that child ends, by whatever cause, the kernel removes
+//! everything: nothing of a lab outlives it, and nothing outside was touched.
+//!
+//! ```text
+//!   host s1 (netns)                core (the caller's netns)
+//!   eth0 ------------- veth ------------- s1        no IP here: the emulator reads and writes frames
+//!   10.0.0.1/32, default via GATEWAY      (ARP off)
+//! ```
+
+mod error;
+mod host;
+mod lab;
+pub mod sandbox;
+
+pub use error::Error;
+pub use host::{Host, HostSpec};
+pub use lab::{Counters, Lab, Side};
