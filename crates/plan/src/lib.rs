@@ -180,8 +180,6 @@ pub struct Emulate {
     pub spin_ns: Duration,
     /// Room for packets inside the links; a run that needs more is invalid.
     pub arena_bytes: u64,
-    /// Leave segmentation offloads on at the hosts' interfaces.
-    pub offloads: bool,
 }
 
 impl Plan {

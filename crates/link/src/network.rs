@@ -1,0 +1,149 @@
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use anyhow::Result;
+use plan::{Plan, Routes};
+use units::Time;
+
+use crate::packet::{Fate, Packet, Passage};
+use crate::pipeline::Link;
+
+/// Told of what happens in a [`Network`], in the order of time.
+pub trait Sink {
+    /// A link is done with a packet. `last`: no later link on its path can do anything to it.
+    ///
+    /// Not called for transparent links.
+    fn passed(&mut self, link: u32, passage: &Passage, last: bool);
+    /// A packet reached its destination host.
+    fn delivered(&mut self, packet: Packet, at: Time);
+}
+
+/// Links joined by switches, in virtual time.
+///
+/// Hosts stand outside: packets [`enter`](Network::enter) at a host and come out of the [`Sink`].
+#[derive(Debug)]
+pub struct Network {
+    links: Vec<Link>,
+    transparent: Vec<bool>,
+    routes: Routes,
+    /// Pending events, earliest first, ties by the links' order in the plan. Stale ones are skipped when they come up.
+    events: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The earliest pending event of each link.
+    scheduled: Vec<Time>,
+    now: Time,
+}
+
+impl Network {
+    /// The plan's links, empty.
+    pub fn new(plan: &Plan) -> Result<Network> {
+        Ok(Network {
+            links: plan.links.iter().map(|spec| Link::new(spec, plan.seed)).collect(),
+            transparent: plan.links.iter().map(plan::Link::is_transparent).collect(),
+            routes: Routes::new(plan)?,
+            events: BinaryHeap::new(),
+            scheduled: vec![Time::NEVER; plan.links.len()],
+            now: Time(i64::MIN),
+        })
+    }
+
+    /// The links, in the plan's order.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The links, to reset their maxima.
+    pub fn links_mut(&mut self) -> &mut [Link] {
+        &mut self.links
+    }
+
+    /// When something happens next if nothing enters.
+    pub fn next_event(&mut self) -> Time {
+        while let Some(&Reverse((at, link))) = self.events.peek() {
+            if at == self.scheduled[link as usize] {
+                return at;
+            }
+            self.events.pop();
+        }
+        Time::NEVER
+    }
+
+    /// A packet leaves the host `from` (index among the plan's nodes) for its destination. `false` if there is no path.
+    ///
+    /// What is due by `now` happens first. A `now` before an earlier call's counts as that call's: the network's time
+    /// never goes back.
+    pub fn enter(&mut self, packet: Packet, from: usize, now: Time, sink: &mut impl Sink) -> bool {
+        self.advance(now, sink);
+        let Some(first) = self.routes.next_link(from, usize::from(packet.to)) else { return false };
+        self.forward(packet, first, self.now, sink);
+        true
+    }
+
+    /// Let everything happen that is due by `now`.
+    pub fn advance(&mut self, now: Time, sink: &mut impl Sink) {
+        loop {
+            let at = self.next_event();
+            if at > now {
+                break;
+            }
+            let Some(Reverse((at, link))) = self.events.pop() else { break };
+            self.now = self.now.max(at);
+            self.scheduled[link as usize] = Time::NEVER;
+            while let Some(passage) = self.links[link as usize].poll(at) {
+                let last = self.is_last(link, passage.packet.to);
+                sink.passed(link, &passage, last);
+                if passage.fate == Fate::Delivered {
+                    self.move_on(passage.packet, link, at, sink);
+                }
+            }
+            self.schedule(link);
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// Packets inside, by link.
+    pub fn inside(&self) -> impl Iterator<Item = (u32, Passage)> {
+        self.links.iter().enumerate().flat_map(|(i, link)| link.inside().map(move |passage| (i as u32, passage)))
+    }
+
+    fn move_on(&mut self, packet: Packet, done: u32, at: Time, sink: &mut impl Sink) {
+        let node = self.routes.end_of(done);
+        if node == usize::from(packet.to) {
+            sink.delivered(packet, at);
+        } else if let Some(next) = self.routes.next_link(node, usize::from(packet.to)) {
+            self.forward(packet, next, at, sink);
+        } else {
+            unreachable!("a route leads from its first link to its host");
+        }
+    }
+
+    fn forward(&mut self, packet: Packet, link: u32, at: Time, sink: &mut impl Sink) {
+        let i = link as usize;
+        match self.links[i].push(packet, at) {
+            Err(passage) => sink.passed(link, &passage, true),
+            Ok(()) if self.transparent[i] => {
+                self.links[i].poll(at).expect("a transparent link delivers at once");
+                self.move_on(packet, link, at, sink);
+            }
+            Ok(()) => self.schedule(link),
+        }
+    }
+
+    fn schedule(&mut self, link: u32) {
+        let at = self.links[link as usize].next_event();
+        if at < self.scheduled[link as usize] {
+            self.scheduled[link as usize] = at;
+            self.events.push(Reverse((at, link)));
+        }
+    }
+
+    fn is_last(&self, link: u32, to: u16) -> bool {
+        let mut node = self.routes.end_of(link);
+        while node != usize::from(to) {
+            match self.routes.next_link(node, usize::from(to)) {
+                Some(next) if self.transparent[next as usize] => node = self.routes.end_of(next),
+                _ => return false,
+            }
+        }
+        true
+    }
+}

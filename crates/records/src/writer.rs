@@ -1,0 +1,139 @@
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use anyhow::{Context, Result, anyhow};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use serde::Serialize;
+
+use crate::{Names, Row};
+
+/// Rows that change hands at once: large enough to make a hand-over rare, small enough to stay in cache.
+const CHUNK: usize = 8 * 1024;
+
+/// What writing cost.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct WriterStats {
+    /// Rows written.
+    pub rows: u64,
+    /// CPU time of the writing thread, in seconds.
+    pub cpu_s: f64,
+    /// The most rows that waited to be written, in chunks of 8192.
+    pub backlog_max_chunks: usize,
+}
+
+/// Writes rows to a Parquet file from a thread of the lowest priority.
+///
+/// [`Writer::push`] never waits and, once warm, doesn't allocate: full chunks go to the thread and come back empty.
+pub struct Writer<R: Row> {
+    path: PathBuf,
+    chunk: Vec<R>,
+    full: Option<Sender<Vec<R>>>,
+    empty: Receiver<Vec<R>>,
+    waiting: Arc<AtomicUsize>,
+    backlog_max: usize,
+    thread: Option<JoinHandle<Result<WriterStats>>>,
+    failure: Arc<Mutex<Option<String>>>,
+}
+
+impl<R: Row> Writer<R> {
+    /// Start a table at `path`.
+    pub fn create(path: &Path, names: Names) -> Result<Self> {
+        let file = File::create(path).with_context(|| format!("creating the table {}", path.display()))?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_max_row_group_row_count(Some(1 << 20))
+            .build();
+        let table = ArrowWriter::try_new(file, R::schema(), Some(properties))?;
+        let (full, full_rx) = channel();
+        let (empty_tx, empty) = channel();
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let failure = Arc::new(Mutex::new(None));
+        let thread = std::thread::Builder::new().name("db-writer".into()).spawn({
+            let (waiting, failure) = (waiting.clone(), failure.clone());
+            move || {
+                let written = write_all(table, full_rx, empty_tx, &names, &waiting);
+                if let Err(error) = &written {
+                    *failure.lock().expect("no writer panics with the lock held") = Some(format!("{error:#}"));
+                }
+                written
+            }
+        })?;
+        Ok(Writer {
+            path: path.to_path_buf(),
+            chunk: Vec::with_capacity(CHUNK),
+            full: Some(full),
+            empty,
+            waiting,
+            backlog_max: 0,
+            thread: Some(thread),
+            failure,
+        })
+    }
+
+    /// Append a row.
+    pub fn push(&mut self, row: R) {
+        self.chunk.push(row);
+        if self.chunk.len() == CHUNK {
+            self.hand_over();
+        }
+    }
+
+    fn hand_over(&mut self) {
+        let next = self.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(CHUNK));
+        let chunk = std::mem::replace(&mut self.chunk, next);
+        self.backlog_max = self.backlog_max.max(1 + self.waiting.fetch_add(1, Ordering::Relaxed));
+        // A send fails only if the thread has ended with an error, which `finish` reports.
+        let _ = self.full.as_ref().expect("open until finish").send(chunk);
+    }
+
+    /// Write what is left, close the file and say what it cost.
+    pub fn finish(mut self) -> Result<WriterStats> {
+        if !self.chunk.is_empty() {
+            self.hand_over();
+        }
+        self.full = None;
+        let thread = self.thread.take().expect("finish is called once");
+        let written = thread.join().map_err(|_| anyhow!("the writing thread panicked"))?;
+        if let Some(why) = self.failure.lock().expect("the thread has ended").take() {
+            return Err(anyhow!("writing {}: {why}", self.path.display()));
+        }
+        let mut stats = written?;
+        stats.backlog_max_chunks = self.backlog_max;
+        Ok(stats)
+    }
+}
+
+fn write_all<R: Row>(
+    mut table: ArrowWriter<File>,
+    full: Receiver<Vec<R>>,
+    empty: Sender<Vec<R>>,
+    names: &Names,
+    waiting: &AtomicUsize,
+) -> Result<WriterStats> {
+    // Whatever priority the creating thread has, records are less urgent than packets.
+    // SAFETY: plain system calls on the calling thread.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, 19) };
+    let mut rows = 0;
+    for mut chunk in full {
+        waiting.fetch_sub(1, Ordering::Relaxed);
+        rows += chunk.len() as u64;
+        table.write(&R::batch(&chunk, names)?)?;
+        chunk.clear();
+        let _ = empty.send(chunk);
+    }
+    table.into_inner()?.sync_all()?;
+    Ok(WriterStats { rows, cpu_s: thread_cpu_s(), backlog_max_chunks: 0 })
+}
+
+fn thread_cpu_s() -> f64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `t` is a valid timespec to write to.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut t) };
+    t.tv_sec as f64 + t.tv_nsec as f64 / 1e9
+}
