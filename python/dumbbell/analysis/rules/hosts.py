@@ -1,0 +1,123 @@
+"""Did hosts and flows do what the plan says?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from dumbbell.analysis import thresholds as limit
+from dumbbell.analysis.evidence import Evidence
+from dumbbell.analysis.verdict import Judgement, Rule, Verdict, at_most, not_applicable, rule
+
+_ENDED_BY_US: Final = frozenset({None, 0, -15, -9, 128 + 15, 128 + 9})
+"""Exit codes of a server: it runs until the run ends it, by SIGTERM or SIGKILL."""
+
+
+@rule("complete", "the run was stopped before its end")
+def complete(evidence: Evidence) -> Judgement:
+    """Whether the traffic ran for as long as planned."""
+    stopped = evidence.traffic["interrupted"]
+    measured = f"stopped after {evidence.traffic['wall_s']:.1f} s" if stopped else "ran to its end"
+    return Judgement(Verdict.INVALID if stopped else Verdict.VALID, measured, "runs to its end")
+
+
+@rule("flow-errors", "a flow did not run as planned")
+def flow_errors(evidence: Evidence) -> Judgement:
+    """Flows that report an error, and flows that delivered nothing."""
+    commands = {flow["id"] for flow in evidence.plan["flows"] if flow["workload"]["kind"] == "command"}
+    wrong = [
+        f"{flow['id']}: {flow['error'] or 'delivered nothing'}"
+        for flow in evidence.traffic["flows"]
+        if flow["error"] or (flow["id"] not in commands and not flow["received_bytes"])
+    ]
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "none", "none")
+
+
+@rule("algorithm", "a flow did not use the congestion control that the scenario names")
+def algorithm(evidence: Evidence) -> Judgement:
+    """The algorithm read back from each socket."""
+    flows = [flow for flow in evidence.traffic["flows"] if flow["cc_requested"]]
+    if not flows:
+        return not_applicable("no flow sets an algorithm")
+    wrong = [
+        f"{flow['id']}: {flow['cc_actual']} instead of {flow['cc_requested']}"
+        for flow in flows
+        if flow["cc_actual"] != flow["cc_requested"]
+    ]
+    used = ", ".join(f"{flow['id']}: {flow['cc_actual']}" for flow in flows)
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or used, "as requested")
+
+
+@rule(
+    "window-limits",
+    "a receive window or send buffer held a flow back, so its congestion control was not what limited it",
+)
+def window_limits(evidence: Evidence) -> Judgement:
+    """Busy time limited by rwnd or sndbuf, for the flow that was limited most."""
+    shares = [
+        (flow[f"{kind}_limited_us"] / flow["busy_us"], flow["id"], kind)
+        for flow in evidence.traffic["flows"]
+        if flow["busy_us"]
+        for kind in ("rwnd", "sndbuf")
+    ]
+    if not shares:
+        return not_applicable("no TCP flow was busy")
+    share, flow, kind = max(shares)
+    suspect, invalid = limit.LIMITED_SHARE
+    return Judgement(
+        at_most(share, (suspect, invalid)), f"{flow}: {kind} {share:.2%} of busy time", f"<= {suspect:.0%}"
+    )
+
+
+@rule("offloads", "segments were merged or split outside the emulator, so a queue did not hold packets of wire size")
+def offloads(evidence: Evidence) -> Judgement:
+    """Segmentation and checksum offloads at the end of the run."""
+    if evidence.plan["emulate"]["offloads"]:
+        return not_applicable("the scenario leaves offloads on")
+    on = [
+        f"{host}: {feature}"
+        for host, features in evidence.lab["offloads"].items()
+        for feature in sorted(features)
+        if features[feature]
+    ]
+    return Judgement(Verdict.INVALID if on else Verdict.VALID, "on: " + ", ".join(on) if on else "all off", "all off")
+
+
+@rule("sysctls", "a kernel setting was not what the plan says")
+def sysctls(evidence: Evidence) -> Judgement:
+    """Every planned sysctl against its value read back at the end of the run."""
+    wrong = [
+        f"{host}: {key} = {actual!r} instead of {wanted!r}"
+        for host, key, wanted, actual in _sysctls(evidence)
+        if actual is None or actual.split() != wanted.split()
+    ]
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "as planned", "as planned")
+
+
+@rule("commands", "an external program failed, so its traffic is not what the scenario asks for")
+def commands(evidence: Evidence) -> Judgement:
+    """Exit codes of external programs and of their servers."""
+    ran = [(flow["id"], flow["command"]) for flow in evidence.traffic["flows"] if flow["command"]]
+    if not ran:
+        return not_applicable("no flow runs a program")
+    wrong = [
+        f"{flow}: exit code {command['exit_code']}" for flow, command in ran if command["exit_code"] not in (0, None)
+    ]
+    wrong += [
+        f"{flow}: server's exit code {command['server_exit_code']}"
+        for flow, command in ran
+        if command["server_exit_code"] not in _ENDED_BY_US
+    ]
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "no failures", "exit code 0")
+
+
+def _sysctls(evidence: Evidence) -> Iterator[tuple[str, str, str, str | None]]:
+    nodes: list[dict[str, Any]] = evidence.plan["nodes"]
+    for node in nodes:
+        if node["kind"] == "host":
+            actual = evidence.lab["sysctls"].get(node["name"], {})
+            for key, wanted in node["sysctl"].items():
+                yield node["name"], key, wanted, actual.get(key)
+
+
+RULES: Final[tuple[Rule, ...]] = (complete, flow_errors, algorithm, window_limits, offloads, sysctls, commands)

@@ -1,0 +1,146 @@
+"""Was everything done when it was due?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dumbbell.analysis import thresholds as limit
+from dumbbell.analysis.evidence import Evidence
+from dumbbell.analysis.paths import smallest_base_rtt_ns
+from dumbbell.analysis.verdict import Judgement, Rule, Verdict, at_least, at_most, not_applicable, rule, worst
+
+_UDP_HEADERS_BYTES: Final = 14 + 20 + 8
+"""Ethernet, IPv4 and UDP: a frame is its payload and these."""
+
+
+@rule("lateness", "late packets add to every RTT and blur the gaps between packets")
+def lateness(evidence: Evidence) -> Judgement:
+    """99th percentile of lateness, and the share of packets that are over 1 ms late."""
+    rtt_us = smallest_base_rtt_ns(evidence.plan) / 1000
+    limits = (
+        max(limit.LATENESS_P99_US[0], limit.LATENESS_P99_OF_RTT[0] * rtt_us),
+        max(limit.LATENESS_P99_US[1], limit.LATENESS_P99_OF_RTT[1] * rtt_us),
+    )
+    p99 = evidence.emulator["lateness_us"]["p99"]
+    sent, late = evidence.emulator["sent_packets"], evidence.emulator["late_over_1ms"]
+    share = late / sent if sent else 0.0
+    return Judgement(
+        worst([at_most(p99, limits), at_most(share, limit.LATE_OVER_1MS_SHARE)]),
+        f"p99 {p99:.0f} us; {share:.3%} of packets over 1 ms",
+        f"p99 <= {limits[0]:.0f} us; <= {limit.LATE_OVER_1MS_SHARE[0]:.1%} over 1 ms",
+    )
+
+
+@rule("stall", "the network stood still for so long that a congestion control may have reacted to it")
+def stall(evidence: Evidence) -> Judgement:
+    """The longest lateness of any packet."""
+    longest_ms = evidence.emulator["lateness_us"]["max"] / 1000
+    suspect, invalid = limit.STALL_MS
+    return Judgement(at_most(longest_ms, (suspect, invalid)), f"longest {longest_ms:.1f} ms", f"<= {suspect:.0f} ms")
+
+
+@rule("read-lag", "packets that wait long in the ring may come too late for links of short delay")
+def read_lag(evidence: Evidence) -> Judgement:
+    """From arrival in the ring until the emulator reads."""
+    p99 = evidence.emulator["read_lag_us"]["p99"]
+    suspect, invalid = limit.READ_LAG_P99_US
+    return Judgement(at_most(p99, (suspect, invalid)), f"p99 {p99:.0f} us", f"p99 <= {suspect:.0f} us")
+
+
+@rule("emulator-starved", "the emulator wanted to run and had no CPU")
+def emulator_starved(evidence: Evidence) -> Judgement:
+    """Time in the run queue, of the run."""
+    return _waited(evidence.emulator, limit.EMULATOR_WAIT_SHARE)
+
+
+@rule("traffic-starved", "senders and receivers wanted to run and had no CPU, so hosts were slower than the network")
+def traffic_starved(evidence: Evidence) -> Judgement:
+    """Time in the run queue, of the run."""
+    return _waited(evidence.traffic, limit.TRAFFIC_WAIT_SHARE)
+
+
+@rule("steal", "the hypervisor gave this machine's CPU to others")
+def steal(evidence: Evidence) -> Judgement:
+    """Steal time, of all cores' time."""
+    cpu = evidence.lab["cpu"]
+    share = _share(cpu["steal_s"], cpu["cores"] * evidence.emulator["wall_s"])
+    suspect, invalid = limit.STEAL_SHARE
+    return Judgement(at_most(share, (suspect, invalid)), f"{share:.2%} of all cores", f"<= {suspect:.0%}")
+
+
+@rule("clock-steps", "arrivals are stamped by the wall clock, which was set during the run")
+def clock_steps(evidence: Evidence) -> Judgement:
+    """Steps of the wall clock against the monotonic one."""
+    steps = evidence.emulator["clock_steps"]
+    largest_us = max((abs(step["step_ns"]) / 1000 for step in steps), default=0.0)
+    measured = f"{len(steps)} steps, the largest of {largest_us:.0f} us" if steps else "no steps"
+    return Judgement(at_most(largest_us, limit.CLOCK_STEP_US), measured, "none")
+
+
+@rule("samples", "a short event, such as BBR's ProbeRTT, may be missing from the plots")
+def samples(evidence: Evidence) -> Judgement:
+    """Samples taken of those expected, and the longest gap."""
+    sampling = evidence.traffic["sampling"]
+    if not sampling["expected"]:
+        return not_applicable("no samples were due")
+    share = sampling["taken"] / sampling["expected"]
+    gap_ms = sampling["interval_us"]["max"] / 1000
+    gap_limit_ms = max(
+        limit.SAMPLE_GAP_MS, limit.SAMPLE_GAP_INTERVALS * evidence.plan["record"]["sample_interval_ns"] / 1e6
+    )
+    return Judgement(
+        worst(
+            [
+                at_least(share, limit.SAMPLES_TAKEN_SHARE),
+                Verdict.SUSPECT if gap_ms > gap_limit_ms else Verdict.VALID,
+            ]
+        ),
+        f"{share:.2%} taken; longest gap {gap_ms:.0f} ms",
+        f">= {limit.SAMPLES_TAKEN_SHARE[0]:.0%}; gap <= {gap_limit_ms:.0f} ms",
+    )
+
+
+@rule("udp-schedule", "datagrams left at other times than their constant rate asks for")
+def udp_schedule(evidence: Evidence) -> Judgement:
+    """99th percentile of |actual - scheduled| sending time, for the worst UDP flow."""
+    workloads = {flow["id"]: flow["workload"] for flow in evidence.plan["flows"]}
+    worst_flow: tuple[float, Judgement] | None = None
+    for flow in evidence.traffic["flows"]:
+        if flow["udp"] is None or not flow["udp"]["sent_packets"]:
+            continue
+        workload = workloads[flow["id"]]
+        gap_us = 8e6 * (workload["payload_bytes"] + _UDP_HEADERS_BYTES) / workload["rate_bps"]
+        suspect, invalid = (
+            max(floor, share * gap_us)
+            for floor, share in zip(limit.SCHEDULE_ERROR_P99_US, limit.SCHEDULE_ERROR_OF_GAP, strict=True)
+        )
+        p99 = flow["udp"]["schedule_error_us"]["p99"]
+        found = Judgement(
+            at_most(p99, (suspect, invalid)), f"{flow['id']}: p99 {p99:.0f} us", f"p99 <= {suspect:.0f} us"
+        )
+        if worst_flow is None or p99 / suspect > worst_flow[0]:
+            worst_flow = (p99 / suspect, found)
+    return worst_flow[1] if worst_flow else not_applicable("no UDP flow sent")
+
+
+def _waited(process: Mapping[str, Any], limits: tuple[float, float]) -> Judgement:
+    share = _share(process["run_delay_s"], process["wall_s"])
+    return Judgement(at_most(share, limits), f"waited for a CPU {share:.2%} of the time", f"<= {limits[0]:.0%}")
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    lateness,
+    stall,
+    read_lag,
+    emulator_starved,
+    traffic_starved,
+    steal,
+    clock_steps,
+    samples,
+    udp_schedule,
+)

@@ -1,0 +1,140 @@
+"""Where runs lie on disk. Nothing that was measured is ever overwritten or deleted.
+
+    runs/<name>-<run_id>/              the latest complete run of this plan
+    runs/<name>-<run_id>.1/ .2/ ...    earlier complete runs of the same plan, oldest first
+    runs/<name>-<run_id>.failed-1/ ... runs that failed or were interrupted, with what they measured until then
+    runs/.partial-<name>-<run_id>-<pid>/   being written now; its file `lock` is locked by whoever writes
+
+A run gets its final name by one rename once everything in it is on disk, so a half-written run is never read as a run.
+A `.partial-` directory that nobody locks was left by a killed command: the next run in the same place files it as
+failed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import InputError
+from dumbbell.records.files import read_json, sync, sync_tree, write_json
+
+PARTIAL = ".partial-"
+_PARTIAL_NAME = re.compile(re.escape(PARTIAL) + r"(?P<stem>.+)-\d+")
+
+
+class RunDirectory:
+    """A run directory while it is written. Made by `begin`; ended by `complete` or `fail`, exactly once."""
+
+    def __init__(self, root: Path, stem: str, path: Path, lock: int) -> None:
+        """For `begin` only."""
+        self.root = root
+        self.stem = stem
+        self.path = path
+        self.lock = lock
+        """Descriptor of the locked file, for child processes that write here: the lock lasts as long as they do."""
+
+    @classmethod
+    def begin(cls, root: Path, name: str, run_id: str) -> RunDirectory:
+        """Make and lock the directory for a run of plan `run_id`. Files what killed commands left behind as failed."""
+        stem = f"{name}-{run_id}"
+        path = root / f"{PARTIAL}{stem}-{os.getpid()}"
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            with _root_lock(root):
+                _file_stale(root)
+                path.mkdir()
+                (path / "logs").mkdir()
+                lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InputError(
+                f"cannot write runs to {root}", error.strerror or str(error), "choose another place: --output DIR"
+            ) from error
+        return cls(root, stem, path, lock)
+
+    def complete(self) -> Path:
+        """Give the run its final name; an earlier run of the same plan moves to `.1`, `.2`, ..."""
+        sync_tree(self.path)
+        with _root_lock(self.root):
+            final = self.root / self.stem
+            if final.exists():
+                final.rename(_next_free(self.root, f"{self.stem}."))
+            return self._settle(final)
+
+    def fail(self, status: str, reason: str) -> Path:
+        """Keep what was measured as `.failed-N`; `status` (`failed`, `interrupted`) and `reason` go to its manifest."""
+        _mark(self.path, status, reason)
+        with _root_lock(self.root):
+            return self._settle(_next_free(self.root, f"{self.stem}.failed-"))
+
+    def _settle(self, final: Path) -> Path:
+        self.path.rename(final)
+        (final / "lock").unlink(missing_ok=True)
+        sync(self.root)
+        os.close(self.lock)
+        self.path = final
+        return final
+
+
+def attempts(root: Path, stem: str) -> dict[str, int]:
+    """How many other runs of this plan lie in `root`: `failed` ones, and complete ones `excluded` as invalid."""
+    failed = sum(1 for _ in root.glob(f"{glob.escape(stem)}.failed-*"))
+    excluded = 0
+    for path in (root / stem, *root.glob(f"{glob.escape(stem)}.[0-9]*")):
+        summary = path / "summary.json"
+        if summary.exists() and read_json(summary).get("verdict") == "invalid":
+            excluded += 1
+    return {"failed": failed, "excluded": excluded}
+
+
+def _file_stale(root: Path) -> None:
+    for path in sorted(root.glob(f"{PARTIAL}*")):
+        match = _PARTIAL_NAME.fullmatch(path.name)
+        if match is None or not path.is_dir() or _is_locked(path / "lock"):
+            continue
+        _mark(path, "failed", "the command was killed in mid-run")
+        path.rename(_next_free(root, f"{match['stem']}.failed-"))
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _mark(path: Path, status: str, reason: str) -> None:
+    manifest_path = path / "manifest.json"
+    manifest: dict[str, Any] = read_json(manifest_path) if manifest_path.exists() else {}
+    write_json(manifest_path, manifest | {"status": status, "reason": reason})
+
+
+def _next_free(root: Path, prefix: str) -> Path:
+    number = 1
+    while (root / f"{prefix}{number}").exists():
+        number += 1
+    return root / f"{prefix}{number}"
+
+
+@contextmanager
+def _root_lock(root: Path) -> Iterator[None]:
+    """Commands that share a directory of runs take turns at naming them."""
+    descriptor = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

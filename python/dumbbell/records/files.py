@@ -1,0 +1,53 @@
+"""JSON files that are either whole or absent."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import DumbbellError
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` to `path` so that a reader sees the former content or all of the new one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("w", encoding="utf-8") as file:
+        json.dump(value, file, indent=2, allow_nan=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read the JSON object in `path`; a missing or broken file is a `DumbbellError`."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DumbbellError(
+            f"{path} is missing", "the run ended before it was written, or the file was removed"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise DumbbellError(f"{path} cannot be read", str(error)) from error
+    if not isinstance(value, dict):
+        raise DumbbellError(f"{path} holds no JSON object", f"found {type(value).__name__}")
+    return value
+
+
+def sync_tree(directory: Path) -> None:
+    """Make everything below `directory` survive a power cut."""
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            sync(os.path.join(folder, name))
+        sync(folder)
+
+
+def sync(path: str | Path) -> None:
+    """Make one file, or a directory's list of names, survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

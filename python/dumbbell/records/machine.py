@@ -1,0 +1,49 @@
+"""What the machine is: recorded with every run, because figures mean little without it."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+
+def machine() -> dict[str, Any]:
+    """Kernel, CPU, memory, distribution, clock source, load. What a kernel does not tell is null."""
+    uname = os.uname()
+    return {
+        "kernel": uname.release,
+        "kernel_build": uname.version,
+        "architecture": uname.machine,
+        "cpu_model": _field("/proc/cpuinfo", "model name") or uname.machine,
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        "distribution": _distribution(),
+        "hypervisor": "hypervisor" in (_field("/proc/cpuinfo", "flags") or "").split(),
+        "clocksource": read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "load_average": list(os.getloadavg()),
+        "congestion_controls": (read_line("/proc/sys/net/ipv4/tcp_available_congestion_control") or "").split(),
+    }
+
+
+def read_line(path: str) -> str | None:
+    """The content of a one-line file of the kernel, or `None` if this kernel lacks it."""
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return None
+
+
+def _field(path: str, key: str) -> str | None:
+    for line in (read_line(path) or "").splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == key:
+            return value.strip()
+    return None
+
+
+def _distribution() -> str | None:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME")
+    except OSError:
+        return None

@@ -1,0 +1,168 @@
+"""Open a run directory and read what was measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.errors import DumbbellError, InputError
+from dumbbell.records.directory import PARTIAL
+from dumbbell.records.files import read_json
+from dumbbell.records.schema import SCHEMA, TABLES
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+
+class Run:
+    """One run on disk. Tables are read when they are first asked for.
+
+    Attributes:
+        directory: where it lies.
+        manifest: what was run, when and on what machine.
+        plan: the expanded run, every default filled in.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str], incomplete: bool = False) -> None:
+        """Open `directory`.
+
+        Args:
+            directory: a run directory, e.g. `runs/bbr-vs-cubic-1f2e3d4c`.
+            incomplete: also open a run that failed or was interrupted; it may lack tables and a summary.
+
+        Raises:
+            InputError: there is no run, it did not complete, or another version of dumbbell wrote it.
+        """
+        self.directory = Path(directory)
+        if not self.directory.is_dir():
+            raise InputError(f"no run at {self.directory}", "there is no such directory", "ls runs")
+        if not (self.directory / "manifest.json").exists():
+            raise InputError(f"no run at {self.directory}", "the directory has no manifest.json", "name one run in it")
+        self.manifest: Mapping[str, Any] = read_json(self.directory / "manifest.json")
+        self._check(incomplete)
+        self.plan: Mapping[str, Any] = read_json(self.directory / "plan.json")
+
+    def _check(self, incomplete: bool) -> None:
+        schema, status = self.manifest.get("schema"), self.manifest.get("status")
+        if schema is not None and schema != SCHEMA:
+            raise InputError(
+                f"cannot read the run at {self.directory}",
+                f"it has layout {schema}, and this version of dumbbell reads layout {SCHEMA}",
+                f"use dumbbell {self.manifest.get('tool', {}).get('dumbbell', 'of the version that wrote it')}",
+            )
+        if status == "complete" or incomplete:
+            return
+        if self.directory.name.startswith(PARTIAL):
+            why = "it is still being written, or the command that wrote it was killed"
+        else:
+            why = f"it is {status or 'of unknown state'}: {self.manifest.get('reason', 'no reason is recorded')}"
+        raise InputError(
+            f"the run at {self.directory} did not complete",
+            why,
+            f"dumbbell.open({str(self.directory)!r}, incomplete=True) reads what it measured until then",
+        )
+
+    def __repr__(self) -> str:
+        """Where it lies, and its verdict."""
+        verdict = self.summary.get("verdict") if (self.directory / "summary.json").exists() else "no verdict"
+        return f"Run({str(self.directory)!r}, {verdict})"
+
+    @cached_property
+    def summary(self) -> Mapping[str, Any]:
+        """Verdict, figures per flow and link, Jain's index: the content of `summary.json`."""
+        return read_json(self.directory / "summary.json")
+
+    @cached_property
+    def scenario_text(self) -> str:
+        """The scenario file as it was given, comments and all. Overrides are in `manifest["overrides"]`."""
+        return (self.directory / "scenario.toml").read_text(encoding="utf-8")
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return str(self.plan["name"])
+
+    @property
+    def run_id(self) -> str:
+        """Hash of all that determines the run."""
+        return str(self.manifest["run_id"])
+
+    @property
+    def verdict(self) -> str:
+        """`valid`, `suspect` or `invalid`; `summary["reasons"]` says why."""
+        return str(self.summary["verdict"])
+
+    @cached_property
+    def samples(self) -> pl.DataFrame:
+        """A row per flow, socket and sampling interval: cwnd, RTT, bytes delivered, ..."""
+        return self.scan("samples").collect()
+
+    @cached_property
+    def packets(self) -> pl.DataFrame | None:
+        """A row per packet and link; `None` if the scenario says not to record packets."""
+        return self.scan("packets").collect() if self.has("packets") else None
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """A row per link and sampling interval: bytes, packets, drops, queue."""
+        return self.scan("links").collect()
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """A row per flow: goodput, RTT, retransmissions, completion time."""
+        return self.scan("flows").collect()
+
+    def has(self, table: str) -> bool:
+        """Whether `table` was recorded."""
+        return self._path(table).exists()
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """`table` as a lazy frame, for tables larger than memory: `samples`, `packets`, `links` or `flows`.
+
+        Raises:
+            InputError: there is no such table.
+            DumbbellError: it was not recorded, or lacks columns of `docs/reference/records.md`.
+        """
+        import polars as pl
+
+        if table not in TABLES:
+            raise InputError(f"no table {table!r}", f"the tables are {', '.join(TABLES)}")
+        path = self._path(table)
+        if not path.exists():
+            hint = "set record.packets = true in the scenario" if table == "packets" else ""
+            raise DumbbellError(f"{path} is missing", "the run did not record it", hint)
+        try:
+            frame = pl.scan_parquet(path)
+            missing = TABLES[table].keys() - frame.collect_schema().names()
+        except pl.exceptions.PolarsError as error:
+            raise DumbbellError(f"{path} cannot be read", str(error), "the run was cut short; repeat it") from error
+        if missing:
+            raise DumbbellError(f"{path} cannot be read", f"it lacks the columns {', '.join(sorted(missing))}")
+        return frame
+
+    def report(self) -> Path:
+        """Where the HTML report lies; made now if there is none yet."""
+        from dumbbell.report import write_html
+
+        path = self.directory / "report.html"
+        if not path.exists():
+            write_html(self, path)
+        return path
+
+    def plot(self) -> Figure:
+        """The run's figures on one time axis, by matplotlib."""
+        from dumbbell.report import figure
+
+        return figure(self)
+
+    def _path(self, table: str) -> Path:
+        return self.directory / f"{table}.parquet"
+
+
+def open(directory: str | os.PathLike[str], incomplete: bool = False) -> Run:
+    """Open the run in `directory`; see `Run`."""
+    return Run(directory, incomplete)
