@@ -1,8 +1,12 @@
 //! A host of the lab: what is asked for, and what there is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
+
+use anyhow::Result;
+
+use crate::Error;
 
 /// A host to build.
 #[derive(Clone, Debug)]
@@ -40,4 +44,92 @@ pub struct Host {
     pub core_ifindex: i32,
     /// The host's network namespace, for `setns`.
     pub netns: OwnedFd,
+}
+
+/// The next hop of every host: link-local, so that it cannot be a host's address, and nobody's in truth.
+pub const GATEWAY: Ipv4Addr = Ipv4Addr::new(169, 254, 0, 1);
+
+/// The index of `eth0` in every host. An interface and its peer have different indices: for equal ones the kernel may
+/// take a second to notice that the link is up (linkwatch_urgent_event).
+pub(crate) const ETH0: i32 = 1000;
+
+/// The index of host `index`'s core end; above those that the kernel gives to tunnel devices of a new namespace.
+pub(crate) fn core_ifindex(index: usize) -> i32 {
+    ETH0 + 1 + index as i32
+}
+
+/// The three MAC addresses around a host.
+#[derive(Clone, Copy)]
+pub(crate) enum Role {
+    Host = 1,
+    Core = 2,
+    Gateway = 3,
+}
+
+/// Locally administered, and the same in every run.
+pub(crate) fn mac(role: Role, index: usize) -> [u8; 6] {
+    let [.., high, middle, low] = (index as u32).to_be_bytes();
+    [0x02, 0xdb, role as u8, high, middle, low]
+}
+
+/// Refuses what the kernel would refuse later or, worse, take for something else.
+pub(crate) fn check(hosts: &[HostSpec]) -> Result<()> {
+    let mut names = HashSet::new();
+    let mut addresses = HashSet::new();
+    for host in hosts {
+        let refuse = |why: &str, hint: &str| Err(Error::new(format!("host {:?}", host.name), why).hint(hint).into());
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+        if host.name.is_empty() || host.name.len() > 15 || !host.name.chars().all(plain) {
+            return refuse("not a name of an interface", "use 1 to 15 letters, digits, `.`, `_` or `-`");
+        }
+        if [".", "..", "lo", "all", "default"].contains(&host.name.as_str()) {
+            return refuse("the kernel uses this name itself", "choose another name");
+        }
+        if !names.insert(&host.name) {
+            return refuse("two hosts have this name", "names are unique");
+        }
+        let address = host.address;
+        if address.is_unspecified() || address.is_loopback() || address.is_multicast() || address.is_broadcast() || address == GATEWAY {
+            return refuse(&format!("{address} cannot be a host's address"), "use a private address, e.g. 10.0.0.1");
+        }
+        if !addresses.insert(address) {
+            return refuse(&format!("another host has the address {address}"), "addresses are unique");
+        }
+        if !(68..=65535).contains(&host.mtu) {
+            return refuse(&format!("an MTU of {} bytes is impossible", host.mtu), "IPv4 allows 68 to 65535 bytes");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(hosts: &[HostSpec]) -> String {
+        check(hosts).expect_err("should be refused").to_string()
+    }
+
+    #[test]
+    fn macs_are_local_unicast_and_distinct() {
+        let macs: HashSet<_> = [Role::Host, Role::Core, Role::Gateway]
+            .into_iter()
+            .flat_map(|role| [0, 1, 255, 256, 70_000].map(|index| mac(role, index)))
+            .collect();
+        assert_eq!(macs.len(), 15);
+        assert!(macs.iter().all(|mac| mac[0] & 3 == 2));
+    }
+
+    #[test]
+    fn impossible_hosts_are_refused() {
+        let host = |name: &str, last| HostSpec::new(name, Ipv4Addr::new(10, 0, 0, last));
+        assert!(check(&[host("s1", 1), host("r1", 2)]).is_ok());
+        assert!(refusal(&[host("a-name-too-long!", 1)]).contains("1 to 15 letters"));
+        assert!(refusal(&[host("a/b", 1)]).contains("not a name of an interface"));
+        assert!(refusal(&[host("all", 1)]).contains("uses this name itself"));
+        assert!(refusal(&[host("s1", 1), host("s1", 2)]).contains("two hosts have this name"));
+        assert!(refusal(&[host("s1", 1), host("s2", 1)]).contains("another host has the address 10.0.0.1"));
+        assert!(refusal(&[HostSpec::new("s1", GATEWAY)]).contains("cannot be a host's address"));
+        assert!(refusal(&[HostSpec { mtu: 20, ..host("s1", 1) }]).contains("an MTU of 20 bytes"));
+    }
 }

@@ -1,11 +1,23 @@
 //! The lab itself.
 
 use std::collections::BTreeMap;
+use std::os::fd::{AsRawFd, OwnedFd};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{LinkAttribute, Stats64};
 use serde::Serialize;
 
-use crate::{Host, HostSpec};
+use crate::ethtool::Features;
+use crate::host::{self, ETH0, GATEWAY, Role};
+use crate::messages::{self, End};
+use crate::namespace::{self, Visit};
+use crate::netlink::{Batch, Netlink};
+use crate::{Host, HostSpec, sysctl};
+
+/// The loopback interface's index in every network namespace.
+const LOOPBACK: i32 = 1;
 
 /// Which end of a host's veth pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -17,7 +29,7 @@ pub enum Side {
     Core,
 }
 
-/// Packets that an interface counted since it was made.
+/// Packets that an interface counted since it was made (IFLA_STATS64).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct Counters {
@@ -35,14 +47,37 @@ pub struct Counters {
 #[derive(Debug)]
 pub struct Lab {
     hosts: Vec<Host>,
+    core: OwnedFd,
+    features: Features,
+    /// The names of each host's pinned sysctls.
+    pinned: Vec<Vec<String>>,
 }
 
 impl Lab {
-    /// Builds every host. The calling thread's network namespace becomes the core. Segmentation and checksum offloads
-    /// stay as the kernel sets them if `offloads`, else they are off on both ends of each pair.
+    /// Builds every host. The calling thread's network namespace becomes the core: it must be a sandbox's, with its
+    /// mounts. Segmentation and checksum offloads stay as the kernel sets them if `offloads`, else they are off on both
+    /// ends of each pair.
     pub fn build(hosts: &[HostSpec], offloads: bool) -> Result<Lab> {
-        let _ = (hosts, offloads);
-        todo!()
+        host::check(hosts)?;
+        let core = namespace::current()?;
+        let mut socket = Netlink::open()?;
+        sysctl::disable_ipv6().context("in the core")?;
+        let mut batch = Batch::default();
+        batch.push("bringing up the core's loopback interface", messages::set_up(LOOPBACK), 0);
+        socket.execute(batch)?;
+        let features = Features::query(&socket)?;
+        let home = Visit::from(&core);
+        let built = hosts
+            .iter()
+            .enumerate()
+            .map(|(index, spec)| {
+                build_host(index, spec, &mut socket, (!offloads).then_some(&features))
+                    .with_context(|| format!("building host {}", spec.name))
+            })
+            .collect::<Result<_>>()?;
+        drop(home);
+        let pinned = hosts.iter().map(|spec| spec.sysctl.keys().cloned().collect()).collect();
+        Ok(Lab { hosts: built, core, features, pinned })
     }
 
     /// In the order of the specification.
@@ -52,22 +87,115 @@ impl Lab {
 
     /// Runs `f` with the calling thread inside host `index`'s network namespace, and moves the thread back.
     pub fn in_host<T>(&self, index: usize, f: impl FnOnce() -> Result<T>) -> Result<T> {
-        let _ = (index, f);
-        todo!()
+        let host = &self.hosts[index];
+        let _visit = Visit::to(&host.netns, &self.core).with_context(|| format!("host {}", host.name))?;
+        f().with_context(|| format!("in host {}", host.name))
     }
 
     /// Both ends of every pair, hosts in order.
     pub fn counters(&self) -> Result<Vec<Counters>> {
-        todo!()
+        let core = links(&mut Netlink::open()?, None)?;
+        let mut counters = Vec::with_capacity(2 * self.hosts.len());
+        for (index, host) in self.hosts.iter().enumerate() {
+            let eth0 = self.in_host(index, || links(&mut Netlink::open()?, Some(ETH0)))?;
+            counters.push(count(host, Side::Host, eth0.get(&ETH0))?);
+            counters.push(count(host, Side::Core, core.get(&host.core_ifindex))?);
+        }
+        Ok(counters)
     }
 
     /// By host and by the kernel's feature name: true if it is on at either end.
     pub fn offloads(&self) -> Result<BTreeMap<String, BTreeMap<String, bool>>> {
-        todo!()
+        let core = Netlink::open()?;
+        let read = |(index, host): (usize, &Host)| {
+            let mut features = self.in_host(index, || self.features.read_offloads(&Netlink::open()?, "eth0"))?;
+            for (feature, on) in self.features.read_offloads(&core, &host.name)? {
+                *features.entry(feature).or_default() |= on;
+            }
+            Ok((host.name.clone(), features))
+        };
+        self.hosts.iter().enumerate().map(read).collect()
     }
 
     /// By host and name: what the kernel holds now, for every sysctl that the specification sets.
     pub fn sysctls(&self) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
-        todo!()
+        let read = |(index, host): (usize, &Host)| {
+            let keys = self.pinned[index].iter();
+            let values = self.in_host(index, || keys.map(|key| Ok((key.clone(), sysctl::get(key)?))).collect())?;
+            Ok((host.name.clone(), values))
+        };
+        self.hosts.iter().enumerate().map(read).collect()
     }
+}
+
+/// Leaves the calling thread in the new host's namespace.
+fn build_host(index: usize, spec: &HostSpec, core: &mut Netlink, offloads_off: Option<&Features>) -> Result<Host> {
+    let netns = namespace::create()?;
+    namespace::name(&spec.name)?;
+    // Before there is an interface: no address, no duplicate address detection, no multicast reports.
+    sysctl::disable_ipv6()?;
+    let mut inside = Netlink::open()?;
+
+    let host = Host {
+        name: spec.name.clone(),
+        address: spec.address,
+        mac: host::mac(Role::Host, index),
+        gateway_mac: host::mac(Role::Gateway, index),
+        core_ifindex: host::core_ifindex(index),
+        netns,
+    };
+    let near = End { ifindex: host.core_ifindex, name: &host.name, mac: host::mac(Role::Core, index), mtu: spec.mtu };
+    let far = End { ifindex: ETH0, name: "eth0", mac: host.mac, mtu: spec.mtu };
+    let mut batch = Batch::default();
+    let pair = messages::new_veth(&near, &far, host.netns.as_raw_fd());
+    batch.push(format!("creating the veth pair {} - eth0", host.name), pair, NLM_F_CREATE | NLM_F_EXCL);
+    core.execute(batch)?;
+
+    if let Some(features) = offloads_off {
+        features.switch_offloads_off(core, &host.name)?;
+        features.switch_offloads_off(&inside, "eth0")?;
+    }
+
+    let new = NLM_F_CREATE | NLM_F_EXCL;
+    let mut batch = Batch::default();
+    batch.push("bringing lo up", messages::set_up(LOOPBACK), 0);
+    // The core's end is up already: the carrier comes at once, with eth0's queue, and needs no work in the background.
+    batch.push("bringing eth0 up", messages::set_up(ETH0), 0);
+    batch.push(format!("adding {}/32 to eth0", host.address), messages::new_address(ETH0, host.address), new);
+    batch.push("adding the gateway's MAC address", messages::new_neighbour(ETH0, GATEWAY, host.gateway_mac), new);
+    batch.push("adding the default route", messages::new_default_route(ETH0, GATEWAY), new);
+    inside.execute(batch)?;
+
+    for (key, value) in &spec.sysctl {
+        sysctl::set(key, value)?;
+    }
+    Ok(host)
+}
+
+/// Statistics by interface index: of one interface, or of all in the socket's namespace.
+fn links(socket: &mut Netlink, ifindex: Option<i32>) -> Result<BTreeMap<i32, Stats64>> {
+    let found = socket.query("reading interface counters", messages::get_link(ifindex), ifindex.is_none())?;
+    let statistics = |message| {
+        let RouteNetlinkMessage::NewLink(link) = message else { return None };
+        link.attributes.iter().find_map(|attribute| match attribute {
+            LinkAttribute::Stats64(statistics) => Some((link.header.index as i32, *statistics)),
+            _ => None,
+        })
+    };
+    Ok(found.into_iter().filter_map(statistics).collect())
+}
+
+fn count(host: &Host, side: Side, statistics: Option<&Stats64>) -> Result<Counters> {
+    let statistics =
+        statistics.with_context(|| format!("host {}: the {side:?} end of its veth pair is gone", host.name))?;
+    Ok(Counters {
+        host: host.name.clone(),
+        side,
+        rx_packets: statistics.rx_packets,
+        tx_packets: statistics.tx_packets,
+        rx_dropped: statistics.rx_dropped,
+        tx_dropped: statistics.tx_dropped,
+        rx_errors: statistics.rx_errors,
+        tx_errors: statistics.tx_errors,
+    })
 }

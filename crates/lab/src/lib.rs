@@ -11,10 +11,15 @@
 //! ```
 
 mod error;
+mod ethtool;
 mod host;
 mod lab;
+mod messages;
+mod namespace;
+mod netlink;
 pub mod sandbox;
+mod sysctl;
 
 pub use error::Error;
-pub use host::{Host, HostSpec};
+pub use host::{GATEWAY, Host, HostSpec};
 pub use lab::{Counters, Lab, Side};

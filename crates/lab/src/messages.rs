@@ -1,0 +1,106 @@
+//! The rtnetlink requests that a lab is built of.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::RawFd;
+
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
+use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+
+/// One end of a veth pair.
+pub struct End<'a> {
+    /// Its index is chosen by us, so that later requests of the same batch can name it.
+    pub ifindex: i32,
+    pub name: &'a str,
+    pub mac: [u8; 6],
+    pub mtu: u32,
+}
+
+impl End<'_> {
+    fn message(&self) -> LinkMessage {
+        let mut message = LinkMessage::default();
+        message.header.index = self.ifindex as u32;
+        message.attributes = vec![
+            LinkAttribute::IfName(self.name.to_owned()),
+            LinkAttribute::Address(self.mac.to_vec()),
+            LinkAttribute::Mtu(self.mtu),
+            // The default is one queue per possible CPU: memory and time for nothing, with one emulator thread per link.
+            LinkAttribute::NumTxQueues(1),
+            LinkAttribute::NumRxQueues(1),
+        ];
+        message
+    }
+}
+
+/// Creates a pair, `near` in the socket's namespace, up and without ARP; `far` in the namespace `netns`, down.
+/// Each is made where it stays: moving an interface waits for an RCU grace period.
+pub fn new_veth(near: &End<'_>, far: &End<'_>, netns: RawFd) -> RouteNetlinkMessage {
+    let mut peer = far.message();
+    peer.attributes.push(LinkAttribute::NetNsFd(netns));
+    let mut message = near.message();
+    message.header.flags = LinkFlags::Up | LinkFlags::Noarp;
+    message.header.change_mask = message.header.flags;
+    message.attributes.push(LinkAttribute::LinkInfo(vec![
+        LinkInfo::Kind(InfoKind::Veth),
+        LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+    ]));
+    RouteNetlinkMessage::NewLink(message)
+}
+
+/// Brings an interface up.
+pub fn set_up(ifindex: i32) -> RouteNetlinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.index = ifindex as u32;
+    message.header.flags = LinkFlags::Up;
+    message.header.change_mask = LinkFlags::Up;
+    RouteNetlinkMessage::SetLink(message)
+}
+
+/// Asks for one interface (`Some`), or for all in a dump.
+pub fn get_link(ifindex: Option<i32>) -> RouteNetlinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.index = ifindex.unwrap_or(0) as u32;
+    RouteNetlinkMessage::GetLink(message)
+}
+
+/// Adds `address`/32.
+pub fn new_address(ifindex: i32, address: Ipv4Addr) -> RouteNetlinkMessage {
+    let mut message = AddressMessage::default();
+    message.header.family = AddressFamily::Inet;
+    message.header.prefix_len = 32;
+    message.header.index = ifindex as u32;
+    message.attributes =
+        vec![AddressAttribute::Local(IpAddr::V4(address)), AddressAttribute::Address(IpAddr::V4(address))];
+    RouteNetlinkMessage::NewAddress(message)
+}
+
+/// Adds a neighbour that never expires and is never asked for.
+pub fn new_neighbour(ifindex: i32, address: Ipv4Addr, mac: [u8; 6]) -> RouteNetlinkMessage {
+    let mut message = NeighbourMessage::default();
+    message.header.family = AddressFamily::Inet;
+    message.header.ifindex = ifindex as u32;
+    message.header.state = NeighbourState::Permanent;
+    message.attributes = vec![
+        NeighbourAttribute::Destination(NeighbourAddress::Inet(address)),
+        NeighbourAttribute::LinkLayerAddress(mac.to_vec()),
+    ];
+    RouteNetlinkMessage::NewNeighbour(message)
+}
+
+/// `default via GATEWAY dev IFINDEX onlink`.
+pub fn new_default_route(ifindex: i32, gateway: Ipv4Addr) -> RouteNetlinkMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = AddressFamily::Inet;
+    message.header.table = RouteHeader::RT_TABLE_MAIN;
+    message.header.protocol = RouteProtocol::Static;
+    message.header.scope = RouteScope::Universe;
+    message.header.kind = RouteType::Unicast;
+    message.header.flags = RouteFlags::Onlink;
+    message.attributes =
+        vec![RouteAttribute::Gateway(RouteAddress::Inet(gateway)), RouteAttribute::Oif(ifindex as u32)];
+    RouteNetlinkMessage::NewRoute(message)
+}

@@ -1,0 +1,75 @@
+//! Network namespaces, and threads that visit them.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use anyhow::Result;
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, setns, unshare};
+
+use crate::Error;
+
+/// Where `ip netns` looks for names.
+pub const NAMES: &str = "/run/netns";
+const OWN: &str = "/proc/thread-self/ns/net";
+
+/// The calling thread's network namespace.
+pub fn current() -> Result<OwnedFd> {
+    let open = |why: io::Error| {
+        let error = Error::new(format!("opening {OWN}"), &why);
+        if why.raw_os_error() == Some(libc::EMFILE) { error.hint("raise the limit of open files: `ulimit -n 65536`") } else { error }
+    };
+    Ok(File::open(OWN).map_err(open)?.into())
+}
+
+/// Moves the calling thread into a new network namespace.
+pub fn create() -> Result<OwnedFd> {
+    unshare(CloneFlags::CLONE_NEWNET).map_err(|why| {
+        let error = Error::new("making a network namespace", why.desc());
+        match why {
+            nix::Error::ENOSPC => error.hint("raise the limit, as root: `sysctl -w user.max_net_namespaces=65536`"),
+            nix::Error::EPERM => error.hint("a lab is built inside a sandbox; `dumbbell doctor` tells what is missing"),
+            _ => error,
+        }
+    })?;
+    current()
+}
+
+/// Names the calling thread's network namespace for `ip netns exec`. [`crate::sandbox::mounts`] made the directory.
+pub fn name(name: &str) -> Result<()> {
+    let path = Path::new(NAMES).join(name);
+    let bind = || -> io::Result<()> {
+        OpenOptions::new().write(true).create_new(true).open(&path)?;
+        mount(Some(OWN), &path, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
+        Ok(())
+    };
+    bind().map_err(|why| Error::new(format!("naming a network namespace at {}", path.display()), why).into())
+}
+
+/// Moves the calling thread; moves it back when dropped.
+pub struct Visit<'a> {
+    home: &'a OwnedFd,
+}
+
+impl<'a> Visit<'a> {
+    /// Remembers the way home only: the caller moves the thread by [`create`].
+    pub fn from(home: &'a OwnedFd) -> Visit<'a> {
+        Visit { home }
+    }
+
+    /// Moves the thread into `there`.
+    pub fn to(there: &OwnedFd, home: &'a OwnedFd) -> Result<Visit<'a>> {
+        setns(there.as_fd(), CloneFlags::CLONE_NEWNET)
+            .map_err(|why| Error::new("entering a network namespace", why.desc()))?;
+        Ok(Visit { home })
+    }
+}
+
+impl Drop for Visit<'_> {
+    fn drop(&mut self) {
+        // A thread that stays in the wrong namespace would go on with the wrong network: that is worse than its end.
+        setns(self.home.as_fd(), CloneFlags::CLONE_NEWNET).expect("returning to the core's network namespace");
+    }
+}

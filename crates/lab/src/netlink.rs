@@ -1,0 +1,176 @@
+//! A synchronous rtnetlink socket that sends many requests at once.
+//!
+//! The kernel handles every message of one `send` before that call returns, and answers a failed one even if no
+//! acknowledgement was asked for. So a batch asks for one acknowledgement, on its last message, and failures are matched
+//! to their requests by sequence number.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use anyhow::{Context, Result, bail};
+use netlink_packet_core::{
+    DefaultNla, ErrorMessage, NLM_F_ACK, NLM_F_ACK_TLVS, NLM_F_DUMP, NLM_F_REQUEST, Nla, NlasIterator, NetlinkHeader,
+    NetlinkMessage, NetlinkPayload, Parseable,
+};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+
+use crate::Error;
+
+/// The kernel answers a dump in datagrams of at most this size if the reader's buffer has it.
+const RECEIVE_BYTES: usize = 32 * 1024;
+
+/// Requests to be sent together, each with a description for its error.
+#[derive(Default)]
+pub struct Batch {
+    requests: Vec<(String, RouteNetlinkMessage, u16)>,
+}
+
+impl Batch {
+    /// Adds a request. `what` reads well after "failed: ", e.g. "adding the default route"; `flags` beyond
+    /// `NLM_F_REQUEST`.
+    pub fn push(&mut self, what: impl Into<String>, message: RouteNetlinkMessage, flags: u16) {
+        self.requests.push((what.into(), message, flags));
+    }
+}
+
+/// An rtnetlink socket. It belongs to the network namespace in which it was opened.
+pub struct Netlink {
+    socket: Socket,
+    sequence: u32,
+    received: Vec<u8>,
+}
+
+impl Netlink {
+    /// Opens a socket in the calling thread's network namespace.
+    pub fn open() -> Result<Netlink> {
+        let open = || -> io::Result<Socket> {
+            let socket = Socket::new(NETLINK_ROUTE)?;
+            socket.connect(&SocketAddr::new(0, 0))?;
+            // Errors name their reason in words, and don't repeat the whole request.
+            socket.set_ext_ack(true)?;
+            socket.set_cap_ack(true)?;
+            Ok(socket)
+        };
+        let socket = open().map_err(|why| Error::new("opening a netlink socket", &why).hint(hint(&why)))?;
+        Ok(Netlink { socket, sequence: 0, received: Vec::with_capacity(RECEIVE_BYTES) })
+    }
+
+    /// Sends the batch; the error of the first request that failed, with the description it was given.
+    pub fn execute(&mut self, batch: Batch) -> Result<()> {
+        let Some(last) = batch.requests.len().checked_sub(1) else { return Ok(()) };
+        let first_sequence = self.sequence.wrapping_add(1);
+        let mut bytes = Vec::new();
+        let mut descriptions = Vec::with_capacity(batch.requests.len());
+        for (position, (what, message, flags)) in batch.requests.into_iter().enumerate() {
+            let ack = if position == last { NLM_F_ACK } else { 0 };
+            self.append(&mut bytes, message, flags | ack);
+            descriptions.push(what);
+        }
+        self.socket.send(&bytes, 0).with_context(|| descriptions.join(", "))?;
+
+        let mut failure = None;
+        loop {
+            for message in self.receive()? {
+                let position = message.header.sequence_number.wrapping_sub(first_sequence) as usize;
+                let NetlinkPayload::Error(answer) = message.payload else { continue };
+                if let (Some(what), true, None) = (descriptions.get(position), answer.code.is_some(), &failure) {
+                    failure = Some(explain(what, &answer, message.header.flags));
+                }
+                if position == last {
+                    return failure.map_or(Ok(()), |error| Err(error.into()));
+                }
+            }
+        }
+    }
+
+    /// Asks for one object, or with `NLM_F_DUMP` for all of a kind.
+    pub fn query(&mut self, what: &str, message: RouteNetlinkMessage, dump: bool) -> Result<Vec<RouteNetlinkMessage>> {
+        let mut bytes = Vec::new();
+        self.append(&mut bytes, message, if dump { NLM_F_DUMP } else { NLM_F_ACK });
+        self.socket.send(&bytes, 0).with_context(|| what.to_owned())?;
+        let mut found = Vec::new();
+        loop {
+            for message in self.receive()? {
+                match message.payload {
+                    NetlinkPayload::InnerMessage(inner) => found.push(inner),
+                    NetlinkPayload::Done(_) => return Ok(found),
+                    NetlinkPayload::Error(answer) if answer.code.is_none() => return Ok(found),
+                    NetlinkPayload::Error(answer) => return Err(explain(what, &answer, message.header.flags).into()),
+                    other => bail!("{what}: unexpected netlink message {other:?}"),
+                }
+            }
+        }
+    }
+
+    fn append(&mut self, bytes: &mut Vec<u8>, message: RouteNetlinkMessage, flags: u16) {
+        self.sequence = self.sequence.wrapping_add(1);
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | flags;
+        header.sequence_number = self.sequence;
+        let mut request = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(message));
+        request.finalize();
+        let start = bytes.len();
+        // Messages start at multiples of four bytes.
+        bytes.resize(start + request.buffer_len().next_multiple_of(4), 0);
+        request.serialize(&mut bytes[start..]);
+    }
+
+    /// The messages of the next datagram.
+    fn receive(&mut self) -> Result<Vec<NetlinkMessage<RouteNetlinkMessage>>> {
+        self.received.clear();
+        let length = self.socket.recv(&mut self.received, 0).context("reading the kernel's netlink answer")?;
+        let mut rest = &self.received[..length];
+        let mut messages = Vec::new();
+        while !rest.is_empty() {
+            let message = NetlinkMessage::deserialize(rest).context("decoding the kernel's netlink answer")?;
+            let consumed = (message.header.length as usize).next_multiple_of(4);
+            messages.push(message);
+            rest = rest.get(consumed..).unwrap_or_default();
+        }
+        Ok(messages)
+    }
+}
+
+impl AsFd for Netlink {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the descriptor lives as long as the socket, which `self` owns.
+        unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
+    }
+}
+
+fn explain(what: &str, answer: &ErrorMessage, flags: u16) -> Error {
+    let why = answer.to_io();
+    let text = match extended(answer, flags) {
+        Some(words) => format!("{why}: {words}"),
+        None => why.to_string(),
+    };
+    Error::new(what, text).hint(hint(&why))
+}
+
+/// The kernel's own words about a failure (NLMSGERR_ATTR_MSG), if it has any.
+fn extended(answer: &ErrorMessage, flags: u16) -> Option<String> {
+    const MESSAGE: u16 = 1;
+    const NETLINK_HEADER: usize = 16;
+    if flags & NLM_F_ACK_TLVS == 0 {
+        return None;
+    }
+    let attributes = answer.header.get(NETLINK_HEADER..)?;
+    NlasIterator::new(attributes).flatten().find_map(|attribute| {
+        let attribute = DefaultNla::parse(&attribute).ok().filter(|found| found.kind() == MESSAGE)?;
+        let mut text = vec![0; attribute.value_len()];
+        attribute.emit_value(&mut text);
+        Some(String::from_utf8_lossy(&text).trim_end_matches('\0').to_owned())
+    })
+}
+
+fn hint(why: &io::Error) -> &'static str {
+    match why.raw_os_error() {
+        Some(libc::EPERM) => "a lab is built inside a sandbox; `dumbbell doctor` tells what is missing",
+        Some(libc::EOPNOTSUPP) => "the kernel lacks this kind of interface; as root: `modprobe veth`",
+        Some(libc::EEXIST) => "two hosts ask for the same thing, or the sandbox already holds a lab",
+        Some(libc::EMFILE) => "raise the limit of open files: `ulimit -n 65536`",
+        Some(libc::ENOMEM | libc::ENOBUFS) => "the machine is short of memory: use fewer hosts",
+        _ => "",
+    }
+}
