@@ -1,0 +1,6 @@
+"""The expanded run: nodes, links and flows with every default filled in, for any engine."""
+
+from dumbbell.plan.expand import Plan, expand
+from dumbbell.plan.identity import run_id
+
+__all__ = ["Plan", "expand", "run_id"]

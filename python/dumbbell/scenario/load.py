@@ -1,0 +1,114 @@
+"""From a file, a bundled name or a dict to a checked scenario."""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from dumbbell.errors import InputError, Problem, ScenarioError
+from dumbbell.scenario import bundled
+from dumbbell.scenario.check import check
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.overrides import Overrides, apply
+from dumbbell.scenario.refusals import findings
+from dumbbell.scenario.source import Source
+
+
+def load(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, overrides: Overrides | None = None) -> Scenario:
+    """Read and check a scenario.
+
+    `source` is a bundled scenario's name (`bbr-vs-cubic`), the path of a TOML file (it ends in `.toml` or has a `/`), a
+    dict of the same shape, or a `Scenario`. `overrides` are texts such as `flows.1.cc=bbr`, or a dict from such a key
+    to a value. Raises `InputError` if there is no such file or it is no TOML, and `ScenarioError` with all that is
+    wrong with it.
+    """
+    name, text, data = _read(source)
+    places = apply(data, overrides or (), name)
+    origin = Source(name, text, data, places)
+    try:
+        scenario = Scenario.model_validate(data)
+    except ValidationError as error:
+        raise ScenarioError([origin.problem(finding) for finding in findings(error)]) from None
+    scenario._source = origin
+    problems = [origin.problem(finding) for finding in check(scenario)]
+    if problems:
+        raise ScenarioError(problems)
+    return scenario
+
+
+def _read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario) -> tuple[str, str, dict[str, Any]]:
+    """Name, text (empty for a dict) and values of a scenario."""
+    if isinstance(source, Scenario):
+        return source.source.name, source.source.text, source.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    if isinstance(source, Mapping):
+        return "scenario", "", copy.deepcopy(dict(source))
+    name = os.fspath(source)
+    path = Path(name) if isinstance(source, os.PathLike) or name.endswith(".toml") or "/" in name else None
+    text = _text_of_file(path) if path else _text_of_bundled(name)
+    return name, text, _parse(name, text)
+
+
+def _text_of_file(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        here = [str(p) for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+        raise InputError(f"{path}: no such file", hint=_suggest(str(path), here) or _list_bundled()) from None
+    except UnicodeDecodeError as error:
+        why = f"byte {error.object[error.start]:#04x} at offset {error.start} is no UTF-8"
+        raise InputError(f"{path}: not TOML", why, "a scenario is a text file in UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot read the scenario", error.strerror or str(error)) from None
+
+
+def _text_of_bundled(name: str) -> str:
+    names = bundled.names()
+    if name in names:
+        return bundled.text(name)
+    if Path(name).is_file():
+        hint = f"a path has a / or ends in .toml: ./{name}"
+    else:
+        hint = _suggest(name, names) or _list_bundled()
+    raise InputError(f"no bundled scenario is named {name}", hint=hint)
+
+
+def _parse(name: str, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError([_not_toml(name, text, str(error))]) from None
+
+
+def _not_toml(name: str, text: str, message: str) -> Problem:
+    """tomllib says `... (at line 3, column 7)`: put the place first and show the line."""
+    what, _, place = message.rpartition(" (at ")
+    if not place.startswith("line "):
+        return Problem(f"{name}: not TOML: {message.replace(' (at end of document)', ', at the end of the file')}")
+    line, column = (int(part.rsplit(" ", 1)[1]) for part in place.rstrip(")").split(","))
+    shown = text.splitlines()[line - 1] if line <= len(text.splitlines()) else ""
+    why = f"{shown}\n{' ' * (column - 1)}^" if shown.strip() else ""
+    return Problem(f"{name}:{line}:{column}: not TOML: {what}", why, _toml_hint(shown))
+
+
+def _toml_hint(line: str) -> str:
+    if ";" in line and line.count("=") > 1:
+        return "TOML takes one key per line (no semicolons), or an inline table: { a = 1, b = 2 }"
+    if "=" in line and line.count('"') == 0 and line.count("'") == 0:
+        return 'texts and quantities stand in quotes, such as duration = "20 s"'
+    return "see https://toml.io for the format"
+
+
+def _suggest(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {close[0]}?" if close else ""
+
+
+def _list_bundled() -> str:
+    return f"bundled scenarios: {', '.join(bundled.names())}"

@@ -1,0 +1,93 @@
+"""Values set on the command line: `--set flows.1.cc=bbr`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.source import Key, dotted, show
+
+Overrides = Mapping[str, Any] | Iterable[str]
+"""Texts `key=value`, or a dict from such a key to a value."""
+
+_EXAMPLE = 'write --set topology.bottleneck.rate="50 Mbit/s"'
+
+
+def apply(data: dict[str, Any], overrides: Overrides, name: str) -> dict[Key, str]:
+    """Set each value in `data`; return what was set and the text that set it. Raises `InputError`."""
+    if isinstance(overrides, str):
+        overrides = [overrides]
+    places: dict[Key, str] = {}
+    for text, way, value in _each(overrides):
+        places[_set(data, way, value, text, name)] = text
+    return places
+
+
+def _each(overrides: Overrides) -> Iterable[tuple[str, list[str], Any]]:
+    if isinstance(overrides, Mapping):
+        for key, value in overrides.items():
+            yield f"override {key}={show(value)}", _way(key, key), value
+        return
+    for text in overrides:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--set {text}: no value", "expected key=value", _EXAMPLE)
+        yield f"--set {text}", _way(key, text), _value(value.strip())
+
+
+def _value(text: str) -> Any:
+    """A TOML value, or else the text itself, so that quantities need no second pair of quotes."""
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return parsed["value"] if len(parsed) == 1 else text
+
+
+def _way(key: str, text: str) -> list[str]:
+    """Split a dotted TOML key. The shell eats quotes, so what follows `sysctl` is one key."""
+    try:
+        table: Any = tomllib.loads(f"{key} = 0")
+    except tomllib.TOMLDecodeError:
+        raise InputError(f"--set {text}: {json.dumps(key)} is no key", "expected a dotted key", _EXAMPLE) from None
+    way = []
+    while isinstance(table, dict):
+        part, table = next(iter(table.items()))
+        way.append(part)
+    if "sysctl" in way[:-1]:
+        at = way.index("sysctl") + 1
+        way[at:] = [".".join(way[at:])]
+    return way
+
+
+def _set(data: dict[str, Any], way: list[str], value: Any, text: str, name: str) -> Key:
+    here: Any = data
+    done: list[str | int] = []
+    for i, part in enumerate(way):
+        last = i == len(way) - 1
+        if isinstance(here, list):
+            index = _index(here, part, done, text, name)
+            done.append(index)
+            if last:
+                here[index] = value
+            here = here[index]
+        elif isinstance(here, dict):
+            done.append(part)
+            if last:
+                here[part] = value
+            here = here.setdefault(part, {})
+        else:
+            why = f"{dotted(tuple(done))} is {show(here)} in {name}, which has no parts"
+            raise InputError(f"{text}: cannot set {'.'.join(way)}", why, f"set {dotted(tuple(done))} as a whole")
+    return tuple(done)
+
+
+def _index(here: list[Any], part: str, done: list[str | int], text: str, name: str) -> int:
+    if part.isascii() and part.isdigit() and int(part) < len(here):
+        return int(part)
+    key = dotted(tuple(done))
+    why = f"{key} is a list of {len(here)} in {name}, counted from 0"
+    raise InputError(f"{text}: {key} has no item {part}", why, f"write {key}.0 for the first" if here else "")
