@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{LinkAttribute, Stats64};
+use netlink_packet_route::link::{LinkAttribute, State, Stats64};
 use serde::Serialize;
 
 use crate::ethtool::Features;
@@ -14,7 +16,7 @@ use crate::host::{self, ETH0, GATEWAY, Role};
 use crate::messages::{self, End};
 use crate::namespace::{self, Visit};
 use crate::netlink::{Batch, Netlink};
-use crate::{Host, HostSpec, sysctl};
+use crate::{Error, Host, HostSpec, sysctl};
 
 /// The loopback interface's index in every network namespace.
 const LOOPBACK: i32 = 1;
@@ -74,8 +76,9 @@ impl Lab {
                 build_host(index, spec, &mut socket, (!offloads).then_some(&features))
                     .with_context(|| format!("building host {}", spec.name))
             })
-            .collect::<Result<_>>()?;
+            .collect::<Result<Vec<Host>>>()?;
         drop(home);
+        wait_until_up(&mut socket, &built)?;
         let pinned = hosts.iter().map(|spec| spec.sysctl.keys().cloned().collect()).collect();
         Ok(Lab { hosts: built, core, features, pinned })
     }
@@ -94,10 +97,10 @@ impl Lab {
 
     /// Both ends of every pair, hosts in order.
     pub fn counters(&self) -> Result<Vec<Counters>> {
-        let core = links(&mut Netlink::open()?, None)?;
+        let core = links(&mut Netlink::open()?, None, statistics)?;
         let mut counters = Vec::with_capacity(2 * self.hosts.len());
         for (index, host) in self.hosts.iter().enumerate() {
-            let eth0 = self.in_host(index, || links(&mut Netlink::open()?, Some(ETH0)))?;
+            let eth0 = self.in_host(index, || links(&mut Netlink::open()?, Some(ETH0), statistics))?;
             counters.push(count(host, Side::Host, eth0.get(&ETH0))?);
             counters.push(count(host, Side::Core, core.get(&host.core_ifindex))?);
         }
@@ -172,17 +175,43 @@ fn build_host(index: usize, spec: &HostSpec, core: &mut Netlink, offloads_off: O
     Ok(host)
 }
 
-/// Statistics by interface index: of one interface, or of all in the socket's namespace.
-fn links(socket: &mut Netlink, ifindex: Option<i32>) -> Result<BTreeMap<i32, Stats64>> {
-    let found = socket.query("reading interface counters", messages::get_link(ifindex), ifindex.is_none())?;
-    let statistics = |message| {
-        let RouteNetlinkMessage::NewLink(link) = message else { return None };
-        link.attributes.iter().find_map(|attribute| match attribute {
-            LinkAttribute::Stats64(statistics) => Some((link.header.index as i32, *statistics)),
+/// The core's ends were up before their peers. Their queues start when a kernel thread notices the carrier; until then
+/// they drop whatever is sent, unless it bypasses the queue.
+fn wait_until_up(socket: &mut Netlink, hosts: &[Host]) -> Result<()> {
+    let deadline = Instant::now() + Duration::from_secs(5);
+    loop {
+        let states = links(socket, None, |attribute| match attribute {
+            LinkAttribute::OperState(state) => Some(*state),
             _ => None,
-        })
+        })?;
+        let Some(down) = hosts.iter().find(|host| states.get(&host.core_ifindex) != Some(&State::Up)) else {
+            return Ok(());
+        };
+        if Instant::now() > deadline {
+            return Err(Error::new(format!("bringing up {}'s end in the core", down.name), "the link stays down")
+                .hint("the machine is too busy to run kernel threads: stop other work")
+                .into());
+        }
+        sleep(Duration::from_micros(200));
+    }
+}
+
+fn statistics(attribute: &LinkAttribute) -> Option<Stats64> {
+    if let LinkAttribute::Stats64(statistics) = attribute { Some(*statistics) } else { None }
+}
+
+/// By interface index an attribute of one interface, or of all in the socket's namespace.
+fn links<T>(
+    socket: &mut Netlink,
+    ifindex: Option<i32>,
+    attribute: impl Fn(&LinkAttribute) -> Option<T>,
+) -> Result<BTreeMap<i32, T>> {
+    let found = socket.query("listing interfaces", messages::get_link(ifindex), ifindex.is_none())?;
+    let pick = |message| {
+        let RouteNetlinkMessage::NewLink(link) = message else { return None };
+        link.attributes.iter().find_map(&attribute).map(|value| (link.header.index as i32, value))
     };
-    Ok(found.into_iter().filter_map(statistics).collect())
+    Ok(found.into_iter().filter_map(pick).collect())
 }
 
 fn count(host: &Host, side: Side, statistics: Option<&Stats64>) -> Result<Counters> {

@@ -1,7 +1,7 @@
 //! Sysctls of the calling thread's network namespace, through `/proc/sys/net`.
 
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -11,7 +11,9 @@ use crate::Error;
 /// Writes a value and reads it back: the kernel clamps some values silently.
 pub fn set(key: &str, value: &str) -> Result<()> {
     let what = || format!("setting {key} = {value}");
-    fs::write(path(key)?, value).map_err(|why| Error::new(what(), reason(&why)).hint(hint(&why)))?;
+    // Not fs::write, which would ask for the file to be created: a missing sysctl shall be reported as missing.
+    let write = |path| OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes());
+    write(path(key)?).map_err(|why| Error::new(what(), reason(&why)).hint(hint(&why)))?;
     let kept = get(key)?;
     if kept != normalize(value) {
         return Err(Error::new(what(), format!("the kernel keeps {kept}"))
