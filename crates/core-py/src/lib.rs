@@ -1,1 +1,34 @@
-//! The Python extension module: the only crate that knows PyO3.
+//! `dumbbell._core`: the Rust side as Python sees it. Coarse on purpose: a run's directory goes in, files come out.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// Run the plan in `directory/plan.json` in a lab, and write its records there. Returns an exit code.
+///
+/// Reads its orders from standard input and writes events to standard output: to be called by a process of its own,
+/// which must have one thread.
+#[pyfunction]
+fn emulate(directory: PathBuf) -> i32 {
+    supervisor::emulate(&directory)
+}
+
+/// Try what a lab needs of this machine. Returns JSON: a list of {name, ok, detail, fix}.
+#[pyfunction]
+fn check_namespaces() -> PyResult<String> {
+    serde_json::to_string(&lab::sandbox::check()).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// The version of the Rust side.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(emulate, module)?)?;
+    module.add_function(wrap_pyfunction!(check_namespaces, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)
+}

@@ -1,0 +1,293 @@
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use events::{Event, Process};
+use link::{Network, Packet};
+use plan::{Emulate, Plan};
+use records::links::LinkRow;
+use records::{Names, Writer};
+use units::{Duration, Time};
+
+use crate::Port;
+use crate::arena::{Arena, SLOT};
+use crate::classify::Classifier;
+use crate::clock::Clock;
+use crate::driver::Driver;
+use crate::frame;
+use crate::report::{ClockStep, EmulatorReport, LinkReport, Spans};
+use crate::ring::Ring;
+use crate::scheduling::{Scheduling, thread_times, urgent};
+use crate::transmit::Transmitter;
+
+/// Packets read before due ones are sent: reading must not make a burst's head late.
+const READ_BATCH: usize = 32;
+/// Arena memory touched before the run.
+const PREFAULT: u64 = 16 << 20;
+/// Between two measurements of the wall clock's offset.
+const RESYNC: Duration = Duration::from_millis(500);
+
+/// Emulate the plan's links between `ports` until `control` says stop.
+///
+/// Says on `events` that it is ready, reads the run's origin (CLOCK_MONOTONIC, ns, i64 little-endian) from
+/// `control`, and runs until another byte or the end of `control`. Writes `packets.parquet`, `links.parquet` and
+/// `emulator.json` into `dir`. The calling thread must be in the namespace of the ports.
+pub fn run(
+    plan: &Plan,
+    ports: &[Port],
+    dir: &Path,
+    control: OwnedFd,
+    events: &mut dyn Write,
+) -> Result<EmulatorReport> {
+    let names = Names::of(plan);
+    // The writers' threads start before this one becomes urgent, so they don't inherit it.
+    let packets = plan.record.packets.then(|| Writer::create(&dir.join("packets.parquet"), names.clone())).transpose()?;
+    let links = Writer::create(&dir.join("links.parquet"), names.clone())?;
+    let ring = Ring::open(plan.emulate.ring_bytes)?;
+    let driver = Driver::new(
+        plan,
+        ports,
+        Arena::new(plan.emulate.arena_bytes, PREFAULT)?,
+        Transmitter::open(ports)?,
+        packets,
+    );
+    let scheduling = urgent();
+    Event::Ready { process: Process::Emulator }.emit(events)?;
+    let mut control = std::fs::File::from(control);
+    let mut origin = [0; 8];
+    control.read_exact(&mut origin).context("waiting for the run's origin")?;
+    let mut emulator = Emulator {
+        clock: Clock::new(i64::from_le_bytes(origin)),
+        classifier: Classifier::new(plan),
+        network: Network::new(plan)?,
+        ingress: ingress(plan, ports),
+        settings: &plan.emulate,
+        interval: plan.record.sample_interval_ns,
+        next_tick: Time::ZERO,
+        next_resync: Time::ZERO,
+        read_lag: Spans::new(),
+        counts: Counts::default(),
+        ring,
+        driver,
+        links,
+        control,
+    };
+    let started = emulator.clock.now();
+    emulator.work()?;
+    let report = emulator.finish(plan, started, scheduling)?;
+    let file = std::fs::File::create(dir.join("emulator.json")).context("creating emulator.json")?;
+    serde_json::to_writer_pretty(file, &report).context("writing emulator.json")?;
+    Event::Done { process: Process::Emulator }.emit(events)?;
+    Ok(report)
+}
+
+#[derive(Default)]
+struct Counts {
+    ring_packets: u64,
+    ring_drops: u64,
+    entered: u64,
+    unroutable: u64,
+    oversize: u64,
+    checksum_missing: u64,
+    arena_overflows: u64,
+}
+
+struct Emulator<'a> {
+    clock: Clock,
+    classifier: Classifier,
+    network: Network,
+    /// By interface index: the index of the host that sends into it, among the plan's nodes.
+    ingress: Vec<Option<usize>>,
+    settings: &'a Emulate,
+    interval: Duration,
+    next_tick: Time,
+    next_resync: Time,
+    read_lag: Spans,
+    counts: Counts,
+    ring: Ring,
+    driver: Driver,
+    links: Writer<LinkRow>,
+    control: std::fs::File,
+}
+
+fn ingress(plan: &Plan, ports: &[Port]) -> Vec<Option<usize>> {
+    let size = ports.iter().map(|p| p.ifindex as usize + 1).max().unwrap_or(0);
+    let mut by_ifindex = vec![None; size];
+    for port in ports {
+        by_ifindex[port.ifindex as usize] = plan.nodes.iter().position(|n| n.name() == port.host);
+    }
+    by_ifindex
+}
+
+impl Emulator<'_> {
+    /// Read, advance, send, sleep; until told to stop.
+    fn work(&mut self) -> Result<()> {
+        loop {
+            // Read before the ring is looked at: whatever arrived until then is in it, so once it is empty the network
+            // may advance to this time, but not further.
+            let now = self.clock.now();
+            let read = self.read_ring();
+            if read < READ_BATCH {
+                self.advance(now);
+            }
+            self.driver.flush(&self.clock);
+            if read == READ_BATCH {
+                continue;
+            }
+            if now >= self.next_resync {
+                self.next_resync = now + RESYNC;
+                self.clock.resync();
+                self.counts.ring_drops += self.ring.take_drops()?;
+            }
+            if self.wait()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Let packets from the ring enter the network; how many there were.
+    fn read_ring(&mut self) -> usize {
+        let mut read = 0;
+        while read < READ_BATCH {
+            let Some(captured) = self.ring.peek() else { break };
+            let arrival = self.clock.of_stamp(captured.stamp.0, captured.stamp.1);
+            self.read_lag.add(self.clock.now() - arrival);
+            self.counts.ring_packets += 1;
+            self.counts.checksum_missing += u64::from(captured.checksum_missing);
+            let node = self.ingress.get(captured.ifindex as usize).copied().flatten();
+            let header = frame::parse(captured.frame);
+            let class = header.and_then(|h| self.classifier.classify(h.tuple));
+            let whole = captured.len as usize <= SLOT.min(captured.frame.len());
+            let packet = match (node, header, class) {
+                (Some(node), Some(header), Some(class)) if whole => {
+                    let handle = self.driver.admit(captured.frame, &header, class.to);
+                    self.counts.arena_overflows += u64::from(handle.is_none());
+                    handle.map(|handle| {
+                        let id = self.counts.entered;
+                        (Packet { id, size: captured.len, handle, flow: class.flow, to: class.to }, node)
+                    })
+                }
+                (Some(_), Some(_), Some(_)) => {
+                    self.counts.oversize += 1;
+                    None
+                }
+                _ => {
+                    self.counts.unroutable += 1;
+                    None
+                }
+            };
+            self.ring.release();
+            read += 1;
+            if let Some((packet, node)) = packet {
+                self.enter(packet, node, arrival);
+            }
+        }
+        read
+    }
+
+    fn enter(&mut self, packet: Packet, node: usize, arrival: Time) {
+        self.advance_ticks(arrival);
+        if self.network.enter(packet, node, arrival, &mut self.driver) {
+            self.counts.entered += 1;
+        } else {
+            self.counts.unroutable += 1;
+            self.driver.arena.release(packet.handle);
+        }
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.advance_ticks(now);
+        self.network.advance(now, &mut self.driver);
+    }
+
+    /// Write the links' rows that are due by `now`, each at its own time.
+    fn advance_ticks(&mut self, now: Time) {
+        while self.next_tick <= now {
+            let time = self.next_tick;
+            self.network.advance(time, &mut self.driver);
+            for (i, link) in self.network.links_mut().iter_mut().enumerate() {
+                let (counters, backlog) = (link.counters(), link.backlog());
+                let queue_bytes_max = link.take_queue_bytes_max();
+                self.links.push(LinkRow { time, link: i as u16, counters, backlog, queue_bytes_max });
+            }
+            self.next_tick += self.interval;
+        }
+    }
+
+    /// Sleep until something is due or arrives; `true` if it is time to stop.
+    fn wait(&mut self) -> Result<bool> {
+        let due = self.network.next_event().min(self.next_tick).min(self.next_resync);
+        let now = self.clock.now();
+        let spare = (due - now).as_nanos() - self.settings.spin_ns.as_nanos();
+        if spare <= 0 {
+            // Too little time to sleep and wake: wait for either on the CPU. A spin is short, so `control` can wait.
+            while self.ring.peek().is_none() && self.clock.now() < due {
+                std::hint::spin_loop();
+            }
+            return Ok(due == self.next_tick && self.poll(0)?);
+        }
+        self.poll(spare)
+    }
+
+    /// Sleep for at most `ns`, or until a packet or a word on `control`.
+    fn poll(&self, ns: i64) -> Result<bool> {
+        use std::os::fd::AsFd;
+        let fd = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut fds = [fd(self.ring.as_fd().as_raw_fd()), fd(self.control.as_raw_fd())];
+        let timeout = libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 };
+        // SAFETY: valid descriptors and timeout.
+        let ready = unsafe { libc::ppoll(fds.as_mut_ptr(), 2, &timeout, std::ptr::null()) };
+        if ready < 0 {
+            let error = std::io::Error::last_os_error();
+            if error.kind() != std::io::ErrorKind::Interrupted {
+                return Err(error).context("waiting for packets");
+            }
+        }
+        Ok(ready > 0 && fds[1].revents != 0)
+    }
+
+    fn finish(mut self, plan: &Plan, started: Time, scheduling: Scheduling) -> Result<EmulatorReport> {
+        let ended = self.clock.now();
+        self.counts.ring_drops += self.ring.take_drops()?;
+        let inside: Vec<_> = self.network.inside().collect();
+        for &(link, passage) in inside.iter().filter(|(link, _)| !plan.links[*link as usize].is_transparent()) {
+            self.driver.record(link, passage, None);
+        }
+        let (cpu_s, run_delay_s) = thread_times();
+        let mut writer = self.links.finish()?;
+        if let Some(packets) = self.driver.packets.take() {
+            let packets = packets.finish()?;
+            writer.rows += packets.rows;
+            writer.cpu_s += packets.cpu_s;
+            writer.backlog_max_chunks = writer.backlog_max_chunks.max(packets.backlog_max_chunks);
+        }
+        Ok(EmulatorReport {
+            lateness_us: self.driver.lateness.quantiles(),
+            late_over_1ms: self.driver.lateness.count_over(Duration::from_millis(1)),
+            sent_packets: self.driver.lateness.count(),
+            read_lag_us: self.read_lag.quantiles(),
+            ring_packets: self.counts.ring_packets,
+            ring_drops: self.counts.ring_drops,
+            arena_bytes: plan.emulate.arena_bytes,
+            arena_peak_bytes: self.driver.arena.peak_bytes(),
+            arena_overflows: self.counts.arena_overflows,
+            cpu_s,
+            run_delay_s,
+            wall_s: (ended - started).as_nanos() as f64 / 1e9,
+            clock_steps: self.clock.steps().iter().map(ClockStep::from).collect(),
+            send_errors: self.driver.send_errors,
+            send_error: self.driver.send_error,
+            unroutable_packets: self.counts.unroutable,
+            oversize_packets: self.counts.oversize,
+            checksum_missing: self.counts.checksum_missing,
+            entered_packets: self.counts.entered,
+            left_packets: self.driver.left + self.driver.send_errors,
+            dropped_packets: self.driver.dropped,
+            inside_packets: inside.len() as u64,
+            links: plan.links.iter().zip(self.network.links()).map(LinkReport::from).collect(),
+            scheduling,
+            writer,
+        })
+    }
+}

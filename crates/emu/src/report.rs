@@ -1,0 +1,163 @@
+use hdrhistogram::Histogram;
+use serde::Serialize;
+use units::{Duration, Time};
+
+use crate::scheduling::Scheduling;
+
+/// `emulator.json`: the evidence of how faithfully the links were emulated.
+#[derive(Debug, Serialize)]
+pub struct EmulatorReport {
+    /// How late packets were handed to their hosts.
+    pub lateness_us: Quantiles,
+    /// Packets that were more than 1 ms late.
+    pub late_over_1ms: u64,
+    /// Packets handed to hosts.
+    pub sent_packets: u64,
+    /// From the kernel's stamp to the emulator's reading.
+    pub read_lag_us: Quantiles,
+    /// Packets read from the ring.
+    pub ring_packets: u64,
+    /// Packets that found the ring full.
+    pub ring_drops: u64,
+    /// Room for packets inside the links.
+    pub arena_bytes: u64,
+    /// The most of it that was used.
+    pub arena_peak_bytes: u64,
+    /// Packets that found no room.
+    pub arena_overflows: u64,
+    /// CPU time of the emulating thread.
+    pub cpu_s: f64,
+    /// Time that it waited for a CPU.
+    pub run_delay_s: f64,
+    /// From the first packet that could come to the last that was sent.
+    pub wall_s: f64,
+    /// Jumps of the wall clock.
+    pub clock_steps: Vec<ClockStep>,
+    /// Frames that a host's interface refused.
+    pub send_errors: u64,
+    /// The last refusal in words.
+    pub send_error: Option<String>,
+    /// Frames to no host of the plan, or not IPv4.
+    pub unroutable_packets: u64,
+    /// Frames larger than a wire-size packet: a host's segmentation offload is on.
+    pub oversize_packets: u64,
+    /// Frames without a checksum: a host's checksum offload is on.
+    pub checksum_missing: u64,
+    /// Packets that entered the network of links.
+    pub entered_packets: u64,
+    /// Packets that came out of it.
+    pub left_packets: u64,
+    /// Packets that were dropped or lost in it.
+    pub dropped_packets: u64,
+    /// Packets in it at the end.
+    pub inside_packets: u64,
+    /// Link by link.
+    pub links: Vec<LinkReport>,
+    /// How the emulating thread was scheduled.
+    pub scheduling: Scheduling,
+    /// What writing `packets` cost.
+    pub writer: records::WriterStats,
+}
+
+/// What a link did in a run.
+#[derive(Debug, Serialize)]
+pub struct LinkReport {
+    /// In the plan.
+    pub name: String,
+    /// Frames plus overhead, as in all of these.
+    pub arrived_bytes: u64,
+    /// Packets that came, lost ones included.
+    pub arrived_packets: u64,
+    /// Reached the other end.
+    pub delivered_packets: u64,
+    /// Reached the other end.
+    pub delivered_bytes: u64,
+    /// No room in the queue.
+    pub dropped_tail: u64,
+    /// Random loss before the queue.
+    pub lost_before: u64,
+    /// Random loss after serialisation.
+    pub lost_after: u64,
+    /// Still there at the end.
+    pub inside: u64,
+    /// For how long its serializer was sending.
+    pub busy_ns: i64,
+}
+
+impl From<(&plan::Link, &link::Link)> for LinkReport {
+    fn from((spec, link): (&plan::Link, &link::Link)) -> LinkReport {
+        let c = link.counters();
+        LinkReport {
+            name: spec.name.clone(),
+            arrived_bytes: c.arrived_bytes,
+            arrived_packets: c.arrived_packets,
+            delivered_packets: c.delivered_packets,
+            delivered_bytes: c.delivered_bytes,
+            dropped_tail: c.dropped_tail,
+            lost_before: c.lost_before,
+            lost_after: c.lost_after,
+            inside: c.inside(),
+            busy_ns: link.busy().as_nanos(),
+        }
+    }
+}
+
+/// A jump of CLOCK_REALTIME against CLOCK_MONOTONIC.
+#[derive(Debug, Serialize)]
+pub struct ClockStep {
+    /// When it was noticed.
+    pub time_ns: i64,
+    /// How far.
+    pub step_ns: i64,
+}
+
+impl From<&(Time, Duration)> for ClockStep {
+    fn from((time, step): &(Time, Duration)) -> ClockStep {
+        ClockStep { time_ns: time.as_nanos(), step_ns: step.as_nanos() }
+    }
+}
+
+/// Quantiles in microseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Quantiles {
+    /// Median.
+    pub p50: f64,
+    /// 99 of 100 are at most this.
+    pub p99: f64,
+    /// 999 of 1000.
+    pub p99_9: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+/// Collects spans. Precision: three decimal digits of each value.
+pub(crate) struct Spans(Histogram<u64>);
+
+impl Spans {
+    pub(crate) fn new() -> Spans {
+        // A minute covers whatever a run survives; longer spans count as a minute.
+        Spans(Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("valid bounds"))
+    }
+
+    pub(crate) fn add(&mut self, span: Duration) {
+        self.0.saturating_record(span.as_nanos().max(0) as u64);
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    pub(crate) fn count_over(&self, span: Duration) -> u64 {
+        self.0.len() - self.0.count_between(0, span.as_nanos() as u64)
+    }
+
+    pub(crate) fn quantiles(&self) -> Quantiles {
+        let us = |ns: u64| ns as f64 / 1e3;
+        Quantiles {
+            p50: us(self.0.value_at_quantile(0.5)),
+            p99: us(self.0.value_at_quantile(0.99)),
+            p99_9: us(self.0.value_at_quantile(0.999)),
+            max: us(self.0.max()),
+        }
+    }
+}

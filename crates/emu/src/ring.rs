@@ -1,0 +1,189 @@
+use std::mem::size_of;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use anyhow::{Context, Result, ensure};
+
+/// Bytes of a ring slot: header, address and a frame of 1514 bytes.
+const SLOT: u32 = 2048;
+/// Bytes of a physically contiguous part of the ring. 256 KiB can be found in a fragmented memory too.
+const BLOCK: u32 = 256 * 1024;
+
+/// A packet in the ring, valid until [`Ring::release`].
+pub(crate) struct Captured<'a> {
+    /// The frame, cut off where the slot ends.
+    pub frame: &'a [u8],
+    /// Its length on the wire.
+    pub len: u32,
+    /// CLOCK_REALTIME when the kernel put it here.
+    pub stamp: (u32, u32),
+    /// The interface that it came in on.
+    pub ifindex: i32,
+    /// The sender left the checksum to hardware that doesn't exist.
+    pub checksum_missing: bool,
+}
+
+/// A TPACKET_V2 receive ring over every interface of the namespace.
+///
+/// V2, not V3: V3 retires blocks by a timer of milliseconds. One ring for all interfaces: each ring costs milliseconds
+/// to open and close, and one ring keeps packets in the order of their arrival.
+pub(crate) struct Ring {
+    socket: OwnedFd,
+    memory: NonNull<u8>,
+    bytes: usize,
+    slots: u32,
+    slots_per_block: u32,
+    next: u32,
+}
+
+impl Ring {
+    /// Open a ring of about `bytes` in the calling thread's network namespace.
+    pub(crate) fn open(bytes: u64) -> Result<Ring> {
+        let blocks = (bytes / u64::from(BLOCK)).max(1) as u32;
+        // Protocol 0 for now: nothing arrives before the ring is there.
+        // SAFETY: plain system call; the descriptor is owned from here on.
+        let socket = unsafe {
+            let fd = libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0);
+            ensure!(fd >= 0, "opening a packet socket: {}", std::io::Error::last_os_error());
+            OwnedFd::from_raw_fd(fd)
+        };
+        set(&socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))
+            .context("asking for ring version 2")?;
+        set(&socket, libc::PACKET_IGNORE_OUTGOING, &1i32).context("ignoring outgoing packets")?;
+        let slots_per_block = BLOCK / SLOT;
+        let request = libc::tpacket_req {
+            tp_block_size: BLOCK,
+            tp_block_nr: blocks,
+            tp_frame_size: SLOT,
+            tp_frame_nr: blocks * slots_per_block,
+        };
+        set(&socket, libc::PACKET_RX_RING, &request)
+            .with_context(|| format!("making a packet ring of {} KiB", u64::from(blocks) * u64::from(BLOCK) / 1024))?;
+        let bytes = blocks as usize * BLOCK as usize;
+        // SAFETY: maps the ring just made.
+        let memory = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_POPULATE,
+                socket.as_raw_fd(),
+                0,
+            )
+        };
+        ensure!(memory != libc::MAP_FAILED, "mapping the packet ring: {}", std::io::Error::last_os_error());
+        let memory = NonNull::new(memory.cast::<u8>()).expect("mmap returns no null");
+        let ring = Ring { socket, memory, bytes, slots: request.tp_frame_nr, slots_per_block, next: 0 };
+        ring.listen()?;
+        Ok(ring)
+    }
+
+    /// Receive from every interface, present and future.
+    fn listen(&self) -> Result<()> {
+        // SAFETY: all-zero is a valid sockaddr_ll.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+        // SAFETY: a valid address of its own size.
+        let bound = unsafe {
+            libc::bind(
+                self.socket.as_raw_fd(),
+                (&raw const address).cast(),
+                size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+            )
+        };
+        ensure!(bound == 0, "listening on all interfaces: {}", std::io::Error::last_os_error());
+        Ok(())
+    }
+
+    /// The oldest packet, if there is one.
+    pub(crate) fn peek(&self) -> Option<Captured<'_>> {
+        let slot = self.slot(self.next);
+        let header = slot.cast::<libc::tpacket2_hdr>();
+        let status = self.status(self.next).load(Ordering::Acquire);
+        if status & libc::TP_STATUS_USER == 0 {
+            return None;
+        }
+        // SAFETY: the kernel has given the slot to us, header, address and frame lie inside it.
+        unsafe {
+            let h = header.read_volatile();
+            let address = slot.add(tpacket_align(size_of::<libc::tpacket2_hdr>())).cast::<libc::sockaddr_ll>().read();
+            Some(Captured {
+                frame: std::slice::from_raw_parts(slot.add(usize::from(h.tp_mac)), h.tp_snaplen as usize),
+                len: h.tp_len,
+                stamp: (h.tp_sec, h.tp_nsec),
+                ifindex: address.sll_ifindex,
+                checksum_missing: status & libc::TP_STATUS_CSUMNOTREADY != 0,
+            })
+        }
+    }
+
+    /// Give the packet last peeked at back to the kernel.
+    pub(crate) fn release(&mut self) {
+        self.status(self.next).store(libc::TP_STATUS_KERNEL, Ordering::Release);
+        self.next = (self.next + 1) % self.slots;
+    }
+
+    /// Packets that found the ring full, since the last call.
+    pub(crate) fn take_drops(&self) -> Result<u64> {
+        let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+        let mut len = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+        // SAFETY: a valid struct of its own size.
+        let got = unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                (&raw mut stats).cast(),
+                &mut len,
+            )
+        };
+        ensure!(got == 0, "reading the ring's counters: {}", std::io::Error::last_os_error());
+        Ok(u64::from(stats.tp_drops))
+    }
+
+    fn slot(&self, index: u32) -> *mut u8 {
+        let block = (index / self.slots_per_block) as usize * BLOCK as usize;
+        let offset = (index % self.slots_per_block) as usize * SLOT as usize;
+        // SAFETY: index < slots.
+        unsafe { self.memory.as_ptr().add(block + offset) }
+    }
+
+    fn status(&self, index: u32) -> &AtomicU32 {
+        // SAFETY: `tp_status` is the header's first field, aligned, shared with the kernel.
+        unsafe { AtomicU32::from_ptr(self.slot(index).cast()) }
+    }
+}
+
+impl AsFd for Ring {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping made in `open`.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes) };
+    }
+}
+
+const fn tpacket_align(n: usize) -> usize {
+    (n + libc::TPACKET_ALIGNMENT - 1) & !(libc::TPACKET_ALIGNMENT - 1)
+}
+
+/// Set an option of a packet socket.
+pub(crate) fn set<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> std::io::Result<()> {
+    // SAFETY: a valid value of its own size.
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            option,
+            (&raw const *value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    };
+    if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}

@@ -1,0 +1,133 @@
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use anyhow::{Context, Result};
+use events::{Event, Failure, Process};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Pid, fork, pipe2};
+
+/// The emulator or the traffic process, as init sees it.
+pub(crate) struct Child {
+    pub process: Process,
+    pid: Pid,
+    /// Closed to say stop.
+    control: Option<File>,
+    events: File,
+    partial: Vec<u8>,
+    pub ready: bool,
+    /// Its last event said that everything is written.
+    pub done: bool,
+    /// It has said why it fails.
+    pub failed: bool,
+    /// Its end of the events pipe is closed: it is gone.
+    pub gone: bool,
+}
+
+impl Child {
+    /// Start a process that runs `work(control, events)`.
+    pub(crate) fn start(
+        process: Process,
+        name: &'static std::ffi::CStr,
+        work: impl FnOnce(OwnedFd, &mut File) -> Result<()>,
+    ) -> Result<Child> {
+        let (control_read, control_write) = pipe2(OFlag::O_CLOEXEC).context("making a control pipe")?;
+        let (events_read, events_write) = pipe2(OFlag::O_CLOEXEC).context("making an events pipe")?;
+        // SAFETY: init has one thread; the child runs only our own code until it exits.
+        match unsafe { fork() }.with_context(|| format!("starting the {process:?} process"))? {
+            ForkResult::Child => {
+                drop((control_write, events_read));
+                // SAFETY: a C string for the process's name.
+                unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+                let mut events = File::from(events_write);
+                let code = match work(control_read, &mut events) {
+                    Ok(()) => 0,
+                    Err(error) => {
+                        let _ = Event::failed(process, &error).emit(&mut events);
+                        1
+                    }
+                };
+                // SAFETY: ends the process without running what the interpreter registered in its parent.
+                unsafe { libc::_exit(code) }
+            }
+            ForkResult::Parent { child } => {
+                fcntl(&events_read, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+                Ok(Child {
+                    process,
+                    pid: child,
+                    control: Some(File::from(control_write)),
+                    events: File::from(events_read),
+                    partial: Vec::new(),
+                    ready: false,
+                    done: false,
+                    failed: false,
+                    gone: false,
+                })
+            }
+        }
+    }
+
+    /// Where its events come from; negative, so that poll ignores it, once it is gone.
+    pub(crate) fn poll_fd(&self) -> RawFd {
+        if self.gone { -1 } else { self.events.as_raw_fd() }
+    }
+
+    /// Tell it the run's origin.
+    pub(crate) fn tell_origin(&mut self, origin_ns: i64) -> Result<()> {
+        let control = self.control.as_mut().expect("not stopped before it started");
+        control.write_all(&origin_ns.to_le_bytes()).with_context(|| format!("starting the {:?} process", self.process))
+    }
+
+    /// Tell it to stop and to write down what it has.
+    pub(crate) fn stop(&mut self) {
+        self.control = None;
+    }
+
+    /// Read what it says; whole lines only.
+    pub(crate) fn read_events(&mut self) -> Result<Vec<Event>> {
+        let mut buffer = [0; 65536];
+        loop {
+            match self.events.read(&mut buffer) {
+                Ok(0) => {
+                    self.gone = true;
+                    break;
+                }
+                Ok(n) => self.partial.extend_from_slice(&buffer[..n]),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error).context("reading events"),
+            }
+        }
+        let Some(end) = self.partial.iter().rposition(|&byte| byte == b'\n') else { return Ok(Vec::new()) };
+        let lines: Vec<u8> = self.partial.drain(..=end).collect();
+        let events: Vec<Event> = serde_json::Deserializer::from_slice(&lines)
+            .into_iter()
+            .collect::<Result<_, _>>()
+            .with_context(|| format!("the {:?} process said something unknown", self.process))?;
+        for event in &events {
+            match event {
+                Event::Ready { .. } => self.ready = true,
+                Event::Done { .. } => self.done = true,
+                Event::Failed { .. } => self.failed = true,
+                _ => {}
+            }
+        }
+        Ok(events)
+    }
+
+    /// Once it is gone: why it ended before it was done, if it hasn't said so itself.
+    pub(crate) fn silent_end(&self) -> Result<Option<Failure>> {
+        let status = waitpid(self.pid, Some(WaitPidFlag::empty())).context("waiting for a process of the run")?;
+        if self.done || self.failed {
+            return Ok(None);
+        }
+        let why = match status {
+            WaitStatus::Signaled(_, signal, _) => format!("killed by {signal}"),
+            WaitStatus::Exited(_, code) => format!("exit code {code}"),
+            other => format!("{other:?}"),
+        };
+        let what = format!("the {} process ended in mid-run", format!("{:?}", self.process).to_lowercase());
+        Ok(Some(Failure::new(what, why).hint("what was measured until then is kept; run it again")))
+    }
+}

@@ -1,0 +1,69 @@
+//! The processes of an emulated run: who starts whom, who tells whom, and who dies with whom.
+//!
+//! ```text
+//!   command ──spawns──> helper ──forks──> init (pid 1 of the lab) ──forks──> emulator, traffic
+//!      │ control pipe ─────────────────────┘ stdin: "stop" or end of file
+//!      └ events <──────────────────────────── stdout: JSON lines
+//! ```
+//!
+//! * The command dies: its end of the control pipe closes, init ends, and with pid 1 the kernel ends everything inside.
+//! * The helper dies: init is killed with it.
+//! * Init dies: the kernel kills the rest; the helper notices.
+//! * The emulator or the traffic process dies: init lets the other one write down what it measured, and fails the run.
+
+mod child;
+mod init;
+mod machine;
+
+use std::fs::File;
+use std::io::stdout;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use events::{Event, Failure, Process};
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::{ForkResult, fork};
+use plan::Plan;
+
+/// Run `dir/plan.json` and write its records into `dir`. Returns an exit code: 0, or 1 after a `failed` event.
+///
+/// Control comes from standard input, events go to standard output. The process must have one thread.
+pub fn emulate(dir: &Path) -> i32 {
+    let ended = run(dir);
+    if let Err(error) = &ended {
+        let _ = Event::failed(Process::Helper, error).emit(&mut stdout());
+    }
+    let _ = Event::End.emit(&mut stdout());
+    i32::from(!matches!(ended, Ok(true)))
+}
+
+/// `true` if init ended well.
+fn run(dir: &Path) -> Result<bool> {
+    let plan = Plan::read(&dir.join("plan.json"))?;
+    // The lab gets a /run of its own, and `dir` may lie below the old one: hold it by descriptor.
+    let held = File::open(dir).with_context(|| format!("opening the run's directory {}", dir.display()))?;
+    let dir = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+    let started = Instant::now();
+    let rootless = lab::sandbox::is_unprivileged();
+    lab::sandbox::enter(rootless)?;
+    // SAFETY: the sandbox has made sure that there is one thread; the child runs only our own code until it exits.
+    match unsafe { fork() }.context("starting the lab's first process")? {
+        ForkResult::Child => {
+            let code = init::main(&plan, &dir, rootless, started);
+            // Not `exit`: what the interpreter registered to run at its end is the parent's to run.
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(code) }
+        }
+        ForkResult::Parent { child } => match waitpid(child, None).context("waiting for the lab's first process")? {
+            WaitStatus::Exited(_, code) => Ok(code == 0),
+            WaitStatus::Signaled(_, signal, _) => {
+                Err(Failure::new("the lab's first process was killed", format!("signal {signal}"))
+                    .hint("what was measured until then is kept; run it again")
+                    .into())
+            }
+            other => Err(Failure::new("the lab's first process ended strangely", format!("{other:?}")).into()),
+        },
+    }
+}
