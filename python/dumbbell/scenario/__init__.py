@@ -1,6 +1,24 @@
-"""What a user asks for: the scenario file, its quantities, and the scenarios that come with dumbbell."""
+"""What a user asks for: the scenario file, its quantities, and the scenarios that come with dumbbell.
 
-from dumbbell.scenario.load import load
-from dumbbell.scenario.model import Scenario
+`Scenario` and `load` are loaded when they are first used: pydantic takes longer to import than `dumbbell --help` may.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dumbbell.scenario.loading import load
+    from dumbbell.scenario.model import Scenario
 
 __all__ = ["Scenario", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Scenario":
+        from dumbbell.scenario.model import Scenario
+
+        return Scenario
+    if name == "load":
+        from dumbbell.scenario.loading import load
+
+        return load
+    raise AttributeError(f"module 'dumbbell.scenario' has no attribute {name!r}")

@@ -61,7 +61,7 @@ def _buffer(key: Key, link: Direction) -> Iterator[Finding]:
         yield Finding(key, what, 'bytes, packets or "unlimited" on a link without a rate', 'write buffer = "unlimited"')
     if link.buffer.kind == "bytes" and link.buffer.amount < link.frame:
         why = f"at least {Size(link.frame)}, one full frame, or no full segment could ever wait"
-        yield Finding(key, "too small", why, 'write buffer = "1 packets" for the smallest useful buffer')
+        yield Finding(key, "too small", why, 'write buffer = "1 packet" for the smallest useful buffer')
 
 
 def _flows(scenario: Scenario) -> Iterator[Finding]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import difflib
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,7 @@ def _read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario) -> tupl
         return "scenario", "", copy.deepcopy(dict(source))
     name = os.fspath(source)
     path = Path(name) if isinstance(source, os.PathLike) or name.endswith(".toml") or "/" in name else None
-    text = _text_of_file(path) if path else _text_of_bundled(name)
+    text = _text_of_file(path) if path else bundled.text(name)
     return name, text, _parse(name, text)
 
 
@@ -60,23 +59,12 @@ def _text_of_file(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         here = [str(p) for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
-        raise InputError(f"{path}: no such file", hint=_suggest(str(path), here) or _list_bundled()) from None
+        raise InputError(f"{path}: no such file", hint=bundled.suggest(str(path), here)) from None
     except UnicodeDecodeError as error:
         why = f"byte {error.object[error.start]:#04x} at offset {error.start} is no UTF-8"
         raise InputError(f"{path}: not TOML", why, "a scenario is a text file in UTF-8") from None
     except OSError as error:
         raise InputError(f"{path}: cannot read the scenario", error.strerror or str(error)) from None
-
-
-def _text_of_bundled(name: str) -> str:
-    names = bundled.names()
-    if name in names:
-        return bundled.text(name)
-    if Path(name).is_file():
-        hint = f"a path has a / or ends in .toml: ./{name}"
-    else:
-        hint = _suggest(name, names) or _list_bundled()
-    raise InputError(f"no bundled scenario is named {name}", hint=hint)
 
 
 def _parse(name: str, text: str) -> dict[str, Any]:
@@ -103,12 +91,3 @@ def _toml_hint(line: str) -> str:
     if "=" in line and line.count('"') == 0 and line.count("'") == 0:
         return 'texts and quantities stand in quotes, such as duration = "20 s"'
     return "see https://toml.io for the format"
-
-
-def _suggest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]}?" if close else ""
-
-
-def _list_bundled() -> str:
-    return f"bundled scenarios: {', '.join(bundled.names())}"

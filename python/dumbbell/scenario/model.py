@@ -99,7 +99,7 @@ class Dumbbell(Table):
     """Senders s1..sN, a switch, the bottleneck, a switch, receivers r1..rN."""
 
     kind: Literal["dumbbell"] = Field(description="N senders and N receivers around one bottleneck.")
-    pairs: int = Field(default=1, ge=1, le=250, description="Hosts on each side: s1..sN, r1..rN.")
+    pairs: int = Field(default=1, ge=1, le=250, strict=True, description="Hosts on each side: s1..sN, r1..rN.")
     bottleneck: Bottleneck = Field(description="The link that all pairs share.")
     rtt: PairTimes = Field(description="Base RTT without serialisation: one for all pairs, or one for each.")
 
@@ -125,7 +125,9 @@ class AnyFlow(Table):
     to: str = Field(description="Host that receives.", examples=["r1"])
     start: Time = Field(default=Time(0), description="When it starts, counted from the start of the run.")
     stop: Time | None = Field(default=None, description="When it stops at the latest. Default: the end of the run.")
-    port: int | None = Field(default=None, ge=1, le=65535, description="Port of the receiver. Default: 5001, 5002, ...")
+    port: int | None = Field(
+        default=None, ge=1, le=65535, strict=True, description="Port of the receiver. Default: 5001, 5002, ..."
+    )
 
 
 class TcpFlow(AnyFlow):
@@ -139,7 +141,9 @@ class TcpFlow(AnyFlow):
         examples=["reno", "cubic", "bbr"],
     )
     bytes: Amount | None = Field(default=None, description="Application data to send. Default: no end before `stop`.")
-    ecn: bool = Field(default=False, description="Negotiate ECN (RFC 3168). All TCP flows from one host must agree.")
+    ecn: bool = Field(
+        default=False, strict=True, description="Negotiate ECN (RFC 3168). All TCP flows from one host must agree."
+    )
 
 
 class UdpFlow(AnyFlow):
@@ -214,7 +218,7 @@ class Record(Table):
     sample_interval: Time = Field(
         default=Time(10_000_000), ge=1_000_000, description="Spacing of the rows of `samples` and `links`."
     )
-    packets: bool = Field(default=True, description="Write a row per packet and link.")
+    packets: bool = Field(default=True, strict=True, description="Write a row per packet and link.")
 
 
 class Emulate(Table):
@@ -224,7 +228,9 @@ class Emulate(Table):
     spin: Time = Field(default=Time(20_000), le=1_000_000, description="Busy-wait before a packet is due.")
     arena: Size = Field(default=Size(256 << 20), ge=1 << 20, description="Room for the packets inside the links.")
     offloads: bool = Field(
-        default=False, description="Leave segmentation offloads on. The links then see packets larger than a frame."
+        default=False,
+        strict=True,
+        description="Leave segmentation offloads on. The links then see packets larger than a frame.",
     )
 
 
@@ -240,7 +246,7 @@ class Scenario(Table):
     )
     description: str = Field(default="", description="What this scenario shows, in a line.")
     duration: Duration = Field(description="How long traffic flows.", examples=["20 s"])
-    seed: int = Field(default=1, ge=0, le=MAX, description="Root of every random stream.")
+    seed: int = Field(default=1, ge=0, le=MAX, strict=True, description="Root of every random stream.")
     topology: Dumbbell | Path = Field(discriminator="kind", description="The network.")
     flows: list[Flow] = Field(min_length=1, description="The traffic, in the order of tables and plots.")
     hosts: Hosts = Field(default=Hosts(), description="Settings of the hosts.")

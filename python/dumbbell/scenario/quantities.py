@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
@@ -48,6 +48,8 @@ class Grammar:
     aliases: Mapping[str, str]
     """Other spellings."""
     example: str
+    likely: tuple[str, ...]
+    """Units to offer to a number without one."""
     advice: Mapping[str, str]
     """What to say about a unit that looks right and is not."""
 
@@ -70,12 +72,11 @@ class Grammar:
         number, unit = match["number"], match["unit"]
         unit = self.aliases.get(unit, unit)
         if not unit:
-            default = self.example.split(" ", 1)[1]
-            raise self.refuse("no unit", f'if you mean {default}, write "{number} {default}"')
+            raise self.refuse("no unit", "write " + " or ".join(f'"{number} {likely}"' for likely in self.likely))
         if unit not in self.units:
             raise self.refuse(f"unknown unit {unit}", self._advice(number, unit))
         if match["sign"] == "-":
-            raise self.refuse("negative")
+            raise QuantityError("negative", f"{self.what} that is not negative", f'write "{self.example}"')
         return Fraction(number), unit
 
     def _advice(self, number: str, unit: str) -> str:
@@ -107,7 +108,7 @@ class Quantity(int):
         if exact > MAX:
             raise cls.grammar.refuse("too large")
         if exact < cls.minimum:
-            raise cls.grammar.refuse("zero")
+            raise QuantityError("zero", f"{cls.grammar.what} above zero", f'write "{cls.grammar.example}"')
         return cls(exact)
 
     def __str__(self) -> str:
@@ -118,7 +119,7 @@ class Quantity(int):
             size = self.grammar.units[unit]
             if value >= size and (size % 10 == 0 or value % size == 0):
                 texts.append(f"{decimal(Fraction(value, size))} {unit}")
-        return min(texts, key=len, default=f"{value} {self.printed[-1]}")
+        return min(texts, key=len, default=f"{value} {self.grammar.likely[0]}")
 
     def __repr__(self) -> str:
         """Type and text, e.g. `Time('10 ms')`."""
@@ -143,6 +144,7 @@ class Time(Quantity):
         units={"ns": 1, "us": 1_000, "ms": 10**6, "s": 10**9, "min": 60 * 10**9},
         aliases={"µs": "us", "μs": "us", "sec": "s"},
         example="30 ms",
+        likely=("s", "ms"),
         advice={"m": 'write "min" for minutes or "ms" for milliseconds'},
     )
     printed = ("s", "ms", "us", "ns")
@@ -151,6 +153,7 @@ class Time(Quantity):
 class Duration(Time):
     """Nanoseconds, more than zero."""
 
+    grammar = replace(Time.grammar, example="20 s")
     minimum = 1
 
 
@@ -165,6 +168,7 @@ class Rate(Quantity):
             **{"b/s": "bit/s", "kb/s": "kbit/s", "Mb/s": "Mbit/s", "Gb/s": "Gbit/s"},
         },
         example="100 Mbit/s",
+        likely=("Mbit/s",),
         advice={
             **{unit: 'rates are in bits: 1 MB/s is "8 Mbit/s"' for unit in ("B/s", "kB/s", "MB/s", "GB/s")},
             **{unit: f'a rate is per second: write "{unit}/s"' for unit in ("bit", "kbit", "Mbit", "Gbit")},
@@ -182,6 +186,7 @@ class Size(Quantity):
         units={"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
         aliases={"byte": "B", "bytes": "B"},
         example="300 kB",
+        likely=("B", "kB"),
         advice={unit: 'sizes are in bytes (capital B): 8 Mbit are "1 MB"' for unit in ("kb", "Mb", "Mbit", "kbit")},
     )
     printed = ("GB", "GiB", "MB", "MiB", "kB", "KiB", "B")
@@ -199,7 +204,7 @@ class Percent:
 
     percent: Fraction
 
-    grammar: ClassVar[Grammar] = Grammar("a percentage", {"%": 1}, {"percent": "%"}, "0.5 %", {})
+    grammar: ClassVar[Grammar] = Grammar("a percentage", {"%": 1}, {"percent": "%"}, "0.5 %", ("%",), {})
 
     @classmethod
     def parse(cls, value: object) -> Percent:
@@ -244,6 +249,7 @@ class BufferSize:
         units={**Size.grammar.units, "packets": 1, "us": 1_000, "ms": 10**6, "s": 10**9, "bdp": 1},
         aliases={**Size.grammar.aliases, "µs": "us", "μs": "us", "packet": "packets", "pkts": "packets", "BDP": "bdp"},
         example="1 bdp",
+        likely=("packets", "kB", "ms", "bdp"),
         advice=Size.grammar.advice,
     )
 
@@ -258,7 +264,7 @@ class BufferSize:
         amount = number * cls.grammar.units[unit]
         kind = cls._kind(unit)
         if amount == 0:
-            raise cls.grammar.refuse("zero: no packet could ever wait", 'write "1 packets" for the smallest buffer')
+            raise cls.grammar.refuse("zero: no packet could ever wait", 'write "1 packet" for the smallest buffer')
         if kind != "bdp" and amount.denominator != 1:
             raise cls.grammar.refuse("finer than one of the smallest unit")
         if amount > MAX:

@@ -61,7 +61,7 @@ def _finding(details: ErrorDetails) -> Finding:
         case "extra_forbidden":
             return _unknown(key, tables)
         case "missing":
-            return Finding(key, "missing", _meaning(key, tables), _example(key, tables))
+            return Finding(key, "missing", f"{key[-1]}: {_meaning(key, tables)}", _example(key, tables))
         case "union_tag_invalid" | "union_tag_not_found":
             return _kind(key, details)
         case "literal_error":
@@ -94,15 +94,14 @@ def _key(loc: tuple[str | int, ...]) -> tuple[Key, list[type[BaseModel]]]:
     """The file's key for pydantic's location, and the models of the tables on the way to it."""
     key: list[str | int] = []
     tables: list[type[BaseModel]] = [Scenario]
+    kind: type[BaseModel] | None = None
     for part in loc:
-        tagged = key == ["topology"] or (len(key) == 2 and key[0] == "flows")
-        if tagged and len(tables) == 1 and part in _KINDS:
-            tables.append(_KINDS[str(part)])
-            continue
-        if part == "[key]":
-            continue
-        key.append(part)
-        tables += _models(tables[-1], part)
+        if kind is None and (key == ["topology"] or (len(key) == 2 and key[0] == "flows")) and part in _KINDS:
+            kind = _KINDS[str(part)]
+            tables.append(kind)
+        elif part != "[key]":
+            key.append(part)
+            tables += _models(tables[-1], part)
     return tuple(key), tables
 
 
@@ -111,6 +110,8 @@ def _models(table: type[BaseModel], part: str | int) -> list[type[BaseModel]]:
     field = table.model_fields.get(str(part))
     if field is None:
         return [HostSettings] if table is Hosts else []
+    if field.discriminator:
+        return []
     return [t for t in (field.annotation, *get_args(field.annotation)) if _is_model(t)][:1]
 
 
@@ -127,6 +128,7 @@ def _unknown(key: Key, tables: list[type[BaseModel]]) -> Finding:
     names = _names(tables[-1])
     close = difflib.get_close_matches(str(key[-1]), names, n=1)
     homes = [home for home, model in _HOMES.items() if key[-1] in _names(model)]
+    homes.sort(key=lambda home: "flow" not in home if key[0] == "flows" else 0)
     hint = f"did you mean {close[0]}?" if close else "".join(f"{key[-1]} belongs in {home}" for home in homes[:1])
     return Finding(key, "unknown key", f"one of {', '.join(names)}", hint)
 

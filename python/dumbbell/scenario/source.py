@@ -40,7 +40,9 @@ class Source:
         """The finding in words: file and line, key, value, what is wrong, what was expected."""
         found, value = lookup(self.data, finding.key)
         subject = dotted(finding.key)
-        if found == len(finding.key) and not isinstance(value, dict | list):
+        if finding.key in self.overrides:
+            subject = ""  # The override says it.
+        elif found == len(finding.key) and not isinstance(value, dict | list):
             subject = f"{subject} = {show(value)}"
         place = self.place(finding.key)
         what = ": ".join(part for part in (place, subject, finding.wrong) if part)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import tomllib
+from collections.abc import Iterable
 from importlib.resources import files
+from pathlib import Path
+
+from dumbbell.errors import InputError
 
 
 def names() -> list[str]:
@@ -12,10 +17,20 @@ def names() -> list[str]:
 
 
 def text(name: str) -> str:
-    """A scenario's TOML."""
+    """A scenario's TOML. Raises `InputError` for a name that is not among them."""
+    known = names()
+    if name not in known:
+        hint = f"a path has a / or ends in .toml: ./{name}" if Path(name).is_file() else suggest(name, known)
+        raise InputError(f"no bundled scenario is named {name}", hint=hint)
     return files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
 
 
 def description(name: str) -> str:
     """What it shows, in a line."""
     return str(tomllib.loads(text(name)).get("description", ""))
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """A hint for a name that is not `known`: the nearest one, or else what is bundled."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    return f"did you mean {close[0]}?" if close else f"bundled scenarios: {', '.join(names())}"

@@ -1,0 +1,103 @@
+"""The command line. Each verb is one module here with a function `command`; it is imported when it is called.
+
+Keep a verb's module light: what it needs beyond typer is imported inside the function, since `dumbbell --help` imports
+them all, and every run should say something within 0.3 s.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from dumbbell.errors import DumbbellError, Problem
+
+VERBS = ("run", "plan", "report", "scenarios", "schema", "doctor")
+"""In the order of the help page."""
+
+
+class Verbs(TyperGroup):
+    """The verbs, each loaded when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All verbs."""
+        return list(self.commands)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Load a verb's module and make its command."""
+        if cmd_name not in self.commands:
+            return None
+        app = typer.Typer(add_completion=False)
+        app.command(cmd_name)(import_module(f"dumbbell.cli.{cmd_name}").command)
+        return typer.main.get_command(app)
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # Typer looks for a misspelt verb's neighbours among these keys.
+        names: dict[str, Any] = {verb: None for verb in VERBS if find_spec(f"dumbbell.cli.{verb}")}
+        self.commands = names
+
+
+app = typer.Typer(cls=Verbs, pretty_exceptions_enable=False, rich_markup_mode="rich")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import dumbbell
+
+        typer.echo(f"dumbbell {dumbbell.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Run TCP congestion controls over an emulated network, and know whether to trust the result."""
+
+
+def main() -> None:
+    """Entry point of the command `dumbbell`."""
+    sys.exit(invoke(sys.argv[1:]))
+
+
+def invoke(args: Sequence[str]) -> int:
+    """Run a command line; print what goes wrong to stderr; return the exit code."""
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(args=list(args) or ["--help"], prog_name="dumbbell", standalone_mode=False)
+    except DumbbellError as error:
+        complain(error.problems)
+        return error.exit_code
+    except typer.TyperException as error:
+        complain([Problem(error.format_message().rstrip("."), hint="dumbbell --help lists the commands")])
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        complain([Problem("interrupted")])
+        return 130
+    return code if isinstance(code, int) else 0
+
+
+def complain(problems: Sequence[Problem]) -> None:
+    """Print problems to stderr: in colour on a terminal, the same lines without elsewhere."""
+    if not sys.stderr.isatty():
+        for problem in problems:
+            print(f"error: {problem.text()}", file=sys.stderr)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, soft_wrap=True)
+    for problem in problems:
+        console.print(Text.assemble(("error: ", "bold red"), (problem.what, "bold")))
+        for line in problem.why.splitlines():
+            console.print(Text(f"  {line}"))
+        if problem.hint:
+            console.print(Text.assemble(("hint: ", "bold cyan"), problem.hint))
