@@ -1,1 +1,35 @@
 //! Flows over real sockets, and the sampler that watches them.
+//!
+//! One thread and one event loop serve every host: a socket belongs to the network namespace in which it was created, so
+//! [`run`] enters each host's namespace to open its sockets, and leaves. TCP, UDP and programs of the user's are agents
+//! in that loop; UDP's schedule goes first, then the sampler, then bulk data.
+//!
+//! Congestion control is set per socket, before the handshake, at both ends, and read back after it. ECN is not: Linux
+//! negotiates it as the namespace's `net.ipv4.tcp_ecn` says, which the lab pins from the flows that start there.
+
+mod agent;
+mod clock;
+mod command;
+mod diagnosed;
+mod error;
+mod event_loop;
+mod event_stream;
+mod histogram;
+mod netns;
+mod poller;
+mod process;
+mod report;
+mod run;
+mod sampler;
+mod shared;
+mod sock_diag;
+mod sockets;
+mod tcp;
+mod tcp_info;
+mod udp;
+mod udp_receiver;
+
+pub use error::Error;
+pub use histogram::Percentiles;
+pub use report::{CommandReport, FlowReport, Sampling, TrafficReport, UdpReport};
+pub use run::run;

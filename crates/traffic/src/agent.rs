@@ -1,0 +1,59 @@
+use anyhow::Result;
+use units::Time;
+
+use crate::command::CommandFlow;
+use crate::report::FlowReport;
+use crate::shared::Shared;
+use crate::tcp::TcpFlow;
+use crate::udp::UdpFlow;
+
+/// Both ends of a flow.
+pub enum Agent {
+    Tcp(TcpFlow),
+    Udp(UdpFlow),
+    Command(CommandFlow),
+}
+
+impl Agent {
+    /// Write a row per live socket.
+    pub fn sample(&mut self, shared: &mut Shared) -> Result<()> {
+        let sample = match self {
+            Agent::Tcp(flow) => flow.sample(shared),
+            Agent::Udp(flow) => flow.sample(shared),
+            Agent::Command(flow) => return flow.sample(shared),
+        };
+        if let Some(sample) = sample {
+            shared.sampler.push(sample);
+        }
+        Ok(())
+    }
+
+    /// Count what has arrived by now, take a last sample, send no more. `on_time`: the flow's own stop has come.
+    pub fn settle(&mut self, shared: &mut Shared, on_time: bool) -> Result<()> {
+        match self {
+            Agent::Tcp(flow) => flow.settle(shared, on_time),
+            Agent::Udp(flow) => {
+                flow.settle(shared);
+                Ok(())
+            }
+            Agent::Command(flow) => flow.settle(shared, on_time),
+        }
+    }
+
+    /// Application bytes at the receiver so far.
+    pub fn received_bytes(&self) -> u64 {
+        match self {
+            Agent::Tcp(flow) => flow.received_bytes(),
+            Agent::Udp(flow) => flow.received_bytes(),
+            Agent::Command(flow) => flow.received_bytes(),
+        }
+    }
+
+    pub fn report(&self, ended: Time) -> FlowReport {
+        match self {
+            Agent::Tcp(flow) => flow.report(),
+            Agent::Udp(flow) => flow.report(ended),
+            Agent::Command(flow) => flow.report(),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A flow that is a program of the user's, with a server if it needs one.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use nix::sys::epoll::EpollFlags;
+use nix::sys::signal::Signal;
+
+use crate::Error;
+use crate::diagnosed::{Diagnosed, Totals};
+use crate::poller::Source;
+use crate::process::Process;
+use crate::report::{CommandReport, FlowReport};
+use crate::shared::Shared;
+
+/// The program at the sending host and its server at the receiving host.
+pub struct CommandFlow {
+    index: u32,
+    id: String,
+    command: String,
+    server_command: Option<String>,
+    port: u16,
+    to_host: String,
+    from_netns: OwnedFd,
+    logs: PathBuf,
+    client: Option<Process>,
+    server: Option<Process>,
+    sockets: Diagnosed,
+    settled: bool,
+    report: FlowReport,
+}
+
+impl CommandFlow {
+    pub fn new(
+        index: u32,
+        flow: &plan::Flow,
+        (command, server_command): (&str, Option<&str>),
+        (from, to): (Ipv4Addr, SocketAddrV4),
+        from_netns: BorrowedFd,
+        dir: &Path,
+    ) -> Result<CommandFlow> {
+        let logs = dir.join("logs");
+        fs::create_dir_all(&logs).with_context(|| format!("creating {}", logs.display()))?;
+        Ok(CommandFlow {
+            index,
+            id: flow.id.clone(),
+            command: command.to_owned(),
+            server_command: server_command.map(str::to_owned),
+            port: flow.port,
+            to_host: flow.to.clone(),
+            from_netns: from_netns.try_clone_to_owned()?,
+            logs,
+            client: None,
+            server: None,
+            sockets: Diagnosed::new(index, flow, from, to),
+            settled: false,
+            report: FlowReport { id: flow.id.clone(), ..FlowReport::default() },
+        })
+    }
+
+    /// Start the server, if there is one, at the receiving host.
+    pub fn start_server(&mut self, netns: BorrowedFd, shared: &Shared) -> Result<()> {
+        let Some(line) = &self.server_command else { return Ok(()) };
+        let server = Process::spawn(line, netns, &self.logs.join(format!("{}.server", self.id)))
+            .with_context(|| format!("flow {}: its server", self.id))?;
+        shared.poller.add(server.pidfd(), Source::Server(self.index), EpollFlags::EPOLLIN)?;
+        self.server = Some(server);
+        Ok(())
+    }
+
+    /// Whether something listens on the flow's port, or nothing will. An error if the server has failed.
+    pub fn is_served(&self, shared: &mut Shared) -> Result<bool> {
+        let Some(server) = &self.server else { return Ok(true) };
+        if let Some(code) = server.exit_code().filter(|code| *code != 0) {
+            let log = self.logs.join(format!("{}.server.stderr", self.id));
+            let said = fs::read_to_string(&log).unwrap_or_default();
+            let why = format!("{} before the run began. It said: {}", ended(code), said.trim());
+            let hint = "run the server command by hand; its output is in the run's logs folder";
+            return Err(Error::new(format!("flow {}: its server", self.id), why, hint).into());
+        }
+        let Some(diag) = shared.diags.get_mut(&self.to_host) else { return Ok(true) };
+        Ok(diag.has_server(self.port)?)
+    }
+
+    pub fn start(&mut self, shared: &mut Shared) -> Result<()> {
+        self.report.start_ns = Some(shared.clock.now().as_nanos());
+        let client = Process::spawn(&self.command, self.from_netns.as_fd(), &self.logs.join(&self.id))
+            .with_context(|| format!("flow {}: its command", self.id))?;
+        shared.poller.add(client.pidfd(), Source::Client(self.index), EpollFlags::EPOLLIN)?;
+        self.client = Some(client);
+        Ok(())
+    }
+
+    /// The program has ended by itself.
+    pub fn on_client(&mut self, shared: &Shared) -> Result<()> {
+        let Some(client) = &self.client else { return Ok(()) };
+        shared.poller.remove(client.pidfd())?;
+        match client.exit_code() {
+            Some(0) => self.report.completed = true,
+            Some(code) => self.report.error = Some(format!("its command {}; see logs/{}.stderr", ended(code), self.id)),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// The server has ended by itself.
+    pub fn on_server(&mut self, shared: &Shared) -> Result<()> {
+        let Some(server) = &self.server else { return Ok(()) };
+        shared.poller.remove(server.pidfd())?;
+        if let Some(code) = server.exit_code().filter(|code| *code != 0) {
+            self.report.error = Some(format!("its server {}; see logs/{}.server.stderr", ended(code), self.id));
+        }
+        Ok(())
+    }
+
+    pub fn sample(&mut self, shared: &mut Shared) -> Result<()> {
+        if self.client.is_none() || self.settled {
+            return Ok(());
+        }
+        let before = self.sockets.totals().received_bytes;
+        self.sockets.sample(shared).with_context(|| format!("flow {}: asking for its sockets", self.id))?;
+        let Totals { received_bytes, .. } = self.sockets.totals();
+        if received_bytes > before {
+            let now = shared.clock.now().as_nanos();
+            self.report.first_byte_ns.get_or_insert(now);
+            self.report.end_ns = Some(now);
+        }
+        Ok(())
+    }
+
+    /// Take a last sample and ask both programs to end. `on_time`: the flow's own stop has come.
+    pub fn settle(&mut self, shared: &mut Shared, on_time: bool) -> Result<()> {
+        self.sample(shared)?;
+        if std::mem::replace(&mut self.settled, true) {
+            return Ok(());
+        }
+        if let Some(client) = self.client.as_ref().filter(|client| client.exit_code().is_none()) {
+            self.report.completed = on_time;
+            // What it answers to the signal is not its error.
+            shared.poller.remove(client.pidfd())?;
+        }
+        if let Some(server) = self.server.as_ref().filter(|server| server.exit_code().is_none()) {
+            shared.poller.remove(server.pidfd())?;
+        }
+        self.signal(Signal::SIGTERM);
+        Ok(())
+    }
+
+    /// Both programs with all their children.
+    pub fn signal(&self, signal: Signal) {
+        self.programs().for_each(|program| program.signal(signal));
+    }
+
+    /// Whether one of the two still runs.
+    pub fn is_running(&self) -> bool {
+        self.programs().any(|program| program.exit_code().is_none())
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &Process> {
+        self.client.iter().chain(&self.server)
+    }
+
+    pub fn received_bytes(&self) -> u64 {
+        self.sockets.totals().received_bytes
+    }
+
+    pub fn report(&self) -> FlowReport {
+        let totals = self.sockets.totals();
+        let exit_code = |program: &Option<Process>| program.as_ref().and_then(Process::exit_code);
+        FlowReport {
+            cc_actual: self.sockets.cc.clone(),
+            received_bytes: totals.received_bytes,
+            sent_bytes: totals.sent_bytes,
+            retransmitted_segments: totals.retransmitted_segments,
+            busy_us: totals.busy_us,
+            rwnd_limited_us: totals.rwnd_limited_us,
+            sndbuf_limited_us: totals.sndbuf_limited_us,
+            command: Some(CommandReport {
+                exit_code: exit_code(&self.client),
+                server_exit_code: exit_code(&self.server),
+            }),
+            ..self.report.clone()
+        }
+    }
+}
+
+fn ended(code: i32) -> String {
+    if code < 0 { format!("was ended by signal {}", -code) } else { format!("exited with {code}") }
+}

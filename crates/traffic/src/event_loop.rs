@@ -1,0 +1,241 @@
+//! One thread, every flow: datagrams that are due, then timers, then what is ready.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::os::fd::OwnedFd;
+use std::time::{Duration as Wait, Instant};
+
+use anyhow::Result;
+use nix::sys::epoll::EpollFlags;
+use nix::sys::signal::Signal;
+use plan::Plan;
+use units::{Duration, Time};
+
+use crate::agent::Agent;
+use crate::event_stream::EventStream;
+use crate::poller::Source;
+use crate::sampler::Grid;
+use crate::shared::Shared;
+
+const PROGRESS: Duration = Duration::from_millis(100);
+/// How long programs have between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_millis(500);
+/// Datagrams sent before sockets and timers get a turn, however many are late.
+const BURST: usize = 64;
+/// Flows sampled before datagrams get a turn.
+const SAMPLE_CHUNK: usize = 16;
+
+/// What happens at a time; in this order if at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    Start(u32),
+    Stop(u32),
+    Kill(u32),
+    Sample,
+    Progress,
+    End,
+}
+
+/// A run of all flows.
+pub struct EventLoop<'a, 'b> {
+    plan: &'a Plan,
+    agents: Vec<Agent>,
+    shared: Shared,
+    events: &'a mut EventStream<'b>,
+    timers: BinaryHeap<Reverse<(Time, Timer)>>,
+    /// The next datagram of each UDP flow.
+    datagrams: BinaryHeap<Reverse<(Time, u32)>>,
+    progress: Grid,
+    ended: Option<Time>,
+    interrupted: bool,
+}
+
+/// What is left when the flows are over.
+pub struct Outcome {
+    pub agents: Vec<Agent>,
+    pub shared: Shared,
+    pub ended: Time,
+    pub interrupted: bool,
+}
+
+impl<'a, 'b> EventLoop<'a, 'b> {
+    /// `control`: readable or closed means stop.
+    pub fn new(
+        plan: &'a Plan,
+        agents: Vec<Agent>,
+        shared: Shared,
+        control: &OwnedFd,
+        events: &'a mut EventStream<'b>,
+    ) -> Result<Self> {
+        shared.poller.add(control, Source::Control, EpollFlags::EPOLLIN)?;
+        let end = Time::ZERO + plan.duration_ns;
+        let mut timers = BinaryHeap::from([
+            Reverse((end, Timer::End)),
+            Reverse((Time::ZERO, Timer::Sample)),
+            Reverse((Time::ZERO, Timer::Progress)),
+        ]);
+        for (i, flow) in (0..).zip(&plan.flows) {
+            timers.push(Reverse((flow.start_ns, Timer::Start(i))));
+            // The end of the run stops the others, all at once.
+            if flow.stop_ns < end {
+                timers.push(Reverse((flow.stop_ns, Timer::Stop(i))));
+            }
+        }
+        let progress = Grid::new(PROGRESS);
+        let datagrams = BinaryHeap::new();
+        Ok(EventLoop { plan, agents, shared, events, timers, datagrams, progress, ended: None, interrupted: false })
+    }
+
+    /// Until the plan's duration is over or control says stop.
+    pub fn run(mut self) -> Result<Outcome> {
+        let mut ready = Vec::new();
+        let ended = loop {
+            self.send_datagrams();
+            self.run_timers()?;
+            if let Some(ended) = self.ended {
+                break ended;
+            }
+            let next_timer = self.timers.peek().map(|Reverse((time, _))| *time);
+            let next_datagram = self.datagrams.peek().map(|Reverse((time, _))| *time);
+            let next = next_timer.into_iter().chain(next_datagram).min().expect("the end is a timer");
+            self.shared.poller.wait(&mut ready, (next - self.shared.clock.now()).as_nanos())?;
+            for source in &ready {
+                self.handle(*source)?;
+                self.send_datagrams();
+            }
+        };
+        // Measure all before anything is closed: a flow's reset is no part of another's run.
+        for (agent, flow) in self.agents.iter_mut().zip(&self.plan.flows) {
+            agent.settle(&mut self.shared, flow.stop_ns <= ended)?;
+        }
+        self.close_all();
+        let EventLoop { agents, shared, interrupted, .. } = self;
+        Ok(Outcome { agents, shared, ended, interrupted })
+    }
+
+    fn send_datagrams(&mut self) {
+        for _ in 0..BURST {
+            let Some(Reverse((due, flow))) = self.datagrams.peek().copied() else { return };
+            if due > self.shared.clock.now() {
+                return;
+            }
+            self.datagrams.pop();
+            if let Agent::Udp(udp) = &mut self.agents[flow as usize] {
+                self.datagrams.extend(udp.send(&self.shared).map(|due| Reverse((due, flow))));
+            }
+        }
+    }
+
+    fn run_timers(&mut self) -> Result<()> {
+        while let Some(Reverse((due, timer))) = self.timers.peek().copied() {
+            let now = self.shared.clock.now();
+            if due > now {
+                break;
+            }
+            self.timers.pop();
+            match timer {
+                Timer::Start(flow) => self.start(flow)?,
+                Timer::Stop(flow) => self.stop(flow, now)?,
+                Timer::Kill(flow) => {
+                    if let Agent::Command(command) = &self.agents[flow as usize] {
+                        command.signal(Signal::SIGKILL);
+                    }
+                }
+                Timer::Sample => self.sample(now)?,
+                Timer::Progress => self.report_progress(now)?,
+                Timer::End => self.ended = Some(self.ended.unwrap_or(now)),
+            }
+            self.send_datagrams();
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, flow: u32) -> Result<()> {
+        match &mut self.agents[flow as usize] {
+            Agent::Tcp(tcp) => tcp.start(&mut self.shared)?,
+            Agent::Udp(udp) => self.datagrams.extend(udp.start(&self.shared).map(|due| Reverse((due, flow)))),
+            Agent::Command(command) => command.start(&mut self.shared)?,
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, flow: u32, now: Time) -> Result<()> {
+        let agent = &mut self.agents[flow as usize];
+        agent.settle(&mut self.shared, true)?;
+        match agent {
+            Agent::Tcp(tcp) => tcp.close(),
+            Agent::Udp(_) => {}
+            Agent::Command(_) => self.timers.push(Reverse((now + GRACE, Timer::Kill(flow)))),
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, now: Time) -> Result<()> {
+        self.shared.sampler.tick(now);
+        for i in 0..self.agents.len() {
+            self.agents[i].sample(&mut self.shared)?;
+            if i % SAMPLE_CHUNK == SAMPLE_CHUNK - 1 {
+                self.send_datagrams();
+            }
+        }
+        self.timers.push(Reverse((self.shared.sampler.grid.next(), Timer::Sample)));
+        Ok(())
+    }
+
+    fn report_progress(&mut self, now: Time) -> Result<()> {
+        let received = self.plan.flows.iter().zip(&self.agents).map(|(flow, agent)| (&flow.id, agent.received_bytes()));
+        self.events.progress(now.as_nanos(), received)?;
+        self.progress.pass(now);
+        self.timers.push(Reverse((self.progress.next(), Timer::Progress)));
+        Ok(())
+    }
+
+    fn handle(&mut self, source: Source) -> Result<()> {
+        let (Source::Listener(flow)
+        | Source::Sender(flow)
+        | Source::Receiver(flow)
+        | Source::Client(flow)
+        | Source::Server(flow)) = source
+        else {
+            // A run that is over by its plan was not interrupted.
+            let now = self.shared.clock.now();
+            self.interrupted = now < Time::ZERO + self.plan.duration_ns;
+            self.ended = Some(now);
+            return Ok(());
+        };
+        let shared = &mut self.shared;
+        match (&mut self.agents[flow as usize], source) {
+            (Agent::Tcp(tcp), Source::Listener(_)) => tcp.on_listener(shared),
+            (Agent::Tcp(tcp), Source::Sender(_)) => tcp.on_sender(shared),
+            (Agent::Tcp(tcp), Source::Receiver(_)) => tcp.on_receiver(shared).map(drop),
+            (Agent::Udp(udp), _) => {
+                udp.on_receiver(shared);
+                Ok(())
+            }
+            (Agent::Command(command), Source::Client(_)) => command.on_client(shared),
+            (Agent::Command(command), Source::Server(_)) => command.on_server(shared),
+            (Agent::Tcp(_) | Agent::Command(_), source) => unreachable!("no such flow has {source:?}"),
+        }
+    }
+
+    /// Close TCP's sockets; wait for the programs to end, or end them.
+    fn close_all(&mut self) {
+        for agent in &mut self.agents {
+            if let Agent::Tcp(tcp) = agent {
+                tcp.close();
+            }
+        }
+        let commands: Vec<_> =
+            self.agents.iter().filter_map(|a| if let Agent::Command(c) = a { Some(c) } else { None }).collect();
+        let wait_while_running = |limit: Wait| {
+            let begun = Instant::now();
+            while commands.iter().any(|c| c.is_running()) && begun.elapsed() < limit {
+                std::thread::sleep(Wait::from_millis(2));
+            }
+        };
+        let grace = Wait::from_nanos(GRACE.as_nanos() as u64);
+        wait_while_running(grace);
+        commands.iter().for_each(|c| c.signal(Signal::SIGKILL));
+        wait_while_running(grace);
+    }
+}

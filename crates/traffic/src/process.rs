@@ -1,0 +1,88 @@
+//! A program of the user's in a host's namespace.
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+use nix::errno::Errno;
+use nix::sched::{CloneFlags, setns};
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+
+use crate::netns;
+
+/// The kernel's default; ours is 1 ns and would be inherited.
+const DEFAULT_TIMER_SLACK_NS: libc::c_ulong = 50_000;
+
+/// A shell command line, in a process group of its own. Dropping it kills the group.
+pub struct Process {
+    child: Child,
+    pidfd: OwnedFd,
+}
+
+impl Process {
+    /// Run `line` by `/bin/sh` in the namespace `netns`; its output goes to `<log>.stdout` and `<log>.stderr`.
+    pub fn spawn(line: &str, netns: BorrowedFd, log: &Path) -> Result<Process> {
+        let create = |extension: &str| {
+            let mut path = log.as_os_str().to_owned();
+            path.push(extension);
+            let path = PathBuf::from(path);
+            File::create(&path).with_context(|| format!("creating {}", path.display()))
+        };
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(line).stdin(Stdio::null()).stdout(create(".stdout")?).stderr(create(".stderr")?);
+        command.process_group(0);
+        let enter = (!netns::is_ours(netns)?).then_some(netns.as_raw_fd());
+        // SAFETY: only async-signal-safe system calls between fork and exec.
+        unsafe {
+            command.pre_exec(move || {
+                if let Some(netns) = enter {
+                    setns(BorrowedFd::borrow_raw(netns), CloneFlags::CLONE_NEWNET)?;
+                }
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong);
+                libc::prctl(libc::PR_SET_TIMERSLACK, DEFAULT_TIMER_SLACK_NS);
+                Ok(())
+            });
+        }
+        let child = command.spawn().with_context(|| format!("starting `{line}`"))?;
+        // SAFETY: the child is not reaped yet, so its pid is its own; the returned descriptor is ours.
+        let pidfd = unsafe {
+            let fd = libc::syscall(libc::SYS_pidfd_open, child.id() as libc::pid_t, 0);
+            OwnedFd::from_raw_fd(Errno::result(fd).context("opening a pidfd")? as i32)
+        };
+        Ok(Process { child, pidfd })
+    }
+
+    /// Readable once the program has ended.
+    pub fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+
+    /// An exit code, or minus the signal that ended it; `None` while it runs.
+    ///
+    /// The program stays a zombie until the drop: its process group's number can't be taken by another.
+    pub fn exit_code(&self) -> Option<i32> {
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        match waitid(Id::PIDFd(self.pidfd.as_fd()), flags) {
+            Ok(WaitStatus::Exited(_, code)) => Some(code),
+            Ok(WaitStatus::Signaled(_, signal, _)) => Some(-(signal as i32)),
+            _ => None,
+        }
+    }
+
+    /// Signal the whole group. Its other members may outlive the shell.
+    pub fn signal(&self, signal: Signal) {
+        let _ = killpg(Pid::from_raw(self.child.id() as i32), signal);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal(Signal::SIGKILL);
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,241 @@
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::time::{Duration as Wait, Instant};
+
+use anyhow::{Context, Result, ensure};
+use nix::sys::prctl::set_timerslack;
+use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
+use nix::sys::time::TimeValLike;
+use plan::{Flow, Plan, Workload};
+
+use crate::Error;
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::command::CommandFlow;
+use crate::event_loop::{EventLoop, Outcome};
+use crate::event_stream::EventStream;
+use crate::netns::within;
+use crate::poller::Poller;
+use crate::report::TrafficReport;
+use crate::sampler::Sampler;
+use crate::shared::Shared;
+use crate::sock_diag::SockDiag;
+use crate::tcp::TcpFlow;
+use crate::udp::UdpFlow;
+use crate::udp_receiver::Batch;
+
+/// How long a server has to listen on its flow's port. One that never does may not need to.
+const SERVERS_UP: Wait = Wait::from_secs(2);
+
+/// Run a plan's flows.
+///
+/// `netns` gives a host's network namespace. The calling thread enters it where it is not there already, which needs
+/// CAP_SYS_ADMIN. When every receiver is up, the event `ready` is written; then 8 bytes are read from `control`: the origin, a
+/// little-endian i64 of CLOCK_MONOTONIC nanoseconds. Any further byte, or its end, stops the run early.
+///
+/// Writes `samples.parquet`, `traffic.json` and `logs/<flow>.{stdout,stderr}`, of servers `logs/<flow>.server.…`, to `dir`, and
+/// JSON lines to `events`: `ready`, `progress` every 100 ms, `done` or `failed`. Writing them must not block for long.
+///
+/// # Errors
+/// A socket that can't be opened, an algorithm that the kernel lacks or replaces by another, a server that fails, a file that
+/// can't be written. A flow that fails in the network does not end the run: its report says why.
+pub fn run<'a>(
+    plan: &Plan,
+    netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    dir: &Path,
+    control: OwnedFd,
+    events: &mut dyn Write,
+) -> Result<TrafficReport> {
+    let mut events = EventStream::new(events);
+    let ran = try_run(plan, netns, dir, control, &mut events);
+    match &ran {
+        Ok(_) => events.done()?,
+        Err(error) => events.failed(&Error::of(error))?,
+    }
+    ran
+}
+
+fn try_run<'a>(
+    plan: &Plan,
+    netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    dir: &Path,
+    control: OwnedFd,
+    events: &mut EventStream,
+) -> Result<TrafficReport> {
+    ensure!(
+        plan.flows.len() < usize::from(u16::MAX),
+        "{} flows are too many: records number them by 16 bits",
+        plan.flows.len()
+    );
+    set_timerslack(1)?;
+    allow_many_sockets(plan.flows.len())?;
+    let mut shared = Shared {
+        clock: Clock::new(0),
+        poller: Poller::new()?,
+        sampler: Sampler::create(plan, dir)?,
+        batch: Batch::new(),
+        diags: Default::default(),
+    };
+    let mut agents = open_agents(plan, netns, dir, &mut shared)?;
+    start_servers(plan, &mut agents, netns, &mut shared)?;
+    events.ready()?;
+
+    let mut control = File::from(control);
+    let mut origin = [0; 8];
+    control.read_exact(&mut origin).map_err(|error| {
+        Error::new(
+            "waiting for the start",
+            error,
+            "the process that gives the start ended, or the run was stopped before",
+        )
+    })?;
+    shared.clock = Clock::new(i64::from_le_bytes(origin));
+    let (cpu_before, delay_before) = (cpu_s()?, run_delay_s());
+    let outcome = EventLoop::new(plan, agents, shared, &OwnedFd::from(control), events)?.run()?;
+
+    let Outcome { agents, shared, ended, interrupted } = outcome;
+    let (sampling, writer) = shared.sampler.finish(ended)?;
+    let report = TrafficReport {
+        wall_s: ended.as_nanos() as f64 / 1e9,
+        cpu_s: cpu_s()? - cpu_before,
+        run_delay_s: run_delay_s().zip(delay_before).map(|(after, before)| after - before),
+        sampling,
+        interrupted,
+        writer,
+        flows: agents.iter().map(|agent| agent.report(ended)).collect(),
+    };
+    let path = dir.join("traffic.json");
+    fs::write(&path, serde_json::to_vec(&report)?).with_context(|| format!("writing {}", path.display()))?;
+    Ok(report)
+}
+
+/// Open every socket in its host's namespace, entering each once.
+fn open_agents<'a>(
+    plan: &Plan,
+    netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    dir: &Path,
+    shared: &mut Shared,
+) -> Result<Vec<Agent>> {
+    let mut agents = (0..)
+        .zip(&plan.flows)
+        .map(|(index, flow)| new_agent(index, flow, plan, netns, dir))
+        .collect::<Result<Vec<Agent>>>()?;
+    for (host, address, _) in plan.hosts() {
+        if plan.flows.iter().all(|flow| flow.from != host && flow.to != host) {
+            continue;
+        }
+        let open = || {
+            for (flow, agent) in plan.flows.iter().zip(&mut agents) {
+                let (sends, receives) = (flow.from == host, flow.to == host);
+                match agent {
+                    Agent::Tcp(tcp) => {
+                        if receives {
+                            tcp.open_receiver(shared)?;
+                        }
+                        if sends {
+                            tcp.open_sender(address)?;
+                        }
+                    }
+                    Agent::Udp(udp) => {
+                        if receives {
+                            udp.open_receiver(shared)?;
+                        }
+                        if sends {
+                            udp.open_sender(address)?;
+                        }
+                    }
+                    Agent::Command(_) => {
+                        if (sends || receives) && !shared.diags.contains_key(host) {
+                            shared.diags.insert(host.to_owned(), SockDiag::open()?);
+                        }
+                    }
+                }
+            }
+            Ok(())
+        };
+        within(netns(host)?, open).with_context(|| format!("opening sockets at host {host}"))?;
+    }
+    Ok(agents)
+}
+
+fn new_agent<'a>(
+    index: u32,
+    flow: &Flow,
+    plan: &Plan,
+    netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    dir: &Path,
+) -> Result<Agent> {
+    let to = SocketAddrV4::new(address(plan, &flow.to)?, flow.port);
+    Ok(match &flow.workload {
+        Workload::Tcp { cc, bytes, .. } => Agent::Tcp(TcpFlow::new(index, &flow.id, cc, *bytes, to)),
+        Workload::Udp { rate_bps, payload_bytes, bytes } => {
+            Agent::Udp(UdpFlow::new(index, flow, *rate_bps, *payload_bytes, *bytes, to)?)
+        }
+        Workload::Command { command, server_command } => {
+            let addresses = (address(plan, &flow.from)?, to);
+            let lines = (command.as_str(), server_command.as_deref());
+            Agent::Command(CommandFlow::new(index, flow, lines, addresses, netns(&flow.from)?, dir)?)
+        }
+    })
+}
+
+fn address(plan: &Plan, host: &str) -> Result<Ipv4Addr> {
+    let found = plan.hosts().find(|(name, ..)| *name == host).map(|(_, address, _)| address);
+    found.with_context(|| format!("the plan has no host {host}"))
+}
+
+fn start_servers<'a>(
+    plan: &Plan,
+    agents: &mut [Agent],
+    netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    shared: &mut Shared,
+) -> Result<()> {
+    let mut starting = Vec::new();
+    for (flow, agent) in plan.flows.iter().zip(agents) {
+        if let Agent::Command(command) = agent {
+            command.start_server(netns(&flow.to)?, shared)?;
+            starting.push(&*command);
+        }
+    }
+    let begun = Instant::now();
+    loop {
+        let mut still = Vec::new();
+        for command in starting {
+            if !command.is_served(shared)? {
+                still.push(command);
+            }
+        }
+        starting = still;
+        if starting.is_empty() || begun.elapsed() >= SERVERS_UP {
+            return Ok(());
+        }
+        std::thread::sleep(Wait::from_millis(5));
+    }
+}
+
+/// The usual soft limit of open files, 1024, is 330 flows. Raised no further than needed: programs inherit it.
+fn allow_many_sockets(flows: usize) -> Result<()> {
+    // Listener, receiver and sender of each, and some for ourselves.
+    let needed = 3 * flows as u64 + 100;
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    if soft < needed {
+        setrlimit(Resource::RLIMIT_NOFILE, needed.min(hard), hard).context("raising the limit of open files")?;
+    }
+    Ok(())
+}
+
+/// User and system time of this process.
+fn cpu_s() -> Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
+    Ok((usage.user_time() + usage.system_time()).num_microseconds() as f64 / 1e6)
+}
+
+/// How long this thread was ready to run and had to wait for a CPU; needs CONFIG_SCHED_INFO.
+fn run_delay_s() -> Option<f64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanos: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    Some(nanos as f64 / 1e9)
+}

@@ -1,0 +1,99 @@
+use std::path::Path;
+
+use anyhow::Result;
+use plan::Plan;
+use records::samples::Sample;
+use records::{Names, Writer, WriterStats};
+use units::{Duration, Time};
+
+use crate::histogram::Histogram;
+use crate::report::Sampling;
+
+/// Writes `samples.parquet` and says how well it kept to its grid.
+pub struct Sampler {
+    table: Writer<Sample>,
+    pub grid: Grid,
+    taken: u64,
+    last: Option<Time>,
+    intervals: Histogram,
+}
+
+impl Sampler {
+    pub fn create(plan: &Plan, dir: &Path) -> Result<Sampler> {
+        Ok(Sampler {
+            table: Writer::create(&dir.join("samples.parquet"), Names::of(plan))?,
+            grid: Grid::new(plan.record.sample_interval_ns),
+            taken: 0,
+            last: None,
+            intervals: Histogram::new(),
+        })
+    }
+
+    /// Samples are being taken at `now`.
+    pub fn tick(&mut self, now: Time) {
+        self.taken += 1;
+        if let Some(last) = self.last.replace(now) {
+            self.intervals.record((now - last).as_nanos());
+        }
+        self.grid.pass(now);
+    }
+
+    pub fn push(&mut self, sample: Sample) {
+        self.table.push(sample);
+    }
+
+    /// Write everything down.
+    pub fn finish(self, end: Time) -> Result<(Sampling, WriterStats)> {
+        let sampling = Sampling {
+            expected: self.grid.points_before(end),
+            taken: self.taken,
+            interval_us: self.intervals.percentiles(),
+        };
+        Ok((sampling, self.table.finish()?))
+    }
+}
+
+/// Multiples of an interval, from the origin on. A late tick doesn't shift the ones after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    interval: i64,
+    index: i64,
+}
+
+impl Grid {
+    /// An interval below a microsecond is taken as one.
+    pub fn new(interval: Duration) -> Grid {
+        Grid { interval: interval.as_nanos().max(1_000), index: 0 }
+    }
+
+    /// The next point.
+    pub fn next(&self) -> Time {
+        Time(self.index * self.interval)
+    }
+
+    /// The point due is done at `now`; points that are over by then are skipped.
+    pub fn pass(&mut self, now: Time) {
+        self.index = (now.as_nanos().div_euclid(self.interval)).max(self.index) + 1;
+    }
+
+    fn points_before(&self, end: Time) -> u64 {
+        (end.as_nanos().max(0) as u64).div_ceil(self.interval as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lateness_never_shifts_the_grid() {
+        let mut grid = Grid::new(Duration::from_millis(10));
+        assert_eq!(grid.next(), Time(0));
+        grid.pass(Time(9_999_999));
+        assert_eq!(grid.next(), Time(10_000_000));
+        grid.pass(Time(34_000_000));
+        assert_eq!(grid.next(), Time(40_000_000), "20 and 30 ms are over");
+        assert_eq!(grid.points_before(Time(40_000_000)), 4, "0, 10, 20 and 30 ms");
+        assert_eq!(grid.points_before(Time(40_000_001)), 5);
+    }
+}

@@ -1,0 +1,284 @@
+//! A bulk TCP flow: both of its ends.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use anyhow::Result;
+use nix::errno::Errno;
+use nix::sys::epoll::EpollFlags;
+use nix::sys::socket::sockopt::SocketError;
+use nix::sys::socket::{
+    Backlog, MsgFlags, Shutdown, SockFlag, SockaddrIn, accept4, connect, getsockopt, listen, send, shutdown,
+};
+use records::samples::Sample;
+
+use crate::poller::Source;
+use crate::report::FlowReport;
+use crate::shared::Shared;
+use crate::sockets;
+use crate::tcp_info::{BbrInfo, TcpInfo};
+
+/// What is sent, and the most that one turn of a flow sends: a turn takes tens of microseconds, so that datagrams and samples
+/// of other flows stay on time.
+static PAYLOAD: [u8; 256 * 1024] = [0; 256 * 1024];
+/// The most that one turn of a receiver takes. Nothing is copied.
+const RECEIVE: usize = 1024 * 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Connecting,
+    Sending,
+    /// Everything was written; the receiver's FIN says that everything arrived.
+    Closing,
+    Over,
+}
+
+/// From the handshake to the end, by time or after so many bytes.
+pub struct TcpFlow {
+    index: u32,
+    id: String,
+    cc: String,
+    bytes: Option<u64>,
+    to: SocketAddrV4,
+    listener: Option<OwnedFd>,
+    receiver: Option<OwnedFd>,
+    sender: Option<OwnedFd>,
+    phase: Phase,
+    written: u64,
+    socket: u16,
+    has_bbr: bool,
+    received_all: bool,
+    last: TcpInfo,
+    report: FlowReport,
+}
+
+impl TcpFlow {
+    /// A flow that has no sockets yet. `bytes`: `None` sends until stopped.
+    pub fn new(index: u32, id: &str, cc: &str, bytes: Option<u64>, to: SocketAddrV4) -> TcpFlow {
+        TcpFlow {
+            index,
+            id: id.to_owned(),
+            cc: cc.to_owned(),
+            bytes,
+            to,
+            listener: None,
+            receiver: None,
+            sender: None,
+            phase: Phase::Waiting,
+            written: 0,
+            socket: 0,
+            has_bbr: false,
+            received_all: false,
+            last: TcpInfo::default(),
+            report: FlowReport { id: id.to_owned(), cc_requested: Some(cc.to_owned()), ..FlowReport::default() },
+        }
+    }
+
+    /// Call in the receiving host's namespace.
+    pub fn open_receiver(&mut self, shared: &Shared) -> Result<()> {
+        let fd = sockets::tcp(&self.id, &self.cc)?;
+        sockets::bind_receiver(&self.id, &fd, self.to)?;
+        listen(&fd, Backlog::new(1)?)?;
+        shared.poller.add(&fd, Source::Listener(self.index), EpollFlags::EPOLLIN)?;
+        self.listener = Some(fd);
+        Ok(())
+    }
+
+    /// Call in the sending host's namespace.
+    pub fn open_sender(&mut self, from: Ipv4Addr) -> Result<()> {
+        let fd = sockets::tcp(&self.id, &self.cc)?;
+        sockets::bind_sender(&self.id, &fd, from)?;
+        self.sender = Some(fd);
+        Ok(())
+    }
+
+    pub fn start(&mut self, shared: &mut Shared) -> Result<()> {
+        let Some(fd) = &self.sender else { return Ok(()) };
+        self.report.start_ns = Some(shared.clock.now().as_nanos());
+        self.phase = Phase::Connecting;
+        match connect(fd.as_raw_fd(), &SockaddrIn::from(self.to)) {
+            Ok(()) | Err(Errno::EINPROGRESS) => shared.poller.add(fd, Source::Sender(self.index), EpollFlags::EPOLLOUT),
+            Err(errno) => {
+                self.fail(shared, "connecting", errno);
+                Ok(())
+            }
+        }
+    }
+
+    pub fn on_listener(&mut self, shared: &mut Shared) -> Result<()> {
+        let Some(listener) = &self.listener else { return Ok(()) };
+        let fd = match accept4(listener.as_raw_fd(), SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC) {
+            // SAFETY: accept4 returned a descriptor that nobody else owns.
+            Ok(fd) => unsafe { OwnedFd::from_raw_fd(fd) },
+            // The peer reset it before we came; its sender says why.
+            Err(_) => return Ok(()),
+        };
+        sockets::require_cc(&self.id, "receiver", &self.cc, &sockets::congestion_control(&fd)?)?;
+        shared.poller.add(&fd, Source::Receiver(self.index), EpollFlags::EPOLLIN)?;
+        self.receiver = Some(fd);
+        self.listener = None;
+        Ok(())
+    }
+
+    pub fn on_sender(&mut self, shared: &mut Shared) -> Result<()> {
+        if self.phase == Phase::Connecting {
+            self.on_connected(shared)?;
+        }
+        match self.phase {
+            Phase::Sending => self.send(shared),
+            Phase::Closing => {
+                // The receiver's FIN, so every acknowledgement has arrived, or a reset.
+                match self.sender.as_ref().map(|fd| getsockopt(fd, SocketError)) {
+                    Some(Ok(0)) => self.finish(shared),
+                    Some(Ok(code)) => self.fail(shared, "closing", Errno::from_raw(code)),
+                    Some(Err(errno)) => self.fail(shared, "closing", errno),
+                    None => {}
+                }
+                Ok(())
+            }
+            Phase::Waiting | Phase::Connecting | Phase::Over => Ok(()),
+        }
+    }
+
+    fn on_connected(&mut self, shared: &mut Shared) -> Result<()> {
+        let Some(fd) = &self.sender else { return Ok(()) };
+        let code = getsockopt(fd, SocketError)?;
+        if code != 0 {
+            self.fail(shared, "connecting", Errno::from_raw(code));
+            return Ok(());
+        }
+        let cc = sockets::congestion_control(fd)?;
+        sockets::require_cc(&self.id, "sender", &self.cc, &cc)?;
+        self.report.cc_actual = Some(cc);
+        self.socket = sockets::local_port(fd)?;
+        self.has_bbr = BbrInfo::of(fd).is_some();
+        self.phase = Phase::Sending;
+        Ok(())
+    }
+
+    fn send(&mut self, shared: &mut Shared) -> Result<()> {
+        let Some(fd) = &self.sender else { return Ok(()) };
+        let left = self.bytes.map_or(u64::MAX, |bytes| bytes - self.written);
+        let turn = left.min(PAYLOAD.len() as u64) as usize;
+        if turn > 0 {
+            match send(fd.as_raw_fd(), &PAYLOAD[..turn], MsgFlags::MSG_NOSIGNAL) {
+                Ok(n) => self.written += n as u64,
+                Err(Errno::EAGAIN) => {}
+                Err(errno) => {
+                    self.fail(shared, "sending", errno);
+                    return Ok(());
+                }
+            }
+        }
+        if self.bytes == Some(self.written) {
+            shutdown(fd.as_raw_fd(), Shutdown::Write)?;
+            shared.poller.modify(fd, Source::Sender(self.index), EpollFlags::EPOLLIN | EpollFlags::EPOLLRDHUP)?;
+            self.phase = Phase::Closing;
+        }
+        Ok(())
+    }
+
+    /// Returns whether there may be more.
+    pub fn on_receiver(&mut self, shared: &mut Shared) -> Result<bool> {
+        let Some(fd) = self.receiver.as_ref().filter(|_| !self.received_all) else { return Ok(false) };
+        // SAFETY: with MSG_TRUNC Linux discards TCP data and writes nothing (tcp(7)).
+        let n = Errno::result(unsafe {
+            libc::recv(fd.as_raw_fd(), std::ptr::null_mut(), RECEIVE, libc::MSG_TRUNC | libc::MSG_DONTWAIT)
+        });
+        match n {
+            Ok(0) => {
+                // Our FIN tells the sender that everything arrived.
+                shared.poller.remove(fd)?;
+                shutdown(fd.as_raw_fd(), Shutdown::Write)?;
+                self.received_all = true;
+                self.report.completed = self.bytes == Some(self.report.received_bytes);
+                Ok(false)
+            }
+            Ok(n) => {
+                let now = shared.clock.now().as_nanos();
+                self.report.received_bytes += n as u64;
+                self.report.first_byte_ns.get_or_insert(now);
+                self.report.end_ns = Some(now);
+                Ok(n as usize == RECEIVE)
+            }
+            Err(Errno::EAGAIN) => Ok(false),
+            Err(errno) => {
+                self.fail(shared, "receiving", errno);
+                Ok(false)
+            }
+        }
+    }
+
+    /// What the sender's socket says now; `None` before the handshake and after the close.
+    pub fn sample(&mut self, shared: &Shared) -> Option<Sample> {
+        let fd = match self.phase {
+            Phase::Sending | Phase::Closing => self.sender.as_ref()?,
+            Phase::Waiting | Phase::Connecting | Phase::Over => return None,
+        };
+        let time = shared.clock.now();
+        self.last = TcpInfo::of(fd).ok()?;
+        let bbr = if self.has_bbr { BbrInfo::of(fd) } else { None };
+        Some(Sample {
+            time,
+            flow: self.index as u16,
+            socket: self.socket,
+            bytes_sent: self.last.bytes_sent,
+            received_bytes: Some(self.report.received_bytes),
+            lost_packets: self.last.lost,
+            tcp: Some(self.last.sample(bbr)),
+        })
+    }
+
+    /// Count what has arrived by now and take the last sample. `on_time`: the flow's own stop has come.
+    pub fn settle(&mut self, shared: &mut Shared, on_time: bool) -> Result<()> {
+        if self.phase == Phase::Over {
+            return Ok(());
+        }
+        while self.on_receiver(shared)? {}
+        if let Some(sample) = self.sample(shared) {
+            shared.sampler.push(sample);
+        }
+        match self.phase {
+            Phase::Connecting => self.report.error = Some("it was not connected by its end".to_owned()),
+            Phase::Sending if self.bytes.is_none() => self.report.completed = on_time,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Discard what is unsent or unread.
+    pub fn close(&mut self) {
+        self.phase = Phase::Over;
+        (self.receiver, self.sender, self.listener) = (None, None, None);
+    }
+
+    fn finish(&mut self, shared: &mut Shared) {
+        if let Some(sample) = self.sample(shared) {
+            shared.sampler.push(sample);
+        }
+        self.close();
+    }
+
+    fn fail(&mut self, shared: &mut Shared, doing: &str, errno: Errno) {
+        if !self.report.completed {
+            self.report.error = Some(format!("{doing}: {}", errno.desc()));
+        }
+        self.finish(shared);
+    }
+
+    pub fn received_bytes(&self) -> u64 {
+        self.report.received_bytes
+    }
+
+    pub fn report(&self) -> FlowReport {
+        FlowReport {
+            sent_bytes: self.last.first_sent(),
+            retransmitted_segments: self.last.total_retrans,
+            busy_us: self.last.busy_time,
+            rwnd_limited_us: self.last.rwnd_limited,
+            sndbuf_limited_us: self.last.sndbuf_limited,
+            ..self.report.clone()
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A UDP flow of constant rate.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use anyhow::{Result, ensure};
+use nix::sys::socket::{MsgFlags, SockaddrIn, connect, send};
+use records::samples::Sample;
+use units::{Duration, Rate, Time};
+
+use crate::Error;
+use crate::histogram::Histogram;
+use crate::report::{FlowReport, UdpReport};
+use crate::shared::Shared;
+use crate::sockets;
+use crate::udp_receiver::{HEADER, Receiver, write_header};
+
+/// Ethernet, IPv4 and UDP headers: the rate counts whole frames.
+const FRAME_OVERHEAD: u32 = 14 + 20 + 8;
+
+/// When each datagram is due.
+#[derive(Clone, Copy, Debug)]
+struct Schedule {
+    start: Time,
+    frame_bits: u64,
+    rate: Rate,
+}
+
+impl Schedule {
+    /// The nth is due at start + n x frame / rate, rounded down once: no error adds up.
+    fn due(&self, n: u64) -> Time {
+        let nanos = u128::from(n) * u128::from(self.frame_bits) * 1_000_000_000 / u128::from(self.rate.as_bps());
+        self.start + Duration(nanos as i64)
+    }
+}
+
+/// Sender and receiver.
+pub struct UdpFlow {
+    index: u32,
+    id: String,
+    to: SocketAddrV4,
+    schedule: Schedule,
+    stop: Time,
+    /// How many datagrams carry `bytes`.
+    limit: u64,
+    payload: Vec<u8>,
+    sender: Option<OwnedFd>,
+    receiver: Option<Receiver>,
+    socket: u16,
+    started: Option<Time>,
+    stopped: bool,
+    /// Datagrams that were due so far.
+    next: u64,
+    /// The sequence number of the next one: those that the kernel took.
+    sent: u64,
+    schedule_error: Histogram,
+}
+
+impl UdpFlow {
+    /// `bytes`: enough datagrams to carry them, all of the same size.
+    pub fn new(
+        index: u32,
+        flow: &plan::Flow,
+        rate: Rate,
+        payload: u32,
+        bytes: Option<u64>,
+        to: SocketAddrV4,
+    ) -> Result<Self> {
+        ensure!(
+            (HEADER as u32..=65_507).contains(&payload),
+            Error::new(
+                format!("flow {}: datagrams of {payload} bytes", flow.id),
+                format!("a payload has {HEADER} to 65507 bytes; the first {HEADER} are its number and its time"),
+                "set the flow's payload within these bounds",
+            )
+        );
+        Ok(UdpFlow {
+            index,
+            id: flow.id.clone(),
+            to,
+            schedule: Schedule { start: flow.start_ns, frame_bits: u64::from(payload + FRAME_OVERHEAD) * 8, rate },
+            stop: flow.stop_ns,
+            limit: bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(u64::from(payload))),
+            payload: vec![0; payload as usize],
+            sender: None,
+            receiver: None,
+            socket: 0,
+            started: None,
+            stopped: false,
+            next: 0,
+            sent: 0,
+            schedule_error: Histogram::new(),
+        })
+    }
+
+    /// Call in the receiving host's namespace.
+    pub fn open_receiver(&mut self, shared: &Shared) -> Result<()> {
+        self.receiver = Some(Receiver::open(&self.id, self.index, self.to, shared)?);
+        Ok(())
+    }
+
+    /// Call in the sending host's namespace.
+    pub fn open_sender(&mut self, from: Ipv4Addr) -> Result<()> {
+        let fd = sockets::udp(&self.id)?;
+        sockets::bind_sender(&self.id, &fd, from)?;
+        connect(fd.as_raw_fd(), &SockaddrIn::from(self.to))?;
+        self.socket = sockets::local_port(&fd)?;
+        self.sender = Some(fd);
+        Ok(())
+    }
+
+    /// Returns when the first datagram is due.
+    pub fn start(&mut self, shared: &Shared) -> Option<Time> {
+        self.started = Some(shared.clock.now());
+        self.next_due()
+    }
+
+    fn next_due(&self) -> Option<Time> {
+        let due = self.schedule.due(self.next);
+        (!self.stopped && self.next < self.limit && due < self.stop).then_some(due)
+    }
+
+    /// Send the datagram that is due. Returns when the next one is.
+    pub fn send(&mut self, shared: &Shared) -> Option<Time> {
+        let due = self.next_due()?;
+        let fd = self.sender.as_ref()?;
+        let now = shared.clock.now();
+        write_header(&mut self.payload, self.sent, now);
+        // A full buffer or an ICMP error: this one is gone, the schedule goes on.
+        if send(fd.as_raw_fd(), &self.payload, MsgFlags::MSG_NOSIGNAL).is_ok() {
+            self.sent += 1;
+        }
+        self.schedule_error.record((now - due).as_nanos());
+        self.next += 1;
+        self.next_due()
+    }
+
+    pub fn on_receiver(&mut self, shared: &mut Shared) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.receive(shared, self.sent);
+        }
+    }
+
+    /// `None` before the start and after the stop.
+    pub fn sample(&self, shared: &Shared) -> Option<Sample> {
+        self.started.filter(|_| !self.stopped)?;
+        Some(self.sample_now(shared))
+    }
+
+    fn sample_now(&self, shared: &Shared) -> Sample {
+        let (received, lost) = self.receiver.as_ref().map_or((0, 0), |r| (r.received_bytes(), r.lost_packets()));
+        Sample {
+            time: shared.clock.now(),
+            flow: self.index as u16,
+            socket: self.socket,
+            bytes_sent: self.sent_bytes(),
+            received_bytes: Some(received),
+            lost_packets: lost as u32,
+            tcp: None,
+        }
+    }
+
+    /// Count what has arrived by now and take a last sample. The receiver stays open for what is under way.
+    pub fn settle(&mut self, shared: &mut Shared) {
+        self.stopped = true;
+        if let Some(receiver) = &mut self.receiver {
+            while receiver.receive(shared, self.sent) {}
+        }
+        if self.started.is_some() {
+            let sample = self.sample_now(shared);
+            shared.sampler.push(sample);
+        }
+    }
+
+    fn sent_bytes(&self) -> u64 {
+        self.sent * self.payload.len() as u64
+    }
+
+    pub fn received_bytes(&self) -> u64 {
+        self.receiver.as_ref().map_or(0, Receiver::received_bytes)
+    }
+
+    pub fn report(&self, ended: Time) -> FlowReport {
+        let arrived = self.receiver.as_ref().map(Receiver::arrived).unwrap_or_default();
+        let all_sent = self.next == self.limit || (self.limit == u64::MAX && ended >= self.stop);
+        FlowReport {
+            id: self.id.clone(),
+            received_bytes: self.received_bytes(),
+            sent_bytes: self.sent_bytes(),
+            start_ns: self.started.map(Time::as_nanos),
+            first_byte_ns: arrived.first.map(Time::as_nanos),
+            end_ns: arrived.last.map(Time::as_nanos),
+            completed: self.started.is_some() && all_sent,
+            udp: Some(UdpReport {
+                sent_packets: self.sent,
+                refused_packets: self.next - self.sent,
+                received_packets: arrived.packets,
+                lost_packets: arrived.lost,
+                reordered_packets: arrived.reordered,
+                duplicate_packets: arrived.duplicates,
+                socket_drops: arrived.socket_drops,
+                schedule_error_us: self.schedule_error.percentiles(),
+                one_way_delay_us: arrived.one_way_delay,
+            }),
+            ..FlowReport::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schedule_is_exact_after_any_number_of_datagrams() {
+        // 1514 bytes at 7 Mbit/s: 1,730,285 + 5/7 ns each.
+        let rate = Rate::from_bps(7_000_000).unwrap();
+        let schedule = Schedule { start: Time(5), frame_bits: 1514 * 8, rate };
+        assert_eq!(schedule.due(0), Time(5));
+        assert_eq!(schedule.due(1), Time(1_730_290));
+        assert_eq!(schedule.due(7_000_000), Time(12_112_000_000_005));
+    }
+}
