@@ -1,0 +1,67 @@
+"""The report of one run: an HTML page, figures, or the data behind them, all drawn from the same series."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+from dumbbell.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dumbbell.records import Run
+
+Format = Literal["html", "png", "svg", "pdf", "csv"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+
+
+def write_html(run: Run, path: Path) -> Path:
+    """Write the report of `run` as one HTML file that needs no other file and no network; return `path`."""
+    from dumbbell.report.html import page
+
+    return _write(path, page(run).encode())
+
+
+def figure(run: Run) -> Figure:
+    """All plots of `run` above one time axis, 7 inches wide, ready for a paper."""
+    from dumbbell.report.figures import figure as draw
+    from dumbbell.report.series import build
+
+    return draw(build(run))
+
+
+def write(run: Run, format: Format, output: Path | None = None) -> list[Path]:
+    """Write the report of `run` in one of `FORMATS` and return the files that were written.
+
+    Args:
+        run: the run; one that failed may lack tables, and the report says which.
+        format: `html`, a figure (`png`, `svg`, `pdf`), or `csv`, one table per plot.
+        output: a file, or for `csv` a folder. By default `report.FORMAT` or `report-csv` in the run's directory.
+
+    Raises:
+        InputError: no such format, or `output` cannot be written.
+    """
+    if format not in FORMATS:
+        raise InputError(f"no report format {format!r}", f"the formats are {', '.join(FORMATS)}")
+    output = output or run.directory / ("report-csv" if format == "csv" else f"report.{format}")
+    if format == "html":
+        return [write_html(run, output)]
+    if format == "csv":
+        from dumbbell.report.export import tables
+
+        return [_write(output / name, content) for name, content in tables(run).items()]
+    from dumbbell.report.figures import render
+
+    return [_write(output, render(figure(run), format))]
+
+
+def _write(path: Path, content: bytes) -> Path:
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot write {path}", error.strerror or str(error), "choose another --output") from error
+    return path

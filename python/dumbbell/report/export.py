@@ -1,0 +1,48 @@
+"""The data behind each plot as CSV, one row per curve and time."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from dumbbell.records import Run
+from dumbbell.report.model import Panel, Plots
+from dumbbell.report.series import build
+
+
+def tables(run: Run) -> dict[str, bytes]:
+    """File name -> content. The columns are `time_s`, what tells the curves apart (`flow` or `link`), and the value."""
+    plots = build(run)
+    files = {f"{panel.key}.csv": _panel(panel) for panel in plots.panels}
+    return files | ({"events.csv": _events(plots)} if plots.events else {})
+
+
+def _panel(panel: Panel) -> bytes:
+    of_links = any(view.name for view in panel.views)
+    parts = [
+        pl.DataFrame({"time_s": view.time_s}).select(
+            "time_s",
+            pl.lit(view.name if of_links else line.flow).alias("link" if of_links else "flow"),
+            line.values.alias(panel.key),
+        )
+        for view in panel.views
+        for line in view.lines
+    ]
+    return pl.concat(parts).drop_nulls().write_csv().encode()
+
+
+def _events(plots: Plots) -> bytes:
+    parts = [
+        pl.DataFrame({"time_s": event.time_s}).select(
+            "time_s",
+            flow=pl.lit(None if event.group is None else _flows(plots, event.group), pl.String),
+            event=pl.lit(event.kind),
+            count=event.count,
+        )
+        for event in plots.events
+    ]
+    return pl.concat(parts).sort("time_s").write_csv().encode()
+
+
+def _flows(plots: Plots, group: int) -> str:
+    flows = plots.groups[group].flows
+    return flows[0] if len(flows) == 1 else plots.groups[group].label

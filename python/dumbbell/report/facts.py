@@ -1,0 +1,74 @@
+"""What a reader needs to read the curves: which link is the bottleneck, base RTT, BDP, buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.analysis.paths import base_rtt_ns
+from dumbbell.errors import DumbbellError
+from dumbbell.records import Run
+
+Link = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Constants of a run that the plots show as lines."""
+
+    limited_links: tuple[Link, ...]
+    """Links with a rate, the bottleneck first, then by utilisation."""
+    base_rtts_s: tuple[float, ...]
+    """Different base RTTs of the flows, ascending."""
+
+    @property
+    def bottleneck(self) -> Link | None:
+        """The link called `bottleneck`, or else the most utilised one; `None` if no link has a rate."""
+        return self.limited_links[0] if self.limited_links else None
+
+    @property
+    def bdp_bytes(self) -> float | None:
+        """Bandwidth-delay product: rate of the bottleneck x largest base RTT."""
+        if self.bottleneck is None or not self.base_rtts_s:
+            return None
+        return float(self.bottleneck["rate_bps"]) * self.base_rtts_s[-1] / 8
+
+
+def facts(run: Run) -> Facts:
+    """Gather them from the plan, and the order of links from the summary where there is one."""
+    measured = {link["name"]: link for link in summary_list(run, "links")}
+    limited = [link for link in run.plan["links"] if link["rate_bps"] is not None]
+
+    def busy(link: Link) -> tuple[bool, float]:
+        used = measured.get(link["name"], {}).get("utilisation") or 0.0
+        return link["name"] != "bottleneck", -used
+
+    rtts = {base_rtt_ns(run.plan, flow) / 1e9 for flow in run.plan["flows"]}
+    return Facts(tuple(sorted(limited, key=busy)), tuple(sorted(rtts)))
+
+
+def buffer_bytes(link: Link) -> float | None:
+    """Room in the queue of `link`, in bytes; `None` if it is not bounded in bytes."""
+    buffer = link["buffer"]
+    return float(buffer["bytes"]) if isinstance(buffer, Mapping) and "bytes" in buffer else None
+
+
+def has_summary(run: Run) -> bool:
+    """Whether the run got as far as a summary."""
+    return (run.directory / "summary.json").exists()
+
+
+def summary_list(run: Run, key: str) -> Sequence[Mapping[str, Any]]:
+    """`summary[key]`, or nothing if the run failed before it had a summary."""
+    return list(summary_value(run, key)) if has_summary(run) else []
+
+
+def summary_value(run: Run, key: str) -> Any:
+    """`summary[key]`; a summary without it is an error, since a report must not leave out what it should say."""
+    try:
+        return run.summary[key]
+    except KeyError:
+        raise DumbbellError(
+            f"cannot report {run.directory}", f"its summary.json lacks {key!r}", "repeat the run with this version"
+        ) from None

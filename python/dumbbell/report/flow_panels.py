@@ -1,0 +1,164 @@
+"""Panels with a curve per flow, from the `samples` table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from dumbbell.records import Run
+from dumbbell.report import words
+from dumbbell.report.decimate import Aligned, align, round_width_ns
+from dumbbell.report.facts import Facts
+from dumbbell.report.model import Group, Line, Panel, Reference, View
+
+_INTERVALS_OF_THROUGHPUT = 200
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The `samples` table, read once for all panels, and what its curves are drawn by."""
+
+    rows: pl.DataFrame
+    groups: Sequence[Group]
+    interval_ns: int
+    span_ns: int
+
+    @classmethod
+    def read(cls, run: Run, groups: Sequence[Group]) -> Samples:
+        """Read what the panels need."""
+        columns = ("time_ns", "socket", "cwnd_packets", "srtt_us", "bytes_in_flight", "bytes_acked", "received_bytes")
+        rows = run.scan("samples").select(*columns, "retransmitted_segments", flow=pl.col("flow").cast(pl.String))
+        interval, span = run.plan["record"]["sample_interval_ns"], run.plan["duration_ns"]
+        return cls(rows.sort("time_ns").collect(), groups, interval, span)
+
+    @property
+    def flows(self) -> list[str]:
+        """All flows of the plan, group by group."""
+        return [flow for group in self.groups for flow in group.flows]
+
+    def lines(self, aligned: Aligned, scale: float) -> tuple[Line, ...]:
+        """A line for each flow that has values."""
+        return tuple(
+            Line(aligned.line(flow) * scale, index, flow)
+            for index, group in enumerate(self.groups)
+            for flow in group.flows
+            if flow in aligned.frame.columns
+        )
+
+    def has_several_sockets(self) -> bool:
+        """Whether any flow uses more than one connection."""
+        counts = self.rows.group_by("flow").agg(pl.col("socket").n_unique())["socket"]
+        return bool((counts > 1).any())
+
+    def per_flow(self, column: str, combine: pl.Expr) -> pl.DataFrame:
+        """`column` with one row per flow and time: over several sockets, `combine` of their latest values.
+
+        Sockets of one flow are sampled microseconds apart, so they meet in the sampling interval.
+        """
+        rows = self.rows.select("time_ns", "flow", "socket", pl.col(column).cast(pl.Float64).alias("v")).drop_nulls()
+        if not self.has_several_sockets():
+            return rows.drop("socket")
+        tick = (pl.col("time_ns") + self.interval_ns // 2) // self.interval_ns
+        latest = rows.group_by("flow", "socket", tick.alias("tick")).agg(pl.col("time_ns", "v").last())
+        return latest.group_by("flow", "tick").agg(pl.col("time_ns").min(), combine).drop("tick").sort("time_ns")
+
+
+def panels(samples: Samples, known: Facts) -> list[Panel]:
+    """Throughput, cwnd, RTT and bytes in flight; a panel without any value is left out."""
+    drawn = [
+        _throughput(samples, known),
+        _sampled(samples, "cwnd_packets", "cwnd_packets", "Congestion window", "packets", 1.0, pl.col("v").sum()),
+        _rtt(samples, known),
+        _in_flight(samples, known),
+    ]
+    return [panel for panel in drawn if panel is not None]
+
+
+def _throughput(samples: Samples, known: Facts) -> Panel | None:
+    width = max(round_width_ns(samples.span_ns / _INTERVALS_OF_THROUGHPUT), samples.interval_ns)
+    rates = goodput(samples.rows, width)
+    if rates.is_empty():
+        return None
+    capacity = float(known.bottleneck["rate_bps"]) if known.bottleneck else None
+    factor, unit = words.rate_unit(max(_largest(rates["v"]), capacity or 0.0))
+    frame = rates.pivot(on="flow", index="time_ns", values="v", aggregate_function="first").sort("time_ns")
+    references = (Reference(capacity / factor, f"capacity {words.rate(capacity)}"),) if capacity else ()
+    acked = samples.rows.filter(pl.col("received_bytes").is_null() & pl.col("bytes_acked").is_not_null())
+    note = f"Goodput: bytes read by the receiver's application in each {words.seconds(width / 1e9)}, over its length."
+    if not acked.is_empty():
+        note += " Where the receiver is a program of its own: bytes acknowledged."
+    lines = samples.lines(Aligned(frame, width), 1 / factor)
+    view = View("", frame["time_ns"] / 1e9, lines, note, references)
+    return Panel(f"goodput_{unit.replace('it/s', 'ps').lower()}", "Throughput", unit, (view,))
+
+
+def goodput(rows: pl.DataFrame, width_ns: int) -> pl.DataFrame:
+    """Bytes delivered per interval, over the time between the last samples of it and the one before, in bit/s.
+
+    Returns `time_ns` (the interval's middle), `flow`, `v`. The first interval counts from the flow's first sample. An
+    interval of which less than half was sampled, at a flow's ends, is left out: a burst in it would look like a rate.
+    """
+    keys = ["flow", "socket"]
+    counter = rows.select(
+        "time_ns", *keys, bytes=pl.coalesce("received_bytes", "bytes_acked").cast(pl.Float64)
+    ).drop_nulls()
+    slot = (pl.col("time_ns") // width_ns).alias("slot")
+    ends = counter.group_by(*keys, slot).agg(
+        pl.col("time_ns", "bytes").last(), first=pl.struct("time_ns", "bytes").first()
+    )
+    ends = ends.sort(*keys, "slot")
+    before_time = pl.col("time_ns").shift(1).over(keys).fill_null(pl.col("first").struct.field("time_ns"))
+    before_bytes = pl.col("bytes").shift(1).over(keys).fill_null(pl.col("first").struct.field("bytes"))
+    spans = ends.with_columns(span=pl.col("time_ns") - before_time, delta=pl.col("bytes") - before_bytes)
+    rates = spans.filter(pl.col("span") >= width_ns // 2).with_columns(v=pl.col("delta") * 8e9 / pl.col("span"))
+    middle = pl.col("slot") * width_ns + width_ns // 2
+    return rates.group_by("flow", "slot").agg(pl.col("v").sum()).select(middle.alias("time_ns"), "flow", "v")
+
+
+def _rtt(samples: Samples, known: Facts) -> Panel | None:
+    references = [Reference(rtt * 1e3, f"base {words.seconds(rtt)}") for rtt in known.base_rtts_s[:4]]
+    combine = pl.col("v").mean()
+    return _sampled(samples, "srtt_us", "srtt_ms", "RTT", "ms", 1e-3, combine, references, from_zero=False)
+
+
+def _in_flight(samples: Samples, known: Facts) -> Panel | None:
+    largest = max(_largest(samples.rows["bytes_in_flight"]), known.bdp_bytes or 0.0)
+    factor, unit = words.size_unit(largest)
+    references = [Reference(known.bdp_bytes / factor, f"BDP {words.size(known.bdp_bytes)}")] if known.bdp_bytes else []
+    key = f"bytes_in_flight_{unit.lower()}"
+    return _sampled(samples, "bytes_in_flight", key, "Bytes in flight", unit, 1 / factor, pl.col("v").sum(), references)
+
+
+def _sampled(
+    samples: Samples,
+    column: str,
+    key: str,
+    title: str,
+    unit: str,
+    scale: float,
+    combine: pl.Expr,
+    references: Sequence[Reference] = (),
+    from_zero: bool = True,
+) -> Panel | None:
+    rows = samples.per_flow(column, combine)
+    if rows.is_empty():
+        return None
+    aligned = align(rows, "v", samples.flows, samples.interval_ns, samples.span_ns)
+    note = f"Drawn from {words.count(rows.height, 'sample')}"
+    if aligned.width_ns is None:
+        note += f", one per flow every {words.seconds(samples.interval_ns / 1e9)}."
+    else:
+        note += f": min and max of each {words.seconds(aligned.width_ns / 1e9)}."
+    if column == "srtt_us":
+        note = f"Smoothed RTT (srtt). {note}"
+    if samples.has_several_sockets():
+        note += " Flows with several sockets: their " + ("mean." if column == "srtt_us" else "sum.")
+    view = View("", aligned.frame["time_ns"] / 1e9, samples.lines(aligned, scale), note, tuple(references))
+    return Panel(key, title, unit, (view,), from_zero)
+
+
+def _largest(values: pl.Series) -> float:
+    largest = values.cast(pl.Float64).max()
+    return float(largest) if isinstance(largest, float) else 0.0

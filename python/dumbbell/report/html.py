@@ -1,0 +1,54 @@
+"""The report as one HTML file: style, script and data are inside, nothing is fetched."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from string import Template
+
+from dumbbell.errors import DumbbellError
+from dumbbell.records import Run
+from dumbbell.report import sections, tables
+from dumbbell.report.facts import facts, has_summary
+from dumbbell.report.markup import Html, el, join
+from dumbbell.report.payload import payload
+from dumbbell.report.series import build
+
+
+def page(run: Run) -> str:
+    """The report of `run`. Raises DumbbellError if the front end was not built or the summary lacks what it must have."""
+    plots, known = build(run), facts(run)
+    measured = has_summary(run)
+    return Template(_read("page.html")).substitute(
+        title=el("title", f"{run.name}: {run.summary['verdict'] if measured else 'failed'}")[7:-8],
+        style=_read("assets/report.css"),
+        verdict=sections.verdict(run),
+        name=join(run.name),
+        facts=sections.facts(run, known),
+        tables=_tables(run) if measured else Html(""),
+        missing=sections.missing(plots.missing),
+        checks=sections.checks(run),
+        scenario=sections.scenario(run),
+        machine=sections.machine(run),
+        command=sections.command(run),
+        footer=join(f"Run {run.manifest.get('run_id', '')} in {run.directory.name}. This file needs no network."),
+        series=payload(plots),
+        script=_read("assets/report.js"),
+    )
+
+
+def _tables(run: Run) -> Html:
+    from dumbbell.report.groups import groups
+
+    known = facts(run)
+    return join(el("h2", "Flows"), tables.flows(run, groups(run)), el("h2", "Links"), tables.links(run, known))
+
+
+def _read(name: str) -> str:
+    try:
+        return files("dumbbell.report").joinpath(name).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise DumbbellError(
+            "the report's front end is missing",
+            f"{name} was not built into the package",
+            "npm ci --prefix web/report && npm run build --prefix web/report",
+        ) from None

@@ -1,0 +1,34 @@
+"""HTML in which text cannot become markup: every string is escaped unless it is `Html` already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+
+class Html(str):
+    """Markup that needs no escaping."""
+
+    __slots__ = ()
+
+
+Child = str | Iterable[str]
+
+
+def el(name: str, *children: Child, **attributes: str) -> Html:
+    """An element. Children are text, `Html`, or iterables of them; `class_` stands for `class`, `data_copy` for `data-copy`."""
+    written = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
+    return Html(f"<{name}{written}>{join(*children)}</{name}>")
+
+
+def join(*children: Child) -> Html:
+    """Children one after another."""
+    return Html("".join(_text(child) for child in children))
+
+
+def _text(child: Child) -> str:
+    if isinstance(child, Html):
+        return child
+    if isinstance(child, str):
+        return escape(child)
+    return join(*child)

@@ -1,0 +1,104 @@
+"""What a report draws, free of how: the HTML page, matplotlib and CSV all read these.
+
+Times are seconds since the run's origin. Values are in the panel's unit. A null value is a gap in the line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Group:
+    """Flows that share a colour and an entry in the legend: one flow, or all of an algorithm if there are many."""
+
+    label: str
+    flows: tuple[str, ...]
+    light: str
+    """Colour on white, `#rrggbb`."""
+    dark: str
+    """Colour on black."""
+    dash: tuple[int, ...] = ()
+    """Lengths of dash and gap in points; empty: solid. Tells flows of one colour apart."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve over the times of its view."""
+
+    values: pl.Series
+    group: int | None
+    """Index of its group; `None`: of no flow, such as a queue."""
+    flow: str | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A level that the curves are read against, such as the capacity."""
+
+    value: float
+    label: str
+
+
+@dataclass(frozen=True)
+class SecondAxis:
+    """The same curve in another unit, on the right: right = left * factor."""
+
+    unit: str
+    factor: float
+
+
+@dataclass(frozen=True)
+class View:
+    """What a panel shows at one time; a panel of queues has one view per link."""
+
+    name: str
+    time_s: pl.Series
+    lines: tuple[Line, ...]
+    note: str
+    """Where the data comes from and how it was thinned out."""
+    references: tuple[Reference, ...] = ()
+    second: SecondAxis | None = None
+    marks_s: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.Float64))
+    """Times of drops."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot."""
+
+    key: str
+    """Column name in CSV, with the unit of the records: `srtt_ms`."""
+    title: str
+    unit: str
+    views: tuple[View, ...]
+    from_zero: bool = True
+    """Whether the axis of values starts at 0."""
+
+
+@dataclass(frozen=True)
+class Events:
+    """Retransmissions or drops of one group, counted in short intervals."""
+
+    kind: str
+    """`drop` or `retransmission`."""
+    group: int | None
+    """`None`: of no known flow."""
+    time_s: pl.Series
+    count: pl.Series
+
+
+@dataclass(frozen=True)
+class Plots:
+    """All plots of a run."""
+
+    title: str
+    duration_s: float
+    groups: tuple[Group, ...]
+    panels: tuple[Panel, ...]
+    events: tuple[Events, ...]
+    events_note: str
+    missing: tuple[str, ...]
+    """Sentences that say which plot could not be drawn and why."""

@@ -1,0 +1,205 @@
+"""The parts of the page that are words: verdict, facts, checks, scenario, machine."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from dumbbell.records import Run
+from dumbbell.report import words
+from dumbbell.report.facts import Facts, has_summary, summary_list, summary_value
+from dumbbell.report.markup import Html, el, join
+from dumbbell.report.tables import buffer_words
+
+_FULL_FRAME = 1514
+
+
+def verdict(run: Run) -> Html:
+    """The first line: whether to trust what follows, and why not."""
+    if not has_summary(run):
+        return _failed(run)
+    word, checks = str(summary_value(run, "verdict")), summary_list(run, "checks")
+    reasons = summary_list(run, "reasons")
+    passed = f"all {words.count(len(checks), 'check')} passed" if checks else "no checks were made"
+    said = passed if not reasons else f"{len(reasons)} of {words.count(len(checks), 'check')} failed"
+    head = el("p", el("strong", word), " ", el("span", said), _attempts(run))
+    listed = (
+        el("li", el("b", reason["check"]), f": {reason['measured']}, allowed {reason['threshold']}. ", _why(reason))
+        for reason in reasons
+    )
+    body = el("ul", *listed) if reasons else Html("")
+    return el("div", head, body, class_=f"verdict {word}", role="status")
+
+
+def _failed(run: Run) -> Html:
+    status = str(run.manifest.get("status", "failed"))
+    why = str(run.manifest.get("reason") or "no reason is recorded")
+    head = el("p", el("strong", "invalid"), " ", el("span", f"this run {_did(status)}: {why}"))
+    return el("div", head, class_="verdict invalid", role="status")
+
+
+def _did(status: str) -> str:
+    return "was interrupted" if status == "interrupted" else "failed"
+
+
+def _why(reason: Mapping[str, Any]) -> Html:
+    why = str(reason["why"]).rstrip(".")
+    return el("span", f"{why[:1].upper()}{why[1:]}.")
+
+
+def _attempts(run: Run) -> Html:
+    attempts = run.summary.get("attempts") or {}
+    failed, excluded = attempts.get("failed", 0), attempts.get("excluded", 0)
+    said = [f"{n} {what}" for n, what in ((failed, "failed"), (excluded, "excluded as invalid")) if n]
+    if not said:
+        return Html("")
+    return el("span", f"other attempts: {words.listed(said)}", class_="attempts")
+
+
+def facts(run: Run, known: Facts) -> Html:
+    """Constants of the run."""
+    pairs: list[tuple[str, str, str]] = []
+    link = known.bottleneck
+    if link is not None:
+        pairs.append(("Bottleneck", words.rate(link["rate_bps"]), f"{link['from']} → {link['to']}"))
+    if known.base_rtts_s:
+        low, high = (words.seconds(rtt) for rtt in (known.base_rtts_s[0], known.base_rtts_s[-1]))
+        pairs.append(("Base RTT", high if low == high else f"{low} to {high}", "without serialisation"))
+    bdp = known.bdp_bytes
+    if bdp:
+        pairs.append(("BDP", words.size(bdp), f"{bdp / _FULL_FRAME:,.0f} full frames"))
+    if link is not None:
+        room = link["buffer"]
+        of_bdp = f"{room['bytes'] / bdp:.3g} BDP" if bdp and isinstance(room, Mapping) and "bytes" in room else ""
+        pairs.append(("Buffer", buffer_words(link), of_bdp))
+    loss = _loss(link) if link is not None else ""
+    if loss:
+        pairs.append(("Random loss", loss, ""))
+    interval = words.seconds(run.plan["record"]["sample_interval_ns"] / 1e9)
+    pairs.append(("Duration", words.seconds(run.plan["duration_ns"] / 1e9), f"sampled every {interval}"))
+    pairs.append(("Engine", str(run.manifest.get("engine") or words.UNKNOWN), f"seed {run.plan['seed']}"))
+    day, time = _started(run)
+    if day:
+        pairs.append(("Started", day, time))
+    return el("dl", (_fact(*pair) for pair in pairs), class_="facts")
+
+
+def _fact(name: str, value: str, detail: str) -> Html:
+    return el("div", el("dt", name), el("dd", value, el("small", detail) if detail else Html("")))
+
+
+def _loss(link: Mapping[str, Any]) -> str:
+    parts = [(link["loss_before"], "before the queue"), (link["loss_after"], "after it")]
+    return words.listed(f"{share:.3%} {where}".replace("%", " %") for share, where in parts if share)
+
+
+def _started(run: Run) -> tuple[str, str]:
+    try:
+        at = datetime.fromisoformat(str(run.manifest.get("started_at")))
+    except ValueError:
+        return "", ""
+    return f"{at.day} {at:%b %Y}", f"{at:%H:%M:%S %Z}".strip()
+
+
+def checks(run: Run) -> Html:
+    """Every check of the verdict."""
+    rows = (
+        el(
+            "tr",
+            el("td", el("span", check["verdict"], class_=f"status {check['verdict']}")),
+            el("th", check["check"], scope="row"),
+            el("td", check["measured"]),
+            el("td", check["threshold"]),
+            el("td", check["why"], class_="long"),
+        )
+        for check in summary_list(run, "checks")
+    )
+    names = ("Verdict", "Check", "Measured", "Allowed", "What a breach does to the results")
+    head = el("thead", el("tr", *(el("th", name, scope="col") for name in names)))
+    table = el("table", head, el("tbody", *rows), aria_label="Checks")
+    return el("div", table, class_="wide", tabindex="0", role="region", aria_label="Checks")
+
+
+def scenario(run: Run) -> Html:
+    """The scenario as it was given, and what it expands to."""
+    path = run.directory / "scenario.toml"
+    given = el("pre", _highlighted(run.scenario_text)) if path.exists() else Html("")
+    overrides = run.manifest.get("overrides")
+    changed = el("p", "Overridden on the command line:", class_="beneath") if overrides else Html("")
+    listed = el("pre", _lines(overrides)) if overrides else Html("")
+    return join(given, changed, listed, _details("The plan: every default filled in", run.plan))
+
+
+def _highlighted(toml: str) -> Html:
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import TOMLLexer
+
+    return Html(highlight(toml, TOMLLexer(), HtmlFormatter(nowrap=True)))
+
+
+_MACHINE = (
+    ("kernel", "Kernel"),
+    ("distribution", "System"),
+    ("cpu_model", "Processor"),
+    ("cpu", "Processor"),
+    ("cores", "Cores"),
+    ("clocksource", "Clock source"),
+    ("load_average", "Load average before"),
+)
+
+
+def machine(run: Run) -> Html:
+    """What it ran on; what the manifest lacks is left out."""
+    known = run.manifest.get("machine") or {}
+    pairs = [(name, _plain(known[key])) for key, name in _MACHINE if known.get(key) is not None]
+    if known.get("memory_bytes"):
+        pairs.append(("Memory", words.size(known["memory_bytes"])))
+    if known.get("hypervisor"):
+        pairs.append(("Virtual machine", "yes"))
+    tool = run.manifest.get("tool_version") or (run.manifest.get("tool") or {}).get("dumbbell")
+    if tool:
+        pairs.append(("dumbbell", str(tool)))
+    pairs.append(("Run", str(run.manifest.get("run_id") or run.directory.name)))
+    listed = el("dl", ((el("dt", name), el("dd", value)) for name, value in map(_pair, pairs)), class_="pairs")
+    more = ("algorithms", "sysctls", "offloads", "cost")
+    return join(listed, (_details(name.capitalize(), run.manifest[name]) for name in more if run.manifest.get(name)))
+
+
+def _pair(pair: tuple[str, str]) -> tuple[str, str]:
+    return pair
+
+
+def command(run: Run) -> Html:
+    """The command that repeats the run."""
+    given = run.manifest.get("command")
+    if not given:
+        return Html("")
+    text = given if isinstance(given, str) else shlex.join(str(word) for word in given)
+    button = el("button", "copy", type="button", data_copy="command", hidden="")
+    return join(el("h2", "Repeat this run"), el("div", el("pre", text, id="command"), button, class_="command"))
+
+
+def missing(sentences: tuple[str, ...]) -> Html:
+    """What could not be drawn."""
+    if not sentences:
+        return Html("")
+    return el("ul", (el("li", sentence) for sentence in sentences), class_="missing")
+
+
+def _details(title: str, value: Any) -> Html:
+    return el("details", el("summary", title), el("pre", _lines(value)))
+
+
+def _lines(value: Any) -> str:
+    import json
+
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(_plain(item) for item in value)
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,52 @@
+"""All plots of a run, from its tables: the one source of the page, the figures and the CSV files."""
+
+from __future__ import annotations
+
+from dumbbell.errors import DumbbellError
+from dumbbell.records import Run
+from dumbbell.report import words
+from dumbbell.report.events import events
+from dumbbell.report.facts import facts
+from dumbbell.report.flow_panels import Samples
+from dumbbell.report.flow_panels import panels as flow_panels
+from dumbbell.report.groups import groups
+from dumbbell.report.model import Panel, Plots
+from dumbbell.report.queue_panel import panel as queue_panel
+
+_ORDER = ("goodput", "cwnd", "srtt", "queue", "bytes_in_flight")
+_TITLES = ("Throughput", "Congestion window", "RTT", "Bytes in flight")
+
+
+def build(run: Run) -> Plots:
+    """Gather what to draw. A table that is missing or cut short costs its panels, and `missing` says so."""
+    known, legend = facts(run), groups(run)
+    drawn: list[Panel] = []
+    missing: list[str] = []
+    samples = None
+    try:
+        samples = Samples.read(run, legend)
+        drawn += flow_panels(samples, known)
+    except DumbbellError as error:
+        missing.append(f"{words.listed(_TITLES)}: {_reason(error)}.")
+    try:
+        queue = queue_panel(run, known)
+        drawn += [queue] if queue else []
+    except DumbbellError as error:
+        missing.append(f"Queue: {_reason(error)}.")
+    try:
+        marks, note = events(run, legend, samples.rows if samples else None)
+    except DumbbellError as error:
+        marks, note = (), ""
+        missing.append(f"Drops and retransmissions: {_reason(error)}.")
+    if samples is not None:
+        absent = [title for title in _TITLES if title not in {panel.title for panel in drawn}]
+        if absent:
+            missing.append(f"{words.listed(absent)}: no flow has samples of it.")
+    drawn.sort(key=lambda panel: next(i for i, start in enumerate(_ORDER) if panel.key.startswith(start)))
+    duration = run.plan["duration_ns"] / 1e9
+    return Plots(run.plan["name"], duration, legend, tuple(drawn), marks, note, tuple(missing))
+
+
+def _reason(error: DumbbellError) -> str:
+    what = error.what.rsplit("/", 1)[-1]
+    return f"{what} ({error.why})" if error.why else what

@@ -1,0 +1,147 @@
+"""Tables of flows and links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dumbbell.records import Run
+from dumbbell.report import words
+from dumbbell.report.facts import Facts, Link, summary_list
+from dumbbell.report.markup import Html, el, join
+from dumbbell.report.model import Group
+
+_SCROLL_FROM = 16
+
+
+def flows(run: Run, groups: Sequence[Group]) -> Html:
+    """One row per flow, and Jain's index beneath."""
+    rows = summary_list(run, "flows")
+    total = sum(flow.get("goodput_bps") or 0.0 for flow in rows)
+    group_of = {flow: group for group in groups for flow in group.flows}
+    sized = any(flow.get("fct_s") is not None for flow in rows)
+    one = {"rowspan": "2", "scope": "col"}
+    head = el(
+        "thead",
+        el(
+            "tr",
+            *(el("th", name, **one) for name in ("Flow", "Algorithm", "Path")),
+            el("th", "Active (s)", class_="n", **one),
+            *(el("th", name, class_="n", **one) for name in ("Goodput", "Share", "Retransmitted")),
+            el("th", "RTT (ms)", class_="span", colspan="3", scope="colgroup"),
+            *([el("th", "Completed in", class_="n", **one)] if sized else []),
+        ),
+        el("tr", *(el("th", name, class_="n", scope="col") for name in ("min", "median", "p95"))),
+    )
+    body = el("tbody", *(_flow(flow, group_of.get(flow["id"]), total, sized) for flow in rows))
+    jain = run.summary.get("jain_index") if rows else None
+    beneath = el("p", f"Jain's fairness index {jain:.3f}.", class_="beneath") if jain is not None else Html("")
+    return join(_table("Flows", head, body, len(rows)), beneath)
+
+
+def _flow(flow: Mapping[str, Any], group: Group | None, total_bps: float, sized: bool) -> Html:
+    goodput, rtt = flow["goodput_bps"], flow.get("rtt_ms") or {}
+    part = goodput / total_bps if goodput is not None and total_bps else None
+    label = str(flow.get("label") or flow["id"])
+    resent = flow["retransmitted_segments"] if flow["protocol"] != "udp" else None
+    cells = [
+        el("th", _swatch(group), label, scope="row"),
+        el("td", str(flow["cc"] or flow["protocol"])),
+        el("td", f"{flow['from']} → {flow['to']}"),
+        el("td", f"{_s(flow['start_s'])} – {_s(flow['stop_s'])}", class_="n"),  # noqa: RUF001  an en dash between numbers
+        el("td", words.rate(goodput), class_="n"),
+        el("td", words.share(part), _meter(part, group), class_="n"),
+        el("td", words.count(resent), class_="n"),
+        *(el("td", words.milliseconds(rtt.get(key)), class_="n") for key in ("min", "p50", "p95")),
+    ]
+    if sized:
+        fct = flow.get("fct_s")
+        cells.append(el("td", words.UNKNOWN if fct is None else f"{fct:.3f} s", class_="n"))
+    return el("tr", *cells)
+
+
+def links(run: Run, known: Facts) -> Html:
+    """One row per link that can delay or drop: it has a rate or a delay, or it lost something."""
+    planned = {link["name"]: link for link in run.plan["links"]}
+    order = [link["name"] for link in known.limited_links]
+    rows = [row for row in summary_list(run, "links") if _matters(row, planned.get(row["name"], {}))]
+    rows.sort(key=lambda row: order.index(row["name"]) if row["name"] in order else len(order))
+    one = {"rowspan": "2", "scope": "col"}
+    head = el(
+        "thead",
+        el(
+            "tr",
+            *(el("th", name, **one) for name in ("Link", "Path")),
+            *(
+                el("th", name, class_="n", **one)
+                for name in ("Rate", "Delay", "Buffer", "Utilisation", "Drops", "Losses")
+            ),
+            el("th", "Queueing delay (ms)", class_="span", colspan="3", scope="colgroup"),
+            el("th", "Max queue", class_="n", **one),
+        ),
+        el("tr", *(el("th", name, class_="n", scope="col") for name in ("median", "p95", "max"))),
+    )
+    body = el("tbody", *(_link(row, planned.get(row["name"], {})) for row in rows))
+    return _table("Links", head, body, len(rows))
+
+
+def _link(row: Mapping[str, Any], plan: Link) -> Html:
+    rate, queue = row.get("rate_bps"), row.get("queue_ms") or {}
+    longest = queue.get("max")
+    room = longest / 8e3 * rate if longest is not None and rate else None
+    used = row["utilisation"]
+    delay = plan.get("delay_ns")
+    return el(
+        "tr",
+        el("th", row["name"], scope="row"),
+        el("td", f"{plan.get('from', '?')} → {plan.get('to', '?')}"),
+        el("td", "no limit" if rate is None else words.rate(rate), class_="n"),
+        el("td", words.UNKNOWN if delay is None else words.seconds(delay / 1e9), class_="n"),
+        el("td", buffer_words(plan), class_="n"),
+        el("td", words.share(used), _meter(used, None), class_="n"),
+        el("td", words.count(row["drops"]), class_="n"),
+        el("td", words.count(row.get("losses")), class_="n"),
+        *(el("td", words.milliseconds(queue.get(key)), class_="n") for key in ("p50", "p95", "max")),
+        el("td", words.size(room), class_="n"),
+    )
+
+
+def buffer_words(link: Link) -> str:
+    """`375 kB`, `100 packets` or `no limit`."""
+    buffer = link.get("buffer")
+    if not isinstance(buffer, Mapping):
+        return "no limit" if buffer == "unlimited" else words.UNKNOWN
+    return words.size(buffer["bytes"]) if "bytes" in buffer else words.count(buffer["packets"], "packet")
+
+
+def _matters(row: Mapping[str, Any], plan: Link) -> bool:
+    return bool(row.get("rate_bps") or plan.get("delay_ns") or row.get("drops") or row.get("losses"))
+
+
+def _table(label: str, head: Html, body: Html, n: int) -> Html:
+    kind = "wide tall" if n > _SCROLL_FROM else "wide"
+    return el(
+        "div", el("table", head, body, aria_label=label), class_=kind, tabindex="0", role="region", aria_label=label
+    )
+
+
+def _swatch(group: Group | None) -> Html:
+    if group is None:
+        return Html("")
+    return el("i", class_="swatch dashed" if group.dash else "swatch", aria_hidden="true", style=_colors(group))
+
+
+def _meter(share: float | None, group: Group | None) -> Html:
+    if share is None:
+        return Html("")
+    width = f"width:{min(1.0, share):.1%}"
+    bar = el("i", style=f"{width};{_colors(group)}" if group else width)
+    return el("span", bar, class_="meter", aria_hidden="true")
+
+
+def _colors(group: Group) -> str:
+    return f"--light:{group.light};--dark:{group.dark}"
+
+
+def _s(value: float | None) -> str:
+    return words.UNKNOWN if value is None else f"{value:g}"

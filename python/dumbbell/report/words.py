@@ -1,0 +1,72 @@
+"""Quantities for readers: SI prefixes, few digits, a thin dash for what is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+UNKNOWN = "–"  # noqa: RUF001  a dash in a table cell, not a hyphen
+_BITS = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
+_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+
+
+def rate_unit(largest_bps: float) -> tuple[float, str]:
+    """Bit/s per unit, and the unit's name, that suit values up to `largest_bps`."""
+    return _unit(largest_bps, _BITS)
+
+
+def size_unit(largest_bytes: float) -> tuple[float, str]:
+    """Bytes per unit (1 kB = 1000 B), and the unit's name."""
+    return _unit(largest_bytes, _BYTES)
+
+
+def rate(bps: float | None) -> str:
+    """`97.3 Mbit/s`."""
+    return UNKNOWN if bps is None else _with_unit(bps, _BITS)
+
+
+def size(n_bytes: float | None) -> str:
+    """`375 kB`."""
+    return UNKNOWN if n_bytes is None else _with_unit(n_bytes, _BYTES)
+
+
+def milliseconds(ms: float | None) -> str:
+    """`30.0`, for a column whose head names the unit: three digits, more only if the number is large."""
+    if ms is None:
+        return UNKNOWN
+    return f"{ms:,.0f}" if ms >= 1000 else f"{ms:.1f}" if ms >= 10 else f"{ms:.2f}"
+
+
+def seconds(s: float) -> str:
+    """`20 s`, `1.5 s`, `5 ms`, `200 us`: exact to three digits."""
+    if s >= 1 or s == 0:
+        return f"{s:g} s"
+    return f"{s * 1e3:.3g} ms" if s >= 1e-3 else f"{s * 1e6:.3g} µs"
+
+
+def share(value: float | None) -> str:
+    """`97.3 %` of a value between 0 and 1."""
+    return UNKNOWN if value is None else f"{value:.1%}".replace("%", " %")
+
+
+def count(n: int | None, noun: str = "") -> str:
+    """`164,312 packets`; a plural by -s."""
+    if n is None:
+        return UNKNOWN
+    return f"{n:,}" if not noun else f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def listed(items: Iterable[str]) -> str:
+    """`a, b and c`."""
+    words = list(items)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+
+
+def _unit(largest: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:
+    return next(((factor, name) for factor, name in units if largest >= factor), units[-1])
+
+
+def _with_unit(value: float, units: tuple[tuple[float, str], ...]) -> str:
+    factor, name = _unit(value, units)
+    scaled = value / factor
+    text = f"{scaled:.0f}" if scaled >= 100 or scaled == int(scaled) else f"{scaled:.3g}"
+    return f"{text} {name}"

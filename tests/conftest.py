@@ -1,0 +1,1 @@
+"""Lets tests in all folders import the helpers in this one."""

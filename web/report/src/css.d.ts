@@ -1,0 +1,2 @@
+// esbuild bundles style sheets that a module imports.
+declare module "*.css";

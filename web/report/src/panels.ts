@@ -1,0 +1,145 @@
+// A plot with its caption: title, unit, values under the crosshair, where the data comes from.
+
+import type { Group, Panel, Report, View } from "./data";
+import { element } from "./dom";
+import { type Lane, LanePlot, lanes } from "./lane-plot";
+import { swatch } from "./legend";
+import { LinePlot } from "./line-plot";
+import type { TimeAxis } from "./time-axis";
+
+const MOST_READOUTS = 12;
+
+export interface Drawn {
+  setVisible(group: number, visible: boolean): void;
+  resize(): void;
+  redraw(): void;
+}
+
+type OnTime = (time: number | null) => void;
+
+export function linePanel(panel: Panel, report: Report, axis: TimeAxis, host: HTMLElement, onTime: OnTime): Drawn {
+  const first = panel.views[0] as View;
+  const frame = frameOf(panel.key, panel.title, panel.unit, host);
+  frame.canvas.setAttribute("aria-label", description(panel, first, report.groups, axis));
+  const rows = readouts(first, report.groups);
+  frame.values.append(...rows.map((row) => row.line));
+  const plot = new LinePlot(panel, report.groups, axis, frame.canvas, (drawn) => {
+    const values = drawn.valuesAtCursor();
+    rows.forEach((row, i) => {
+      row.value.textContent = values ? text(values[i] ?? null, drawn.shown) : "";
+    });
+    onTime(timeAtCursor(drawn));
+  });
+  frame.note.textContent = first.note;
+  if (panel.views.length > 1) {
+    frame.head.append(
+      linkSelector(panel.views, (view) => {
+        plot.select(view);
+        frame.note.textContent = view.note;
+        frame.canvas.setAttribute("aria-label", description(panel, view, report.groups, axis));
+      }),
+    );
+  }
+  return {
+    setVisible: (group, visible) => {
+      plot.setVisible(group, visible);
+      rows.forEach((row) => row.group === group && row.line.classList.toggle("hidden", !visible));
+    },
+    resize: () => plot.resize(frame.canvas.clientWidth),
+    redraw: () => plot.u.redraw(false, true),
+  };
+}
+
+export function lanePanel(report: Report, axis: TimeAxis, host: HTMLElement, onTime: OnTime): Drawn {
+  const all = lanes(report.events, report.groups);
+  const frame = frameOf("events", "Drops and retransmissions", "", host);
+  frame.note.textContent = report.eventsNote;
+  frame.canvas.setAttribute("aria-label", `Drops and retransmissions over time. ${laneTotals(all, report.groups)}`);
+  const plot = new LanePlot(all, report.groups, axis, frame.canvas, (drawn) => {
+    onTime(timeAtCursor(drawn));
+  });
+  return {
+    setVisible: (group, visible) => plot.setVisible(group, visible),
+    resize: () => plot.resize(frame.canvas.clientWidth),
+    redraw: () => plot.u.redraw(false, true),
+  };
+}
+
+function timeAtCursor({ u }: LinePlot | LanePlot): number | null {
+  const left = u.cursor.left ?? -1;
+  return left >= 0 ? u.posToVal(left, "x") : null;
+}
+
+interface Frame {
+  head: HTMLElement;
+  values: HTMLElement;
+  note: HTMLElement;
+  canvas: HTMLElement;
+}
+
+function frameOf(key: string, title: string, unit: string, host: HTMLElement): Frame {
+  const id = `plot-${key}`;
+  const head = element("h3", { id }, title, " ", element("span", { class: "unit" }, unit));
+  const values = element("div", { class: "values" });
+  const note = element("p", { class: "note" });
+  const canvas = element("div", { class: "canvas", tabindex: "0", role: "group", "aria-roledescription": "plot" });
+  const side = element("div", { class: "side" }, head, values, note);
+  host.append(element("section", { class: "plot", "data-plot": key, "aria-labelledby": id }, side, canvas));
+  return { head, values, note, canvas };
+}
+
+interface Readout {
+  group: number | null;
+  line: HTMLElement;
+  value: HTMLElement;
+}
+
+function readouts(view: View, groups: Group[]): Readout[] {
+  if (view.lines.length > MOST_READOUTS) return [];
+  return view.lines.map((line) => {
+    const group = line.group === null ? undefined : groups[line.group];
+    const value = element("output", {});
+    const name = group?.label ?? "queue";
+    return { group: line.group, value, line: element("div", {}, swatch(line.group, group), name, value) };
+  });
+}
+
+function text(value: number | null, view: View): string {
+  if (value === null) return "–";
+  const number = digits(value);
+  return view.second ? `${number} · ${digits(value * view.second.factor)} ${view.second.unit}` : number;
+}
+
+function digits(value: number): string {
+  const fraction = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toLocaleString("en", { minimumFractionDigits: fraction, maximumFractionDigits: fraction });
+}
+
+function linkSelector(views: View[], onSelect: (view: View) => void): HTMLElement {
+  const options = views.map((view, i) => element("option", { value: String(i) }, view.name));
+  const select = element("select", { "aria-label": "Link whose queue is shown" }, ...options);
+  select.addEventListener("change", () => {
+    const view = views[Number(select.value)];
+    if (view) onSelect(view);
+  });
+  return select;
+}
+
+function description(panel: Panel, view: View, groups: Group[], axis: TimeAxis): string {
+  const curves = view.lines.slice(0, MOST_READOUTS).map((line) => {
+    const values = line.values.filter((value) => value !== null);
+    const low = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+    const high = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+    const name = line.group === null ? view.name : (groups[line.group]?.label ?? "");
+    return `${name} from ${digits(low)} to ${digits(high)}`;
+  });
+  const keys = "Arrow keys move the crosshair, plus and minus zoom, 0 shows the whole run.";
+  return `${panel.title} in ${panel.unit} over ${axis.duration} s: ${curves.join("; ")}. ${keys}`;
+}
+
+function laneTotals(all: Lane[], groups: Group[]): string {
+  const total = (counts: number[] | undefined) => (counts ?? []).reduce((a, b) => a + b, 0);
+  const name = (lane: Lane) => (lane.group === null ? "other" : groups[lane.group]?.label);
+  const of = (lane: Lane) => `${total(lane.drops?.count)} drops, ${total(lane.retransmissions?.count)} retransmissions`;
+  return `${all.map((lane) => `${name(lane)}: ${of(lane)}`).join("; ")}.`;
+}

@@ -1,0 +1,85 @@
+// Levels that curves are read against, and marks of drops, drawn over the curves.
+
+import type uPlot from "uplot";
+import { isNarrow } from "./base-plot";
+import type { View } from "./data";
+import { color, FONT } from "./theme";
+
+const LINE_HEIGHT = 13;
+
+/** Draw the references of `view`; `labelsInside`: the right gutter is taken by an axis. */
+export function drawReferences(u: uPlot, view: View, labelsInside: boolean): void {
+  const { ctx, bbox } = u;
+  const ratio = devicePixelRatio;
+  const inside = labelsInside || isNarrow(u.width);
+  const taken: number[] = [];
+  ctx.save();
+  ctx.font = FONT.replace("11px", `${11 * ratio}px`);
+  for (const { value, label } of view.references) {
+    const y = Math.round(u.valToPos(value, "y", true));
+    if (y < bbox.top - 1 || y > bbox.top + bbox.height + 1) continue;
+    ctx.strokeStyle = color("--reference");
+    ctx.lineWidth = ratio;
+    ctx.setLineDash([5 * ratio, 4 * ratio]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    if (taken.some((other) => Math.abs(other - y) < 2 * LINE_HEIGHT * ratio)) continue;
+    taken.push(y);
+    if (inside) labelInside(ctx, label, bbox.left + bbox.width - 4 * ratio, y, bbox.top, ratio);
+    else labelInGutter(ctx, label, bbox.left + bbox.width + 6 * ratio, y, ratio);
+  }
+  ctx.restore();
+}
+
+/** Two short lines: what it is, and how much. */
+function labelInGutter(ctx: CanvasRenderingContext2D, label: string, x: number, y: number, ratio: number): void {
+  const [what = "", ...amount] = label.split(" ");
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = color("--soft");
+  ctx.fillText(what, x, y - (LINE_HEIGHT / 2) * ratio);
+  ctx.fillText(amount.join(" "), x, y + (LINE_HEIGHT / 2) * ratio);
+}
+
+function labelInside(
+  ctx: CanvasRenderingContext2D,
+  label: string,
+  x: number,
+  y: number,
+  top: number,
+  ratio: number,
+): void {
+  const above = y - top > (LINE_HEIGHT + 2) * ratio;
+  ctx.textAlign = "right";
+  ctx.textBaseline = above ? "bottom" : "top";
+  ctx.lineJoin = "round";
+  ctx.setLineDash([]);
+  ctx.lineWidth = 4 * ratio;
+  ctx.strokeStyle = color("--ground");
+  const at = y + (above ? -2 : 3) * ratio;
+  ctx.strokeText(label, x, at);
+  ctx.fillStyle = color("--soft");
+  ctx.fillText(label, x, at);
+}
+
+/** Small triangles at the upper edge, one per drop. */
+export function drawMarks(u: uPlot, times: number[]): void {
+  const { ctx, bbox } = u;
+  const size = 4 * devicePixelRatio;
+  const { min = 0, max = 0 } = u.scales["x"] ?? {};
+  ctx.save();
+  ctx.fillStyle = color("--drop");
+  ctx.beginPath();
+  for (const time of times) {
+    if (time < (min ?? 0) || time > (max ?? 0)) continue;
+    const x = u.valToPos(time, "x", true);
+    ctx.moveTo(x - size, bbox.top - size);
+    ctx.lineTo(x + size, bbox.top - size);
+    ctx.lineTo(x, bbox.top + size);
+    ctx.closePath();
+  }
+  ctx.fill();
+  ctx.restore();
+}
