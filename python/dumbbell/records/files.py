@@ -13,9 +13,9 @@ from dumbbell.errors import DumbbellError
 def write_json(path: Path, value: Any) -> None:
     """Write `value` to `path` so that a reader sees the former content or all of the new one."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    text = json.dumps(value, indent=2, allow_nan=False)
     with temporary.open("w", encoding="utf-8") as file:
-        json.dump(value, file, indent=2, allow_nan=False)
-        file.write("\n")
+        file.write(f"{text}\n")
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)

@@ -78,8 +78,9 @@ class Run:
 
     @cached_property
     def scenario_text(self) -> str:
-        """The scenario file as it was given, comments and all. Overrides are in `manifest["overrides"]`."""
-        return (self.directory / "scenario.toml").read_text(encoding="utf-8")
+        """The scenario file as it was given, comments and all; as JSON if it came from Python."""
+        file = self.directory / "scenario.toml"
+        return (file if file.exists() else file.with_suffix(".json")).read_text(encoding="utf-8")
 
     @property
     def name(self) -> str:

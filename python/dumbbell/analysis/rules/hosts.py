@@ -94,6 +94,20 @@ def sysctls(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "as planned", "as planned")
 
 
+@rule("udp-hosts", "datagrams were lost inside a host: a loss that no link caused")
+def udp_hosts(evidence: Evidence) -> Judgement:
+    """Datagrams refused by the sender's kernel, or dropped by the receiver's full socket."""
+    flows = [(flow["id"], flow["udp"]) for flow in evidence.traffic["flows"] if flow["udp"]]
+    if not flows:
+        return not_applicable("no UDP flow")
+    lost = [
+        f"{flow}: {udp['refused_packets']} refused, {udp['socket_drops']} dropped by the receiver's socket"
+        for flow, udp in flows
+        if udp["refused_packets"] or udp["socket_drops"]
+    ]
+    return Judgement(Verdict.INVALID if lost else Verdict.VALID, "; ".join(lost) or "none lost", "none")
+
+
 @rule("commands", "an external program failed, so its traffic is not what the scenario asks for")
 def commands(evidence: Evidence) -> Judgement:
     """Exit codes of external programs and of their servers."""
@@ -120,4 +134,13 @@ def _sysctls(evidence: Evidence) -> Iterator[tuple[str, str, str, str | None]]:
                 yield node["name"], key, wanted, actual.get(key)
 
 
-RULES: Final[tuple[Rule, ...]] = (complete, flow_errors, algorithm, window_limits, offloads, sysctls, commands)
+RULES: Final[tuple[Rule, ...]] = (
+    complete,
+    flow_errors,
+    algorithm,
+    window_limits,
+    offloads,
+    sysctls,
+    udp_hosts,
+    commands,
+)

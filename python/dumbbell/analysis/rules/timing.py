@@ -125,6 +125,8 @@ def udp_schedule(evidence: Evidence) -> Judgement:
 
 
 def _waited(process: Mapping[str, Any], limits: tuple[float, float]) -> Judgement:
+    if process["run_delay_s"] is None:
+        return not_applicable("this kernel keeps no scheduler statistics")
     share = _share(process["run_delay_s"], process["wall_s"])
     return Judgement(at_most(share, limits), f"waited for a CPU {share:.2%} of the time", f"<= {limits[0]:.0%}")
 

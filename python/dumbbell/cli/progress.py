@@ -1,0 +1,159 @@
+"""What the console shows while a run goes on."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+Event = Mapping[str, Any]
+
+STAGES: Final = {
+    "helper": "building the lab",
+    "lab": "starting hosts and links",
+    "started": "running",
+    "stopping": "stopping early; what was measured is kept (Ctrl-C again: end at once)",
+    "done": "writing the records",
+    "composing": "judging the run",
+}
+"""Event -> what goes on from then."""
+
+LINE_EVERY_NS: Final = 2_000_000_000
+GOODPUT_OVER_NS: Final = 1_000_000_000
+
+
+class Goodput:
+    """Goodput of each flow over the last second, from the receivers' byte counts."""
+
+    def __init__(self) -> None:
+        self._labels: dict[str, str] = {}
+        self._history: deque[tuple[int, dict[str, int]]] = deque()
+
+    def plan(self, plan: Mapping[str, Any]) -> None:
+        """Take the flows' names."""
+        self._labels = {
+            flow["id"]: f"{flow['id']} {flow['workload'].get('cc') or flow['workload']['kind']}"
+            for flow in plan["flows"]
+        }
+
+    def add(self, event: Event) -> None:
+        """Take the counts of a progress event."""
+        counts = {flow["id"]: flow["received_bytes"] for flow in event["flows"]}
+        self._history.append((event["time_ns"], counts))
+        while len(self._history) > 2 and event["time_ns"] - self._history[1][0] >= GOODPUT_OVER_NS:
+            self._history.popleft()
+
+    def __str__(self) -> str:
+        """`f1 cubic 47.5   f2 bbr 48.1 Mbit/s`."""
+        if len(self._history) < 2:
+            return ""
+        (then, before), (now, after) = self._history[0], self._history[-1]
+        if now <= then:
+            return ""
+        rates = {flow: 8e3 * (count - before.get(flow, 0)) / (now - then) for flow, count in after.items()}
+        return "   ".join(f"{self._labels.get(flow, flow)} {rate:.1f}" for flow, rate in rates.items()) + " Mbit/s"
+
+
+class Lines:
+    """Plain lines: each stage once, and the goodput every two seconds of the run."""
+
+    def __init__(self) -> None:
+        self._goodput = Goodput()
+        self._stage = ""
+        self._next_ns = LINE_EVERY_NS
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing to undo."""
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        if event["event"] == "planned":
+            self._goodput.plan(event["plan"])
+        elif event["event"] == "progress":
+            self._goodput.add(event)
+            if event["time_ns"] >= self._next_ns:
+                print(f"{event['time_ns'] / 1e9:6.1f} s  {self._goodput}", flush=True)
+                self._next_ns += LINE_EVERY_NS
+        else:
+            stage = STAGES.get(event["event"], self._stage)
+            if stage != self._stage:
+                print(stage, flush=True)
+                self._stage = stage
+
+
+class Bar:
+    """A progress bar with the time, and each flow's goodput beside it."""
+
+    def __init__(self) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._goodput = Goodput()
+        self._duration_s = 0.0
+        self._progress: Progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.completed:4.1f} / {task.total:.1f} s"),
+            TextColumn("{task.fields[goodput]}", style="cyan"),
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        """Begin to draw."""
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wipe the bar."""
+        self._progress.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        if event["event"] == "planned":
+            self._goodput.plan(event["plan"])
+            self._duration_s = event["plan"]["duration_ns"] / 1e9
+            self._task = self._progress.add_task("planning", total=self._duration_s, goodput="")
+        if self._task is None:
+            return
+        if event["event"] == "progress":
+            self._goodput.add(event)
+            completed = min(event["time_ns"] / 1e9, self._duration_s)
+            self._progress.update(self._task, completed=completed, goodput=str(self._goodput))
+        elif event["event"] in STAGES:
+            self._progress.update(self._task, description=STAGES[event["event"]])
+
+
+class Quiet:
+    """Nothing."""
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing to undo."""
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+
+
+def progress(quiet: bool) -> Bar | Lines | Quiet:
+    """What suits where the output goes."""
+    if quiet:
+        return Quiet()
+    return Bar() if sys.stdout.isatty() else Lines()

@@ -1,0 +1,117 @@
+"""`dumbbell run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dumbbell.cli.options import Json, ScenarioArgument, Set
+
+if TYPE_CHECKING:
+    from dumbbell.records import Run
+
+
+def command(
+    scenario: ScenarioArgument,
+    overrides: Set = None,
+    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where runs are kept.")] = Path("runs"),
+    json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> int:
+    """Run a scenario, and say whether to trust the result.
+
+    Shows progress, then a table per flow and per rate-limited link, the verdict with its reasons, and the path of the
+    HTML report. Ctrl-C stops early and keeps what was measured; a second one ends at once.
+
+    Exit code: 0 for a valid or suspect run, 3 for an invalid one, 1 if it failed, 2 for bad input, 130 if interrupted.
+    """
+    if not (json or quiet):
+        # Before the imports below, so that something shows at once.
+        print(f"{scenario}: checking", flush=True)
+    from dumbbell.cli.progress import progress
+    from dumbbell.engines.run import run
+    from dumbbell.errors import RunInvalid
+
+    with progress(json or quiet) as show:
+        finished = run(scenario, overrides or (), output, show)
+    if json:
+        from json import dumps
+
+        print(dumps({**finished.summary, "run_dir": str(finished.directory)}, indent=2))
+    else:
+        _print(finished)
+    return RunInvalid.exit_code if finished.verdict == "invalid" else 0
+
+
+def _print(run: Run) -> None:
+    from dumbbell.cli.tables import print_table
+
+    print_table(_flows(run.summary))
+    if any(link["rate_bps"] is not None for link in run.summary["links"]):
+        print_table(_links(run.summary))
+    _print_verdict(run.summary)
+    print(run.report())
+
+
+def _flows(summary: Any) -> Any:
+    from dumbbell.plan.view import Table
+    from dumbbell.report import words
+
+    columns = ["flow", "path", "goodput", "RTT min", "p50", "p95 ms", "retransmitted"]
+    sized = any(flow["fct_s"] is not None for flow in summary["flows"])
+    rows = []
+    for flow in summary["flows"]:
+        rtt = flow["rtt_ms"]
+        row = [
+            flow["label"],
+            f"{flow['from']} > {flow['to']}",
+            words.rate(flow["goodput_bps"]),
+            *(words.milliseconds(rtt[key]) for key in ("min", "p50", "p95")),
+            words.count(flow["retransmitted_segments"]),
+        ]
+        fct_s = flow["fct_s"]
+        rows.append([*row, words.UNKNOWN if fct_s is None else words.seconds(fct_s)] if sized else row)
+    return Table("Flows", [*columns, "completed in"] if sized else columns, rows)
+
+
+def _links(summary: Any) -> Any:
+    from dumbbell.plan.view import Table
+    from dumbbell.report import words
+
+    columns = ["link", "rate", "utilisation", "drops", "random losses", "queue p50", "p95", "max ms"]
+    rows = [
+        [
+            link["name"],
+            words.rate(link["rate_bps"]),
+            words.share(link["utilisation"]),
+            words.count(link["drops"]),
+            words.count(link["losses"]),
+            *(words.milliseconds((link["queue_ms"] or {}).get(key)) for key in ("p50", "p95", "max")),
+        ]
+        for link in summary["links"]
+        if link["rate_bps"] is not None
+    ]
+    return Table("Rate-limited links", columns, rows)
+
+
+def _print_verdict(summary: Any) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(soft_wrap=True)
+    colour = {"valid": "green", "suspect": "yellow", "invalid": "red"}
+    verdict = summary["verdict"]
+    after = {"valid": "", "suspect": ": read the reasons before you trust it", "invalid": ": do not use these figures"}
+    console.print(Text.assemble("verdict: ", (verdict, f"bold {colour[verdict]}"), after[verdict]))
+    for reason in summary["reasons"]:
+        console.print(
+            Text.assemble(
+                ("  ", ""),
+                (reason["check"], f"bold {colour[reason['verdict']]}"),
+                f": {reason['measured']} ({reason['threshold']}): {reason['why']}",
+            )
+        )
+    if summary["jain_index"] is not None:
+        console.print(Text(f"Jain's fairness index: {summary['jain_index']:.3f}"))

@@ -1,0 +1,1 @@
+"""Engines carry out a plan and write its records."""

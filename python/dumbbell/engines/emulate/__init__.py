@@ -1,0 +1,1 @@
+"""Real Linux TCP between network namespaces, over our own link emulator."""

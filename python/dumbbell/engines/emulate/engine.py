@@ -1,0 +1,151 @@
+"""The emulation engine: check that this machine can carry out a plan, then conduct the helper that does."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.engines.emulate.process import Helper, Signalled, Signals, Silent
+from dumbbell.engines.protocol import Event, OnEvent, Outcome
+from dumbbell.errors import Interrupted, Problem, RunFailed
+from dumbbell.plan.algorithms import available, lacking
+from dumbbell.scenario.model import Scenario, TcpFlow
+
+HELPER: Final = (sys.executable, "-P", "-m", "dumbbell.engines.emulate.helper")
+
+SILENCE_S: Final = {"setting up": 120.0, "running": 30.0, "writing the records": 300.0}
+"""How long each phase may go without an event. While running there is one every 100 ms."""
+OVERTIME_S: Final = 300.0
+"""How much longer than planned the traffic may take in all."""
+
+
+class EmulateEngine:
+    """Real Linux TCP between network namespaces, over our own link emulator."""
+
+    name = "emulate"
+
+    def __init__(self, helper: Sequence[str] = HELPER, silence_s: Mapping[str, float] = SILENCE_S) -> None:
+        """Use another `helper` command or other bounds only in tests."""
+        self._helper = helper
+        self._silence_s = silence_s
+
+    def check(self, scenario: Scenario, plan: Mapping[str, Any]) -> list[Problem]:
+        """What keeps this machine from carrying out `plan`."""
+        return [*_check_platform(), *_check_algorithms(scenario), *_check_programs(plan)]
+
+    def execute(self, plan: Mapping[str, Any], directory: Path, lock: int, on_event: OnEvent) -> Outcome:
+        """Carry out `plan`. The first Ctrl-C stops early and keeps what was measured, the second ends at once."""
+        command = [*self._helper, str(directory)]
+        with Signals() as signals, Helper(command, directory / "logs" / "helper.stderr", lock) as helper:
+            on_event({"event": "helper", "pid": helper.pid})
+            return _conduct(helper, signals, self._silence_s, plan["duration_ns"] / 1e9 + OVERTIME_S, on_event)
+
+
+def _conduct(
+    helper: Helper, signals: Signals, silence_s: Mapping[str, float], longest_s: float, on_event: OnEvent
+) -> Outcome:
+    phase, interrupted, deadline = "setting up", False, float("inf")
+    failure: Event | None = None
+    while True:
+        try:
+            event = helper.next_event(signals, min(silence_s[phase], deadline - time.monotonic()))
+        except Signalled:
+            if interrupted:
+                raise Interrupted(
+                    "the run was ended at once", "by a second Ctrl-C; its records are cut short"
+                ) from None
+            interrupted = True
+            helper.stop()
+            on_event({"event": "stopping"})
+            continue
+        except Silent:
+            raise RunFailed(
+                f"the lab fell silent while {phase}",
+                "\n".join(filter(None, [f"no event came for {silence_s[phase]:.0f} s", helper.last_words()])),
+                "look for a machine that is overloaded or out of memory; `dumbbell doctor` tests the lab",
+            ) from None
+        if event is None:
+            break
+        on_event(event)
+        match event["event"]:
+            case "started":
+                phase, deadline = "running", time.monotonic() + longest_s
+            case "done":
+                phase, deadline = "writing the records", float("inf")
+            case "failed" if failure is None:
+                failure = event
+            case "end":
+                phase = "ended"
+                break
+    if failure is not None:
+        raise RunFailed(failure["what"], failure["why"], failure["hint"])
+    if phase != "ended":
+        why = helper.ending()
+        raise RunFailed(f"the lab ended while {phase}", why, "`dumbbell doctor` tests what the lab needs")
+    return Outcome(interrupted)
+
+
+def _check_platform() -> Iterator[Problem]:
+    if sys.platform != "linux":
+        yield Problem(
+            "the emulation engine needs Linux", f"this is {sys.platform}", "run it in a Linux virtual machine"
+        )
+    elif importlib.util.find_spec("dumbbell._core") is None:
+        yield Problem("the compiled core is missing", "dumbbell._core is not installed", "maturin develop --release")
+
+
+def _check_algorithms(scenario: Scenario) -> list[Problem]:
+    wanted = {flow.cc for flow in scenario.flows if isinstance(flow, TcpFlow)}
+    return lacking(scenario, {*available(), *filter(has_algorithm, wanted)})
+
+
+def has_algorithm(name: str) -> bool:
+    """Whether a socket can use congestion control `name` in a lab of ours.
+
+    Asks the kernel, which for root also loads the module. An algorithm that is there but reserved for administrators
+    (EPERM) counts: inside its own network namespace the lab is one.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        try:
+            probe.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        except PermissionError:
+            return True
+        except OSError:
+            return False
+    return True
+
+
+def _check_programs(plan: Mapping[str, Any]) -> Iterator[Problem]:
+    for flow in plan["flows"]:
+        for key in ("command", "server_command"):
+            line = flow["workload"].get(key)
+            program = _program(line) if line else None
+            if program and shutil.which(program) is None:
+                yield Problem(
+                    f"flow {flow['id']} needs the program {program!r}",
+                    f"it is not on the PATH ({key} = {line!r})",
+                    f"install it, e.g. sudo apt-get install {program}",
+                )
+
+
+def _program(line: str) -> str | None:
+    """The program that a shell command line starts, or `None` where only a shell can tell."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return None
+    if not words or any(character in words[0] for character in "=$;|&(<>`"):
+        return None
+    return None if words[0] in _SHELL_WORDS else words[0]
+
+
+_SHELL_WORDS: Final = frozenset(
+    ["cd", "exec", "export", "for", "if", "set", "trap", "ulimit", "umask", "until", "while"]
+)

@@ -1,0 +1,19 @@
+"""The process that becomes the lab: `python -m dumbbell.engines.emulate.helper DIR`.
+
+It is a process of its own because a user namespace can only be entered by a process of one thread, and it imports
+nothing but the compiled core, because numeric libraries start threads when they are imported. Its standard input is the
+control pipe, its standard output the stream of events; see `engine`.
+"""
+
+import sys
+
+
+def main() -> int:
+    """Carry out `DIR/plan.json`."""
+    from dumbbell import _core
+
+    return int(_core.emulate(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+"""The helper process as the command sees it: a control pipe in, a stream of events out, and signals that interrupt."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import IO, Any, Final, Self
+
+from dumbbell.engines.protocol import Event
+from dumbbell.errors import RunFailed
+
+_QUOTED_LINES: Final = 8
+_EXIT_S: Final = 10.0
+"""From the end of the control pipe until the helper is gone: its namespaces die within milliseconds."""
+
+
+class Silent(Exception):
+    """No event came in time."""
+
+
+class Signalled(Exception):
+    """The user asks to stop."""
+
+
+class Signals:
+    """Turns SIGINT and SIGTERM into readiness of a descriptor, so that no event is lost half-read.
+
+    Does nothing outside the main thread, where Python delivers no signals.
+    """
+
+    def __enter__(self) -> Self:
+        """Take over both signals."""
+        self.descriptor, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._former = {}
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._former[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give them back."""
+        for number, handler in self._former.items():
+            signal.signal(number, handler)
+        os.close(self.descriptor)
+        os.close(self._write)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        os.write(self._write, b"!")
+
+    def take(self) -> None:
+        """Forget one signal."""
+        os.read(self.descriptor, 1)
+
+
+class Helper:
+    """A running helper. Leaving the context ends it, and with it everything that it started."""
+
+    def __init__(self, command: Sequence[str], stderr: Path, lock: int) -> None:
+        """Start `command`, in a session of its own so that Ctrl-C on a terminal reaches only us."""
+        self._stderr = stderr
+        with stderr.open("wb") as errors:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+                pass_fds=(lock,),
+            )
+        self._control = _pipe(self._process.stdin)
+        self._output = _pipe(self._process.stdout)
+        os.set_blocking(self._output.fileno(), False)
+        self._partial = b""
+        self._ready: deque[Event] = deque()
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the control pipe, which ends the lab, and wait for the helper's end."""
+        self._close_control()
+        try:
+            self._process.wait(_EXIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._output.close()
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    def stop(self) -> None:
+        """Ask it to finish early and to write down what was measured."""
+        with suppress(BrokenPipeError):
+            self._control.write(b"stop\n")
+            self._control.flush()
+
+    def next_event(self, signals: Signals, timeout_s: float) -> Event | None:
+        """Wait for the next event; `None` once the helper has closed its output.
+
+        Raises:
+            Silent: nothing came within `timeout_s`.
+            Signalled: a signal came first.
+            RunFailed: the output is no event.
+        """
+        deadline = time.monotonic() + timeout_s
+        while not self._ready:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self._output, selectors.EVENT_READ)
+                selector.register(signals.descriptor, selectors.EVENT_READ)
+                found = [key.fd for key, _ in selector.select(max(0.0, deadline - time.monotonic()))]
+            if signals.descriptor in found:
+                signals.take()
+                raise Signalled
+            if not found:
+                raise Silent
+            data = os.read(self._output.fileno(), 65536)
+            if not data:
+                return None
+            *lines, self._partial = (self._partial + data).split(b"\n")
+            self._ready.extend(_parse(line) for line in lines)
+        return self._ready.popleft()
+
+    def ending(self) -> str:
+        """How it ended and the last lines that it wrote to stderr, for an error's `why`. Waits for its end."""
+        self._close_control()
+        try:
+            code = self._process.wait(_EXIT_S)
+        except subprocess.TimeoutExpired:
+            return self.last_words() or "it does not end"
+        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        return "\n".join(filter(None, [how, self.last_words()]))
+
+    def last_words(self) -> str:
+        """The last lines that it wrote to stderr."""
+        text = self._stderr.read_text(encoding="utf-8", errors="replace").strip()
+        return "\n".join(text.splitlines()[-_QUOTED_LINES:])
+
+    def _close_control(self) -> None:
+        # Closing flushes an unsent `stop`, perhaps to a helper that has ended.
+        with suppress(BrokenPipeError):
+            self._control.close()
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None, "Popen was asked for pipes"
+    return stream
+
+
+def _parse(line: bytes) -> Event:
+    try:
+        event: Any = json.loads(line)
+        if isinstance(event, Mapping) and "event" in event:
+            return event
+    except ValueError:
+        pass
+    raise RunFailed(
+        "the lab's helper wrote something that is no event",
+        repr(line[:200].decode(errors="replace")),
+        "the compiled core and this package are of different versions: build again",
+    )

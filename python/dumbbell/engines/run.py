@@ -1,0 +1,130 @@
+"""One run, from scenario to report: `dumbbell.run`."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.engines.protocol import Engine, Event, OnEvent
+from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError
+from dumbbell.plan import expand, run_id
+from dumbbell.records import manifest as manifests
+from dumbbell.records.directory import RunDirectory, attempts
+from dumbbell.records.files import read_json, write_json
+from dumbbell.scenario import Scenario, load
+from dumbbell.scenario.source import show
+
+if TYPE_CHECKING:
+    from dumbbell.records.run import Run
+    from dumbbell.scenario.overrides import Overrides
+
+
+def run(
+    scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario,
+    overrides: Overrides = (),
+    directory: str | os.PathLike[str] = "runs",
+    on_event: OnEvent | None = None,
+    engine: Engine | None = None,
+) -> Run:
+    """Carry out a scenario, judge the result, and write its report.
+
+    Args:
+        scenario: a bundled scenario's name, a file, a dict of the same shape, or a `Scenario`.
+        overrides: `{"duration": "10 s"}`, or texts as after `--set`: `["duration=10 s"]`.
+        directory: where runs are kept; this one becomes `directory/<name>-<run_id>`. An earlier run of the same plan is
+            moved to `<name>-<run_id>.1`, `.2`, ...; nothing is overwritten.
+        on_event: told of each event while the run goes on, for showing progress.
+        engine: what carries it out; the emulation engine if not given.
+
+    Returns:
+        The finished run. It may be suspect or invalid: ask `run.verdict`.
+
+    Raises:
+        InputError: the scenario, or this machine, does not allow the run; nothing was started.
+        RunFailed: it failed. What was measured is kept in `<name>-<run_id>.failed-N`.
+        Interrupted: Ctrl-C; kept likewise.
+    """
+    from dumbbell.engines.emulate.engine import EmulateEngine
+
+    engine = engine or EmulateEngine()
+    overrides = overrides if isinstance(overrides, Mapping | str) else list(overrides)
+    loaded = load(scenario, overrides)
+    plan = expand(loaded)
+    problems = engine.check(loaded, plan)
+    if problems:
+        raise ScenarioError(problems)
+    identity = run_id(plan, engine.name, manifests.core_version() or "none")
+    on_event = on_event or _ignore
+    on_event({"event": "planned", "plan": plan, "run_id": identity})
+    target = RunDirectory.begin(Path(directory), loaded.name, identity)
+    manifest = manifests.at_start(loaded.name, identity, engine.name, _source(loaded), _texts(overrides))
+    try:
+        write_json(target.path / "manifest.json", manifest)
+        _write_input(target.path, loaded, plan)
+        finished = _carry_out(engine, plan, target, manifest, on_event)
+    except (KeyboardInterrupt, Interrupted) as error:
+        why = str(error) if isinstance(error, Interrupted) else "by Ctrl-C"
+        kept = target.fail("interrupted", why)
+        raise Interrupted("the run was interrupted", f"{why}\nwhat was measured until then is in {kept}") from None
+    except DumbbellError as error:
+        kept = target.fail("failed", str(error))
+        why = "\n".join(filter(None, [error.why, f"what was measured until then is in {kept}"]))
+        raise RunFailed(error.what, why, error.hint) from error
+    except BaseException as error:
+        target.fail("failed", f"{type(error).__name__}: {error}")
+        raise
+    finished.report()
+    return finished
+
+
+def _carry_out(
+    engine: Engine, plan: Mapping[str, Any], target: RunDirectory, manifest: Mapping[str, Any], on_event: OnEvent
+) -> Run:
+    began = time.monotonic()
+    outcome = engine.execute(plan, target.path, target.lock, on_event)
+    on_event({"event": "composing"})
+    if outcome.interrupted:
+        # The figures of a run that was cut short are worth having; that it was cut short is what to report.
+        with suppress(DumbbellError):
+            _compose(target, manifest, time.monotonic() - began)
+        raise Interrupted("by Ctrl-C")
+    _compose(target, manifest, time.monotonic() - began)
+    from dumbbell.records.run import Run
+
+    return Run(target.complete())
+
+
+def _compose(target: RunDirectory, manifest: Mapping[str, Any], wall_s: float) -> None:
+    from dumbbell.records.compose import compose
+    from dumbbell.records.run import Run
+
+    written = [read_json(target.path / f"{name}.json") for name in ("emulator", "traffic", "lab")]
+    compose(Run(target.path, incomplete=True), attempts(target.root, target.stem))
+    write_json(target.path / "manifest.json", manifests.at_end(manifest, wall_s, *written) | {"status": "complete"})
+
+
+def _write_input(path: Path, scenario: Scenario, plan: Mapping[str, Any]) -> None:
+    if scenario.source.text:
+        (path / "scenario.toml").write_text(scenario.source.text, encoding="utf-8")
+    else:
+        text = scenario.model_dump_json(by_alias=True, exclude_unset=True, indent=2)
+        (path / "scenario.json").write_text(text + "\n", encoding="utf-8")
+    write_json(path / "plan.json", plan)
+
+
+def _source(scenario: Scenario) -> str | None:
+    return scenario.source.name if scenario.source.text else None
+
+
+def _texts(overrides: Overrides) -> list[str]:
+    if isinstance(overrides, Mapping):
+        return [f"{key}={show(value)}" for key, value in overrides.items()]
+    return [overrides] if isinstance(overrides, str) else list(overrides)
+
+
+def _ignore(event: Event) -> None:
+    pass

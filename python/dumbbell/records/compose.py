@@ -1,0 +1,151 @@
+"""Turn what an engine wrote into a finished run: `flows.parquet` and `summary.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.analysis import metrics
+from dumbbell.analysis.evidence import Evidence
+from dumbbell.analysis.paths import base_rtt_ns
+from dumbbell.analysis.verdict import Verdict, check_all, worst
+from dumbbell.records.files import write_json
+from dumbbell.records.schema import SCHEMA, TABLES, polars_schema
+
+if TYPE_CHECKING:
+    from dumbbell.records.run import Run
+
+Json = Mapping[str, Any]
+
+
+def compose(run: Run, attempts: Json) -> None:
+    """Write `flows.parquet` and `summary.json` of `run`; `attempts` counts the plan's other runs on disk."""
+    evidence = Evidence.of(run)
+    flows = _flows(run, evidence.traffic)
+    _write_flows(run.directory / "flows.parquet", flows)
+    checks = check_all(evidence)
+    window = _bulk_window(run.plan, evidence.traffic)
+    write_json(
+        run.directory / "summary.json",
+        {
+            "schema": SCHEMA,
+            "name": run.name,
+            "run_id": run.run_id,
+            "engine": run.manifest["engine"],
+            "verdict": str(worst(check.verdict for check in checks)),
+            "reasons": [check.as_json() for check in checks if check.verdict is not Verdict.VALID],
+            "checks": [check.as_json() for check in checks],
+            "duration_s": run.plan["duration_ns"] / metrics.SECOND_NS,
+            "flows": flows,
+            "links": _links(run, evidence.emulator),
+            "jain_index": _jain_index(run, window),
+            "jain_window_s": None if window is None else [time / metrics.SECOND_NS for time in window],
+            "attempts": dict(attempts),
+        },
+    )
+
+
+def _flows(run: Run, traffic: Json) -> list[dict[str, Any]]:
+    measured = {flow["id"]: flow for flow in traffic["flows"]}
+    rtts = metrics.rtt_ms(run.scan("samples"))
+    return [_flow(run.plan, flow, measured[flow["id"]], rtts.get(flow["id"])) for flow in run.plan["flows"]]
+
+
+def _flow(plan: Json, flow: Json, measured: Json, rtt: metrics.Rtt | None) -> dict[str, Any]:
+    workload = flow["workload"]
+    cc = measured["cc_actual"]
+    end_ns = measured["end_ns"]
+    start_ns = flow["start_ns"] if measured["start_ns"] is None else measured["start_ns"]
+    busy_us = measured["busy_us"]
+    rtt = rtt or metrics.Rtt(None, None, None)
+    return {
+        "id": flow["id"],
+        "label": f"{flow['id']} {cc or workload['kind']}",
+        "from": flow["from"],
+        "to": flow["to"],
+        "protocol": workload["kind"],
+        "cc": cc,
+        "port": flow["port"],
+        "start_s": start_ns / metrics.SECOND_NS,
+        "stop_s": (flow["stop_ns"] if end_ns is None else end_ns) / metrics.SECOND_NS,
+        "sent_bytes": measured["sent_bytes"],
+        "received_bytes": measured["received_bytes"],
+        "goodput_bps": metrics.goodput_bps(measured["received_bytes"], start_ns, end_ns),
+        "retransmitted_segments": measured["retransmitted_segments"],
+        "base_rtt_ms": base_rtt_ns(plan, flow) / 1e6,
+        "rtt_ms": {"min": rtt.min, "p50": rtt.p50, "p95": rtt.p95},
+        "rtt_sample": "srtt, polled",
+        "fct_s": metrics.completion_s(workload.get("bytes"), start_ns, end_ns, measured["completed"]),
+        "rwnd_limited_share": measured["rwnd_limited_us"] / busy_us if busy_us else None,
+        "sndbuf_limited_share": measured["sndbuf_limited_us"] / busy_us if busy_us else None,
+        "udp": measured["udp"],
+        "error": measured["error"],
+    }
+
+
+def _write_flows(path: Path, flows: Sequence[Json]) -> None:
+    import polars as pl
+
+    rows = [
+        {f"rtt_{name}_ms": value for name, value in flow["rtt_ms"].items()}
+        | {column: flow[column] for column in TABLES["flows"] if column in flow}
+        for flow in flows
+    ]
+    pl.DataFrame(rows, schema=polars_schema("flows")).write_parquet(path)
+
+
+def _links(run: Run, emulator: Json) -> list[dict[str, Any]]:
+    import polars as pl
+
+    counted = {link["name"]: link for link in emulator["links"]}
+    end_ns = run.plan["duration_ns"]
+    packets: pl.LazyFrame | None = run.packets.lazy() if run.packets is not None else None
+    rows = []
+    for link in run.plan["links"]:
+        count = counted[link["name"]]
+        if packets is not None:
+            used = metrics.utilisation(packets, link, 0, end_ns)
+            queue = metrics.queueing_delay_ms(packets, link)
+        else:
+            used = metrics.utilisation_from_links(run.links.lazy(), link, 0, end_ns)
+            queue = metrics.queueing_delay_from_links_ms(run.links.lazy(), link)
+        rows.append(
+            {
+                "name": link["name"],
+                "from": link["from"],
+                "to": link["to"],
+                "rate_bps": link["rate_bps"],
+                "delay_ms": link["delay_ns"] / 1e6,
+                "buffer": link["buffer"],
+                "utilisation": used,
+                "drops": count["dropped_tail"],
+                "losses": count["lost_before"] + count["lost_after"],
+                "arrived_packets": count["arrived_packets"],
+                "delivered_packets": count["delivered_packets"],
+                "delivered_bytes": count["delivered_bytes"],
+                "queue_ms": None if queue is None else {"p50": queue.p50, "p95": queue.p95, "max": queue.max},
+            }
+        )
+    return rows
+
+
+def _bulk_window(plan: Json, traffic: Json) -> tuple[int, int] | None:
+    """When all bulk TCP flows (those without a size) were active, if there are at least two."""
+    measured = {flow["id"]: flow for flow in traffic["flows"]}
+    bulk = [measured[flow] for flow in _bulk(plan)]
+    if len(bulk) < 2 or any(flow["end_ns"] is None for flow in bulk):
+        return None
+    return metrics.common_window((flow["start_ns"], flow["end_ns"]) for flow in bulk)
+
+
+def _jain_index(run: Run, window: tuple[int, int] | None) -> float | None:
+    if window is None:
+        return None
+    received = metrics.received_in_window(run.samples.lazy(), _bulk(run.plan), *window)
+    return metrics.jain_index([float(size) for size in received.values()])
+
+
+def _bulk(plan: Json) -> list[str]:
+    flows = [flow for flow in plan["flows"] if flow["workload"]["kind"] == "tcp"]
+    return [flow["id"] for flow in flows if flow["workload"]["bytes"] is None]

@@ -1,0 +1,84 @@
+"""`manifest.json`: what was run, when, on what machine, and what measuring cost."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from dumbbell.records.machine import machine
+from dumbbell.records.schema import SCHEMA
+
+Json = Mapping[str, Any]
+
+
+def at_start(name: str, run_id: str, engine: str, source: str | None, overrides: Sequence[str]) -> dict[str, Any]:
+    """The manifest while the run is going on.
+
+    Args:
+        name: the scenario's name.
+        run_id: hash of all that determines the run.
+        engine: which engine runs it.
+        source: the scenario as the user named it, a file or a bundled scenario; `None` if it came from Python.
+        overrides: `key=value`, as on the command line.
+    """
+    repeat = None if source is None else shlex.join(["dumbbell", "run", source, *_options(overrides)])
+    return {
+        "schema": SCHEMA,
+        "status": "running",
+        "reason": None,
+        "name": name,
+        "run_id": run_id,
+        "engine": engine,
+        "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "command": sys.argv,
+        "repeat": repeat,
+        "scenario_source": source,
+        "overrides": list(overrides),
+        "tool": {"dumbbell": tool_version(), "core": core_version(), "python": platform.python_version()},
+        "machine": machine(),
+    }
+
+
+def at_end(manifest: Json, wall_s: float, emulator: Json, traffic: Json, lab: Json) -> dict[str, Any]:
+    """The manifest of a run that ended, from what its processes wrote."""
+    return {
+        **manifest,
+        "wall_s": wall_s,
+        "lab": {key: lab[key] for key in ("rootless", "namespaces", "build_ms", "sysctls", "offloads", "cpu")},
+        "cost": {
+            "unit": "share of one core",
+            "emulator": _share(emulator["cpu_s"], emulator["wall_s"]),
+            "traffic": _share(traffic["cpu_s"], traffic["wall_s"]),
+            "logging": _share(emulator["writer"]["cpu_s"] + traffic["writer"]["cpu_s"], emulator["wall_s"]),
+        },
+    }
+
+
+def tool_version() -> str:
+    """Version of this package; `source` if it runs from a source tree that is not installed."""
+    try:
+        return version("dumbbell")
+    except PackageNotFoundError:
+        return "source"
+
+
+def core_version() -> str | None:
+    """Version of the compiled core, or `None` if it is not built."""
+    try:
+        from dumbbell import _core
+    except ImportError:
+        return None
+    return str(_core.version())
+
+
+def _options(overrides: Sequence[str]) -> list[str]:
+    return [word for override in overrides for word in ("--set", override)]
+
+
+def _share(cpu_s: float, wall_s: float) -> float | None:
+    return cpu_s / wall_s if wall_s else None

@@ -1,0 +1,190 @@
+"""The conduct of the helper: events, failures, silence and interrupts, with a real process on the other side."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import synthetic_run
+
+from dumbbell.engines.emulate.engine import SILENCE_S, EmulateEngine, has_algorithm
+from dumbbell.engines.protocol import Event, Outcome
+from dumbbell.errors import Interrupted, RunFailed
+from dumbbell.scenario import load
+
+FAKE = Path(__file__).with_name("fake_helper.py")
+
+
+def engine(mode: str, **silence_s: float) -> EmulateEngine:
+    bounds = SILENCE_S | {phase.replace("_", " "): seconds for phase, seconds in silence_s.items()}
+    return EmulateEngine((sys.executable, str(FAKE), mode), bounds)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    (tmp_path / "logs").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def lock(directory: Path) -> Iterator[int]:
+    descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT)
+    yield descriptor
+    os.close(descriptor)
+
+
+class Events(list[Event]):
+    """Collects events; sends itself a signal when a kind of event comes."""
+
+    def __init__(self, interrupt_at: str = "", times: int = 1, number: int = signal.SIGINT) -> None:
+        super().__init__()
+        self.interrupt_at, self.times, self.number = interrupt_at, times, number
+
+    def __call__(self, event: Event) -> None:
+        self.append(event)
+        if event["event"] == self.interrupt_at and self.times:
+            self.times -= 1
+            os.kill(os.getpid(), self.number)
+
+    @property
+    def kinds(self) -> list[str]:
+        return [event["event"] for event in self]
+
+    @property
+    def helper_is_gone(self) -> bool:
+        return not psutil.pid_exists(self[0]["pid"])
+
+
+def execute(mode: str, directory: Path, lock: int, events: Events, **silence_s: float) -> Outcome:
+    return engine(mode, **silence_s).execute(synthetic_run.PLAN, directory, lock, events)
+
+
+def test_a_run_from_start_to_end(directory: Path, lock: int) -> None:
+    events = Events()
+    assert execute("good", directory, lock, events) == Outcome(interrupted=False)
+    assert events.kinds == ["helper", "lab", "ready", "ready", "started", "progress", "done", "done", "end"]
+    assert events.helper_is_gone
+    assert (directory / "samples.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("mode", "what", "why"),
+    [
+        ("crash", "ended while setting up", "exit code 101\nthread 'main' panicked at the lab"),
+        ("killed", "ended while running", "killed by SIGKILL"),
+        ("refuse", "cannot make a namespace", "EPERM"),
+        ("measured-then-failed", "the emulator died", "signal 9"),
+        ("nonsense", "wrote something that is no event", "'Hello'"),
+    ],
+)
+def test_failures_say_what_and_why(mode: str, what: str, why: str, directory: Path, lock: int) -> None:
+    events = Events()
+    with pytest.raises(RunFailed) as failure:
+        execute(mode, directory, lock, events)
+    assert what in failure.value.what
+    assert why in failure.value.why
+    assert events.helper_is_gone
+
+
+def test_silence_is_a_failure_that_ends_the_helper(directory: Path, lock: int) -> None:
+    events = Events()
+    with pytest.raises(RunFailed, match="fell silent while setting up"):
+        execute("silent", directory, lock, events, setting_up=0.2)
+    assert events.helper_is_gone
+
+
+def test_each_phase_has_its_own_bound(directory: Path, lock: int) -> None:
+    events = Events()
+    execute("slow-writer", directory, lock, events, running=1.0)
+    assert events.kinds[-1] == "end"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_interrupt_stops_early_and_keeps_what_was_measured(number: int, directory: Path, lock: int) -> None:
+    events = Events("progress", number=number)
+    assert execute("until-stopped", directory, lock, events) == Outcome(interrupted=True)
+    assert events.kinds[-4:] == ["stopping", "done", "done", "end"]
+    assert (directory / "samples.parquet").exists()
+    assert events.helper_is_gone
+
+
+def test_a_second_interrupt_ends_the_run_at_once(directory: Path, lock: int) -> None:
+    events = Events("progress")
+    events_twice = Events("stopping")
+
+    def on_event(event: Event) -> None:
+        events(event)
+        events_twice(event)
+
+    with pytest.raises(Interrupted, match="second Ctrl-C"):
+        engine("deaf").execute(synthetic_run.PLAN, directory, lock, on_event)
+    assert events.helper_is_gone
+    assert (directory / "pipe-closed").exists()
+
+
+def test_an_error_in_the_callback_ends_the_helper(directory: Path, lock: int) -> None:
+    events = Events()
+
+    def on_event(event: Event) -> None:
+        events(event)
+        if event["event"] == "started":
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        engine("until-stopped").execute(synthetic_run.PLAN, directory, lock, on_event)
+    assert events.helper_is_gone
+
+
+def test_signal_handlers_are_given_back(directory: Path, lock: int) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    execute("good", directory, lock, Events())
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_the_helper_is_in_a_session_of_its_own(directory: Path, lock: int) -> None:
+    sessions: list[int] = []
+
+    def on_event(event: Event) -> None:
+        if event["event"] == "helper":
+            sessions.append(os.getsid(event["pid"]))
+
+    with pytest.raises(RunFailed):
+        engine("silent", setting_up=0.2).execute(synthetic_run.PLAN, directory, lock, on_event)
+    assert sessions != [os.getsid(0)]
+
+
+def scenario(**flow: Any) -> dict[str, Any]:
+    topology = {"kind": "path", "bottleneck": {"rate": "10 Mbit/s", "buffer": "1 bdp"}, "rtt": "20 ms"}
+    return {"name": "x", "duration": "1 s", "topology": topology, "flows": [{"from": "h1", "to": "h2", **flow}]}
+
+
+def problems(**flow: Any) -> list[str]:
+    from dumbbell.plan import expand
+
+    loaded = load(scenario(**flow))
+    return [problem.text() for problem in EmulateEngine().check(loaded, expand(loaded))]
+
+
+def test_an_algorithm_that_the_kernel_lacks_is_a_problem() -> None:
+    assert has_algorithm("reno")
+    assert not has_algorithm("no-such-one")
+    assert [text for text in problems(cc="reno") if "congestion control" in text] == []
+    (text,) = (text for text in problems(cc="bbr9") if "congestion control" in text)
+    assert "modprobe" in text
+
+
+def test_a_program_that_is_not_installed_is_a_problem() -> None:
+    assert [text for text in problems(command="ls {server}") if "program" in text] == []
+    (text,) = (text for text in problems(command="no-such-program {server}") if "program" in text)
+    assert "apt-get install no-such-program" in text
+
+
+def test_what_only_a_shell_can_tell_is_no_problem() -> None:
+    for line in ("X=1 ls", "cd /tmp && ls", "$SHELL -c ls", "(ls)"):
+        assert [text for text in problems(command=line) if "program" in text] == []

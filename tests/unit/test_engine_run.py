@@ -1,0 +1,166 @@
+"""`dumbbell.run` from scenario to run directory, with a fake lab."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic_run
+
+import dumbbell
+import dumbbell.report
+from dumbbell.engines.emulate.engine import EmulateEngine
+from dumbbell.engines.protocol import Event, OnEvent, Outcome
+from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError
+
+FAKE = Path(__file__).with_name("fake_helper.py")
+SCENARIO = """\
+name = "synthetic"   # two flows
+duration = "2 s"
+[topology]
+kind = "path"
+rtt = "20 ms"
+bottleneck = { rate = "10 Mbit/s", buffer = "1 bdp" }
+[[flows]]
+from = "h1"
+to = "h2"
+cc = "cubic"
+[[flows]]
+from = "h1"
+to = "h2"
+cc = "bbr"
+"""
+
+
+class FakeEngine(EmulateEngine):
+    """Executes the plan that the fake lab's records belong to."""
+
+    def __init__(self, mode: str) -> None:
+        super().__init__((sys.executable, str(FAKE), mode))
+
+    def check(self, scenario: Any, plan: Any) -> list[Any]:
+        return []
+
+    def execute(self, plan: Mapping[str, Any], directory: Path, lock: int, on_event: OnEvent) -> Outcome:
+        synthetic_run.write(directory, {"plan.json": synthetic_run.PLAN})
+        return super().execute(synthetic_run.PLAN, directory, lock, on_event)
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "synthetic.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports have tests of their own."""
+    monkeypatch.setattr(dumbbell.Run, "report", lambda run: run.directory / "report.html")
+
+
+def run(scenario: Path, mode: str, **options: Any) -> dumbbell.Run:
+    return dumbbell.run(scenario, directory=scenario.parent / "runs", engine=FakeEngine(mode), **options)
+
+
+def names(scenario: Path) -> list[str]:
+    return sorted(path.name for path in (scenario.parent / "runs").iterdir() if path.name != ".lock")
+
+
+def test_a_finished_run(scenario: Path) -> None:
+    finished = run(scenario, "good", overrides=["seed=7"])
+    assert finished.directory.name == f"synthetic-{finished.run_id}"
+    assert finished.verdict == "valid", finished.summary["reasons"]
+    assert finished.scenario_text == SCENARIO
+    manifest = finished.manifest
+    assert (manifest["status"], manifest["overrides"]) == ("complete", ["seed=7"])
+    assert manifest["repeat"] == f"dumbbell run {scenario} --set seed=7"
+    assert manifest["cost"]["emulator"] == pytest.approx(0.15)
+    assert manifest["cost"]["logging"] == pytest.approx(0.015)
+    assert manifest["machine"]["kernel"] == os.uname().release
+    assert names(scenario) == [finished.directory.name]
+
+
+def test_a_rerun_keeps_the_former(scenario: Path) -> None:
+    first = run(scenario, "good")
+    second = run(scenario, "good")
+    assert first.run_id == second.run_id
+    assert names(scenario) == [f"synthetic-{first.run_id}", f"synthetic-{first.run_id}.1"]
+
+
+def test_another_seed_is_another_run(scenario: Path) -> None:
+    run(scenario, "good")
+    run(scenario, "good", overrides={"seed": 2})
+    assert len(names(scenario)) == 2
+
+
+def test_a_dict_is_kept_as_json(scenario: Path) -> None:
+    import tomllib
+
+    finished = dumbbell.run(tomllib.loads(SCENARIO), directory=scenario.parent / "runs", engine=FakeEngine("good"))
+    assert finished.manifest["repeat"] is None
+    assert '"synthetic"' in finished.scenario_text
+
+
+def test_a_failed_run_is_kept_and_counted(scenario: Path) -> None:
+    with pytest.raises(RunFailed, match="the emulator died") as failure:
+        run(scenario, "measured-then-failed")
+    (kept,) = names(scenario)
+    assert kept.endswith(".failed-1")
+    assert kept in failure.value.why
+    broken = dumbbell.open(scenario.parent / "runs" / kept, incomplete=True)
+    assert broken.samples.height == 400
+    assert "signal 9" in broken.manifest["reason"]
+    assert run(scenario, "good").summary["attempts"] == {"failed": 1, "excluded": 0}
+
+
+def test_an_interrupted_run_is_kept_with_its_figures(scenario: Path) -> None:
+    def interrupt(event: Event) -> None:
+        if event["event"] == "progress":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(Interrupted) as stopped:
+        run(scenario, "until-stopped", on_event=interrupt)
+    (kept,) = names(scenario)
+    assert kept in stopped.value.why
+    partial = dumbbell.open(scenario.parent / "runs" / kept, incomplete=True)
+    assert partial.manifest["status"] == "interrupted"
+    assert [reason["check"] for reason in partial.summary["reasons"]] == ["complete"]
+
+
+def test_an_interrupt_outside_the_engine_keeps_the_run_too(scenario: Path) -> None:
+    def interrupt(event: Event) -> None:
+        if event["event"] == "composing":
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted):
+        run(scenario, "good", on_event=interrupt)
+    assert names(scenario)[0].endswith(".failed-1")
+
+
+def test_a_bug_keeps_what_was_measured(scenario: Path) -> None:
+    def fail(event: Event) -> None:
+        if event["event"] == "composing":
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(scenario, "good", on_event=fail)
+    (kept,) = names(scenario)
+    assert dumbbell.open(scenario.parent / "runs" / kept, incomplete=True).samples.height == 400
+
+
+def test_bad_input_starts_nothing(scenario: Path) -> None:
+    with pytest.raises(InputError):
+        run(scenario, "good", overrides=["duration=-1 s"])
+    assert not (scenario.parent / "runs").exists()
+
+
+def test_what_the_engine_refuses_starts_nothing(scenario: Path) -> None:
+    with pytest.raises(ScenarioError, match="no-such-cc"):
+        dumbbell.run(scenario, ["flows.0.cc=no-such-cc"], scenario.parent / "runs")
+    assert not (scenario.parent / "runs").exists()

@@ -1,0 +1,90 @@
+"""Nothing measured is ever lost, and nothing half-written is taken for a run."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dumbbell.errors import InputError
+from dumbbell.records.directory import RunDirectory, attempts
+from dumbbell.records.files import read_json, write_json
+
+
+def finish(root: Path, verdict: str = "valid") -> Path:
+    directory = RunDirectory.begin(root, "demo", "abc")
+    write_json(directory.path / "summary.json", {"verdict": verdict})
+    return directory.complete()
+
+
+def test_a_run_appears_under_its_name_when_complete(tmp_path: Path) -> None:
+    directory = RunDirectory.begin(tmp_path, "demo", "abc")
+    assert not (tmp_path / "demo-abc").exists()
+    assert directory.path.name == f".partial-demo-abc-{os.getpid()}"
+    final = directory.complete()
+    assert final == tmp_path / "demo-abc"
+    assert not (final / "lock").exists()
+    assert not list(tmp_path.glob(".partial-*"))
+
+
+def test_a_rerun_keeps_the_former_run(tmp_path: Path) -> None:
+    for verdict in ("valid", "invalid", "suspect"):
+        finish(tmp_path, verdict)
+    verdicts = [
+        read_json(tmp_path / name / "summary.json")["verdict"] for name in ("demo-abc.1", "demo-abc.2", "demo-abc")
+    ]
+    assert verdicts == ["valid", "invalid", "suspect"]
+    assert attempts(tmp_path, "demo-abc") == {"failed": 0, "excluded": 1}
+
+
+def test_a_failed_run_is_kept_with_its_reason(tmp_path: Path) -> None:
+    for reason in ("first", "second"):
+        directory = RunDirectory.begin(tmp_path, "demo", "abc")
+        (directory.path / "samples.parquet").write_bytes(b"measured")
+        directory.fail("interrupted", reason)
+    manifest = read_json(tmp_path / "demo-abc.failed-2" / "manifest.json")
+    assert (manifest["status"], manifest["reason"]) == ("interrupted", "second")
+    assert (tmp_path / "demo-abc.failed-1" / "samples.parquet").read_bytes() == b"measured"
+    assert attempts(tmp_path, "demo-abc") == {"failed": 2, "excluded": 0}
+
+
+def test_what_a_killed_command_left_is_filed_as_failed(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from pathlib import Path; from dumbbell.records.directory import RunDirectory\n"
+        "RunDirectory.begin(Path(sys.argv[1]), 'demo', 'abc'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, tmp_path]).returncode == -signal.SIGKILL
+    assert list(tmp_path.glob(".partial-*"))
+    finish(tmp_path)
+    assert not list(tmp_path.glob(".partial-*"))
+    manifest = read_json(tmp_path / "demo-abc.failed-1" / "manifest.json")
+    assert (manifest["status"], manifest["reason"]) == ("failed", "the command was killed in mid-run")
+
+
+def test_a_run_that_is_still_being_written_is_left_alone(tmp_path: Path) -> None:
+    other = tmp_path / ".partial-demo-abc-1"
+    other.mkdir()
+    with (other / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        finish(tmp_path)
+        assert other.exists()
+    finish(tmp_path)
+    assert not other.exists()
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write runs to") as error:
+        RunDirectory.begin(tmp_path / "file" / "runs", "demo", "abc")
+    assert "--output" in error.value.hint
+
+
+def test_json_is_whole_or_absent(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(ValueError, match="JSON"):
+        write_json(path, {"a": float("nan")})
+    assert read_json(path) == {"a": 1}

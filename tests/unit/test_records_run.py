@@ -1,0 +1,122 @@
+"""Opening a run: what it offers, and what it says if there is none."""
+
+from pathlib import Path
+
+import pytest
+import synthetic_run
+
+import dumbbell
+from dumbbell.errors import DumbbellError, InputError
+from dumbbell.records.compose import compose
+from dumbbell.records.files import read_json, write_json
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return synthetic_run.make(tmp_path / "synthetic-abc")
+
+
+def test_tables_have_the_documented_types(directory: Path) -> None:
+    run = dumbbell.open(directory)
+    assert run.samples["flow"].unique().sort().cast(str).to_list() == ["f1", "f2"]
+    assert run.packets is not None
+    assert run.packets.height == synthetic_run.PACKETS
+    assert run.links.height == 400
+    assert run.name == "synthetic"
+    assert run.scenario_text.endswith("# a comment\n")
+
+
+def test_compose_gives_every_figure(directory: Path) -> None:
+    compose(dumbbell.open(directory), {"failed": 2, "excluded": 1})
+    run = dumbbell.open(directory)
+    assert run.verdict == "valid", run.summary["reasons"]
+    assert run.summary["reasons"] == []
+    first, second = run.summary["flows"]
+    assert (first["id"], first["cc"], first["protocol"]) == ("f1", "cubic", "tcp")
+    assert first["goodput_bps"] == pytest.approx(6e6)
+    assert second["goodput_bps"] == pytest.approx(2e6)
+    assert first["rtt_ms"] == pytest.approx({"min": 21.0, "p50": 30.5, "p95": 39.05})
+    assert first["base_rtt_ms"] == 20.0
+    assert first["fct_s"] is None
+    # Jain for 3 : 1 is (3 + 1)^2 / (2 * (9 + 1)).
+    assert run.summary["jain_index"] == pytest.approx(0.8, abs=1e-5)
+    assert run.summary["jain_window_s"] == [0.0, 2.0]
+    bottleneck, reverse = run.summary["links"]
+    assert bottleneck["utilisation"] == pytest.approx(synthetic_run.PACKETS * synthetic_run.SERVICE_NS / 2e9)
+    assert bottleneck["queue_ms"]["p50"] == pytest.approx(5 - 1.2112)
+    assert reverse["queue_ms"] is None
+    assert run.summary["attempts"] == {"failed": 2, "excluded": 1}
+    assert run.flows["rtt_p95_ms"].to_list() == pytest.approx([39.05, 39.05])
+
+
+def test_compose_without_packets(directory: Path) -> None:
+    (directory / "packets.parquet").unlink()
+    compose(dumbbell.open(directory), {"failed": 0, "excluded": 0})
+    run = dumbbell.open(directory)
+    assert run.packets is None
+    bottleneck = run.summary["links"][0]
+    assert bottleneck["utilisation"] == pytest.approx(0.994, abs=0.001)
+    assert bottleneck["queue_ms"]["max"] == pytest.approx(4 * 1.2112)
+    with pytest.raises(DumbbellError, match="did not record it") as error:
+        run.scan("packets")
+    assert "record.packets" in error.value.hint
+
+
+def test_one_flow_has_no_jain_index(tmp_path: Path) -> None:
+    files = synthetic_run.engine_output()
+    plan = synthetic_run.PLAN | {"flows": synthetic_run.PLAN["flows"][:1]}
+    files["traffic.json"]["flows"] = files["traffic.json"]["flows"][:1]
+    directory = synthetic_run.make(tmp_path / "run", files=files)
+    write_json(directory / "plan.json", plan)
+    compose(dumbbell.open(directory), {})
+    assert dumbbell.open(directory).summary["jain_index"] is None
+
+
+def test_a_flow_that_never_started_has_no_goodput(tmp_path: Path) -> None:
+    files = synthetic_run.engine_output()
+    silent = {"received_bytes": 0, "start_ns": None, "first_byte_ns": None, "end_ns": None, "error": "refused"}
+    files["traffic.json"]["flows"][1] |= silent
+    directory = synthetic_run.make(tmp_path / "run", files=files)
+    compose(dumbbell.open(directory), {})
+    summary = dumbbell.open(directory).summary
+    assert summary["flows"][1]["goodput_bps"] is None
+    assert summary["jain_index"] is None
+    assert summary["verdict"] == "invalid"
+    assert [reason["check"] for reason in summary["reasons"]] == ["flow-errors"]
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (lambda path: path.joinpath("manifest.json").unlink(), "no manifest.json"),
+        (lambda path: write_json(path / "manifest.json", {"schema": 99}), "layout 99"),
+        (lambda path: _mark(path, "failed"), "it is failed: out of memory"),
+        (lambda path: _mark(path, "running"), "did not complete"),
+    ],
+)
+def test_what_is_no_complete_run_is_refused(directory: Path, break_it: object, message: str) -> None:
+    assert callable(break_it)
+    break_it(directory)
+    with pytest.raises(InputError, match=message):
+        dumbbell.open(directory)
+
+
+def test_a_failed_run_can_be_read_on_demand(directory: Path) -> None:
+    _mark(directory, "failed")
+    assert dumbbell.open(directory, incomplete=True).samples.height == 400
+
+
+def test_no_directory(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such directory"):
+        dumbbell.open(tmp_path / "nothing")
+
+
+def test_a_cut_table_is_named(directory: Path) -> None:
+    (directory / "samples.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DumbbellError, match=r"samples\.parquet cannot be read"):
+        _ = dumbbell.open(directory).samples
+
+
+def _mark(path: Path, status: str) -> None:
+    manifest = read_json(path / "manifest.json")
+    write_json(path / "manifest.json", manifest | {"status": status, "reason": "out of memory"})

@@ -1,0 +1,239 @@
+"""Each rule: what it lets pass, and what it catches."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic_run
+
+from dumbbell.analysis.evidence import Evidence
+from dumbbell.analysis.verdict import Verdict, at_least, at_most, check_all, rules, worst
+from dumbbell.records import Run
+
+Change = Callable[[Evidence], object]
+
+
+def sound() -> Evidence:
+    """Evidence of a run without fault; a copy, free to be changed."""
+    return Evidence(
+        plan=copy.deepcopy(synthetic_run.PLAN),
+        emulator=copy.deepcopy(synthetic_run.EMULATOR),
+        traffic=copy.deepcopy(synthetic_run.TRAFFIC),
+        lab=copy.deepcopy(synthetic_run.LAB),
+        achieved_bps={"bottleneck": 10e6, "bottleneck-reverse": None},
+        logged_packets={"bottleneck": synthetic_run.PACKETS},
+        min_rtt_us={"f1": 21_000, "f2": 21_500},
+    )
+
+
+def update(path: str, value: Any) -> Change:
+    """Set one value, as in `emulator.lateness_us.p99`; a list takes an index."""
+
+    def change(evidence: Evidence) -> None:
+        first, *middle, last = path.split(".")
+        place: Any = getattr(evidence, first)
+        for part in middle:
+            place = place[int(part) if isinstance(place, list) else part]
+        place[int(last) if isinstance(place, list) else last] = value
+
+    return change
+
+
+def udp(**changes: Any) -> Change:
+    """Make f1 a UDP flow of 1472 bytes at 10 Mbit/s: a datagram each 1211.2 us."""
+    report = {
+        "sent_packets": 1000,
+        "refused_packets": 0,
+        "received_packets": 1000,
+        "lost_packets": 0,
+        "reordered_packets": 0,
+        "socket_drops": 0,
+        "schedule_error_us": {"p50": 5.0, "p99": 50.0, "max": 100.0},
+    } | changes
+
+    def change(evidence: Evidence) -> None:
+        workload = {"kind": "udp", "rate_bps": 10_000_000, "payload_bytes": 1472, "bytes": None}
+        update("plan.flows.0.workload", workload)(evidence)
+        update("traffic.flows.0.cc_requested", None)(evidence)
+        update("traffic.flows.0.udp", report)(evidence)
+
+    return change
+
+
+def command(exit_code: int | None, server_exit_code: int | None) -> Change:
+    return update("traffic.flows.0.command", {"exit_code": exit_code, "server_exit_code": server_exit_code})
+
+
+def both(*changes: Change) -> Change:
+    return lambda evidence: [change(evidence) for change in changes]
+
+
+def steps(*sizes_ns: int) -> Change:
+    return update("emulator.clock_steps", [{"time_ns": 1, "step_ns": size} for size in sizes_ns])
+
+
+V, S, X = Verdict.VALID, Verdict.SUSPECT, Verdict.INVALID
+
+CASES: list[tuple[str, Verdict, Change]] = [
+    # Base RTT 20 ms: p99 up to max(150 us, 1 % of it = 200 us).
+    ("lateness", V, update("emulator.lateness_us.p99", 200.0)),
+    ("lateness", S, update("emulator.lateness_us.p99", 201.0)),
+    ("lateness", X, update("emulator.lateness_us.p99", 2001.0)),
+    ("lateness", V, update("emulator.late_over_1ms", synthetic_run.PACKETS // 1000)),
+    ("lateness", S, update("emulator.late_over_1ms", synthetic_run.PACKETS // 1000 + 1)),
+    ("lateness", X, update("emulator.late_over_1ms", synthetic_run.PACKETS // 50)),
+    ("stall", V, update("emulator.lateness_us.max", 10_000.0)),
+    ("stall", S, update("emulator.lateness_us.max", 50_000.0)),
+    ("stall", X, update("emulator.lateness_us.max", 200_001.0)),
+    ("read-lag", V, update("emulator.read_lag_us.p99", 1000.0)),
+    ("read-lag", S, update("emulator.read_lag_us.p99", 1001.0)),
+    ("read-lag", X, update("emulator.read_lag_us.p99", 10_001.0)),
+    ("emulator-starved", V, update("emulator.run_delay_s", 0.02)),
+    ("emulator-starved", V, update("emulator.run_delay_s", None)),
+    ("emulator-starved", S, update("emulator.run_delay_s", 0.021)),
+    ("emulator-starved", X, update("emulator.run_delay_s", 0.21)),
+    ("traffic-starved", V, update("traffic.run_delay_s", 0.1)),
+    ("traffic-starved", S, update("traffic.run_delay_s", 0.11)),
+    ("traffic-starved", X, update("traffic.run_delay_s", 0.41)),
+    ("steal", V, update("lab.cpu.steal_s", 0.04)),
+    ("steal", S, update("lab.cpu.steal_s", 0.05)),
+    ("steal", X, update("lab.cpu.steal_s", 0.5)),
+    ("clock-steps", V, steps()),
+    ("clock-steps", S, steps(20_000, -30_000)),
+    ("clock-steps", X, steps(5, -2_000_000)),
+    ("samples", V, update("traffic.sampling.taken", 198)),
+    ("samples", S, update("traffic.sampling.taken", 197)),
+    ("samples", X, update("traffic.sampling.taken", 179)),
+    ("samples", V, update("traffic.sampling.interval_us.max", 100_000.0)),
+    ("samples", S, update("traffic.sampling.interval_us.max", 100_001.0)),
+    ("udp-schedule", V, udp()),
+    ("udp-schedule", S, udp(schedule_error_us={"p50": 5.0, "p99": 201.0, "max": 300.0})),
+    ("udp-schedule", X, udp(schedule_error_us={"p50": 5.0, "p99": 2001.0, "max": 3000.0})),
+    ("ring-drops", V, update("emulator.ring_drops", 0)),
+    ("ring-drops", X, update("emulator.ring_drops", 1)),
+    ("delay-line", V, update("emulator.arena_peak_bytes", 1 << 28)),
+    ("delay-line", X, update("emulator.arena_overflows", 1)),
+    ("send-errors", X, update("emulator.send_errors", 1)),
+    (
+        "conservation",
+        V,
+        both(
+            update("emulator.links.0.delivered_packets", synthetic_run.PACKETS - 5),
+            update("emulator.links.0.dropped_tail", 2),
+            update("emulator.links.0.lost_after", 2),
+            update("emulator.links.0.inside", 1),
+            update("emulator.left_packets", synthetic_run.PACKETS - 5),
+            update("emulator.dropped_packets", 4),
+            update("emulator.inside_packets", 1),
+        ),
+    ),
+    ("conservation", X, update("emulator.links.0.delivered_packets", synthetic_run.PACKETS - 1)),
+    ("conservation", X, update("emulator.left_packets", synthetic_run.PACKETS + 1)),
+    ("packet-log", X, update("logged_packets.bottleneck", synthetic_run.PACKETS - 1)),
+    ("interfaces", X, update("lab.interfaces.3.rx_dropped", 1)),
+    ("interfaces", X, update("lab.interfaces.0.tx_errors", 2)),
+    ("softnet", S, update("lab.softnet_dropped", 1)),
+    ("unroutable", S, update("emulator.unroutable_packets", 1)),
+    ("rate", V, update("achieved_bps.bottleneck", 10.09e6)),
+    ("rate", V, update("achieved_bps.bottleneck", None)),
+    ("rate", S, update("achieved_bps.bottleneck", 9.89e6)),
+    ("rate", X, update("achieved_bps.bottleneck", 9.4e6)),
+    ("rtt-floor", V, update("min_rtt_us.f2", 19_999)),
+    ("rtt-floor", X, update("min_rtt_us.f2", 19_900)),
+    ("complete", X, update("traffic.interrupted", True)),
+    ("flow-errors", X, update("traffic.flows.1.error", "connection refused")),
+    ("flow-errors", X, update("traffic.flows.1.received_bytes", 0)),
+    ("algorithm", X, update("traffic.flows.1.cc_actual", "cubic")),
+    ("algorithm", X, update("traffic.flows.1.cc_actual", None)),
+    ("window-limits", V, update("traffic.flows.0.rwnd_limited_us", 19_000)),
+    ("window-limits", S, update("traffic.flows.0.rwnd_limited_us", 20_000)),
+    ("window-limits", X, update("traffic.flows.0.sndbuf_limited_us", 100_000)),
+    ("offloads", X, update("lab.offloads.h2.tx-tcp-segmentation", True)),
+    ("offloads", V, both(update("lab.offloads.h2.x", True), update("plan.emulate.offloads", True))),
+    ("sysctls", X, update("lab.sysctls.h1", {"net.ipv4.tcp_rmem": "4096 131072 6291456"})),
+    ("sysctls", X, update("lab.sysctls.h1", {})),
+    ("udp-hosts", V, udp()),
+    ("udp-hosts", X, udp(socket_drops=1)),
+    ("udp-hosts", X, udp(refused_packets=1)),
+    ("commands", V, command(0, None)),
+    ("commands", V, command(0, -15)),
+    ("commands", X, command(1, None)),
+    ("commands", X, command(0, 1)),
+]
+
+
+@pytest.mark.parametrize(("name", "verdict", "change"), CASES)
+def test_rule(name: str, verdict: Verdict, change: Change) -> None:
+    evidence = sound()
+    change(evidence)
+    found = {check.check: check for check in check_all(evidence)}
+    assert found[name].verdict is verdict, found[name]
+    others = {check.check: check.verdict for check in found.values() if check.verdict is not V and check.check != name}
+    assert not others, "one fault, one reason"
+
+
+def test_sound_evidence_is_valid() -> None:
+    assert {check.verdict for check in check_all(sound())} == {V}
+
+
+def test_every_rule_is_tried_with_a_breach() -> None:
+    breached = {name for name, verdict, _ in CASES if verdict is not V}
+    assert breached == {rule.name for rule in rules()}
+
+
+def test_names_are_unique() -> None:
+    names = [rule.name for rule in rules()]
+    assert len(set(names)) == len(names)
+
+
+def test_every_rule_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "verdict.md").read_text()
+    assert [rule.name for rule in rules() if f"`{rule.name}`" not in page] == []
+
+
+def test_without_packets_the_log_is_not_judged() -> None:
+    evidence = replace(sound(), logged_packets=None)
+    found = {check.check: check for check in check_all(evidence)}
+    assert found["packet-log"].measured.startswith("does not apply")
+
+
+def test_a_long_rtt_allows_more_lateness() -> None:
+    evidence = sound()
+    update("plan.links.0.delay_ns", 200_000_000)(evidence)
+    update("emulator.lateness_us.p99", 2000.0)(evidence)
+    update("min_rtt_us.f1", 300_000)(evidence)
+    update("min_rtt_us.f2", 300_000)(evidence)
+    assert worst(check.verdict for check in check_all(evidence)) is V
+
+
+def test_evidence_of_a_run_directory(tmp_path: Path) -> None:
+    evidence = Evidence.of(Run(synthetic_run.make(tmp_path / "run")))
+    assert evidence.achieved_bps["bottleneck"] == pytest.approx(10e6)
+    assert evidence.achieved_bps["bottleneck-reverse"] is None
+    assert evidence.logged_packets == {"bottleneck": synthetic_run.PACKETS}
+    assert evidence.min_rtt_us == {"f1": 21_000, "f2": 21_000}
+
+
+def test_json_shape() -> None:
+    evidence = sound()
+    update("emulator.ring_drops", 3)(evidence)
+    check = next(check for check in check_all(evidence) if check.check == "ring-drops")
+    assert check.as_json() == {
+        "check": "ring-drops",
+        "verdict": "invalid",
+        "measured": f"3 of {synthetic_run.PACKETS} packets lost in the ring",
+        "threshold": "none",
+        "why": "packets were lost between kernel and emulator: a loss that no link caused",
+    }
+
+
+def test_limits() -> None:
+    assert [at_most(value, (1, 2)) for value in (1, 1.5, 2, 3)] == [V, S, S, X]
+    assert [at_least(value, (0.99, 0.9)) for value in (1, 0.99, 0.95, 0.89)] == [V, V, S, X]
+    assert worst([]) is V
+    assert worst([S, X, V]) is X
