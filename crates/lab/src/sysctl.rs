@@ -4,16 +4,17 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::Error;
 
 /// Writes a value and reads it back: the kernel clamps some values silently.
 pub fn set(key: &str, value: &str) -> Result<()> {
     let what = || format!("setting {key} = {value}");
+    let path = path(key).with_context(what)?;
     // Not fs::write, which would ask for the file to be created: a missing sysctl shall be reported as missing.
-    let write = |path| OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes());
-    write(path(key)?).map_err(|why| Error::new(what(), reason(&why)).hint(hint(&why)))?;
+    let write = |path: PathBuf| OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes());
+    write(path).map_err(|why| Error::new(what(), reason(&why)).hint(hint(&why)))?;
     let kept = get(key)?;
     if kept != normalize(value) {
         return Err(Error::new(what(), format!("the kernel keeps {kept}"))

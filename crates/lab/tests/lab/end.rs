@@ -1,0 +1,101 @@
+//! How labs end: whatever kills one, nothing of it is left.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, UdpSocket};
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use lab::{HostSpec, Lab};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{ForkResult, fork};
+
+use crate::sandboxed::{Case, Sandbox, User};
+
+pub const ALL: &[(&str, Case)] = &[
+    ("nothing_is_left_after_an_exit", Case::Outside(|user| nothing_is_left(user, false))),
+    ("nothing_is_left_after_kill_9", Case::Outside(|user| nothing_is_left(user, true))),
+];
+
+/// A lab of three hosts with a process inside one of them ends, or its pid 1 is killed.
+fn nothing_is_left(user: User, killed: bool) -> Result<()> {
+    let before = Outside::look()?;
+    let mut sandbox = Sandbox::start(user, |mut report, mut order| {
+        let hosts = ["left-a", "left-b", "left-c"].iter().enumerate();
+        let specs: Vec<_> = hosts.map(|(i, name)| HostSpec::new(*name, Ipv4Addr::new(10, 0, 0, i as u8 + 1))).collect();
+        let lab = Lab::build(&specs, false)?;
+        lab.in_host(1, || {
+            let _socket = UdpSocket::bind("0.0.0.0:7")?;
+            // SAFETY: one thread.
+            if let ForkResult::Child = unsafe { fork() }? {
+                loop {
+                    sleep(Duration::from_secs(60));
+                }
+            }
+            Ok(())
+        })?;
+        let inodes: Vec<String> = lab.hosts().iter().map(netns_inode).collect::<Result<_>>()?;
+        report.write_all(inodes.join(" ").as_bytes())?;
+        order.read_to_end(&mut Vec::new())?;
+        Ok(())
+    })?;
+    let reported = sandbox.hear()?;
+    let hosts: BTreeSet<String> = reported.split(' ').map(str::to_owned).collect();
+    ensure!(hosts.len() == 3 && hosts.iter().all(|name| name.starts_with("net:[")), "hosts: {reported}");
+    let during = Outside::look()?;
+    ensure!(during.interfaces.is_empty(), "a lab shows interfaces outside: {during:?}");
+    ensure!(during.mounts == before.mounts, "a lab shows mounts outside: {during:?}, before: {before:?}");
+    let lives_in = |host: &String| during.namespaces.contains(host);
+    ensure!(hosts.iter().filter(|host| lives_in(host)).count() == 1, "only left-b has a process: {during:?}");
+
+    let init = sandbox.init()?;
+    let started = Instant::now();
+    if killed {
+        kill(init, Signal::SIGKILL)?;
+    }
+    let rest = sandbox.wait()?;
+    ensure!(rest.is_empty(), "{rest}");
+    ensure!(started.elapsed() < Duration::from_secs(1), "it took {:?} to end", started.elapsed());
+    ensure!(!PathBuf::from(format!("/proc/{init}")).exists(), "pid 1 of the sandbox lives");
+    let after = Outside::look()?;
+    ensure!(after.interfaces.is_empty() && after.mounts == before.mounts, "left: {after:?}, before: {before:?}");
+    ensure!(hosts.is_disjoint(&after.namespaces), "processes are left in a host: {:?}", after.namespaces);
+    Ok(())
+}
+
+fn netns_inode(host: &lab::Host) -> Result<String> {
+    use std::os::fd::AsRawFd;
+    Ok(fs::read_link(format!("/proc/self/fd/{}", host.netns.as_raw_fd()))?.to_string_lossy().into_owned())
+}
+
+/// What the test program's own namespaces hold of a lab. Other work on this machine comes and goes, and is not counted.
+#[derive(Debug)]
+struct Outside {
+    interfaces: Vec<String>,
+    mounts: Vec<String>,
+    /// Network namespaces that some process is in.
+    namespaces: BTreeSet<String>,
+}
+
+impl Outside {
+    fn look() -> Result<Outside> {
+        let named = |path: fs::DirEntry| path.file_name().to_string_lossy().into_owned();
+        let interfaces: Vec<String> =
+            fs::read_dir("/sys/class/net")?.map(|entry| Ok(named(entry?))).collect::<Result<_>>()?;
+        let of_a_lab = |line: &&str| {
+            let point = line.split(' ').nth(4).unwrap_or_default();
+            ["/", "/proc", "/run"].contains(&point) || point.contains("left-")
+        };
+        let mounts = fs::read_to_string("/proc/self/mountinfo")?;
+        let namespace = |entry: fs::DirEntry| fs::read_link(entry.path().join("ns/net")).ok();
+        let namespaces = fs::read_dir("/proc")?.filter_map(|entry| namespace(entry.ok()?));
+        Ok(Outside {
+            interfaces: interfaces.into_iter().filter(|name| name.starts_with("left-")).collect(),
+            mounts: mounts.lines().filter(of_a_lab).map(str::to_owned).collect(),
+            namespaces: namespaces.map(|link| link.to_string_lossy().into_owned()).collect(),
+        })
+    }
+}
