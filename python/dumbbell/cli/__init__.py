@@ -80,7 +80,6 @@ def invoke(args: Sequence[str]) -> int:
         complain([Problem(error.format_message().rstrip("."), hint="dumbbell --help lists the commands")])
         return 2
     except (KeyboardInterrupt, typer.Abort):
-        complain([Problem("interrupted")])
         return 130
     return code if isinstance(code, int) else 0
 

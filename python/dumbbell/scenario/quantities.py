@@ -246,7 +246,7 @@ class BufferSize:
 
     grammar: ClassVar[Grammar] = Grammar(
         what="a buffer",
-        units={**Size.grammar.units, "packets": 1, "us": 1_000, "ms": 10**6, "s": 10**9, "bdp": 1},
+        units={**Size.grammar.units, "packets": 1, "ns": 1, "us": 1_000, "ms": 10**6, "s": 10**9, "bdp": 1},
         aliases={**Size.grammar.aliases, "µs": "us", "μs": "us", "packet": "packets", "pkts": "packets", "BDP": "bdp"},
         example="1 bdp",
         likely=("packets", "kB", "ms", "bdp"),
@@ -284,10 +284,8 @@ class BufferSize:
                 return "unlimited"
             case "bytes":
                 return str(Size(self.amount))
-            case "time" if self.amount >= 1_000:
-                return str(Time(self.amount))
             case "time":
-                return f"{decimal(self.amount / 1_000)} us"
+                return str(Time(self.amount))
             case kind:
                 return f"{decimal(self.amount)} {kind}"
 

@@ -1,0 +1,138 @@
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from dumbbell.cli import invoke
+from dumbbell.errors import DumbbellError, Interrupted, RunFailed, RunInvalid
+
+
+def test_plan_json_is_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["plan", "bbr-vs-cubic", "--json"]) == 0
+    golden = Path(__file__).parent / "golden" / "bbr-vs-cubic.plan.json"
+    assert json.loads(capsys.readouterr().out) == json.loads(golden.read_text())
+
+
+def test_plan_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["plan", "bbr-vs-cubic", "--set", 'topology.rtt=["20 ms", "80 ms"]', "--set", "seed=7"]) == 0
+    lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    rows = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+    assert ["seed", "7"] in rows
+    assert [
+        "bottleneck", "left", "right", "100 Mbit/s", "10 ms", "1 MB", "1 MB (660 packets, 80 ms, 1 bdp)", "none", "0 B",
+    ] in rows  # fmt: skip
+    assert ["f2", "s2", "r2", "5002", "TCP, bbr", "2 s", "20 s", "80 ms", "s2 > left > right > r2"] in rows
+    assert ["net.ipv4.tcp_no_metrics_save", "1", "all"] in rows
+
+
+def test_plan_of_an_algorithm_from_elsewhere_is_shown_with_a_note(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["plan", "single-flow", "--set", "flows.0.cc=no_such_cc"]) == 0
+    shown = capsys.readouterr()
+    assert "TCP, no_such_cc" in shown.out
+    assert shown.err.startswith("note: --set flows.0.cc=no_such_cc: this kernel has no such congestion control\n")
+
+
+def test_scenarios(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["scenarios"]) == 0
+    assert "bbr-vs-cubic       CUBIC against BBR" in capsys.readouterr().out
+    assert invoke(["scenarios", "--json"]) == 0
+    assert {"name": "iperf3", "description": "iperf3 with BBR as an external program at 50 Mbit/s and 40 ms"} in (
+        json.loads(capsys.readouterr().out)
+    )
+
+
+def test_a_bundled_scenario_can_be_copied(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert invoke(["scenarios", "rtt-fairness"]) == 0
+    copy = tmp_path / "mine.toml"
+    copy.write_text(capsys.readouterr().out)
+    assert invoke(["plan", str(copy), "--json"]) == 0
+    mine = capsys.readouterr().out
+    assert invoke(["plan", "rtt-fairness", "--json"]) == 0
+    assert mine == capsys.readouterr().out
+
+
+def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "dumbbell scenario"
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (
+            ["schem"],
+            "error: No such command 'schem'. Did you mean 'schema'?\nhint: dumbbell --help lists the commands\n",
+        ),
+        (["schema", "--nope"], "error: No such option: --nope\nhint: dumbbell --help lists the commands\n"),
+        (["plan"], "error: Missing argument 'SCENARIO'\nhint: dumbbell --help lists the commands\n"),
+        (["plan", "nope.toml"], "error: nope.toml: no such file\nhint: bundled scenarios: "),
+        (
+            ["plan", "single-flow", "--set", "duration=5", "--set", "sed=1"],
+            "error: --set duration=5: no unit\n"
+            '  expected a time with its unit (ns, us, ms, s, min), such as "20 s"\n'
+            'hint: write "5 s" or "5 ms"\n'
+            "error: --set sed=1: unknown key\n"
+            "  expected one of name, description, duration, seed, topology, flows, hosts, record, emulate\n"
+            "hint: did you mean seed?\n",
+        ),
+    ],
+)
+def test_mistakes_are_told_on_stderr_with_exit_code_2(
+    args: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(args) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(RunFailed("x"), 1), (RunInvalid("x"), 3), (Interrupted("x"), 130), (KeyboardInterrupt(), 130)]
+)
+def test_exit_codes(
+    error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(name: str) -> str:
+        raise error
+
+    monkeypatch.setattr("dumbbell.scenario.bundled.text", fail)
+    assert invoke(["plan", "bbr-vs-cubic"]) == code
+    assert capsys.readouterr().err == ("error: x\n" if isinstance(error, DumbbellError) else "")
+
+
+def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dumbbell.scenario.bundled.text", lambda name: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        invoke(["plan", "bbr-vs-cubic"])
+
+
+def test_colour_on_a_terminal_only() -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "dumbbell", "plan", "nope.toml"]
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    environment.pop("NO_COLOR", None)
+    done = subprocess.run(command, stderr=theirs, env=environment, check=False, timeout=60)
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert done.returncode == 2
+    assert "\x1b[1;31merror: \x1b[0m\x1b[1mnope.toml: no such file\x1b[0m" in shown
+
+
+@pytest.mark.parametrize("heavy", ["polars", "matplotlib", "numpy"])
+@pytest.mark.parametrize("args", [["--help"], ["plan", "bbr-vs-cubic"], ["scenarios"]])
+def test_light_verbs_import_nothing_heavy(args: list[str], heavy: str) -> None:
+    code = f"import sys; from dumbbell.cli import invoke; invoke({args!r}); sys.exit({heavy!r} in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_importing_dumbbell_imports_nothing_else() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import dumbbell; new = set(sys.modules) - before\n"
+        "sys.exit(any(m.startswith(('dumbbell.', 'pydantic', 'rich', 'typer')) for m in new))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

@@ -1,0 +1,76 @@
+from typing import Any
+
+import pytest
+from dumbbell.plan import expand
+from dumbbell.plan.sysctls import CEILING
+from dumbbell.scenario.loading import load
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def sysctls(bottleneck: dict[str, Any], rtt: str = "30 ms", **more: Any) -> dict[str, dict[str, str]]:
+    topology = {"kind": "path", "rtt": rtt, "bottleneck": bottleneck}
+    flows = [{"from": "h1", "to": "h2"}]
+    plan = expand(load({"name": "x", "duration": "1 s", "topology": topology, "flows": flows, **more}))
+    return {node["name"]: node["sysctl"] for node in plan["nodes"]}
+
+
+def maxima(found: dict[str, str]) -> tuple[int, int]:
+    return int(found["net.ipv4.tcp_rmem"].split()[2]), int(found["net.ipv4.tcp_wmem"].split()[2])
+
+
+@pytest.mark.parametrize(
+    ("bottleneck", "rtt", "expected"),
+    [
+        # 100 Mbit/s x (30 + 30 + 30) ms = 1.125 MB; 8 times that, rounded up to a power of two.
+        ({"rate": "100 Mbit/s"}, "30 ms", (16 << 20, 16 << 20)),
+        # A slow path gets what the kernel would give it.
+        ({"rate": "1 Mbit/s"}, "30 ms", (6 << 20, 4 << 20)),
+        ({"rate": "unlimited"}, "0 ms", (6 << 20, 4 << 20)),
+        # 10 Gbit/s are assumed: x 1 ms x 8 = 10 MB.
+        ({"rate": "unlimited"}, "1 ms", (16 << 20, 16 << 20)),
+        ({"rate": "100 Mbit/s", "buffer": "unlimited"}, "30 ms", (1 << 30, 1 << 30)),
+        ({"rate": "100 Gbit/s"}, "1 s", (1 << 30, 1 << 30)),
+    ],
+)
+def test_socket_memory(bottleneck: dict[str, Any], rtt: str, expected: tuple[int, int]) -> None:
+    assert maxima(sysctls(bottleneck, rtt)["h1"]) == expected
+
+
+@given(
+    mbit=st.integers(1, 10_000),
+    reverse_mbit=st.integers(1, 10_000),
+    rtt_ms=st.integers(0, 1000),
+    packets=st.integers(1, 10_000),
+)
+def test_socket_memory_is_at_least_four_times_bdp_and_buffer(
+    mbit: int, reverse_mbit: int, rtt_ms: int, packets: int
+) -> None:
+    reverse = {"rate": f"{reverse_mbit} Mbit/s"}
+    bottleneck = {"rate": f"{mbit} Mbit/s", "buffer": f"{packets} packets", "reverse": reverse}
+    need = 4 * (mbit * rtt_ms * 125 + packets * 1514)
+    for found in sysctls(bottleneck, f"{rtt_ms} ms").values():
+        assert min(maxima(found)) >= min(need, CEILING)
+
+
+def test_pins() -> None:
+    found = sysctls({"rate": "1 Mbit/s"})["h2"]
+    assert found == {
+        "net.ipv4.tcp_ecn": "2",
+        "net.ipv4.tcp_no_metrics_save": "1",
+        "net.ipv4.tcp_orphan_retries": "1",
+        "net.ipv4.tcp_rmem": "4096 131072 6291456",
+        "net.ipv4.tcp_wmem": "4096 16384 4194304",
+    }
+
+
+def test_the_user_wins_and_a_single_host_wins_over_all() -> None:
+    hosts = {
+        "sysctl": {"net.ipv4.tcp_ecn": 0, "net.ipv4.tcp_sack": 1},
+        "h1": {"sysctl": {"net.ipv4.tcp_sack": 0, "net.ipv4.tcp_rmem": "4096 65536 65536"}},
+    }
+    found = sysctls({"rate": "1 Mbit/s"}, hosts=hosts)
+    assert [found[h]["net.ipv4.tcp_ecn"] for h in ("h1", "h2")] == ["0", "0"]
+    assert [found[h]["net.ipv4.tcp_sack"] for h in ("h1", "h2")] == ["0", "1"]
+    assert maxima(found["h1"]) == (65536, 4 << 20)
+    assert maxima(found["h2"]) == (6 << 20, 4 << 20)

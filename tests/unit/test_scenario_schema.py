@@ -1,0 +1,76 @@
+import tomllib
+from typing import Any
+
+import jsonschema
+import pytest
+from dumbbell.scenario import bundled
+from dumbbell.scenario.schema import json_schema
+
+SCHEMA = json_schema()
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def test_is_a_json_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("name", bundled.names())
+def test_accepts_the_bundled_scenarios(name: str) -> None:
+    assert list(VALIDATOR.iter_errors(tomllib.loads(bundled.text(name)))) == []
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    return {**tomllib.loads(bundled.text("single-flow")), **changes}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"duration": "20"},
+        {"duration": 20},
+        {"sed": 1},
+        {"flows": []},
+        {"flows": [{"from": "h1"}]},
+        {"flows": [{"from": "h1", "to": "h2", "protocol": "udp"}]},
+        {"flows": [{"from": "h1", "to": "h2", "rate": "1 Mbit/s"}]},
+        {"hosts": {"sysctl": {"kernel.panic": 1}}},
+        {"topology": {"kind": "ring"}},
+    ],
+)
+def test_refuses_what_dumbbell_refuses(changes: dict[str, Any]) -> None:
+    assert not VALIDATOR.is_valid(changed(**changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hosts": {"sysctl": {"net.ipv4.tcp_sack": 0}, "h1": {"sysctl": {"net.ipv4.tcp_ecn": "1"}}}},
+        {"flows": [{"from": "h1", "to": "h2", "protocol": "udp", "rate": "10Mbps"}]},
+        {"flows": [{"from": "h1", "to": "h2", "command": "true"}]},
+    ],
+)
+def test_accepts_what_dumbbell_accepts(changes: dict[str, Any]) -> None:
+    assert VALIDATOR.is_valid(changed(**changes))
+
+
+def described(schema: Any, path: str = "") -> list[str]:
+    """Keys without a description."""
+    if isinstance(schema, list):
+        return [p for item in schema for p in described(item, path)]
+    if not isinstance(schema, dict):
+        return []
+    lacking = []
+    for name, item in schema.get("properties", {}).items():
+        if "description" not in item and "$ref" not in item:
+            lacking.append(f"{path}.{name}")
+    return lacking + [p for key, value in schema.items() for p in described(value, f"{path}.{key}")]
+
+
+def test_every_key_is_described() -> None:
+    assert described(SCHEMA) == []
+
+
+def test_no_nulls_and_no_invented_titles() -> None:
+    text = repr(SCHEMA)
+    assert "'null'" not in text
+    assert "'title': 'Sample Interval'" not in text
