@@ -1,0 +1,57 @@
+"""Look at everything that a run needs. Tries things where that is harmless, rather than guessing from versions."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from dumbbell.doctor import machine, network
+from dumbbell.doctor.finding import Finding, Level
+from dumbbell.records.manifest import core_version
+
+_PROBE = (sys.executable, "-P", "-m", "dumbbell.doctor.probe")
+_PROBE_S = 30.0
+
+
+def examine() -> list[Finding]:
+    """All findings, in the order in which a run would stumble over them."""
+    return [
+        machine.kernel(),
+        *_core(),
+        *network.algorithms(),
+        machine.privileges(),
+        machine.cores(),
+        machine.load(),
+        machine.clocksource(),
+        machine.scheduler_statistics(),
+        machine.bpf(),
+        *machine.tools(),
+    ]
+
+
+def _core() -> Iterator[Finding]:
+    """The compiled core, and the namespaces that it can make."""
+    version = core_version()
+    if version is None:
+        why = "dumbbell._core cannot be imported"
+        yield Finding("compiled core", Level.MISSING, why, "make build")
+        return
+    yield Finding("compiled core", Level.OK, f"version {version}")
+    yield from _namespaces()
+
+
+def _namespaces(command: tuple[str, ...] = _PROBE) -> Iterator[Finding]:
+    try:
+        probe = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_S)
+    except subprocess.TimeoutExpired:
+        yield Finding("lab", Level.MISSING, f"the trial lab was not ready within {_PROBE_S:.0f} s", "look for overload")
+        return
+    if probe.returncode != 0:
+        last = (probe.stderr.strip().splitlines() or [f"exit code {probe.returncode}"])[-1]
+        yield Finding("lab", Level.MISSING, f"the trial lab failed: {last}", "make build")
+        return
+    for fact in json.loads(probe.stdout):
+        level = Level.OK if fact["ok"] else Level.MISSING
+        yield Finding(fact["name"], level, fact["detail"], fact["fix"])

@@ -1,0 +1,102 @@
+"""Kernel, processors, clock, privileges, tools."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from dumbbell.doctor.finding import Finding, Level
+from dumbbell.records.machine import read_line
+
+SLICES_SINCE: Final = (6, 12)
+"""Linux from which on a process without privileges may ask for short time slices (EEVDF, sched_setattr)."""
+GOOD_CLOCKS: Final = frozenset({"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "xen", "arch_sys_counter"})
+"""Clock sources that are read without leaving user space or the guest."""
+
+
+def kernel(release: str | None = None) -> Finding:
+    """Linux, and new enough to schedule the emulator in time."""
+    if os.uname().sysname != "Linux":
+        return Finding("kernel", Level.MISSING, os.uname().sysname, "run dumbbell in a Linux virtual machine")
+    release = release or os.uname().release
+    numbers = tuple(int(part) for part in release.split("-")[0].split(".")[:2] if part.isdigit())
+    if numbers < SLICES_SINCE:
+        detail = f"Linux {release}: before 6.12, an ordinary user's emulator may be kept waiting by other programs"
+        return Finding("kernel", Level.WARN, detail, "run as root, or on an otherwise idle machine; the verdict tells")
+    return Finding("kernel", Level.OK, f"Linux {release}")
+
+
+def privileges() -> Finding:
+    """Root may raise the emulator's priority and load kernel modules."""
+    if os.geteuid() == 0:
+        return Finding("privileges", Level.OK, "root: highest priority for the emulator")
+    return Finding("privileges", Level.OK, "ordinary user: labs work; priority is limited, so keep the machine idle")
+
+
+def cores(count: int | None = None) -> Finding:
+    """The emulator and the traffic each need one."""
+    count = count or len(os.sched_getaffinity(0))
+    if count < 2:
+        fix = "use a machine with two or more; single runs at low rates may still be valid"
+        return Finding("cores", Level.WARN, "1: emulator and hosts take turns, and packets will be late", fix)
+    return Finding("cores", Level.OK, str(count))
+
+
+def load(average: float | None = None, count: int | None = None) -> Finding:
+    """Other work makes packets late."""
+    average = os.getloadavg()[0] if average is None else average
+    count = count or len(os.sched_getaffinity(0))
+    detail = f"{average:.2f} on {count} cores over the last minute"
+    if average > count / 2:
+        return Finding("load", Level.WARN, f"{detail}: runs may be suspect", "wait until other work is done (top)")
+    return Finding("load", Level.OK, detail)
+
+
+def clocksource(name: str | None = None) -> Finding:
+    """Reading the time must be cheap: it happens several times per packet."""
+    name = name or read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource") or "unknown"
+    if name in GOOD_CLOCKS:
+        return Finding("clock source", Level.OK, name)
+    fix = "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource"
+    return Finding("clock source", Level.WARN, f"{name}: reading it takes a microsecond or more", fix)
+
+
+def scheduler_statistics() -> Finding:
+    """Without them the verdict cannot see that the emulator waited for a CPU."""
+    if read_line("/proc/self/schedstat") is None:
+        detail = "/proc/self/schedstat is absent: starvation shows as lateness only"
+        return Finding("scheduler statistics", Level.WARN, detail, "use a kernel with CONFIG_SCHED_INFO")
+    return Finding("scheduler statistics", Level.OK, "available")
+
+
+def bpf() -> Finding:
+    """Not needed for anything yet that dumbbell does; told because congestion controls can come as BPF programs."""
+    if not Path("/sys/kernel/btf/vmlinux").exists():
+        return Finding("BPF", Level.OK, "this kernel has no type information (BTF), so no BPF congestion controls")
+    if os.geteuid() == 0 or _has_capability(_CAP_BPF):
+        return Finding("BPF", Level.OK, "type information (BTF) and the right to load programs")
+    return Finding("BPF", Level.OK, "type information (BTF); loading programs needs root")
+
+
+def tools() -> Iterator[Finding]:
+    """Programs that some scenarios use."""
+    for program, purpose in (("iperf3", "scenarios that run it as a flow"),):
+        path = shutil.which(program)
+        if path:
+            yield Finding(program, Level.OK, path)
+        else:
+            detail = f"not installed; needed only for {purpose}"
+            yield Finding(program, Level.WARN, detail, f"sudo apt-get install {program}")
+
+
+_CAP_BPF: Final = 39
+
+
+def _has_capability(number: int) -> bool:
+    for line in (read_line("/proc/self/status") or "").splitlines():
+        if line.startswith("CapEff:"):
+            return bool(int(line.split()[1], 16) >> number & 1)
+    return False

@@ -1,0 +1,47 @@
+"""Congestion controls."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from dumbbell.doctor.finding import Finding, Level
+from dumbbell.engines.emulate.engine import has_algorithm
+from dumbbell.plan.algorithms import available
+
+EXPECTED: Final = ("reno", "cubic", "bbr")
+"""What the bundled scenarios use."""
+
+
+def algorithms(modules: Path | None = None) -> Iterator[Finding]:
+    """The algorithms of the bundled scenarios, then whatever else is there.
+
+    Args:
+        modules: where this kernel's modules lie; `/lib/modules/<release>` if not given.
+    """
+    modules = modules or Path("/lib/modules") / os.uname().release
+    for name in EXPECTED:
+        if has_algorithm(name):
+            yield Finding(f"congestion control {name}", Level.OK, "available")
+        elif has_module(f"tcp_{name}", modules):
+            why = "a module that is not loaded, and only root can load it"
+            fix = f"sudo modprobe tcp_{name}; at each start: echo tcp_{name} | sudo tee /etc/modules-load.d/{name}.conf"
+            yield Finding(f"congestion control {name}", Level.WARN, why, fix)
+        else:
+            why = "this kernel was built without it"
+            fix = "install your distribution's standard kernel, or one with more modules"
+            yield Finding(f"congestion control {name}", Level.WARN, why, fix)
+    others = sorted(set(available()) - set(EXPECTED))
+    if others:
+        yield Finding("other congestion controls", Level.OK, ", ".join(others))
+
+
+def has_module(name: str, modules: Path) -> bool:
+    """Whether `name` lies among the loadable modules in `modules`."""
+    try:
+        listed = (modules / "modules.dep").read_text()
+    except OSError:
+        return False
+    return any(line.partition(":")[0].rpartition("/")[2].partition(".")[0] == name for line in listed.splitlines())

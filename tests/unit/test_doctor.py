@@ -1,0 +1,94 @@
+"""What the doctor says about machines good and bad."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from dumbbell.cli import invoke
+from dumbbell.doctor import Finding, Level, examine, machine, network
+from dumbbell.doctor.examine import _namespaces
+
+OK, WARN, MISSING = Level.OK, Level.WARN, Level.MISSING
+
+
+@pytest.mark.parametrize(
+    ("finding", "level"),
+    [
+        (machine.kernel("6.18.44-fc"), OK),
+        (machine.kernel("6.1.0-32-amd64"), WARN),
+        (machine.kernel("7.0-rc1"), OK),
+        (machine.cores(1), WARN),
+        (machine.cores(2), OK),
+        (machine.load(0.3, 2), OK),
+        (machine.load(1.2, 2), WARN),
+        (machine.clocksource("tsc"), OK),
+        (machine.clocksource("hpet"), WARN),
+    ],
+)
+def test_levels(finding: Finding, level: Level) -> None:
+    assert finding.level is level
+    assert bool(finding.fix) == (level is not OK), "what can be mended comes with its fix"
+
+
+def test_a_module_that_is_not_loaded_comes_with_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "has_algorithm", lambda name: name != "bbr")
+    (tmp_path / "modules.dep").write_text("kernel/net/ipv4/tcp_bbr.ko.xz: \nkernel/net/ipv4/tcp_vegas.ko:\n")
+    found = {finding.name: finding for finding in network.algorithms(tmp_path)}
+    assert found["congestion control cubic"].level is OK
+    assert found["congestion control bbr"].level is WARN
+    assert found["congestion control bbr"].fix.startswith("sudo modprobe tcp_bbr")
+
+
+def test_a_kernel_without_the_algorithm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "has_algorithm", lambda name: name == "reno")
+    found = {finding.name: finding for finding in network.algorithms(tmp_path)}
+    assert "built without" in found["congestion control cubic"].detail
+
+
+def probe(code: str) -> list[Finding]:
+    return list(_namespaces((sys.executable, "-c", code)))
+
+
+def test_the_trial_lab_is_reported_line_by_line() -> None:
+    facts = [
+        {
+            "name": "user namespace",
+            "ok": False,
+            "detail": "EPERM",
+            "fix": "sudo sysctl -w user.max_user_namespaces=10000",
+        },
+        {"name": "packet socket", "ok": True, "detail": "works", "fix": ""},
+    ]
+    first, second = probe(f"print({json.dumps(facts)!r})")
+    assert first == Finding("user namespace", MISSING, "EPERM", "sudo sysctl -w user.max_user_namespaces=10000")
+    assert second.level is OK
+
+
+def test_a_trial_lab_that_crashes_is_missing() -> None:
+    (finding,) = probe("raise SystemExit('no such thing')")
+    assert finding.level is MISSING
+    assert "no such thing" in finding.detail
+
+
+def test_the_kernel_is_asked_for_algorithms() -> None:
+    """The doctor agrees with the kernel about what a socket of ours may use."""
+    found = {finding.name: finding.level for finding in network.algorithms()}
+    with socket.socket() as probe_socket:
+        probe_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+    assert found["congestion control reno"] is OK
+
+
+def test_json_is_a_list_of_findings(capsys: pytest.CaptureFixture[str]) -> None:
+    code = invoke(["doctor", "--json"])
+    findings = json.loads(capsys.readouterr().out)
+    assert {"name", "level", "detail", "fix"} == set(findings[0])
+    assert code == (1 if any(finding["level"] == "missing" for finding in findings) else 0)
+
+
+def test_every_defect_comes_with_a_fix() -> None:
+    assert [finding.name for finding in examine() if finding.level is not OK and not finding.fix] == []
