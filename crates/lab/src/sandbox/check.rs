@@ -1,9 +1,21 @@
 //! Trying what a lab needs.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::net::Ipv4Addr;
+
+use anyhow::{Context, Result};
+use nix::sys::socket::{AddressFamily, SockFlag, SockProtocol, SockType, socket};
+use nix::sys::wait::waitpid;
+use nix::unistd::{ForkResult, fork, pipe};
+use serde::{Deserialize, Serialize};
+
+use super::{enter, is_unprivileged, mounts};
+use crate::{Error, HostSpec, Lab};
 
 /// One thing that a lab needs of the machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// What was tried.
     pub name: String,
@@ -15,7 +27,84 @@ pub struct Fact {
     pub fix: String,
 }
 
-/// Tries each thing that a lab needs, in a child process; changes nothing here.
-pub fn check() -> Vec<Fact> {
-    todo!()
+/// Tries each thing that a lab needs, in a child process, up to the first that fails; changes nothing here.
+pub fn check() -> Result<Vec<Fact>> {
+    let (read, write) = pipe()?;
+    // SAFETY: the caller may have other threads. The child has only this one, and waits for no lock but the allocator's,
+    // which the C library keeps usable across a fork.
+    let child = match unsafe { fork() }? {
+        ForkResult::Parent { child } => child,
+        ForkResult::Child => {
+            let done = outside(&mut Facts(write.into())).is_ok();
+            // SAFETY: ends this copy of the caller without running what the caller registered for its own end.
+            unsafe { libc::_exit(i32::from(!done)) }
+        }
+    };
+    drop(write);
+    let lines = BufReader::new(File::from(read)).lines();
+    let facts = lines.map(|line| Ok(serde_json::from_str(&line?)?)).collect();
+    waitpid(child, None).context("waiting for the check of the sandbox")?;
+    facts
+}
+
+/// Where a child tells what it found, one JSON object a line.
+struct Facts(File);
+
+impl Facts {
+    /// Records what was tried. An error ends the checks: what follows needs this.
+    fn tried<T>(&mut self, name: &str, outcome: Result<T>, detail: impl FnOnce(&T) -> String) -> Result<T> {
+        let (detail, fix) = match &outcome {
+            Ok(value) => (detail(value), String::new()),
+            Err(error) => explain(error),
+        };
+        let fact = Fact { name: name.to_owned(), ok: outcome.is_ok(), detail, fix };
+        self.0.write_all(format!("{}\n", serde_json::to_string(&fact)?).as_bytes())?;
+        outcome
+    }
+}
+
+/// The chain of what failed, and the hint at its end.
+fn explain(error: &anyhow::Error) -> (String, String) {
+    let hint = error.chain().find_map(|cause| cause.downcast_ref::<Error>()).map(|error| error.hint.clone());
+    let text = format!("{error:#}");
+    (text.split("\nhint: ").next().unwrap_or_default().to_owned(), hint.unwrap_or_default())
+}
+
+fn outside(facts: &mut Facts) -> Result<()> {
+    let rootless = is_unprivileged();
+    let privileges = if rootless { "an ordinary user: labs get a user namespace" } else { "root: no user namespace needed" };
+    facts.tried("privileges", Ok(()), |()| privileges.to_owned())?;
+    facts.tried("namespaces", enter(rootless), |()| "user (if needed), mount, network, PID, IPC, UTS".to_owned())?;
+    // SAFETY: this process has one thread.
+    match unsafe { fork() }? {
+        ForkResult::Parent { child } => waitpid(child, None).map(drop).map_err(Into::into),
+        ForkResult::Child => {
+            let done = inside(facts).is_ok();
+            // SAFETY: as in `check`.
+            unsafe { libc::_exit(i32::from(!done)) }
+        }
+    }
+}
+
+fn inside(facts: &mut Facts) -> Result<()> {
+    facts.tried("mounts", mounts(), |mounts| match mounts.proc {
+        true => "a fresh /proc and /run".to_owned(),
+        false => "a fresh /run; this container refuses a fresh /proc, which labs can do without".to_owned(),
+    })?;
+    let sysctl = BTreeMap::from([("net.ipv4.tcp_rmem".to_owned(), "4096 131072 8388608".to_owned())]);
+    let host = |name, last| HostSpec { sysctl: sysctl.clone(), ..HostSpec::new(name, Ipv4Addr::new(10, 0, 0, last)) };
+    let built = Lab::build(&[host("a", 1), host("b", 2)], false);
+    let lab = facts.tried("hosts", built, |_| "network namespaces, veth pairs, routes, sysctls".to_owned())?;
+    let offloads = lab.offloads().and_then(|hosts| {
+        let on: Vec<String> =
+            hosts["a"].iter().filter(|(_, on)| **on).map(|(feature, _)| feature.clone()).collect();
+        anyhow::ensure!(on.is_empty(), "these stay on: {}", on.join(", "));
+        Ok(hosts["a"].len())
+    });
+    facts.tried("offloads", offloads, |count| format!("all {count} of a veth pair can be switched off"))?;
+    let raw = socket(AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::EthAll).map_err(|why| {
+        Error::new("opening a packet socket", why.desc()).hint("the kernel needs CONFIG_PACKET; as root: `modprobe af_packet`").into()
+    });
+    facts.tried("packet sockets", raw, |_| "the emulator can read and write frames".to_owned())?;
+    Ok(())
 }

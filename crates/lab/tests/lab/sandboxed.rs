@@ -120,6 +120,26 @@ impl Sandbox {
     }
 }
 
+/// What `f` returns, run as `user` in a child process.
+pub fn in_child(user: User, f: impl FnOnce() -> Result<String>) -> Result<String> {
+    let (report, reporting) = pipe()?;
+    // SAFETY: the test program has one thread.
+    match unsafe { fork() }? {
+        ForkResult::Parent { child } => {
+            drop(reporting);
+            let mut text = String::new();
+            File::from(report).read_to_string(&mut text)?;
+            waitpid(child, None)?;
+            Ok(text)
+        }
+        ForkResult::Child => {
+            let text = become_user(user).and_then(|()| f()).unwrap_or_else(|error| format!("{error:#}"));
+            File::from(reporting).write_all(text.as_bytes())?;
+            std::process::exit(0)
+        }
+    }
+}
+
 fn become_user(user: User) -> Result<()> {
     if let User::Other(id) = user {
         let (uid, gid) = (Uid::from_raw(id), Gid::from_raw(id));

@@ -1,4 +1,4 @@
-//! How labs end: whatever kills one, nothing of it is left.
+//! Labs seen from outside: what they need, and that nothing of one is left, whatever ends it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,16 +8,19 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
+use lab::sandbox::{self, Fact};
 use lab::{HostSpec, Lab};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{ForkResult, fork};
 
-use crate::sandboxed::{Case, Sandbox, User};
+use crate::sandboxed::{Case, Sandbox, User, in_child};
 
 pub const ALL: &[(&str, Case)] = &[
     ("nothing_is_left_after_an_exit", Case::Outside(|user| nothing_is_left(user, false))),
     ("nothing_is_left_after_kill_9", Case::Outside(|user| nothing_is_left(user, true))),
+    ("the_check_tells_facts", Case::Outside(the_check_tells_facts)),
+    ("a_refusal_names_its_cause", Case::Outside(a_refusal_names_its_cause)),
 ];
 
 /// A lab of three hosts with a process inside one of them ends, or its pid 1 is killed.
@@ -63,6 +66,52 @@ fn nothing_is_left(user: User, killed: bool) -> Result<()> {
     let after = Outside::look()?;
     ensure!(after.interfaces.is_empty() && after.mounts == before.mounts, "left: {after:?}, before: {before:?}");
     ensure!(hosts.is_disjoint(&after.namespaces), "processes are left in a host: {:?}", after.namespaces);
+    Ok(())
+}
+
+/// The facts of a child that becomes `user` and makes the preparation.
+fn facts_as(user: User, prepare: fn() -> Result<()>) -> Result<Vec<Fact>> {
+    let text = in_child(user, || {
+        prepare()?;
+        let facts = sandbox::check()?;
+        Ok(serde_json::to_string(&facts)?)
+    })?;
+    serde_json::from_str(&text).with_context(|| text)
+}
+
+fn the_check_tells_facts(user: User) -> Result<()> {
+    let facts = facts_as(user, || Ok(()))?;
+    let names: Vec<&str> = facts.iter().map(|fact| fact.name.as_str()).collect();
+    ensure!(names == ["privileges", "namespaces", "mounts", "hosts", "offloads", "packet sockets"], "{facts:?}");
+    ensure!(facts.iter().all(|fact| fact.ok && fact.fix.is_empty() && !fact.detail.is_empty()), "{facts:?}");
+    ensure!(facts[0].detail.starts_with("root") == (user == User::Root), "{facts:?}");
+    Ok(())
+}
+
+/// As in a service that may not make namespaces: a seccomp filter answers EPERM to unshare(2).
+fn a_refusal_names_its_cause(user: User) -> Result<()> {
+    let facts = facts_as(user, forbid_unshare)?;
+    let last = facts.last().context("no facts")?;
+    ensure!(last.name == "namespaces" && !last.ok, "{facts:?}");
+    ensure!(last.detail.contains("namespace") && last.detail.contains("not permitted"), "{last:?}");
+    ensure!(last.fix.contains("seccomp"), "{last:?}");
+    Ok(())
+}
+
+fn forbid_unshare() -> Result<()> {
+    let statement = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter { code: code as u16, jt, jf, k };
+    let mut program = [
+        // The system call's number is the first word of struct seccomp_data.
+        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, libc::SYS_unshare as u32, 0, 1),
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32, 0, 0),
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0, 0),
+    ];
+    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    nix::sys::prctl::set_no_new_privs()?;
+    // SAFETY: the filter lives through the call, which copies it.
+    let result = unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter) };
+    nix::Error::result(result)?;
     Ok(())
 }
 
