@@ -1,4 +1,5 @@
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def test_delays_of_a_dumbbell(delays: dict[str, Any], expected: tuple[int, ...])
     rtts=st.lists(st.integers(0, 10**12), min_size=1, max_size=5),
     share=st.one_of(st.none(), st.fractions(0, 1, max_denominator=1000)),
 )
-def test_base_rtts_are_exact(rtts: list[int], share: object) -> None:
+def test_base_rtts_are_exact(rtts: list[int], share: Fraction | None) -> None:
     bottleneck: dict[str, Any] = {"rate": "100 Mbit/s", "buffer": "10 packets"}
     if share is not None:
         bottleneck["delay"] = f"{int(min(rtts) * share)} ns"

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 from dumbbell.errors import InputError, ScenarioError
 from dumbbell.scenario.loading import load
+from dumbbell.scenario.model import TcpFlow
 from dumbbell.scenario.overrides import apply
 
 
@@ -83,7 +84,9 @@ def test_refusals(text: str, expected: str) -> None:
 def test_a_scenario_takes_texts_or_a_dict() -> None:
     assert str(load("bbr-vs-cubic", ["duration=5 s"]).duration) == "5 s"
     assert str(load("bbr-vs-cubic", {"duration": "5 s", "seed": 3}).duration) == "5 s"
-    assert load(load("bbr-vs-cubic"), {"flows.1.cc": "reno"}).flows[1].cc == "reno"
+    flow = load(load("bbr-vs-cubic"), {"flows.1.cc": "reno"}).flows[1]
+    assert isinstance(flow, TcpFlow)
+    assert flow.cc == "reno"
 
 
 def test_a_bad_value_is_blamed_on_its_override() -> None:

@@ -44,7 +44,6 @@ def expand(scenario: Scenario) -> Plan:
             "ring_bytes": int(scenario.emulate.ring),
             "spin_ns": int(scenario.emulate.spin),
             "arena_bytes": int(scenario.emulate.arena),
-            "offloads": scenario.emulate.offloads,
         },
     }
 

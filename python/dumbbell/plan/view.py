@@ -35,7 +35,6 @@ def _run(plan: Plan) -> Table:
         ["emulate.ring", str(Size(emulate["ring_bytes"]))],
         ["emulate.spin", str(Time(emulate["spin_ns"]))],
         ["emulate.arena", str(Size(emulate["arena_bytes"]))],
-        ["emulate.offloads", _yes(emulate["offloads"])],
     ]
     return Table(f"Run {plan['name']}", ["setting", "value"], rows)
 

@@ -227,11 +227,6 @@ class Emulate(Table):
     ring: Size = Field(default=Size(64 << 20), ge=64 << 10, le=1 << 30, description="Packet ring of the emulator.")
     spin: Time = Field(default=Time(20_000), le=1_000_000, description="Busy-wait before a packet is due.")
     arena: Size = Field(default=Size(256 << 20), ge=1 << 20, description="Room for the packets inside the links.")
-    offloads: bool = Field(
-        default=False,
-        strict=True,
-        description="Leave segmentation offloads on. The links then see packets larger than a frame.",
-    )
 
 
 class Scenario(Table):
