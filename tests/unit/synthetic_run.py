@@ -79,6 +79,9 @@ EMULATOR: dict[str, Any] = {
     "wall_s": 2.0,
     "clock_steps": [],
     "send_errors": 0,
+    "send_error": None,
+    "oversize_packets": 0,
+    "checksum_missing": 0,
     "unroutable_packets": 0,
     "links": [
         {
@@ -99,6 +102,7 @@ EMULATOR: dict[str, Any] = {
     "left_packets": PACKETS,
     "dropped_packets": 0,
     "inside_packets": 0,
+    "scheduling": {},
     "writer": {"cpu_s": 0.02, "rows": PACKETS, "backlog_max_chunks": 1},
 }
 
@@ -137,7 +141,7 @@ TRAFFIC: dict[str, Any] = {
 LAB: dict[str, Any] = {
     "build_ms": 20.0,
     "rootless": False,
-    "namespaces": 3,
+    "fresh_proc": True,
     "sysctls": {"h1": {"net.ipv4.tcp_rmem": "4096\t131072\t8388608"}, "h2": {}},
     "offloads": {"h1": {"tx-tcp-segmentation": False}, "h2": {"tx-tcp-segmentation": False}},
     "interfaces": [

@@ -165,7 +165,7 @@ def utilisation(packets: pl.LazyFrame, link: Mapping[str, Any], start_ns: int, e
 def utilisation_from_links(links: pl.LazyFrame, link: Mapping[str, Any], start_ns: int, end_ns: int) -> float | None:
     """As `utilisation`, from the cumulative counters of the `links` table, at its sampling times."""
     rows = links.filter((pl.col("link") == link["name"]) & (pl.col("time_ns") <= end_ns))
-    wire = pl.col("departed_bytes") + pl.col("departed_packets") * link["overhead_bytes"]
+    wire = pl.col("departed_bytes")  # the links' counters have the overhead in them
     frame = rows.select(
         wire.max().fill_null(0).alias("end"),
         wire.filter(pl.col("time_ns") <= start_ns).max().fill_null(0).alias("start"),

@@ -53,12 +53,12 @@ def achieved_rate_from_links_bps(links: pl.LazyFrame, link: Mapping[str, Any]) -
 
     This compares the link's own counters with its configuration; lateness is not in it.
     """
-    wire = (pl.col("departed_bytes") + pl.col("departed_packets") * link["overhead_bytes"]).cast(pl.Int64) * 8
+    bits = pl.col("departed_bytes").cast(pl.Int64).diff() * 8
     busy = (pl.col("queue_bytes") > 0) & (pl.col("queue_bytes").shift(1) > 0)
     windows = (
         links.filter(pl.col("link") == link["name"])
         .sort("time_ns")
-        .select(window=(~busy).fill_null(True).cum_sum(), busy=busy, bits=wire.diff(), span=pl.col("time_ns").diff())
+        .select(window=(~busy).fill_null(True).cum_sum(), busy=busy, bits=bits, span=pl.col("time_ns").diff())
         .filter(pl.col("busy"))
         .group_by("window")
         .agg(pl.col("bits").sum(), pl.col("span").sum())

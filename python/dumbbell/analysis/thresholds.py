@@ -33,9 +33,6 @@ EMULATOR_WAIT_SHARE: Final = (0.01, 0.10)
 TRAFFIC_WAIT_SHARE: Final = (0.05, 0.20)
 """The same for the traffic process."""
 
-CLOCK_STEP_US: Final = (0.0, 1000.0)
-"""Step of the wall clock, by which arrivals are stamped."""
-
 RATE_ERROR: Final = (0.01, 0.05)
 """Difference between achieved and configured rate, as a share of the latter."""
 

@@ -49,7 +49,8 @@ def at_end(manifest: Json, wall_s: float, emulator: Json, traffic: Json, lab: Js
     return {
         **manifest,
         "wall_s": wall_s,
-        "lab": {key: lab[key] for key in ("rootless", "namespaces", "build_ms", "sysctls", "offloads", "cpu")},
+        "lab": {key: lab[key] for key in ("rootless", "build_ms", "sysctls", "offloads", "cpu")},
+        "scheduling": emulator["scheduling"],
         "cost": {
             "unit": "share of one core",
             "emulator": _share(emulator["cpu_s"], emulator["wall_s"]),

@@ -71,16 +71,18 @@ def window_limits(evidence: Evidence) -> Judgement:
 
 @rule("offloads", "segments were merged or split outside the emulator, so a queue did not hold packets of wire size")
 def offloads(evidence: Evidence) -> Judgement:
-    """Segmentation and checksum offloads at the end of the run."""
+    """Segmentation and checksum offloads, as read back at the end of the run and as seen in the packets."""
     if evidence.plan["emulate"]["offloads"]:
         return not_applicable("the scenario leaves offloads on")
-    on = [
-        f"{host}: {feature}"
+    wrong = [
+        f"{host}: {feature} is on"
         for host, features in evidence.lab["offloads"].items()
         for feature in sorted(features)
         if features[feature]
     ]
-    return Judgement(Verdict.INVALID if on else Verdict.VALID, "on: " + ", ".join(on) if on else "all off", "all off")
+    seen = {"oversize_packets": "packets larger than on a wire", "checksum_missing": "packets without a checksum"}
+    wrong += [f"{evidence.emulator[key]} {what}" for key, what in seen.items() if evidence.emulator[key]]
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "all off", "all off")
 
 
 @rule("sysctls", "a kernel setting was not what the plan says")

@@ -28,7 +28,11 @@ def delay_line(evidence: Evidence) -> Judgement:
 @rule("send-errors", "packets that a link delivered never reached their host")
 def send_errors(evidence: Evidence) -> Judgement:
     """Deliveries that the kernel refused."""
-    return none_of(evidence.emulator["send_errors"], f"of {evidence.emulator['sent_packets']} deliveries failed")
+    reason = evidence.emulator["send_error"]
+    what = f"of {evidence.emulator['sent_packets']} deliveries failed" + (
+        f", the last with: {reason}" if reason else ""
+    )
+    return none_of(evidence.emulator["send_errors"], what)
 
 
 @rule("conservation", "packets vanished, or appeared from nowhere, inside the emulator")
