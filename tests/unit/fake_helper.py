@@ -24,11 +24,12 @@ def start() -> None:
     say("progress", time_ns=100_000_000, flows=[{"id": "f1", "received_bytes": 1000}])
 
 
-def write(directory: Path, interrupted: bool = False) -> None:
+def write(directory: Path, interrupted: bool = False, ring_drops: int = 0) -> None:
     import synthetic_run
 
     files = synthetic_run.engine_output()
     files["traffic.json"]["interrupted"] = interrupted
+    files["emulator.json"]["ring_drops"] = ring_drops
     synthetic_run.write(directory, files)
 
 
@@ -73,7 +74,7 @@ def main(mode: str, directory: Path) -> None:
         time.sleep(1.3)
         finish()
         return
-    write(directory)
+    write(directory, ring_drops=7 if mode == "ring-drops" else 0)
     finish()
 
 

@@ -1,0 +1,118 @@
+"""What `dumbbell run` shows, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic_run
+from test_engine_run import SCENARIO, FakeEngine
+
+import dumbbell
+from dumbbell.cli import invoke
+from dumbbell.cli.progress import Bar, Lines
+from dumbbell.engines.emulate import engine
+
+
+@pytest.fixture
+def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(dumbbell.Run, "report", lambda run: run.directory / "report.html")
+    path = tmp_path / "synthetic.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def execute(monkeypatch: pytest.MonkeyPatch, mode: str, *arguments: str) -> int:
+    monkeypatch.setattr(engine, "EmulateEngine", lambda: FakeEngine(mode))
+    return invoke(["run", "synthetic.toml", *arguments])
+
+
+def test_plain_lines_end_with_the_report(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(monkeypatch, "good") == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line]
+    assert lines[0] == "synthetic.toml: checking"
+    assert lines[1:5] == ["building the lab", "starting hosts and links", "running", "writing the records"]
+    assert any(line.startswith("f1 cubic") and "6 Mbit/s" in line for line in lines)
+    assert any(line.startswith("bottleneck ") and "10 Mbit/s" in line and "99.4 %" in line for line in lines)
+    assert "verdict: valid" in lines
+    assert lines[-1].startswith("runs/synthetic-")
+    assert lines[-1].endswith("/report.html")
+
+
+def test_json_is_all_there_is(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(monkeypatch, "good", "--json", "--output", "elsewhere") == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["verdict"] == "valid"
+    assert summary["run_dir"].startswith("elsewhere/synthetic-")
+
+
+def test_an_invalid_run_says_why(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(monkeypatch, "ring-drops", "--quiet") == 3
+    out = capsys.readouterr().out
+    assert "verdict: invalid" in out
+    assert f"ring-drops: 7 of {synthetic_run.PACKETS} packets lost in the ring" in out
+
+
+def test_a_failed_run(scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(monkeypatch, "refuse") == 1
+    error = capsys.readouterr().err
+    assert "cannot make a namespace" in error
+    assert ".failed-1" in error
+    assert "hint: sudo sysctl" in error
+
+
+def test_bad_input(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert execute(monkeypatch, "good", "--set", "duration=20") == 2
+
+
+def progress(time_ns: int, *received: int) -> dict[str, Any]:
+    flows = [{"id": f"f{number}", "received_bytes": count} for number, count in enumerate(received, 1)]
+    return {"event": "progress", "time_ns": time_ns, "flows": flows}
+
+
+def test_goodput_is_of_the_last_second(capsys: pytest.CaptureFixture[str]) -> None:
+    """10 Mbit/s in the first second, 4 in the second: the line after two seconds says 4."""
+    lines = Lines()
+    lines({"event": "planned", "plan": synthetic_run.PLAN})
+    for tenth in range(1, 21):
+        received = 125_000 * tenth if tenth <= 10 else 1_250_000 + 50_000 * (tenth - 10)
+        lines(progress(tenth * 100_000_000, received, 0))
+    assert capsys.readouterr().out == "   2.0 s  f1 cubic 4.0   f2 bbr 0.0 Mbit/s\n"
+
+
+def test_the_bar_takes_every_event() -> None:
+    with Bar() as bar:
+        for event in ("planned", "helper", "lab", "ready", "started", "stopping", "done", "end", "composing"):
+            bar({"event": event, "plan": synthetic_run.PLAN, "process": "traffic"})
+        bar(progress(10**9, 10**6, 0))
+        (task,) = bar._progress.tasks
+    assert (task.completed, task.total, task.description) == (1.0, 2.0, "judging the run")
+
+
+def test_the_first_line_comes_before_heavy_imports() -> None:
+    code = """
+import sys
+class Out:
+    def write(self, text):
+        heavy = {"polars", "numpy", "matplotlib", "rich", "dumbbell.scenario"} & set(sys.modules)
+        sys.__stderr__.write(f"{text.strip()} {sorted(heavy)}")
+        sys.exit(0)
+    def flush(self): pass
+    def isatty(self): return False
+sys.stdout = Out()
+from dumbbell.cli import invoke
+invoke(["run", "bbr-vs-cubic"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == "bbr-vs-cubic: checking []"
