@@ -178,7 +178,11 @@ impl<'a, 'b> EventLoop<'a, 'b> {
                 self.send_datagrams();
             }
         }
-        self.timers.push(Reverse((self.shared.sampler.grid.next(), Timer::Sample)));
+        // The end of the run takes a sample of its own.
+        let next = self.shared.sampler.grid.next();
+        if next < Time::ZERO + self.plan.duration_ns {
+            self.timers.push(Reverse((next, Timer::Sample)));
+        }
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use nix::sys::time::TimeValLike;
 use plan::{Flow, Plan, Workload};
+use units::Time;
 
 use crate::Error;
 use crate::agent::Agent;
@@ -97,7 +98,7 @@ fn try_run<'a>(
     let outcome = EventLoop::new(plan, agents, shared, &OwnedFd::from(control), events)?.run()?;
 
     let Outcome { agents, shared, ended, interrupted } = outcome;
-    let (sampling, writer) = shared.sampler.finish(ended)?;
+    let (sampling, writer) = shared.sampler.finish(ended.min(Time::ZERO + plan.duration_ns))?;
     let report = TrafficReport {
         wall_s: ended.as_nanos() as f64 / 1e9,
         cpu_s: cpu_s()? - cpu_before,

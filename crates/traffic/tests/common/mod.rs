@@ -1,0 +1,160 @@
+//! Runs of small plans over loopback.
+
+#![allow(dead_code)]
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::{TcpListener, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use anyhow::Result;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt16Type};
+use arrow_array::{Array, RecordBatch};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use plan::Plan;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use traffic::TrafficReport;
+
+pub const MS: i64 = 1_000_000;
+
+/// A plan whose hosts are loopback addresses, sampled every 10 ms.
+pub fn plan(duration_ns: i64, flows: Value) -> Plan {
+    let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {}});
+    serde_json::from_value(json!({
+        "name": "test", "duration_ns": duration_ns, "seed": 1,
+        "nodes": [host("h1", "127.0.0.1"), host("h2", "127.0.0.2"), host("lonely", "127.0.0.3")],
+        "links": [], "flows": flows,
+        "record": {"sample_interval_ns": 10 * MS, "packets": false},
+        "emulate": {"ring_bytes": 0, "spin_ns": 0, "arena_bytes": 0},
+    }))
+    .unwrap()
+}
+
+/// A flow from h1 to h2 on a port that is free.
+pub fn flow(id: &str, start_ns: i64, stop_ns: i64, workload: Value) -> Value {
+    json!({"id": id, "from": "h1", "to": "h2", "start_ns": start_ns, "stop_ns": stop_ns,
+           "port": free_port(), "workload": workload})
+}
+
+pub fn tcp(cc: &str, bytes: Option<u64>) -> Value {
+    json!({"kind": "tcp", "cc": cc, "bytes": bytes, "ecn": false})
+}
+
+/// Below the range from which the kernel picks ports, and given out once: tests run side by side.
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = 10_000 + (std::process::id() % 10) as u16 * 2_000;
+    loop {
+        let port = start + NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind(("127.0.0.2", port)).is_ok() && UdpSocket::bind(("127.0.0.2", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// Plays the process that watches a run: gives the origin when it is ready, and can stop it.
+struct Watcher {
+    control: File,
+    events: Vec<Value>,
+    stop_at_ns: Option<i64>,
+}
+
+impl Write for Watcher {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let event: Value = serde_json::from_slice(line).expect("one event per write");
+        if event["event"] == "ready" {
+            self.control.write_all(&(monotonic_ns() + 2 * MS).to_le_bytes())?;
+        }
+        if self.stop_at_ns.is_some_and(|stop| event["time_ns"].as_i64() >= Some(stop)) {
+            self.control.write_all(b"x")?;
+            self.stop_at_ns = None;
+        }
+        self.events.push(event);
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn monotonic_ns() -> i64 {
+    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap();
+    now.tv_sec() * 1_000_000_000 + now.tv_nsec()
+}
+
+/// What a run left.
+pub struct Ran {
+    pub report: Result<TrafficReport>,
+    pub events: Vec<Value>,
+    pub dir: TempDir,
+}
+
+/// Run in the current namespace.
+pub fn run(plan: &Plan, stop_at_ns: Option<i64>) -> Ran {
+    let netns = File::open("/proc/thread-self/ns/net").unwrap();
+    run_in(plan, stop_at_ns, &|_| Ok(netns.as_fd()))
+}
+
+pub fn run_in<'a>(plan: &Plan, stop_at_ns: Option<i64>, netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>) -> Ran {
+    let dir = TempDir::new().unwrap();
+    let (read, write): (OwnedFd, OwnedFd) = nix::unistd::pipe().unwrap();
+    let mut watcher = Watcher { control: File::from(write), events: Vec::new(), stop_at_ns };
+    let report = traffic::run(plan, netns, dir.path(), read, &mut watcher);
+    Ran { report, events: watcher.events, dir }
+}
+
+impl Ran {
+    /// The rows of one flow.
+    pub fn samples(&self, flow: usize) -> Samples {
+        Samples::read(&self.dir.path().join("samples.parquet"), flow as u16)
+    }
+
+    pub fn events_named(&self, name: &str) -> Vec<&Value> {
+        self.events.iter().filter(|event| event["event"] == name).collect()
+    }
+
+    pub fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.dir.path().join(path)).unwrap()
+    }
+}
+
+/// Rows of `samples.parquet`.
+pub struct Samples(Vec<(RecordBatch, Vec<usize>)>);
+
+impl Samples {
+    fn read(path: &Path, flow: u16) -> Samples {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap().build().unwrap();
+        let rows_of = |batch: RecordBatch| {
+            let flows = batch["flow"].as_dictionary::<UInt16Type>();
+            // Dictionary keys may be renumbered by the file; the words are the truth.
+            let words = flows.values().as_string::<i32>();
+            let name = format!("f{flow}");
+            let rows =
+                (0..batch.num_rows()).filter(|row| words.value(flows.keys().value(*row) as usize) == name).collect();
+            (batch, rows)
+        };
+        Samples(reader.map(|batch| rows_of(batch.unwrap())).collect())
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|(_, rows)| rows.len()).sum()
+    }
+
+    /// A column of numbers; `None` is null.
+    pub fn column<T: ArrowPrimitiveType>(&self, name: &str) -> Vec<Option<T::Native>> {
+        let of = |(batch, rows): &(RecordBatch, Vec<usize>)| {
+            let column = batch[name].as_primitive::<T>().clone();
+            rows.iter().map(move |row| column.is_valid(*row).then(|| column.value(*row))).collect::<Vec<_>>()
+        };
+        self.0.iter().flat_map(of).collect()
+    }
+
+    pub fn times(&self) -> Vec<i64> {
+        self.column::<Int64Type>("time_ns").into_iter().flatten().collect()
+    }
+}
