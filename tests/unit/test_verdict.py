@@ -155,7 +155,6 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("offloads", X, update("lab.offloads.h2.tx-tcp-segmentation", True)),
     ("offloads", X, update("emulator.oversize_packets", 1)),
     ("offloads", X, update("emulator.checksum_missing", 1)),
-    ("offloads", V, both(update("lab.offloads.h2.x", True), update("plan.emulate.offloads", True))),
     ("sysctls", X, update("lab.sysctls.h1", {"net.ipv4.tcp_rmem": "4096 131072 6291456"})),
     ("sysctls", X, update("lab.sysctls.h1", {})),
     ("udp-hosts", V, udp()),

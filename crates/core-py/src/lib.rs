@@ -17,7 +17,8 @@ fn emulate(directory: PathBuf) -> i32 {
 /// Try what a lab needs of this machine. Returns JSON: a list of {name, ok, detail, fix}.
 #[pyfunction]
 fn check_namespaces() -> PyResult<String> {
-    serde_json::to_string(&lab::sandbox::check()).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    let facts = lab::sandbox::check().map_err(|error| PyRuntimeError::new_err(format!("{error:#}")))?;
+    Ok(serde_json::to_string(&facts).expect("facts are plain data"))
 }
 
 /// The version of the Rust side.

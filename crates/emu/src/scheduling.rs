@@ -9,13 +9,13 @@ const SLICE_NS: u64 = 100_000;
 /// How the emulator's thread is scheduled.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Scheduling {
-    /// -20 with privilege, else what it was.
+    /// As the process was started: -20 with privilege, else 0.
     pub nice: i32,
     /// The slice that the kernel granted, 0 if it knows none.
     pub slice_ns: u64,
 }
 
-/// Get the calling thread onto a CPU as soon as it wakes, with what privilege there is.
+/// Get the calling thread onto a CPU as soon as it wakes.
 ///
 /// Not SCHED_FIFO: a FIFO thread that spins runs into the real-time throttle and stalls for 50 ms each second.
 pub(crate) fn urgent() -> Scheduling {
@@ -23,7 +23,6 @@ pub(crate) fn urgent() -> Scheduling {
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
         let me = libc::gettid() as libc::id_t;
-        libc::setpriority(libc::PRIO_PROCESS, me, -20);
         let nice = libc::getpriority(libc::PRIO_PROCESS, me);
         let mut attributes: libc::sched_attr = std::mem::zeroed();
         let size = size_of::<libc::sched_attr>() as u32;

@@ -26,10 +26,11 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Start a process that runs `work(control, events)`.
+    /// Start a process that runs `work(control, events)`, with the niceness that it should have if privilege allows.
     pub(crate) fn start(
         process: Process,
         name: &'static std::ffi::CStr,
+        nice: i32,
         work: impl FnOnce(OwnedFd, &mut File) -> Result<()>,
     ) -> Result<Child> {
         let (control_read, control_write) = pipe2(OFlag::O_CLOEXEC).context("making a control pipe")?;
@@ -40,6 +41,7 @@ impl Child {
                 drop((control_write, events_read));
                 // SAFETY: a C string for the process's name.
                 unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+                prefer(nice);
                 let mut events = File::from(events_write);
                 let code = match work(control_read, &mut events) {
                     Ok(()) => 0,
@@ -130,4 +132,15 @@ impl Child {
         let what = format!("the {} process ended in mid-run", format!("{:?}", self.process).to_lowercase());
         Ok(Some(Failure::new(what, why).hint("what was measured until then is kept; run it again")))
     }
+}
+
+/// Put the calling process into a scheduling group of its own, of the given niceness.
+///
+/// With autogroups (sched(7)) a niceness counts only among the processes of one session; between sessions the groups'
+/// own niceness does. Negative ones need privilege; without it the process keeps an equal share for itself.
+fn prefer(nice: i32) {
+    let _ = nix::unistd::setsid();
+    let _ = std::fs::write("/proc/self/autogroup", nice.to_string());
+    // SAFETY: plain system call on the calling process.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) };
 }

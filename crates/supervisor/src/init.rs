@@ -64,10 +64,10 @@ fn supervise(plan: &Plan, dir: &Path, rootless: bool, started: Instant) -> Resul
     Event::Lab { build_ms }.emit(&mut stdout())?;
 
     let before = Machine::now();
-    let emulator = Child::start(Process::Emulator, c"db-emulator", |control, events| {
+    let emulator = Child::start(Process::Emulator, c"db-emulator", -20, |control, events| {
         emu::run(plan, &ports(&lab), dir, control, events).map(drop)
     })?;
-    let traffic = Child::start(Process::Traffic, c"db-traffic", |control, events| {
+    let traffic = Child::start(Process::Traffic, c"db-traffic", -10, |control, events| {
         let netns = |name: &str| {
             let host = lab.hosts().iter().find(|host| host.name == name);
             host.map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))

@@ -1,0 +1,70 @@
+# `make run` runs a scenario, `make test` proves everything. Each installs what it needs first.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SCENARIO ?= bbr-vs-cubic
+
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+WEB_SOURCES := $(shell find web/report -path '*/node_modules' -prune -o -type f -print)
+
+.PHONY: run build test test-rust test-python test-system test-web lint format bench clean
+
+run: build
+	$(BIN)/dumbbell run $(SCENARIO)
+
+build: $(VENV)/.core $(VENV)/.web
+
+test: test-rust test-python test-system test-web
+
+test-rust: $(VENV)/.test-tools
+	cargo test --release --workspace --exclude core-py
+
+test-python: build
+	$(BIN)/pytest tests/unit
+
+test-system: build $(VENV)/.test-tools
+	$(BIN)/pytest tests/system
+
+test-web: build $(VENV)/.test-tools
+	cd web/report && npm run --silent check
+	$(BIN)/pytest tests/e2e
+
+# Needs rustfmt and clippy, which Debian 12 packages only for its old compiler: not a part of `make test`.
+lint: build
+	cargo fmt --all --check
+	cargo clippy --release --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format:
+	cargo fmt --all
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean:
+	rm -rf $(VENV) target web/report/node_modules python/dumbbell/report/assets python/dumbbell/_core*.so
+
+# What the targets stand on. A stamp file stands for each, so that a second `make run` starts at once.
+
+$(VENV)/.build-tools: tools/install
+	tools/install build
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.test-tools: tools/install | $(VENV)/.build-tools
+	tools/install test
+	touch $@
+
+$(VENV)/.python: constraints.txt pyproject.toml | $(VENV)/.build-tools
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement constraints.txt
+	touch $@
+
+$(VENV)/.core: $(VENV)/.python $(RUST_SOURCES)
+	$(BIN)/maturin develop --release --quiet
+	touch $@
+
+$(VENV)/.web: $(WEB_SOURCES) | $(VENV)/.build-tools
+	cd web/report && npm ci --silent --no-audit --no-fund && npm run --silent build
+	touch $@
