@@ -59,7 +59,7 @@ PLAN: dict[str, Any] = {
         for number, cc in ((1, "cubic"), (2, "bbr"))
     ],
     "record": {"sample_interval_ns": 10_000_000, "packets": True},
-    "emulate": {"ring_bytes": 1 << 26, "spin_ns": 20_000, "arena_bytes": 1 << 28, "offloads": False},
+    "emulate": {"ring_bytes": 1 << 26, "spin_ns": 20_000, "arena_bytes": 1 << 28},
 }
 
 MICROSECONDS = {"p50": 1.0, "p99": 20.0, "p99_9": 60.0, "max": 400.0}
@@ -138,6 +138,9 @@ TRAFFIC: dict[str, Any] = {
     "flows": [traffic_flow("f1", "cubic", 1_500_000), traffic_flow("f2", "bbr", 500_000)],
 }
 
+RECEIVE = (("h1", "core"), ("h2", "host"))
+TRANSMIT = (("h1", "host"), ("h2", "core"))
+
 LAB: dict[str, Any] = {
     "build_ms": 20.0,
     "rootless": False,
@@ -146,7 +149,8 @@ LAB: dict[str, Any] = {
     "offloads": {"h1": {"tx-tcp-segmentation": False}, "h2": {"tx-tcp-segmentation": False}},
     "interfaces": [
         {"host": host, "side": side}
-        | {f"{way}_{kind}": 0 for way in ("rx", "tx") for kind in ("packets", "dropped", "errors")}
+        | {f"{way}_{kind}": 0 for way in ("rx", "tx") for kind in ("dropped", "errors")}
+        | {"rx_packets": PACKETS * ((host, side) in RECEIVE), "tx_packets": PACKETS * ((host, side) in TRANSMIT)}
         for host in ("h1", "h2")
         for side in ("host", "core")
     ],

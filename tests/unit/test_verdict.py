@@ -136,6 +136,7 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("packet-log", X, update("logged_packets.bottleneck", synthetic_run.PACKETS - 1)),
     ("interfaces", X, update("lab.interfaces.3.rx_dropped", 1)),
     ("interfaces", X, update("lab.interfaces.0.tx_errors", 2)),
+    ("interfaces", X, update("lab.interfaces.2.rx_packets", synthetic_run.PACKETS - 1)),
     ("softnet", S, update("lab.softnet_dropped", 1)),
     ("unroutable", S, update("emulator.unroutable_packets", 1)),
     ("rate", V, update("achieved_bps.bottleneck", 10.09e6)),

@@ -59,7 +59,7 @@ def _flows(summary: Any) -> Any:
     from dumbbell.plan.view import Table
     from dumbbell.report import words
 
-    columns = ["flow", "path", "goodput", "RTT min", "p50", "p95 ms", "retransmitted"]
+    columns = ["flow", "path", "goodput", "RTT min (ms)", "p50", "p95", "retransmitted"]
     sized = any(flow["fct_s"] is not None for flow in summary["flows"])
     rows = []
     for flow in summary["flows"]:
@@ -80,7 +80,7 @@ def _links(summary: Any) -> Any:
     from dumbbell.plan.view import Table
     from dumbbell.report import words
 
-    columns = ["link", "rate", "utilisation", "drops", "random losses", "queue p50", "p95", "max ms"]
+    columns = ["link", "rate", "utilisation", "drops", "random losses", "queue p50 (ms)", "p95", "max"]
     rows = [
         [
             link["name"],
@@ -110,7 +110,7 @@ def _print_verdict(summary: Any) -> None:
             Text.assemble(
                 ("  ", ""),
                 (reason["check"], f"bold {colour[reason['verdict']]}"),
-                f": {reason['measured']} ({reason['threshold']}): {reason['why']}",
+                f": {reason['measured']} (allowed: {reason['threshold']}): {reason['why']}",
             )
         )
     if summary["jain_index"] is not None:

@@ -71,17 +71,22 @@ def packet_log(evidence: Evidence) -> Judgement:
     )
 
 
-@rule("interfaces", "the kernel dropped packets at the lab's own interfaces: a loss that no link caused")
+@rule("interfaces", "the kernel lost packets between the emulator and a host: a loss that no link caused")
 def interfaces(evidence: Evidence) -> Judgement:
-    """Drop and error counters of every virtual interface."""
+    """Drop and error counters of every virtual interface, and packets that hosts received of those sent to them."""
     keys = ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
-    bad = [
+    wrong = [
         f"{interface['host']} ({interface['side']} side): {interface[key]} {key}"
         for interface in evidence.lab["interfaces"]
         for key in keys
         if interface[key]
     ]
-    return Judgement(Verdict.INVALID if bad else Verdict.VALID, "; ".join(bad) or "0 drops and errors", "none")
+    sent = evidence.emulator["sent_packets"]
+    received = sum(interface["rx_packets"] for interface in evidence.lab["interfaces"] if interface["side"] == "host")
+    if received != sent:
+        wrong.append(f"hosts received {received} of {sent} packets")
+    measured = "; ".join(wrong) or f"no drops or errors; hosts received all {sent} packets"
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, measured, "none lost")
 
 
 @rule(
