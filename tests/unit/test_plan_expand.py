@@ -7,7 +7,7 @@ import pytest
 from dumbbell.plan import expand, run_id
 from dumbbell.plan.paths import base_rtt_ns, path
 from dumbbell.scenario.loading import load
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 GOLDEN = Path(__file__).parent / "golden" / "bbr-vs-cubic.plan.json"
@@ -88,6 +88,7 @@ def test_delays_of_a_dumbbell(delays: dict[str, Any], expected: tuple[int, ...])
     assert tuple(link(plan, name)["delay_ns"] // 10**6 for name in names) == expected
 
 
+@settings(deadline=None)  # The machine may be busy.
 @given(
     rtts=st.lists(st.integers(0, 10**12), min_size=1, max_size=5),
     share=st.one_of(st.none(), st.fractions(0, 1, max_denominator=1000)),
@@ -101,6 +102,7 @@ def test_base_rtts_are_exact(rtts: list[int], share: Fraction | None) -> None:
         assert base_rtt_ns(plan, f"s{i}", f"r{i}") == rtt
 
 
+@settings(deadline=None)  # The machine may be busy.
 @given(rate=st.integers(1, 10**11), rtt=st.integers(0, 10**10), multiple=st.integers(1, 5000))
 def test_bdp_rounds_down_and_holds_a_frame(rate: int, rtt: int, multiple: int) -> None:
     plan = dumbbell({"rate": f"{rate} bit/s", "buffer": f"{multiple / 1000} bdp"}, rtt=f"{rtt} ns")

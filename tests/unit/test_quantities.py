@@ -13,7 +13,7 @@ from dumbbell.scenario.quantities import (
     Time,
     decimal,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 KINDS = [Time, Duration, Rate, Size]
@@ -71,12 +71,14 @@ def test_prints_the_shortest_exact_text(kind: type[Quantity], value: int, text: 
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)  # The machine may be busy.
 @given(value=st.integers(1, MAX))
 def test_parse_undoes_print(kind: type[Quantity], value: int) -> None:
     assert kind.parse(str(kind(value))) == value
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)  # The machine may be busy.
 @given(number=st.decimals(0, 10**6, places=3), data=st.data())
 def test_print_undoes_parse(kind: type[Quantity], number: object, data: st.DataObject) -> None:
     unit = data.draw(st.sampled_from(list(kind.grammar.units)))
@@ -146,6 +148,7 @@ def test_buffers(text: str, kind: str, amount: Fraction, printed: str) -> None:
     assert BufferSize.parse(printed) == buffer
 
 
+@settings(deadline=None)  # The machine may be busy.
 @given(number=st.decimals("0.001", 10**6, places=3), unit=st.sampled_from(list(BufferSize.grammar.units)))
 def test_buffers_print_what_they_parse(number: object, unit: str) -> None:
     try:
@@ -171,6 +174,7 @@ def test_percent() -> None:
             Percent.parse(value)
 
 
+@settings(deadline=None)  # The machine may be busy.
 @given(st.integers(0, 10**19), st.integers(0, 18))
 def test_decimal_is_exact(numerator: int, places: int) -> None:
     value = Fraction(numerator, 10**places)
