@@ -40,7 +40,7 @@ fn program(stop_ns: i64, command: &str, server_command: Option<&str>) -> Value {
 
 #[test]
 fn a_program_and_its_server_run_and_their_sockets_are_sampled() {
-    let ran = run(&plan(1_500 * MS, json!([program(1_500 * MS, CLIENT, Some(SERVER))])), None);
+    let ran = run(&plan(2_000 * MS, json!([program(2_000 * MS, CLIENT, Some(SERVER))])), None);
     let f0 = &ran.report.as_ref().unwrap().flows[0];
     let command = f0.command.unwrap();
     assert_eq!((command.exit_code, command.server_exit_code), (Some(0), Some(0)), "{f0:?}");

@@ -61,12 +61,16 @@ struct Watcher {
     control: File,
     events: Vec<Value>,
     stop_at_ns: Option<i64>,
+    on_ready: Option<Box<dyn FnOnce()>>,
 }
 
 impl Write for Watcher {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let event: Value = serde_json::from_slice(line).expect("one event per write");
         if event["event"] == "ready" {
+            if let Some(on_ready) = self.on_ready.take() {
+                on_ready();
+            }
             self.control.write_all(&(monotonic_ns() + 2 * MS).to_le_bytes())?;
         }
         if self.stop_at_ns.is_some_and(|stop| event["time_ns"].as_i64() >= Some(stop)) {
@@ -97,14 +101,19 @@ pub struct Ran {
 /// Run in the current namespace.
 pub fn run(plan: &Plan, stop_at_ns: Option<i64>) -> Ran {
     let netns = File::open("/proc/thread-self/ns/net").unwrap();
-    run_in(plan, stop_at_ns, &|_| Ok(netns.as_fd()))
+    watch(plan, netns.as_fd(), stop_at_ns, None)
 }
 
-pub fn run_in<'a>(plan: &Plan, stop_at_ns: Option<i64>, netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>) -> Ran {
+/// Run all hosts in `netns`; `on_ready` is called between the event `ready` and the start.
+pub fn run_in(plan: &Plan, netns: BorrowedFd, on_ready: Option<Box<dyn FnOnce()>>) -> Ran {
+    watch(plan, netns, None, on_ready)
+}
+
+fn watch(plan: &Plan, netns: BorrowedFd, stop_at_ns: Option<i64>, on_ready: Option<Box<dyn FnOnce()>>) -> Ran {
     let dir = TempDir::new().unwrap();
     let (read, write): (OwnedFd, OwnedFd) = nix::unistd::pipe().unwrap();
-    let mut watcher = Watcher { control: File::from(write), events: Vec::new(), stop_at_ns };
-    let report = traffic::run(plan, netns, dir.path(), read, &mut watcher);
+    let mut watcher = Watcher { control: File::from(write), events: Vec::new(), stop_at_ns, on_ready };
+    let report = traffic::run(plan, &|_| Ok(netns), dir.path(), read, &mut watcher);
     Ran { report, events: watcher.events, dir }
 }
 
