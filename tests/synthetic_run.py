@@ -171,6 +171,7 @@ class _Fluid:
             "arrived_packets": arrived / FRAME,
             "delivered_bytes": arrived,
             "dropped_packets": dropped,
+            "lost_packets": dropped * 0,
             "queue_bytes": self.queue,
             "queue_packets": self.queue / FRAME,
             "queue_bytes_max": self.queue,

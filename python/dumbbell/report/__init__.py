@@ -31,7 +31,7 @@ def figure(run: Run) -> Figure:
     return draw(build(run))
 
 
-def write(run: Run, format: Format, output: Path | None = None) -> list[Path]:
+def write(run: Run, format: Format | str, output: Path | None = None) -> list[Path]:
     """Write the report of `run` in one of `FORMATS` and return the files that were written.
 
     Args:

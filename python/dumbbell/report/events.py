@@ -28,7 +28,7 @@ def events(run: Run, groups: Sequence[Group], samples: pl.DataFrame | None) -> t
         source = "Drops: every packet that a link dropped or lost, at its arrival there."
     elif run.has("links"):
         found += _grouped(DROP, _link_drops(run), group_of, width)
-        source = "Drops: counters of the links, of all flows together; packets were not recorded."
+        source = "Drops: counters of the links, of all flows together; there is no record of packets."
     else:
         source = "Drops are unknown."
     if samples is not None:

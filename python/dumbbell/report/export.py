@@ -20,9 +20,9 @@ def _panel(panel: Panel) -> bytes:
     of_links = any(view.name for view in panel.views)
     parts = [
         pl.DataFrame({"time_s": view.time_s}).select(
-            "time_s",
+            pl.col("time_s").round(9),
             pl.lit(view.name if of_links else line.flow).alias("link" if of_links else "flow"),
-            line.values.alias(panel.key),
+            (line.values * panel.per_unit).round(3).alias(panel.key),
         )
         for view in panel.views
         for line in view.lines
@@ -33,7 +33,7 @@ def _panel(panel: Panel) -> bytes:
 def _events(plots: Plots) -> bytes:
     parts = [
         pl.DataFrame({"time_s": event.time_s}).select(
-            "time_s",
+            pl.col("time_s").round(9),
             flow=pl.lit(None if event.group is None else _flows(plots, event.group), pl.String),
             event=pl.lit(event.kind),
             count=event.count,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
 import polars as pl
 
@@ -11,6 +13,7 @@ from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.decimate import Aligned, align, round_width_ns
 from dumbbell.report.facts import Facts
+from dumbbell.report.levels import split
 from dumbbell.report.model import Group, Line, Panel, Reference, View
 
 _INTERVALS_OF_THROUGHPUT = 200
@@ -47,6 +50,7 @@ class Samples:
             if flow in aligned.frame.columns
         )
 
+    @cached_property
     def has_several_sockets(self) -> bool:
         """Whether any flow uses more than one connection."""
         counts = self.rows.group_by("flow").agg(pl.col("socket").n_unique())["socket"]
@@ -58,7 +62,7 @@ class Samples:
         Sockets of one flow are sampled microseconds apart, so they meet in the sampling interval.
         """
         rows = self.rows.select("time_ns", "flow", "socket", pl.col(column).cast(pl.Float64).alias("v")).drop_nulls()
-        if not self.has_several_sockets():
+        if not self.has_several_sockets:
             return rows.drop("socket")
         tick = (pl.col("time_ns") + self.interval_ns // 2) // self.interval_ns
         latest = rows.group_by("flow", "socket", tick.alias("tick")).agg(pl.col("time_ns", "v").last())
@@ -69,7 +73,7 @@ def panels(samples: Samples, known: Facts) -> list[Panel]:
     """Throughput, cwnd, RTT and bytes in flight; a panel without any value is left out."""
     drawn = [
         _throughput(samples, known),
-        _sampled(samples, "cwnd_packets", "cwnd_packets", "Congestion window", "packets", 1.0, pl.col("v").sum()),
+        _cwnd(samples),
         _rtt(samples, known),
         _in_flight(samples, known),
     ]
@@ -82,16 +86,19 @@ def _throughput(samples: Samples, known: Facts) -> Panel | None:
     if rates.is_empty():
         return None
     capacity = float(known.bottleneck["rate_bps"]) if known.bottleneck else None
-    factor, unit = words.rate_unit(max(_largest(rates["v"]), capacity or 0.0))
+    largest = _largest(rates["v"])
+    levels = [Reference(capacity, f"capacity {words.rate(capacity)}")] if capacity else []
+    near, far = split(levels, largest)
+    factor, unit = words.rate_unit(max([largest, *(level.value for level in near)]))
     frame = rates.pivot(on="flow", index="time_ns", values="v", aggregate_function="first").sort("time_ns")
-    references = (Reference(capacity / factor, f"capacity {words.rate(capacity)}"),) if capacity else ()
+    references = tuple(Reference(level.value / factor, level.label) for level in near)
     acked = samples.rows.filter(pl.col("received_bytes").is_null() & pl.col("bytes_acked").is_not_null())
     note = f"Goodput: bytes read by the receiver's application in each {words.seconds(width / 1e9)}, over its length."
     if not acked.is_empty():
         note += " Where the receiver is a program of its own: bytes acknowledged."
     lines = samples.lines(Aligned(frame, width), 1 / factor)
-    view = View("", frame["time_ns"] / 1e9, lines, note, references)
-    return Panel(f"goodput_{unit.replace('it/s', 'ps').lower()}", "Throughput", unit, (view,))
+    view = View("", frame["time_ns"] / 1e9, lines, note + far, references)
+    return Panel("goodput_bps", factor, "Throughput", unit, (view,))
 
 
 def goodput(rows: pl.DataFrame, width_ns: int) -> pl.DataFrame:
@@ -117,46 +124,46 @@ def goodput(rows: pl.DataFrame, width_ns: int) -> pl.DataFrame:
     return rates.group_by("flow", "slot").agg(pl.col("v").sum()).select(middle.alias("time_ns"), "flow", "v")
 
 
+def _cwnd(samples: Samples) -> Panel | None:
+    view = _sampled(samples, "cwnd_packets", 1.0, "sum")
+    return None if view is None else Panel("cwnd_packets", 1.0, "Congestion window", "packets", (view,))
+
+
 def _rtt(samples: Samples, known: Facts) -> Panel | None:
     references = [Reference(rtt * 1e3, f"base {words.seconds(rtt)}") for rtt in known.base_rtts_s[:4]]
-    combine = pl.col("v").mean()
-    return _sampled(samples, "srtt_us", "srtt_ms", "RTT", "ms", 1e-3, combine, references, from_zero=False)
+    view = _sampled(samples, "srtt_us", 1e-3, "mean", "Smoothed RTT (srtt). ", references)
+    return None if view is None else Panel("srtt_ms", 1.0, "RTT", "ms", (view,), from_zero=False)
 
 
 def _in_flight(samples: Samples, known: Facts) -> Panel | None:
-    largest = max(_largest(samples.rows["bytes_in_flight"]), known.bdp_bytes or 0.0)
+    largest, bdp = _largest(samples.rows["bytes_in_flight"]), known.bdp_bytes
     factor, unit = words.size_unit(largest)
-    references = [Reference(known.bdp_bytes / factor, f"BDP {words.size(known.bdp_bytes)}")] if known.bdp_bytes else []
-    key = f"bytes_in_flight_{unit.lower()}"
-    return _sampled(samples, "bytes_in_flight", key, "Bytes in flight", unit, 1 / factor, pl.col("v").sum(), references)
+    references = [Reference(bdp / factor, f"BDP {words.size(bdp)}")] if bdp else []
+    view = _sampled(samples, "bytes_in_flight", 1 / factor, "sum", references=references)
+    return None if view is None else Panel("bytes_in_flight", factor, "Bytes in flight", unit, (view,))
 
 
 def _sampled(
     samples: Samples,
     column: str,
-    key: str,
-    title: str,
-    unit: str,
     scale: float,
-    combine: pl.Expr,
+    combine: Literal["sum", "mean"],
+    said_first: str = "",
     references: Sequence[Reference] = (),
-    from_zero: bool = True,
-) -> Panel | None:
-    rows = samples.per_flow(column, combine)
+) -> View | None:
+    rows = samples.per_flow(column, pl.col("v").sum() if combine == "sum" else pl.col("v").mean())
     if rows.is_empty():
         return None
     aligned = align(rows, "v", samples.flows, samples.interval_ns, samples.span_ns)
-    note = f"Drawn from {words.count(rows.height, 'sample')}"
+    note = f"{said_first}Drawn from {words.count(rows.height, 'sample')}"
     if aligned.width_ns is None:
         note += f", one per flow every {words.seconds(samples.interval_ns / 1e9)}."
     else:
         note += f": min and max of each {words.seconds(aligned.width_ns / 1e9)}."
-    if column == "srtt_us":
-        note = f"Smoothed RTT (srtt). {note}"
-    if samples.has_several_sockets():
-        note += " Flows with several sockets: their " + ("mean." if column == "srtt_us" else "sum.")
-    view = View("", aligned.frame["time_ns"] / 1e9, samples.lines(aligned, scale), note, tuple(references))
-    return Panel(key, title, unit, (view,), from_zero)
+    if samples.has_several_sockets:
+        note += f" Flows with several sockets: their {combine}."
+    near, far = split(references, _largest(rows["v"]) * scale)
+    return View("", aligned.frame["time_ns"] / 1e9, samples.lines(aligned, scale), note + far, near)
 
 
 def _largest(values: pl.Series) -> float:

@@ -8,23 +8,24 @@ from string import Template
 from dumbbell.errors import DumbbellError
 from dumbbell.records import Run
 from dumbbell.report import sections, tables
-from dumbbell.report.facts import facts, has_summary
+from dumbbell.report.facts import Facts, facts, has_summary
 from dumbbell.report.markup import Html, el, join
+from dumbbell.report.model import Plots
 from dumbbell.report.payload import payload
 from dumbbell.report.series import build
 
 
 def page(run: Run) -> str:
-    """The report of `run`. Raises DumbbellError if the front end was not built or the summary lacks what it must have."""
+    """The report of `run`. Raises DumbbellError if the front end was not built or the summary lacks a key."""
     plots, known = build(run), facts(run)
     measured = has_summary(run)
     return Template(_read("page.html")).substitute(
-        title=el("title", f"{run.name}: {run.summary['verdict'] if measured else 'failed'}")[7:-8],
+        title=join(f"{run.name}: {run.verdict if measured else 'failed'}"),
         style=_read("assets/report.css"),
         verdict=sections.verdict(run),
         name=join(run.name),
         facts=sections.facts(run, known),
-        tables=_tables(run) if measured else Html(""),
+        tables=_tables(run, plots, known) if measured else Html(""),
         missing=sections.missing(plots.missing),
         checks=sections.checks(run),
         scenario=sections.scenario(run),
@@ -36,11 +37,8 @@ def page(run: Run) -> str:
     )
 
 
-def _tables(run: Run) -> Html:
-    from dumbbell.report.groups import groups
-
-    known = facts(run)
-    return join(el("h2", "Flows"), tables.flows(run, groups(run)), el("h2", "Links"), tables.links(run, known))
+def _tables(run: Run, plots: Plots, known: Facts) -> Html:
+    return join(el("h2", "Flows"), tables.flows(run, plots.groups), el("h2", "Links"), tables.links(run, known))
 
 
 def _read(name: str) -> str:

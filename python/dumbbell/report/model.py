@@ -70,7 +70,9 @@ class Panel:
     """One plot."""
 
     key: str
-    """Column name in CSV, with the unit of the records: `srtt_ms`."""
+    """Column name in CSV, in a unit that is the same for every run: `goodput_bps`."""
+    per_unit: float
+    """Value in that unit = value in the panel's unit * `per_unit`."""
     title: str
     unit: str
     views: tuple[View, ...]

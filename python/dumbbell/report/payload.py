@@ -1,4 +1,4 @@
-"""The plots as JSON for the page: numbers packed as base64 of little-endian arrays, doubles for time, singles for values."""
+"""The plots as JSON for the page. Series are base64 of little-endian arrays: doubles for time, singles for values."""
 
 from __future__ import annotations
 

@@ -10,12 +10,11 @@ from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.decimate import Thinned, extremes, round_width_ns
 from dumbbell.report.facts import Facts, Link, buffer_bytes
+from dumbbell.report.levels import split
 from dumbbell.report.model import Line, Panel, Reference, SecondAxis, View
 
 MOST_LINKS: Final = 24
 _MARKS: Final = 2000
-_FAR_ABOVE: Final = 4
-"""A buffer limit so many times above the highest queue would press the curve flat; it is named in words instead."""
 
 
 def panel(run: Run, known: Facts) -> Panel | None:
@@ -24,7 +23,7 @@ def panel(run: Run, known: Facts) -> Panel | None:
     if not views:
         return None
     factor, unit = words.size_unit(max(_top(view) for view in views))
-    return Panel(f"queue_{unit.lower()}", "Queue", unit, tuple(_scaled(view, factor) for view in views))
+    return Panel("queue_bytes", factor, "Queue", unit, tuple(_scaled(view, factor) for view in views))
 
 
 def _view(run: Run, link: Link) -> View | None:
@@ -42,7 +41,7 @@ def _view(run: Run, link: Link) -> View | None:
         n = rows.select(pl.len()).collect().item()
         thinned = extremes(rows, "time_ns", "queue_bytes_max", span)
         interval = words.seconds(run.plan["record"]["sample_interval_ns"] / 1e9)
-        note = f"The largest queue at {link['name']} in each {interval}; packets were not recorded."
+        note = f"The largest queue at {link['name']} in each {interval}; there is no record of packets."
         dropped = rows.sort("time_ns").filter(pl.col("dropped_packets").diff() > 0).select(t="time_ns")
     if n == 0:
         return None
@@ -50,16 +49,13 @@ def _view(run: Run, link: Link) -> View | None:
     marks = dropped.group_by(pl.col("t") // width).agg(first=pl.col("t").min()).select(pl.col("first").sort()).collect()
     limit = buffer_bytes(link)
     top = float(thinned.values.max() or 0)  # type: ignore[arg-type]
-    references: tuple[Reference, ...] = ()
-    if limit is not None and limit <= _FAR_ABOVE * top:
-        references = (Reference(limit, f"buffer {words.size(limit)}"),)
-    elif limit is not None:
-        note += f" The buffer holds {words.size(limit)}."
+    levels = [Reference(limit, f"buffer {words.size(limit)}")] if limit is not None else []
+    references, far = split(levels, top)
     return View(
         link["name"],
         thinned.time_ns / 1e9,
         (Line(thinned.values.cast(pl.Float64), None),),
-        note,
+        note + far,
         references,
         SecondAxis("ms", 8e3 / link["rate_bps"]),
         marks["first"] / 1e9,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from datetime import datetime
@@ -23,7 +24,7 @@ def verdict(run: Run) -> Html:
     word, checks = str(summary_value(run, "verdict")), summary_list(run, "checks")
     reasons = summary_list(run, "reasons")
     passed = f"all {words.count(len(checks), 'check')} passed" if checks else "no checks were made"
-    said = passed if not reasons else f"{len(reasons)} of {words.count(len(checks), 'check')} failed"
+    said = passed if not reasons else f"{len(reasons)} of {words.count(len(checks), 'check')} did not pass"
     head = el("p", el("strong", word), " ", el("span", said), _attempts(run))
     listed = (
         el("li", el("b", reason["check"]), f": {reason['measured']}, allowed {reason['threshold']}. ", _why(reason))
@@ -104,7 +105,9 @@ def _started(run: Run) -> tuple[str, str]:
 
 
 def checks(run: Run) -> Html:
-    """Every check of the verdict."""
+    """Every check of the verdict; nothing if the run failed before it was judged."""
+    if not has_summary(run):
+        return Html("")
     rows = (
         el(
             "tr",
@@ -119,7 +122,8 @@ def checks(run: Run) -> Html:
     names = ("Verdict", "Check", "Measured", "Allowed", "What a breach does to the results")
     head = el("thead", el("tr", *(el("th", name, scope="col") for name in names)))
     table = el("table", head, el("tbody", *rows), aria_label="Checks")
-    return el("div", table, class_="wide", tabindex="0", role="region", aria_label="Checks")
+    region = el("div", table, class_="wide", tabindex="0", role="region", aria_label="Checks")
+    return join(el("h2", "Checks"), region)
 
 
 def scenario(run: Run) -> Html:
@@ -133,9 +137,9 @@ def scenario(run: Run) -> Html:
 
 
 def _highlighted(toml: str) -> Html:
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import TOMLLexer
+    from pygments import highlight  # type: ignore[import-untyped]
+    from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+    from pygments.lexers import TOMLLexer  # type: ignore[import-untyped]
 
     return Html(highlight(toml, TOMLLexer(), HtmlFormatter(nowrap=True)))
 
@@ -163,13 +167,9 @@ def machine(run: Run) -> Html:
     if tool:
         pairs.append(("dumbbell", str(tool)))
     pairs.append(("Run", str(run.manifest.get("run_id") or run.directory.name)))
-    listed = el("dl", ((el("dt", name), el("dd", value)) for name, value in map(_pair, pairs)), class_="pairs")
+    listed = el("dl", (join(el("dt", name), el("dd", value)) for name, value in pairs), class_="pairs")
     more = ("algorithms", "sysctls", "offloads", "cost")
     return join(listed, (_details(name.capitalize(), run.manifest[name]) for name in more if run.manifest.get(name)))
-
-
-def _pair(pair: tuple[str, str]) -> tuple[str, str]:
-    return pair
 
 
 def command(run: Run) -> Html:
@@ -194,8 +194,6 @@ def _details(title: str, value: Any) -> Html:
 
 
 def _lines(value: Any) -> str:
-    import json
-
     return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 

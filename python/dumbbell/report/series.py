@@ -38,6 +38,8 @@ def build(run: Run) -> Plots:
     except DumbbellError as error:
         marks, note = (), ""
         missing.append(f"Drops and retransmissions: {_reason(error)}.")
+    if run.plan["record"]["packets"] and not run.has("packets"):
+        missing.append("The queue of each packet, drops of each flow: packets.parquet is missing.")
     if samples is not None:
         absent = [title for title in _TITLES if title not in {panel.title for panel in drawn}]
         if absent:

@@ -18,8 +18,13 @@ export function isNarrow(width: number): boolean {
 
 /** Seconds with as many digits as neighbouring ticks need. */
 export function seconds(value: number, step: number): string {
-  const digits = step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
+  let digits = 0;
+  while (digits < 6 && !nearInteger(step * 10 ** digits)) digits++;
   return value.toFixed(digits);
+}
+
+function nearInteger(value: number): boolean {
+  return value >= 0.999 && Math.abs(value - Math.round(value)) < 1e-6;
 }
 
 export function timeAxisOptions(axis: TimeAxis): Pick<uPlot.Options, "cursor" | "legend"> & {

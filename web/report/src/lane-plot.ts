@@ -98,8 +98,8 @@ export class LanePlot {
       const top = bbox.top + i * step;
       const half = (step - 6 * ratio) / 2;
       const group = lane.group === null ? undefined : this.groups[lane.group];
-      ctx.fillStyle = group ? groupColor(group) : color("--soft");
       this.labels(lane, group, top, half, ratio);
+      ctx.fillStyle = group ? groupColor(group) : color("--soft");
       if (lane.group === null || !this.hidden.has(lane.group)) {
         this.marks(lane.drops, top + 3 * ratio, half, 1);
         this.marks(lane.retransmissions, top + 3 * ratio + half, half, 0.5);
@@ -112,17 +112,16 @@ export class LanePlot {
 
   private labels(lane: Lane, group: Group | undefined, top: number, half: number, ratio: number): void {
     const { ctx, bbox } = this.u;
+    ctx.fillStyle = color("--ink");
     ctx.textAlign = "right";
     const name = group ? (group.flows === 1 ? (group.label.split(" ")[0] ?? "") : group.label) : "other";
     ctx.fillText(name, bbox.left - 8 * ratio, top + 3 * ratio + half, bbox.left - 10 * ratio);
-    const fill = ctx.fillStyle;
     ctx.fillStyle = color("--soft");
     ctx.textAlign = "left";
     const x = bbox.left + bbox.width + 6 * ratio;
     const room = this.u.width * ratio - x;
     ctx.fillText(count(lane.drops, room / ratio > 60 ? "dropped" : "dr."), x, top + 3 * ratio + half * 0.5, room);
     ctx.fillText(count(lane.retransmissions, room / ratio > 60 ? "resent" : "re."), x, top + 3 * ratio + half * 1.5, room);
-    ctx.fillStyle = fill;
   }
 
   private marks(events: Events | undefined, top: number, height: number, alpha: number): void {

@@ -69,7 +69,7 @@ export function controls(axis: TimeAxis): { bar: HTMLElement; setTime(time: numb
   return {
     bar,
     setTime: (value) => {
-      time.textContent = value === null ? "" : `t = ${seconds(value, (axis.max - axis.min) / 1000)} s`;
+      time.textContent = value === null ? "" : `t = ${seconds(value, 10 ** Math.floor(Math.log10((axis.max - axis.min) / 500)))} s`;
     },
   };
 }

@@ -112,7 +112,7 @@ export class LinePlot {
     const many = this.view.lines.length > MANY;
     return {
       stroke: () => groupColor(of),
-      width: many ? 0.75 : 1.4,
+      width: many ? 0.75 : of ? 1.4 : 1,
       alpha: many ? 0.4 : 1,
       ...(of?.dash.length && { dash: of.dash }),
       ...(!of && { fill: () => color("--queue-fill") }),

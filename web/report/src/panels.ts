@@ -8,6 +8,7 @@ import { LinePlot } from "./line-plot";
 import type { TimeAxis } from "./time-axis";
 
 const MOST_READOUTS = 12;
+const MOST_NAMED = 5;
 
 export interface Drawn {
   setVisible(group: number, visible: boolean): void;
@@ -23,10 +24,11 @@ export function linePanel(panel: Panel, report: Report, axis: TimeAxis, host: HT
   frame.canvas.setAttribute("aria-label", description(panel, first, report.groups, axis));
   const rows = readouts(first, report.groups);
   frame.values.append(...rows.map((row) => row.line));
+  frame.values.classList.toggle("two", rows.length > MOST_NAMED);
   const plot = new LinePlot(panel, report.groups, axis, frame.canvas, (drawn) => {
     const values = drawn.valuesAtCursor();
     rows.forEach((row, i) => {
-      row.value.textContent = values ? text(values[i] ?? null, drawn.shown) : "";
+      row.value.textContent = values ? text(values[i] ?? null, panel, drawn.shown) : "";
     });
     onTime(timeAtCursor(drawn));
   });
@@ -99,15 +101,16 @@ function readouts(view: View, groups: Group[]): Readout[] {
   return view.lines.map((line) => {
     const group = line.group === null ? undefined : groups[line.group];
     const value = element("output", {});
-    const name = group?.label ?? "queue";
+    const label = group?.label ?? "queue";
+    const name = view.lines.length > MOST_NAMED ? (label.split(" ")[0] ?? "") : label;
     return { group: line.group, value, line: element("div", {}, swatch(line.group, group), name, value) };
   });
 }
 
-function text(value: number | null, view: View): string {
+function text(value: number | null, panel: Panel, view: View): string {
   if (value === null) return "–";
   const number = digits(value);
-  return view.second ? `${number} · ${digits(value * view.second.factor)} ${view.second.unit}` : number;
+  return view.second ? `${number} ${panel.unit} · ${digits(value * view.second.factor)} ${view.second.unit}` : number;
 }
 
 function digits(value: number): string {

@@ -54,12 +54,12 @@ function labelInside(
   const above = y - top > (LINE_HEIGHT + 2) * ratio;
   ctx.textAlign = "right";
   ctx.textBaseline = above ? "bottom" : "top";
-  ctx.lineJoin = "round";
-  ctx.setLineDash([]);
-  ctx.lineWidth = 4 * ratio;
-  ctx.strokeStyle = color("--ground");
-  const at = y + (above ? -2 : 3) * ratio;
-  ctx.strokeText(label, x, at);
+  const at = y + (above ? -2 : 4) * ratio;
+  const width = ctx.measureText(label).width + 8 * ratio;
+  ctx.fillStyle = color("--ground");
+  ctx.globalAlpha = 0.85;
+  ctx.fillRect(x - width + 4 * ratio, above ? at - LINE_HEIGHT * ratio : at - 2 * ratio, width, (LINE_HEIGHT + 2) * ratio);
+  ctx.globalAlpha = 1;
   ctx.fillStyle = color("--soft");
   ctx.fillText(label, x, at);
 }
