@@ -207,6 +207,13 @@ CASES = {
         '  expected bytes, packets or "unlimited" on a link without a rate\n'
         'hint: write buffer = "unlimited"',
     ),
+    "a buffer beyond all memory": (
+        'rate = "100 Mbit/s", buffer = "1 bdp"',
+        'rate = "9000000000 Gbit/s", buffer = "9000000000 s"',
+        'my.toml:9: topology.bottleneck.buffer = "9000000000 s": too large\n'
+        "  expected at most 9223372036854775807 bytes\n"
+        'hint: write buffer = "unlimited"',
+    ),
     "a buffer below a frame": (
         'buffer = "1 bdp"',
         'buffer = "1513 B"',

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -39,7 +38,7 @@ class Verbs(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         # Typer looks for a misspelt verb's neighbours among these keys.
-        names: dict[str, Any] = {verb: None for verb in VERBS if find_spec(f"dumbbell.cli.{verb}")}
+        names: dict[str, Any] = dict.fromkeys(VERBS)
         self.commands = names
 
 

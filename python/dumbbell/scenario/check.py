@@ -10,9 +10,9 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from dumbbell.scenario.bottleneck import Direction, directions, smallest_rtt
+from dumbbell.scenario.bottleneck import Direction, directions, largest_rtt, smallest_rtt
 from dumbbell.scenario.model import CommandFlow, Dumbbell, Flow, Hosts, Scenario, TcpFlow
-from dumbbell.scenario.quantities import Size, Time
+from dumbbell.scenario.quantities import MAX, Size, Time
 from dumbbell.scenario.source import Finding, Key
 
 PLACEHOLDERS = ("server", "client", "port", "duration")
@@ -48,17 +48,20 @@ def _network(scenario: Scenario) -> Iterator[Finding]:
     elif not isinstance(topology, Dumbbell) and total < rtt:
         why = f"delays that make up the base RTT, {rtt} (both directions take {total})"
         yield Finding((*at, "reverse", "delay"), "too short", why, "leave out one of the delays: it takes what remains")
-    yield from _buffer((*at, "buffer"), forward)
+    longest = largest_rtt(topology)
+    yield from _buffer((*at, "buffer"), forward, longest)
     if topology.bottleneck.reverse.buffer is not None or topology.bottleneck.reverse.rate is not None:
-        yield from _buffer((*at, "reverse", "buffer"), backward)
+        yield from _buffer((*at, "reverse", "buffer"), backward, longest)
     if scenario.record.sample_interval > scenario.duration:
         yield Finding(("record", "sample_interval"), "longer than the run", f"at most {scenario.duration}")
 
 
-def _buffer(key: Key, link: Direction) -> Iterator[Finding]:
+def _buffer(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
     if link.rate is None and link.buffer.kind in ("bdp", "time"):
         what = "no rate to measure the buffer by"
         yield Finding(key, what, 'bytes, packets or "unlimited" on a link without a rate', 'write buffer = "unlimited"')
+    elif link.resolve(rtt)[1] > MAX:
+        yield Finding(key, "too large", f"at most {MAX} bytes", 'write buffer = "unlimited"')
     if link.buffer.kind == "bytes" and link.buffer.amount < link.frame:
         why = f"at least {Size(link.frame)}, one full frame, or no full segment could ever wait"
         yield Finding(key, "too small", why, 'write buffer = "1 packet" for the smallest useful buffer')

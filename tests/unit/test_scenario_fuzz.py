@@ -1,0 +1,88 @@
+"""Whatever a file holds, it is planned or refused in words; nothing else comes out."""
+
+import copy
+import tomllib
+from datetime import date
+from typing import Any
+
+import pytest
+from dumbbell.errors import ScenarioError
+from dumbbell.plan import expand
+from dumbbell.plan.paths import path
+from dumbbell.plan.view import tables
+from dumbbell.scenario import bundled
+from dumbbell.scenario.loading import load
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.quantities import MAX
+from dumbbell.scenario.source import Key
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+JUNK = st.one_of(
+    st.sampled_from(
+        ["", "0 s", "1 ns", "99999999999 s", "0 %", "1 bdp", "unlimited", "s1", "r2", "h1", "udp", "-1 ms"]
+    ),
+    st.integers(-(2**70), 2**70),
+    st.floats(),
+    st.booleans(),
+    st.text(max_size=20),
+    st.just(date(2020, 1, 1)),
+    st.just([]),
+    st.just({}),
+    st.lists(st.sampled_from(["10 ms", "20 ms", 1]), max_size=3),
+    st.dictionaries(st.sampled_from(["rate", "sysctl", "kind", "s1", "net.ipv4.tcp_sack"]), st.just("1 %"), max_size=2),
+)
+
+
+def keys(data: Any, at: Key = ()) -> list[Key]:
+    """All keys below a value, and one unknown key per table."""
+    items: list[tuple[str | int, Any]] = []
+    if isinstance(data, dict):
+        items = [*data.items(), ("nonsense", None)]
+    elif isinstance(data, list):
+        items = list(enumerate(data))
+    return [key for part, value in items for key in [(*at, part), *keys(value, (*at, part))]]
+
+
+def put(data: Any, key: Key, value: Any) -> None:
+    for part in key[:-1]:
+        data = data[part]
+    data[key[-1]] = value
+
+
+def loaded(data: dict[str, Any]) -> Scenario | ScenarioError:
+    try:
+        return load(data)
+    except ScenarioError as error:
+        return error
+
+
+def integers(plan: Any) -> list[int]:
+    if isinstance(plan, dict):
+        plan = list(plan.values())
+    return [i for item in plan for i in integers(item)] if isinstance(plan, list) else [plan] * isinstance(plan, int)
+
+
+@pytest.mark.parametrize("name", ["bbr-vs-cubic", "udp-cross-traffic", "iperf3"])
+@settings(deadline=None, max_examples=300)  # The machine may be busy.
+@given(draw=st.data())
+def test_planned_or_refused(name: str, draw: st.DataObject) -> None:
+    data = tomllib.loads(bundled.text(name))
+    data |= {"hosts": {"sysctl": {}, "r1": {"sysctl": {}}}, "record": {}, "emulate": {"ring": "1 MiB"}}
+    data["topology"]["bottleneck"] |= {"loss": "0 %", "delay": "1 ms", "reverse": {"rate": "1 Mbit/s"}}
+    for key in draw.draw(st.lists(st.sampled_from(keys(data)), min_size=1, max_size=2)):
+        try:
+            put(data, key, draw.draw(JUNK))
+        except (TypeError, KeyError, IndexError, AttributeError):
+            continue  # An earlier change took the table away.
+    before = copy.deepcopy(data)
+    scenario = loaded(data)
+    if isinstance(scenario, ScenarioError):
+        assert scenario.problems
+        assert all(problem.what.startswith("scenario: ") for problem in scenario.problems)
+    else:
+        plan = expand(scenario)
+        assert all(path(plan, flow["from"], flow["to"]) for flow in plan["flows"])
+        assert tables(plan, 1)
+        assert max(integers(plan)) <= MAX
+    assert repr(data) == repr(before)
