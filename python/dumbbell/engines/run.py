@@ -67,9 +67,9 @@ def run(
         _write_input(target.path, loaded, plan)
         finished = _carry_out(engine, plan, target, manifest, on_event)
     except (KeyboardInterrupt, Interrupted) as error:
-        why = str(error) if isinstance(error, Interrupted) else "by Ctrl-C"
-        kept = target.fail("interrupted", why)
-        raise Interrupted("the run was interrupted", f"{why}\nwhat was measured until then is in {kept}") from None
+        what = error.what if isinstance(error, Interrupted) else "the run was interrupted"
+        kept = target.fail("interrupted", what)
+        raise Interrupted(what, f"what was measured until then is in {kept}") from None
     except DumbbellError as error:
         kept = target.fail("failed", str(error))
         why = "\n".join(filter(None, [error.why, f"what was measured until then is in {kept}"]))
@@ -91,7 +91,7 @@ def _carry_out(
         # The figures of a run that was cut short are worth having; that it was cut short is what to report.
         with suppress(DumbbellError):
             _compose(target, manifest, time.monotonic() - began)
-        raise Interrupted("by Ctrl-C")
+        raise Interrupted("the run was interrupted")
     _compose(target, manifest, time.monotonic() - began)
     from dumbbell.records.run import Run
 

@@ -99,6 +99,7 @@ def _file_stale(root: Path) -> None:
         if match is None or not path.is_dir() or _is_locked(path / "lock"):
             continue
         _mark(path, "failed", "the command was killed in mid-run")
+        (path / "lock").unlink(missing_ok=True)
         path.rename(_next_free(root, f"{match['stem']}.failed-"))
 
 
