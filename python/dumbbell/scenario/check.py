@@ -72,10 +72,7 @@ def _flows(scenario: Scenario) -> Iterator[Finding]:
     for i, flow in enumerate(scenario.flows):
         for end, name in (("from", flow.from_), ("to", flow.to)):
             if name not in known:
-                close = difflib.get_close_matches(name, known, n=1)
-                yield Finding(
-                    ("flows", i, end), "unknown host", _some(known), f"did you mean {close[0]}?" if close else ""
-                )
+                yield Finding(("flows", i, end), "unknown host", _some(known), _suggest(name, known))
         if flow.from_ == flow.to:
             yield Finding(("flows", i, "to"), "sender and receiver are the same host", "two different hosts")
         yield from _times(("flows", i), flow, scenario)
