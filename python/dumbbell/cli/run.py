@@ -59,7 +59,7 @@ def _flows(summary: Any) -> Any:
     from dumbbell.plan.view import Table
     from dumbbell.report import words
 
-    columns = ["flow", "path", "goodput", "RTT min (ms)", "p50", "p95", "retransmitted"]
+    columns = ["flow", "path", "goodput", "RTT min", "p50", "p95 (ms)", "retransmitted"]
     sized = any(flow["fct_s"] is not None for flow in summary["flows"])
     rows = []
     for flow in summary["flows"]:
@@ -80,18 +80,19 @@ def _links(summary: Any) -> Any:
     from dumbbell.plan.view import Table
     from dumbbell.report import words
 
-    columns = ["link", "rate", "utilisation", "drops", "random losses", "queue p50 (ms)", "p95", "max"]
+    limited = [link for link in summary["links"] if link["rate_bps"] is not None]
+    lossy = any(link["losses"] for link in limited)
+    columns = ["link", "rate", "utilisation", "drops", *(["losses"] if lossy else []), "queue p50", "p95", "max (ms)"]
     rows = [
         [
             link["name"],
             words.rate(link["rate_bps"]),
             words.share(link["utilisation"]),
             words.count(link["drops"]),
-            words.count(link["losses"]),
+            *([words.count(link["losses"])] if lossy else []),
             *(words.milliseconds((link["queue_ms"] or {}).get(key)) for key in ("p50", "p95", "max")),
         ]
-        for link in summary["links"]
-        if link["rate_bps"] is not None
+        for link in limited
     ]
     return Table("Rate-limited links", columns, rows)
 

@@ -59,7 +59,7 @@ def _conduct(
         except Signalled:
             if interrupted:
                 raise Interrupted(
-                    "the run was ended at once", "by a second Ctrl-C; its records are cut short"
+                    "the run was ended at once by a second interrupt; its records are cut short"
                 ) from None
             interrupted = True
             helper.stop()
