@@ -6,10 +6,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use events::Failure;
 use nix::sys::epoll::EpollFlags;
 use nix::sys::signal::Signal;
 
-use crate::Error;
 use crate::diagnosed::{Diagnosed, Totals};
 use crate::poller::Source;
 use crate::process::Process;
@@ -79,7 +79,7 @@ impl CommandFlow {
             let said = fs::read_to_string(&log).unwrap_or_default();
             let why = format!("{} before the run began. It said: {}", ended(code), said.trim());
             let hint = "run the server command by hand; its output is in the run's logs folder";
-            return Err(Error::new(format!("flow {}: its server", self.id), why, hint).into());
+            return Err(Failure::new(format!("flow {}: its server", self.id), why).hint(hint).into());
         }
         let Some(diag) = shared.diags.get_mut(&self.to_host) else { return Ok(true) };
         Ok(diag.has_server(self.port)?)

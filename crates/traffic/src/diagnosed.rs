@@ -104,7 +104,7 @@ impl Diagnosed {
         retain(&mut self.receivers, |connection| {
             let lives = look_up(connection, diag)?;
             if !lives {
-                closed.received_bytes += connection.info.bytes_received;
+                closed.received_bytes += connection.info.received();
             }
             Ok(lives)
         })
@@ -136,7 +136,7 @@ impl Diagnosed {
     pub fn totals(&self) -> Totals {
         let mut totals = self.closed;
         self.senders.iter().for_each(|c| totals.add_sender(&c.info));
-        totals.received_bytes += self.receivers.iter().map(|c| c.info.bytes_received).sum::<u64>();
+        totals.received_bytes += self.receivers.iter().map(|c| c.info.received()).sum::<u64>();
         totals
     }
 }
@@ -148,7 +148,7 @@ impl Connection {
             flow: flow as u16,
             socket: self.port,
             bytes_sent: self.info.bytes_sent,
-            received_bytes: peer.map(|c| c.info.bytes_received),
+            received_bytes: peer.map(|c| c.info.received()),
             lost_packets: self.info.lost,
             tcp: Some(self.info.sample(self.bbr)),
         }

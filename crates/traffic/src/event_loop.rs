@@ -2,17 +2,18 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::time::{Duration as Wait, Instant};
 
 use anyhow::Result;
+use events::{Event, FlowProgress};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::signal::Signal;
-use plan::Plan;
+use plan::{Flow, Plan};
 use units::{Duration, Time};
 
 use crate::agent::Agent;
-use crate::event_stream::EventStream;
 use crate::poller::Source;
 use crate::sampler::Grid;
 use crate::shared::Shared;
@@ -37,11 +38,11 @@ enum Timer {
 }
 
 /// A run of all flows.
-pub struct EventLoop<'a, 'b> {
+pub struct EventLoop<'a> {
     plan: &'a Plan,
     agents: Vec<Agent>,
     shared: Shared,
-    events: &'a mut EventStream<'b>,
+    events: &'a mut dyn Write,
     timers: BinaryHeap<Reverse<(Time, Timer)>>,
     /// The next datagram of each UDP flow.
     datagrams: BinaryHeap<Reverse<(Time, u32)>>,
@@ -58,14 +59,14 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
-impl<'a, 'b> EventLoop<'a, 'b> {
+impl<'a> EventLoop<'a> {
     /// `control`: readable or closed means stop.
     pub fn new(
         plan: &'a Plan,
         agents: Vec<Agent>,
         shared: Shared,
         control: &OwnedFd,
-        events: &'a mut EventStream<'b>,
+        events: &'a mut dyn Write,
     ) -> Result<Self> {
         shared.poller.add(control, Source::Control, EpollFlags::EPOLLIN)?;
         let end = Time::ZERO + plan.duration_ns;
@@ -187,8 +188,12 @@ impl<'a, 'b> EventLoop<'a, 'b> {
     }
 
     fn report_progress(&mut self, now: Time) -> Result<()> {
-        let received = self.plan.flows.iter().zip(&self.agents).map(|(flow, agent)| (&flow.id, agent.received_bytes()));
-        self.events.progress(now.as_nanos(), received)?;
+        let received = |(flow, agent): (&Flow, &Agent)| FlowProgress {
+            id: flow.id.clone(),
+            received_bytes: agent.received_bytes(),
+        };
+        let flows = self.plan.flows.iter().zip(&self.agents).map(received).collect();
+        Event::Progress { time_ns: now.as_nanos(), flows }.emit(self.events)?;
         self.progress.pass(now);
         self.timers.push(Reverse((self.progress.next(), Timer::Progress)));
         Ok(())

@@ -11,9 +11,7 @@ mod agent;
 mod clock;
 mod command;
 mod diagnosed;
-mod error;
 mod event_loop;
-mod event_stream;
 mod histogram;
 mod netns;
 mod poller;
@@ -29,7 +27,6 @@ mod tcp_info;
 mod udp;
 mod udp_receiver;
 
-pub use error::Error;
 pub use histogram::Percentiles;
 pub use report::{CommandReport, FlowReport, Sampling, TrafficReport, UdpReport};
 pub use run::run;

@@ -6,18 +6,17 @@ use std::path::Path;
 use std::time::{Duration as Wait, Instant};
 
 use anyhow::{Context, Result, ensure};
+use events::{Event, Failure, Process};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use nix::sys::time::TimeValLike;
 use plan::{Flow, Plan, Workload};
 use units::Time;
 
-use crate::Error;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::command::CommandFlow;
 use crate::event_loop::{EventLoop, Outcome};
-use crate::event_stream::EventStream;
 use crate::netns::within;
 use crate::poller::Poller;
 use crate::report::TrafficReport;
@@ -38,7 +37,7 @@ const SERVERS_UP: Wait = Wait::from_secs(2);
 /// little-endian i64 of CLOCK_MONOTONIC nanoseconds. Any further byte, or its end, stops the run early.
 ///
 /// Writes `samples.parquet`, `traffic.json` and `logs/<flow>.{stdout,stderr}`, of servers `logs/<flow>.server.…`, to `dir`, and
-/// JSON lines to `events`: `ready`, `progress` every 100 ms, `done` or `failed`. Writing them must not block for long.
+/// JSON lines to `events`: `ready`, `progress` every 100 ms, `done`. Writing them must not block for long.
 ///
 /// # Errors
 /// A socket that can't be opened, an algorithm that the kernel lacks or replaces by another, a server that fails, a file that
@@ -49,22 +48,6 @@ pub fn run<'a>(
     dir: &Path,
     control: OwnedFd,
     events: &mut dyn Write,
-) -> Result<TrafficReport> {
-    let mut events = EventStream::new(events);
-    let ran = try_run(plan, netns, dir, control, &mut events);
-    match &ran {
-        Ok(_) => events.done()?,
-        Err(error) => events.failed(&Error::of(error))?,
-    }
-    ran
-}
-
-fn try_run<'a>(
-    plan: &Plan,
-    netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
-    dir: &Path,
-    control: OwnedFd,
-    events: &mut EventStream,
 ) -> Result<TrafficReport> {
     ensure!(
         plan.flows.len() < usize::from(u16::MAX),
@@ -82,17 +65,13 @@ fn try_run<'a>(
     };
     let mut agents = open_agents(plan, netns, dir, &mut shared)?;
     start_servers(plan, &mut agents, netns, &mut shared)?;
-    events.ready()?;
+    Event::Ready { process: Process::Traffic }.emit(events)?;
 
     let mut control = File::from(control);
     let mut origin = [0; 8];
-    control.read_exact(&mut origin).map_err(|error| {
-        Error::new(
-            "waiting for the start",
-            error,
-            "the process that gives the start ended, or the run was stopped before",
-        )
-    })?;
+    control
+        .read_exact(&mut origin)
+        .map_err(|error| Failure::new("waiting for the start", error).hint("the run was stopped before it began"))?;
     shared.clock = Clock::new(i64::from_le_bytes(origin));
     let (cpu_before, delay_before) = (cpu_s()?, run_delay_s());
     let outcome = EventLoop::new(plan, agents, shared, &OwnedFd::from(control), events)?.run()?;
@@ -110,6 +89,7 @@ fn try_run<'a>(
     };
     let path = dir.join("traffic.json");
     fs::write(&path, serde_json::to_vec(&report)?).with_context(|| format!("writing {}", path.display()))?;
+    Event::Done { process: Process::Traffic }.emit(events)?;
     Ok(report)
 }
 

@@ -5,13 +5,12 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use anyhow::Result;
+use events::Failure;
 use nix::errno::Errno;
 use nix::sys::socket::sockopt::{IpBindAddressNoPort, Linger, ReuseAddr, TcpCongestion};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockProtocol, SockType, SockaddrIn, bind, getsockname, getsockopt, setsockopt, socket,
 };
-
-use crate::Error;
 
 /// A non-blocking TCP socket that sends as `cc` says and whose close discards what is unsent: an orphaned sender would keep
 /// its namespace alive for minutes.
@@ -31,7 +30,7 @@ fn open(flow: &str, kind: SockType, protocol: SockProtocol) -> Result<OwnedFd> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     socket(AddressFamily::Inet, kind, flags, protocol).map_err(|errno| {
         let hint = if errno == Errno::EMFILE { "raise the limit of open files (ulimit -Hn)" } else { "" };
-        Error::new(format!("flow {flow}: opening a socket"), errno, hint).into()
+        Failure::new(format!("flow {flow}: opening a socket"), errno).hint(hint).into()
     })
 }
 
@@ -45,17 +44,15 @@ pub fn bind_receiver(flow: &str, fd: &OwnedFd, to: SocketAddrV4) -> Result<()> {
             Errno::EACCES => "ports below 1024 need CAP_NET_BIND_SERVICE in the host's namespace",
             _ => "",
         };
-        Error::new(format!("flow {flow}: binding its receiver to {to}"), errno, hint).into()
+        Failure::new(format!("flow {flow}: binding its receiver to {to}"), errno).hint(hint).into()
     })
 }
 
 /// Bind the sending end to its host's address; connecting chooses the port.
 pub fn bind_sender(flow: &str, fd: &OwnedFd, from: Ipv4Addr) -> Result<()> {
     setsockopt(fd, IpBindAddressNoPort, &true)?;
-    bind(fd.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(from, 0))).map_err(|errno| {
-        let hint = "the sending host lacks this address";
-        Error::new(format!("flow {flow}: binding its sender to {from}"), errno, hint).into()
-    })
+    bind(fd.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(from, 0)))
+        .map_err(|errno| Failure::new(format!("flow {flow}: binding its sender to {from}"), errno).into())
 }
 
 /// The socket's port.
@@ -75,10 +72,10 @@ pub fn require_cc(flow: &str, end: &str, asked: &str, got: &str) -> Result<()> {
     }
     let hint = "a route with a congctl option, or a BPF program, overrides the socket's choice: remove it";
     let why = format!("asked for {asked}, got {got}");
-    Err(Error::new(format!("flow {flow}: congestion control of its {end}"), why, hint).into())
+    Err(Failure::new(format!("flow {flow}: congestion control of its {end}"), why).hint(hint).into())
 }
 
-fn refused(flow: &str, cc: &str, errno: Errno) -> Error {
+fn refused(flow: &str, cc: &str, errno: Errno) -> Failure {
     let what = format!("flow {flow}: setting its congestion control to {cc}");
     let known = |name: &str| fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap_or_default();
     match errno {
@@ -86,15 +83,15 @@ fn refused(flow: &str, cc: &str, errno: Errno) -> Error {
             let available = known("tcp_available_congestion_control");
             let hint =
                 format!("available: {}. If it is a module, load it as root: modprobe tcp_{cc}", available.trim());
-            Error::new(what, "this kernel has no such algorithm loaded", hint)
+            Failure::new(what, "this kernel has no such algorithm loaded").hint(hint)
         }
         Errno::EPERM => {
             let allowed = known("tcp_allowed_congestion_control");
             let hint =
                 format!("allowed without privileges: {} (net.ipv4.tcp_allowed_congestion_control)", allowed.trim());
-            Error::new(what, "an ordinary user may not use it", hint)
+            Failure::new(what, "an ordinary user may not use it").hint(hint)
         }
-        _ => Error::new(what, errno, ""),
+        _ => Failure::new(what, errno),
     }
 }
 
@@ -104,7 +101,7 @@ mod tests {
 
     #[test]
     fn an_unknown_algorithm_is_refused_by_name() {
-        let error = tcp("f7", "nosuch").unwrap_err().downcast::<Error>().unwrap();
+        let error = tcp("f7", "nosuch").unwrap_err().downcast::<Failure>().unwrap();
         assert_eq!(error.what, "flow f7: setting its congestion control to nosuch");
         assert!(error.hint.starts_with("available: ") && error.hint.contains("reno"), "{error}");
     }

@@ -155,7 +155,15 @@ impl TcpInfo {
 
     /// Payload that was sent at least once.
     pub fn first_sent(&self) -> u64 {
-        self.bytes_sent - self.bytes_retrans
+        self.bytes_sent.saturating_sub(self.bytes_retrans)
+    }
+
+    /// Payload received in order. The kernel's own counter ends with the peer's FIN, which takes a sequence number.
+    pub fn received(&self) -> u64 {
+        const CLOSE_WAIT: u8 = 8;
+        const LAST_ACK: u8 = 9;
+        const CLOSING: u8 = 11;
+        self.bytes_received.saturating_sub(u64::from(matches!(self.state, CLOSE_WAIT | LAST_ACK | CLOSING)))
     }
 
     /// Payload acknowledged. The kernel's own counter starts with the acknowledgement of our SYN and ends with that of

@@ -4,11 +4,11 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::{Result, ensure};
+use events::Failure;
 use nix::sys::socket::{MsgFlags, SockaddrIn, connect, send};
 use records::samples::Sample;
 use units::{Duration, Rate, Time};
 
-use crate::Error;
 use crate::histogram::Histogram;
 use crate::report::{FlowReport, UdpReport};
 use crate::shared::Shared;
@@ -68,10 +68,9 @@ impl UdpFlow {
     ) -> Result<Self> {
         ensure!(
             (HEADER as u32..=65_507).contains(&payload),
-            Error::new(
+            Failure::new(
                 format!("flow {}: datagrams of {payload} bytes", flow.id),
                 format!("a payload has {HEADER} to 65507 bytes; the first {HEADER} are its number and its time"),
-                "set the flow's payload within these bounds",
             )
         );
         Ok(UdpFlow {

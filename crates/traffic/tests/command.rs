@@ -87,10 +87,9 @@ fn a_program_that_ignores_sigterm_is_killed() {
 #[test]
 fn a_server_that_fails_fails_the_run() {
     let ran = run(&plan(100 * MS, json!([program(100 * MS, "true", Some("echo broken >&2; exit 5"))])), None);
-    assert!(ran.report.is_err());
-    let failed = ran.events_named("failed")[0];
-    assert_eq!(failed["what"], "flow f0: its server");
-    assert_eq!(failed["why"], "exited with 5 before the run began. It said: broken");
+    let failure = ran.failure();
+    assert_eq!(failure.what, "flow f0: its server");
+    assert_eq!(failure.why, "exited with 5 before the run began. It said: broken");
 }
 
 /// Gone, or a zombie that its new parent has yet to reap.

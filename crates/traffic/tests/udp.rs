@@ -50,5 +50,5 @@ fn a_busy_tcp_flow_takes_no_datagram_away() {
 fn a_datagram_too_small_for_its_header_is_refused() {
     let udp = json!({"kind": "udp", "rate_bps": 1_000_000, "payload_bytes": 15, "bytes": null});
     let ran = run(&plan(100 * MS, json!([flow("f0", 0, 100 * MS, udp)])), None);
-    assert_eq!(ran.events_named("failed")[0]["what"], "flow f0: datagrams of 15 bytes");
+    assert_eq!(ran.failure().what, "flow f0: datagrams of 15 bytes");
 }

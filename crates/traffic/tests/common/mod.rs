@@ -13,6 +13,7 @@ use anyhow::Result;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt16Type};
 use arrow_array::{Array, RecordBatch};
+use events::Failure;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use plan::Plan;
 use serde_json::{Value, json};
@@ -125,6 +126,11 @@ impl Ran {
 
     pub fn events_named(&self, name: &str) -> Vec<&Value> {
         self.events.iter().filter(|event| event["event"] == name).collect()
+    }
+
+    /// Why the run failed.
+    pub fn failure(&self) -> Failure {
+        Failure::of(self.report.as_ref().unwrap_err())
     }
 
     pub fn text(&self, path: &str) -> String {
