@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use events::{Event, Process};
 use link::{Network, Packet};
-use plan::{Emulate, Plan};
+use plan::Plan;
 use records::links::LinkRow;
 use records::{Names, Writer};
 use units::{Duration, Time};
@@ -19,6 +19,7 @@ use crate::frame;
 use crate::report::{ClockStep, EmulatorReport, LinkReport, Spans};
 use crate::ring::Ring;
 use crate::scheduling::{Scheduling, thread_times, urgent};
+use crate::sleep::Sleep;
 use crate::transmit::Transmitter;
 
 /// Packets read before due ones are sent: reading must not make a burst's head late.
@@ -62,7 +63,7 @@ pub fn run(
         classifier: Classifier::new(plan),
         network: Network::new(plan)?,
         ingress: ingress(plan, ports),
-        settings: &plan.emulate,
+        sleep: Sleep::new(plan.emulate.spin_ns),
         interval: plan.record.sample_interval_ns,
         next_tick: Time::ZERO,
         next_resync: Time::ZERO,
@@ -93,13 +94,13 @@ struct Counts {
     arena_overflows: u64,
 }
 
-struct Emulator<'a> {
+struct Emulator {
     clock: Clock,
     classifier: Classifier,
     network: Network,
     /// By interface index: the index of the host that sends into it, among the plan's nodes.
     ingress: Vec<Option<usize>>,
-    settings: &'a Emulate,
+    sleep: Sleep,
     interval: Duration,
     next_tick: Time,
     next_resync: Time,
@@ -120,7 +121,7 @@ fn ingress(plan: &Plan, ports: &[Port]) -> Vec<Option<usize>> {
     by_ifindex
 }
 
-impl Emulator<'_> {
+impl Emulator {
     /// Read, advance, send, sleep; until told to stop.
     fn work(&mut self) -> Result<()> {
         loop {
@@ -219,7 +220,7 @@ impl Emulator<'_> {
     fn wait(&mut self) -> Result<bool> {
         let due = self.network.next_event().min(self.next_tick).min(self.next_resync);
         let now = self.clock.now();
-        let spare = (due - now).as_nanos() - self.settings.spin_ns.as_nanos();
+        let spare = (due - now).as_nanos() - self.sleep.margin().as_nanos();
         if spare <= 0 {
             // Too little time to sleep and wake: wait for either on the CPU. A spin is short, so `control` can wait.
             while self.ring.peek().is_none() && self.clock.now() < due {
@@ -227,7 +228,13 @@ impl Emulator<'_> {
             }
             return Ok(due == self.next_tick && self.poll(0)?);
         }
-        self.poll(spare)
+        let stop = self.poll(spare)?;
+        let late = self.clock.now() - (now + Duration(spare));
+        // Negative: a packet or a word came first.
+        if late >= Duration::ZERO {
+            self.sleep.observe(late);
+        }
+        Ok(stop)
     }
 
     /// Sleep for at most `ns`, or until a packet or a word on `control`.
@@ -288,6 +295,7 @@ impl Emulator<'_> {
             links: plan.links.iter().zip(self.network.links()).map(LinkReport::from).collect(),
             scheduling,
             writer,
+            spin_us: self.sleep.margin().as_nanos() as f64 / 1e3,
         })
     }
 }

@@ -13,6 +13,7 @@ mod frame;
 mod report;
 mod ring;
 mod scheduling;
+mod sleep;
 mod transmit;
 
 pub use emulator::run;

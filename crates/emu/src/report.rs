@@ -55,6 +55,8 @@ pub struct EmulatorReport {
     pub links: Vec<LinkReport>,
     /// How the emulating thread was scheduled.
     pub scheduling: Scheduling,
+    /// For how long it busy-waited before a packet was due, at the end.
+    pub spin_us: f64,
     /// What writing `packets` cost.
     pub writer: records::WriterStats,
 }

@@ -176,7 +176,7 @@ pub struct Record {
 pub struct Emulate {
     /// Size of the packet ring between kernel and emulator.
     pub ring_bytes: u64,
-    /// Busy-wait for this long before a packet is due.
+    /// Busy-wait before a packet is due for as long as waking up takes here, at most for this long.
     pub spin_ns: Duration,
     /// Room for packets inside the links; a run that needs more is invalid.
     pub arena_bytes: u64,

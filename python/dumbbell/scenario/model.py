@@ -225,7 +225,11 @@ class Emulate(Table):
     """Settings of the emulation engine."""
 
     ring: Size = Field(default=Size(64 << 20), ge=64 << 10, le=1 << 30, description="Packet ring of the emulator.")
-    spin: Time = Field(default=Time(20_000), le=1_000_000, description="Busy-wait before a packet is due.")
+    spin: Time = Field(
+        default=Time(100_000),
+        le=1_000_000,
+        description="Busy-wait before a packet is due for as long as waking up takes here, at most for this long.",
+    )
     arena: Size = Field(default=Size(256 << 20), ge=1 << 20, description="Room for the packets inside the links.")
 
 

@@ -1,0 +1,1 @@
+"""The emulation engine: fidelity, throughput, many links, cost."""
