@@ -21,7 +21,7 @@ def examine() -> list[Finding]:
         machine.kernel(),
         *_core(),
         *network.algorithms(),
-        machine.privileges(),
+        machine.priority(),
         machine.cores(),
         machine.load(),
         machine.clocksource(),

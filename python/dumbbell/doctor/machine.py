@@ -29,11 +29,11 @@ def kernel(release: str | None = None) -> Finding:
     return Finding("kernel", Level.OK, f"Linux {release}")
 
 
-def privileges() -> Finding:
-    """Root may raise the emulator's priority and load kernel modules."""
+def priority() -> Finding:
+    """Root may raise the emulator's priority."""
     if os.geteuid() == 0:
-        return Finding("privileges", Level.OK, "root: highest priority for the emulator")
-    return Finding("privileges", Level.OK, "ordinary user: labs work; priority is limited, so keep the machine idle")
+        return Finding("priority", Level.OK, "root: the highest for the emulator")
+    return Finding("priority", Level.OK, "ordinary user: the normal one, so keep the machine idle")
 
 
 def cores(count: int | None = None) -> Finding:

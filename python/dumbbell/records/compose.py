@@ -96,20 +96,12 @@ def _write_flows(path: Path, flows: Sequence[Json]) -> None:
 
 
 def _links(run: Run, emulator: Json) -> list[dict[str, Any]]:
-    import polars as pl
-
     counted = {link["name"]: link for link in emulator["links"]}
-    end_ns = run.plan["duration_ns"]
-    packets: pl.LazyFrame | None = run.packets.lazy() if run.packets is not None else None
+    measured = _from_packets(run) if run.has("packets") else _from_links(run)
     rows = []
     for link in run.plan["links"]:
         count = counted[link["name"]]
-        if packets is not None:
-            used = metrics.utilisation(packets, link, 0, end_ns)
-            queue = metrics.queueing_delay_ms(packets, link)
-        else:
-            used = metrics.utilisation_from_links(run.links.lazy(), link, 0, end_ns)
-            queue = metrics.queueing_delay_from_links_ms(run.links.lazy(), link)
+        used, queue = measured[link["name"]]
         rows.append(
             {
                 "name": link["name"],
@@ -128,6 +120,34 @@ def _links(run: Run, emulator: Json) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+Measured = tuple[float | None, metrics.Percentiles | None]
+"""Utilisation over the planned duration, and queueing delay."""
+
+
+def _from_packets(run: Run) -> dict[str, Measured]:
+    packets = run.scan("packets").select("link", "size_bytes", "arrival_ns", "departure_ns").collect()
+    # One pass that parts the links, instead of two filters over all packets for each of perhaps hundreds of links.
+    parts = {str(key): part.lazy() for (key,), part in packets.partition_by("link", as_dict=True).items()}
+    end_ns = run.plan["duration_ns"]
+    measured: dict[str, Measured] = {}
+    for link in run.plan["links"]:
+        part = parts.get(link["name"], packets.clear().lazy())
+        used = metrics.utilisation(part, link, 0, end_ns)
+        measured[link["name"]] = used, metrics.queueing_delay_ms(part, link)
+    return measured
+
+
+def _from_links(run: Run) -> dict[str, Measured]:
+    links, end_ns = run.links.lazy(), run.plan["duration_ns"]
+    return {
+        link["name"]: (
+            metrics.utilisation_from_links(links, link, 0, end_ns),
+            metrics.queueing_delay_from_links_ms(links, link),
+        )
+        for link in run.plan["links"]
+    }
 
 
 def _bulk_window(plan: Json, traffic: Json) -> tuple[int, int] | None:
