@@ -85,6 +85,23 @@ def test_a_flow_that_never_started_has_no_goodput(tmp_path: Path) -> None:
     assert [reason["check"] for reason in summary["reasons"]] == ["flow-errors"]
 
 
+def test_a_udp_flow_has_no_retransmissions(tmp_path: Path) -> None:
+    files = synthetic_run.engine_output()
+    report = {"sent_packets": 10, "refused_packets": 0, "socket_drops": 0, "schedule_error_us": {"p99": 1.0}}
+    udp = {"cc_requested": None, "cc_actual": None, "busy_us": 0, "retransmitted_segments": 0, "udp": report}
+    files["traffic.json"]["flows"][1] |= udp
+    directory = synthetic_run.make(tmp_path / "run", files=files)
+    workload = {"kind": "udp", "rate_bps": 2_000_000, "payload_bytes": 1472, "bytes": 300_000}
+    first, second = synthetic_run.PLAN["flows"]
+    write_json(directory / "plan.json", synthetic_run.PLAN | {"flows": [first, second | {"workload": workload}]})
+    compose(dumbbell.open(directory), {})
+    flow = dumbbell.open(directory).summary["flows"][1]
+    assert (flow["protocol"], flow["cc"], flow["label"]) == ("udp", None, "f2 udp")
+    assert flow["retransmitted_segments"] is None
+    assert flow["rwnd_limited_share"] is None
+    assert flow["fct_s"] == 2.0
+
+
 @pytest.mark.parametrize(
     ("break_it", "message"),
     [

@@ -72,7 +72,7 @@ def _flows(summary: Any) -> Any:
             words.count(flow["retransmitted_segments"]),
         ]
         fct_s = flow["fct_s"]
-        rows.append([*row, words.UNKNOWN if fct_s is None else words.seconds(fct_s)] if sized else row)
+        rows.append([*row, words.UNKNOWN if fct_s is None else words.seconds(round(fct_s, 3))] if sized else row)
     return Table("Flows", [*columns, "completed in"] if sized else columns, rows)
 
 

@@ -72,7 +72,7 @@ def _flow(plan: Json, flow: Json, measured: Json, rtt: metrics.Rtt | None) -> di
         "sent_bytes": measured["sent_bytes"],
         "received_bytes": measured["received_bytes"],
         "goodput_bps": metrics.goodput_bps(measured["received_bytes"], start_ns, end_ns),
-        "retransmitted_segments": measured["retransmitted_segments"],
+        "retransmitted_segments": None if workload["kind"] == "udp" else measured["retransmitted_segments"],
         "base_rtt_ms": base_rtt_ns(plan, flow) / 1e6,
         "rtt_ms": {"min": rtt.min, "p50": rtt.p50, "p95": rtt.p95},
         "rtt_sample": "srtt, polled",

@@ -22,7 +22,7 @@ def delay_line(evidence: Evidence) -> Judgement:
     """Packets that found the arena full."""
     emulator = evidence.emulator
     used = emulator["arena_peak_bytes"] / emulator["arena_bytes"]
-    return none_of(emulator["arena_overflows"], f"overflows; at most {used:.0%} of the room was used")
+    return none_of(emulator["arena_overflows"], f"overflows; at most {used:.1%} of the room was used")
 
 
 @rule("send-errors", "packets that a link delivered never reached their host")
