@@ -25,12 +25,12 @@ def start() -> None:
 
 
 def write(directory: Path, interrupted: bool = False, ring_drops: int = 0) -> None:
-    import synthetic_run
+    import known_run
 
-    files = synthetic_run.engine_output()
+    files = known_run.engine_output()
     files["traffic.json"]["interrupted"] = interrupted
     files["emulator.json"]["ring_drops"] = ring_drops
-    synthetic_run.write(directory, files)
+    known_run.write(directory, files)
 
 
 def finish() -> None:

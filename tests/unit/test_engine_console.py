@@ -8,14 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-import synthetic_run
-from test_engine_run import SCENARIO, FakeEngine
-
 import dumbbell
+import known_run
+import pytest
 from dumbbell.cli import invoke
 from dumbbell.cli.progress import Bar, Lines
 from dumbbell.engines.emulate import engine
+from test_engine_run import SCENARIO, FakeEngine
 
 
 @pytest.fixture
@@ -61,7 +60,7 @@ def test_an_invalid_run_says_why(
     assert execute(monkeypatch, "ring-drops", "--quiet") == 3
     out = capsys.readouterr().out
     assert "verdict: invalid" in out
-    assert f"ring-drops: 7 of {synthetic_run.PACKETS} packets lost in the ring" in out
+    assert f"ring-drops: 7 of {known_run.PACKETS} packets lost in the ring" in out
 
 
 def test_a_failed_run(scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,7 +83,7 @@ def progress(time_ns: int, *received: int) -> dict[str, Any]:
 def test_goodput_is_of_the_last_second(capsys: pytest.CaptureFixture[str]) -> None:
     """10 Mbit/s in the first second, 4 in the second: the line after two seconds says 4."""
     lines = Lines()
-    lines({"event": "planned", "plan": synthetic_run.PLAN})
+    lines({"event": "planned", "plan": known_run.PLAN})
     for tenth in range(1, 21):
         received = 125_000 * tenth if tenth <= 10 else 1_250_000 + 50_000 * (tenth - 10)
         lines(progress(tenth * 100_000_000, received, 0))
@@ -94,7 +93,7 @@ def test_goodput_is_of_the_last_second(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_bar_takes_every_event() -> None:
     with Bar() as bar:
         for event in ("planned", "helper", "lab", "ready", "started", "stopping", "done", "end", "composing"):
-            bar({"event": event, "plan": synthetic_run.PLAN, "process": "traffic"})
+            bar({"event": event, "plan": known_run.PLAN, "process": "traffic"})
         bar(progress(10**9, 10**6, 0))
         (task,) = bar._progress.tasks
     assert (task.completed, task.total, task.description) == (1.0, 2.0, "judging the run")

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import known_run
 import psutil
 import pytest
-import synthetic_run
-
 from dumbbell.engines.emulate.engine import SILENCE_S, EmulateEngine, has_algorithm
 from dumbbell.engines.protocol import Event, Outcome
 from dumbbell.errors import Interrupted, RunFailed
@@ -62,7 +61,7 @@ class Events(list[Event]):
 
 
 def execute(mode: str, directory: Path, lock: int, events: Events, **silence_s: float) -> Outcome:
-    return engine(mode, **silence_s).execute(synthetic_run.PLAN, directory, lock, events)
+    return engine(mode, **silence_s).execute(known_run.PLAN, directory, lock, events)
 
 
 def test_a_run_from_start_to_end(directory: Path, lock: int) -> None:
@@ -123,7 +122,7 @@ def test_a_second_interrupt_ends_the_run_at_once(directory: Path, lock: int) -> 
         events_twice(event)
 
     with pytest.raises(Interrupted, match="second interrupt"):
-        engine("deaf").execute(synthetic_run.PLAN, directory, lock, on_event)
+        engine("deaf").execute(known_run.PLAN, directory, lock, on_event)
     assert events.helper_is_gone
     assert (directory / "pipe-closed").exists()
 
@@ -137,7 +136,7 @@ def test_an_error_in_the_callback_ends_the_helper(directory: Path, lock: int) ->
             raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        engine("until-stopped").execute(synthetic_run.PLAN, directory, lock, on_event)
+        engine("until-stopped").execute(known_run.PLAN, directory, lock, on_event)
     assert events.helper_is_gone
 
 
@@ -155,7 +154,7 @@ def test_the_helper_is_in_a_session_of_its_own(directory: Path, lock: int) -> No
             sessions.append(os.getsid(event["pid"]))
 
     with pytest.raises(RunFailed):
-        engine("silent", setting_up=0.2).execute(synthetic_run.PLAN, directory, lock, on_event)
+        engine("silent", setting_up=0.2).execute(known_run.PLAN, directory, lock, on_event)
     assert sessions != [os.getsid(0)]
 
 

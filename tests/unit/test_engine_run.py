@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-import synthetic_run
-
 import dumbbell
 import dumbbell.report
+import known_run
+import pytest
 from dumbbell.engines.emulate.engine import EmulateEngine
 from dumbbell.engines.protocol import Event, OnEvent, Outcome
 from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError
@@ -47,8 +46,8 @@ class FakeEngine(EmulateEngine):
         return []
 
     def execute(self, plan: Mapping[str, Any], directory: Path, lock: int, on_event: OnEvent) -> Outcome:
-        synthetic_run.write(directory, {"plan.json": synthetic_run.PLAN})
-        return super().execute(synthetic_run.PLAN, directory, lock, on_event)
+        known_run.write(directory, {"plan.json": known_run.PLAN})
+        return super().execute(known_run.PLAN, directory, lock, on_event)
 
 
 @pytest.fixture

@@ -2,29 +2,28 @@
 
 import math
 
+import known_run
 import polars as pl
 import pytest
-import synthetic_run
-from hypothesis import given
-from hypothesis import strategies as st
-
 from dumbbell.analysis import metrics
 from dumbbell.analysis.pace import achieved_rate_bps, achieved_rate_from_links_bps
 from dumbbell.analysis.paths import base_rtt_ns, smallest_base_rtt_ns
 from dumbbell.records.schema import polars_schema
+from hypothesis import given
+from hypothesis import strategies as st
 
-BOTTLENECK = synthetic_run.PLAN["links"][0]
-REVERSE = synthetic_run.PLAN["links"][1]
+BOTTLENECK = known_run.PLAN["links"][0]
+REVERSE = known_run.PLAN["links"][1]
 
 
 @pytest.fixture(scope="module")
 def packets() -> pl.LazyFrame:
-    return synthetic_run.packets().lazy()
+    return known_run.packets().lazy()
 
 
 @pytest.fixture(scope="module")
 def links() -> pl.LazyFrame:
-    return synthetic_run.links().lazy()
+    return known_run.links().lazy()
 
 
 def test_goodput() -> None:
@@ -57,13 +56,13 @@ def test_common_window() -> None:
 
 
 def test_received_in_window() -> None:
-    samples = synthetic_run.samples().lazy()
+    samples = known_run.samples().lazy()
     received = metrics.received_in_window(samples, ["f1", "f2", "silent"], 500_000_000, 1_500_000_000)
     assert received == {"f1": 750_000, "f2": 250_000, "silent": 0}
 
 
 def test_received_in_window_counts_from_zero_before_the_first_sample() -> None:
-    received = metrics.received_in_window(synthetic_run.samples().lazy(), ["f1"], 0, 2_000_000_000)
+    received = metrics.received_in_window(known_run.samples().lazy(), ["f1"], 0, 2_000_000_000)
     assert received == {"f1": 1_500_000}
 
 
@@ -135,20 +134,20 @@ def test_completion_time() -> None:
 
 
 def test_achieved_rate_is_the_configured_one_if_lateness_is_steady(packets: pl.LazyFrame) -> None:
-    assert achieved_rate_bps(packets, BOTTLENECK) == pytest.approx(synthetic_run.RATE)
+    assert achieved_rate_bps(packets, BOTTLENECK) == pytest.approx(known_run.RATE)
     assert achieved_rate_bps(packets, REVERSE) is None
 
 
 def test_achieved_rate_shows_an_emulator_that_falls_behind(packets: pl.LazyFrame) -> None:
     """Lateness that grows by a tenth of the time stretches time by a tenth, whatever the schedule says."""
     behind = packets.with_columns(sent_ns=pl.col("delivery_ns") + pl.col("departure_ns") // 10)
-    assert achieved_rate_bps(behind, BOTTLENECK) == pytest.approx(synthetic_run.RATE / 1.1, rel=1e-6)
+    assert achieved_rate_bps(behind, BOTTLENECK) == pytest.approx(known_run.RATE / 1.1, rel=1e-6)
 
 
 def test_achieved_rate_leaves_idle_times_out(packets: pl.LazyFrame) -> None:
     late = pl.when(pl.col("packet") >= 800).then(300_000_000).otherwise(0)
     gap = packets.with_columns(pl.col("departure_ns", "delivery_ns", "sent_ns") + late)
-    assert achieved_rate_bps(gap, BOTTLENECK) == pytest.approx(synthetic_run.RATE)
+    assert achieved_rate_bps(gap, BOTTLENECK) == pytest.approx(known_run.RATE)
 
 
 def test_achieved_rate_counts_packets_that_were_lost_after_it(packets: pl.LazyFrame) -> None:
@@ -157,7 +156,7 @@ def test_achieved_rate_counts_packets_that_were_lost_after_it(packets: pl.LazyFr
         sent_ns=pl.when(lost).then(None).otherwise(pl.col("sent_ns")),
         delivery_ns=pl.when(lost).then(None).otherwise(pl.col("delivery_ns")),
     )
-    assert achieved_rate_bps(frame, BOTTLENECK) == pytest.approx(synthetic_run.RATE)
+    assert achieved_rate_bps(frame, BOTTLENECK) == pytest.approx(known_run.RATE)
 
 
 def test_achieved_rate_finds_lateness_on_another_link(packets: pl.LazyFrame) -> None:
@@ -167,7 +166,7 @@ def test_achieved_rate_finds_lateness_on_another_link(packets: pl.LazyFrame) -> 
         sent_ns=pl.col("delivery_ns") + pl.col("departure_ns") // 10,
     )
     both = pl.concat([packets.with_columns(sent_ns=pl.lit(None, pl.Int64)), last])
-    assert achieved_rate_bps(both, BOTTLENECK) == pytest.approx(synthetic_run.RATE / 1.1, rel=1e-6)
+    assert achieved_rate_bps(both, BOTTLENECK) == pytest.approx(known_run.RATE / 1.1, rel=1e-6)
 
 
 def test_achieved_rate_needs_a_tenth_of_a_second(packets: pl.LazyFrame) -> None:
@@ -175,13 +174,13 @@ def test_achieved_rate_needs_a_tenth_of_a_second(packets: pl.LazyFrame) -> None:
 
 
 def test_achieved_rate_from_links(links: pl.LazyFrame) -> None:
-    assert achieved_rate_from_links_bps(links, BOTTLENECK) == pytest.approx(synthetic_run.RATE, rel=0.001)
+    assert achieved_rate_from_links_bps(links, BOTTLENECK) == pytest.approx(known_run.RATE, rel=0.001)
     assert achieved_rate_from_links_bps(links, REVERSE) is None
 
 
 def test_base_rtt_is_there_and_back() -> None:
-    assert base_rtt_ns(synthetic_run.PLAN, synthetic_run.PLAN["flows"][0]) == 20_000_000
-    assert smallest_base_rtt_ns(synthetic_run.PLAN) == 20_000_000
+    assert base_rtt_ns(known_run.PLAN, known_run.PLAN["flows"][0]) == 20_000_000
+    assert smallest_base_rtt_ns(known_run.PLAN) == 20_000_000
 
 
 def test_no_metric_is_nan() -> None:

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from dumbbell.errors import InputError
 from dumbbell.records.directory import RunDirectory, attempts
 from dumbbell.records.files import read_json, write_json

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-import synthetic_run
-
 import dumbbell
+import known_run
+import pytest
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records.compose import compose
 from dumbbell.records.files import read_json, write_json
@@ -13,14 +12,14 @@ from dumbbell.records.files import read_json, write_json
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    return synthetic_run.make(tmp_path / "synthetic-abc")
+    return known_run.make(tmp_path / "synthetic-abc")
 
 
 def test_tables_have_the_documented_types(directory: Path) -> None:
     run = dumbbell.open(directory)
     assert run.samples["flow"].unique().sort().cast(str).to_list() == ["f1", "f2"]
     assert run.packets is not None
-    assert run.packets.height == synthetic_run.PACKETS
+    assert run.packets.height == known_run.PACKETS
     assert run.links.height == 400
     assert run.name == "synthetic"
     assert run.scenario_text.endswith("# a comment\n")
@@ -42,7 +41,7 @@ def test_compose_gives_every_figure(directory: Path) -> None:
     assert run.summary["jain_index"] == pytest.approx(0.8, abs=1e-5)
     assert run.summary["jain_window_s"] == [0.0, 2.0]
     bottleneck, reverse = run.summary["links"]
-    assert bottleneck["utilisation"] == pytest.approx(synthetic_run.PACKETS * synthetic_run.SERVICE_NS / 2e9)
+    assert bottleneck["utilisation"] == pytest.approx(known_run.PACKETS * known_run.SERVICE_NS / 2e9)
     assert bottleneck["queue_ms"]["p50"] == pytest.approx(5 - 1.2112)
     assert reverse["queue_ms"] is None
     assert run.summary["attempts"] == {"failed": 2, "excluded": 1}
@@ -63,20 +62,20 @@ def test_compose_without_packets(directory: Path) -> None:
 
 
 def test_one_flow_has_no_jain_index(tmp_path: Path) -> None:
-    files = synthetic_run.engine_output()
-    plan = synthetic_run.PLAN | {"flows": synthetic_run.PLAN["flows"][:1]}
+    files = known_run.engine_output()
+    plan = known_run.PLAN | {"flows": known_run.PLAN["flows"][:1]}
     files["traffic.json"]["flows"] = files["traffic.json"]["flows"][:1]
-    directory = synthetic_run.make(tmp_path / "run", files=files)
+    directory = known_run.make(tmp_path / "run", files=files)
     write_json(directory / "plan.json", plan)
     compose(dumbbell.open(directory), {})
     assert dumbbell.open(directory).summary["jain_index"] is None
 
 
 def test_a_flow_that_never_started_has_no_goodput(tmp_path: Path) -> None:
-    files = synthetic_run.engine_output()
+    files = known_run.engine_output()
     silent = {"received_bytes": 0, "start_ns": None, "first_byte_ns": None, "end_ns": None, "error": "refused"}
     files["traffic.json"]["flows"][1] |= silent
-    directory = synthetic_run.make(tmp_path / "run", files=files)
+    directory = known_run.make(tmp_path / "run", files=files)
     compose(dumbbell.open(directory), {})
     summary = dumbbell.open(directory).summary
     assert summary["flows"][1]["goodput_bps"] is None
@@ -86,14 +85,14 @@ def test_a_flow_that_never_started_has_no_goodput(tmp_path: Path) -> None:
 
 
 def test_a_udp_flow_has_no_retransmissions(tmp_path: Path) -> None:
-    files = synthetic_run.engine_output()
+    files = known_run.engine_output()
     report = {"sent_packets": 10, "refused_packets": 0, "socket_drops": 0, "schedule_error_us": {"p99": 1.0}}
     udp = {"cc_requested": None, "cc_actual": None, "busy_us": 0, "retransmitted_segments": 0, "udp": report}
     files["traffic.json"]["flows"][1] |= udp
-    directory = synthetic_run.make(tmp_path / "run", files=files)
+    directory = known_run.make(tmp_path / "run", files=files)
     workload = {"kind": "udp", "rate_bps": 2_000_000, "payload_bytes": 1472, "bytes": 300_000}
-    first, second = synthetic_run.PLAN["flows"]
-    write_json(directory / "plan.json", synthetic_run.PLAN | {"flows": [first, second | {"workload": workload}]})
+    first, second = known_run.PLAN["flows"]
+    write_json(directory / "plan.json", known_run.PLAN | {"flows": [first, second | {"workload": workload}]})
     compose(dumbbell.open(directory), {})
     flow = dumbbell.open(directory).summary["flows"][1]
     assert (flow["protocol"], flow["cc"], flow["label"]) == ("udp", None, "f2 udp")

@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import known_run
 import pytest
-import synthetic_run
-
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.verdict import Verdict, at_least, at_most, check_all, rules, worst
 from dumbbell.records import Run
@@ -21,12 +20,12 @@ Change = Callable[[Evidence], object]
 def sound() -> Evidence:
     """Evidence of a run without fault; a copy, free to be changed."""
     return Evidence(
-        plan=copy.deepcopy(synthetic_run.PLAN),
-        emulator=copy.deepcopy(synthetic_run.EMULATOR),
-        traffic=copy.deepcopy(synthetic_run.TRAFFIC),
-        lab=copy.deepcopy(synthetic_run.LAB),
+        plan=copy.deepcopy(known_run.PLAN),
+        emulator=copy.deepcopy(known_run.EMULATOR),
+        traffic=copy.deepcopy(known_run.TRAFFIC),
+        lab=copy.deepcopy(known_run.LAB),
         achieved_bps={"bottleneck": 10e6, "bottleneck-reverse": None},
-        logged_packets={"bottleneck": synthetic_run.PACKETS},
+        logged_packets={"bottleneck": known_run.PACKETS},
         min_rtt_us={"f1": 21_000, "f2": 21_500},
     )
 
@@ -84,9 +83,9 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("lateness", V, update("emulator.lateness_us.p99", 200.0)),
     ("lateness", S, update("emulator.lateness_us.p99", 201.0)),
     ("lateness", X, update("emulator.lateness_us.p99", 2001.0)),
-    ("lateness", V, update("emulator.late_over_1ms", synthetic_run.PACKETS // 1000)),
-    ("lateness", S, update("emulator.late_over_1ms", synthetic_run.PACKETS // 1000 + 1)),
-    ("lateness", X, update("emulator.late_over_1ms", synthetic_run.PACKETS // 50)),
+    ("lateness", V, update("emulator.late_over_1ms", known_run.PACKETS // 1000)),
+    ("lateness", S, update("emulator.late_over_1ms", known_run.PACKETS // 1000 + 1)),
+    ("lateness", X, update("emulator.late_over_1ms", known_run.PACKETS // 50)),
     ("stall", V, update("emulator.lateness_us.max", 10_000.0)),
     ("stall", S, update("emulator.lateness_us.max", 50_000.0)),
     ("stall", X, update("emulator.lateness_us.max", 200_001.0)),
@@ -122,21 +121,21 @@ CASES: list[tuple[str, Verdict, Change]] = [
         "conservation",
         V,
         both(
-            update("emulator.links.0.delivered_packets", synthetic_run.PACKETS - 5),
+            update("emulator.links.0.delivered_packets", known_run.PACKETS - 5),
             update("emulator.links.0.dropped_tail", 2),
             update("emulator.links.0.lost_after", 2),
             update("emulator.links.0.inside", 1),
-            update("emulator.left_packets", synthetic_run.PACKETS - 5),
+            update("emulator.left_packets", known_run.PACKETS - 5),
             update("emulator.dropped_packets", 4),
             update("emulator.inside_packets", 1),
         ),
     ),
-    ("conservation", X, update("emulator.links.0.delivered_packets", synthetic_run.PACKETS - 1)),
-    ("conservation", X, update("emulator.left_packets", synthetic_run.PACKETS + 1)),
-    ("packet-log", X, update("logged_packets.bottleneck", synthetic_run.PACKETS - 1)),
+    ("conservation", X, update("emulator.links.0.delivered_packets", known_run.PACKETS - 1)),
+    ("conservation", X, update("emulator.left_packets", known_run.PACKETS + 1)),
+    ("packet-log", X, update("logged_packets.bottleneck", known_run.PACKETS - 1)),
     ("interfaces", X, update("lab.interfaces.3.rx_dropped", 1)),
     ("interfaces", X, update("lab.interfaces.0.tx_errors", 2)),
-    ("interfaces", X, update("lab.interfaces.2.rx_packets", synthetic_run.PACKETS - 1)),
+    ("interfaces", X, update("lab.interfaces.2.rx_packets", known_run.PACKETS - 1)),
     ("softnet", S, update("lab.softnet_dropped", 1)),
     ("unroutable", S, update("emulator.unroutable_packets", 1)),
     ("rate", V, update("achieved_bps.bottleneck", 10.09e6)),
@@ -213,10 +212,10 @@ def test_a_long_rtt_allows_more_lateness() -> None:
 
 
 def test_evidence_of_a_run_directory(tmp_path: Path) -> None:
-    evidence = Evidence.of(Run(synthetic_run.make(tmp_path / "run")))
+    evidence = Evidence.of(Run(known_run.make(tmp_path / "run")))
     assert evidence.achieved_bps["bottleneck"] == pytest.approx(10e6)
     assert evidence.achieved_bps["bottleneck-reverse"] is None
-    assert evidence.logged_packets == {"bottleneck": synthetic_run.PACKETS}
+    assert evidence.logged_packets == {"bottleneck": known_run.PACKETS}
     assert evidence.min_rtt_us == {"f1": 21_000, "f2": 21_000}
 
 
@@ -227,7 +226,7 @@ def test_json_shape() -> None:
     assert check.as_json() == {
         "check": "ring-drops",
         "verdict": "invalid",
-        "measured": f"3 of {synthetic_run.PACKETS} packets lost in the ring",
+        "measured": f"3 of {known_run.PACKETS} packets lost in the ring",
         "threshold": "none",
         "why": "packets were lost between kernel and emulator: a loss that no link caused",
     }
