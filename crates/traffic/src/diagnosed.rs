@@ -54,8 +54,9 @@ pub struct Diagnosed {
     receivers: Vec<Connection>,
     closed: Totals,
     next_discovery: Time,
-    /// Of the first connection seen.
+    /// Of the connection that has sent most: a program may have others, to control it, with the kernel's default.
     pub cc: Option<String>,
+    most_sent: u64,
 }
 
 impl Diagnosed {
@@ -71,6 +72,7 @@ impl Diagnosed {
             closed: Totals::default(),
             next_discovery: Time(i64::MIN),
             cc: None,
+            most_sent: 0,
         }
     }
 
@@ -113,11 +115,14 @@ impl Diagnosed {
     fn discover(&mut self, shared: &mut Shared) -> io::Result<()> {
         let (from, to) = (self.from, self.to);
         if let Some(diag) = shared.diags.get_mut(&self.from_host) {
-            let (senders, cc) = (&mut self.senders, &mut self.cc);
+            let (senders, cc, most_sent) = (&mut self.senders, &mut self.cc, &mut self.most_sent);
             diag.connected(|d| match (d.id.local(), d.id.remote()) {
                 (Some(local), Some(remote)) if *local.ip() == from && remote == to => {
                     note(senders, d, local.port());
-                    *cc = cc.take().or_else(|| d.cc.map(str::to_owned));
+                    let sent = d.info.map_or(0, |info| info.first_sent());
+                    if cc.is_none() || sent > *most_sent {
+                        (*cc, *most_sent) = (d.cc.map(str::to_owned), sent);
+                    }
                 }
                 _ => {}
             })?;

@@ -96,10 +96,7 @@ impl<'a> EventLoop<'a> {
             if let Some(ended) = self.ended {
                 break ended;
             }
-            let next_timer = self.timers.peek().map(|Reverse((time, _))| *time);
-            let next_datagram = self.datagrams.peek().map(|Reverse((time, _))| *time);
-            let next = next_timer.into_iter().chain(next_datagram).min().expect("the end is a timer");
-            self.shared.poller.wait(&mut ready, (next - self.shared.clock.now()).as_nanos())?;
+            self.shared.poller.wait(&mut ready, (self.wake_at() - self.shared.clock.now()).as_nanos())?;
             for source in &ready {
                 self.handle(*source)?;
                 self.send_datagrams();
@@ -112,6 +109,14 @@ impl<'a> EventLoop<'a> {
         self.close_all();
         let EventLoop { agents, shared, interrupted, .. } = self;
         Ok(Outcome { agents, shared, ended, interrupted })
+    }
+
+    /// When to look again if nothing becomes ready: shortly before a datagram is due, as waking up takes its time. From then
+    /// on the loop polls without sleeping.
+    fn wake_at(&self) -> Time {
+        let timer = self.timers.peek().map(|Reverse((time, _))| *time);
+        let datagram = self.datagrams.peek().map(|Reverse((time, _))| *time - self.plan.emulate.spin_ns);
+        timer.into_iter().chain(datagram).min().expect("the end is a timer")
     }
 
     fn send_datagrams(&mut self) {

@@ -48,7 +48,7 @@ pub struct Poller {
 }
 
 /// Readiness found at once: few enough that timers stay on time, many enough to amortise the system call.
-pub const BATCH: usize = 64;
+const BATCH: usize = 64;
 
 impl Poller {
     pub fn new() -> Result<Poller> {

@@ -240,7 +240,7 @@ impl TcpFlow {
             shared.sampler.push(sample);
         }
         match self.phase {
-            Phase::Connecting => self.report.error = Some("it was not connected by its end".to_owned()),
+            Phase::Connecting => self.report.error = Some("it was not connected when it stopped".to_owned()),
             Phase::Sending if self.bytes.is_none() => self.report.completed = on_time,
             _ => {}
         }

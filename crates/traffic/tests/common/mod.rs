@@ -30,7 +30,7 @@ pub fn plan(duration_ns: i64, flows: Value) -> Plan {
         "nodes": [host("h1", "127.0.0.1"), host("h2", "127.0.0.2"), host("lonely", "127.0.0.3")],
         "links": [], "flows": flows,
         "record": {"sample_interval_ns": 10 * MS, "packets": false},
-        "emulate": {"ring_bytes": 0, "spin_ns": 0, "arena_bytes": 0},
+        "emulate": {"ring_bytes": 0, "spin_ns": 20000, "arena_bytes": 0},
     }))
     .unwrap()
 }
