@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -18,13 +19,24 @@ _MARKS_PER_LANE: Final = 2000
 _LOST: Final = ("dropped-tail", "lost-before", "lost-after")
 
 
-def events(run: Run, groups: Sequence[Group], samples: pl.DataFrame | None) -> tuple[tuple[Events, ...], str]:
-    """Drops at any link and retransmissions, per group, and the note that says what they were drawn from."""
+@dataclass(frozen=True)
+class Found:
+    """All events, what they were drawn from, and which kinds are known for each flow."""
+
+    events: tuple[Events, ...]
+    note: str
+    per_flow: tuple[str, ...]
+
+
+def events(run: Run, groups: Sequence[Group], samples: pl.DataFrame | None) -> Found:
+    """Drops at any link and retransmissions, per group."""
     width = round_width_ns(run.plan["duration_ns"] / _MARKS_PER_LANE)
     group_of = {flow: index for index, group in enumerate(groups) for flow in group.flows}
     found: list[Events] = []
+    per_flow: list[str] = []
     if run.has("packets"):
         found += _grouped(DROP, _packet_drops(run), group_of, width)
+        per_flow.append(DROP)
         source = "Drops: every packet that a link dropped or lost, at its arrival there."
     elif run.has("links"):
         found += _grouped(DROP, _link_drops(run), group_of, width)
@@ -33,8 +45,10 @@ def events(run: Run, groups: Sequence[Group], samples: pl.DataFrame | None) -> t
         source = "Drops are unknown."
     if samples is not None:
         found += _grouped(RETRANSMISSION, retransmissions(samples), group_of, width)
+        per_flow.append(RETRANSMISSION)
         source += " Retransmissions: as the sender's counter grew between two samples."
-    return tuple(found), f"{source} One mark per {words.seconds(width / 1e9)}."
+    note = f"{source} One mark per {words.seconds(width / 1e9)}."
+    return Found(tuple(found), note, tuple(per_flow))
 
 
 def retransmissions(samples: pl.DataFrame) -> pl.DataFrame:

@@ -20,6 +20,7 @@ _WIDTH_IN: Final = 7.0
 _PANEL_IN: Final = 1.25
 _LANES_IN: Final = 0.32
 _MANY: Final = 24
+_MOST_TRIANGLES: Final = 60
 _NEUTRAL: Final = "#4d5866"
 _DROP: Final = "#c2321d"
 
@@ -64,13 +65,10 @@ def _panel(ax: Axes, panel: Panel, plots: Plots) -> None:
     else:
         for line in view.lines:
             ax.plot(time, line.values.to_numpy(), **_style(line, plots))
-    if panel.from_zero:
-        ax.set_ylim(bottom=0)
+    _limits(ax, view, panel.from_zero)
     for reference in view.references:
         ax.axhline(reference.value, color="0.5", linewidth=0.7, dashes=(5, 3), zorder=1.5)
         _label(ax, reference, inside=view.second is not None)
-    if view.second is not None:
-        _headroom(ax, view)
     # Marks of drops stand on the upper edge.
     ax.set_title(f"{panel.title}, {view.name}" if view.name else panel.title, pad=7 if len(view.marks_s) else None)
     ax.set_ylabel(panel.unit)
@@ -80,16 +78,23 @@ def _panel(ax: Axes, panel: Panel, plots: Plots) -> None:
         twin = ax.secondary_yaxis("right", functions=(to, back))
         twin.set_ylabel(view.second.unit)
     if len(view.marks_s):
-        ax.plot(
-            view.marks_s.to_numpy(),
-            [1.0] * len(view.marks_s),
-            linestyle="none",
-            marker="v",
-            markersize=3,
-            color=_DROP,
-            transform=ax.get_xaxis_transform(),
-            clip_on=False,
-        )
+        _drops(ax, view)
+
+
+def _drops(ax: Axes, view: View) -> None:
+    """On the upper edge: triangles, or ticks where triangles would run together."""
+    crowded = len(view.marks_s) > _MOST_TRIANGLES
+    ax.plot(
+        view.marks_s.to_numpy(),
+        [1.02] * len(view.marks_s),
+        linestyle="none",
+        marker="|" if crowded else "v",
+        markersize=4 if crowded else 3,
+        markeredgewidth=0.4,
+        color=_DROP,
+        transform=ax.get_xaxis_transform(),
+        clip_on=False,
+    )
 
 
 def _scaling(factor: float) -> Callable[[Any], Any]:
@@ -111,11 +116,13 @@ def _label(ax: Axes, reference: Reference, inside: bool) -> None:
     )
 
 
-def _headroom(ax: Axes, view: View) -> None:
-    """Leave room for the words above the highest reference."""
+def _limits(ax: Axes, view: View, from_zero: bool) -> None:
+    """Room for curves and levels, and for words above the level where an axis stands on the right."""
     low, high = ax.get_ylim()
-    if view.references:
-        ax.set_ylim(top=max(high, low + (max(r.value for r in view.references) - low) * 1.16))
+    levels = [reference.value for reference in view.references]
+    low = 0.0 if from_zero else min([low, *(level - 0.03 * (high - level) for level in levels)])
+    above = 1.16 if view.second is not None else 1.05
+    ax.set_ylim(low, max([high, *(low + above * (level - low) for level in levels)]))
 
 
 def _thin_lines(ax: Axes, view: View, plots: Plots) -> None:
@@ -139,7 +146,7 @@ def _lanes(ax: Axes, plots: Plots) -> None:
     names = [group.label for group in plots.groups]
     others = [events for events in plots.events if events.group is None]
     if others:
-        names.append("other")
+        names.append("other" if DROP in plots.counted_per_flow else "any flow")
     for events in plots.events:
         lane = len(plots.groups) if events.group is None else events.group
         _marks(ax, events, lane, _NEUTRAL if events.group is None else plots.groups[events.group].light)

@@ -102,5 +102,7 @@ class Plots:
     panels: tuple[Panel, ...]
     events: tuple[Events, ...]
     events_note: str
+    counted_per_flow: tuple[str, ...]
+    """Kinds of events that are known for each flow; without packet records drops are known per link only."""
     missing: tuple[str, ...]
     """Sentences that say which plot could not be drawn and why."""

@@ -19,6 +19,7 @@ def payload(plots: Plots) -> str:
         "panels": [_panel(panel) for panel in plots.panels],
         "events": [_events(events) for events in plots.events],
         "eventsNote": plots.events_note,
+        "countedPerFlow": plots.counted_per_flow,
     }
     return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dumbbell.errors import DumbbellError
 from dumbbell.records import Run
 from dumbbell.report import words
-from dumbbell.report.events import events
+from dumbbell.report.events import Found, events
 from dumbbell.report.facts import facts
 from dumbbell.report.flow_panels import Samples
 from dumbbell.report.flow_panels import panels as flow_panels
@@ -34,9 +34,9 @@ def build(run: Run) -> Plots:
     except DumbbellError as error:
         missing.append(f"Queue: {_reason(error)}.")
     try:
-        marks, note = events(run, legend, samples.rows if samples else None)
+        found = events(run, legend, samples.rows if samples else None)
     except DumbbellError as error:
-        marks, note = (), ""
+        found = Found((), "", ())
         missing.append(f"Drops and retransmissions: {_reason(error)}.")
     if run.plan["record"]["packets"] and not run.has("packets"):
         missing.append("The queue of each packet, drops of each flow: packets.parquet is missing.")
@@ -46,7 +46,9 @@ def build(run: Run) -> Plots:
             missing.append(f"{words.listed(absent)}: no flow has samples of it.")
     drawn.sort(key=lambda panel: next(i for i, start in enumerate(_ORDER) if panel.key.startswith(start)))
     duration = run.plan["duration_ns"] / 1e9
-    return Plots(run.plan["name"], duration, legend, tuple(drawn), marks, note, tuple(missing))
+    return Plots(
+        run.plan["name"], duration, legend, tuple(drawn), found.events, found.note, found.per_flow, tuple(missing)
+    )
 
 
 def _reason(error: DumbbellError) -> str:

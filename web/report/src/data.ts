@@ -51,6 +51,7 @@ export interface Report {
   panels: Panel[];
   events: Events[];
   eventsNote: string;
+  countedPerFlow: Events["kind"][];
 }
 
 type Packed<T> = { [K in keyof T]: K extends "time" | "values" | "marks" | "count" ? string : T[K] };

@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import { gutters, join, timeAxisOptions, zoomToSelection } from "./base-plot";
-import type { Events, Group } from "./data";
+import type { Events, Group, Report } from "./data";
 import { color, FONT, groupColor } from "./theme";
 import type { TimeAxis } from "./time-axis";
 
@@ -12,15 +12,28 @@ const REACH = 4;
 
 export interface Lane {
   group: number | null;
+  name: string;
+  /** Which kinds are known for this lane. */
+  known: Events["kind"][];
   drops: Events | undefined;
   retransmissions: Events | undefined;
 }
 
-export function lanes(events: Events[], groups: Group[]): Lane[] {
+export function lanes(report: Report): Lane[] {
   const of = (kind: Events["kind"], group: number | null) =>
-    events.find((candidate) => candidate.kind === kind && candidate.group === group);
-  const keys = [...groups.keys(), ...(events.some((candidate) => candidate.group === null) ? [null] : [])];
-  return keys.map((group) => ({ group, drops: of("drop", group), retransmissions: of("retransmission", group) }));
+    report.events.find((events) => events.kind === kind && events.group === group);
+  const perFlow = report.countedPerFlow;
+  const marks = (group: number | null) => ({ drops: of("drop", group), retransmissions: of("retransmission", group) });
+  const flows = report.groups.map(
+    ({ label, flows }, group): Lane => ({
+      group,
+      name: flows === 1 ? (label.split(" ")[0] ?? "") : label,
+      known: perFlow,
+      ...marks(group),
+    }),
+  );
+  if (report.events.every((events) => events.group !== null)) return flows;
+  return [...flows, { group: null, name: perFlow.includes("drop") ? "other" : "any flow", known: ["drop"], ...marks(null) }];
 }
 
 export class LanePlot {
@@ -98,7 +111,7 @@ export class LanePlot {
       const top = bbox.top + i * step;
       const half = (step - 6 * ratio) / 2;
       const group = lane.group === null ? undefined : this.groups[lane.group];
-      this.labels(lane, group, top, half, ratio);
+      this.labels(lane, top, half, ratio);
       ctx.fillStyle = group ? groupColor(group) : color("--soft");
       if (lane.group === null || !this.hidden.has(lane.group)) {
         this.marks(lane.drops, top + 3 * ratio, half, 1);
@@ -110,18 +123,19 @@ export class LanePlot {
     ctx.restore();
   }
 
-  private labels(lane: Lane, group: Group | undefined, top: number, half: number, ratio: number): void {
+  private labels(lane: Lane, top: number, half: number, ratio: number): void {
     const { ctx, bbox } = this.u;
     ctx.fillStyle = color("--ink");
     ctx.textAlign = "right";
-    const name = group ? (group.flows === 1 ? (group.label.split(" ")[0] ?? "") : group.label) : "other";
-    ctx.fillText(name, bbox.left - 8 * ratio, top + 3 * ratio + half, bbox.left - 10 * ratio);
+    ctx.fillText(lane.name, bbox.left - 8 * ratio, top + 3 * ratio + half, bbox.left - 10 * ratio);
     ctx.fillStyle = color("--soft");
     ctx.textAlign = "left";
     const x = bbox.left + bbox.width + 6 * ratio;
     const room = this.u.width * ratio - x;
-    ctx.fillText(count(lane.drops, room / ratio > 60 ? "dropped" : "dr."), x, top + 3 * ratio + half * 0.5, room);
-    ctx.fillText(count(lane.retransmissions, room / ratio > 60 ? "resent" : "re."), x, top + 3 * ratio + half * 1.5, room);
+    const [dropped, resent] = room / ratio > 60 ? ["dropped", "resent"] : ["dr.", "re."];
+    const y = top + 3 * ratio + half / 2;
+    if (lane.known.includes("drop")) ctx.fillText(count(lane.drops, dropped), x, y, room);
+    if (lane.known.includes("retransmission")) ctx.fillText(count(lane.retransmissions, resent), x, y + half, room);
   }
 
   private marks(events: Events | undefined, top: number, height: number, alpha: number): void {
@@ -138,7 +152,7 @@ export class LanePlot {
   }
 }
 
-function count(events: Events | undefined, word: string): string {
+function count(events: Events | undefined, word = ""): string {
   return `${(events?.count.reduce((a, b) => a + b, 0) ?? 0).toLocaleString("en")} ${word}`;
 }
 

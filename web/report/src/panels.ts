@@ -53,11 +53,14 @@ export function linePanel(panel: Panel, report: Report, axis: TimeAxis, host: HT
 }
 
 export function lanePanel(report: Report, axis: TimeAxis, host: HTMLElement, onTime: OnTime): Drawn {
-  const all = lanes(report.events, report.groups);
+  const all = lanes(report);
   const frame = frameOf("events", "Drops and retransmissions", "", host);
   frame.note.textContent = report.eventsNote;
-  frame.canvas.setAttribute("aria-label", `Drops and retransmissions over time. ${laneTotals(all, report.groups)}`);
+  frame.canvas.setAttribute("aria-label", `Drops and retransmissions over time. ${laneTotals(all)}`);
+  const near = element("output", { "aria-label": "Drops and retransmissions at the crosshair" });
+  frame.values.append(near);
   const plot = new LanePlot(all, report.groups, axis, frame.canvas, (drawn) => {
+    near.textContent = countsInWords(all, drawn.countsAtCursor());
     onTime(timeAtCursor(drawn));
   });
   return {
@@ -140,9 +143,18 @@ function description(panel: Panel, view: View, groups: Group[], axis: TimeAxis):
   return `${panel.title} in ${panel.unit} over ${axis.duration} s: ${curves.join("; ")}. ${keys}`;
 }
 
-function laneTotals(all: Lane[], groups: Group[]): string {
+function countsInWords(all: Lane[], counts: [drops: number, retransmissions: number][] | null): string {
+  const said = (counts ?? []).flatMap(([drops, resent], i) => {
+    const words = [...(drops ? [`${drops} dropped`] : []), ...(resent ? [`${resent} resent`] : [])];
+    return words.length ? [`${all[i]?.name}: ${words.join(", ")}`] : [];
+  });
+  return said.length > MOST_NAMED ? `${said.slice(0, MOST_NAMED).join("; ")}; …` : said.join("; ");
+}
+
+function laneTotals(all: Lane[]): string {
   const total = (counts: number[] | undefined) => (counts ?? []).reduce((a, b) => a + b, 0);
-  const name = (lane: Lane) => (lane.group === null ? "other" : groups[lane.group]?.label);
-  const of = (lane: Lane) => `${total(lane.drops?.count)} drops, ${total(lane.retransmissions?.count)} retransmissions`;
-  return `${all.map((lane) => `${name(lane)}: ${of(lane)}`).join("; ")}.`;
+  const drops = (lane: Lane) => (lane.known.includes("drop") ? [`${total(lane.drops?.count)} drops`] : []);
+  const resent = (lane: Lane) =>
+    lane.known.includes("retransmission") ? [`${total(lane.retransmissions?.count)} retransmissions`] : [];
+  return `${all.map((lane) => `${lane.name}: ${[...drops(lane), ...resent(lane)].join(", ")}`).join("; ")}.`;
 }

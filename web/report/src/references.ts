@@ -64,7 +64,7 @@ function labelInside(
   ctx.fillText(label, x, at);
 }
 
-/** Small triangles at the upper edge, one per drop. */
+/** Marks at the upper edge, one per drop: triangles, or ticks where triangles would run together. */
 export function drawMarks(u: uPlot, times: number[]): void {
   const { ctx, bbox } = u;
   const size = 4 * devicePixelRatio;
@@ -72,9 +72,14 @@ export function drawMarks(u: uPlot, times: number[]): void {
   ctx.save();
   ctx.fillStyle = color("--drop");
   ctx.beginPath();
-  for (const time of times) {
-    if (time < (min ?? 0) || time > (max ?? 0)) continue;
+  const visible = times.filter((time) => time >= (min ?? 0) && time <= (max ?? 0));
+  const crowded = visible.length * size > bbox.width / 4;
+  for (const time of visible) {
     const x = u.valToPos(time, "x", true);
+    if (crowded) {
+      ctx.rect(x, bbox.top - size, devicePixelRatio / 2, 2 * size);
+      continue;
+    }
     ctx.moveTo(x - size, bbox.top - size);
     ctx.lineTo(x + size, bbox.top - size);
     ctx.lineTo(x, bbox.top + size);

@@ -1,0 +1,216 @@
+"""The report in a browser, opened from disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dumbbell import report
+from dumbbell.records import Run
+from playwright.sync_api import Browser, Page, sync_playwright
+from synthetic_run import CHECKS, LATE, Synthetic
+
+QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    assert chromium, "the browser tests need Chromium: apt-get install chromium, or set CHROMIUM to its path"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu", *QUIET])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("reports")
+    specs = {
+        "valid": Synthetic(),
+        "invalid": Synthetic(verdict="invalid", checks=[*CHECKS[1:], LATE]),
+        "links": Synthetic(packets=False),
+        "hostile": Synthetic(name='</script><script>document.title="hacked"</script>'),
+        "many": Synthetic(ccs=("cubic", "bbr") * 500, duration_s=10, sample_s=0.05, stagger_s=0.001),
+    }
+    return {
+        name: report.write_html(Run(spec.write(folder / name)), folder / f"{name}.html") for name, spec in specs.items()
+    }
+
+
+class Opened:
+    """A report in a page, and all that it asked for or complained about."""
+
+    def __init__(self, browser: Browser, path: Path, width: int = 1280, scheme: str = "light") -> None:
+        self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector(".u-over")
+
+    def drawn(self) -> list[str]:
+        """What each plot shows, as pixels."""
+        return [canvas.evaluate("canvas => canvas.toDataURL()") for canvas in self.page.locator(".plot canvas").all()]
+
+    def close(self) -> None:
+        self.page.close()
+
+
+@pytest.fixture
+def open_report(browser: Browser, reports: dict[str, Path]) -> Iterator[Any]:
+    opened: list[Opened] = []
+
+    def start(name: str, **options: Any) -> Opened:
+        opened.append(Opened(browser, reports[name], **options))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+def drag(page: Page, plot: int, start: float, end: float) -> None:
+    over = page.locator(".plot .u-over").nth(plot)
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + start * box["width"], y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + end * box["width"], y, steps=5)
+    page.mouse.up()
+
+
+@pytest.mark.parametrize("name", ["valid", "invalid", "links", "many"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_opens_offline_and_silently(open_report: Any, name: str, scheme: str) -> None:
+    opened = open_report(name, scheme=scheme)
+    assert opened.page.locator(".plot canvas").count() == 6
+    assert opened.complaints == []
+    assert [url for url in opened.requests if not url.startswith(("file:", "data:"))] == []
+    assert len([url for url in opened.requests if url.startswith("file:")]) == 1
+
+
+def test_the_first_line_is_the_verdict(open_report: Any) -> None:
+    first = open_report("valid").page.locator("body").inner_text().splitlines()[0]
+    assert first.startswith("valid")
+    page = open_report("invalid").page
+    assert page.locator("body").inner_text().startswith("invalid")
+    assert "p99 51,204 us" in page.locator(".verdict").inner_text()
+
+
+def test_a_hostile_name_is_only_text(open_report: Any) -> None:
+    page = open_report("hostile").page
+    assert page.title().endswith(": valid")
+    assert page.locator("h1").inner_text().startswith("</script><script>")
+
+
+def test_zooming_one_plot_zooms_all_and_a_double_click_shows_all_again(open_report: Any) -> None:
+    opened = open_report("valid")
+    whole = opened.drawn()
+    drag(opened.page, 1, 0.25, 0.5)
+    opened.page.mouse.move(0, 0)
+    zoomed = opened.drawn()
+    assert all(before != after for before, after in zip(whole, zoomed, strict=True))
+    assert opened.page.get_by_role("button", name="Show the whole run").is_enabled()
+    opened.page.locator(".plot .u-over").nth(3).dblclick(position={"x": 30, "y": 60})
+    opened.page.mouse.move(0, 0)
+    assert opened.drawn() == whole
+    assert opened.page.get_by_role("button", name="Show the whole run").is_disabled()
+
+
+def test_the_crosshair_reads_the_same_time_in_all_plots(open_report: Any) -> None:
+    page = open_report("valid").page
+    drag(page, 1, 0.7, 0.7)
+    values = page.locator(".values output").all_inner_texts()
+    assert len([value for value in values if value]) >= 9, "2 flows in 4 plots, and the queue"
+    assert page.locator(".controls .time").inner_text().startswith("t = 14.0")
+    assert all(page.locator(".u-cursor-x").nth(i).is_visible() for i in range(6))
+
+
+def test_the_legend_toggles_a_flow_in_every_plot(open_report: Any) -> None:
+    opened = open_report("valid")
+    whole = opened.drawn()
+    flow = opened.page.locator("button.flow").nth(1)
+    flow.click()
+    assert flow.get_attribute("aria-pressed") == "false"
+    without = opened.drawn()
+    changed = [before != after for before, after in zip(whole, without, strict=True)]
+    assert changed == [True, True, True, False, True, True], "all but the queue"
+    flow.click()
+    assert opened.drawn() == whole
+
+
+def test_shift_click_shows_a_flow_alone_and_again_all(open_report: Any) -> None:
+    page = open_report("valid").page
+    flows = page.locator("button.flow")
+
+    def pressed() -> list[str | None]:
+        return [button.get_attribute("aria-pressed") for button in flows.all()]
+
+    flows.nth(1).click(modifiers=["Shift"])
+    assert pressed() == ["false", "true"]
+    flows.nth(1).click(modifiers=["Shift"])
+    assert pressed() == ["true", "true"]
+
+
+def test_keys_move_zoom_and_reset(open_report: Any) -> None:
+    opened = open_report("valid")
+    whole = opened.drawn()
+    opened.page.locator(".canvas").nth(2).focus()
+    opened.page.keyboard.press("ArrowRight")
+    assert opened.page.locator(".controls .time").inner_text().startswith("t = 10.")
+    opened.page.keyboard.press("+")
+    assert opened.drawn() != whole
+    opened.page.keyboard.press("0")
+    assert opened.drawn() == whole
+
+
+def test_the_queue_of_another_link_can_be_chosen(open_report: Any) -> None:
+    opened = open_report("links")
+    before = opened.drawn()
+    opened.page.get_by_label("Link whose queue is shown").select_option("bottleneck-reverse")
+    after = opened.drawn()
+    assert [a != b for a, b in zip(before, after, strict=True)] == [False, False, False, True, False, False]
+    assert "bottleneck-reverse" in opened.page.locator('[data-plot="queue_bytes"] .note').inner_text()
+
+
+def test_a_thousand_flows_have_a_short_legend_and_all_their_lines(open_report: Any) -> None:
+    page = open_report("many").page
+    assert page.locator("button.flow").all_inner_texts() == ["cubic × 500", "bbr × 500"]  # noqa: RUF001
+    assert page.locator("table[aria-label=Flows] tbody tr").count() == 1000
+
+
+@pytest.mark.parametrize("width", [400, 1280, 1920])
+def test_no_width_makes_the_page_scroll_sideways(open_report: Any, width: int) -> None:
+    page = open_report("valid", width=width).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_plots_follow_the_width_of_the_window(open_report: Any) -> None:
+    page = open_report("valid").page
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.wait_for_function("document.querySelector('.plot .uplot').clientWidth < 700")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+
+
+def test_plots_have_names_and_descriptions_for_screen_readers(open_report: Any) -> None:
+    page = open_report("valid").page
+    labels = [canvas.get_attribute("aria-label") or "" for canvas in page.locator(".canvas").all()]
+    assert labels[1].startswith("Congestion window in packets over 20 s: f1 cubic from 10.0 to 509")
+    assert "25 drops" in labels[5]
+
+
+def test_printing_shows_the_plots_on_white(open_report: Any) -> None:
+    opened = open_report("valid", scheme="dark")
+    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    ground = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == "rgb(253, 253, 251)"
+    assert opened.page.pdf()[:4] == b"%PDF"

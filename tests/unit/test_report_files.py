@@ -1,0 +1,177 @@
+"""What `dumbbell report` writes: the page's words, figures, CSV."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from dumbbell import report
+from dumbbell.errors import DumbbellError, InputError
+from dumbbell.records import Run
+from dumbbell.report import words
+from dumbbell.report.markup import Html, el
+from synthetic_run import CHECKS, LATE, SCENARIO, STARVED, Synthetic
+
+ATTACK = '</title><script>alert("1")</script>'
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return Run(Synthetic().write(tmp_path_factory.mktemp("run") / "run"))
+
+
+@pytest.fixture
+def assets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without the built front end: these tests are about words."""
+    from dumbbell.report import html as module
+
+    read = module._read
+    monkeypatch.setattr(module, "_read", lambda name: "" if name.startswith("assets/") else read(name))
+
+
+def page(run: Run, tmp_path: Path) -> str:
+    return report.write_html(run, tmp_path / "out" / "report.html").read_text()
+
+
+def visible(page: str) -> str:
+    """The words of the body in their order."""
+    body = page[page.index("<body>") : page.index('<script type="application/json"')]
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body))).strip()
+
+
+@pytest.mark.usefixtures("assets")
+class TestPage:
+    def test_first_words_are_the_verdict(self, run: Run, tmp_path: Path) -> None:
+        assert visible(page(run, tmp_path)).startswith("valid all 5 checks passed bbr-vs-cubic")
+
+    def test_an_invalid_run_says_so_and_why(self, tmp_path: Path) -> None:
+        spec = Synthetic(verdict="invalid", checks=[*CHECKS[1:], LATE, STARVED])
+        text = visible(page(Run(spec.write(tmp_path / "run")), tmp_path))
+        assert text.startswith("invalid 2 of 6 checks did not pass lateness : p99 51,204 us, allowed <= 300 us.")
+        assert "The emulator was stopped" in text
+
+    def test_other_attempts_are_counted_in_the_first_line(self, tmp_path: Path) -> None:
+        spec = Synthetic(attempts={"failed": 2, "excluded": 1})
+        text = visible(page(Run(spec.write(tmp_path / "run")), tmp_path))
+        assert text.startswith("valid all 5 checks passed other attempts: 2 failed and 1 excluded as invalid")
+
+    def test_a_failed_run_without_summary_is_invalid_and_names_what_is_missing(self, tmp_path: Path) -> None:
+        directory = Synthetic().write(tmp_path / "run")
+        manifest = json.loads((directory / "manifest.json").read_text())
+        manifest |= {"status": "failed", "reason": "the emulator ended"}
+        (directory / "manifest.json").write_text(json.dumps(manifest))
+        for name in ("summary.json", "samples.parquet", "packets.parquet", "scenario.toml"):
+            (directory / name).unlink()
+        text = visible(page(Run(directory, incomplete=True), tmp_path))
+        assert text.startswith("invalid this run failed: the emulator ended")
+        assert "samples.parquet is missing" in text
+        assert "packets.parquet is missing" in text
+
+    def test_names_and_scenarios_cannot_become_markup(self, tmp_path: Path) -> None:
+        spec = Synthetic(name=ATTACK, scenario=SCENARIO.replace("bbr-vs-cubic", ATTACK.replace('"', "'")))
+        written = page(Run(spec.write(tmp_path / "run")), tmp_path)
+        assert "<script>alert" not in written
+        assert written.count("<script") == 2, "the data and the program"
+        assert ATTACK in visible(written)
+
+    def test_a_summary_without_a_verdict_is_refused(self, tmp_path: Path) -> None:
+        directory = Synthetic().write(tmp_path / "run")
+        summary = json.loads((directory / "summary.json").read_text())
+        del summary["checks"]
+        (directory / "summary.json").write_text(json.dumps(summary))
+        with pytest.raises(DumbbellError, match="lacks 'checks'"):
+            page(Run(directory), tmp_path)
+
+    def test_an_empty_manifest_costs_only_what_it_would_tell(self, tmp_path: Path) -> None:
+        directory = Synthetic().write(tmp_path / "run")
+        (directory / "manifest.json").write_text('{"status": "complete"}')
+        text = visible(page(Run(directory), tmp_path))
+        assert text.startswith("valid")
+        assert "Repeat this run" not in text
+
+    def test_a_thousand_flows_stay_below_10_mb(self, tmp_path: Path) -> None:
+        spec = Synthetic(ccs=("cubic", "bbr") * 500, duration_s=10, sample_s=0.05, stagger_s=0.001)
+        assert len(page(Run(spec.write(tmp_path / "run")), tmp_path)) < 10e6
+
+
+def test_a_front_end_that_was_not_built_is_an_error_with_a_hint(run: Run, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    from dumbbell.report import html as module
+
+    monkeypatch.setattr(module, "files", lambda package: tmp_path)
+    with pytest.raises(DumbbellError, match="npm run build"):
+        page(run, tmp_path)
+
+
+@pytest.mark.parametrize(("format", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_figures_are_written_and_the_same_each_time(run: Run, tmp_path: Path, format: str, magic: bytes) -> None:
+    first, second = (report.write(run, format, tmp_path / f"{n}.{format}")[0].read_bytes() for n in (1, 2))
+    assert first.startswith(magic)
+    assert first == second
+
+
+@pytest.mark.filterwarnings("error")
+def test_figures_of_many_flows_and_of_none(tmp_path: Path) -> None:
+    many = Run(Synthetic(ccs=("cubic", "bbr") * 20, duration_s=4, stagger_s=0.05).write(tmp_path / "many"))
+    assert len(report.figure(many).axes) == 6
+    directory = Synthetic().write(tmp_path / "none")
+    for table in directory.glob("*.parquet"):
+        table.unlink()
+    figure = report.figure(Run(directory))
+    assert not figure.axes
+    assert "samples.parquet is missing" in figure.texts[0].get_text()
+
+
+def test_figure_and_run_plot_are_one(run: Run) -> None:
+    titles = [axes.get_title(loc="left") for axes in run.plot().axes]
+    assert titles[:4] == ["Throughput", "Congestion window", "RTT", "Queue, bottleneck"]
+
+
+def test_csv_holds_what_the_plots_show_in_units_that_never_change(run: Run, tmp_path: Path) -> None:
+    written = {path.name: pl.read_csv(path) for path in report.write(run, "csv", tmp_path / "csv")}
+    columns = ["goodput_bps", "cwnd_packets", "srtt_ms", "queue_bytes", "bytes_in_flight"]
+    assert list(written) == [*(f"{column}.csv" for column in columns), "events.csv"]
+    assert written["cwnd_packets.csv"].columns == ["time_s", "flow", "cwnd_packets"]
+    assert written["cwnd_packets.csv"]["cwnd_packets"].max() == run.samples["cwnd_packets"].max()
+    assert run.packets is not None
+    assert written["queue_bytes.csv"]["queue_bytes"].max() == pytest.approx(run.packets["queue_bytes"].max())
+    assert written["goodput_bps.csv"]["goodput_bps"].max() == pytest.approx(94.7e6, rel=0.01)
+
+
+def test_default_places_are_in_the_run_directory(run: Run) -> None:
+    assert report.write(run, "svg") == [run.directory / "report.svg"]
+    assert report.write(run, "csv")[0].parent == run.directory / "report-csv"
+
+
+def test_unknown_formats_and_unwritable_places_are_refused(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="html, png, svg, pdf, csv"):
+        report.write(run, "gif")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="--output"):
+        report.write(run, "csv", tmp_path / "file")
+
+
+def test_the_verb_prints_what_it_wrote(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from dumbbell.cli import invoke
+
+    output = tmp_path / "figure.svg"
+    assert invoke(["report", str(run.directory), "--format", "svg", "--output", str(output)]) == 0
+    assert capsys.readouterr().out == f"{output}\n"
+    assert output.read_bytes().startswith(b"<?xml")
+    assert invoke(["report", str(tmp_path)]) == 2
+    assert "no manifest.json" in capsys.readouterr().err
+
+
+def test_text_is_escaped_and_markup_is_not() -> None:
+    assert el("b", "<i>", Html("<i>"), class_='"') == '<b class="&quot;">&lt;i&gt;<i></b>'
+
+
+def test_words() -> None:
+    assert [words.rate(97.34e6), words.rate(1e9), words.rate(None)] == ["97.3 Mbit/s", "1 Gbit/s", words.UNKNOWN]
+    assert [words.size(375_000), words.size(1.5e6)] == ["375 kB", "1.5 MB"]
+    assert [words.seconds(20), words.seconds(0.005), words.seconds(0.0002)] == ["20 s", "5 ms", "200 µs"]
+    assert [words.count(1, "packet"), words.count(164312, "packet")] == ["1 packet", "164,312 packets"]
+    assert words.listed(["a", "b", "c"]) == "a, b and c"

@@ -1,0 +1,214 @@
+"""What is drawn is what was recorded: peaks, rates, gaps, marks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from dumbbell.records import Run
+from dumbbell.report.decimate import align, extremes, round_width_ns
+from dumbbell.report.events import retransmissions
+from dumbbell.report.flow_panels import goodput
+from dumbbell.report.model import Panel, Plots
+from dumbbell.report.series import build
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic_run import Synthetic
+
+MS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def plots(tmp_path_factory: pytest.TempPathFactory) -> Plots:
+    return build(Run(Synthetic().write(tmp_path_factory.mktemp("run") / "run")))
+
+
+def panel(plots: Plots, title: str) -> Panel:
+    return next(panel for panel in plots.panels if panel.title == title)
+
+
+@given(st.floats(1, 1e13))
+def test_round_widths_are_1_2_5_and_just_large_enough(width: float) -> None:
+    rounded = round_width_ns(width)
+    assert width <= rounded <= 2.5 * width + 1
+    assert str(rounded).rstrip("0") in {"1", "2", "5"}
+
+
+@given(st.integers(0, 99_999), st.integers(0, 99_999))
+def test_extremes_keep_every_peak_at_its_own_time(peak: int, dip: int) -> None:
+    values = np.full(100_000, 50)
+    values[dip], values[peak] = -7, 1000
+    time = np.arange(100_000) * MS
+    frame = pl.LazyFrame({"t": time, "v": values})
+    thinned = extremes(frame, "t", "v", 100_000 * MS, points=1000)
+    assert len(thinned.values) <= 1000
+    kept = dict(zip(thinned.time_ns, thinned.values, strict=True))
+    assert kept[peak * MS] == 1000
+    assert peak == dip or kept[dip * MS] == -7
+    assert thinned.time_ns.is_sorted()
+
+
+def test_extremes_of_each_interval_are_those_of_all_its_packets() -> None:
+    rng = np.random.default_rng(3)
+    time, values = np.sort(rng.integers(0, 10**9, 50_000)), rng.integers(0, 10**6, 50_000)
+    frame = pl.DataFrame({"t": time, "v": values})
+    thinned = extremes(frame.lazy(), "t", "v", 10**9, points=400)
+    assert thinned.width_ns == 5 * MS
+    slot = (pl.col("t") // thinned.width_ns).alias("slot")
+    both = [
+        rows.group_by(slot).agg(low=pl.col("v").min(), high=pl.col("v").max()).sort("slot")
+        for rows in (frame, pl.DataFrame({"t": thinned.time_ns, "v": thinned.values}))
+    ]
+    assert both[0].equals(both[1])
+
+
+def test_a_short_series_stays_whole() -> None:
+    frame = pl.LazyFrame({"t": [3, 1, 2], "v": [30, 10, 20]})
+    thinned = extremes(frame, "t", "v", 10)
+    assert (thinned.time_ns.to_list(), thinned.values.to_list(), thinned.width_ns) == ([1, 2, 3], [10, 20, 30], None)
+
+
+def test_flows_of_one_round_of_samples_meet_at_one_time() -> None:
+    rows = pl.DataFrame({"time_ns": [0, 40_000, 10 * MS, 10 * MS + 50_000], "flow": ["a", "b"] * 2, "v": [1, 2, 3, 4]})
+    aligned = align(rows, "v", ["a", "b"], 10 * MS, 20 * MS)
+    assert aligned.width_ns is None
+    assert aligned.frame["time_ns"].to_list() == [0, 10 * MS]
+    assert [aligned.line(flow).to_list() for flow in "ab"] == [[1, 3], [2, 4]]
+
+
+def test_a_sample_that_was_not_taken_is_a_gap() -> None:
+    rows = pl.DataFrame({"time_ns": [0, 1, 10 * MS, 20 * MS, 20 * MS + 1], "flow": list("ababa"), "v": [1, 2, 3, 4, 5]})
+    aligned = align(rows.with_columns(flow=pl.Series(list("abaab"))), "v", ["a", "b"], 10 * MS, 30 * MS)
+    assert aligned.line("b").to_list() == [2, None, 5]
+
+
+def test_many_samples_are_thinned_to_the_extremes_of_each_interval() -> None:
+    n = 50_000
+    values = np.sin(np.arange(n) / 500) * 100
+    values[31_234] = 999
+    rows = pl.DataFrame({"time_ns": np.arange(n) * 10 * MS, "flow": "a", "v": values})
+    aligned = align(rows, "v", ["a"], 10 * MS, n * 10 * MS)
+    line = aligned.line("a")
+    assert aligned.width_ns is not None
+    assert len(line) <= 4000
+    assert (line.max(), line.min()) == (999, values.min())
+    assert aligned.frame["time_ns"].is_sorted()
+
+
+def test_goodput_of_a_constant_rate_is_that_rate() -> None:
+    """1250 bytes per ms are 10 Mbit/s, however the samples fall into intervals."""
+    time = np.arange(0, 1000, 7) * MS
+    rows = pl.DataFrame({"time_ns": time, "flow": "a", "socket": 1, "received_bytes": time // MS * 1250})
+    rates = goodput(rows.with_columns(bytes_acked=pl.lit(None, pl.UInt64)), 100 * MS)
+    assert len(rates) == 10
+    assert rates["v"].to_list() == pytest.approx([10e6] * 10)
+
+
+def test_goodput_of_a_foreign_program_is_the_sum_of_its_sockets_acknowledged_bytes() -> None:
+    time = np.arange(0, 1000, 10) * MS
+    one = pl.DataFrame({"time_ns": time, "flow": "a", "socket": 1, "bytes_acked": time // MS * 1000})
+    both = pl.concat([one, one.with_columns(socket=pl.lit(2, pl.Int32), bytes_acked=pl.col("bytes_acked") // 4)])
+    rates = goodput(both.with_columns(received_bytes=pl.lit(None, pl.Int64)), 100 * MS)
+    assert rates["v"].to_list() == pytest.approx([10e6] * 10)
+
+
+def test_retransmissions_are_counted_per_socket_and_from_the_first_sample() -> None:
+    samples = pl.DataFrame(
+        {
+            "time_ns": [1, 1, 2, 2, 3],
+            "flow": ["a"] * 5,
+            "socket": [1, 2, 1, 2, 1],
+            "retransmitted_segments": [2, 0, 2, 5, 3],
+        }
+    )
+    assert retransmissions(samples).rows() == [(1, "a", 2), (2, "a", 5), (3, "a", 1)]
+
+
+def test_every_panel_is_there_in_reading_order(plots: Plots) -> None:
+    titles = [panel.title for panel in plots.panels]
+    assert titles == ["Throughput", "Congestion window", "RTT", "Queue", "Bytes in flight"]
+    assert plots.missing == ()
+
+
+def test_levels_come_from_the_plan(plots: Plots) -> None:
+    assert panel(plots, "Throughput").views[0].references[0].value == 100
+    assert panel(plots, "RTT").views[0].references[0].value == 30
+    assert panel(plots, "Bytes in flight").views[0].references[0].label == "BDP 375 kB"
+    queue = panel(plots, "Queue").views[0]
+    assert queue.references[0].value == 375
+    assert queue.second is not None
+    assert queue.second.factor * 375 == pytest.approx(30), "a full buffer of 1 BDP delays by one base RTT"
+
+
+def test_the_queue_says_how_many_packets_it_was_drawn_from(plots: Plots) -> None:
+    view = panel(plots, "Queue").views[0]
+    assert "Drawn from 161,822 packets: min and max of each 10 ms." in view.note
+    assert len(view.time_s) <= 4000
+
+
+def test_drops_and_retransmissions_add_up_to_what_was_recorded(plots: Plots, tmp_path: Path) -> None:
+    run = Run(Synthetic().write(tmp_path / "run"))
+    assert run.packets is not None
+    dropped = run.packets.filter(pl.col("fate") == "dropped-tail").height
+    resent = run.samples.group_by("flow").agg(pl.col("retransmitted_segments").max())["retransmitted_segments"].sum()
+    counts = {kind: sum(e.count.sum() for e in plots.events if e.kind == kind) for kind in ("drop", "retransmission")}
+    assert counts == {"drop": dropped, "retransmission": resent}
+    assert dropped > 0
+
+
+def test_without_packets_the_queue_comes_from_the_links_table(tmp_path: Path) -> None:
+    run = Run(Synthetic(packets=False).write(tmp_path / "run"))
+    plots = build(run)
+    queue = panel(plots, "Queue")
+    assert [view.name for view in queue.views] == ["bottleneck", "bottleneck-reverse"]
+    highest = run.links.filter(pl.col("link") == "bottleneck")["queue_bytes_max"].max()
+    assert queue.views[0].lines[0].values.max() == pytest.approx(highest / 1000)  # type: ignore[operator]
+    assert "no record of packets" in queue.views[0].note
+    assert "drop" not in plots.counted_per_flow
+
+
+def test_udp_has_throughput_and_no_window(tmp_path: Path) -> None:
+    plots = build(Run(Synthetic(ccs=("cubic", "udp")).write(tmp_path / "run")))
+    assert [line.flow for line in panel(plots, "Throughput").views[0].lines] == ["f1", "f2"]
+    assert [line.flow for line in panel(plots, "Congestion window").views[0].lines] == ["f1"]
+
+
+def test_only_udp_leaves_the_panels_of_tcp_out_and_says_so(tmp_path: Path) -> None:
+    plots = build(Run(Synthetic(ccs=("udp",)).write(tmp_path / "run")))
+    assert [panel.title for panel in plots.panels] == ["Throughput", "Queue"]
+    assert plots.missing == ("Congestion window, RTT and Bytes in flight: no flow has samples of it.",)
+
+
+def test_windows_of_several_sockets_are_added(tmp_path: Path) -> None:
+    alone, split = (build(Run(Synthetic(sockets=n).write(tmp_path / str(n)))) for n in (1, 4))
+    one, four = (panel(plots, "Congestion window").views[0].lines[0].values.max() for plots in (alone, split))
+    assert four == pytest.approx(one, abs=4)
+    assert "sum" in panel(split, "Congestion window").views[0].note
+
+
+def test_missing_tables_cost_their_panels_and_are_named(tmp_path: Path) -> None:
+    directory = Synthetic().write(tmp_path / "run")
+    (directory / "samples.parquet").unlink()
+    plots = build(Run(directory))
+    assert [panel.title for panel in plots.panels] == ["Queue"]
+    assert "samples.parquet is missing" in plots.missing[0]
+
+
+def test_colours_stay_with_flows_and_many_flows_are_grouped(tmp_path: Path) -> None:
+    twelve = build(Run(Synthetic(ccs=("cubic",) * 12, duration_s=2).write(tmp_path / "a"))).groups
+    assert len({(group.light, group.dash) for group in twelve}) == 12
+    many = build(Run(Synthetic(ccs=("cubic", "bbr") * 10, duration_s=2).write(tmp_path / "b"))).groups
+    assert [(group.label, len(group.flows)) for group in many] == [("cubic x 10", 10), ("bbr x 10", 10)]
+
+
+def test_a_level_far_above_the_curves_is_told_in_words(tmp_path: Path) -> None:
+    directory = Synthetic(ccs=("udp",)).write(tmp_path / "run")
+    plan = json.loads((directory / "plan.json").read_text())
+    plan["links"][0]["rate_bps"] = 10**12
+    (directory / "plan.json").write_text(json.dumps(plan))
+    view = panel(build(Run(directory)), "Throughput").views[0]
+    assert view.references == ()
+    assert "Far above: capacity 1000 Gbit/s." in view.note
