@@ -1,0 +1,38 @@
+"""Who runs the command in a test: root, an ordinary user, or each in turn."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# For `benches`, whose replay of a link is also what the fidelity test compares with.
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from harness import Place, place
+
+
+@pytest.fixture(params=["root", "ordinary"])
+def anyone(request: pytest.FixtureRequest) -> Iterator[Place]:
+    """A working directory of root's, then one of an ordinary user's."""
+    if request.param == "root" and os.geteuid() != 0:
+        pytest.skip("only root can run this as root; the case of an ordinary user runs")
+    with place(ordinary=request.param == "ordinary") as fresh:
+        yield fresh
+
+
+@pytest.fixture
+def here() -> Iterator[Place]:
+    """A working directory of the user who runs the tests."""
+    with place(ordinary=False) as fresh:
+        yield fresh
+
+
+@pytest.fixture
+def ordinary() -> Iterator[Place]:
+    """A working directory of an ordinary user."""
+    with place(ordinary=True) as fresh:
+        yield fresh

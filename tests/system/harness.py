@@ -1,0 +1,195 @@
+"""The real command in a directory of its own, as root or as an ordinary user."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dumbbell
+import psutil
+
+ORDINARY = 54321
+"""Nobody's id: an ordinary user needs no entry in /etc/passwd, and none is left behind."""
+
+# The checkout and the interpreter may lie where only root can go. The user gets a view of them at another place, in a
+# mount namespace that ends with the command. Each step replaces the process: the command keeps the first one's pid.
+_VIEW = """
+view=$1 && mount --bind "$2" "$view/package" && mount --bind "$3" "$view/site" && mount --bind "$4" "$view/python" &&
+shift 4 && exec setpriv --reuid=ORDINARY --regid=ORDINARY --clear-groups "$@"
+""".replace("ORDINARY", str(ORDINARY))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A user's working directory, and the command in it."""
+
+    directory: Path
+    becomes_ordinary: bool
+
+    def command(self, *args: str) -> list[str]:
+        """The words that run `dumbbell ARGS` as this user."""
+        if not self.becomes_ordinary:
+            return [sys.executable, "-m", "dumbbell", *args]
+        view = self.directory / ".view"
+        package, site = Path(dumbbell.__file__).parents[1], sysconfig.get_path("purelib")
+        python = view / "python" / "bin" / Path(sys.executable).resolve().name
+        for name in ("package", "site", "python"):
+            (view / name).mkdir(parents=True, exist_ok=True)
+        environment = ["env", f"PYTHONPATH={view}/package:{view}/site", f"HOME={self.directory}"]
+        sources = [str(view), str(package), site, sys.base_prefix]
+        run = [*environment, str(python), "-m", "dumbbell", *args]
+        return ["unshare", "--mount", "sh", "-c", _VIEW, "sh", *sources, *run]
+
+    def write(self, text: str) -> str:
+        """Write a scenario file; its name."""
+        (self.directory / "scenario.toml").write_text(text, encoding="utf-8")
+        return "./scenario.toml"
+
+    def invoke(self, *args: str, timeout_s: float = 90) -> subprocess.CompletedProcess[str]:
+        """Run `dumbbell ARGS` to its end."""
+        return subprocess.run(
+            self.command(*args), cwd=self.directory, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
+
+    def run(self, scenario: str, *args: str) -> dumbbell.Run:
+        """Run a scenario's text. The verdict is not looked at: the machine may be loaded."""
+        done = self.invoke("run", self.write(scenario), "--quiet", *args)
+        assert done.returncode in (0, 3), done.stderr
+        return dumbbell.open(self.directory / done.stdout.splitlines()[-1].removesuffix("/report.html"))
+
+    @contextmanager
+    def running(self, scenario: str, *args: str) -> Iterator[Live]:
+        """A command whose traffic has begun. It is ended, at the latest, with the context."""
+        output = self.directory / "output"
+        with output.open("wb") as file:
+            process = subprocess.Popen(
+                self.command("run", self.write(scenario), *args), cwd=self.directory, stdout=file, stderr=file
+            )
+        live = Live(process, output, self.directory / "runs")
+        try:
+            until(lambda: "\nrunning\n" in live.output() or process.poll() is not None, 30, "the traffic's begin")
+            assert process.poll() is None, live.output()
+            yield live
+        finally:
+            process.kill()
+            process.wait()
+
+    def runs(self) -> list[str]:
+        """Names of the directories below `runs`, hidden ones included."""
+        return sorted(path.name for path in (self.directory / "runs").iterdir() if path.is_dir())
+
+
+@dataclass(frozen=True)
+class Live:
+    """A running command."""
+
+    process: subprocess.Popen[bytes]
+    _output: Path
+    runs: Path
+
+    def output(self) -> str:
+        """What it has printed so far, stderr included."""
+        return self._output.read_text(encoding="utf-8")
+
+    def part(self, name: str) -> psutil.Process:
+        """One of the run's processes: command, helper, db-init, db-emulator or db-traffic."""
+        command = psutil.Process(self.process.pid)
+        if name == "command":
+            return command
+        if name == "helper":
+            (helper,) = command.children()
+            return helper
+        (found,) = [child for child in command.children(recursive=True) if child.name() == name]
+        return found
+
+    def pause(self, name: str, seconds: float) -> None:
+        """Stop a process for a while."""
+        process = self.part(name)
+        process.send_signal(signal.SIGSTOP)
+        try:
+            time.sleep(seconds)
+        finally:
+            process.send_signal(signal.SIGCONT)
+
+    def end(self, timeout_s: float = 60) -> int:
+        """Wait for its end; the exit code."""
+        return self.process.wait(timeout_s)
+
+    def result(self) -> dumbbell.Run:
+        """Wait for its end, and open its run."""
+        assert self.end() in (0, 3), self.output()
+        (run,) = [path for path in self.runs.iterdir() if path.is_dir()]
+        return dumbbell.open(run)
+
+
+@contextmanager
+def place(ordinary: bool) -> Iterator[Place]:
+    """A fresh working directory; gone with the context."""
+    # Not pytest's own: only its user can enter that.
+    directory = Path(tempfile.mkdtemp(prefix="dumbbell-system-"))
+    becomes_ordinary = ordinary and os.geteuid() == 0
+    if becomes_ordinary:
+        os.chown(directory, ORDINARY, ORDINARY)
+    try:
+        yield Place(directory, becomes_ordinary)
+    finally:
+        shutil.rmtree(directory)
+
+
+def until(condition: Callable[[], bool], seconds: float, what: str) -> None:
+    """Wait for `condition`, in vain after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.02)
+
+
+def flow(source: str = "h1", to: str = "h2", **keys: Any) -> str:
+    """A `[[flows]]` table."""
+    # JSON's texts, numbers and booleans are TOML's.
+    lines = [f"{key} = {json.dumps(value)}" for key, value in {"from": source, "to": to, **keys}.items()]
+    return "\n".join(["[[flows]]", *lines, ""])
+
+
+def path(
+    *flows: str,
+    rate: str = "20 Mbit/s",
+    rtt: str = "20 ms",
+    duration: str = "1500 ms",
+    bottleneck: str = 'buffer = "1 bdp"',
+    more: str = "",
+) -> str:
+    """A scenario of two hosts and the bottleneck between them. Slow and short: a test machine does other things too."""
+    return f"""
+name = "test"
+duration = "{duration}"
+{more}
+[topology]
+kind = "path"
+rtt = "{rtt}"
+bottleneck = {{ rate = "{rate}", {bottleneck} }}
+
+{"".join(flows)}"""
+
+
+def checks(run: dumbbell.Run) -> Mapping[str, Mapping[str, Any]]:
+    """The verdict's checks by name."""
+    return {check["check"]: check for check in run.summary["checks"]}
+
+
+def link(run: dumbbell.Run, name: str = "bottleneck") -> Mapping[str, Any]:
+    """A link of the summary."""
+    (found,) = [link for link in run.summary["links"] if link["name"] == name]
+    return found

@@ -1,0 +1,104 @@
+"""Whatever part of a run is killed, nothing stays behind, and what happened is said."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import dumbbell
+import polars as pl
+import pytest
+from harness import Live, Place, flow, path, until
+from remains import footprint, outside
+
+LONG = path(flow(), flow(protocol="udp", rate="1 Mbit/s"), duration="20 s")
+"""Killed a second after it begins."""
+SHORT = path(flow(), duration="500 ms")
+
+SAID = {
+    "helper": "error: the lab ended while running\n  killed by SIGKILL",
+    "db-init": "error: the lab's first process was killed\n  signal SIGKILL",
+    "db-emulator": "error: the emulator process ended in mid-run\n  killed by SIGKILL",
+    "db-traffic": "error: the traffic process ended in mid-run\n  killed by SIGKILL",
+}
+
+
+def assert_nothing_stays(live: Live, send: signal.Signals, name: str) -> None:
+    before = outside()
+    time.sleep(1)
+    with footprint(live) as found:
+        # The command, helper, init, emulator and traffic; namespaces of the core and of two hosts.
+        assert len(found.parts) == 5
+        assert sum(link.startswith("net:") for link in found.namespaces) == 3
+        assert len([thing for thing in found.remains() if thing.startswith("link ")]) == 2
+        live.part(name).send_signal(send)
+        # Within 25 s: the kernel keeps a network namespace until its last socket has closed.
+        last = []
+        try:
+            until(lambda: not last.append(found.remains()) and not last[-1], 25, "the end of all that the run made")
+        except AssertionError as error:
+            raise AssertionError(f"{error}: {last[-1]}") from None
+    live.end()
+    assert outside() == before
+
+
+@pytest.mark.parametrize("victim", ["command", "helper", "db-init", "db-emulator", "db-traffic"])
+def test_a_killed_process_takes_the_run_with_it(anyone: Place, victim: str) -> None:
+    with anyone.running(LONG) as live:
+        assert_nothing_stays(live, signal.SIGKILL, victim)
+        if victim == "command":
+            assert live.end() == -signal.SIGKILL
+            (partial,) = anyone.runs()
+            assert partial.startswith(".partial-test-")
+            with pytest.raises(dumbbell.InputError, match="did not complete"):
+                dumbbell.open(live.runs / partial)
+        else:
+            assert live.end() == 1
+            assert SAID[victim] in live.output()
+            assert "\nhint: " in live.output()
+            assert "what was measured until then is in runs/test-" in live.output()
+    run = anyone.run(SHORT)
+    failed, *complete = sorted(anyone.runs(), key=lambda name: ".failed-1" not in name)
+    assert failed.endswith(".failed-1")
+    assert complete == [run.directory.name]
+    kept = dumbbell.open(live.runs / failed, incomplete=True)
+    assert kept.manifest["status"] == "failed"
+    # The one that survives writes down what it has measured; a second of it, less what a loaded machine needs to start.
+    if victim == "db-emulator":
+        assert kept.samples["time_ns"].max() > 500_000_000
+        assert kept.samples["received_bytes"].max() > 100_000
+    if victim == "db-traffic":
+        assert kept.packets["arrival_ns"].max() > 500_000_000
+        assert kept.links["time_ns"].max() > 500_000_000
+
+
+@pytest.mark.parametrize("send", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_early_and_keeps_what_was_measured(anyone: Place, send: signal.Signals) -> None:
+    with anyone.running(LONG) as live:
+        assert_nothing_stays(live, send, "command")
+        assert live.end() == 130
+        assert "error: the run was interrupted" in live.output()
+        assert "Traceback" not in live.output()
+    (kept,) = anyone.runs()
+    assert kept.endswith(".failed-1")
+    run = dumbbell.open(live.runs / kept, incomplete=True)
+    assert run.manifest["status"] == "interrupted"
+    checks = {check["check"]: check["verdict"] for check in run.summary["checks"]}
+    assert checks["complete"] == "invalid"
+    # It was stopped, not cut off: all books are closed.
+    assert checks["conservation"] == checks["packet-log"] == checks["interfaces"] == "valid"
+    assert run.samples["time_ns"].max() > 500_000_000
+    assert run.packets.filter(pl.col("link") == "bottleneck")["arrival_ns"].max() > 500_000_000
+
+
+def test_a_second_interrupt_ends_at_once(here: Place) -> None:
+    with here.running(LONG) as live:
+        # Held up, the traffic process cannot answer to the first one.
+        live.part("db-traffic").send_signal(signal.SIGSTOP)
+        with footprint(live) as found:
+            live.part("command").send_signal(signal.SIGINT)
+            until(lambda: "stopping early" in live.output(), 5, "the answer to the first interrupt")
+            live.part("command").send_signal(signal.SIGINT)
+            assert live.end(15) == 130
+            until(lambda: not found.remains(), 25, "the end of all that the run made")
+    assert [name.endswith(".failed-1") for name in here.runs()] == [True]

@@ -1,0 +1,157 @@
+"""Each kind of traffic and of link, over real sockets."""
+
+from __future__ import annotations
+
+import dumbbell
+import polars as pl
+import pytest
+from harness import Place, flow, link, path
+
+UDP_FRAME = 1472 + 42
+TCP_SHARE = 1448 / 1514
+"""Of a link's rate, what full segments with timestamps carry."""
+
+
+def measured(run: dumbbell.Run, flow_id: str = "f1") -> dict:
+    (found,) = [row for row in run.summary["flows"] if row["id"] == flow_id]
+    return found
+
+
+def test_a_sized_flow_delivers_its_bytes_in_no_less_than_an_rtt(anyone: Place) -> None:
+    found = measured(anyone.run(path(flow(bytes="300 kB"))))
+    assert found["received_bytes"] == found["sent_bytes"] == 300_000
+    # The handshake takes one RTT, the data half of one, and their serialisation 8 * 300 kB / 20 Mbit/s.
+    assert found["fct_s"] > 0.030 + 0.120
+    assert found["fct_s"] < 1.5
+
+
+def test_udp_below_the_rate_arrives_completely(anyone: Place) -> None:
+    run = anyone.run(path(flow(protocol="udp", rate="5 Mbit/s", stop="1 s")))
+    udp = measured(run)["udp"]
+    # One each 8 * 1514 / 5 Mbit/s = 2.4224 ms, the first at once, the last before 1 s.
+    assert udp["sent_packets"] + udp["refused_packets"] == 413
+    assert udp["refused_packets"] == 0
+    assert udp["received_packets"] == 413
+    assert udp["lost_packets"] == udp["reordered_packets"] == udp["duplicate_packets"] == 0
+    assert link(run)["delivered_packets"] == 413
+
+
+def test_udp_above_the_rate_loses_the_excess_at_the_bottleneck(anyone: Place) -> None:
+    run = anyone.run(path(flow(protocol="udp", rate="30 Mbit/s", stop="1 s"), bottleneck='buffer = "20 packets"'))
+    udp, bottleneck = measured(run)["udp"], link(run)
+    assert udp["socket_drops"] == udp["refused_packets"] == 0
+    # Each drop is missing at the receiver, and nothing else is: the queue empties well before the run's end.
+    assert udp["sent_packets"] - udp["received_packets"] == bottleneck["drops"]
+    # 1 s at 20 Mbit/s, the queue and the packet in service get through.
+    through = 20e6 / 8 / UDP_FRAME + 21
+    # The sender may lag or catch up on a loaded machine, which leaves the link idle for a moment: 5 %.
+    assert udp["received_packets"] == pytest.approx(through, rel=0.05)
+
+
+def test_random_loss_takes_its_share_and_the_same_packets_each_time(here: Place) -> None:
+    scenario = path(flow(protocol="udp", rate="10 Mbit/s", stop="1 s"), bottleneck='loss = "5 %"')
+    fates = []
+    for seed in (1, 1, 2):
+        run = here.run(scenario, "--set", f"seed={seed}")
+        packets = run.packets.filter(pl.col("link") == "bottleneck").sort("packet")
+        lost = (packets["fate"] == "lost-before").to_list()
+        assert measured(run)["udp"]["lost_packets"] in (sum(lost), sum(lost) - lost[-1])
+        fates.append(lost)
+    assert len(fates[0]) == 826
+    # Binomial(826, 0.05): mean 41.3, standard deviation 6.3; within four of them.
+    assert all(16 <= sum(lost) <= 66 for lost in fates)
+    assert fates[0] == fates[1]
+    assert fates[0] != fates[2]
+
+
+def test_loss_after_the_queue_takes_its_share_of_the_rate(here: Place) -> None:
+    after = 'loss = { rate = "20 %", position = "after-queue" }'
+    run = here.run(path(flow(protocol="udp", rate="5 Mbit/s", stop="1 s"), bottleneck=after))
+    packets = run.packets.filter(pl.col("link") == "bottleneck")
+    lost = packets.filter(pl.col("fate") == "lost-after")
+    assert link(run)["losses"] == len(lost) > 0
+    assert lost["departure_ns"].null_count() == 0
+
+
+@pytest.mark.parametrize("ecn", [True, False])
+def test_ecn_is_negotiated_if_asked_for(here: Place, ecn: bool) -> None:
+    # TCP_INFO's option bits are not recorded; `ss`, run in the sender's namespace, names the option.
+    look = flow(command="ss --tcp --info --options --no-header dst {server}", start="500 ms", id="look")
+    run = here.run(path(flow(ecn=ecn), look))
+    said = (run.directory / "logs" / "look.stdout").read_text()
+    assert " ts sack " in said
+    assert (" ecn " in said) == ecn
+
+
+def test_a_program_is_started_sampled_and_logged(anyone: Place) -> None:
+    iperf3 = flow(
+        command="iperf3 -c {server} -p {port} -t 1 -C reno",
+        server_command="iperf3 -s -1 -p {port}",
+        start="100 ms",
+    )
+    run = anyone.run(path(iperf3, duration="2500 ms"))
+    logs = run.directory / "logs"
+    assert "receiver" in (logs / "f1.stdout").read_text()
+    assert "Server listening on 5001" in (logs / "f1.server.stdout").read_text()
+    assert measured(run)["cc"] == "reno"
+    assert measured(run)["error"] is None
+    assert {check["check"]: check["verdict"] for check in run.summary["checks"]}["commands"] == "valid"
+    samples = run.samples.filter(pl.col("cwnd_packets").is_not_null())
+    assert samples["time_ns"].min() >= 100_000_000
+    # A data connection of 1 s, sampled each 10 ms; half of it is enough on a loaded machine.
+    assert len(samples.filter(pl.col("bytes_acked") > 100_000)) > 50
+    assert measured(run)["received_bytes"] > 0.7 * 20e6 / 8 * TCP_SHARE
+
+
+def test_flows_start_and_stop_when_they_should(here: Place) -> None:
+    run = here.run(path(flow(start="300 ms", stop="900 ms"), flow(), flow(protocol="udp", rate="1 Mbit/s")))
+    assert [measured(run, f"f{i}")["start_s"] for i in (1, 2, 3)] == pytest.approx([0.3, 0, 0], abs=0.05)
+    # A loaded machine may be late, never early.
+    data = run.packets.filter((pl.col("flow") == "f1") & (pl.col("payload_bytes") > 0))
+    assert data["arrival_ns"].min() >= 300_000_000
+    assert data["arrival_ns"].max() < 1_000_000_000
+    # The three share a pair of hosts, and all get through.
+    assert all(measured(run, f"f{i}")["received_bytes"] > 50_000 for i in (1, 2, 3))
+
+
+def test_each_direction_has_its_own_rate_and_delay(here: Place) -> None:
+    flows = [flow(a, b, protocol="udp", rate="25 Mbit/s", stop="1 s") for a, b in (("h1", "h2"), ("h2", "h1"))]
+    asymmetric = 'buffer = "10 packets", delay = "15 ms", reverse = { rate = "5 Mbit/s", overhead = "24 B" }'
+    run = here.run(path(*flows, bottleneck=asymmetric))
+    there, back = link(run), link(run, "bottleneck-reverse")
+    assert (there["rate_bps"], back["rate_bps"]) == (20_000_000, 5_000_000)
+    assert (there["delay_ms"], back["delay_ms"]) == (15, 5)
+    # 1 s at each rate, 10 packets that wait and one in service; 5 % for a sender that is late on a loaded machine.
+    assert there["delivered_packets"] == pytest.approx(20e6 / 8 / 1514 + 11, rel=0.05)
+    assert back["delivered_packets"] == pytest.approx(5e6 / 8 / (1514 + 24) + 11, rel=0.05)
+    forward = run.packets.filter((pl.col("link") == "bottleneck") & (pl.col("fate") == "delivered"))
+    assert (forward["delivery_ns"] - forward["departure_ns"] == 15_000_000).all()
+
+
+def test_a_buffer_of_two_packets(here: Place) -> None:
+    run = here.run(path(flow(), bottleneck='buffer = "2 packets"'))
+    packets = run.packets.filter(pl.col("link") == "bottleneck")
+    assert packets["queue_packets"].max() == 2
+    assert (packets.filter(pl.col("fate") == "dropped-tail")["queue_packets"] == 2).all()
+    assert link(run)["drops"] > 0
+    # Two packets wait at most, behind one in service: 3 * 605.6 us.
+    assert link(run)["queue_ms"]["max"] <= 3 * 8 * 1514 / 20e6 * 1e3
+
+
+def test_no_limit_on_the_rate(here: Place) -> None:
+    run = here.run(path(flow(bytes="2 MB"), rate="unlimited", bottleneck='buffer = "unlimited"', duration="1 s"))
+    packets = run.packets.filter(pl.col("link") == "bottleneck")
+    assert (packets["departure_ns"] == packets["arrival_ns"]).all()
+    assert link(run)["rate_bps"] is None
+    assert link(run)["utilisation"] is None
+    assert measured(run)["received_bytes"] == 2_000_000
+
+
+def test_overhead_counts_in_rate_and_buffer(here: Place) -> None:
+    run = here.run(path(flow(protocol="udp", rate="19.9 Mbit/s", stop="1 s"), bottleneck='overhead = "24 B"'))
+    # 1514 / 1538 of the rate is left for frames: at 19.9 of 20 Mbit/s a queue builds up.
+    packets = run.packets.filter(pl.col("link") == "bottleneck").sort("departure_ns")
+    # The last 100 packets stand in line: their departures are the serialisation of 1538 bytes apart.
+    gaps = packets["departure_ns"].diff().tail(100)
+    assert gaps.min() >= 615_200 - 1
+    assert gaps.max() <= 615_200 + 1
