@@ -73,9 +73,10 @@ impl Classifier {
         let protocol = |ends: &Ends| ends.protocol.is_none_or(|p| p == t.protocol);
         let forward = |e: &Ends| e.from == t.src && e.to == t.dst;
         let backward = |e: &Ends| e.from == t.dst && e.to == t.src;
-        let by_port = self.flows.iter().find(|(e, _)| {
-            protocol(e) && ((forward(e) && e.port == t.dport) || (backward(e) && e.port == t.sport))
-        });
+        let by_port = self
+            .flows
+            .iter()
+            .find(|(e, _)| protocol(e) && ((forward(e) && e.port == t.dport) || (backward(e) && e.port == t.sport)));
         let mut programs = self.flows.iter().filter(|(e, _)| e.protocol.is_none() && (forward(e) || backward(e)));
         match (by_port, programs.next(), programs.next()) {
             (Some(&(_, flow)), ..) | (None, Some(&(_, flow)), None) => flow,

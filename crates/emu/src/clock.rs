@@ -1,31 +1,32 @@
+use realtime::{Clock, monotonic_ns, wall_clock_ns};
 use units::{Duration, Time};
 
-/// Jumps of the wall clock below this are its ordinary discipline: slewing by at most 500 ppm over half a second.
+/// Smaller moves of the wall clock are its ordinary discipline, and the error of reading two clocks one after the other.
 const STEP: i64 = 1_000_000;
 
 /// One clock for everything: CLOCK_MONOTONIC since the run's origin.
 ///
 /// The kernel stamps packets with CLOCK_REALTIME. The offset between the two is measured again and again; a jump in it
 /// means that somebody set the wall clock, and that stamps around it are wrong.
-pub(crate) struct Clock {
-    origin: i64,
+pub(crate) struct StampClock {
+    clock: Clock,
     /// CLOCK_REALTIME - CLOCK_MONOTONIC.
     offset: i64,
     steps: Vec<(Time, Duration)>,
 }
 
-impl Clock {
-    pub(crate) fn new(origin_monotonic_ns: i64) -> Clock {
-        Clock { origin: origin_monotonic_ns, offset: realtime_offset(), steps: Vec::new() }
+impl StampClock {
+    pub(crate) fn new(origin_monotonic_ns: i64) -> StampClock {
+        StampClock { clock: Clock::new(origin_monotonic_ns), offset: realtime_offset(), steps: Vec::new() }
     }
 
     pub(crate) fn now(&self) -> Time {
-        Time(read(libc::CLOCK_MONOTONIC) - self.origin)
+        self.clock.now()
     }
 
     /// A kernel packet stamp as run time.
     pub(crate) fn of_stamp(&self, seconds: u32, nanoseconds: u32) -> Time {
-        Time(i64::from(seconds) * 1_000_000_000 + i64::from(nanoseconds) - self.offset - self.origin)
+        self.clock.at(i64::from(seconds) * 1_000_000_000 + i64::from(nanoseconds) - self.offset)
     }
 
     /// Measure the offset again.
@@ -47,20 +48,13 @@ impl Clock {
     }
 }
 
-fn read(clock: libc::clockid_t) -> i64 {
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `t` is a valid timespec to write to.
-    unsafe { libc::clock_gettime(clock, &mut t) };
-    t.tv_sec * 1_000_000_000 + t.tv_nsec
-}
-
 /// The tightest of a few bracketed readings: a reading that was interrupted is off by the interruption.
 fn realtime_offset() -> i64 {
     (0..5)
         .map(|_| {
-            let before = read(libc::CLOCK_MONOTONIC);
-            let wall = read(libc::CLOCK_REALTIME);
-            let after = read(libc::CLOCK_MONOTONIC);
+            let before = monotonic_ns();
+            let wall = wall_clock_ns();
+            let after = monotonic_ns();
             (after - before, wall - before - (after - before) / 2)
         })
         .min()
@@ -74,9 +68,9 @@ mod tests {
 
     #[test]
     fn stamps_and_now_agree() {
-        let clock = Clock::new(read(libc::CLOCK_MONOTONIC));
+        let clock = StampClock::new(monotonic_ns());
         let before = clock.now();
-        let wall = read(libc::CLOCK_REALTIME);
+        let wall = wall_clock_ns();
         let after = clock.now();
         let stamp = clock.of_stamp((wall / 1_000_000_000) as u32, (wall % 1_000_000_000) as u32);
         // The offset is known to within one reading's bracket; 50 us covers a slow virtual machine's.
@@ -86,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_step_is_seen_and_a_slew_is_not() {
-        let mut clock = Clock::new(0);
+        let mut clock = StampClock::new(0);
         clock.adopt(clock.offset + 250_000);
         assert!(clock.steps().is_empty());
         clock.adopt(clock.offset - 5_000_000);

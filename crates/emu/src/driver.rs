@@ -2,15 +2,15 @@ use std::collections::VecDeque;
 
 use link::{Fate, Packet, Passage, Sink};
 use plan::Plan;
+use realtime::Spans;
 use records::Writer;
 use records::packets::PacketRow;
 use units::{Duration, Time};
 
 use crate::Port;
 use crate::arena::Arena;
-use crate::clock::Clock;
+use crate::clock::StampClock;
 use crate::frame::Header;
-use crate::report::Spans;
 use crate::transmit::{BATCH, Frame, Transmitter};
 
 /// What the driver remembers of a packet inside the network, by its arena slot.
@@ -63,7 +63,7 @@ impl Driver {
             inside: vec![Inside::default(); arena.slots()],
             arena,
             packets,
-            lateness: Spans::new(),
+            lateness: Spans::default(),
             send_errors: 0,
             send_error: None,
             dropped: 0,
@@ -76,7 +76,7 @@ impl Driver {
     }
 
     /// Hand everything that is due to its host.
-    pub(crate) fn flush(&mut self, clock: &Clock) {
+    pub(crate) fn flush(&mut self, clock: &StampClock) {
         while !self.due.is_empty() {
             let mut frames = [Frame { at: std::ptr::null_mut(), len: 0, port: 0 }; BATCH];
             let n = self.due.len().min(BATCH);

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use events::{Event, Process};
 use link::{Network, Packet};
 use plan::Plan;
+use realtime::{Scheduling, Sleep, Spans, ThreadTimes, urgent};
 use records::links::LinkRow;
 use records::{Names, Writer};
 use units::{Duration, Time};
@@ -13,21 +14,19 @@ use units::{Duration, Time};
 use crate::Port;
 use crate::arena::{Arena, SLOT};
 use crate::classify::Classifier;
-use crate::clock::Clock;
+use crate::clock::StampClock;
 use crate::driver::Driver;
 use crate::frame;
-use crate::report::{ClockStep, EmulatorReport, LinkReport, Spans};
+use crate::report::{ClockStep, EmulatorReport, LinkReport};
 use crate::ring::Ring;
-use crate::scheduling::{Scheduling, thread_times, urgent};
-use crate::sleep::Sleep;
 use crate::transmit::Transmitter;
 
 /// Packets read before due ones are sent: reading must not make a burst's head late.
 const READ_BATCH: usize = 32;
 /// Arena memory touched before the run.
 const PREFAULT: u64 = 16 << 20;
-/// Between two measurements of the wall clock's offset.
-const RESYNC: Duration = Duration::from_millis(500);
+/// Between two measurements of the wall clock's offset: a clock slewed by 500 ppm moves by 10 us.
+const RESYNC: Duration = Duration::from_millis(20);
 
 /// Emulate the plan's links between `ports` until `control` says stop.
 ///
@@ -43,23 +42,19 @@ pub fn run(
 ) -> Result<EmulatorReport> {
     let names = Names::of(plan);
     // The writers' threads start before this one becomes urgent, so they don't inherit it.
-    let packets = plan.record.packets.then(|| Writer::create(&dir.join("packets.parquet"), names.clone())).transpose()?;
+    let packets =
+        plan.record.packets.then(|| Writer::create(&dir.join("packets.parquet"), names.clone())).transpose()?;
     let links = Writer::create(&dir.join("links.parquet"), names.clone())?;
     let ring = Ring::open(plan.emulate.ring_bytes)?;
-    let driver = Driver::new(
-        plan,
-        ports,
-        Arena::new(plan.emulate.arena_bytes, PREFAULT)?,
-        Transmitter::open(ports)?,
-        packets,
-    );
+    let driver =
+        Driver::new(plan, ports, Arena::new(plan.emulate.arena_bytes, PREFAULT)?, Transmitter::open(ports)?, packets);
     let scheduling = urgent();
     Event::Ready { process: Process::Emulator }.emit(events)?;
     let mut control = std::fs::File::from(control);
     let mut origin = [0; 8];
     control.read_exact(&mut origin).context("waiting for the run's origin")?;
     let mut emulator = Emulator {
-        clock: Clock::new(i64::from_le_bytes(origin)),
+        clock: StampClock::new(i64::from_le_bytes(origin)),
         classifier: Classifier::new(plan),
         network: Network::new(plan)?,
         ingress: ingress(plan, ports),
@@ -67,7 +62,7 @@ pub fn run(
         interval: plan.record.sample_interval_ns,
         next_tick: Time::ZERO,
         next_resync: Time::ZERO,
-        read_lag: Spans::new(),
+        read_lag: Spans::default(),
         counts: Counts::default(),
         ring,
         driver,
@@ -95,7 +90,7 @@ struct Counts {
 }
 
 struct Emulator {
-    clock: Clock,
+    clock: StampClock,
     classifier: Classifier,
     network: Network,
     /// By interface index: the index of the host that sends into it, among the plan's nodes.
@@ -261,7 +256,7 @@ impl Emulator {
         for &(link, passage) in inside.iter().filter(|(link, _)| !plan.links[*link as usize].is_transparent()) {
             self.driver.record(link, passage, None);
         }
-        let (cpu_s, run_delay_s) = thread_times();
+        let ThreadTimes { cpu_s, run_delay_s } = ThreadTimes::now();
         let mut writer = self.links.finish()?;
         if let Some(packets) = self.driver.packets.take() {
             let packets = packets.finish()?;

@@ -12,8 +12,6 @@ mod emulator;
 mod frame;
 mod report;
 mod ring;
-mod scheduling;
-mod sleep;
 mod transmit;
 
 pub use emulator::run;

@@ -1,8 +1,6 @@
-use hdrhistogram::Histogram;
+use realtime::{Quantiles, Scheduling};
 use serde::Serialize;
 use units::{Duration, Time};
-
-use crate::scheduling::Scheduling;
 
 /// `emulator.json`: the evidence of how faithfully the links were emulated.
 #[derive(Debug, Serialize)]
@@ -27,8 +25,8 @@ pub struct EmulatorReport {
     pub arena_overflows: u64,
     /// CPU time of the emulating thread.
     pub cpu_s: f64,
-    /// Time that it waited for a CPU.
-    pub run_delay_s: f64,
+    /// Time that it waited for a CPU, where the kernel tells.
+    pub run_delay_s: Option<f64>,
     /// From the first packet that could come to the last that was sent.
     pub wall_s: f64,
     /// Jumps of the wall clock.
@@ -116,50 +114,5 @@ pub struct ClockStep {
 impl From<&(Time, Duration)> for ClockStep {
     fn from((time, step): &(Time, Duration)) -> ClockStep {
         ClockStep { time_ns: time.as_nanos(), step_ns: step.as_nanos() }
-    }
-}
-
-/// Quantiles in microseconds.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Quantiles {
-    /// Median.
-    pub p50: f64,
-    /// 99 of 100 are at most this.
-    pub p99: f64,
-    /// 999 of 1000.
-    pub p99_9: f64,
-    /// The largest.
-    pub max: f64,
-}
-
-/// Collects spans. Precision: three decimal digits of each value.
-pub(crate) struct Spans(Histogram<u64>);
-
-impl Spans {
-    pub(crate) fn new() -> Spans {
-        // A minute covers whatever a run survives; longer spans count as a minute.
-        Spans(Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("valid bounds"))
-    }
-
-    pub(crate) fn add(&mut self, span: Duration) {
-        self.0.saturating_record(span.as_nanos().max(0) as u64);
-    }
-
-    pub(crate) fn count(&self) -> u64 {
-        self.0.len()
-    }
-
-    pub(crate) fn count_over(&self, span: Duration) -> u64 {
-        self.0.len() - self.0.count_between(0, span.as_nanos() as u64)
-    }
-
-    pub(crate) fn quantiles(&self) -> Quantiles {
-        let us = |ns: u64| ns as f64 / 1e3;
-        Quantiles {
-            p50: us(self.0.value_at_quantile(0.5)),
-            p99: us(self.0.value_at_quantile(0.99)),
-            p99_9: us(self.0.value_at_quantile(0.999)),
-            max: us(self.0.max()),
-        }
     }
 }

@@ -16,11 +16,7 @@ struct Case {
 }
 
 fn buffers() -> impl Strategy<Value = Buffer> {
-    prop_oneof![
-        (0u64..40_000).prop_map(Buffer::Bytes),
-        (0u64..30).prop_map(Buffer::Packets),
-        Just(Buffer::Unlimited)
-    ]
+    prop_oneof![(0u64..40_000).prop_map(Buffer::Bytes), (0u64..30).prop_map(Buffer::Packets), Just(Buffer::Unlimited)]
 }
 
 prop_compose! {

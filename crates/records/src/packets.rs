@@ -51,12 +51,10 @@ impl Row for PacketRow {
         let time = |at: fn(&PacketRow) -> Option<Time>| -> ArrayRef {
             Arc::new(rows.iter().map(|r| at(r).map(Time::as_nanos)).collect::<Int64Array>())
         };
-        let column_u32 = |of: fn(&PacketRow) -> u32| -> ArrayRef {
-            Arc::new(UInt32Array::from_iter_values(rows.iter().map(of)))
-        };
-        let column_u64 = |of: fn(&PacketRow) -> u64| -> ArrayRef {
-            Arc::new(UInt64Array::from_iter_values(rows.iter().map(of)))
-        };
+        let column_u32 =
+            |of: fn(&PacketRow) -> u32| -> ArrayRef { Arc::new(UInt32Array::from_iter_values(rows.iter().map(of))) };
+        let column_u64 =
+            |of: fn(&PacketRow) -> u64| -> ArrayRef { Arc::new(UInt64Array::from_iter_values(rows.iter().map(of))) };
         let keys = |of: fn(&PacketRow) -> u16| UInt16Array::from_iter_values(rows.iter().map(of));
         let columns = vec![
             categorical_column(keys(|r| r.link), &names.links)?,

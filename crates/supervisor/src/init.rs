@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use events::{Event, Failure, Process};
 use lab::{HostSpec, Lab};
 use plan::Plan;
+use realtime::monotonic_ns;
 use serde::Serialize;
 
 use crate::child::Child;
@@ -189,9 +190,4 @@ impl Watch {
             }
         }
     }
-}
-
-fn monotonic_ns() -> i64 {
-    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).expect("every Linux has it");
-    now.tv_sec() * 1_000_000_000 + now.tv_nsec()
 }

@@ -11,6 +11,7 @@ use events::{Event, FlowProgress};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::signal::Signal;
 use plan::{Flow, Plan};
+use realtime::{Sleep, thread_cpu_ns};
 use units::{Duration, Time};
 
 use crate::agent::Agent;
@@ -47,6 +48,7 @@ pub struct EventLoop<'a> {
     /// The next datagram of each UDP flow.
     datagrams: BinaryHeap<Reverse<(Time, u32)>>,
     progress: Grid,
+    sleep: Sleep,
     ended: Option<Time>,
     interrupted: bool,
 }
@@ -84,7 +86,18 @@ impl<'a> EventLoop<'a> {
         }
         let progress = Grid::new(PROGRESS);
         let datagrams = BinaryHeap::new();
-        Ok(EventLoop { plan, agents, shared, events, timers, datagrams, progress, ended: None, interrupted: false })
+        Ok(EventLoop {
+            plan,
+            agents,
+            shared,
+            events,
+            timers,
+            datagrams,
+            progress,
+            sleep: Sleep::new(plan.emulate.spin_ns),
+            ended: None,
+            interrupted: false,
+        })
     }
 
     /// Until the plan's duration is over or control says stop.
@@ -96,7 +109,12 @@ impl<'a> EventLoop<'a> {
             if let Some(ended) = self.ended {
                 break ended;
             }
-            self.shared.poller.wait(&mut ready, (self.wake_at() - self.shared.clock.now()).as_nanos())?;
+            let wake_at = self.wake_at();
+            let spare = (wake_at - self.shared.clock.now()).as_nanos();
+            self.shared.poller.wait(&mut ready, spare)?;
+            if ready.is_empty() && spare > 0 {
+                self.sleep.observe(self.shared.clock.now() - wake_at);
+            }
             for source in &ready {
                 self.handle(*source)?;
                 self.send_datagrams();
@@ -115,7 +133,7 @@ impl<'a> EventLoop<'a> {
     /// on the loop polls without sleeping.
     fn wake_at(&self) -> Time {
         let timer = self.timers.peek().map(|Reverse((time, _))| *time);
-        let datagram = self.datagrams.peek().map(|Reverse((time, _))| *time - self.plan.emulate.spin_ns);
+        let datagram = self.datagrams.peek().map(|Reverse((time, _))| *time - self.sleep.margin());
         timer.into_iter().chain(datagram).min().expect("the end is a timer")
     }
 
@@ -177,6 +195,7 @@ impl<'a> EventLoop<'a> {
     }
 
     fn sample(&mut self, now: Time) -> Result<()> {
+        let began = thread_cpu_ns();
         self.shared.sampler.tick(now);
         for i in 0..self.agents.len() {
             self.agents[i].sample(&mut self.shared)?;
@@ -184,6 +203,7 @@ impl<'a> EventLoop<'a> {
                 self.send_datagrams();
             }
         }
+        self.shared.sampler.cpu_ns += thread_cpu_ns() - began;
         // The end of the run takes a sample of its own.
         let next = self.shared.sampler.grid.next();
         if next < Time::ZERO + self.plan.duration_ns {

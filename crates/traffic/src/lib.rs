@@ -8,11 +8,9 @@
 //! negotiates it as the namespace's `net.ipv4.tcp_ecn` says, which the lab pins from the flows that start there.
 
 mod agent;
-mod clock;
 mod command;
 mod diagnosed;
 mod event_loop;
-mod histogram;
 mod netns;
 mod poller;
 mod process;
@@ -27,6 +25,5 @@ mod tcp_info;
 mod udp;
 mod udp_receiver;
 
-pub use histogram::Percentiles;
 pub use report::{CommandReport, FlowReport, Sampling, TrafficReport, UdpReport};
 pub use run::run;

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use crate::Percentiles;
+use realtime::Quantiles;
 
 /// `traffic.json`. Times are nanoseconds since the run's origin.
 #[derive(Clone, Debug, Serialize)]
@@ -29,7 +29,9 @@ pub struct Sampling {
     /// Those at which samples were taken; one that comes a whole interval late is skipped.
     pub taken: u64,
     /// Between one tick and the next.
-    pub interval_us: Percentiles,
+    pub interval_us: Quantiles,
+    /// CPU time that it took.
+    pub cpu_s: f64,
 }
 
 /// What became of a flow.
@@ -89,9 +91,9 @@ pub struct UdpReport {
     /// Dropped by the receiver's socket because its buffer was full: lost at the host, not in the network.
     pub socket_drops: u64,
     /// Sent minus due.
-    pub schedule_error_us: Percentiles,
+    pub schedule_error_us: Quantiles,
     /// From just before the send to the receiver's application, on one clock.
-    pub one_way_delay_us: Percentiles,
+    pub one_way_delay_us: Quantiles,
 }
 
 /// How programs ended: an exit code, or minus the signal that ended it.

@@ -8,13 +8,11 @@ use std::time::{Duration as Wait, Instant};
 use anyhow::{Context, Result, ensure};
 use events::{Event, Failure, Process};
 use nix::sys::prctl::set_timerslack;
-use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
-use nix::sys::time::TimeValLike;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use plan::{Flow, Plan, Workload};
 use units::Time;
 
 use crate::agent::Agent;
-use crate::clock::Clock;
 use crate::command::CommandFlow;
 use crate::event_loop::{EventLoop, Outcome};
 use crate::netns::within;
@@ -26,6 +24,7 @@ use crate::sock_diag::SockDiag;
 use crate::tcp::TcpFlow;
 use crate::udp::UdpFlow;
 use crate::udp_receiver::Batch;
+use realtime::{Clock, ThreadTimes};
 
 /// How long a server has to listen on its flow's port. One that never does may not need to.
 const SERVERS_UP: Wait = Wait::from_secs(2);
@@ -73,15 +72,16 @@ pub fn run<'a>(
         .read_exact(&mut origin)
         .map_err(|error| Failure::new("waiting for the start", error).hint("the run was stopped before it began"))?;
     shared.clock = Clock::new(i64::from_le_bytes(origin));
-    let (cpu_before, delay_before) = (cpu_s()?, run_delay_s());
+    let before = ThreadTimes::now();
     let outcome = EventLoop::new(plan, agents, shared, &OwnedFd::from(control), events)?.run()?;
 
+    let after = ThreadTimes::now();
     let Outcome { agents, shared, ended, interrupted } = outcome;
     let (sampling, writer) = shared.sampler.finish(ended.min(Time::ZERO + plan.duration_ns))?;
     let report = TrafficReport {
         wall_s: ended.as_nanos() as f64 / 1e9,
-        cpu_s: cpu_s()? - cpu_before,
-        run_delay_s: run_delay_s().zip(delay_before).map(|(after, before)| after - before),
+        cpu_s: after.cpu_s - before.cpu_s,
+        run_delay_s: after.run_delay_s.zip(before.run_delay_s).map(|(after, before)| after - before),
         sampling,
         interrupted,
         writer,
@@ -206,17 +206,4 @@ fn allow_many_sockets(flows: usize) -> Result<()> {
         setrlimit(Resource::RLIMIT_NOFILE, needed.min(hard), hard).context("raising the limit of open files")?;
     }
     Ok(())
-}
-
-/// User and system time of this process.
-fn cpu_s() -> Result<f64> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
-    Ok((usage.user_time() + usage.system_time()).num_microseconds() as f64 / 1e6)
-}
-
-/// How long this thread was ready to run and had to wait for a CPU; needs CONFIG_SCHED_INFO.
-fn run_delay_s() -> Option<f64> {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanos: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    Some(nanos as f64 / 1e9)
 }

@@ -6,16 +6,18 @@ use records::samples::Sample;
 use records::{Names, Writer, WriterStats};
 use units::{Duration, Time};
 
-use crate::histogram::Histogram;
 use crate::report::Sampling;
+use realtime::Spans;
 
 /// Writes `samples.parquet` and says how well it kept to its grid.
 pub struct Sampler {
     table: Writer<Sample>,
     pub grid: Grid,
+    /// CPU time that it took.
+    pub cpu_ns: i64,
     taken: u64,
     last: Option<Time>,
-    intervals: Histogram,
+    intervals: Spans,
 }
 
 impl Sampler {
@@ -23,9 +25,10 @@ impl Sampler {
         Ok(Sampler {
             table: Writer::create(&dir.join("samples.parquet"), Names::of(plan))?,
             grid: Grid::new(plan.record.sample_interval_ns),
+            cpu_ns: 0,
             taken: 0,
             last: None,
-            intervals: Histogram::new(),
+            intervals: Spans::default(),
         })
     }
 
@@ -33,7 +36,7 @@ impl Sampler {
     pub fn tick(&mut self, now: Time) {
         self.taken += 1;
         if let Some(last) = self.last.replace(now) {
-            self.intervals.record((now - last).as_nanos());
+            self.intervals.add(now - last);
         }
         self.grid.pass(now);
     }
@@ -47,7 +50,8 @@ impl Sampler {
         let sampling = Sampling {
             expected: self.grid.points_before(end),
             taken: self.taken,
-            interval_us: self.intervals.percentiles(),
+            cpu_s: self.cpu_ns as f64 / 1e9,
+            interval_us: self.intervals.quantiles(),
         };
         Ok((sampling, self.table.finish()?))
     }

@@ -1,10 +1,10 @@
 use std::collections::HashMap;
 
-use crate::clock::Clock;
 use crate::poller::Poller;
 use crate::sampler::Sampler;
 use crate::sock_diag::SockDiag;
 use crate::udp_receiver::Batch;
+use realtime::Clock;
 
 /// What every agent needs to do its work.
 pub struct Shared {

@@ -9,11 +9,11 @@ use nix::sys::socket::{MsgFlags, SockaddrIn, connect, send};
 use records::samples::Sample;
 use units::{Duration, Rate, Time};
 
-use crate::histogram::Histogram;
 use crate::report::{FlowReport, UdpReport};
 use crate::shared::Shared;
 use crate::sockets;
 use crate::udp_receiver::{HEADER, Receiver, write_header};
+use realtime::Spans;
 
 /// Ethernet, IPv4 and UDP headers: the rate counts whole frames.
 const FRAME_OVERHEAD: u32 = 14 + 20 + 8;
@@ -53,7 +53,7 @@ pub struct UdpFlow {
     next: u64,
     /// The sequence number of the next one: those that the kernel took.
     sent: u64,
-    schedule_error: Histogram,
+    schedule_error: Spans,
 }
 
 impl UdpFlow {
@@ -88,7 +88,7 @@ impl UdpFlow {
             stopped: false,
             next: 0,
             sent: 0,
-            schedule_error: Histogram::new(),
+            schedule_error: Spans::default(),
         })
     }
 
@@ -129,7 +129,7 @@ impl UdpFlow {
         if send(fd.as_raw_fd(), &self.payload, MsgFlags::MSG_NOSIGNAL).is_ok() {
             self.sent += 1;
         }
-        self.schedule_error.record((now - due).as_nanos());
+        self.schedule_error.add(now - due);
         self.next += 1;
         self.next_due()
     }
@@ -198,7 +198,7 @@ impl UdpFlow {
                 reordered_packets: arrived.reordered,
                 duplicate_packets: arrived.duplicates,
                 socket_drops: arrived.socket_drops,
-                schedule_error_us: self.schedule_error.percentiles(),
+                schedule_error_us: self.schedule_error.quantiles(),
                 one_way_delay_us: arrived.one_way_delay,
             }),
             ..FlowReport::default()

@@ -9,10 +9,10 @@ use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::RcvBuf;
 use units::Time;
 
-use crate::histogram::{Histogram, Percentiles};
 use crate::poller::Source;
 use crate::shared::Shared;
 use crate::sockets;
+use realtime::{Quantiles, Spans};
 
 /// Sequence number and time of sending, 8 bytes each, little-endian.
 pub const HEADER: usize = 16;
@@ -68,7 +68,7 @@ pub struct Arrived {
     pub socket_drops: u64,
     pub first: Option<Time>,
     pub last: Option<Time>,
-    pub one_way_delay: Percentiles,
+    pub one_way_delay: Quantiles,
 }
 
 /// A bound socket and the tally of its datagrams.
@@ -77,7 +77,7 @@ pub struct Receiver {
     bytes: u64,
     arrived: Arrived,
     sequence: Sequence,
-    delay: Histogram,
+    delay: Spans,
 }
 
 impl Receiver {
@@ -87,7 +87,7 @@ impl Receiver {
         setsockopt(&fd, RcvBuf, &RECEIVE_BUFFER)?;
         sockets::bind_receiver(flow, &fd, to)?;
         shared.poller.add(&fd, Source::Receiver(index), EpollFlags::EPOLLIN)?;
-        let (arrived, sequence, delay) = (Arrived::default(), Sequence::default(), Histogram::new());
+        let (arrived, sequence, delay) = (Arrived::default(), Sequence::default(), Spans::default());
         Ok(Receiver { fd, bytes: 0, arrived, sequence, delay })
     }
 
@@ -119,7 +119,7 @@ impl Receiver {
             self.arrived.packets += 1;
             self.arrived.first.get_or_insert(now);
             self.arrived.last = Some(now);
-            self.delay.record(now.as_nanos() - sent_at);
+            self.delay.add(now - Time(sent_at));
         }
         n == BATCH
     }
@@ -136,7 +136,7 @@ impl Receiver {
         Arrived {
             lost: self.lost_packets(),
             socket_drops: socket_drops(&self.fd),
-            one_way_delay: self.delay.percentiles(),
+            one_way_delay: self.delay.quantiles(),
             ..self.arrived
         }
     }

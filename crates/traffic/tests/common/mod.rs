@@ -72,7 +72,7 @@ impl Write for Watcher {
             if let Some(on_ready) = self.on_ready.take() {
                 on_ready();
             }
-            self.control.write_all(&(monotonic_ns() + 2 * MS).to_le_bytes())?;
+            self.control.write_all(&(realtime::monotonic_ns() + 2 * MS).to_le_bytes())?;
         }
         if self.stop_at_ns.is_some_and(|stop| event["time_ns"].as_i64() >= Some(stop)) {
             self.control.write_all(b"x")?;
@@ -85,11 +85,6 @@ impl Write for Watcher {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-fn monotonic_ns() -> i64 {
-    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap();
-    now.tv_sec() * 1_000_000_000 + now.tv_nsec()
 }
 
 /// What a run left.

@@ -6,7 +6,8 @@ use units::Duration;
 /// interrupts are expensive. This learns by how much on this machine, as a running quantile of what it observes
 /// (stochastic approximation, Robbins and Monro 1951): up by 9 steps when a wake-up was later, down by 1 when it was
 /// earlier, which settles where nine of ten wake-ups are in time.
-pub(crate) struct Sleep {
+#[derive(Clone, Debug)]
+pub struct Sleep {
     limit: Duration,
     margin: Duration,
 }
@@ -16,17 +17,17 @@ const UP: i64 = 9;
 
 impl Sleep {
     /// Busy-wait for at most `limit`.
-    pub(crate) fn new(limit: Duration) -> Sleep {
+    pub fn new(limit: Duration) -> Sleep {
         Sleep { limit, margin: limit.min(Duration::from_micros(20)) }
     }
 
     /// Wake up so long before the time.
-    pub(crate) fn margin(&self) -> Duration {
+    pub fn margin(&self) -> Duration {
         self.margin
     }
 
     /// A wake-up came `late` after the time that was asked for.
-    pub(crate) fn observe(&mut self, late: Duration) {
+    pub fn observe(&mut self, late: Duration) {
         let step = if late > self.margin { UP * STEP_NS } else { -STEP_NS };
         self.margin = Duration((self.margin.as_nanos() + step).clamp(0, self.limit.as_nanos()));
     }

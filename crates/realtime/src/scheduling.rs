@@ -18,7 +18,7 @@ pub struct Scheduling {
 /// Get the calling thread onto a CPU as soon as it wakes.
 ///
 /// Not SCHED_FIFO: a FIFO thread that spins runs into the real-time throttle and stalls for 50 ms each second.
-pub(crate) fn urgent() -> Scheduling {
+pub fn urgent() -> Scheduling {
     // SAFETY: plain system calls on the calling thread; the structs are valid and of their own size.
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
@@ -36,15 +36,26 @@ pub(crate) fn urgent() -> Scheduling {
     }
 }
 
-/// CPU time of the calling thread and time that it waited for a CPU, both in seconds.
-pub(crate) fn thread_times() -> (f64, f64) {
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `t` is a valid timespec to write to.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut t) };
-    // Second number: nanoseconds spent waiting on a run queue.
-    let waited = std::fs::read_to_string("/proc/thread-self/schedstat")
-        .ok()
-        .and_then(|text| text.split_whitespace().nth(1)?.parse::<f64>().ok())
-        .unwrap_or(0.0);
-    (t.tv_sec as f64 + t.tv_nsec as f64 / 1e9, waited / 1e9)
+/// What the calling thread has had of a CPU so far.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadTimes {
+    /// Seconds of CPU time.
+    pub cpu_s: f64,
+    /// Seconds that it was ready to run and waited for a CPU; unknown to a kernel without CONFIG_SCHED_INFO.
+    pub run_delay_s: Option<f64>,
+}
+
+impl ThreadTimes {
+    /// Up to now.
+    pub fn now() -> ThreadTimes {
+        // Second number: nanoseconds on a run queue (Documentation/scheduler/sched-stats.rst).
+        let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+        let delay = schedstat.and_then(|text| text.split_whitespace().nth(1)?.parse::<f64>().ok());
+        ThreadTimes { cpu_s: thread_cpu_ns() as f64 / 1e9, run_delay_s: delay.map(|nanos| nanos / 1e9) }
+    }
+}
+
+/// CPU time of the calling thread in nanoseconds.
+pub fn thread_cpu_ns() -> i64 {
+    crate::clock::read(libc::CLOCK_THREAD_CPUTIME_ID)
 }

@@ -1,0 +1,11 @@
+//! What processes that keep to a schedule share: clock, sleep, priority, and records of being late.
+
+mod clock;
+mod scheduling;
+mod sleep;
+mod spans;
+
+pub use clock::{Clock, monotonic_ns, wall_clock_ns};
+pub use scheduling::{Scheduling, ThreadTimes, thread_cpu_ns, urgent};
+pub use sleep::Sleep;
+pub use spans::{Quantiles, Spans};
