@@ -7,12 +7,14 @@ the buffer overflows, BBR flows cycle around their share. The same arguments giv
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+
 from dumbbell.records.schema import polars_schema
 
 FRAME, MSS = 1514, 1448
@@ -222,7 +224,7 @@ class _Fluid:
             flows.append(
                 {
                     "id": f"f{i + 1}",
-                    "label": f"f{i + 1}",
+                    "label": f"f{i + 1} {cc}",
                     "from": f"s{i % 2 + 1}",
                     "to": f"r{i % 2 + 1}",
                     "protocol": "udp" if cc == "udp" else "tcp",
@@ -232,6 +234,7 @@ class _Fluid:
                     "goodput_bps": float(goodput[i]),
                     "received_bytes": int(goodput[i] * (self.spec.duration_s - self.start[i]) / 8),
                     "retransmitted_segments": None if cc == "udp" else int(self.drop[:, i].sum()),
+                    "base_rtt_ms": self.spec.rtt_s * 1e3,
                     "rtt_ms": {"min": low, "p50": mid, "p95": high},
                     "fct_s": None,
                 }
@@ -324,7 +327,7 @@ def _manifest(spec: Synthetic) -> dict[str, Any]:
         "started_at": "2026-11-21T09:30:00+00:00",
         "tool": {"dumbbell": "0.1.0"},
         "engine": "emulate",
-        "command": ["dumbbell", "run", spec.name],
+        "repeat": shlex.join(["dumbbell", "run", spec.name]),
         "machine": {
             "kernel": "6.12.0-synthetic",
             "cpu_model": "made-up CPU at 3.0 GHz",
@@ -332,8 +335,8 @@ def _manifest(spec: Synthetic) -> dict[str, Any]:
             "memory_bytes": 25_000_000_000,
             "distribution": "Debian GNU/Linux 12 (bookworm)",
         },
-        "sysctls": {"s1": {"net.ipv4.tcp_rmem": "4096 131072 8388608"}},
-        "cost": {"emulator_cpu_s": 6.2, "traffic_cpu_s": 1.9},
+        "lab": {"rootless": False, "sysctls": {"s1": {"net.ipv4.tcp_rmem": "4096 131072 8388608"}}},
+        "cost": {"unit": "share of one core", "emulator": 0.31, "traffic": 0.095},
     }
 
 

@@ -97,6 +97,8 @@ def _throughput(samples: Samples, known: Facts) -> Panel | None:
     if not acked.is_empty():
         note += " Where the receiver is a program of its own: bytes acknowledged."
     lines = samples.lines(Aligned(frame, width), 1 / factor)
+    if capacity and largest > capacity:
+        note += " Above capacity: a repaired loss has released what waited behind it."
     view = View("", frame["time_ns"] / 1e9, lines, note + far, references)
     return Panel("goodput_bps", factor, "Throughput", unit, (view,))
 

@@ -130,10 +130,9 @@ def scenario(run: Run) -> Html:
     """The scenario as it was given, and what it expands to."""
     path = run.directory / "scenario.toml"
     given = el("pre", _highlighted(run.scenario_text)) if path.exists() else Html("")
-    overrides = run.manifest.get("overrides")
-    changed = el("p", "Overridden on the command line:", class_="beneath") if overrides else Html("")
-    listed = el("pre", _lines(overrides)) if overrides else Html("")
-    return join(given, changed, listed, _details("The plan: every default filled in", run.plan))
+    overrides = run.manifest.get("overrides") or []
+    changed = join(el("p", "Overridden by", class_="beneath"), el("pre", "\n".join(map(str, overrides))))
+    return join(given, changed if overrides else Html(""), _details("The plan: every default filled in", run.plan))
 
 
 def _highlighted(toml: str) -> Html:
@@ -148,7 +147,6 @@ _MACHINE = (
     ("kernel", "Kernel"),
     ("distribution", "System"),
     ("cpu_model", "Processor"),
-    ("cpu", "Processor"),
     ("cores", "Cores"),
     ("clocksource", "Clock source"),
     ("load_average", "Load average before"),
@@ -163,23 +161,34 @@ def machine(run: Run) -> Html:
         pairs.append(("Memory", words.size(known["memory_bytes"])))
     if known.get("hypervisor"):
         pairs.append(("Virtual machine", "yes"))
-    tool = run.manifest.get("tool_version") or (run.manifest.get("tool") or {}).get("dumbbell")
+    if "rootless" in (run.manifest.get("lab") or {}):
+        pairs.append(("Privileges", "ordinary user" if run.manifest["lab"]["rootless"] else "root"))
+    tool = (run.manifest.get("tool") or {}).get("dumbbell")
     if tool:
         pairs.append(("dumbbell", str(tool)))
     pairs.append(("Run", str(run.manifest.get("run_id") or run.directory.name)))
     listed = el("dl", (join(el("dt", name), el("dd", value)) for name, value in pairs), class_="pairs")
-    more = ("algorithms", "sysctls", "offloads", "cost")
-    return join(listed, (_details(name.capitalize(), run.manifest[name]) for name in more if run.manifest.get(name)))
+    recorded = {**run.manifest, **(run.manifest.get("lab") or {})}
+    more = (
+        ("sysctls", "Sysctls of the hosts"),
+        ("offloads", "Segmentation offloads"),
+        ("scheduling", "Scheduling of the emulator"),
+        ("cpu", "Processor time during the run"),
+        ("cost", "Cost of emulating and measuring"),
+    )
+    return join(listed, (_details(title, recorded[key]) for key, title in more if recorded.get(key)))
 
 
 def command(run: Run) -> Html:
-    """The command that repeats the run."""
-    given = run.manifest.get("command")
-    if not given:
+    """The command that repeats the run; one started from Python is repeated from its saved scenario."""
+    text = run.manifest.get("repeat")
+    if not text and (run.directory / "scenario.toml").exists():
+        overrides = [word for override in run.manifest.get("overrides") or [] for word in ("--set", str(override))]
+        text = shlex.join(["dumbbell", "run", f"{run.directory.name}/scenario.toml", *overrides])
+    if not text:
         return Html("")
-    text = given if isinstance(given, str) else shlex.join(str(word) for word in given)
     button = el("button", "copy", type="button", data_copy="command", hidden="")
-    return join(el("h2", "Repeat this run"), el("div", el("pre", text, id="command"), button, class_="command"))
+    return join(el("h2", "Repeat this run"), el("div", el("pre", str(text), id="command"), button, class_="command"))
 
 
 def missing(sentences: tuple[str, ...]) -> Html:

@@ -9,7 +9,7 @@ from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.facts import Facts, Link, summary_list
 from dumbbell.report.markup import Html, el, join
-from dumbbell.report.model import Group
+from dumbbell.report.model import Group, Plots
 
 _SCROLL_FROM = 16
 
@@ -28,30 +28,42 @@ def flows(run: Run, groups: Sequence[Group]) -> Html:
             *(el("th", name, **one) for name in ("Flow", "Algorithm", "Path")),
             el("th", "Active (s)", class_="n", **one),
             *(el("th", name, class_="n", **one) for name in ("Goodput", "Share", "Retransmitted")),
-            el("th", "RTT (ms)", class_="span", colspan="3", scope="colgroup"),
+            el("th", "RTT (ms)", class_="span", colspan="4", scope="colgroup"),
             *([el("th", "Completed in", class_="n", **one)] if sized else []),
         ),
-        el("tr", *(el("th", name, class_="n", scope="col") for name in ("min", "median", "p95"))),
+        el("tr", *(el("th", name, class_="n", scope="col") for name in ("base", "min", "median", "p95"))),
     )
     body = el("tbody", *(_flow(flow, group_of.get(flow["id"]), total, sized) for flow in rows))
-    jain = run.summary.get("jain_index") if rows else None
-    beneath = el("p", f"Jain's fairness index {jain:.3f}.", class_="beneath") if jain is not None else Html("")
-    return join(_table("Flows", head, body, len(rows)), beneath)
+    errors = el(
+        "ul", (el("li", f"{flow['id']}: {flow['error']}") for flow in rows if flow.get("error")), class_="missing"
+    )
+    failed = any(flow.get("error") for flow in rows)
+    return join(_table("Flows", head, body, len(rows)), _fairness(run), errors if failed else Html(""))
+
+
+def _fairness(run: Run) -> Html:
+    jain, window = run.summary.get("jain_index"), run.summary.get("jain_window_s")
+    if jain is None:
+        return Html("")
+    when = (
+        f", of what each received from {_s(window[0])} s to {_s(window[1])} s, when all were active" if window else ""
+    )
+    return el("p", f"Jain's fairness index {jain:.3f}{when}.", class_="beneath")
 
 
 def _flow(flow: Mapping[str, Any], group: Group | None, total_bps: float, sized: bool) -> Html:
     goodput, rtt = flow["goodput_bps"], flow.get("rtt_ms") or {}
     part = goodput / total_bps if goodput is not None and total_bps else None
-    label = str(flow.get("label") or flow["id"])
     resent = flow["retransmitted_segments"] if flow["protocol"] != "udp" else None
     cells = [
-        el("th", _swatch(group), label, scope="row"),
+        el("th", _swatch(group), flow["id"], scope="row"),
         el("td", str(flow["cc"] or flow["protocol"])),
         el("td", f"{flow['from']} → {flow['to']}"),
         el("td", f"{_s(flow['start_s'])} – {_s(flow['stop_s'])}", class_="n"),  # noqa: RUF001  an en dash between numbers
         el("td", words.rate(goodput), class_="n"),
         el("td", words.share(part), _meter(part, group), class_="n"),
         el("td", words.count(resent), class_="n"),
+        el("td", words.milliseconds(flow.get("base_rtt_ms")), class_="n"),
         *(el("td", words.milliseconds(rtt.get(key)), class_="n") for key in ("min", "p50", "p95")),
     ]
     if sized:
@@ -60,9 +72,16 @@ def _flow(flow: Mapping[str, Any], group: Group | None, total_bps: float, sized:
     return el("tr", *cells)
 
 
-def links(run: Run, known: Facts) -> Html:
+def links(run: Run, known: Facts, plots: Plots) -> Html:
     """One row per link that can delay or drop: it has a rate or a delay, or it lost something."""
     planned = {link["name"]: link for link in run.plan["links"]}
+    peaks = {
+        view.name: float(line.values.max() or 0) * panel.per_unit  # type: ignore[arg-type]
+        for panel in plots.panels
+        for view in panel.views
+        for line in view.lines
+        if view.name
+    }
     order = [link["name"] for link in known.limited_links]
     rows = [row for row in summary_list(run, "links") if _matters(row, planned.get(row["name"], {}))]
     rows.sort(key=lambda row: order.index(row["name"]) if row["name"] in order else len(order))
@@ -81,14 +100,12 @@ def links(run: Run, known: Facts) -> Html:
         ),
         el("tr", *(el("th", name, class_="n", scope="col") for name in ("median", "p95", "max"))),
     )
-    body = el("tbody", *(_link(row, planned.get(row["name"], {})) for row in rows))
+    body = el("tbody", *(_link(row, planned.get(row["name"], {}), peaks.get(row["name"])) for row in rows))
     return _table("Links", head, body, len(rows))
 
 
-def _link(row: Mapping[str, Any], plan: Link) -> Html:
+def _link(row: Mapping[str, Any], plan: Link, peak: float | None) -> Html:
     rate, queue = row.get("rate_bps"), row.get("queue_ms") or {}
-    longest = queue.get("max")
-    room = longest / 8e3 * rate if longest is not None and rate else None
     used = row["utilisation"]
     delay = plan.get("delay_ns")
     return el(
@@ -102,7 +119,7 @@ def _link(row: Mapping[str, Any], plan: Link) -> Html:
         el("td", words.count(row["drops"]), class_="n"),
         el("td", words.count(row.get("losses")), class_="n"),
         *(el("td", words.milliseconds(queue.get(key)), class_="n") for key in ("p50", "p95", "max")),
-        el("td", words.size(room), class_="n"),
+        el("td", words.size(peak), class_="n"),
     )
 
 
@@ -144,4 +161,4 @@ def _colors(group: Group) -> str:
 
 
 def _s(value: float | None) -> str:
-    return words.UNKNOWN if value is None else f"{value:g}"
+    return words.UNKNOWN if value is None else f"{round(value, 2):g}"

@@ -116,7 +116,7 @@ export class LinePlot {
       alpha: many ? 0.4 : 1,
       ...(of?.dash.length && { dash: of.dash }),
       ...(!of && { fill: () => color("--queue-fill") }),
-      points: many ? { show: false } : { size: 4 },
+      points: many ? { show: false } : { size: 4, fill: () => color("--ground") },
     };
   }
 
