@@ -77,7 +77,9 @@ def main() -> None:
         goodput = (mine["received_bytes"][-1] - mine["received_bytes"][0]) * 8 / span
         rows.append([flow["id"], f"{goodput / 1e6:.3f}", f"{goodput / ideal - 1:+.3%}", "within 0.2 %"])
     lateness = emulator["lateness_us"]
-    rows.append(["lateness p50, p99, max (us)", f"{lateness['p50']:.1f} {lateness['p99']:.0f} {lateness['max']:.0f}", "", ""])
+    rows.append(
+        ["lateness p50, p99, max (us)", f"{lateness['p50']:.1f} {lateness['p99']:.0f} {lateness['max']:.0f}", "", ""]
+    )
     rows.append(["emulator, share of a core", f"{emulator['cpu_s'] / emulator['wall_s']:.2f}", "", ""])
     show(
         f"{options.links} links of {options.rate} Mbit/s, 50 ms, 1 BDP, CUBIC; goodput from {WARM_UP_S} s on",

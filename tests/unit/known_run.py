@@ -131,7 +131,12 @@ TRAFFIC: dict[str, Any] = {
     "wall_s": 2.0,
     "cpu_s": 0.2,
     "run_delay_s": 0.01,
-    "sampling": {"expected": 200, "taken": 200, "interval_us": {"p50": 10_000.0, "p99": 10_200.0, "max": 11_000.0}},
+    "sampling": {
+        "expected": 200,
+        "taken": 200,
+        "cpu_s": 0.004,
+        "interval_us": {"p50": 10_000.0, "p99": 10_200.0, "max": 11_000.0},
+    },
     "interrupted": False,
     "writer": {"cpu_s": 0.01, "rows": 400, "backlog_max_chunks": 1},
     "flows": [traffic_flow("f1", "cubic", 1_500_000), traffic_flow("f2", "bbr", 500_000)],

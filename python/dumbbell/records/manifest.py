@@ -55,6 +55,7 @@ def at_end(manifest: Json, wall_s: float, emulator: Json, traffic: Json, lab: Js
             "unit": "share of one core",
             "emulator": _share(emulator["cpu_s"], emulator["wall_s"]),
             "traffic": _share(traffic["cpu_s"], traffic["wall_s"]),
+            "sampling": _share(traffic["sampling"]["cpu_s"], traffic["wall_s"]),
             "logging": _share(emulator["writer"]["cpu_s"] + traffic["writer"]["cpu_s"], emulator["wall_s"]),
         },
     }
