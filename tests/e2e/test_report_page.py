@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dumbbell import report
-from dumbbell.records import Run
 from playwright.sync_api import Browser, Page, sync_playwright
 from synthetic_run import CHECKS, LATE, Synthetic
+
+from dumbbell import report
+from dumbbell.records import Run
 
 QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from synthetic_run import CHECKS, LATE, SCENARIO, STARVED, Synthetic
+
 from dumbbell import report
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.markup import Html, el
-from synthetic_run import CHECKS, LATE, SCENARIO, STARVED, Synthetic
 
 ATTACK = '</title><script>alert("1")</script>'
 

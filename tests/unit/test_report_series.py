@@ -8,15 +8,16 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic_run import Synthetic
+
 from dumbbell.records import Run
 from dumbbell.report.decimate import align, extremes, round_width_ns
 from dumbbell.report.events import retransmissions
 from dumbbell.report.flow_panels import goodput
 from dumbbell.report.model import Panel, Plots
 from dumbbell.report.series import build
-from hypothesis import given
-from hypothesis import strategies as st
-from synthetic_run import Synthetic
 
 MS = 1_000_000
 
