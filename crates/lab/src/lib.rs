@@ -10,7 +10,6 @@
 //!   10.0.0.1/32, default via GATEWAY      (ARP off)
 //! ```
 
-mod error;
 mod ethtool;
 mod host;
 mod lab;
@@ -20,6 +19,6 @@ mod netlink;
 pub mod sandbox;
 mod sysctl;
 
-pub use error::Error;
+pub use events::Failure as Error;
 pub use host::{GATEWAY, Host, HostSpec};
 pub use lab::{Counters, Lab, Side};
