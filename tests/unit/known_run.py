@@ -58,7 +58,7 @@ PLAN: dict[str, Any] = {
         for number, cc in ((1, "cubic"), (2, "bbr"))
     ],
     "record": {"sample_interval_ns": 10_000_000, "packets": True},
-    "emulate": {"ring_bytes": 1 << 26, "spin_ns": 100_000, "arena_bytes": 1 << 28},
+    "emulate": {"ring_bytes": 1 << 26, "spin_ns": 60_000, "arena_bytes": 1 << 28},
 }
 
 MICROSECONDS = {"p50": 1.0, "p99": 20.0, "p99_9": 60.0, "max": 400.0}

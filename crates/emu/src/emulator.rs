@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use events::{Event, Process};
 use link::{Network, Packet};
 use plan::Plan;
-use realtime::{Scheduling, Sleep, Spans, ThreadTimes, urgent};
+use realtime::{Sleep, Spans, ThreadTimes, Urgency};
 use records::links::LinkRow;
 use records::{Names, Writer};
 use units::{Duration, Time};
@@ -48,13 +48,14 @@ pub fn run(
     let ring = Ring::open(plan.emulate.ring_bytes)?;
     let driver =
         Driver::new(plan, ports, Arena::new(plan.emulate.arena_bytes, PREFAULT)?, Transmitter::open(ports)?, packets);
-    let scheduling = urgent();
     Event::Ready { process: Process::Emulator }.emit(events)?;
     let mut control = std::fs::File::from(control);
     let mut origin = [0; 8];
     control.read_exact(&mut origin).context("waiting for the run's origin")?;
+    let clock = StampClock::new(i64::from_le_bytes(origin));
     let mut emulator = Emulator {
-        clock: StampClock::new(i64::from_le_bytes(origin)),
+        urgency: Urgency::new(clock.now()),
+        clock,
         classifier: Classifier::new(plan),
         network: Network::new(plan)?,
         ingress: ingress(plan, ports),
@@ -71,7 +72,7 @@ pub fn run(
     };
     let started = emulator.clock.now();
     emulator.work()?;
-    let report = emulator.finish(plan, started, scheduling)?;
+    let report = emulator.finish(plan, started)?;
     let file = std::fs::File::create(dir.join("emulator.json")).context("creating emulator.json")?;
     serde_json::to_writer_pretty(file, &report).context("writing emulator.json")?;
     Event::Done { process: Process::Emulator }.emit(events)?;
@@ -96,6 +97,7 @@ struct Emulator {
     /// By interface index: the index of the host that sends into it, among the plan's nodes.
     ingress: Vec<Option<usize>>,
     sleep: Sleep,
+    urgency: Urgency,
     interval: Duration,
     next_tick: Time,
     next_resync: Time,
@@ -128,13 +130,17 @@ impl Emulator {
                 self.advance(now);
             }
             self.driver.flush(&self.clock);
-            if read == READ_BATCH {
-                continue;
-            }
             if now >= self.next_resync {
                 self.next_resync = now + RESYNC;
                 self.clock.resync();
+                self.urgency.adapt(now);
                 self.counts.ring_drops += self.ring.take_drops()?;
+                if self.poll(0)? {
+                    return Ok(());
+                }
+            }
+            if read == READ_BATCH {
+                continue;
             }
             if self.wait()? {
                 return Ok(());
@@ -217,11 +223,11 @@ impl Emulator {
         let now = self.clock.now();
         let spare = (due - now).as_nanos() - self.sleep.margin().as_nanos();
         if spare <= 0 {
-            // Too little time to sleep and wake: wait for either on the CPU. A spin is short, so `control` can wait.
+            // Too little time to sleep and wake: wait for either on the CPU.
             while self.ring.peek().is_none() && self.clock.now() < due {
                 std::hint::spin_loop();
             }
-            return Ok(due == self.next_tick && self.poll(0)?);
+            return Ok(false);
         }
         let stop = self.poll(spare)?;
         let late = self.clock.now() - (now + Duration(spare));
@@ -249,7 +255,7 @@ impl Emulator {
         Ok(ready > 0 && fds[1].revents != 0)
     }
 
-    fn finish(mut self, plan: &Plan, started: Time, scheduling: Scheduling) -> Result<EmulatorReport> {
+    fn finish(mut self, plan: &Plan, started: Time) -> Result<EmulatorReport> {
         let ended = self.clock.now();
         self.counts.ring_drops += self.ring.take_drops()?;
         let inside: Vec<_> = self.network.inside().collect();
@@ -288,7 +294,7 @@ impl Emulator {
             dropped_packets: self.driver.dropped,
             inside_packets: inside.len() as u64,
             links: plan.links.iter().zip(self.network.links()).map(LinkReport::from).collect(),
-            scheduling,
+            scheduling: self.urgency.scheduling(),
             writer,
             spin_us: self.sleep.margin().as_nanos() as f64 / 1e3,
         })

@@ -6,6 +6,6 @@ mod sleep;
 mod spans;
 
 pub use clock::{Clock, monotonic_ns, wall_clock_ns};
-pub use scheduling::{Scheduling, ThreadTimes, thread_cpu_ns, urgent};
+pub use scheduling::{Scheduling, ThreadTimes, Urgency, thread_cpu_ns};
 pub use sleep::Sleep;
 pub use spans::{Quantiles, Spans};

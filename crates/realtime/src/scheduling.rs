@@ -1,4 +1,5 @@
 use serde::Serialize;
+use units::{Duration, Time};
 
 /// The CPU time after which the scheduler may prefer another thread, in ns: the shortest that Linux grants.
 ///
@@ -6,24 +7,91 @@ use serde::Serialize;
 /// (EEVDF, Linux 6.12). It needs no privilege.
 const SLICE_NS: u64 = 100_000;
 
-/// How the emulator's thread is scheduled.
+/// Any real-time priority goes before every ordinary thread.
+const FIFO_PRIORITY: i32 = 1;
+
+/// Where the share of a CPU that a thread uses is measured.
+const WINDOW: Duration = Duration::from_millis(100);
+/// Above this share a thread is no longer real-time, below the other it is again.
+///
+/// The kernel stops real-time threads for 50 ms of each second in which they use more than 95 % of a CPU
+/// (sched_rt_runtime_us), and lets ordinary threads that starve behind them run as long. A window at full speed is a
+/// tenth of that second: time enough to step back.
+const STEP_BACK: f64 = 0.85;
+const RETURN: f64 = 0.6;
+
+/// Keeps the calling thread ahead of others for as long as that is safe.
+#[derive(Debug)]
+pub struct Urgency {
+    scheduling: Scheduling,
+    /// SCHED_FIFO now.
+    fifo: bool,
+    window_began: Time,
+    cpu_began_ns: i64,
+}
+
+/// How a thread is scheduled.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Scheduling {
-    /// As the process was started: -20 with privilege, else 0.
+    /// The kernel grants SCHED_FIFO.
+    pub real_time: bool,
+    /// How often it stepped back to an ordinary thread, being busy.
+    pub stepped_back: u32,
+    /// As an ordinary thread: as the process was started, -20 with privilege, else 0.
     pub nice: i32,
-    /// The slice that the kernel granted, 0 if it knows none.
+    /// As an ordinary thread: the slice that the kernel granted, 0 if it knows none.
     pub slice_ns: u64,
 }
 
-/// Get the calling thread onto a CPU as soon as it wakes.
-///
-/// Not SCHED_FIFO: a FIFO thread that spins runs into the real-time throttle and stalls for 50 ms each second.
-pub fn urgent() -> Scheduling {
-    // SAFETY: plain system calls on the calling thread; the structs are valid and of their own size.
+impl Urgency {
+    /// With what privilege there is: SCHED_FIFO, or an ordinary thread that is picked soon after it wakes.
+    pub fn new(now: Time) -> Urgency {
+        // SAFETY: plain system calls on the calling thread.
+        let nice = unsafe {
+            libc::prctl(libc::PR_SET_TIMERSLACK, 1);
+            libc::getpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t)
+        };
+        let slice_ns = ordinary(nice);
+        let real_time = fifo();
+        let scheduling = Scheduling { real_time, stepped_back: 0, nice, slice_ns };
+        Urgency { scheduling, fifo: real_time, window_began: now, cpu_began_ns: thread_cpu_ns() }
+    }
+
+    /// To be called every few milliseconds: stay clear of the kernel's limit on real-time threads.
+    pub fn adapt(&mut self, now: Time) {
+        let window = now - self.window_began;
+        if !self.scheduling.real_time || window < WINDOW {
+            return;
+        }
+        let cpu_ns = thread_cpu_ns();
+        let share = (cpu_ns - self.cpu_began_ns) as f64 / window.as_nanos() as f64;
+        (self.window_began, self.cpu_began_ns) = (now, cpu_ns);
+        if self.fifo && share > STEP_BACK {
+            ordinary(self.scheduling.nice);
+            self.fifo = false;
+            self.scheduling.stepped_back += 1;
+        } else if !self.fifo && share < RETURN {
+            self.fifo = fifo();
+        }
+    }
+
+    /// How it went.
+    pub fn scheduling(&self) -> Scheduling {
+        self.scheduling
+    }
+}
+
+/// `true` if the kernel grants it.
+fn fifo() -> bool {
+    let parameters = libc::sched_param { sched_priority: FIFO_PRIORITY };
+    // SAFETY: plain system call on the calling thread; a valid struct.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) == 0 }
+}
+
+/// An ordinary thread with a short slice; returns the slice that was granted.
+fn ordinary(nice: i32) -> u64 {
+    // SAFETY: plain system calls on the calling thread; the struct is valid and of its own size.
     unsafe {
-        libc::prctl(libc::PR_SET_TIMERSLACK, 1);
-        let me = libc::gettid() as libc::id_t;
-        let nice = libc::getpriority(libc::PRIO_PROCESS, me);
         let mut attributes: libc::sched_attr = std::mem::zeroed();
         let size = size_of::<libc::sched_attr>() as u32;
         attributes.size = size;
@@ -32,7 +100,7 @@ pub fn urgent() -> Scheduling {
         attributes.sched_runtime = SLICE_NS;
         libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0);
         libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, size, 0);
-        Scheduling { nice, slice_ns: attributes.sched_runtime }
+        attributes.sched_runtime
     }
 }
 

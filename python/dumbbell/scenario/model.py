@@ -226,7 +226,7 @@ class Emulate(Table):
 
     ring: Size = Field(default=Size(64 << 20), ge=64 << 10, le=1 << 30, description="Packet ring of the emulator.")
     spin: Time = Field(
-        default=Time(100_000),
+        default=Time(60_000),
         le=1_000_000,
         description="Busy-wait before a packet is due for as long as waking up takes here, at most for this long.",
     )
