@@ -43,6 +43,15 @@ format:
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+# Minutes, on an idle machine; the results belong into docs/explanation/fidelity.md.
+bench: build $(VENV)/.test-tools
+	$(BIN)/python -m benches.emulation.fidelity
+	$(BIN)/python -m benches.emulation.links
+	$(BIN)/python -m benches.emulation.unshaped
+	$(BIN)/python -m benches.emulation.cost
+	$(BIN)/python benches/lab/run.py
+	cargo bench -p link
+
 clean:
 	rm -rf $(VENV) target web/report/node_modules python/dumbbell/report/assets python/dumbbell/_core*.so
 
@@ -62,7 +71,8 @@ $(VENV)/.python: constraints.txt pyproject.toml | $(VENV)/.build-tools
 	touch $@
 
 $(VENV)/.core: $(VENV)/.python $(RUST_SOURCES)
-	$(BIN)/maturin develop --release --quiet
+	@echo "building the core (some minutes the first time)"
+	$(BIN)/maturin develop --release --quiet >/dev/null
 	touch $@
 
 $(VENV)/.web: $(WEB_SOURCES) | $(VENV)/.build-tools
