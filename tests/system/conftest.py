@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,15 +11,13 @@ import pytest
 # For `benches`, whose replay of a link is also what the fidelity test compares with.
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from harness import Place, place
+from harness import Place, place, place_of
 
 
 @pytest.fixture(params=["root", "ordinary"])
 def anyone(request: pytest.FixtureRequest) -> Iterator[Place]:
     """A working directory of root's, then one of an ordinary user's."""
-    if request.param == "root" and os.geteuid() != 0:
-        pytest.skip("only root can run this as root; the case of an ordinary user runs")
-    with place(ordinary=request.param == "ordinary") as fresh:
+    with place_of(request.param) as fresh:
         yield fresh
 
 

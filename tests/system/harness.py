@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import dumbbell
 import psutil
+import pytest
+
+import dumbbell
 
 ORDINARY = 54321
 """Nobody's id: an ordinary user needs no entry in /etc/passwd, and none is left behind."""
@@ -146,6 +148,21 @@ def place(ordinary: bool) -> Iterator[Place]:
         yield Place(directory, becomes_ordinary)
     finally:
         shutil.rmtree(directory)
+
+
+@contextmanager
+def place_of(who: str) -> Iterator[Place]:
+    """A fresh working directory of `root` or of an `ordinary` user."""
+    if who == "root" and os.geteuid() != 0:
+        pytest.skip("only root can run this as root; the case of an ordinary user runs")
+    with place(ordinary=who == "ordinary") as fresh:
+        yield fresh
+
+
+def inside(pid: int) -> list[str]:
+    """The words before a command that is to run in the network namespace of process `pid`."""
+    enter = ["nsenter", f"--target={pid}", "--net"]
+    return enter if os.geteuid() == 0 else [*enter, "--user", "--preserve-credentials"]
 
 
 def until(condition: Callable[[], bool], seconds: float, what: str) -> None:

@@ -29,9 +29,10 @@ def test_the_replay_of_three_packets_by_hand() -> None:
     ("buffer", "rate"), [("10 kB", "20 Mbit/s"), ("7 packets", "7 Mbit/s"), ("0.5 bdp", "30 Mbit/s")]
 )
 def test_departures_and_drops_are_those_of_an_ideal_fifo(here: Place, buffer: str, rate: str) -> None:
-    run = here.run(
-        path(flow(cc="cubic"), rate=rate, bottleneck=f'buffer = "{buffer}", overhead = "4 B"', duration="2 s")
-    )
+    # CUBIC by itself, and for a while a stream that is faster than the link, so that packets of two flows are dropped.
+    burst = flow(protocol="udp", rate="60 Mbit/s", start="1 s", stop="1100 ms")
+    overhead = f'buffer = "{buffer}", overhead = "4 B"'
+    run = here.run(path(flow(cc="cubic"), burst, rate=rate, bottleneck=overhead, duration="2 s"))
     (link,) = [link for link in run.plan["links"] if link["name"] == "bottleneck"]
     # Packets are numbered as they enter, so `packet` tells the order of those that came in the same nanosecond.
     packets = run.packets.filter(pl.col("link") == "bottleneck").sort("arrival_ns", "packet")
@@ -43,8 +44,8 @@ def test_departures_and_drops_are_those_of_an_ideal_fifo(here: Place, buffer: st
     )
     dropped = packets["fate"] == "dropped-tail"
     # More than a few, or the test would say little.
-    assert dropped.sum() > 5
-    assert len(packets) > 1000
+    assert dropped.sum() > 100
+    assert len(packets) > 500
     assert dropped.to_list() == [packet.departure_ns is None for packet in ideal]
     assert packets["queue_bytes"].to_list() == [packet.queue_bytes for packet in ideal]
     # A packet that was still under way when the run ended has not departed; those can only be the last ones.

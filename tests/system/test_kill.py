@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 import time
 
-import dumbbell
 import polars as pl
 import pytest
 from harness import Live, Place, flow, path, until
 from remains import footprint, outside
+
+import dumbbell
 
 LONG = path(flow(), flow(protocol="udp", rate="1 Mbit/s"), duration="20 s")
 """Killed a second after it begins."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dumbbell
 import polars as pl
 import pytest
 from harness import Place, flow, link, path
+
+import dumbbell
 
 UDP_FRAME = 1472 + 42
 TCP_SHARE = 1448 / 1514
@@ -100,7 +101,7 @@ def test_a_program_is_started_sampled_and_logged(anyone: Place) -> None:
     assert samples["time_ns"].min() >= 100_000_000
     # A data connection of 1 s, sampled each 10 ms; half of it is enough on a loaded machine.
     assert len(samples.filter(pl.col("bytes_acked") > 100_000)) > 50
-    assert measured(run)["received_bytes"] > 0.7 * 20e6 / 8 * TCP_SHARE
+    assert measured(run)["received_bytes"] > 0.5 * 20e6 / 8 * TCP_SHARE
 
 
 def test_flows_start_and_stop_when_they_should(here: Place) -> None:

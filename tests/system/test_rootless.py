@@ -1,0 +1,62 @@
+"""An ordinary user gets all of it, or is told what this machine lacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from harness import ORDINARY, Place, checks, flow
+
+THREE = f"""
+name = "three"
+duration = "1500 ms"
+[topology]
+kind = "dumbbell"
+pairs = 3
+rtt = ["20 ms", "30 ms", "40 ms"]
+bottleneck = {{ rate = "30 Mbit/s" }}
+{"".join(flow(f"s{i}", f"r{i}", cc=cc) for i, cc in enumerate(("reno", "cubic", "bbr"), 1))}
+"""
+"""The algorithms that an ordinary user may choose on any Linux that has them."""
+
+
+def test_reno_cubic_and_bbr_run_without_privileges(ordinary: Place) -> None:
+    run = ordinary.run(THREE)
+    assert [flow["cc"] for flow in run.summary["flows"]] == ["reno", "cubic", "bbr"]
+    assert all(flow["received_bytes"] > 100_000 for flow in run.summary["flows"])
+    assert run.manifest["lab"]["rootless"] is True
+    # All evidence is there, as for root: packets captured, settings pinned, offloads off, counters read.
+    found = checks(run)
+    for name in ("conservation", "packet-log", "algorithm", "offloads", "sysctls", "interfaces", "ring-drops"):
+        assert found[name]["verdict"] == "valid", found[name]
+    lab = json.loads((run.directory / "lab.json").read_text())
+    assert lab["offloads"].keys() == lab["sysctls"].keys() == {"s1", "s2", "s3", "r1", "r2", "r3"}
+    assert len(run.packets) > 1000
+    assert run.samples["bbr_bw_bps"].drop_nulls().len() > 0
+    owners = {path.stat().st_uid for path in [run.directory, *run.directory.rglob("*")]}
+    assert owners == {ORDINARY if os.geteuid() == 0 else os.geteuid()}
+
+
+def test_a_machine_without_user_namespaces_says_so(here: Place) -> None:
+    # A user namespace whose limit of further ones is 0, and in it a process without privileges.
+    limit = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all"
+    run = [sys.executable, "-m", "dumbbell", "run", "single-flow", "--set", "duration=1 s"]
+    confined = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "sh", "-c", f'{limit} --no-new-privs "$@"', "sh", *run],
+        cwd=here.directory,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "unshare" in confined.stderr:
+        pytest.skip(f"this machine has no user namespaces to begin with: {confined.stderr}")
+    assert confined.returncode == 1
+    what, why, kept, hint = confined.stderr.splitlines()
+    assert what == "error: making a user namespace"
+    assert "No space left on device" in why
+    assert "what was measured until then is in " in kept
+    assert hint == "hint: user namespaces are limited to none; as root: `sysctl -w user.max_user_namespaces=65536`"
+    assert [name.endswith(".failed-1") for name in here.runs()] == [True]
