@@ -101,6 +101,8 @@ fn advice(why: &io::Error, rootless: bool) -> &'static str {
         "too many namespaces; as root, raise `user.max_net_namespaces` and its neighbours by `sysctl -w`"
     } else if rootless && !Path::new("/proc/self/ns/user").exists() {
         "this kernel has no user namespaces (CONFIG_USER_NS): run as root"
+    } else if code == Some(libc::EINVAL) {
+        "the root directory is no mount point, as in a chroot: `mount --rbind DIR DIR` before `chroot DIR`"
     } else if matches!(code, Some(libc::EPERM | libc::EACCES)) {
         "this container or service forbids namespaces (seccomp): start it with `--privileged`, \
          or with `--security-opt seccomp=unconfined --security-opt apparmor=unconfined`"
