@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from harness import Place, flow, path
+from harness import Place
+from scenarios import flow, path
 
 GOOD = path(flow())
 CASES = {

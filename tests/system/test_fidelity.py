@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from harness import Place, flow, path
+from harness import Place
+from scenarios import flow, path
 
 from benches.replay import Passed, replay
 

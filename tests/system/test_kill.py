@@ -7,10 +7,13 @@ import time
 
 import polars as pl
 import pytest
-from harness import Live, Place, flow, path, until
+from harness import Live, Place, until
+from page import first_words
 from remains import footprint, outside
+from scenarios import flow, path
 
 import dumbbell
+from dumbbell.report import write_html
 
 LONG = path(flow(), flow(protocol="udp", rate="1 Mbit/s"), duration="20 s")
 """Killed a second after it begins."""
@@ -31,7 +34,10 @@ def assert_nothing_stays(live: Live, send: signal.Signals, name: str) -> None:
         # The command, helper, init, emulator and traffic; namespaces of the core and of two hosts.
         assert len(found.parts) == 5
         assert sum(link.startswith("net:") for link in found.namespaces) == 3
-        assert len([thing for thing in found.remains() if thing.startswith("link ")]) == 2
+        # What is looked for afterwards is seen now: each process, a veth pair to each host, and who holds the namespaces.
+        there = [thing.split()[0] for thing in found.remains()]
+        assert (there.count("process"), there.count("link")) == (5, 2)
+        assert "namespace" in there
         live.part(name).send_signal(send)
         # Within 25 s: the kernel keeps a network namespace until its last socket has closed.
         last = []
@@ -90,6 +96,20 @@ def test_a_signal_stops_early_and_keeps_what_was_measured(anyone: Place, send: s
     assert checks["conservation"] == checks["packet-log"] == checks["interfaces"] == "valid"
     assert run.samples["time_ns"].max() > 500_000_000
     assert run.packets.filter(pl.col("link") == "bottleneck")["arrival_ns"].max() > 500_000_000
+
+
+def test_failed_attempts_are_counted_and_told(here: Place) -> None:
+    scenario = path(flow(), duration="1 s")
+    with here.running(scenario) as live:
+        live.part("db-traffic").kill()
+        assert live.end() == 1
+    (failed,) = here.runs()
+    told = first_words(write_html(dumbbell.open(live.runs / failed, incomplete=True), here.directory / "failed.html"))
+    assert told[0] == "invalid"
+    assert any("the traffic process ended in mid-run" in text for text in told)
+    run = here.run(scenario)
+    assert run.summary["attempts"] == {"failed": 1, "excluded": 0}
+    assert any("1 failed" in text for text in first_words(run.report()))
 
 
 def test_a_second_interrupt_ends_at_once(here: Place) -> None:

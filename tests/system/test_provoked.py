@@ -1,18 +1,18 @@
 """Faults made on purpose: each shows in the verdict, and in the first words of the report.
 
-CPU steal, steps of the wall clock and starvation need the machine itself to misbehave; the unit tests of the verdict's
-rules cover them, with records made by hand.
+CPU steal, starvation, steps of the wall clock and drops in the backlogs need the machine itself to misbehave, and
+broken conservation a fault of ours; the unit tests of the verdict's rules cover them, with records made by hand.
 """
 
 from __future__ import annotations
 
 import subprocess
 import time
-from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
-from harness import Place, checks, flow, inside, path
+from harness import Place, inside
+from page import first_words
+from scenarios import checks, flow, path
 
 import dumbbell
 
@@ -21,36 +21,12 @@ RECEIVER = ["h2", "h1"]
 """For programs that act on the receiving host."""
 
 
-class FirstWords(HTMLParser):
-    """The text of the first element in a page's body that holds text."""
-
-    def __init__(self, page: Path) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self._open: list[str] = []
-        self._done = False
-        self.feed(page.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self._open or tag == "body":
-            self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if self._open:
-            self._open.pop()
-            self._done = self._done or (tag == "div" and bool(self.words))
-
-    def handle_data(self, data: str) -> None:
-        if self._open and not self._done and data.strip():
-            self.words.append(data.strip())
-
-
 def assert_told(run: dumbbell.Run, check: str, verdict: str = "invalid") -> str:
     """The verdict has `check` among its reasons, and the report begins with it. Returns what was measured."""
     found = checks(run)[check]
     assert found["verdict"] == verdict, found
     assert run.verdict == "invalid" or verdict == "suspect"
-    words = FirstWords(run.report()).words
+    words = first_words(run.report())
     assert words[0] == run.verdict
     assert check in words
     assert any(found["measured"] in text for text in words)

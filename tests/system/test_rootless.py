@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from harness import ORDINARY, Place, checks, flow
+from harness import ORDINARY, Place
+from scenarios import checks, flow
 
 THREE = f"""
 name = "three"

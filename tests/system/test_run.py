@@ -10,11 +10,12 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from html.parser import HTMLParser
 
 import polars as pl
 import pytest
-from harness import Place, checks, link, place_of
+from harness import Place, place_of
+from page import References
+from scenarios import checks, link
 
 import dumbbell
 from dumbbell.analysis import metrics
@@ -110,27 +111,11 @@ def test_samples_hold_the_senders_state(done: tuple[dumbbell.Run, int, str]) -> 
 
 def test_the_report_is_one_file(done: tuple[dumbbell.Run, int, str]) -> None:
     page = (done[0].directory / "report.html").read_text(encoding="utf-8")
-    references = References()
-    references.feed(page)
+    references = References(page)
     assert [url for url in references.found if not url.startswith(("data:", "#"))] == []
     assert re.findall(r"@import|url\((?!['\"]?(?:data:|#))", page) == []
     # And the browser is told to fetch nothing.
     assert "default-src 'none'" in references.policy
-
-
-class References(HTMLParser):
-    """What a page points to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self.policy = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        self.found += [given[name] for name in ("src", "href", "srcset", "action", "data") if name in given]
-        if given.get("http-equiv") == "Content-Security-Policy":
-            self.policy = given["content"]
 
 
 def test_json_is_all_that_stdout_holds_and_the_former_run_is_kept(here: Place) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from harness import Place, flow, link, path
+from harness import Place
+from scenarios import flow, link, path
 
 import dumbbell
 

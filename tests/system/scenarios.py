@@ -1,0 +1,48 @@
+"""Small scenarios, and what to look for in their runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import dumbbell
+
+
+def flow(source: str = "h1", to: str = "h2", **keys: Any) -> str:
+    """A `[[flows]]` table."""
+    # JSON's texts, numbers and booleans are TOML's.
+    lines = [f"{key} = {json.dumps(value)}" for key, value in {"from": source, "to": to, **keys}.items()]
+    return "\n".join(["[[flows]]", *lines, ""])
+
+
+def path(
+    *flows: str,
+    rate: str = "20 Mbit/s",
+    rtt: str = "20 ms",
+    duration: str = "1500 ms",
+    bottleneck: str = 'buffer = "1 bdp"',
+    more: str = "",
+) -> str:
+    """A scenario of two hosts and the bottleneck between them. Slow and short: a test machine does other things too."""
+    return f"""
+name = "test"
+duration = "{duration}"
+{more}
+[topology]
+kind = "path"
+rtt = "{rtt}"
+bottleneck = {{ rate = "{rate}", {bottleneck} }}
+
+{"".join(flows)}"""
+
+
+def checks(run: dumbbell.Run) -> Mapping[str, Mapping[str, Any]]:
+    """The verdict's checks by name."""
+    return {check["check"]: check for check in run.summary["checks"]}
+
+
+def link(run: dumbbell.Run, name: str = "bottleneck") -> Mapping[str, Any]:
+    """A link of the summary."""
+    (found,) = [link for link in run.summary["links"] if link["name"] == name]
+    return found
