@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+
 from dumbbell.records.schema import polars_schema
 
 FRAME = 1514

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from dumbbell.cli import invoke
 from dumbbell.errors import DumbbellError, Interrupted, RunFailed, RunInvalid
 

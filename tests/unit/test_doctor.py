@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from dumbbell.cli import invoke
 from dumbbell.doctor import Finding, Level, examine, machine, network
 from dumbbell.doctor.examine import _namespaces

@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import dumbbell
 import known_run
 import pytest
+from test_engine_run import SCENARIO, FakeEngine
+
+import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.cli.progress import Bar, Lines
 from dumbbell.engines.emulate import engine
-from test_engine_run import SCENARIO, FakeEngine
 
 
 @pytest.fixture

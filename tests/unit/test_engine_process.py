@@ -12,6 +12,7 @@ from typing import Any
 import known_run
 import psutil
 import pytest
+
 from dumbbell.engines.emulate.engine import SILENCE_S, EmulateEngine, has_algorithm
 from dumbbell.engines.protocol import Event, Outcome
 from dumbbell.errors import Interrupted, RunFailed

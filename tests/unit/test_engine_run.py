@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import dumbbell
-import dumbbell.report
 import known_run
 import pytest
+
+import dumbbell
+import dumbbell.report
 from dumbbell.engines.emulate.engine import EmulateEngine
 from dumbbell.engines.protocol import Event, OnEvent, Outcome
 from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError

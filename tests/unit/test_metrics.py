@@ -5,12 +5,13 @@ import math
 import known_run
 import polars as pl
 import pytest
-from dumbbell.analysis import metrics
-from dumbbell.analysis.pace import achieved_rate_bps, achieved_rate_from_links_bps
-from dumbbell.analysis.paths import base_rtt_ns, smallest_base_rtt_ns
-from dumbbell.records.schema import polars_schema
 from hypothesis import given
 from hypothesis import strategies as st
+
+from dumbbell.analysis import metrics
+from dumbbell.analysis.pace import achieved_rate_bps, achieved_rate_from_links_bps
+from dumbbell.plan.paths import base_rtt_ns, smallest_base_rtt_ns
+from dumbbell.records.schema import polars_schema
 
 BOTTLENECK = known_run.PLAN["links"][0]
 REVERSE = known_run.PLAN["links"][1]

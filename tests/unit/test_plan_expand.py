@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from dumbbell.plan import expand, run_id
 from dumbbell.plan.paths import base_rtt_ns, path
 from dumbbell.scenario.loading import load
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 GOLDEN = Path(__file__).parent / "golden" / "bbr-vs-cubic.plan.json"
 
@@ -99,7 +100,7 @@ def test_base_rtts_are_exact(rtts: list[int], share: Fraction | None) -> None:
         bottleneck["delay"] = f"{int(min(rtts) * share)} ns"
     plan = dumbbell(bottleneck, rtt=[f"{rtt} ns" for rtt in rtts], pairs=len(rtts))
     for i, rtt in enumerate(rtts, 1):
-        assert base_rtt_ns(plan, f"s{i}", f"r{i}") == rtt
+        assert base_rtt_ns(plan, {"from": f"s{i}", "to": f"r{i}"}) == rtt
 
 
 @settings(deadline=None)  # The machine may be busy.

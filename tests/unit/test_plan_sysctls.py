@@ -1,11 +1,12 @@
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from dumbbell.plan import expand
 from dumbbell.plan.sysctls import CEILING
 from dumbbell.scenario.loading import load
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def sysctls(bottleneck: dict[str, Any], rtt: str = "30 ms", **more: Any) -> dict[str, dict[str, str]]:

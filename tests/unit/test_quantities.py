@@ -1,6 +1,9 @@
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from dumbbell.scenario.quantities import (
     MAX,
     BufferSize,
@@ -13,8 +16,6 @@ from dumbbell.scenario.quantities import (
     Time,
     decimal,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 KINDS = [Time, Duration, Rate, Size]
 

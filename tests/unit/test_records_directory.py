@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from dumbbell.errors import InputError
 from dumbbell.records.directory import RunDirectory, attempts
 from dumbbell.records.files import read_json, write_json

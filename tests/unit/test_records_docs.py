@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from dumbbell.records.schema import TABLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "records.md").read_text()

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-import dumbbell
 import known_run
 import pytest
+
+import dumbbell
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records.compose import compose
 from dumbbell.records.files import read_json, write_json

@@ -1,4 +1,5 @@
 import pytest
+
 from dumbbell.plan import expand
 from dumbbell.scenario import bundled
 from dumbbell.scenario.loading import load

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from dumbbell.cli import invoke
 from dumbbell.plan import expand
 from dumbbell.scenario.loading import load

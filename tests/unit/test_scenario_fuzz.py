@@ -6,6 +6,9 @@ from datetime import date
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from dumbbell.errors import ScenarioError
 from dumbbell.plan import expand
 from dumbbell.plan.paths import path
@@ -15,8 +18,6 @@ from dumbbell.scenario.loading import load
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.quantities import MAX
 from dumbbell.scenario.source import Key
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 JUNK = st.one_of(
     st.sampled_from(

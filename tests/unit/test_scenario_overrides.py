@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+
 from dumbbell.errors import InputError, ScenarioError
 from dumbbell.scenario.loading import load
 from dumbbell.scenario.model import TcpFlow

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from dumbbell.errors import InputError, ScenarioError
 from dumbbell.plan import expand
 from dumbbell.plan.algorithms import lacking

@@ -3,6 +3,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+
 from dumbbell.scenario import bundled
 from dumbbell.scenario.schema import json_schema
 

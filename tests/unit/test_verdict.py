@@ -10,6 +10,7 @@ from typing import Any
 
 import known_run
 import pytest
+
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.verdict import Verdict, at_least, at_most, check_all, rules, worst
 from dumbbell.records import Run

@@ -59,6 +59,7 @@ pub fn run(
         classifier: Classifier::new(plan),
         network: Network::new(plan)?,
         ingress: ingress(plan, ports),
+        logged: (0..).zip(&plan.links).filter(|(_, link)| !link.is_transparent()).map(|(i, _)| i).collect(),
         sleep: Sleep::new(plan.emulate.spin_ns),
         interval: plan.record.sample_interval_ns,
         next_tick: Time::ZERO,
@@ -96,6 +97,8 @@ struct Emulator {
     network: Network,
     /// By interface index: the index of the host that sends into it, among the plan's nodes.
     ingress: Vec<Option<usize>>,
+    /// The links that can do something to a packet.
+    logged: Vec<u16>,
     sleep: Sleep,
     urgency: Urgency,
     interval: Duration,
@@ -208,10 +211,11 @@ impl Emulator {
         while self.next_tick <= now {
             let time = self.next_tick;
             self.network.advance(time, &mut self.driver);
-            for (i, link) in self.network.links_mut().iter_mut().enumerate() {
-                let (counters, backlog) = (link.counters(), link.backlog());
-                let queue_bytes_max = link.take_queue_bytes_max();
-                self.links.push(LinkRow { time, link: i as u16, counters, backlog, queue_bytes_max });
+            for &link in &self.logged {
+                let state = &mut self.network.links_mut()[usize::from(link)];
+                let (counters, backlog) = (state.counters(), state.backlog());
+                let queue_bytes_max = state.take_queue_bytes_max();
+                self.links.push(LinkRow { time, link, counters, backlog, queue_bytes_max });
             }
             self.next_tick += self.interval;
         }

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
-from dumbbell.plan.expand import Plan
 
-
-def path(plan: Plan, from_: str, to: str) -> list[dict[str, Any]]:
+def path(plan: Mapping[str, Any], from_: str, to: str) -> list[dict[str, Any]]:
     """The links from one host to another: as few as possible; among equals, those that the plan lists first.
 
     The engines' rule (crate `plan`, `Routes`): the search runs backwards from `to`, and hosts don't forward.
@@ -31,6 +30,17 @@ def path(plan: Plan, from_: str, to: str) -> list[dict[str, Any]]:
     return links
 
 
-def base_rtt_ns(plan: Plan, from_: str, to: str) -> int:
-    """Propagation there and back, without serialisation and queues."""
-    return sum(link["delay_ns"] for link in path(plan, from_, to) + path(plan, to, from_))
+def base_rtt_ns(plan: Mapping[str, Any], flow: Mapping[str, Any]) -> int:
+    """Propagation on the flow's path, there and back, in ns; without serialisation and queues."""
+    there, back = path(plan, flow["from"], flow["to"]), path(plan, flow["to"], flow["from"])
+    return sum(link["delay_ns"] for link in there + back)
+
+
+def smallest_base_rtt_ns(plan: Mapping[str, Any]) -> int:
+    """The smallest base RTT of any flow, in ns; 0 without flows."""
+    return min((base_rtt_ns(plan, flow) for flow in plan["flows"]), default=0)
+
+
+def is_transparent(link: Mapping[str, Any]) -> bool:
+    """Whether nothing can happen to a packet on `link`, so that it is counted and not logged."""
+    return link["rate_bps"] is None and not (link["delay_ns"] or link["loss_before"] or link["loss_after"])

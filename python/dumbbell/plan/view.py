@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.plan.expand import Plan
-from dumbbell.plan.paths import base_rtt_ns, path
+from dumbbell.plan.paths import base_rtt_ns, is_transparent, path
 from dumbbell.scenario.bottleneck import FULL_FRAME
 from dumbbell.scenario.quantities import Rate, Size, Time
 
@@ -41,7 +41,7 @@ def _run(plan: Plan) -> Table:
 
 def _links(plan: Plan, rtt_ns: int) -> Table:
     """Links that do something to packets; the others are only counted."""
-    shown = [link for link in plan["links"] if not _is_transparent(link)]
+    shown = [link for link in plan["links"] if not is_transparent(link)]
     rest = len(plan["links"]) - len(shown)
     title = "Links" + (f" (and {rest} without rate, delay or loss)" if rest else "")
     columns = ["link", "from", "to", "rate", "delay", "BDP", "buffer", "loss", "overhead"]
@@ -94,7 +94,7 @@ def _flows(plan: Plan) -> Table:
     for flow in plan["flows"]:
         ends = flow["from"], flow["to"]
         nodes = [flow["from"], *(link["to"] for link in path(plan, *ends))]
-        times = [str(Time(flow["start_ns"])), str(Time(flow["stop_ns"])), str(Time(base_rtt_ns(plan, *ends)))]
+        times = [str(Time(flow["start_ns"])), str(Time(flow["stop_ns"])), str(Time(base_rtt_ns(plan, flow)))]
         rows.append([flow["id"], *ends, str(flow["port"]), _sends(flow["workload"]), *times, " > ".join(nodes)])
     return Table("Flows", columns, rows)
 
@@ -126,10 +126,6 @@ def _sysctls(plan: Plan) -> Table:
         for (key, value), names in sorted(values.items())
     ]
     return Table("Kernel settings", ["sysctl", "value", "hosts"], rows)
-
-
-def _is_transparent(link: dict[str, Any]) -> bool:
-    return link["rate_bps"] is None and not (link["delay_ns"] or link["loss_before"] or link["loss_after"])
 
 
 def _yes(value: bool) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.analysis import metrics
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.paths import base_rtt_ns
 from dumbbell.analysis.verdict import Verdict, check_all, worst
+from dumbbell.plan.paths import base_rtt_ns
 from dumbbell.records.files import write_json
 from dumbbell.records.schema import SCHEMA, TABLES, polars_schema
 

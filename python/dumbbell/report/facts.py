@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.analysis.paths import base_rtt_ns
 from dumbbell.errors import DumbbellError
+from dumbbell.plan.paths import base_rtt_ns
 from dumbbell.records import Run
 
 Link = Mapping[str, Any]

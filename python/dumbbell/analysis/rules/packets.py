@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.paths import base_rtt_ns
 from dumbbell.analysis.verdict import Judgement, Rule, Verdict, at_most, none_of, not_applicable, rule
+from dumbbell.plan.paths import base_rtt_ns, is_transparent
 
 
 @rule("ring-drops", "packets were lost between kernel and emulator: a loss that no link caused")
@@ -136,11 +135,6 @@ def rtt_floor(evidence: Evidence) -> Judgement:
     # The kernel counts RTTs in whole microseconds.
     verdict = Verdict.INVALID if margins[flow] < -1 else Verdict.VALID
     return Judgement(verdict, f"{flow}: base RTT {margins[flow]:+.0f} us", ">= base RTT")
-
-
-def is_transparent(link: Mapping[str, Any]) -> bool:
-    """Whether nothing can happen to a packet on `link`, so that it is counted and not logged."""
-    return link["rate_bps"] is None and not (link["delay_ns"] or link["loss_before"] or link["loss_after"])
 
 
 RULES: Final[tuple[Rule, ...]] = (

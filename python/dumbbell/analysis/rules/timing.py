@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.paths import smallest_base_rtt_ns
 from dumbbell.analysis.verdict import Judgement, Rule, Verdict, at_least, at_most, not_applicable, rule, worst
+from dumbbell.plan.paths import smallest_base_rtt_ns
 
 _UDP_HEADERS_BYTES: Final = 14 + 20 + 8
 """Ethernet, IPv4 and UDP: a frame is its payload and these."""
