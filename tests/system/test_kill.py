@@ -34,7 +34,7 @@ def assert_nothing_stays(live: Live, send: signal.Signals, name: str) -> None:
         # The command, helper, init, emulator and traffic; namespaces of the core and of two hosts.
         assert len(found.parts) == 5
         assert sum(link.startswith("net:") for link in found.namespaces) == 3
-        # What is looked for afterwards is seen now: each process, a veth pair to each host, and who holds the namespaces.
+        # What is looked for later is seen now: each process, a veth pair to each host, who holds the namespaces.
         there = [thing.split()[0] for thing in found.remains()]
         assert (there.count("process"), there.count("link")) == (5, 2)
         assert "namespace" in there
