@@ -72,6 +72,14 @@ class Place:
     @contextmanager
     def running(self, scenario: str, *args: str) -> Iterator[Live]:
         """A command whose traffic has begun. It is ended, at the latest, with the context."""
+        with self.starting(scenario, *args) as live:
+            until(lambda: "\nrunning\n" in live.output() or live.process.poll() is not None, 30, "the traffic's begin")
+            assert live.process.poll() is None, live.output()
+            yield live
+
+    @contextmanager
+    def starting(self, scenario: str, *args: str) -> Iterator[Live]:
+        """A command that has just been started. It is ended, at the latest, with the context."""
         output = self.directory / "output"
         with output.open("wb") as file:
             process = subprocess.Popen(
@@ -79,8 +87,6 @@ class Place:
             )
         live = Live(process, output, self.directory / "runs")
         try:
-            until(lambda: "\nrunning\n" in live.output() or process.poll() is not None, 30, "the traffic's begin")
-            assert process.poll() is None, live.output()
             yield live
         finally:
             process.kill()

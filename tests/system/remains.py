@@ -34,8 +34,7 @@ class Footprint:
 
     def remains(self) -> list[str]:
         """Each thing of the run that is still there; the core's network namespace, which we hold, aside."""
-        # A process that nobody waited for yet is a line in a table, nothing more.
-        left = [f"process {p.pid} {p.name()}" for p in self.parts if _runs(p)]
+        left = [f"process {name}" for name in map(_running, self.parts) if name]
         left += [f"link {name}" for name in self._links()]
         ours = {os.getpid()}
         for pid in (pid for pid in psutil.pids() if pid not in ours):
@@ -78,10 +77,13 @@ def outside() -> dict[str, str]:
     return {"mounts": Path("/proc/self/mountinfo").read_text(), **ip}
 
 
-def _runs(process: psutil.Process) -> bool:
+def _running(process: psutil.Process) -> str | None:
+    """A process's number and name; none if it is over, even while we look."""
     with suppress(psutil.NoSuchProcess):
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    return False
+        # A process that nobody waited for yet is a line in a table, nothing more.
+        if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            return f"{process.pid} {process.name()}"
+    return None
 
 
 def _namespaces(pid: int) -> set[str]:

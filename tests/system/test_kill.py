@@ -123,3 +123,15 @@ def test_a_second_interrupt_ends_at_once(here: Place) -> None:
             assert live.end(15) == 130
             until(lambda: not found.remains(), 25, "the end of all that the run made")
     assert [name.endswith(".failed-1") for name in here.runs()] == [True]
+
+
+def test_an_interrupt_before_the_start_ends_it_before_it_starts(here: Place) -> None:
+    # A server that never listens on its port is waited for: time enough for a signal.
+    slow = path(flow(command="true", server_command="sleep 30"), duration="5 s")
+    with here.starting(slow) as live:
+        until(lambda: "starting hosts" in live.output(), 20, "the lab")
+        live.part("command").send_signal(signal.SIGINT)
+        assert live.end(15) == 130
+        assert "error: the run was interrupted before it started" in live.output()
+        assert "panicked" not in live.output()
+    assert [name.endswith(".failed-1") for name in here.runs()] == [True]

@@ -24,8 +24,8 @@ impl StampClock {
         self.clock.now()
     }
 
-    /// A kernel packet stamp as run time.
-    pub(crate) fn of_stamp(&self, seconds: u32, nanoseconds: u32) -> Time {
+    /// A kernel packet stamp, in seconds and nanoseconds, as run time.
+    pub(crate) fn of_stamp(&self, (seconds, nanoseconds): (u32, u32)) -> Time {
         self.clock.at(i64::from(seconds) * 1_000_000_000 + i64::from(nanoseconds) - self.offset)
     }
 
@@ -72,7 +72,7 @@ mod tests {
         let before = clock.now();
         let wall = wall_clock_ns();
         let after = clock.now();
-        let stamp = clock.of_stamp((wall / 1_000_000_000) as u32, (wall % 1_000_000_000) as u32);
+        let stamp = clock.of_stamp(((wall / 1_000_000_000) as u32, (wall % 1_000_000_000) as u32));
         // The offset is known to within one reading's bracket; 50 us covers a slow virtual machine's.
         let slack = Duration::from_micros(50);
         assert!(stamp >= before - slack && stamp <= after + slack, "{before} {stamp} {after}");

@@ -87,7 +87,8 @@ impl Driver {
             let before = clock.now();
             let (sent, refused) = self.transmitter.send(&frames[..n]);
             let after = clock.now();
-            // One call sends frame after frame, each through its receiver's whole stack: they left one by one.
+            // One call sends frame after frame, each through its receiver's whole stack: they left one by one. A frame's
+            // time is that at which its turn began; its interface has it about a microsecond later.
             let each = (after - before).as_nanos() / sent.max(1) as i64;
             for i in 0..sent {
                 self.sent(before + Duration(each * i as i64));

@@ -27,6 +27,8 @@ const READ_BATCH: usize = 32;
 const PREFAULT: u64 = 16 << 20;
 /// Between two measurements of the wall clock's offset: a clock slewed by 500 ppm moves by 10 us.
 const RESYNC: Duration = Duration::from_millis(20);
+/// A stamp that lies further ahead than the error of the offset comes from another setting of the wall clock.
+const FUTURE: Duration = Duration::from_micros(100);
 
 /// Emulate the plan's links between `ports` until `control` says stop.
 ///
@@ -71,9 +73,9 @@ pub fn run(
         links,
         control,
     };
-    let started = emulator.clock.now();
+    let began = (emulator.clock.now(), ThreadTimes::now());
     emulator.work()?;
-    let report = emulator.finish(plan, started)?;
+    let report = emulator.finish(plan, began)?;
     let file = std::fs::File::create(dir.join("emulator.json")).context("creating emulator.json")?;
     serde_json::to_writer_pretty(file, &report).context("writing emulator.json")?;
     Event::Done { process: Process::Emulator }.emit(events)?;
@@ -156,8 +158,15 @@ impl Emulator {
         let mut read = 0;
         while read < READ_BATCH {
             let Some(captured) = self.ring.peek() else { break };
-            let arrival = self.clock.of_stamp(captured.stamp.0, captured.stamp.1);
-            self.read_lag.add(self.clock.now() - arrival);
+            let now = self.clock.now();
+            let mut arrival = self.clock.of_stamp(captured.stamp);
+            if arrival > now + FUTURE {
+                // The wall clock was set forward since the offset was last measured.
+                self.clock.resync();
+                arrival = self.clock.of_stamp(captured.stamp);
+            }
+            let arrival = arrival.min(now);
+            self.read_lag.add(now - arrival);
             self.counts.ring_packets += 1;
             self.counts.checksum_missing += u64::from(captured.checksum_missing);
             let node = self.ingress.get(captured.ifindex as usize).copied().flatten();
@@ -259,14 +268,14 @@ impl Emulator {
         Ok(ready > 0 && fds[1].revents != 0)
     }
 
-    fn finish(mut self, plan: &Plan, started: Time) -> Result<EmulatorReport> {
+    fn finish(mut self, plan: &Plan, (started, before): (Time, ThreadTimes)) -> Result<EmulatorReport> {
         let ended = self.clock.now();
         self.counts.ring_drops += self.ring.take_drops()?;
         let inside: Vec<_> = self.network.inside().collect();
         for &(link, passage) in inside.iter().filter(|(link, _)| !plan.links[*link as usize].is_transparent()) {
             self.driver.record(link, passage, None);
         }
-        let ThreadTimes { cpu_s, run_delay_s } = ThreadTimes::now();
+        let ThreadTimes { cpu_s, run_delay_s } = ThreadTimes::now().since(before);
         let mut writer = self.links.finish()?;
         if let Some(packets) = self.driver.packets.take() {
             let packets = packets.finish()?;

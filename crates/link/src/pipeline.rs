@@ -120,7 +120,7 @@ impl Link {
         self.queue.backlog()
     }
 
-    /// For how long the serializer has been sending, up to the last packet that left it.
+    /// How long the serializer takes for all packets that it has begun to send.
     pub fn busy(&self) -> Duration {
         self.busy
     }

@@ -114,6 +114,12 @@ pub struct ThreadTimes {
 }
 
 impl ThreadTimes {
+    /// What has come since `before`.
+    pub fn since(self, before: ThreadTimes) -> ThreadTimes {
+        let run_delay_s = self.run_delay_s.zip(before.run_delay_s).map(|(now, then)| now - then);
+        ThreadTimes { cpu_s: self.cpu_s - before.cpu_s, run_delay_s }
+    }
+
     /// Up to now.
     pub fn now() -> ThreadTimes {
         // Second number: nanoseconds on a run queue (Documentation/scheduler/sched-stats.rst).

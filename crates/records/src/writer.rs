@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
+use realtime::thread_cpu_ns;
 use serde::Serialize;
 
 use crate::{Names, Row};
@@ -128,12 +129,5 @@ fn write_all<R: Row>(
         let _ = empty.send(chunk);
     }
     table.into_inner()?.sync_all()?;
-    Ok(WriterStats { rows, cpu_s: thread_cpu_s(), backlog_max_chunks: 0 })
-}
-
-fn thread_cpu_s() -> f64 {
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `t` is a valid timespec to write to.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut t) };
-    t.tv_sec as f64 + t.tv_nsec as f64 / 1e9
+    Ok(WriterStats { rows, cpu_s: thread_cpu_ns() as f64 / 1e9, backlog_max_chunks: 0 })
 }

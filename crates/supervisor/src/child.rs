@@ -12,7 +12,7 @@ use nix::unistd::{ForkResult, Pid, fork, pipe2};
 pub(crate) struct Child {
     pub process: Process,
     pid: Pid,
-    /// Closed to say stop.
+    /// Any byte after the origin says stop.
     control: Option<File>,
     events: File,
     partial: Vec<u8>,
@@ -77,13 +77,17 @@ impl Child {
 
     /// Tell it the run's origin.
     pub(crate) fn tell_origin(&mut self, origin_ns: i64) -> Result<()> {
-        let control = self.control.as_mut().expect("not stopped before it started");
+        // Told to stop meanwhile: it hears that instead.
+        let Some(control) = &mut self.control else { return Ok(()) };
         control.write_all(&origin_ns.to_le_bytes()).with_context(|| format!("starting the {:?} process", self.process))
     }
 
     /// Tell it to stop and to write down what it has.
     pub(crate) fn stop(&mut self) {
-        self.control = None;
+        if let Some(mut control) = self.control.take() {
+            // A byte, not only the pipe's end: a sibling that was forked later holds this end, too.
+            let _ = control.write_all(&[0]);
+        }
     }
 
     /// Read what it says; whole lines only.

@@ -119,7 +119,8 @@ impl Watch {
         let mut running = false;
         while !(self.emulator.gone && self.traffic.gone) {
             self.relay()?;
-            if self.emulator.ready && self.traffic.ready && !running {
+            let ready = self.emulator.ready && self.traffic.ready;
+            if ready && !running && self.stopping.is_none() {
                 running = true;
                 let origin_ns = monotonic_ns() + LEAD_NS;
                 self.emulator.tell_origin(origin_ns)?;

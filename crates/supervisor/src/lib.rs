@@ -23,6 +23,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use events::{Event, Failure, Process};
+use nix::sys::signal::{SigHandler, Signal};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 use plan::Plan;
@@ -41,6 +42,11 @@ pub fn emulate(dir: &Path) -> i32 {
 
 /// `true` if init ended well.
 fn run(dir: &Path) -> Result<bool> {
+    // A signal to everybody, as a service manager sends it, must not end the lab before the command has asked it to flush.
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        // SAFETY: ignoring a signal runs no code.
+        unsafe { nix::sys::signal::signal(signal, SigHandler::SigIgn) }?;
+    }
     let plan = Plan::read(&dir.join("plan.json"))?;
     // The lab gets a /run of its own, and `dir` may lie below the old one: hold it by descriptor.
     let held = File::open(dir).with_context(|| format!("opening the run's directory {}", dir.display()))?;

@@ -75,13 +75,13 @@ pub fn run<'a>(
     let before = ThreadTimes::now();
     let outcome = EventLoop::new(plan, agents, shared, &OwnedFd::from(control), events)?.run()?;
 
-    let after = ThreadTimes::now();
+    let ThreadTimes { cpu_s, run_delay_s } = ThreadTimes::now().since(before);
     let Outcome { agents, shared, ended, interrupted } = outcome;
     let (sampling, writer) = shared.sampler.finish(ended.min(Time::ZERO + plan.duration_ns))?;
     let report = TrafficReport {
         wall_s: ended.as_nanos() as f64 / 1e9,
-        cpu_s: after.cpu_s - before.cpu_s,
-        run_delay_s: after.run_delay_s.zip(before.run_delay_s).map(|(after, before)| after - before),
+        cpu_s,
+        run_delay_s,
         sampling,
         interrupted,
         writer,

@@ -51,7 +51,8 @@ class EmulateEngine:
 def _conduct(
     helper: Helper, signals: Signals, silence_s: Mapping[str, float], longest_s: float, on_event: OnEvent
 ) -> Outcome:
-    phase, interrupted, deadline = "setting up", False, float("inf")
+    phase, deadline = "setting up", float("inf")
+    interrupted = started = False
     failure: Event | None = None
     while True:
         try:
@@ -76,6 +77,7 @@ def _conduct(
         on_event(event)
         match event["event"]:
             case "started":
+                started = True
                 phase, deadline = "running", time.monotonic() + longest_s
             case "done":
                 phase, deadline = "writing the records", float("inf")
@@ -84,6 +86,8 @@ def _conduct(
             case "end":
                 phase = "ended"
                 break
+    if interrupted and not started:
+        raise Interrupted("the run was interrupted before it started")
     if failure is not None:
         raise RunFailed(failure["what"], failure["why"], failure["hint"])
     if phase != "ended":
