@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from importlib.resources import files
+
 import polars as pl
 import pytest
 from harness import Place
-from scenarios import flow, link, path
+from scenarios import checks, flow, link, path
 
 import dumbbell
 
@@ -97,12 +100,28 @@ def test_a_program_is_started_sampled_and_logged(anyone: Place) -> None:
     assert "Server listening on 5001" in (logs / "f1.server.stdout").read_text()
     assert measured(run)["cc"] == "reno"
     assert measured(run)["error"] is None
-    assert {check["check"]: check["verdict"] for check in run.summary["checks"]}["commands"] == "valid"
+    assert checks(run)["commands"]["verdict"] == "valid"
     samples = run.samples.filter(pl.col("cwnd_packets").is_not_null())
     assert samples["time_ns"].min() >= 100_000_000
     # A data connection of 1 s, sampled each 10 ms; half of it is enough on a loaded machine.
     assert len(samples.filter(pl.col("bytes_acked") > 100_000)) > 50
     assert measured(run)["received_bytes"] > 0.5 * 20e6 / 8 * TCP_SHARE
+
+
+def test_the_bundled_iperf3_scenario_is_no_failure_if_it_is_cut_short(here: Place) -> None:
+    # 1.5 s for an iperf3 of 10 s. It answers SIGTERM with exit code 1; a shell that waits for it dies of the signal.
+    bundled = (files("dumbbell.scenario") / "bundled" / "iperf3.toml").read_text(encoding="utf-8")
+    run = here.run(bundled, "--set", "duration=2 s")
+    (ran,) = json.loads((run.directory / "traffic.json").read_text())["flows"]
+    assert ran["command"]["ended_by_us"]
+    assert ran["command"]["server_ended_by_us"]
+    assert ran["command"]["exit_code"] in (1, -15)
+    assert ran["command"]["server_exit_code"] in (1, -15)
+    assert ran["completed"]
+    for check in ("commands", "flow-errors"):
+        assert checks(run)[check]["verdict"] == "valid", checks(run)[check]
+    assert measured(run)["cc"] == "bbr"
+    assert measured(run)["received_bytes"] > 0
 
 
 def test_flows_start_and_stop_when_they_should(here: Place) -> None:

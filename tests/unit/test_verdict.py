@@ -65,8 +65,17 @@ def udp(**changes: Any) -> Change:
     return change
 
 
-def command(exit_code: int | None, server_exit_code: int | None) -> Change:
-    return update("traffic.flows.0.command", {"exit_code": exit_code, "server_exit_code": server_exit_code})
+def command(
+    exit_code: int | None, server_exit_code: int | None, *, ended: bool = False, server_ended: bool = False
+) -> Change:
+    """Make f1 a program; `ended`: by us, at its stop."""
+    report = {
+        "exit_code": exit_code,
+        "ended_by_us": ended,
+        "server_exit_code": server_exit_code,
+        "server_ended_by_us": server_ended,
+    }
+    return update("traffic.flows.0.command", report)
 
 
 def both(*changes: Change) -> Change:
@@ -162,9 +171,17 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("udp-hosts", X, udp(socket_drops=1)),
     ("udp-hosts", X, udp(refused_packets=1)),
     ("commands", V, command(0, None)),
-    ("commands", V, command(0, -15)),
+    ("commands", V, command(0, 0)),
+    ("commands", V, command(0, -15, server_ended=True)),
+    ("commands", V, command(1, 1, ended=True, server_ended=True)),
+    ("commands", V, command(-9, None, ended=True)),
     ("commands", X, command(1, None)),
+    ("commands", X, command(-15, None)),
     ("commands", X, command(0, 1)),
+    # By itself, before its flow's stop: a signal is no excuse then.
+    ("commands", X, command(0, -15)),
+    ("commands", X, command(1, 0, server_ended=True)),
+    ("commands", X, command(1, 1, ended=True)),
 ]
 
 

@@ -30,6 +30,8 @@ pub struct CommandFlow {
     server: Option<Process>,
     sockets: Diagnosed,
     settled: bool,
+    client_ended_by_us: bool,
+    server_ended_by_us: bool,
     report: FlowReport,
 }
 
@@ -57,6 +59,8 @@ impl CommandFlow {
             server: None,
             sockets: Diagnosed::new(index, flow, from, to),
             settled: false,
+            client_ended_by_us: false,
+            server_ended_by_us: false,
             report: FlowReport { id: flow.id.clone(), ..FlowReport::default() },
         })
     }
@@ -94,7 +98,7 @@ impl CommandFlow {
         Ok(())
     }
 
-    /// The program has ended by itself.
+    /// If the program has ended by itself, note how. It is watched no longer.
     pub fn on_client(&mut self, shared: &Shared) -> Result<()> {
         let Some(client) = &self.client else { return Ok(()) };
         shared.poller.remove(client.pidfd())?;
@@ -106,7 +110,7 @@ impl CommandFlow {
         Ok(())
     }
 
-    /// The server has ended by itself.
+    /// As `on_client`, of the server.
     pub fn on_server(&mut self, shared: &Shared) -> Result<()> {
         let Some(server) = &self.server else { return Ok(()) };
         shared.poller.remove(server.pidfd())?;
@@ -137,13 +141,14 @@ impl CommandFlow {
         if std::mem::replace(&mut self.settled, true) {
             return Ok(());
         }
-        if let Some(client) = self.client.as_ref().filter(|client| client.exit_code().is_none()) {
+        // From here on what they answer to the signal is not their error; what they ended with before is.
+        self.on_client(shared)?;
+        self.on_server(shared)?;
+        let runs = |program: &Option<Process>| program.as_ref().is_some_and(|p| p.exit_code().is_none());
+        self.client_ended_by_us = runs(&self.client);
+        self.server_ended_by_us = runs(&self.server);
+        if self.client_ended_by_us {
             self.report.completed = on_time;
-            // What it answers to the signal is not its error.
-            shared.poller.remove(client.pidfd())?;
-        }
-        if let Some(server) = self.server.as_ref().filter(|server| server.exit_code().is_none()) {
-            shared.poller.remove(server.pidfd())?;
         }
         self.signal(Signal::SIGTERM);
         Ok(())
@@ -180,7 +185,9 @@ impl CommandFlow {
             sndbuf_limited_us: totals.sndbuf_limited_us,
             command: Some(CommandReport {
                 exit_code: exit_code(&self.client),
+                ended_by_us: self.client_ended_by_us,
                 server_exit_code: exit_code(&self.server),
+                server_ended_by_us: self.server_ended_by_us,
             }),
             ..self.report.clone()
         }

@@ -101,6 +101,10 @@ pub struct UdpReport {
 pub struct CommandReport {
     /// Of `command`; `None` if it was never started.
     pub exit_code: Option<i32>,
+    /// `command` still ran at the flow's stop, so that it was sent SIGTERM, and its exit code is its answer to that.
+    pub ended_by_us: bool,
     /// Of `server_command`; `None` if there is none.
     pub server_exit_code: Option<i32>,
+    /// As `ended_by_us`, of `server_command`.
+    pub server_ended_by_us: bool,
 }

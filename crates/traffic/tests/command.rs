@@ -44,6 +44,7 @@ fn a_program_and_its_server_run_and_their_sockets_are_sampled() {
     let f0 = &ran.report.as_ref().unwrap().flows[0];
     let command = f0.command.unwrap();
     assert_eq!((command.exit_code, command.server_exit_code), (Some(0), Some(0)), "{f0:?}");
+    assert!(!command.ended_by_us && !command.server_ended_by_us, "{f0:?}");
     assert!(f0.completed && f0.error.is_none(), "{f0:?}");
     assert_eq!((ran.text("logs/f0.stdout"), ran.text("logs/f0.stderr")), ("sent\n".into(), "".into()));
     assert_eq!(ran.text("logs/f0.server.stdout"), "received 300000\n");
@@ -61,7 +62,8 @@ fn a_program_and_its_server_run_and_their_sockets_are_sampled() {
 fn a_failing_program_is_reported_and_the_run_goes_on() {
     let ran = run(&plan(300 * MS, json!([program(300 * MS, "echo out; echo err >&2; exit 3", None)])), None);
     let f0 = &ran.report.as_ref().unwrap().flows[0];
-    assert_eq!(f0.command.unwrap().exit_code, Some(3));
+    let command = f0.command.unwrap();
+    assert_eq!((command.exit_code, command.ended_by_us), (Some(3), false));
     assert_eq!(f0.error.as_deref(), Some("its command exited with 3; see logs/f0.stderr"));
     assert_eq!((ran.text("logs/f0.stdout"), ran.text("logs/f0.stderr")), ("out\n".into(), "err\n".into()));
     assert!(!f0.completed && ran.report.as_ref().unwrap().wall_s >= 0.3);
@@ -78,10 +80,22 @@ fn a_program_that_is_still_running_ends_with_its_group() {
 }
 
 #[test]
+fn programs_that_answer_sigterm_with_an_exit_code_of_their_own_were_ended_by_us() {
+    let until_told = |code| format!("trap 'exit {code}' TERM; while :; do sleep 0.01; done");
+    let ran = run(&plan(400 * MS, json!([program(200 * MS, &until_told(1), Some(&until_told(2)))])), None);
+    let f0 = &ran.report.as_ref().unwrap().flows[0];
+    let command = f0.command.unwrap();
+    assert_eq!((command.exit_code, command.server_exit_code), (Some(1), Some(2)), "{f0:?}");
+    assert!(command.ended_by_us && command.server_ended_by_us, "{f0:?}");
+    assert!(f0.completed && f0.error.is_none(), "it ran until its stop: {f0:?}");
+}
+
+#[test]
 fn a_program_that_ignores_sigterm_is_killed() {
     let ran =
         run(&plan(100 * MS, json!([program(100 * MS, "trap '' TERM; while :; do sleep 0.05; done", None)])), None);
-    assert_eq!(ran.report.as_ref().unwrap().flows[0].command.unwrap().exit_code, Some(-9));
+    let command = ran.report.as_ref().unwrap().flows[0].command.unwrap();
+    assert_eq!((command.exit_code, command.ended_by_us), (Some(-9), true));
 }
 
 #[test]

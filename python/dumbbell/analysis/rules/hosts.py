@@ -9,8 +9,8 @@ from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.verdict import Judgement, Rule, Verdict, at_most, not_applicable, rule
 
-_ENDED_BY_US: Final = frozenset({None, 0, -15, -9, 128 + 15, 128 + 9})
-"""Exit codes of a server: it runs until the run ends it, by SIGTERM or SIGKILL."""
+_PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
+"""A flow's programs: what their keys begin with, and what a reason calls their exit code."""
 
 
 @rule("complete", "the run was stopped before its end")
@@ -110,19 +110,18 @@ def udp_hosts(evidence: Evidence) -> Judgement:
 
 @rule("commands", "an external program failed, so its traffic is not what the scenario asks for")
 def commands(evidence: Evidence) -> Judgement:
-    """Exit codes of external programs and of their servers."""
+    """Exit codes of external programs and of their servers. One that ran until we ended it may answer with any."""
     ran = [(flow["id"], flow["command"]) for flow in evidence.traffic["flows"] if flow["command"]]
     if not ran:
         return not_applicable("no flow runs a program")
     wrong = [
-        f"{flow}: exit code {command['exit_code']}" for flow, command in ran if command["exit_code"] not in (0, None)
-    ]
-    wrong += [
-        f"{flow}: server's exit code {command['server_exit_code']}"
+        f"{flow}: {name} {command[f'{key}exit_code']}"
         for flow, command in ran
-        if command["server_exit_code"] not in _ENDED_BY_US
+        for key, name in _PROGRAMS
+        if command[f"{key}exit_code"] not in (0, None) and not command[f"{key}ended_by_us"]
     ]
-    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "no failures", "exit code 0")
+    threshold = "exit code 0, or ended at the flow's stop"
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "no failures", threshold)
 
 
 def _sysctls(evidence: Evidence) -> Iterator[tuple[str, str, str, str | None]]:
