@@ -49,7 +49,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.links
 	$(BIN)/python -m benches.emulation.unshaped
 	$(BIN)/python -m benches.emulation.cost
-	$(BIN)/python benches/lab/run.py
+	$(BIN)/python -m benches.lab.updown
 	cargo bench -p link
 
 clean:

@@ -1,0 +1,1 @@
+"""The lab: how fast hosts come and go."""
