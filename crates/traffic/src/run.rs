@@ -54,7 +54,7 @@ pub fn run<'a>(
         plan.flows.len()
     );
     set_timerslack(1)?;
-    allow_many_sockets(plan.flows.len())?;
+    allow_many_files(plan)?;
     let mut shared = Shared {
         clock: Clock::new(0),
         poller: Poller::new()?,
@@ -197,13 +197,20 @@ fn start_servers<'a>(
     }
 }
 
-/// The usual soft limit of open files, 1024, is 330 flows. Raised no further than needed: programs inherit it.
-fn allow_many_sockets(flows: usize) -> Result<()> {
-    // Listener, receiver and sender of each, and some for ourselves.
-    let needed = 3 * flows as u64 + 100;
+/// The usual soft limit of open files, 1024, is 300 flows. Raised no further than needed: programs inherit it.
+fn allow_many_files(plan: &Plan) -> Result<()> {
+    let needed = files(plan);
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     if soft < needed {
         setrlimit(Resource::RLIMIT_NOFILE, needed.min(hard), hard).context("raising the limit of open files")?;
     }
     Ok(())
+}
+
+/// The most files that a plan has open at once.
+fn files(plan: &Plan) -> u64 {
+    let programs = plan.flows.iter().filter(|flow| matches!(flow.workload, Workload::Command { .. })).count();
+    // A namespace of each host, inherited; of each flow a listener, a receiver and a sender; of each program that and its
+    // server's pidfds, a namespace, the hosts' diagnostic sockets and, as it starts, its logs; some for ourselves.
+    (plan.hosts().count() + 3 * plan.flows.len() + 8 * programs + 100) as u64
 }
