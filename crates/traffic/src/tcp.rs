@@ -192,7 +192,8 @@ impl TcpFlow {
                 shared.poller.remove(fd)?;
                 shutdown(fd.as_raw_fd(), Shutdown::Write)?;
                 self.received_all = true;
-                self.report.completed = self.bytes == Some(self.report.received_bytes);
+                // Of a flow of no bytes nothing else arrives.
+                self.report.completed |= self.bytes == Some(0);
                 Ok(false)
             }
             Ok(n) => {
@@ -200,6 +201,8 @@ impl TcpFlow {
                 self.report.received_bytes += n as u64;
                 self.report.first_byte_ns.get_or_insert(now);
                 self.report.end_ns = Some(now);
+                // Not at the FIN, which may still be under way when the flow is stopped.
+                self.report.completed = self.bytes == Some(self.report.received_bytes);
                 Ok(n as usize == RECEIVE)
             }
             Err(Errno::EAGAIN) => Ok(false),
@@ -280,5 +283,103 @@ impl TcpFlow {
             sndbuf_limited_us: self.last.sndbuf_limited,
             ..self.report.clone()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use realtime::Clock;
+    use serde_json::json;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::poller::Poller;
+    use crate::sampler::Sampler;
+    use crate::udp_receiver::Batch;
+
+    fn shared(dir: &TempDir) -> Shared {
+        let plan = serde_json::from_value(json!({
+            "name": "test", "duration_ns": 1, "seed": 1, "nodes": [], "links": [],
+            "flows": [{"id": "f1", "from": "h1", "to": "h2", "start_ns": 0, "stop_ns": 1, "port": 1,
+                       "workload": {"kind": "tcp", "cc": "reno", "bytes": null, "ecn": false}}],
+            "record": {"sample_interval_ns": 1_000_000, "packets": false},
+            "emulate": {"ring_bytes": 0, "spin_ns": 0, "arena_bytes": 0},
+        }));
+        Shared {
+            clock: Clock::new(realtime::monotonic_ns()),
+            poller: Poller::new().unwrap(),
+            sampler: Sampler::create(&plan.unwrap(), dir.path()).unwrap(),
+            batch: Batch::new(),
+            diags: HashMap::new(),
+        }
+    }
+
+    /// A flow whose receiver has accepted its connection.
+    fn connected(bytes: u64, shared: &mut Shared) -> TcpFlow {
+        let port = TcpListener::bind("127.0.0.2:0").unwrap().local_addr().unwrap().port();
+        let mut flow = TcpFlow::new(0, "f1", "reno", Some(bytes), SocketAddrV4::new(Ipv4Addr::new(127, 0, 0, 2), port));
+        flow.open_receiver(shared).unwrap();
+        flow.open_sender(Ipv4Addr::LOCALHOST).unwrap();
+        flow.start(shared).unwrap();
+        until(|| {
+            flow.on_listener(shared).unwrap();
+            flow.receiver.is_some()
+        });
+        flow
+    }
+
+    /// Read once what has arrived.
+    fn receive(flow: &mut TcpFlow, shared: &mut Shared) {
+        until(|| {
+            flow.on_receiver(shared).unwrap();
+            flow.received_bytes() > 0
+        });
+    }
+
+    /// Even loopback takes its time on a loaded machine.
+    fn until(mut condition: impl FnMut() -> bool) {
+        for _ in 0..2000 {
+            if condition() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        panic!("waited 2 s in vain");
+    }
+
+    #[test]
+    fn a_flow_whose_bytes_have_arrived_is_complete_before_its_fin() {
+        let dir = TempDir::new().unwrap();
+        let mut shared = shared(&dir);
+        let mut flow = connected(1000, &mut shared);
+        flow.on_sender(&mut shared).unwrap();
+        assert_eq!((flow.phase, flow.report.completed), (Phase::Closing, false));
+        receive(&mut flow, &mut shared);
+        assert!(!flow.received_all, "the FIN has not been read");
+        assert!(flow.report.completed);
+        let end = flow.report.end_ns;
+        assert!(end >= flow.report.start_ns && end.is_some(), "{:?}", flow.report);
+
+        until(|| {
+            flow.on_receiver(&mut shared).unwrap();
+            flow.received_all
+        });
+        assert!(flow.report.completed);
+        assert_eq!((flow.report.end_ns, flow.report.received_bytes), (end, 1000));
+    }
+
+    #[test]
+    fn a_flow_that_lacks_a_byte_is_not_complete() {
+        let dir = TempDir::new().unwrap();
+        let mut shared = shared(&dir);
+        let mut flow = connected(1001, &mut shared);
+        send(flow.sender.as_ref().unwrap().as_raw_fd(), &PAYLOAD[..1000], MsgFlags::MSG_NOSIGNAL).unwrap();
+        receive(&mut flow, &mut shared);
+        flow.settle(&mut shared, true).unwrap();
+        assert_eq!((flow.report.received_bytes, flow.report.completed), (1000, false));
     }
 }
