@@ -7,7 +7,7 @@ use realtime::Quantiles;
 pub struct TrafficReport {
     /// From origin to end.
     pub wall_s: f64,
-    /// CPU time of the whole process, the writer of records included.
+    /// CPU time of the event loop's thread. The writer of records, a thread of its own, has its share in `writer`.
     pub cpu_s: f64,
     /// How long the event loop was ready to run and waited for a CPU; `None` if this kernel doesn't say.
     pub run_delay_s: Option<f64>,
