@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use anyhow::Result;
 
-use crate::Error;
+use events::Failure;
 
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 const ETHTOOL_GSTRINGS: u32 = 0x1b;
@@ -51,8 +51,10 @@ impl Features {
         let what = || format!("switching the offloads of {interface} off");
         let answer = ioctl(socket, interface, &mut request).map_err(|why| failed(&what(), why))?;
         if answer & ETHTOOL_F_WISH != 0 {
-            return Err(Error::new(what(), "the device keeps some of them on")
-                .hint(format!("`ethtool -k {interface}` inside the lab shows which; a run with offloads on is possible"))
+            return Err(Failure::new(what(), "the device keeps some of them on")
+                .hint(format!(
+                    "`ethtool -k {interface}` inside the lab shows which; a run with offloads on is possible"
+                ))
                 .into());
         }
         Ok(())
@@ -63,7 +65,8 @@ impl Features {
         // struct ethtool_gfeatures: cmd, blocks, (available, requested, active, never_changed) per block.
         let mut answer = vec![ETHTOOL_GFEATURES, self.names.len().div_ceil(32) as u32];
         answer.resize(2 + 4 * self.names.len().div_ceil(32), 0);
-        ioctl(socket, interface, &mut answer).map_err(|why| failed(&format!("reading the offloads of {interface}"), why))?;
+        ioctl(socket, interface, &mut answer)
+            .map_err(|why| failed(&format!("reading the offloads of {interface}"), why))?;
         let bit = |word: usize, position: usize| answer[2 + 4 * (position / 32) + word] >> (position % 32) & 1 == 1;
         Ok(self
             .offloads()
@@ -84,8 +87,8 @@ fn is_offload(name: &str) -> bool {
     name.ends_with("-segmentation") || STARTS.iter().any(|start| name.starts_with(start))
 }
 
-fn failed(what: &str, why: io::Error) -> Error {
-    Error::new(what, why)
+fn failed(what: &str, why: io::Error) -> Failure {
+    Failure::new(what, why)
 }
 
 /// `data` starts with the ethtool command, and the kernel's answer replaces it.

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use anyhow::Result;
 
-use crate::Error;
+use events::Failure;
 
 /// A host to build.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ pub(crate) fn check(hosts: &[HostSpec]) -> Result<()> {
     let mut names = HashSet::new();
     let mut addresses = HashSet::new();
     for host in hosts {
-        let refuse = |why: &str, hint: &str| Err(Error::new(format!("host {:?}", host.name), why).hint(hint).into());
+        let refuse = |why: &str, hint: &str| Err(Failure::new(format!("host {:?}", host.name), why).hint(hint).into());
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         if host.name.is_empty() || host.name.len() > 15 || !host.name.chars().all(plain) {
             return refuse("not a name of an interface", "use 1 to 15 letters, digits, `.`, `_` or `-`");
@@ -89,7 +89,12 @@ pub(crate) fn check(hosts: &[HostSpec]) -> Result<()> {
             return refuse("two hosts have this name", "names are unique");
         }
         let address = host.address;
-        if address.is_unspecified() || address.is_loopback() || address.is_multicast() || address.is_broadcast() || address == GATEWAY {
+        if address.is_unspecified()
+            || address.is_loopback()
+            || address.is_multicast()
+            || address.is_broadcast()
+            || address == GATEWAY
+        {
             return refuse(&format!("{address} cannot be a host's address"), "use a private address, e.g. 10.0.0.1");
         }
         if !addresses.insert(address) {

@@ -16,7 +16,8 @@ use crate::host::{self, ETH0, GATEWAY, Role};
 use crate::messages::{self, End};
 use crate::namespace::{self, Visit};
 use crate::netlink::{Batch, Netlink};
-use crate::{Error, Host, HostSpec, sysctl};
+use crate::{Host, HostSpec, sysctl};
+use events::Failure;
 
 /// The loopback interface's index in every network namespace.
 const LOOPBACK: i32 = 1;
@@ -188,7 +189,7 @@ fn wait_until_up(socket: &mut Netlink, hosts: &[Host]) -> Result<()> {
             return Ok(());
         };
         if Instant::now() > deadline {
-            return Err(Error::new(format!("bringing up {}'s end in the core", down.name), "the link stays down")
+            return Err(Failure::new(format!("bringing up {}'s end in the core", down.name), "the link stays down")
                 .hint("the machine is too busy to run kernel threads: stop other work")
                 .into());
         }

@@ -19,6 +19,5 @@ mod netlink;
 pub mod sandbox;
 mod sysctl;
 
-pub use events::Failure as Error;
 pub use host::{GATEWAY, Host, HostSpec};
 pub use lab::{Counters, Lab, Side};

@@ -9,7 +9,7 @@ use anyhow::Result;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 
-use crate::Error;
+use events::Failure;
 
 /// Where `ip netns` looks for names.
 pub const NAMES: &str = "/run/netns";
@@ -18,8 +18,12 @@ const OWN: &str = "/proc/thread-self/ns/net";
 /// The calling thread's network namespace.
 pub fn current() -> Result<OwnedFd> {
     let open = |why: io::Error| {
-        let error = Error::new(format!("opening {OWN}"), &why);
-        if why.raw_os_error() == Some(libc::EMFILE) { error.hint("raise the limit of open files: `ulimit -n 65536`") } else { error }
+        let error = Failure::new(format!("opening {OWN}"), &why);
+        if why.raw_os_error() == Some(libc::EMFILE) {
+            error.hint("raise the limit of open files: `ulimit -n 65536`")
+        } else {
+            error
+        }
     };
     Ok(File::open(OWN).map_err(open)?.into())
 }
@@ -27,7 +31,7 @@ pub fn current() -> Result<OwnedFd> {
 /// Moves the calling thread into a new network namespace.
 pub fn create() -> Result<OwnedFd> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|why| {
-        let error = Error::new("making a network namespace", why.desc());
+        let error = Failure::new("making a network namespace", why.desc());
         match why {
             nix::Error::ENOSPC => error.hint("raise the limit, as root: `sysctl -w user.max_net_namespaces=65536`"),
             nix::Error::EPERM => error.hint("a lab is built inside a sandbox; `dumbbell doctor` tells what is missing"),
@@ -45,7 +49,7 @@ pub fn name(name: &str) -> Result<()> {
         mount(Some(OWN), &path, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
         Ok(())
     };
-    bind().map_err(|why| Error::new(format!("naming a network namespace at {}", path.display()), why).into())
+    bind().map_err(|why| Failure::new(format!("naming a network namespace at {}", path.display()), why).into())
 }
 
 /// Moves the calling thread; moves it back when dropped.
@@ -62,7 +66,7 @@ impl<'a> Visit<'a> {
     /// Moves the thread into `there`.
     pub fn to(there: &OwnedFd, home: &'a OwnedFd) -> Result<Visit<'a>> {
         setns(there.as_fd(), CloneFlags::CLONE_NEWNET)
-            .map_err(|why| Error::new("entering a network namespace", why.desc()))?;
+            .map_err(|why| Failure::new("entering a network namespace", why.desc()))?;
         Ok(Visit { home })
     }
 }

@@ -9,13 +9,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use anyhow::{Context, Result, bail};
 use netlink_packet_core::{
-    DefaultNla, ErrorMessage, NLM_F_ACK, NLM_F_ACK_TLVS, NLM_F_DUMP, NLM_F_REQUEST, Nla, NlasIterator, NetlinkHeader,
-    NetlinkMessage, NetlinkPayload, Parseable,
+    DefaultNla, ErrorMessage, NLM_F_ACK, NLM_F_ACK_TLVS, NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
+    NetlinkPayload, Nla, NlasIterator, Parseable,
 };
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
-use crate::Error;
+use events::Failure;
 
 /// The kernel answers a dump in datagrams of at most this size if the reader's buffer has it.
 const RECEIVE_BYTES: usize = 32 * 1024;
@@ -52,7 +52,7 @@ impl Netlink {
             socket.set_cap_ack(true)?;
             Ok(socket)
         };
-        let socket = open().map_err(|why| Error::new("opening a netlink socket", &why).hint(hint(&why)))?;
+        let socket = open().map_err(|why| Failure::new("opening a netlink socket", &why).hint(hint(&why)))?;
         Ok(Netlink { socket, sequence: 0, received: Vec::with_capacity(RECEIVE_BYTES) })
     }
 
@@ -139,13 +139,13 @@ impl AsFd for Netlink {
     }
 }
 
-fn explain(what: &str, answer: &ErrorMessage, flags: u16) -> Error {
+fn explain(what: &str, answer: &ErrorMessage, flags: u16) -> Failure {
     let why = answer.to_io();
     let text = match extended(answer, flags) {
         Some(words) => format!("{why}: {words}"),
         None => why.to_string(),
     };
-    Error::new(what, text).hint(hint(&why))
+    Failure::new(what, text).hint(hint(&why))
 }
 
 /// The kernel's own words about a failure (NLMSGERR_ATTR_MSG), if it has any.

@@ -12,7 +12,8 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 use serde::Serialize;
 
-use crate::{Error, namespace};
+use crate::namespace;
+use events::Failure;
 
 pub use check::{Fact, check};
 
@@ -31,7 +32,7 @@ pub fn is_unprivileged() -> bool {
 /// namespace; with `rootless` into a user namespace first, where it is root. The process must have one thread.
 pub fn enter(rootless: bool) -> Result<()> {
     if fs::read_dir("/proc/self/task")?.count() > 1 {
-        return Err(Error::new("entering a sandbox", "this process has several threads")
+        return Err(Failure::new("entering a sandbox", "this process has several threads")
             .hint("enter it before anything starts a thread, e.g. in a process of its own")
             .into());
     }
@@ -51,8 +52,7 @@ pub fn enter(rootless: bool) -> Result<()> {
         | CloneFlags::CLONE_NEWPID
         | CloneFlags::CLONE_NEWIPC
         | CloneFlags::CLONE_NEWUTS;
-    unshare(all)
-        .map_err(|why| refusal("making mount, network, PID, IPC and UTS namespaces", why.into(), rootless))?;
+    unshare(all).map_err(|why| refusal("making mount, network, PID, IPC and UTS namespaces", why.into(), rootless))?;
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(None::<&str>, "/", None::<&str>, private, None::<&str>)
         .map_err(|why| refusal("making the sandbox's mounts private", why.into(), rootless))?;
@@ -75,15 +75,15 @@ pub fn mounts() -> Result<Mounts> {
         fs::create_dir(namespace::NAMES)
     };
     run().map_err(|why| {
-        Error::new("mounting an empty /run in the sandbox", why)
+        Failure::new("mounting an empty /run in the sandbox", why)
             .hint("the directory /run must exist; `dumbbell doctor` tells what this machine allows")
     })?;
     Ok(Mounts { proc })
 }
 
-fn refusal(what: &str, why: io::Error, rootless: bool) -> Error {
+fn refusal(what: &str, why: io::Error, rootless: bool) -> Failure {
     let hint = advice(&why, rootless);
-    Error::new(what, why).hint(hint)
+    Failure::new(what, why).hint(hint)
 }
 
 /// Why a machine refuses namespaces, most specific first. Each switch is one that a distribution or container sets.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::Error;
+use events::Failure;
 
 /// Writes a value and reads it back: the kernel clamps some values silently.
 pub fn set(key: &str, value: &str) -> Result<()> {
@@ -14,10 +14,10 @@ pub fn set(key: &str, value: &str) -> Result<()> {
     let path = path(key).with_context(what)?;
     // Not fs::write, which would ask for the file to be created: a missing sysctl shall be reported as missing.
     let write = |path: PathBuf| OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes());
-    write(path).map_err(|why| Error::new(what(), reason(&why)).hint(hint(&why)))?;
+    write(path).map_err(|why| Failure::new(what(), reason(&why)).hint(hint(&why)))?;
     let kept = get(key)?;
     if kept != normalize(value) {
-        return Err(Error::new(what(), format!("the kernel keeps {kept}"))
+        return Err(Failure::new(what(), format!("the kernel keeps {kept}"))
             .hint("the kernel limits this value; write the one that it keeps")
             .into());
     }
@@ -27,7 +27,7 @@ pub fn set(key: &str, value: &str) -> Result<()> {
 /// The value now, with its words one space apart.
 pub fn get(key: &str) -> Result<String> {
     let text = fs::read_to_string(path(key)?)
-        .map_err(|why| Error::new(format!("reading {key}"), reason(&why)).hint(hint(&why)))?;
+        .map_err(|why| Failure::new(format!("reading {key}"), reason(&why)).hint(hint(&why)))?;
     Ok(normalize(&text))
 }
 
@@ -50,7 +50,7 @@ fn path(key: &str) -> Result<PathBuf> {
     let parts: Vec<&str> = key.split(separator).collect();
     let sound = parts.iter().all(|part| !part.is_empty() && *part != ".." && !part.contains('/'));
     if parts[0] != "net" || parts.len() < 3 || !sound {
-        return Err(Error::new(format!("sysctl {key}"), "not a sysctl of a network namespace")
+        return Err(Failure::new(format!("sysctl {key}"), "not a sysctl of a network namespace")
             .hint("only names that start with `net.` belong to a host, e.g. net.ipv4.tcp_rmem")
             .into());
     }
@@ -91,7 +91,16 @@ mod tests {
 
     #[test]
     fn only_network_sysctls_are_written() {
-        for key in ["kernel.hostname", "net", "", "net.", "net/../kernel/panic", "net.../kernel.panic", "net./x.y", "vm.swappiness"] {
+        for key in [
+            "kernel.hostname",
+            "net",
+            "",
+            "net.",
+            "net/../kernel/panic",
+            "net.../kernel.panic",
+            "net./x.y",
+            "vm.swappiness",
+        ] {
             let error = path(key).expect_err(key).to_string();
             assert!(error.contains("not a sysctl of a network namespace"), "{key}: {error}");
         }

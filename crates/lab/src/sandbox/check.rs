@@ -12,7 +12,8 @@ use nix::unistd::{ForkResult, fork, pipe};
 use serde::{Deserialize, Serialize};
 
 use super::{enter, is_unprivileged, mounts};
-use crate::{Error, HostSpec, Lab};
+use crate::{HostSpec, Lab};
+use events::Failure;
 
 /// One thing that a lab needs of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,14 +66,15 @@ impl Facts {
 
 /// The chain of what failed, and the hint at its end.
 fn explain(error: &anyhow::Error) -> (String, String) {
-    let hint = error.chain().find_map(|cause| cause.downcast_ref::<Error>()).map(|error| error.hint.clone());
+    let hint = error.chain().find_map(|cause| cause.downcast_ref::<Failure>()).map(|error| error.hint.clone());
     let text = format!("{error:#}");
     (text.split("\nhint: ").next().unwrap_or_default().to_owned(), hint.unwrap_or_default())
 }
 
 fn outside(facts: &mut Facts) -> Result<()> {
     let rootless = is_unprivileged();
-    let privileges = if rootless { "an ordinary user: labs get a user namespace" } else { "root: no user namespace needed" };
+    let privileges =
+        if rootless { "an ordinary user: labs get a user namespace" } else { "root: no user namespace needed" };
     facts.tried("privileges", Ok(()), |()| privileges.to_owned())?;
     facts.tried("namespaces", enter(rootless), |()| "user (if needed), mount, network, PID, IPC, UTS".to_owned())?;
     // SAFETY: this process has one thread.
@@ -96,15 +98,17 @@ fn inside(facts: &mut Facts) -> Result<()> {
     let built = Lab::build(&[host("a", 1), host("b", 2)], false);
     let lab = facts.tried("hosts", built, |_| "network namespaces, veth pairs, routes, sysctls".to_owned())?;
     let offloads = lab.offloads().and_then(|hosts| {
-        let on: Vec<String> =
-            hosts["a"].iter().filter(|(_, on)| **on).map(|(feature, _)| feature.clone()).collect();
+        let on: Vec<String> = hosts["a"].iter().filter(|(_, on)| **on).map(|(feature, _)| feature.clone()).collect();
         anyhow::ensure!(on.is_empty(), "these stay on: {}", on.join(", "));
         Ok(hosts["a"].len())
     });
     facts.tried("offloads", offloads, |count| format!("all {count} of a veth pair can be switched off"))?;
-    let raw = socket(AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::EthAll).map_err(|why| {
-        Error::new("opening a packet socket", why.desc()).hint("the kernel needs CONFIG_PACKET; as root: `modprobe af_packet`").into()
-    });
+    let raw =
+        socket(AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::EthAll).map_err(|why| {
+            Failure::new("opening a packet socket", why.desc())
+                .hint("the kernel needs CONFIG_PACKET; as root: `modprobe af_packet`")
+                .into()
+        });
     facts.tried("packet sockets", raw, |_| "the emulator can read and write frames".to_owned())?;
     Ok(())
 }

@@ -23,7 +23,10 @@ pub const ALL: &[(&str, Case)] = &[
     ("sysctls_are_pinned_and_read_back", Case::Inside(sysctls_are_pinned_and_read_back)),
     ("unknown_sysctl_is_refused", Case::Inside(|| refused_sysctl("net.ipv4.nothing", "1", "no such sysctl"))),
     ("bad_value_is_refused", Case::Inside(|| refused_sysctl("net.ipv4.tcp_syn_retries", "1000", "refuses this value"))),
-    ("changed_value_is_refused", Case::Inside(|| refused_sysctl("net.ipv4.tcp_syn_retries", "0x5", "the kernel keeps 5"))),
+    (
+        "changed_value_is_refused",
+        Case::Inside(|| refused_sysctl("net.ipv4.tcp_syn_retries", "0x5", "the kernel keeps 5")),
+    ),
     ("sysctl_of_the_machine_is_refused", Case::Inside(|| refused_sysctl("kernel.hostname", "x", "start with `net.`"))),
     ("a_second_lab_is_refused", Case::Inside(a_second_lab_is_refused)),
     ("a_visit_ends_at_home", Case::Inside(a_visit_ends_at_home)),
@@ -67,7 +70,11 @@ fn hosts_have_addresses_routes_and_neighbours() -> Result<()> {
     let lab = pair()?;
     for (index, host) in lab.hosts().iter().enumerate() {
         lab.in_host(index, || {
-            ensure!(addresses()? == ["lo 127.0.0.1/8".to_owned(), format!("eth0 {}/32", host.address)], "{:?}", addresses()?);
+            ensure!(
+                addresses()? == ["lo 127.0.0.1/8".to_owned(), format!("eth0 {}/32", host.address)],
+                "{:?}",
+                addresses()?
+            );
             let routes = read("/proc/thread-self/net/route")?;
             let rows: Vec<Vec<&str>> = routes.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
             let gateway = format!("{:08X}", u32::from_ne_bytes(GATEWAY.octets()));
@@ -75,11 +82,15 @@ fn hosts_have_addresses_routes_and_neighbours() -> Result<()> {
             ensure!(rows.len() == 1, "{routes}");
             ensure!(rows[0][..4] == ["eth0", "00000000", &gateway, "0003"] && rows[0][7] == "00000000", "{routes}");
             let neighbours = read("/proc/thread-self/net/arp")?;
-            let rows: Vec<Vec<&str>> = neighbours.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+            let rows: Vec<Vec<&str>> =
+                neighbours.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
             // Address, hardware type, flags (complete, permanent), hardware address, mask, interface.
             let expected = [&GATEWAY.to_string(), "0x1", "0x6", &colons(host.gateway_mac), "*", "eth0"];
             ensure!(rows == [expected], "{neighbours}");
-            ensure!(!Path::new("/proc/thread-self/net/if_inet6").exists() || read("/proc/thread-self/net/if_inet6")?.is_empty());
+            ensure!(
+                !Path::new("/proc/thread-self/net/if_inet6").exists()
+                    || read("/proc/thread-self/net/if_inet6")?.is_empty()
+            );
             ensure!(hardware_address("eth0")? == colons(host.mac));
             Ok(())
         })?;
@@ -159,7 +170,9 @@ fn offloads_are_off() -> Result<()> {
     let offloads = pair()?.offloads()?;
     ensure!(offloads.keys().eq(["r1", "s1"]));
     for (host, features) in offloads {
-        for name in ["tx-checksum-ip-generic", "tx-tcp-segmentation", "tx-generic-segmentation", "tx-scatter-gather", "rx-gro"] {
+        for name in
+            ["tx-checksum-ip-generic", "tx-tcp-segmentation", "tx-generic-segmentation", "tx-scatter-gather", "rx-gro"]
+        {
             ensure!(features.get(name) == Some(&false), "{host}: {name} in {features:?}");
         }
         ensure!(features.values().all(|on| !on), "{host}: {features:?}");
@@ -187,7 +200,10 @@ fn sysctls_are_pinned_and_read_back() -> Result<()> {
     .into();
     let lab = Lab::build(&[sender.clone(), host("r1", 2)], false)?;
     let found = lab.sysctls()?;
-    ensure!(found == BTreeMap::from([("s1".to_owned(), sender.sysctl), ("r1".to_owned(), BTreeMap::new())]), "{found:?}");
+    ensure!(
+        found == BTreeMap::from([("s1".to_owned(), sender.sysctl), ("r1".to_owned(), BTreeMap::new())]),
+        "{found:?}"
+    );
     // The neighbour keeps the kernel's value.
     let rmem = lab.in_host(1, || read("/proc/sys/net/ipv4/tcp_rmem"))?;
     ensure!(!rmem.contains("8388608"), "{rmem}");
@@ -237,7 +253,8 @@ fn ip_netns_exec_works() -> Result<()> {
         println!("  (iproute2 is not installed: its commands were not tried)");
         return Ok(());
     }
-    let output = Command::new("ip").args(["netns", "exec", "r1", "ip", "-j", "address", "show", "dev", "eth0"]).output()?;
+    let output =
+        Command::new("ip").args(["netns", "exec", "r1", "ip", "-j", "address", "show", "dev", "eth0"]).output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     ensure!(text.contains(r#""local":"10.0.0.2","prefixlen":32"#), "{output:?}");
     ensure!(text.contains(r#""mtu":1500"#) && text.contains(r#""operstate":"UP""#), "{output:?}");

@@ -64,7 +64,8 @@ impl PacketSocket {
 
     pub fn send(&self, frame: &[u8]) -> Result<()> {
         // SAFETY: the kernel reads the frame only.
-        check(unsafe { libc::send(self.0.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) }).context("sending a frame")?;
+        check(unsafe { libc::send(self.0.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) })
+            .context("sending a frame")?;
         Ok(())
     }
 }
