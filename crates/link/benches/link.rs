@@ -1,6 +1,8 @@
 //! `cargo bench -p link`: packets per second through one link on one core.
 
-use criterion::{Criterion, Throughput, black_box, criterion_group, criterion_main};
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use link::{Link, Packet};
 use units::{Duration, Rate, Time};
 
