@@ -12,7 +12,8 @@ import tempfile
 from pathlib import Path
 
 import dumbbell
-from benches.emulation.capture import ideal, read
+from benches.emulation.capture import read
+from benches.replay import replay
 from benches.table import show
 
 RATE_BPS = 100_000_000
@@ -55,7 +56,13 @@ def main() -> None:
         received = {segment.key: segment for segment in read(directory / "receiver.pcap")}
         dropped = sum(link["drops"] for link in run.summary["links"])
         verdict = run.verdict
-    expected, drops = ideal(sent, RATE_BPS, DELAY_MS * 10**6, BUFFER_BYTES)
+    passed = replay(((s.time_ns, s.size_bytes) for s in sent), RATE_BPS, BUFFER_BYTES)
+    expected = [
+        (segment, ideal.departure_ns + DELAY_MS * 10**6)
+        for segment, ideal in zip(sent, passed, strict=True)
+        if ideal.departure_ns is not None
+    ]
+    drops = len(sent) - len(expected)
     both = [(received[s.key], at) for s, at in expected if s.key in received]
     errors = sorted(abs(segment.time_ns - at) for segment, at in both)
     begin = sent[0].time_ns + WARM_UP_S * 10**9
