@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
@@ -16,11 +17,11 @@ Format = Literal["html", "png", "svg", "pdf", "csv"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 
-def write_html(run: Run, path: Path) -> Path:
+def write_html(run: Run, path: str | os.PathLike[str]) -> Path:
     """Write the report of `run` as one HTML file that needs no other file and no network; return `path`."""
     from dumbbell.report.html import page
 
-    return _write(path, page(run).encode())
+    return _write(Path(path), page(run).encode())
 
 
 def figure(run: Run) -> Figure:
