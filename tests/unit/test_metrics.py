@@ -1,6 +1,7 @@
 """Each metric against figures worked out by hand."""
 
 import math
+from typing import Any
 
 import known_run
 import polars as pl
@@ -29,9 +30,40 @@ def links() -> pl.LazyFrame:
 
 def test_goodput() -> None:
     assert metrics.goodput_bps(1_250_000, 1_000_000_000, 2_000_000_000) == 10e6
-    assert metrics.goodput_bps(0, 0, 1) is None
-    assert metrics.goodput_bps(1, 5, None) is None
+    assert metrics.goodput_bps(0, 0, 1) == 0
     assert metrics.goodput_bps(1, 5, 5) is None
+
+
+ENDED_BY_US = {"exit_code": -15, "ended_by_us": True, "server_exit_code": None, "server_ended_by_us": False}
+BY_ITSELF = ENDED_BY_US | {"exit_code": 0, "ended_by_us": False}
+
+
+@pytest.mark.parametrize(
+    ("workload", "measured", "run_end_ns", "end_ns"),
+    [
+        # Starved: the last byte came at 3, or none at all.
+        ({"kind": "tcp", "bytes": None}, {"end_ns": 3}, 20, 10),
+        ({"kind": "tcp", "bytes": None}, {"end_ns": None}, 20, 10),
+        ({"kind": "udp", "bytes": None}, {"end_ns": 3, "completed": True}, 20, 10),
+        # Interrupted at 7.
+        ({"kind": "tcp", "bytes": None}, {"end_ns": 3}, 7, 7),
+        ({"kind": "tcp", "bytes": 5}, {"end_ns": 3, "completed": True}, 20, 3),
+        ({"kind": "tcp", "bytes": 5}, {"end_ns": 3, "completed": False}, 20, 10),
+        # Failed: its last sample was at 4.
+        ({"kind": "tcp", "bytes": None}, {"end_ns": 3, "error": "reset"}, 20, 4),
+        ({"kind": "command"}, {"end_ns": 3, "command": ENDED_BY_US}, 20, 10),
+        ({"kind": "command"}, {"end_ns": 3, "command": BY_ITSELF}, 20, 3),
+        ({"kind": "command"}, {"end_ns": None, "command": BY_ITSELF}, 20, 10),
+    ],
+)
+def test_active_end(workload: dict[str, Any], measured: dict[str, Any], run_end_ns: int, end_ns: int) -> None:
+    account = {"error": None, "completed": False, "command": None} | measured
+    assert metrics.active_end_ns({"stop_ns": 10, "workload": workload}, account, run_end_ns, 4) == end_ns
+
+
+def test_active_end_of_a_failed_flow_without_samples() -> None:
+    flow = {"stop_ns": 10, "workload": {"kind": "tcp", "bytes": None}}
+    assert metrics.active_end_ns(flow, {"error": "refused", "end_ns": None}, 20, None) == 10
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import known_run
+import polars as pl
 import pytest
 
 import dumbbell
@@ -83,6 +84,45 @@ def test_a_flow_that_never_started_has_no_goodput(tmp_path: Path) -> None:
     assert summary["jain_index"] is None
     assert summary["verdict"] == "invalid"
     assert [reason["check"] for reason in summary["reasons"]] == ["flow-errors"]
+
+
+def test_starvation_lowers_goodput_and_jain_index(tmp_path: Path) -> None:
+    """f2 gets its 500 kB in the first half second and then nothing: figures are over all of the 2 s."""
+    files = known_run.engine_output()
+    files["traffic.json"]["flows"][1]["end_ns"] = 500_000_000
+    starved = (pl.col("flow") == "f2") & (pl.col("time_ns") >= 500_000_000)
+    files["samples.parquet"] = files["samples.parquet"].with_columns(
+        received_bytes=pl.when(starved).then(500_000).otherwise(pl.col("received_bytes"))
+    )
+    directory = known_run.make(tmp_path / "run", files=files)
+    compose(dumbbell.open(directory), {})
+    summary = dumbbell.open(directory).summary
+    assert summary["flows"][1]["goodput_bps"] == 2e6
+    assert summary["flows"][1]["stop_s"] == 2.0
+    assert summary["jain_window_s"] == [0.0, 2.0]
+    assert summary["jain_index"] == pytest.approx(0.8, abs=1e-5)
+
+
+def test_a_flow_that_got_nothing_counts_with_0(tmp_path: Path) -> None:
+    files = known_run.engine_output()
+    files["traffic.json"]["flows"][1] |= {"end_ns": None, "received_bytes": 0}
+    samples = files["samples.parquet"]
+    files["samples.parquet"] = samples.with_columns(
+        received_bytes=pl.when(pl.col("flow") == "f2").then(0).otherwise(pl.col("received_bytes"))
+    )
+    directory = known_run.make(tmp_path / "run", files=files)
+    compose(dumbbell.open(directory), {})
+    summary = dumbbell.open(directory).summary
+    assert summary["flows"][1]["goodput_bps"] == 0
+    assert summary["jain_index"] == 0.5
+
+
+def test_an_interrupted_run_ends_its_flows_when_it_ended(tmp_path: Path) -> None:
+    files = known_run.engine_output()
+    files["traffic.json"] |= {"interrupted": True, "wall_s": 1.25}
+    directory = known_run.make(tmp_path / "run", files=files)
+    compose(dumbbell.open(directory), {})
+    assert [flow["stop_s"] for flow in dumbbell.open(directory).summary["flows"]] == [1.25, 1.25]
 
 
 def test_a_udp_flow_has_no_retransmissions(tmp_path: Path) -> None:

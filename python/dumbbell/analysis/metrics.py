@@ -33,15 +33,41 @@ class Rtt:
     p95: float | None
 
 
-def goodput_bps(received_bytes: int, start_ns: int, end_ns: int | None) -> float | None:
+def active_end_ns(
+    flow: Mapping[str, Any], measured: Mapping[str, Any], run_end_ns: int, last_sample_ns: int | None
+) -> int:
+    """When `flow` ceased to be active: not when it last received something, or a starved flow would not count.
+
+    A flow that failed ended with its last sample, which is taken as it fails. A sized flow ended when it was complete,
+    an external program that ended by itself with its last byte. Every other one ended at its stop, or with the run.
+
+    Args:
+        flow: the plan's.
+        measured: what `traffic.json` says of it.
+        run_end_ns: the planned duration, or when the run was interrupted.
+        last_sample_ns: of the flow; `None` if it was never sampled.
+    """
+    latest = min(flow["stop_ns"], run_end_ns)
+    if measured["error"] is not None:
+        ended = measured["end_ns"] if last_sample_ns is None else last_sample_ns
+    elif flow["workload"]["kind"] == "command":
+        programs = measured["command"]
+        ended = measured["end_ns"] if programs is not None and not programs["ended_by_us"] else None
+    else:
+        sized = flow["workload"]["bytes"] is not None
+        ended = measured["end_ns"] if sized and measured["completed"] else None
+    return latest if ended is None else int(min(ended, run_end_ns))
+
+
+def goodput_bps(received_bytes: int, start_ns: int, end_ns: int) -> float | None:
     """Goodput: bytes that the receiver's application read, over the flow's active time.
 
         goodput = 8 * received_bytes / (end - start)
 
-    `start_ns` is when the flow began to connect, `end_ns` when the application read its last byte, so headers,
-    retransmissions and bytes still in flight do not count (RFC 2647 section 3.17). `None` if nothing was received.
+    `start_ns` is when the flow began to connect, `end_ns` as `active_end_ns` says, so time in which nothing came
+    counts; headers, retransmissions and bytes still in flight do not (RFC 2647 section 3.17). `None` without a time.
     """
-    if end_ns is None or end_ns <= start_ns or received_bytes == 0:
+    if end_ns <= start_ns:
         return None
     return 8 * received_bytes * SECOND_NS / (end_ns - start_ns)
 

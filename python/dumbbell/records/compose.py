@@ -22,10 +22,11 @@ Json = Mapping[str, Any]
 def compose(run: Run, attempts: Json) -> None:
     """Write `flows.parquet` and `summary.json` of `run`; `attempts` counts the plan's other runs on disk."""
     evidence = Evidence.of(run)
-    flows = _flows(run, evidence.traffic)
+    ends = _active_ends(run, evidence.traffic)
+    flows = _flows(run, evidence.traffic, ends)
     _write_flows(run.directory / "flows.parquet", flows)
     checks = check_all(evidence)
-    window = _bulk_window(run.plan, evidence.traffic)
+    window = _bulk_window(run.plan, evidence.traffic, ends)
     write_json(
         run.directory / "summary.json",
         {
@@ -46,17 +47,35 @@ def compose(run: Run, attempts: Json) -> None:
     )
 
 
-def _flows(run: Run, traffic: Json) -> list[dict[str, Any]]:
+def _active_ends(run: Run, traffic: Json) -> dict[str, int]:
+    """When each flow ceased to be active, in ns."""
+    import polars as pl
+
+    by_flow = run.scan("samples").group_by(pl.col("flow").cast(pl.String)).agg(pl.col("time_ns").max())
+    sampled = dict(by_flow.collect().iter_rows())
+    measured = {flow["id"]: flow for flow in traffic["flows"]}
+    planned_ns = run.plan["duration_ns"]
+    run_end_ns = min(planned_ns, round(traffic["wall_s"] * metrics.SECOND_NS)) if traffic["interrupted"] else planned_ns
+    return {
+        flow["id"]: metrics.active_end_ns(flow, measured[flow["id"]], run_end_ns, sampled.get(flow["id"]))
+        for flow in run.plan["flows"]
+    }
+
+
+def _flows(run: Run, traffic: Json, ends: Mapping[str, int]) -> list[dict[str, Any]]:
     measured = {flow["id"]: flow for flow in traffic["flows"]}
     rtts = metrics.rtt_ms(run.scan("samples"))
-    return [_flow(run.plan, flow, measured[flow["id"]], rtts.get(flow["id"])) for flow in run.plan["flows"]]
+    return [
+        _flow(run.plan, flow, measured[flow["id"]], ends[flow["id"]], rtts.get(flow["id"]))
+        for flow in run.plan["flows"]
+    ]
 
 
-def _flow(plan: Json, flow: Json, measured: Json, rtt: metrics.Rtt | None) -> dict[str, Any]:
+def _flow(plan: Json, flow: Json, measured: Json, end_ns: int, rtt: metrics.Rtt | None) -> dict[str, Any]:
     workload = flow["workload"]
     cc = measured["cc_actual"]
-    end_ns = measured["end_ns"]
-    start_ns = flow["start_ns"] if measured["start_ns"] is None else measured["start_ns"]
+    began = measured["start_ns"] is not None
+    start_ns = measured["start_ns"] if began else flow["start_ns"]
     busy_us = measured["busy_us"]
     rtt = rtt or metrics.Rtt(None, None, None)
     return {
@@ -68,15 +87,15 @@ def _flow(plan: Json, flow: Json, measured: Json, rtt: metrics.Rtt | None) -> di
         "cc": cc,
         "port": flow["port"],
         "start_s": start_ns / metrics.SECOND_NS,
-        "stop_s": (flow["stop_ns"] if end_ns is None else end_ns) / metrics.SECOND_NS,
+        "stop_s": end_ns / metrics.SECOND_NS,
         "sent_bytes": measured["sent_bytes"],
         "received_bytes": measured["received_bytes"],
-        "goodput_bps": metrics.goodput_bps(measured["received_bytes"], start_ns, end_ns),
+        "goodput_bps": metrics.goodput_bps(measured["received_bytes"], start_ns, end_ns) if began else None,
         "retransmitted_segments": None if workload["kind"] == "udp" else measured["retransmitted_segments"],
         "base_rtt_ms": base_rtt_ns(plan, flow) / 1e6,
         "rtt_ms": {"min": rtt.min, "p50": rtt.p50, "p95": rtt.p95},
         "rtt_sample": "srtt, polled",
-        "fct_s": metrics.completion_s(workload.get("bytes"), start_ns, end_ns, measured["completed"]),
+        "fct_s": metrics.completion_s(workload.get("bytes"), start_ns, measured["end_ns"], measured["completed"]),
         "rwnd_limited_share": measured["rwnd_limited_us"] / busy_us if busy_us else None,
         "sndbuf_limited_share": measured["sndbuf_limited_us"] / busy_us if busy_us else None,
         "udp": measured["udp"],
@@ -153,19 +172,20 @@ def _from_links(run: Run) -> dict[str, Measured]:
 def _bulk_window(plan: Json, traffic: Json) -> tuple[int, int] | None:
     """When all bulk TCP flows (those without a size) were active, if there are at least two."""
     measured = {flow["id"]: flow for flow in traffic["flows"]}
-    bulk = [measured[flow] for flow in _bulk(plan)]
-    if len(bulk) < 2 or any(flow["end_ns"] is None for flow in bulk):
+    bulk = _bulk(plan)
+    if len(bulk) < 2:
         return None
-    return metrics.common_window((flow["start_ns"], flow["end_ns"]) for flow in bulk)
+    ended_ns = int(traffic["wall_s"] * metrics.SECOND_NS)
+    return metrics.common_window(_active(flow, measured[flow["id"]], ended_ns) for flow in bulk)
 
 
 def _jain_index(run: Run, window: tuple[int, int] | None) -> float | None:
     if window is None:
         return None
-    received = metrics.received_in_window(run.samples.lazy(), _bulk(run.plan), *window)
+    received = metrics.received_in_window(run.samples.lazy(), [flow["id"] for flow in _bulk(run.plan)], *window)
     return metrics.jain_index([float(size) for size in received.values()])
 
 
-def _bulk(plan: Json) -> list[str]:
+def _bulk(plan: Json) -> list[Json]:
     flows = [flow for flow in plan["flows"] if flow["workload"]["kind"] == "tcp"]
-    return [flow["id"] for flow in flows if flow["workload"]["bytes"] is None]
+    return [flow for flow in flows if flow["workload"]["bytes"] is None]
