@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell.analysis import metrics
-from dumbbell.analysis.pace import achieved_rate_bps, achieved_rate_from_links_bps
+from dumbbell.analysis.pace import achieved_rate_bps
 from dumbbell.plan.paths import base_rtt_ns, smallest_base_rtt_ns
 from dumbbell.records.schema import polars_schema
 
@@ -204,11 +204,6 @@ def test_achieved_rate_finds_lateness_on_another_link(packets: pl.LazyFrame) -> 
 
 def test_achieved_rate_needs_a_tenth_of_a_second(packets: pl.LazyFrame) -> None:
     assert achieved_rate_bps(packets.filter(pl.col("packet") < 82), BOTTLENECK) is None
-
-
-def test_achieved_rate_from_links(links: pl.LazyFrame) -> None:
-    assert achieved_rate_from_links_bps(links, BOTTLENECK) == pytest.approx(known_run.RATE, rel=0.001)
-    assert achieved_rate_from_links_bps(links, REVERSE) is None
 
 
 def test_base_rtt_is_there_and_back() -> None:

@@ -41,12 +41,12 @@ class Evidence:
 
         limited = [link for link in run.plan["links"] if link["rate_bps"] is not None]
         logged: dict[str, int] | None = None
+        # Without packets there is no record of when they were really sent.
+        achieved: dict[str, float | None] = {}
         if run.has("packets"):
             packets = run.scan("packets")
             achieved = {link["name"]: pace.achieved_rate_bps(packets, link) for link in limited}
             logged = dict(packets.group_by(pl.col("link").cast(pl.String)).len().collect().iter_rows())
-        else:
-            achieved = {link["name"]: pace.achieved_rate_from_links_bps(run.scan("links"), link) for link in limited}
         rtts = (
             run.scan("samples")
             .filter(pl.col("min_rtt_us").is_not_null())

@@ -48,24 +48,6 @@ def achieved_rate_bps(packets: pl.LazyFrame, link: Mapping[str, Any]) -> float |
     return _rate(windows)
 
 
-def achieved_rate_from_links_bps(links: pl.LazyFrame, link: Mapping[str, Any]) -> float | None:
-    """As `achieved_rate_bps` where packets were not recorded: sampling intervals with a queue at both ends.
-
-    This compares the link's own counters with its configuration; lateness is not in it.
-    """
-    bits = pl.col("departed_bytes").cast(pl.Int64).diff() * 8
-    busy = (pl.col("queue_bytes") > 0) & (pl.col("queue_bytes").shift(1) > 0)
-    windows = (
-        links.filter(pl.col("link") == link["name"])
-        .sort("time_ns")
-        .select(window=(~busy).fill_null(True).cum_sum(), busy=busy, bits=bits, span=pl.col("time_ns").diff())
-        .filter(pl.col("busy"))
-        .group_by("window")
-        .agg(pl.col("bits").sum(), pl.col("span").sum())
-    )
-    return _rate(windows)
-
-
 def _rate(windows: pl.LazyFrame) -> float | None:
     bits, span = (
         windows.filter(pl.col("span") >= SHORTEST_WINDOW_NS).select(pl.col("bits", "span").sum()).collect().row(0)

@@ -25,6 +25,8 @@ STAGES: Final = {
 
 LINE_EVERY_NS: Final = 2_000_000_000
 GOODPUT_OVER_NS: Final = 1_000_000_000
+SHOWN_FLOWS: Final = 4
+"""More would not fit a line."""
 
 
 class Goodput:
@@ -56,7 +58,10 @@ class Goodput:
         if now <= then:
             return ""
         rates = {flow: 8e3 * (count - before.get(flow, 0)) / (now - then) for flow, count in after.items()}
-        return "   ".join(f"{self._labels.get(flow, flow)} {rate:.1f}" for flow, rate in rates.items()) + " Mbit/s"
+        shown = [f"{self._labels.get(flow, flow)} {rate:.1f}" for flow, rate in rates.items()][:SHOWN_FLOWS]
+        if len(rates) > SHOWN_FLOWS:
+            shown.append(f"all {len(rates)} flows {sum(rates.values()):.1f}")
+        return "   ".join(shown) + " Mbit/s"
 
 
 class Lines:

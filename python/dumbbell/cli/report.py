@@ -11,11 +11,9 @@ from dumbbell.report import FORMATS
 
 
 def command(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN_DIR", help="A run's directory, e.g. runs/bbr-vs-cubic-1f2e3d4c.", show_default=False
-        ),
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN_DIR...", help="Directories of runs, e.g. runs/bbr-vs-cubic-*.", show_default=False),
     ],
     format: Annotated[str, typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")] = "html",
     output: Annotated[
@@ -28,15 +26,23 @@ def command(
         bool, typer.Option("--open", help="Show it in the browser, or in whatever opens such files.")
     ] = False,
 ) -> None:
-    """Write the report of a run: a page with interactive plots, the same plots as figures, or the data behind them.
+    """Write the report of each run: a page with interactive plots, the same plots as figures, or the data behind them.
 
     A run that failed can be reported too: the report says so, and which tables are missing. Prints what was written.
     """
+    from dumbbell.errors import InputError
     from dumbbell.records import Run
     from dumbbell.report import write
 
-    written = write(Run(run, incomplete=True), format, output)
-    for path in written:
-        print(path)
-    if open:
-        typer.launch(str(written[0]))
+    if output is not None and len(runs) > 1:
+        raise InputError(
+            "--output names one place for several runs",
+            f"{len(runs)} run directories were given",
+            "leave --output out: each report is written into its run's directory",
+        )
+    for run in runs:
+        written = write(Run(run, incomplete=True), format, output)
+        for path in written:
+            print(path)
+        if open:
+            typer.launch(str(written[0]))

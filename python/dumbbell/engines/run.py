@@ -92,7 +92,16 @@ def _carry_out(
         with suppress(DumbbellError):
             _compose(target, manifest, time.monotonic() - began)
         raise Interrupted("the run was interrupted")
-    _compose(target, manifest, time.monotonic() - began)
+    try:
+        _compose(target, manifest, time.monotonic() - began)
+    except DumbbellError:
+        raise
+    except Exception as error:
+        raise RunFailed(
+            "the run's records could not be made into figures",
+            f"{type(error).__name__}: {error}",
+            "if dumbbell was updated, build its core again: make build",
+        ) from error
     from dumbbell.records.run import Run
 
     return Run(target.complete())

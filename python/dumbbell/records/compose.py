@@ -169,23 +169,22 @@ def _from_links(run: Run) -> dict[str, Measured]:
     }
 
 
-def _bulk_window(plan: Json, traffic: Json) -> tuple[int, int] | None:
+def _bulk_window(plan: Json, traffic: Json, ends: Mapping[str, int]) -> tuple[int, int] | None:
     """When all bulk TCP flows (those without a size) were active, if there are at least two."""
-    measured = {flow["id"]: flow for flow in traffic["flows"]}
+    starts = {flow["id"]: flow["start_ns"] for flow in traffic["flows"]}
     bulk = _bulk(plan)
-    if len(bulk) < 2:
+    if len(bulk) < 2 or any(starts[flow] is None for flow in bulk):
         return None
-    ended_ns = int(traffic["wall_s"] * metrics.SECOND_NS)
-    return metrics.common_window(_active(flow, measured[flow["id"]], ended_ns) for flow in bulk)
+    return metrics.common_window((starts[flow], ends[flow]) for flow in bulk)
 
 
 def _jain_index(run: Run, window: tuple[int, int] | None) -> float | None:
     if window is None:
         return None
-    received = metrics.received_in_window(run.samples.lazy(), [flow["id"] for flow in _bulk(run.plan)], *window)
+    received = metrics.received_in_window(run.samples.lazy(), _bulk(run.plan), *window)
     return metrics.jain_index([float(size) for size in received.values()])
 
 
-def _bulk(plan: Json) -> list[Json]:
+def _bulk(plan: Json) -> list[str]:
     flows = [flow for flow in plan["flows"] if flow["workload"]["kind"] == "tcp"]
-    return [flow for flow in flows if flow["workload"]["bytes"] is None]
+    return [flow["id"] for flow in flows if flow["workload"]["bytes"] is None]

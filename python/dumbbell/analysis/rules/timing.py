@@ -64,7 +64,7 @@ def traffic_starved(evidence: Evidence) -> Judgement:
 def steal(evidence: Evidence) -> Judgement:
     """Steal time, of all cores' time."""
     cpu = evidence.lab["cpu"]
-    share = _share(cpu["steal_s"], cpu["cores"] * evidence.emulator["wall_s"])
+    share = _share(cpu["steal_s"], sum(cpu[kind] for kind in ("user_s", "system_s", "steal_s", "idle_s")))
     suspect, invalid = limit.STEAL_SHARE
     return Judgement(at_most(share, (suspect, invalid)), f"{share:.2%} of all cores", f"<= {suspect:.0%}")
 
