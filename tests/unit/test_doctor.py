@@ -35,6 +35,22 @@ def test_levels(finding: Finding, level: Level) -> None:
     assert bool(finding.fix) == (level is not OK), "what can be mended comes with its fix"
 
 
+def test_rights_are_told_by_capability_not_by_user() -> None:
+    """Root in a container may lack them, and an ordinary user may have them."""
+    assert "CAP_SYS_NICE" in machine.priority(1 << 23).detail
+    assert "keep the machine idle" in machine.priority(0).detail
+    if Path("/sys/kernel/btf/vmlinux").exists():
+        assert "the right to load" in machine.bpf(1 << 39).detail
+        assert "the right to load" in machine.bpf(1 << 21).detail
+        assert "needs CAP_BPF" in machine.bpf(1 << 23).detail
+
+
+def test_this_process_s_capabilities_are_the_kernel_s() -> None:
+    with Path("/proc/self/status").open() as status:
+        (effective,) = [line.split()[1] for line in status if line.startswith("CapEff:")]
+    assert machine._effective() == int(effective, 16)
+
+
 def test_a_module_that_is_not_loaded_comes_with_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "has_algorithm", lambda name: name != "bbr")
     (tmp_path / "modules.dep").write_text("kernel/net/ipv4/tcp_bbr.ko.xz: \nkernel/net/ipv4/tcp_vegas.ko:\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -116,3 +117,26 @@ invoke(["run", "bbr-vs-cubic"])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr == "bbr-vs-cubic: checking []"
+
+
+def test_many_flows_fit_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines()
+    ids = [f"f{number}" for number in range(1, 251)]
+    for second in range(4):
+        flows = [{"id": flow, "received_bytes": second * 125_000} for flow in ids]
+        lines({"event": "progress", "time_ns": second * 10**9, "flows": flows})
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line == "   2.0 s  f1 1.0   f2 1.0   f3 1.0   f4 1.0   all 250 flows 250.0 Mbit/s"
+
+
+def test_a_reader_that_leaves_does_not_end_the_run() -> None:
+    program = "from dumbbell.cli.progress import Lines; lines = Lines()\n"
+    program += "for kind in ('helper', 'lab', 'started'): lines({'event': kind})\n"
+    program += "import sys; sys.exit(7)"
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", program], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (7, "")

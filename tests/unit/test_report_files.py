@@ -14,7 +14,7 @@ from synthetic_run import CHECKS, LATE, SCENARIO, STARVED, Synthetic
 from dumbbell import report
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records import Run
-from dumbbell.report import words
+from dumbbell.report import tables, words
 from dumbbell.report.markup import Html, el
 
 ATTACK = '</title><script>alert("1")</script>'
@@ -166,6 +166,14 @@ def test_the_verb_prints_what_it_wrote(run: Run, tmp_path: Path, capsys: pytest.
     assert "no manifest.json" in capsys.readouterr().err
 
 
+def test_active_times_have_two_digits(tmp_path: Path) -> None:
+    directory = Synthetic().write(tmp_path / "run")
+    summary = json.loads((directory / "summary.json").read_text())
+    summary["flows"][0] |= {"start_s": 6.0042e-05, "stop_s": 4.99986}
+    (directory / "summary.json").write_text(json.dumps(summary))
+    assert "0.00 – 5.00" in tables.flows(Run(directory), ())  # noqa: RUF001  an en dash between numbers
+
+
 def test_text_is_escaped_and_markup_is_not() -> None:
     assert el("b", "<i>", Html("<i>"), class_='"') == '<b class="&quot;">&lt;i&gt;<i></b>'
 
@@ -176,3 +184,15 @@ def test_words() -> None:
     assert [words.seconds(20), words.seconds(0.005), words.seconds(0.0002)] == ["20 s", "5 ms", "200 µs"]
     assert [words.count(1, "packet"), words.count(164312, "packet")] == ["1 packet", "164,312 packets"]
     assert words.listed(["a", "b", "c"]) == "a, b and c"
+
+
+def test_several_runs_are_reported_each_in_its_place(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dumbbell.cli import invoke
+
+    runs = [str(run.directory), str(run.directory)]
+    assert invoke(["report", *runs, "--format", "svg"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert invoke(["report", *runs, "--format", "svg", "--output", str(tmp_path / "one.svg")]) == 2
+    assert "--output names one place for several runs" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
 from collections.abc import Mapping
@@ -88,13 +89,23 @@ class Lines:
         elif event["event"] == "progress":
             self._goodput.add(event)
             if event["time_ns"] >= self._next_ns:
-                print(f"{event['time_ns'] / 1e9:6.1f} s  {self._goodput}", flush=True)
+                _say(f"{event['time_ns'] / 1e9:6.1f} s  {self._goodput}")
                 self._next_ns += LINE_EVERY_NS
         else:
             stage = STAGES.get(event["event"], self._stage)
             if stage != self._stage:
-                print(stage, flush=True)
+                _say(stage)
                 self._stage = stage
+
+
+def _say(line: str) -> None:
+    """Print a line. If nobody reads any more (`| head`), the run goes on, and what follows goes nowhere."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 class Bar:

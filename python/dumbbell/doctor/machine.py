@@ -29,11 +29,11 @@ def kernel(release: str | None = None) -> Finding:
     return Finding("kernel", Level.OK, f"Linux {release}")
 
 
-def priority() -> Finding:
-    """Root may raise the emulator's priority."""
-    if os.geteuid() == 0:
-        return Finding("priority", Level.OK, "root: the highest for the emulator")
-    return Finding("priority", Level.OK, "ordinary user: the normal one, so keep the machine idle")
+def priority(capabilities: int | None = None) -> Finding:
+    """Who may raise priorities may raise the emulator's."""
+    if _has(_CAP_SYS_NICE, capabilities):
+        return Finding("priority", Level.OK, "the highest for the emulator (CAP_SYS_NICE)")
+    return Finding("priority", Level.OK, "the normal one (no CAP_SYS_NICE), so keep the machine idle")
 
 
 def cores(count: int | None = None) -> Finding:
@@ -72,13 +72,13 @@ def scheduler_statistics() -> Finding:
     return Finding("scheduler statistics", Level.OK, "available")
 
 
-def bpf() -> Finding:
+def bpf(capabilities: int | None = None) -> Finding:
     """Not needed for anything yet that dumbbell does; told because congestion controls can come as BPF programs."""
     if not Path("/sys/kernel/btf/vmlinux").exists():
         return Finding("BPF", Level.OK, "this kernel has no type information (BTF), so no BPF congestion controls")
-    if os.geteuid() == 0 or _has_capability(_CAP_BPF):
+    if _has(_CAP_BPF, capabilities) or _has(_CAP_SYS_ADMIN, capabilities):
         return Finding("BPF", Level.OK, "type information (BTF) and the right to load programs")
-    return Finding("BPF", Level.OK, "type information (BTF); loading programs needs root")
+    return Finding("BPF", Level.OK, "type information (BTF); loading programs needs CAP_BPF")
 
 
 def tools() -> Iterator[Finding]:
@@ -92,11 +92,19 @@ def tools() -> Iterator[Finding]:
             yield Finding(program, Level.WARN, detail, f"sudo apt-get install {program}")
 
 
+# From linux/capability.h.
+_CAP_SYS_ADMIN: Final = 21
+_CAP_SYS_NICE: Final = 23
 _CAP_BPF: Final = 39
 
 
-def _has_capability(number: int) -> bool:
+def _has(capability: int, capabilities: int | None = None) -> bool:
+    """Whether this process, or one with the bits `capabilities`, has one: root in a container may lack it."""
+    return bool((_effective() if capabilities is None else capabilities) >> capability & 1)
+
+
+def _effective() -> int:
     for line in (read_line("/proc/self/status") or "").splitlines():
         if line.startswith("CapEff:"):
-            return bool(int(line.split()[1], 16) >> number & 1)
-    return False
+            return int(line.split()[1], 16)
+    return 0

@@ -161,4 +161,4 @@ def _colors(group: Group) -> str:
 
 
 def _s(value: float | None) -> str:
-    return words.UNKNOWN if value is None else f"{round(value, 2):g}"
+    return words.UNKNOWN if value is None else f"{value:.2f}"
