@@ -16,7 +16,8 @@ import pytest
 from dumbbell.engines.emulate.engine import SILENCE_S, EmulateEngine, has_algorithm
 from dumbbell.engines.protocol import Event, Outcome
 from dumbbell.errors import Interrupted, RunFailed
-from dumbbell.scenario import load
+from dumbbell.plan import expand
+from dumbbell.scenario import bundled, load
 
 FAKE = Path(__file__).with_name("fake_helper.py")
 
@@ -165,8 +166,6 @@ def scenario(**flow: Any) -> dict[str, Any]:
 
 
 def problems(**flow: Any) -> list[str]:
-    from dumbbell.plan import expand
-
     loaded = load(scenario(**flow))
     return [problem.text() for problem in EmulateEngine().check(loaded, expand(loaded))]
 
@@ -177,6 +176,18 @@ def test_an_algorithm_that_the_kernel_lacks_is_a_problem() -> None:
     assert [text for text in problems(cc="reno") if "congestion control" in text] == []
     (text,) = (text for text in problems(cc="bbr9") if "congestion control" in text)
     assert "modprobe" in text
+
+
+def test_a_sysctl_that_the_kernel_lacks_is_a_problem(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    text = bundled.text("single-flow") + '\n[hosts]\nsysctl = { "net.ipv4.tcp_sackk" = 0, "net.ipv4.tcp_sack" = 0 }\n'
+    file.write_text(text + '[hosts.h1]\nsysctl = { "net.nonsense" = 1, "net.ipv4.conf.veth9.forwarding" = 0 }\n')
+    loaded = load(file)
+    wrong, nonsense = EmulateEngine().check(loaded, expand(loaded))
+    line = text.splitlines().index("[hosts]") + 2
+    assert wrong.what == f'{file}:{line}: hosts.sysctl."net.ipv4.tcp_sackk" = 0: this kernel has no such setting'
+    assert wrong.hint == "did you mean net.ipv4.tcp_sack?"
+    assert nonsense.what.startswith(f'{file}:{line + 2}: hosts.h1.sysctl."net.nonsense"')
 
 
 def test_a_program_that_is_not_installed_is_a_problem() -> None:

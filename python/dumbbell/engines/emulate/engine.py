@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import shlex
 import shutil
@@ -17,8 +18,11 @@ from dumbbell.engines.protocol import Event, OnEvent, Outcome
 from dumbbell.errors import Interrupted, Problem, RunFailed
 from dumbbell.plan.algorithms import available, lacking
 from dumbbell.scenario.model import Scenario, TcpFlow
+from dumbbell.scenario.source import Finding, Key
 
 HELPER: Final = (sys.executable, "-P", "-m", "dumbbell.engines.emulate.helper")
+
+SYSCTLS: Final = Path("/proc/sys")
 
 SILENCE_S: Final = {"setting up": 120.0, "running": 30.0, "writing the records": 300.0}
 """How long each phase may go without an event. While running there is one every 100 ms."""
@@ -38,7 +42,12 @@ class EmulateEngine:
 
     def check(self, scenario: Scenario, plan: Mapping[str, Any]) -> list[Problem]:
         """What keeps this machine from carrying out `plan`."""
-        return [*_check_platform(), *_check_algorithms(scenario), *_check_programs(plan)]
+        return [
+            *_check_platform(),
+            *_check_algorithms(scenario),
+            *_check_sysctls(scenario),
+            *_check_programs(plan),
+        ]
 
     def execute(self, plan: Mapping[str, Any], directory: Path, lock: int, on_event: OnEvent) -> Outcome:
         """Carry out `plan`. The first Ctrl-C stops early and keeps what was measured, the second ends at once."""
@@ -124,6 +133,30 @@ def has_algorithm(name: str) -> bool:
         except OSError:
             return False
     return True
+
+
+def _check_sysctls(scenario: Scenario) -> Iterator[Problem]:
+    """Settings that a scenario asks for and this kernel lacks. New namespaces have the same ones as this one."""
+    tables: list[tuple[Key, Mapping[str, str]]] = [(("hosts",), scenario.hosts.sysctl)]
+    tables += [(("hosts", host), settings.sysctl) for host, settings in scenario.hosts.single.items()]
+    for at, settings in tables:
+        for name in settings:
+            path = SYSCTLS.joinpath(*_here(name))
+            if not path.is_file():
+                known = [f"{name.rpartition('.')[0]}.{file.name}" for file in path.parent.glob("*")]
+                close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+                hint = f"did you mean {close[0]}?" if close else "sysctl -aN lists what this kernel has"
+                finding = Finding((*at, "sysctl", name), "this kernel has no such setting", "", hint)
+                yield scenario.source.problem(finding)
+
+
+def _here(sysctl: str) -> list[str]:
+    """Where a sysctl of a lab's host lies on this machine, which has other interfaces."""
+    match sysctl.split("."):
+        case [net, family, "conf" | "neigh" as kind, _, *rest]:
+            return [net, family, kind, "default", *rest]
+        case parts:
+            return parts
 
 
 def _check_programs(plan: Mapping[str, Any]) -> Iterator[Problem]:
