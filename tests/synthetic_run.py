@@ -7,7 +7,6 @@ the buffer overflows, BBR flows cycle around their share. The same arguments giv
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -327,7 +326,6 @@ def _manifest(spec: Synthetic) -> dict[str, Any]:
         "started_at": "2026-11-21T09:30:00+00:00",
         "tool": {"dumbbell": "0.1.0"},
         "engine": "emulate",
-        "repeat": shlex.join(["dumbbell", "run", spec.name]),
         "machine": {
             "kernel": "6.12.0-synthetic",
             "cpu_model": "made-up CPU at 3.0 GHz",

@@ -45,7 +45,7 @@ def test_it_leaves_all_files(done: tuple[dumbbell.Run, int, str]) -> None:
     assert {path.name for path in run.directory.iterdir()} == FILES
     assert run.manifest["status"] == "complete"
     assert run.manifest["run_id"] == run.summary["run_id"] == run.directory.name.removeprefix("bbr-vs-cubic-")
-    assert run.manifest["repeat"].startswith("dumbbell run bbr-vs-cubic --set ")
+    assert run.repeat == f"dumbbell run {run.directory}/scenario.toml"
     assert run.manifest["machine"]["kernel"]
     assert 0 < run.manifest["cost"]["logging"] < 1
     assert run.scenario_text.startswith("# One CUBIC and one BBR flow")

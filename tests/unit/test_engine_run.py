@@ -65,7 +65,8 @@ def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(scenario: Path, mode: str, **options: Any) -> dumbbell.Run:
-    return dumbbell.run(scenario, directory=scenario.parent / "runs", engine=FakeEngine(mode), **options)
+    options = {"directory": scenario.parent / "runs"} | options
+    return dumbbell.run(scenario, engine=FakeEngine(mode), **options)
 
 
 def names(scenario: Path) -> list[str]:
@@ -76,10 +77,10 @@ def test_a_finished_run(scenario: Path) -> None:
     finished = run(scenario, "good", overrides=["seed=7"])
     assert finished.directory.name == f"synthetic-{finished.run_id}"
     assert finished.verdict == "valid", finished.summary["reasons"]
-    assert finished.scenario_text == SCENARIO
     manifest = finished.manifest
     assert (manifest["status"], manifest["overrides"]) == ("complete", ["seed=7"])
-    assert manifest["repeat"] == f"dumbbell run {scenario} --set seed=7"
+    assert manifest["scenario_source"] == str(scenario)
+    assert finished.repeat == f"dumbbell run {finished.directory}/scenario.toml"
     assert manifest["cost"]["emulator"] == pytest.approx(0.15)
     assert manifest["cost"]["logging"] == pytest.approx(0.015)
     assert manifest["machine"]["kernel"] == os.uname().release
@@ -99,12 +100,18 @@ def test_another_seed_is_another_run(scenario: Path) -> None:
     assert len(names(scenario)) == 2
 
 
-def test_a_dict_is_kept_as_json(scenario: Path) -> None:
+def test_the_kept_scenario_repeats_the_run(scenario: Path) -> None:
+    """Whatever it came from, and whatever becomes of that."""
     import tomllib
 
-    finished = dumbbell.run(tomllib.loads(SCENARIO), directory=scenario.parent / "runs", engine=FakeEngine("good"))
-    assert finished.manifest["repeat"] is None
-    assert '"synthetic"' in finished.scenario_text
+    plain = run(scenario, "good")
+    assert plain.scenario_text == SCENARIO
+    for source in (scenario, tomllib.loads(SCENARIO)):
+        first = dumbbell.run(
+            source, ["seed=7", "flows.1.start=1 s"], scenario.parent / "runs", engine=FakeEngine("good")
+        )
+        again = run(first.directory / "scenario.toml", "good", directory=scenario.parent / "again")
+        assert again.run_id == first.run_id != plain.run_id
 
 
 def test_a_failed_run_is_kept_and_counted(scenario: Path) -> None:

@@ -92,7 +92,7 @@ class TestPage:
         (directory / "manifest.json").write_text('{"status": "complete"}')
         text = visible(page(Run(directory), tmp_path))
         assert text.startswith("valid")
-        assert "Repeat this run dumbbell run run/scenario.toml" in text
+        assert f"Repeat this run dumbbell run {directory}/scenario.toml" in text
 
     def test_a_thousand_flows_stay_below_10_mb(self, tmp_path: Path) -> None:
         spec = Synthetic(ccs=("cubic", "bbr") * 500, duration_s=10, sample_s=0.05, stagger_s=0.001)

@@ -17,6 +17,7 @@ from dumbbell.records.directory import RunDirectory, attempts
 from dumbbell.records.files import read_json, write_json
 from dumbbell.scenario import Scenario, load
 from dumbbell.scenario.source import show
+from dumbbell.scenario.writing import to_toml
 
 if TYPE_CHECKING:
     from dumbbell.records.run import Run
@@ -117,11 +118,7 @@ def _compose(target: RunDirectory, manifest: Mapping[str, Any], wall_s: float) -
 
 
 def _write_input(path: Path, scenario: Scenario, plan: Mapping[str, Any]) -> None:
-    if scenario.source.text:
-        (path / "scenario.toml").write_text(scenario.source.text, encoding="utf-8")
-    else:
-        text = scenario.model_dump_json(by_alias=True, exclude_unset=True, indent=2)
-        (path / "scenario.json").write_text(text + "\n", encoding="utf-8")
+    (path / "scenario.toml").write_text(to_toml(scenario), encoding="utf-8")
     write_json(path / "plan.json", plan)
 
 

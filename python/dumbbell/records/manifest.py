@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -26,7 +25,6 @@ def at_start(name: str, run_id: str, engine: str, source: str | None, overrides:
         source: the scenario as the user named it, a file or a bundled scenario; `None` if it came from Python.
         overrides: `key=value`, as on the command line.
     """
-    repeat = None if source is None else shlex.join(["dumbbell", "run", source, *_options(overrides)])
     return {
         "schema": SCHEMA,
         "status": "running",
@@ -36,7 +34,6 @@ def at_start(name: str, run_id: str, engine: str, source: str | None, overrides:
         "engine": engine,
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "command": sys.argv,
-        "repeat": repeat,
         "scenario_source": source,
         "overrides": list(overrides),
         "tool": {"dumbbell": tool_version(), "core": core_version(), "python": platform.python_version()},
@@ -76,10 +73,6 @@ def core_version() -> str | None:
     except ImportError:
         return None
     return str(_core.version())
-
-
-def _options(overrides: Sequence[str]) -> list[str]:
-    return [word for override in overrides for word in ("--set", override)]
 
 
 def _share(cpu_s: float, wall_s: float) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -78,9 +79,13 @@ class Run:
 
     @cached_property
     def scenario_text(self) -> str:
-        """The scenario file as it was given, comments and all; as JSON if it came from Python."""
-        file = self.directory / "scenario.toml"
-        return (file if file.exists() else file.with_suffix(".json")).read_text(encoding="utf-8")
+        """The scenario as TOML, overrides applied, comments and all."""
+        return (self.directory / "scenario.toml").read_text(encoding="utf-8")
+
+    @property
+    def repeat(self) -> str:
+        """The command that repeats this run, from the scenario that it keeps."""
+        return shlex.join(["dumbbell", "run", str(self.directory / "scenario.toml")])
 
     @property
     def name(self) -> str:

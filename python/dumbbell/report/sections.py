@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -127,11 +126,11 @@ def checks(run: Run) -> Html:
 
 
 def scenario(run: Run) -> Html:
-    """The scenario as it was given, and what it expands to."""
+    """The scenario with its overrides, and what it expands to."""
     path = run.directory / "scenario.toml"
     given = el("pre", _highlighted(run.scenario_text)) if path.exists() else Html("")
     overrides = run.manifest.get("overrides") or []
-    changed = join(el("p", "Overridden by", class_="beneath"), el("pre", "\n".join(map(str, overrides))))
+    changed = join(el("p", "Set on the command line", class_="beneath"), el("pre", "\n".join(map(str, overrides))))
     return join(given, changed if overrides else Html(""), _details("The plan: every default filled in", run.plan))
 
 
@@ -180,15 +179,11 @@ def machine(run: Run) -> Html:
 
 
 def command(run: Run) -> Html:
-    """The command that repeats the run; one started from Python is repeated from its saved scenario."""
-    text = run.manifest.get("repeat")
-    if not text and (run.directory / "scenario.toml").exists():
-        overrides = [word for override in run.manifest.get("overrides") or [] for word in ("--set", str(override))]
-        text = shlex.join(["dumbbell", "run", f"{run.directory.name}/scenario.toml", *overrides])
-    if not text:
+    """The command that repeats the run."""
+    if not (run.directory / "scenario.toml").exists():
         return Html("")
     button = el("button", "copy", type="button", data_copy="command", hidden="")
-    return join(el("h2", "Repeat this run"), el("div", el("pre", str(text), id="command"), button, class_="command"))
+    return join(el("h2", "Repeat this run"), el("div", el("pre", run.repeat, id="command"), button, class_="command"))
 
 
 def missing(sentences: tuple[str, ...]) -> Html:
