@@ -130,10 +130,9 @@ def test_overhead_lengthens_serialisation(packets: pl.LazyFrame) -> None:
     assert delay.p50 == pytest.approx(3.7888 - 0.1)
 
 
-def test_queueing_delay_without_a_rate_is_all_of_the_wait(packets: pl.LazyFrame) -> None:
-    delay = metrics.queueing_delay_ms(packets, BOTTLENECK | {"rate_bps": None})
-    assert delay is not None
-    assert delay.max == 5.0
+def test_links_without_a_rate_have_no_queueing_delay(packets: pl.LazyFrame, links: pl.LazyFrame) -> None:
+    assert metrics.queueing_delay_ms(packets, BOTTLENECK | {"rate_bps": None}) is None
+    assert metrics.queueing_delay_from_links_ms(links, BOTTLENECK | {"rate_bps": None}) is None
 
 
 def test_utilisation(packets: pl.LazyFrame) -> None:

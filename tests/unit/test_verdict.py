@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import known_run
+import polars as pl
 import pytest
 
 from dumbbell.analysis.evidence import Evidence
@@ -217,7 +218,36 @@ def test_every_rule_is_documented() -> None:
 def test_without_packets_the_log_is_not_judged() -> None:
     evidence = replace(sound(), logged_packets=None)
     found = {check.check: check for check in check_all(evidence)}
-    assert found["packet-log"].measured.startswith("does not apply")
+    for check in ("packet-log", "rate"):
+        assert found[check].measured == "does not apply: packets were not recorded"
+
+
+def test_idle_times_without_packets_are_no_slow_link(tmp_path: Path) -> None:
+    """A queue at both ends of a sampling interval does not mean that the link was busy all of it."""
+    files = known_run.engine_output()
+    del files["packets.parquet"]
+    files["links.parquet"] = files["links.parquet"].with_columns(departed_bytes=pl.col("departed_bytes") // 2)
+    evidence = Evidence.of(Run(known_run.make(tmp_path / "run", files=files)))
+    found = {check.check: check.verdict for check in check_all(evidence)}
+    assert found["rate"] is V
+
+
+@pytest.mark.parametrize(("min_rtt_us", "verdict"), [(20_000, V), (19_999, V), (19_998, X)])
+def test_timestamps_round_rtts_down_to_a_millisecond(min_rtt_us: int, verdict: Verdict) -> None:
+    evidence = sound()
+    update("plan.links.0.delay_ns", 10_700_000)(evidence)
+    update("min_rtt_us.f2", min_rtt_us)(evidence)
+    found = {check.check: check.verdict for check in check_all(evidence)}
+    assert found["rtt-floor"] is verdict
+
+
+def test_steal_is_of_the_time_in_which_it_was_counted() -> None:
+    """1.5 % of the run's 2 s, but 0.6 % of the 5 s in which the lab was also built and torn down."""
+    evidence = sound()
+    update("lab.cpu", {"user_s": 2.0, "system_s": 1.0, "steal_s": 0.06, "idle_s": 6.94, "cores": 2})(evidence)
+    found = {check.check: check for check in check_all(evidence)}
+    assert found["steal"].verdict is V
+    assert found["steal"].measured == "0.60% of all cores"
 
 
 def test_a_long_rtt_allows_more_lateness() -> None:

@@ -137,8 +137,6 @@ def wire_bytes(link: Mapping[str, Any]) -> pl.Expr:
 
 def serialisation_ns(link: Mapping[str, Any]) -> pl.Expr:
     """Time that a row of `packets` occupies the serializer of `link`: 8 * (frame + overhead) / rate, in ns."""
-    if link["rate_bps"] is None:
-        return pl.lit(0.0)
     return wire_bytes(link) * (8 * SECOND_NS / float(link["rate_bps"]))
 
 
@@ -147,8 +145,11 @@ def queueing_delay_ms(packets: pl.LazyFrame, link: Mapping[str, Any]) -> Percent
 
         queueing delay = departure - arrival - serialisation of this packet
 
-    Exact: arrival is the kernel's stamp, departure the link's own. Each packet counts once. `None` without packets.
+    Exact: arrival is the kernel's stamp, departure the link's own. Each packet counts once. `None` without packets, and
+    for a link without a rate limit, on which none waits.
     """
+    if link["rate_bps"] is None:
+        return None
     delay = pl.col("departure_ns") - pl.col("arrival_ns") - serialisation_ns(link)
     return _percentiles(
         packets.filter((pl.col("link") == link["name"]) & pl.col("departure_ns").is_not_null()).select(

@@ -105,6 +105,8 @@ def unroutable(evidence: Evidence) -> Judgement:
 @rule("rate", "the link was not as fast as configured")
 def rate(evidence: Evidence) -> Judgement:
     """Achieved against configured rate, for the link that is off most."""
+    if evidence.logged_packets is None:
+        return not_applicable("packets were not recorded")
     configured = {link["name"]: link["rate_bps"] for link in evidence.plan["links"]}
     errors = {
         name: achieved / configured[name] - 1
@@ -112,8 +114,7 @@ def rate(evidence: Evidence) -> Judgement:
         if achieved is not None
     }
     if not errors:
-        why = "no rate-limited link was busy for 0.1 s on end" if evidence.achieved_bps else "packets were not recorded"
-        return not_applicable(why)
+        return not_applicable("no rate-limited link was busy for 0.1 s on end")
     name = max(errors, key=lambda name: abs(errors[name]))
     return Judgement(
         at_most(abs(errors[name]), limit.RATE_ERROR),
@@ -124,20 +125,19 @@ def rate(evidence: Evidence) -> Judgement:
 
 @rule("rtt-floor", "packets travelled faster than the links' delays allow")
 def rtt_floor(evidence: Evidence) -> Judgement:
-    """The smallest RTT that TCP measured against the base RTT of its path."""
-    base_us = {flow["id"]: base_rtt_ns(evidence.plan, flow) / 1000 for flow in evidence.plan["flows"]}
-    margins = {flow: rtt - base_us[flow] for flow, rtt in evidence.min_rtt_us.items() if flow in base_us}
+    """The smallest RTT that TCP measured against the base RTT of its path, in whole ms."""
+    # The kernel counts RTTs in whole microseconds. After a retransmission it may only have timestamps to measure by,
+    # which count whole milliseconds (RFC 7323 section 4). Both round down.
+    margins = {
+        flow["id"]: evidence.min_rtt_us[flow["id"]] - base_rtt_ns(evidence.plan, flow) // 1_000_000 * 1000
+        for flow in evidence.plan["flows"]
+        if flow["id"] in evidence.min_rtt_us
+    }
     if not margins:
         return not_applicable("no flow measured an RTT")
     flow = min(margins, key=lambda flow: margins[flow])
-    # The kernel counts RTTs in whole microseconds. After a retransmission it may only have timestamps to measure by,
-    # which count whole milliseconds (RFC 7323 section 4). Both round down.
-    below = [flow for flow, margin in margins.items() if base_us[flow] + margin < base_us[flow] // 1000 * 1000 - 1]
-    return Judgement(
-        Verdict.INVALID if below else Verdict.VALID,
-        f"{flow}: base RTT {margins[flow]:+.0f} us",
-        ">= base RTT in whole ms",
-    )
+    verdict = Verdict.INVALID if margins[flow] < -1 else Verdict.VALID
+    return Judgement(verdict, f"{flow}: base RTT in whole ms {margins[flow]:+d} us", ">= base RTT in whole ms")
 
 
 RULES: Final[tuple[Rule, ...]] = (
