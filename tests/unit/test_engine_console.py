@@ -129,14 +129,23 @@ def test_many_flows_fit_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert line == "   2.0 s  f1 1.0   f2 1.0   f3 1.0   f4 1.0   all 250 flows 250.0 Mbit/s"
 
 
-def test_a_reader_that_leaves_does_not_end_the_run() -> None:
-    program = "from dumbbell.cli.progress import Lines; lines = Lines()\n"
-    program += "for kind in ('helper', 'lab', 'started'): lines({'event': kind})\n"
-    program += "import sys; sys.exit(7)"
+@pytest.mark.parametrize("options", [[], ["--quiet"], ["--json"]])
+@pytest.mark.parametrize(("mode", "code"), [("good", 0), ("ring-drops", 3)])
+def test_a_reader_that_leaves_does_not_end_the_run(mode: str, code: int, options: list[str], scenario: Path) -> None:
+    program = (
+        "import sys, dumbbell\n"
+        "from test_engine_run import FakeEngine\n"
+        "from dumbbell.cli import invoke\n"
+        "from dumbbell.engines.emulate import engine\n"
+        "dumbbell.Run.report = lambda run: run.directory / 'report.html'\n"
+        f"engine.EmulateEngine = lambda: FakeEngine({mode!r})\n"
+        f"sys.exit(invoke(['run', 'synthetic.toml', *{options!r}]))"
+    )
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-c", program], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
-    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, env=environment)
     os.close(writer)
-    assert (done.returncode, done.stderr) == (7, "")
+    assert (done.returncode, done.stderr) == (code, "")
+    assert [path.name.startswith("synthetic-") for path in Path("runs").iterdir() if path.is_dir()] == [True]

@@ -161,6 +161,28 @@ def test_a_bug_keeps_what_was_measured(scenario: Path) -> None:
     assert dumbbell.open(scenario.parent / "runs" / kept, incomplete=True).samples.height == 400
 
 
+def test_records_of_another_build_are_told_and_kept(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = {key: value for key, value in known_run.LAB.items() if key != "cpu"}
+    write = known_run.write
+    execute = FakeEngine.execute
+
+    def older(self: FakeEngine, plan: Any, directory: Path, *rest: Any) -> Outcome:
+        outcome = execute(self, plan, directory, *rest)
+        write(directory, {"lab.json": lab})
+        return outcome
+
+    monkeypatch.setattr(FakeEngine, "execute", older)
+    monkeypatch.setattr("dumbbell.records.manifest.core_version", lambda: "0.0.9")
+    monkeypatch.setattr("dumbbell.records.manifest.tool_version", lambda: "0.1.0")
+    with pytest.raises(RunFailed) as failure:
+        run(scenario, "good")
+    (kept,) = names(scenario)
+    for said in ("KeyError: 'cpu' (in steal, timing.py", "its compiled core of version 0.0.9", kept):
+        assert said in failure.value.why
+    assert "make build" in failure.value.hint
+    assert (scenario.parent / "runs" / kept / "samples.parquet").exists()
+
+
 def test_bad_input_starts_nothing(scenario: Path) -> None:
     with pytest.raises(InputError):
         run(scenario, "good", overrides=["duration=-1 s"])

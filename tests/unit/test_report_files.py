@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from synthetic_run import CHECKS, LATE, SCENARIO, STARVED, Synthetic
 from dumbbell import report
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records import Run
+from dumbbell.records.directory import find
 from dumbbell.report import tables, words
 from dumbbell.report.markup import Html, el
 
@@ -191,8 +193,26 @@ def test_several_runs_are_reported_each_in_its_place(
 ) -> None:
     from dumbbell.cli import invoke
 
-    runs = [str(run.directory), str(run.directory)]
+    runs = [str(run.directory), str(Synthetic(duration_s=2).write(tmp_path / "other"))]
     assert invoke(["report", *runs, "--format", "svg"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
-    assert invoke(["report", *runs, "--format", "svg", "--output", str(tmp_path / "one.svg")]) == 2
-    assert "--output names one place for several runs" in capsys.readouterr().err
+    assert capsys.readouterr().out.splitlines() == [f"{path}/report.svg" for path in runs]
+    assert invoke(["report", *runs, "--format", "svg", "--output", str(tmp_path)]) == 0
+    assert {"run.svg", "other.svg"} <= {path.name for path in tmp_path.iterdir()}
+    assert invoke(["report", *runs, "--format", "csv", "--output", str(tmp_path / "one")]) == 2
+    assert "hint: make it first" in capsys.readouterr().err
+
+
+def test_a_scenario_s_name_means_its_latest_finished_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for age, name in enumerate(
+        ("demo-0123456789ab", "demo-ba9876543210", "demo-two-0123456789ab", "demo-0123.failed-1")
+    ):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        for file in ("manifest.json", "summary.json"):
+            (tmp_path / "runs" / name / file).write_text("{}")
+            os.utime(tmp_path / "runs" / name / file, (age, age))
+    assert find("demo") == Path("runs/demo-ba9876543210")
+    assert find("demo-two") == Path("runs/demo-two-0123456789ab")
+    assert find("runs/demo-0123456789ab") == Path("runs/demo-0123456789ab")
+    with pytest.raises(InputError, match="no run at dem"):
+        find("dem")

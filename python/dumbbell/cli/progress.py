@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import deque
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
+
+from dumbbell.cli.output import reader_may_leave
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -99,13 +100,8 @@ class Lines:
 
 
 def _say(line: str) -> None:
-    """Print a line. If nobody reads any more (`| head`), the run goes on, and what follows goes nowhere."""
-    try:
-        print(line, flush=True)
-    except BrokenPipeError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+    with reader_may_leave():
+        print(line)
 
 
 class Bar:

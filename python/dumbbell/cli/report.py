@@ -12,14 +12,21 @@ from dumbbell.report import FORMATS
 
 def command(
     runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN_DIR...", help="Directories of runs, e.g. runs/bbr-vs-cubic-*.", show_default=False),
+        list[str],
+        typer.Argument(
+            metavar="RUN...",
+            help="Directories of runs, e.g. runs/bbr-vs-cubic-*, or a scenario's name for its latest run below ./runs.",
+            show_default=False,
+        ),
     ],
     format: Annotated[str, typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")] = "html",
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", metavar="PATH", help="The file, or the folder for csv. Default: in RUN_DIR.", show_default=False
+            "--output",
+            metavar="PATH",
+            help="The file, or the folder for csv; a folder for several runs. Default: in each run's directory.",
+            show_default=False,
         ),
     ] = None,
     open: Annotated[
@@ -32,16 +39,23 @@ def command(
     """
     from dumbbell.errors import InputError
     from dumbbell.records import Run
+    from dumbbell.records.directory import find
     from dumbbell.report import write
 
-    if output is not None and len(runs) > 1:
+    directories = [find(run) for run in runs]
+    several = len(directories) > 1
+    if several and output is not None and not output.is_dir():
         raise InputError(
-            "--output names one place for several runs",
-            f"{len(runs)} run directories were given",
-            "leave --output out: each report is written into its run's directory",
+            f"--output {output} is no directory",
+            f"the reports of {len(runs)} runs go into one",
+            f"make it first (mkdir {output}), or leave --output out: each report then goes to its run's directory",
         )
-    for run in runs:
-        written = write(Run(run, incomplete=True), format, output)
+    for directory in directories:
+        run = Run(directory, incomplete=True)
+        place = output
+        if several and output is not None:
+            place = output / (directory.name if format == "csv" else f"{directory.name}.{format}")
+        written = write(run, format, place)
         for path in written:
             print(path)
         if open:

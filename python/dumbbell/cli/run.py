@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dumbbell.cli.options import Json, ScenarioArgument, Set
+from dumbbell.cli.output import reader_may_leave
 
 if TYPE_CHECKING:
     from dumbbell.records import Run
@@ -29,19 +30,21 @@ def command(
     """
     if not (json or quiet):
         # Before the imports below, so that something shows at once.
-        print(f"{scenario}: checking", flush=True)
+        with reader_may_leave():
+            print(f"{scenario}: checking")
     from dumbbell.cli.progress import progress
     from dumbbell.engines.run import run
     from dumbbell.errors import RunInvalid
 
     with progress(json or quiet) as show:
         finished = run(scenario, overrides or (), output, show)
-    if json:
-        from json import dumps
+    with reader_may_leave():
+        if json:
+            from json import dumps
 
-        print(dumps({**finished.summary, "run_dir": str(finished.directory)}, indent=2))
-    else:
-        _print(finished)
+            print(dumps({**finished.summary, "run_dir": str(finished.directory)}, indent=2))
+        else:
+            _print(finished)
     return RunInvalid.exit_code if finished.verdict == "invalid" else 0
 
 

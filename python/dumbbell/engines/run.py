@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -98,11 +99,7 @@ def _carry_out(
     except DumbbellError:
         raise
     except Exception as error:
-        raise RunFailed(
-            "the run's records could not be made into figures",
-            f"{type(error).__name__}: {error}",
-            "if dumbbell was updated, build its core again: make build",
-        ) from error
+        raise _uncomposed(error) from error
     from dumbbell.records.run import Run
 
     return Run(target.complete())
@@ -115,6 +112,17 @@ def _compose(target: RunDirectory, manifest: Mapping[str, Any], wall_s: float) -
     written = [read_json(target.path / f"{name}.json") for name in ("emulator", "traffic", "lab")]
     compose(Run(target.path, incomplete=True), attempts(target.root, target.stem))
     write_json(target.path / "manifest.json", manifests.at_end(manifest, wall_s, *written) | {"status": "complete"})
+
+
+def _uncomposed(error: Exception) -> RunFailed:
+    """What to say when sound records make no figures: mostly, Python code and core are of different builds."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    why = f"{type(error).__name__}: {error} (in {where.name}, {Path(where.filename).name}:{where.lineno})"
+    tool, core = manifests.tool_version(), manifests.core_version()
+    if tool not in (core, "source"):
+        why += f"\ndumbbell is of version {tool}, its compiled core of version {core}"
+    hint = "if dumbbell was updated, build its core again: make build"
+    return RunFailed("the run's records could not be made into figures", why, hint)
 
 
 def _write_input(path: Path, scenario: Scenario, plan: Mapping[str, Any]) -> None:

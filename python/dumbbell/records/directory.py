@@ -93,6 +93,19 @@ def attempts(root: Path, stem: str) -> dict[str, int]:
     return {"failed": failed, "excluded": excluded}
 
 
+def find(run: str, root: Path = Path("runs")) -> Path:
+    """The directory that `run` names: itself, or else the latest finished run of the scenario `run` in `root`."""
+    if Path(run).is_dir() or "/" in run:
+        return Path(run)
+    finished = re.compile(re.escape(run) + r"-[0-9a-f]{12}")
+    found = [path for path in root.glob("*") if finished.fullmatch(path.name) and (path / "summary.json").exists()]
+    if not found:
+        why = f"there is no such directory, and {root} holds no finished run of a scenario with this name"
+        raise InputError(f"no run at {run}", why, f"ls {root}")
+    # Written last of a run's own files. Reports are written later, and again.
+    return max(found, key=lambda path: (path / "manifest.json").stat().st_mtime_ns)
+
+
 def _file_stale(root: Path) -> None:
     for path in sorted(root.glob(f"{PARTIAL}*")):
         match = _PARTIAL_NAME.fullmatch(path.name)
