@@ -14,7 +14,10 @@ def reader_may_leave() -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
-    except (BrokenPipeError, SystemExit):  # rich makes the latter of the former
+    except (BrokenPipeError, SystemExit) as error:
+        # rich answers a broken pipe by exiting.
+        if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
+            raise
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
