@@ -1,31 +1,75 @@
-use units::Time;
+use units::{Duration, Time};
+
+/// ECN codepoint of an IP header (RFC 3168 section 5), with its value on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport doesn't know ECN: never marked, dropped instead.
+    #[default]
+    NotEct,
+    /// ECN-capable; low latency, low loss (RFC 9331).
+    Ect1,
+    /// ECN-capable.
+    Ect0,
+    /// Congestion experienced.
+    Ce,
+}
+
+impl Ecn {
+    /// As records spell them, in the order of the discriminants.
+    pub const NAMES: [&str; 4] = ["not-ect", "ect1", "ect0", "ce"];
+
+    /// From the two low bits of IPv4's type of service.
+    pub fn from_tos(tos: u8) -> Ecn {
+        [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(tos & 3)]
+    }
+
+    /// May it be marked?
+    pub fn is_capable(self) -> bool {
+        self != Ecn::NotEct
+    }
+}
 
 /// What a link needs to know of a packet. The bytes stay with the driver, which finds them by `handle`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Unique in a run; the same on every link.
+    /// Unique in a run but for copies; the same on every link.
     pub id: u64,
     /// The whole frame in bytes: 1514 for a full 1500-byte IP packet over Ethernet.
     pub size: u32,
     /// The driver's own.
     pub handle: u32,
+    /// A hash of addresses, ports and protocol in the packet's direction: what fair queueing tells flows apart by.
+    pub flow_hash: u32,
     /// Index of the flow in the plan.
     pub flow: u16,
     /// Index of the destination host among the plan's nodes.
     pub to: u16,
+    /// As it is now: a link that marks the packet changes it.
+    pub ecn: Ecn,
 }
 
 /// What became of a packet on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
+#[repr(u8)]
 pub enum Fate {
     /// It reached the other end.
     Delivered,
     /// The queue had no room for it.
     DroppedTail,
-    /// Random loss before the queue.
+    /// It waited, and had to make room for another.
+    DroppedHead,
+    /// An active queue management decided so, though there was room.
+    DroppedEarly,
+    /// It exceeded the policer's rate.
+    DroppedPoliced,
+    /// The delay line was full.
+    DroppedDelayLine,
+    /// The link was down.
+    DroppedDown,
+    /// Lost before the queue.
     LostBefore,
-    /// Random loss after serialisation.
+    /// Lost after serialisation.
     LostAfter,
     /// The run ended first.
     Inside,
@@ -33,13 +77,41 @@ pub enum Fate {
 
 impl Fate {
     /// As records spell them, in the order of the discriminants.
-    pub const NAMES: [&str; 5] = ["delivered", "dropped-tail", "lost-before", "lost-after", "inside"];
+    pub const NAMES: [&str; 10] = [
+        "delivered",
+        "dropped-tail",
+        "dropped-head",
+        "dropped-early",
+        "dropped-policed",
+        "dropped-delay-line",
+        "dropped-down",
+        "lost-before",
+        "lost-after",
+        "inside",
+    ];
+}
+
+/// Why a packet was marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Mark {
+    /// Where it would have been dropped early if it were not ECN-capable.
+    Early,
+    /// The queue was longer, or its wait was, than a threshold.
+    Threshold,
+    /// The classic queue beside its own was congested (RFC 9332).
+    Coupled,
+}
+
+impl Mark {
+    /// As records spell them, in the order of the discriminants.
+    pub const NAMES: [&str; 3] = ["early", "threshold", "coupled"];
 }
 
 /// A packet's way over one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Which.
+    /// Which, as it came; but `ecn` is as it left.
     pub packet: Packet,
     /// When it came to the link.
     pub arrival: Time,
@@ -47,10 +119,20 @@ pub struct Passage {
     pub queue_bytes: u64,
     /// Packets that waited then, likewise.
     pub queue_packets: u32,
+    /// How long it waited in the queue until its service began or it was dropped from there; `None`: it was never in.
+    pub sojourn: Option<Duration>,
     /// When its last bit left the serializer.
     pub departure: Option<Time>,
     /// When it reached the other end.
     pub delivery: Option<Time>,
     /// How it ended.
     pub fate: Fate,
+    /// The link set Congestion Experienced.
+    pub mark: Option<Mark>,
+    /// It is the copy that the link made of the packet before it.
+    pub duplicate: bool,
+    /// It reached the other end before a packet that had left the serializer earlier.
+    pub reordered: bool,
+    /// A bit of it was flipped: a uniform random number that says which.
+    pub corruption: Option<u32>,
 }

@@ -3,6 +3,9 @@
 //! The Python planner writes it as `plan.json`; every engine reads it here. An engine knows nodes, unidirectional links
 //! and flows: presets such as a dumbbell are gone by now. See `docs/reference/scenario.md` for the meaning of each key.
 
+mod impairments;
+mod link;
+mod queue;
 mod routing;
 
 use std::collections::BTreeMap;
@@ -13,6 +16,9 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
 
+pub use impairments::{Corruption, Distribution, Duplication, Jitter, Loss, Reorder};
+pub use link::{Link, Policer, Slots, Variation};
+pub use queue::{Buffer, Queue, Threshold};
 pub use routing::Routes;
 
 /// One run, fully specified.
@@ -29,6 +35,9 @@ pub struct Plan {
     pub nodes: Vec<Node>,
     /// Unidirectional links. `bottleneck` is a name like any other.
     pub links: Vec<Link>,
+    /// What changes on links during the run, in the order of time.
+    #[serde(default)]
+    pub events: Vec<Event>,
     /// The traffic, in the scenario's order.
     pub flows: Vec<Flow>,
     /// What is written down, how often.
@@ -66,47 +75,14 @@ impl Node {
     }
 }
 
-/// A unidirectional link: loss before -> queue -> serializer -> propagation -> loss after.
+/// A link gets other parameters. Packets that propagate arrive as if nothing had happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Link {
-    /// Unique among links.
-    pub name: String,
-    /// The node that sends into it.
-    pub from: String,
-    /// The node that it delivers to.
-    pub to: String,
-    /// Of whole frames plus `overhead_bytes`; `None`: no limit, packets never wait.
-    pub rate_bps: Option<Rate>,
-    /// Propagation, after serialisation.
-    pub delay_ns: Duration,
-    /// Room for waiting packets, the one in service not counted.
-    pub buffer: Buffer,
-    /// Probability that a packet is lost before the queue.
-    pub loss_before: f64,
-    /// Probability that a packet is lost after serialisation.
-    pub loss_after: f64,
-    /// Added to each frame's size on this link, in its rate and its buffer.
-    pub overhead_bytes: u32,
-}
-
-impl Link {
-    /// True if nothing can happen to a packet here: it is counted, not logged.
-    pub fn is_transparent(&self) -> bool {
-        self.rate_bps.is_none() && self.delay_ns == Duration::ZERO && self.loss_before == 0.0 && self.loss_after == 0.0
-    }
-}
-
-/// How much may wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Buffer {
-    /// Whole frames plus overhead, in bytes.
-    Bytes(u64),
-    /// Frames of any size.
-    Packets(u64),
-    /// All of them.
-    Unlimited,
+pub struct Event {
+    /// When.
+    pub at_ns: Time,
+    /// The link as it is from then on; its `name` says which.
+    pub link: Link,
 }
 
 /// A flow from one host to another.
@@ -150,6 +126,9 @@ pub enum Workload {
         payload_bytes: u32,
         /// Stop after this many bytes of payload.
         bytes: Option<u64>,
+        /// Codepoint of its packets.
+        #[serde(default)]
+        ecn: Ecn,
     },
     /// Any program, run in the sending host's namespace.
     Command {
@@ -158,6 +137,19 @@ pub enum Workload {
         /// Shell command line of its peer, run in the receiving host's namespace before it.
         server_command: Option<String>,
     },
+}
+
+/// ECN codepoint of packets as they are sent (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecn {
+    /// 00.
+    #[default]
+    NotEct,
+    /// 01: low latency, low loss (RFC 9331).
+    Ect1,
+    /// 10.
+    Ect0,
 }
 
 /// What is written down.
@@ -180,6 +172,27 @@ pub struct Emulate {
     pub spin_ns: Duration,
     /// Room for packets inside the links; a run that needs more is invalid.
     pub arena_bytes: u64,
+    /// How packets cross the boundary to the kernel.
+    #[serde(default)]
+    pub path: EmulatePath,
+    /// Packets to one host that are due within this time may be handed over together (GSO path only).
+    #[serde(default)]
+    pub merge_ns: Duration,
+    /// A burst of segments that the kernel hands over as one stays one item of size `sum of its parts` on all links, as
+    /// in a testbed on which nobody switched segmentation offload off (GSO path only).
+    #[serde(default)]
+    pub whole_bursts: bool,
+}
+
+/// How packets cross the boundary between kernel and emulator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EmulatePath {
+    /// One by one, as they are on a wire; hosts' segmentation offloads are off.
+    #[default]
+    Wire,
+    /// As bursts of segments with a virtio-net header; the links see segments.
+    Gso,
 }
 
 impl Plan {
@@ -199,6 +212,12 @@ impl Plan {
         })
     }
 
+    /// Links on which nothing can happen to a packet at any time, in the order of `links`.
+    pub fn transparent_links(&self) -> Vec<bool> {
+        let changed = |name: &str| self.events.iter().any(|e| e.link.name == name && !e.link.is_transparent());
+        self.links.iter().map(|link| link.is_transparent() && !changed(&link.name)).collect()
+    }
+
     /// The planner has refused bad input with better words; this keeps an engine from starting on a broken plan.
     fn check(&self) -> Result<()> {
         let nodes: Vec<&str> = self.nodes.iter().map(Node::name).collect();
@@ -207,10 +226,12 @@ impl Plan {
             ensure!(nodes.contains(&link.from.as_str()), "link {}: unknown node {}", link.name, link.from);
             ensure!(nodes.contains(&link.to.as_str()), "link {}: unknown node {}", link.name, link.to);
             ensure!(link.delay_ns >= Duration::ZERO, "link {}: negative delay", link.name);
-            for p in [link.loss_before, link.loss_after] {
-                ensure!((0.0..=1.0).contains(&p), "link {}: {p} is no probability", link.name);
-            }
         }
+        for event in &self.events {
+            let known = self.links.iter().any(|l| l.name == event.link.name);
+            ensure!(known, "an event changes {}, which is no link", event.link.name);
+        }
+        ensure!(self.events.is_sorted_by_key(|event| event.at_ns), "events are not in the order of time");
         for flow in &self.flows {
             ensure!(hosts.contains(&flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
             ensure!(hosts.contains(&flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);

@@ -1,0 +1,110 @@
+//! Queue disciplines: which packets wait, which one leaves next, which are marked and dropped.
+
+mod fifo;
+
+use std::collections::VecDeque;
+
+use plan::Buffer;
+use units::{Duration, Time};
+
+use crate::packet::{Fate, Mark, Passage};
+
+pub(crate) use fifo::Fifo;
+
+/// What waits in a queue, the packet in service not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Frames plus overhead.
+    pub bytes: u64,
+    /// How many.
+    pub packets: u32,
+}
+
+impl Backlog {
+    /// Is there room for one more of `bytes`?
+    pub(crate) fn has_room(self, limit: Buffer, bytes: u32) -> bool {
+        match limit {
+            Buffer::Bytes(limit) => self.bytes + u64::from(bytes) <= limit,
+            Buffer::Packets(limit) => u64::from(self.packets) < limit,
+            Buffer::Unlimited => true,
+        }
+    }
+
+    pub(crate) fn add(&mut self, bytes: u32) {
+        self.bytes += u64::from(bytes);
+        self.packets += 1;
+    }
+
+    pub(crate) fn remove(&mut self, bytes: u32) {
+        self.bytes -= u64::from(bytes);
+        self.packets -= 1;
+    }
+}
+
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item {
+    pub passage: Passage,
+    /// Frame plus overhead.
+    pub bytes: u32,
+}
+
+impl Item {
+    /// How long it has waited.
+    pub(crate) fn sojourn(&self, now: Time) -> Duration {
+        now - self.passage.arrival
+    }
+
+    /// Set Congestion Experienced; `false` if the packet isn't ECN-capable. One that is marked already keeps its reason.
+    pub(crate) fn mark(&mut self, why: Mark) -> bool {
+        let packet = &mut self.passage.packet;
+        if !packet.ecn.is_capable() {
+            return false;
+        }
+        if packet.ecn != crate::Ecn::Ce {
+            packet.ecn = crate::Ecn::Ce;
+            self.passage.mark = Some(why);
+        }
+        true
+    }
+}
+
+/// Where a queue puts what it drops.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dropped(pub VecDeque<Passage>);
+
+impl Dropped {
+    /// `item` came just now and is refused.
+    pub(crate) fn refuse(&mut self, item: Item, why: Fate) {
+        self.0.push_back(Passage { fate: why, ..item.passage });
+    }
+
+    /// `item` waited until `now` and is taken out.
+    pub(crate) fn take_out(&mut self, item: Item, why: Fate, now: Time) {
+        self.0.push_back(Passage { fate: why, sojourn: Some(item.sojourn(now)), ..item.passage });
+    }
+}
+
+/// A queue discipline: a pure state machine. `now` never goes back.
+///
+/// Periodic work (a controller's update) is done on the next call for all the times that have passed: between two calls
+/// nothing in a queue changes, so this is exact.
+pub(crate) trait Discipline {
+    /// `item` arrives at `now` (its `passage.arrival`). Every item goes in or into `dropped`.
+    fn enqueue(&mut self, item: Item, now: Time, dropped: &mut Dropped);
+
+    /// The serializer is free: the next item, if any is left after drops.
+    fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Item>;
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+
+    /// Everything that waits, in an order in which it could leave; the queue is empty then.
+    fn drain(&mut self) -> Vec<Item>;
+
+    /// What waits, in the same order.
+    fn inside(&self) -> Vec<Passage>;
+
+    /// Take other parameters and keep what waits and what was learned; `false` if `spec` is another discipline.
+    fn configure(&mut self, spec: &plan::Queue, limit: Buffer) -> bool;
+}

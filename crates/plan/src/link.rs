@@ -1,0 +1,156 @@
+use serde::{Deserialize, Serialize};
+use units::{Duration, Rate, Time};
+
+use crate::impairments::{Corruption, Duplication, Jitter, Loss, Reorder};
+use crate::queue::{Buffer, Queue};
+
+/// A unidirectional link: loss before -> duplication -> policer -> queue -> slots -> serializer -> propagation (delay,
+/// jitter, reordering, corruption) -> loss after.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Unique among links.
+    pub name: String,
+    /// The node that sends into it.
+    pub from: String,
+    /// The node that it delivers to.
+    pub to: String,
+    /// `false`: what comes is dropped, what waits is dropped; what propagates arrives.
+    #[serde(default = "up")]
+    pub up: bool,
+    /// Of whole frames plus `overhead_bytes`; the mean of `variation` where there is one. `None`: no limit, packets
+    /// never wait.
+    pub rate_bps: Option<Rate>,
+    /// How the rate changes by itself; `None`: it doesn't.
+    #[serde(default)]
+    pub variation: Option<Variation>,
+    /// When the link may send; `None`: at any time.
+    #[serde(default)]
+    pub slots: Option<Slots>,
+    /// Drops what exceeds a rate, before the queue.
+    #[serde(default)]
+    pub policer: Option<Policer>,
+    /// Added to each frame's size on this link, in its rate and its buffer.
+    pub overhead_bytes: u32,
+    /// Room for waiting packets, the one in service not counted.
+    pub buffer: Buffer,
+    /// Which packets wait, leave, are marked and dropped.
+    #[serde(default)]
+    pub queue: Queue,
+    /// Propagation, after serialisation: no packet is faster.
+    pub delay_ns: Duration,
+    /// Comes on top of `delay_ns`.
+    #[serde(default)]
+    pub jitter: Option<Jitter>,
+    /// Packets whose delay is smaller overtake others; if not, they arrive together with the one before.
+    #[serde(default)]
+    pub reordering: bool,
+    /// Some packets skip the delay.
+    #[serde(default)]
+    pub reorder: Option<Reorder>,
+    /// At most this many packets propagate at a time, others are dropped, as in netem's `limit`. `None`: any number.
+    #[serde(default)]
+    pub delay_line_packets: Option<u64>,
+    /// Processes that lose packets before the queue, each on its own.
+    #[serde(default)]
+    pub loss_before: Vec<Loss>,
+    /// Processes that lose packets after serialisation.
+    #[serde(default)]
+    pub loss_after: Vec<Loss>,
+    /// Before the queue.
+    #[serde(default)]
+    pub duplication: Option<Duplication>,
+    /// While they propagate.
+    #[serde(default)]
+    pub corruption: Option<Corruption>,
+}
+
+fn up() -> bool {
+    true
+}
+
+impl Link {
+    /// A link without a limit, on which nothing happens to a packet.
+    pub fn transparent(name: &str, from: &str, to: &str) -> Link {
+        Link {
+            name: name.into(),
+            from: from.into(),
+            to: to.into(),
+            up: true,
+            rate_bps: None,
+            variation: None,
+            slots: None,
+            policer: None,
+            overhead_bytes: 0,
+            buffer: Buffer::Unlimited,
+            queue: Queue::default(),
+            delay_ns: Duration::ZERO,
+            jitter: None,
+            reordering: false,
+            reorder: None,
+            delay_line_packets: None,
+            loss_before: Vec::new(),
+            loss_after: Vec::new(),
+            duplication: None,
+            corruption: None,
+        }
+    }
+
+    /// True if nothing can happen to a packet here: it is counted, not logged.
+    pub fn is_transparent(&self) -> bool {
+        *self
+            == Link {
+                overhead_bytes: self.overhead_bytes,
+                buffer: self.buffer,
+                queue: self.queue.clone(),
+                reordering: self.reordering,
+                ..Link::transparent(&self.name, &self.from, &self.to)
+            }
+    }
+}
+
+/// A rate that changes by itself, counted from the run's origin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Variation {
+    /// Constant between steps.
+    Steps {
+        /// From when, bits per second (0: nothing leaves). The first is at 0, in the order of time.
+        steps: Vec<(Time, u64)>,
+        /// Begins again after this; `None`: the last step lasts.
+        period_ns: Option<Duration>,
+    },
+    /// Moments at which up to `bytes` may leave, as in a Mahimahi trace; what is not used is gone.
+    Opportunities {
+        /// When, and how many at that time, in the order of time.
+        times: Vec<(Time, u32)>,
+        /// Frames plus overhead that one opportunity carries.
+        bytes: u32,
+        /// Begins again after this.
+        period_ns: Duration,
+    },
+}
+
+/// A link that may only send now and then, as many packets as then wait: a channel that is shared and aggregates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slots {
+    /// The least time from one slot to the next.
+    pub min_interval_ns: Duration,
+    /// The most; uniform between them.
+    pub max_interval_ns: Duration,
+    /// Packets a slot, at most.
+    pub packets: Option<u32>,
+    /// Frames plus overhead a slot, at most; at least one packet.
+    pub bytes: Option<u64>,
+}
+
+/// A token bucket that drops what finds too few tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policer {
+    /// Of tokens, in bits per second.
+    pub rate_bps: Rate,
+    /// The bucket: frames plus overhead. It begins full.
+    pub burst_bytes: u64,
+}

@@ -1,0 +1,135 @@
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Buffer {
+    /// Whole frames plus overhead, in bytes.
+    Bytes(u64),
+    /// Frames of any size.
+    Packets(u64),
+    /// All of them.
+    Unlimited,
+}
+
+/// When a packet of an ECN-capable flow is marked Congestion Experienced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Threshold {
+    /// More than this waits when it comes, itself included: the step of DCTCP (RFC 8257 section 3.1).
+    Bytes(u64),
+    /// The same in packets.
+    Packets(u64),
+    /// It has waited longer than this when it leaves the queue: `ce_threshold` of Linux's CoDel.
+    Sojourn(Duration),
+}
+
+/// A queue discipline with its parameters, named as in the RFC that defines it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Queue {
+    /// First in, first out; what doesn't fit is dropped.
+    DropTail {
+        /// Mark above it.
+        ce_threshold: Option<Threshold>,
+    },
+    /// First in, first out; the oldest are dropped until what comes fits.
+    DropHead {
+        /// Mark above it.
+        ce_threshold: Option<Threshold>,
+    },
+    /// Random Early Detection (Floyd and Jacobson 1993; RFC 2309), gentle, and its adaptive form (ARED: Floyd, Gummadi,
+    /// Shenker 2001).
+    Red {
+        /// Average queue below which nothing is dropped.
+        min_th_bytes: u64,
+        /// Average queue at which `max_p` is reached.
+        max_th_bytes: u64,
+        /// Probability at `max_th`.
+        max_p: f64,
+        /// Weight of the average, `w_q`.
+        weight: f64,
+        /// Mean packet, to age the average over idle times.
+        average_packet_bytes: u32,
+        /// From `max_th` to twice it the probability rises to 1; if not, all is dropped from `max_th` on.
+        gentle: bool,
+        /// Mark ECN-capable packets instead of dropping them early.
+        ecn: bool,
+        /// ARED: adapt `max_p` so that the average stays in the middle.
+        adaptive: bool,
+    },
+    /// Controlled Delay (RFC 8289).
+    Codel {
+        /// TARGET.
+        target_ns: Duration,
+        /// INTERVAL.
+        interval_ns: Duration,
+        /// Mark instead of drop.
+        ecn: bool,
+        /// Mark what has waited longer, whatever the control law says.
+        ce_threshold_ns: Option<Duration>,
+    },
+    /// Flow Queue CoDel (RFC 8290).
+    FqCodel {
+        /// TARGET of each queue's CoDel.
+        target_ns: Duration,
+        /// INTERVAL of each queue's CoDel.
+        interval_ns: Duration,
+        /// Bytes that a queue may send before the next one's turn.
+        quantum_bytes: u32,
+        /// Queues that flows are hashed into.
+        flows: u32,
+        /// Mark instead of drop.
+        ecn: bool,
+        /// Mark what has waited longer, whatever the control law says.
+        ce_threshold_ns: Option<Duration>,
+    },
+    /// Proportional Integral controller Enhanced (RFC 8033).
+    Pie {
+        /// QDELAY_REF.
+        target_ns: Duration,
+        /// T_UPDATE.
+        t_update_ns: Duration,
+        /// Per second of delay.
+        alpha: f64,
+        /// Per second of delay.
+        beta: f64,
+        /// MAX_BURST.
+        max_burst_ns: Duration,
+        /// Mark instead of drop while the probability is below `mark_ecnth`.
+        ecn: bool,
+        /// MARK_ECNTH, a probability.
+        mark_ecnth: f64,
+    },
+    /// Per-flow fair queueing by deficit round robin (Shreedhar and Varghese 1996); the longest queue is dropped from.
+    Fq {
+        /// Bytes that a flow may send before the next one's turn.
+        quantum_bytes: u32,
+        /// Queues that flows are hashed into.
+        flows: u32,
+    },
+    /// DualPI2 (RFC 9332): a low-latency queue for ECT(1) and CE, a classic queue for the rest, coupled.
+    Dualpi2 {
+        /// Target of the classic queue's delay.
+        target_ns: Duration,
+        /// Tupdate.
+        t_update_ns: Duration,
+        /// Hz.
+        alpha: f64,
+        /// Hz.
+        beta: f64,
+        /// Coupling factor.
+        k: f64,
+        /// Sojourn time above which the low-latency queue marks.
+        step_ns: Duration,
+        /// Share of the link that the classic queue is sure of, 0 to 1.
+        classic_share: f64,
+    },
+}
+
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue::DropTail { ce_threshold: None }
+    }
+}
