@@ -1,52 +1,107 @@
-use crate::random::Stream;
+//! Processes that lose packets. The nth packet's fate depends on the seed, the process and n.
 
-/// Independent random loss.
+mod markov;
+mod netem;
+mod pattern;
+#[cfg(test)]
+mod tests;
+
+use crate::chance::Coin;
+use crate::random::Stream;
+use markov::{FourState, GilbertElliott};
+use netem::Netem;
+use pattern::{Burst, Periodic, Trace};
+
+/// Several processes at one place of a link: a packet is lost if any of them loses it. Each sees every packet, so that
+/// none disturbs another.
 #[derive(Clone, Debug)]
-pub(crate) struct Loss {
-    /// Lost if the random number is below this: probability times 2^64.
-    threshold: u128,
-    stream: Stream,
+pub(crate) struct Losses {
+    seed: u64,
+    element: String,
     packets: u64,
+    processes: Vec<Process>,
 }
 
-impl Loss {
-    pub(crate) fn new(probability: f64, seed: u64, element: &str) -> Loss {
-        // Exact for every f64 in [0, 1]: scaling by a power of two only moves the exponent.
-        let threshold = (probability * 2f64.powi(64)) as u128;
-        Loss { threshold, stream: Stream::new(seed, element), packets: 0 }
+impl Losses {
+    /// Process i of `element` draws from the stream `{element}/{i}`.
+    pub(crate) fn new(specs: &[plan::Loss], seed: u64, element: &str) -> Losses {
+        let mut losses = Losses { seed, element: element.into(), packets: 0, processes: Vec::new() };
+        losses.configure(specs);
+        losses
     }
 
     /// Is the next packet lost?
     pub(crate) fn next(&mut self) -> bool {
-        if self.threshold == 0 {
-            return false;
-        }
-        let index = self.packets;
+        let n = self.packets;
         self.packets += 1;
-        u128::from(self.stream.at(index)) < self.threshold
+        self.processes.iter_mut().fold(false, |lost, process| process.loses(n) | lost)
+    }
+
+    /// Processes whose parameters stay go on, others begin anew with the next packet, which keeps its number.
+    pub(crate) fn configure(&mut self, specs: &[plan::Loss]) {
+        self.processes.truncate(specs.len());
+        for (i, spec) in specs.iter().enumerate() {
+            if self.processes.get(i).is_some_and(|process| process.spec == *spec) {
+                continue;
+            }
+            let process = Process::new(spec, Stream::new(self.seed, &format!("{}/{i}", self.element)));
+            match self.processes.get_mut(i) {
+                Some(old) => *old = process,
+                None => self.processes.push(process),
+            }
+        }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+#[derive(Clone, Debug)]
+struct Process {
+    spec: plan::Loss,
+    stream: Stream,
+    model: Model,
+}
 
-    #[test]
-    fn never_and_always() {
-        let mut never = Loss::new(0.0, 1, "x");
-        let mut always = Loss::new(1.0, 1, "x");
-        assert!((0..10_000).all(|_| !never.next() && always.next()));
+/// What a process remembers of the packets before.
+#[derive(Clone, Debug)]
+enum Model {
+    Coin(Coin),
+    Netem(Netem),
+    GilbertElliott(GilbertElliott),
+    FourState(FourState),
+    Burst(Burst),
+    Periodic(Periodic),
+    Trace(Trace),
+}
+
+impl Process {
+    fn new(spec: &plan::Loss, stream: Stream) -> Process {
+        let model = match *spec {
+            plan::Loss::Independent { probability } => Model::Coin(Coin::new(probability, 0.0)),
+            plan::Loss::Correlated { probability, correlation } => Model::Coin(Coin::new(probability, correlation)),
+            plan::Loss::Netem { probability, correlation } => Model::Netem(Netem::new(probability, correlation)),
+            plan::Loss::GilbertElliott { p, r, loss_bad, loss_good } => {
+                Model::GilbertElliott(GilbertElliott::new(p, r, loss_bad, loss_good))
+            }
+            plan::Loss::FourState { p13, p31, p32, p23, p14 } => {
+                Model::FourState(FourState::new(p13, p31, p32, p23, p14))
+            }
+            plan::Loss::Burst { probability, packets } => Model::Burst(Burst::new(probability, packets)),
+            plan::Loss::Periodic { every, offset } => Model::Periodic(Periodic::new(every, offset)),
+            plan::Loss::Trace { ref lost, period } => Model::Trace(Trace::new(lost.clone(), period)),
+        };
+        Process { spec: spec.clone(), stream, model }
     }
 
-    #[test]
-    fn the_rate_is_the_probability() {
-        for p in [0.0001, 0.005, 0.01, 0.2, 0.5] {
-            let mut loss = Loss::new(p, 42, "link/loss-before");
-            let n = 1_000_000;
-            let lost = (0..n).filter(|_| loss.next()).count() as f64;
-            // Binomial: within 4 standard deviations (two-sided 6e-5 for each of the five, were the seed not fixed).
-            let sd = (f64::from(n) * p * (1.0 - p)).sqrt();
-            assert!((lost - f64::from(n) * p).abs() < 4.0 * sd, "p {p}: lost {lost} of {n}");
+    fn loses(&mut self, n: u64) -> bool {
+        let stream = self.stream;
+        match &mut self.model {
+            Model::Coin(coin) => coin.toss(stream.at(n)),
+            Model::Netem(netem) => netem.loses(stream.at(n)),
+            // Two numbers a packet.
+            Model::GilbertElliott(chain) => chain.loses(stream.at(2 * n), stream.at(2 * n + 1)),
+            Model::FourState(chain) => chain.loses(stream.at(n)),
+            Model::Burst(burst) => burst.loses(stream.at(n)),
+            Model::Periodic(periodic) => periodic.loses(),
+            Model::Trace(trace) => trace.loses(),
         }
     }
 }

@@ -1,0 +1,169 @@
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+
+use units::{Duration, Time};
+
+use super::jitter::Jitter;
+use crate::chance::Chance;
+use crate::packet::{Fate, Passage};
+
+/// The packets that propagate.
+///
+/// Those that come in the order in which they leave queue up; those that overtake one that is there wait beside them,
+/// sorted. So a line that keeps its order costs no more than a queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    seed: u64,
+    delay: Duration,
+    jitter: Option<Jitter>,
+    may_overtake: bool,
+    reorder: Option<plan::Reorder>,
+    skips: Chance,
+    limit: Option<u64>,
+    /// Packets that have come.
+    packets: u64,
+    /// The latest delivery of those that did not skip the line.
+    last_in_line: Time,
+    /// The latest of those that arrive: no loss is yet to come.
+    last_arriving: Time,
+    in_order: VecDeque<Entry>,
+    overtaking: BinaryHeap<Entry>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    delivery: Time,
+    number: u64,
+    passage: Passage,
+}
+
+impl Line {
+    /// An empty line. It draws from the streams `{link}/jitter` and `{link}/reorder`.
+    pub(crate) fn new(spec: &plan::Link, seed: u64) -> Line {
+        let mut line = Line {
+            seed,
+            delay: Duration::ZERO,
+            jitter: None,
+            may_overtake: false,
+            reorder: None,
+            skips: Chance::new(0.0, 0.0, seed, &format!("{}/reorder", spec.name)),
+            limit: None,
+            packets: 0,
+            last_in_line: Time(i64::MIN),
+            last_arriving: Time(i64::MIN),
+            in_order: VecDeque::new(),
+            overtaking: BinaryHeap::new(),
+        };
+        line.configure(spec);
+        line
+    }
+
+    /// Packets that come from now on travel as `spec` says; those on the way do as they would have.
+    pub(crate) fn configure(&mut self, spec: &plan::Link) {
+        self.delay = spec.delay_ns;
+        self.jitter = match (self.jitter.take(), &spec.jitter) {
+            (Some(mut jitter), Some(to)) => {
+                jitter.configure(to);
+                Some(jitter)
+            }
+            (_, to) => to.as_ref().map(|to| Jitter::new(to, self.seed, &format!("{}/jitter", spec.name))),
+        };
+        self.may_overtake = spec.reordering;
+        self.reorder = spec.reorder;
+        let (probability, correlation) = spec.reorder.map_or((0.0, 0.0), |r| (r.probability, r.correlation));
+        self.skips.configure(probability, correlation);
+        self.limit = spec.delay_line_packets;
+    }
+
+    /// `passage` has left the serializer at `at`, not before the one before it. Its fate says whether it will be lost at
+    /// the other end. `Err` if the line is full.
+    pub(crate) fn send(&mut self, mut passage: Passage, at: Time) -> Result<(), Passage> {
+        let number = self.packets;
+        self.packets += 1;
+        // Drawn for each packet, also for those that don't need it, so that the next one's doesn't depend on their fate.
+        let jitter = self.jitter.as_mut().map_or(Duration::ZERO, |jitter| jitter.next(number));
+        let skipped = self.reorder.filter(|r| (number + 1) % r.gap == 0 && self.skips.next());
+        if self.is_full(at) {
+            return Err(passage);
+        }
+        let delivery = match skipped {
+            Some(reorder) => at + reorder.delay_ns,
+            None => {
+                let due = at + self.delay + jitter;
+                self.last_in_line = self.last_in_line.max(due);
+                if self.may_overtake { due } else { self.last_in_line }
+            }
+        };
+        passage.delivery = Some(delivery);
+        if passage.fate != Fate::LostAfter {
+            passage.reordered = delivery < self.last_arriving;
+            self.last_arriving = self.last_arriving.max(delivery);
+        }
+        let entry = Entry { delivery, number, passage };
+        if self.in_order.back().is_some_and(|last| delivery < last.delivery) {
+            self.overtaking.push(entry);
+        } else {
+            self.in_order.push_back(entry);
+        }
+        Ok(())
+    }
+
+    /// When the next packet arrives.
+    pub(crate) fn next(&self) -> Time {
+        self.first().map_or(Time::NEVER, |entry| entry.delivery)
+    }
+
+    /// The next packet that has arrived by `now`: first what arrived first, of several at a time what was sent first.
+    pub(crate) fn pop(&mut self, now: Time) -> Option<Passage> {
+        if self.first()?.delivery > now {
+            return None;
+        }
+        let queued = self.in_order.front();
+        // The heap's order is that of the end: the greater entry is the earlier one.
+        let entry = if queued >= self.overtaking.peek() { self.in_order.pop_front() } else { self.overtaking.pop() };
+        entry.map(|entry| entry.passage)
+    }
+
+    /// Packets on the way, oldest first.
+    pub(crate) fn inside(&self) -> Vec<Passage> {
+        let mut entries: Vec<&Entry> = self.in_order.iter().chain(&self.overtaking).collect();
+        entries.sort_unstable_by_key(|entry| entry.number);
+        entries.into_iter().map(|entry| entry.passage).collect()
+    }
+
+    fn first(&self) -> Option<&Entry> {
+        self.in_order.front().max(self.overtaking.peek())
+    }
+
+    /// Is there no room left at `at`? What is due has left, also if nobody has asked for it yet.
+    fn is_full(&self, at: Time) -> bool {
+        let Some(limit) = self.limit else { return false };
+        let mut inside = self.in_order.len() + self.overtaking.len();
+        if inside as u64 >= limit && self.next() <= at {
+            inside -= self.in_order.partition_point(|entry| entry.delivery <= at);
+            inside -= self.overtaking.iter().filter(|entry| entry.delivery <= at).count();
+        }
+        inside as u64 >= limit
+    }
+}
+
+/// The greater entry is the one that arrives earlier: a [`BinaryHeap`] gives the greatest first.
+impl Ord for Entry {
+    fn cmp(&self, other: &Entry) -> Ordering {
+        (other.delivery, other.number).cmp(&(self.delivery, self.number))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Entry) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Entry) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Entry {}

@@ -1,0 +1,72 @@
+use crate::chance::threshold;
+
+/// A channel that is good or bad, each with its own loss. Elliott: "Estimates of error rates for codes on burst-noise
+/// channels", Bell System Technical Journal 42 (1963). The first packet finds it good.
+#[derive(Clone, Debug)]
+pub(super) struct GilbertElliott {
+    good: State,
+    bad: State,
+    is_bad: bool,
+}
+
+/// Limits for uniform numbers.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    loss: u128,
+    leave: u128,
+}
+
+impl GilbertElliott {
+    pub(super) fn new(p: f64, r: f64, loss_bad: f64, loss_good: f64) -> GilbertElliott {
+        let state = |loss, leave| State { loss: threshold(loss), leave: threshold(leave) };
+        GilbertElliott { good: state(loss_good, p), bad: state(loss_bad, r), is_bad: false }
+    }
+
+    /// The state in which the packet finds the channel decides; then the state changes, or not.
+    pub(super) fn loses(&mut self, for_loss: u64, for_change: u64) -> bool {
+        let state = if self.is_bad { self.bad } else { self.good };
+        self.is_bad ^= u128::from(for_change) < state.leave;
+        u128::from(for_loss) < state.loss
+    }
+}
+
+/// Gaps with isolated losses, and bursts in which some packets get through. Salsano, Ludovici, Ordine: "Definition of a
+/// general and intuitive loss model for packet networks and its implementation in the Netem module in the Linux kernel",
+/// 2012. The first packet comes after one that got through in a gap.
+#[derive(Clone, Debug)]
+pub(super) struct FourState {
+    /// From state 1 to 4, and to 4 or 3.
+    from_1: [u128; 2],
+    /// From state 2 to 3.
+    from_2: u128,
+    /// From state 3 to 1, and to 1 or 2.
+    from_3: [u128; 2],
+    /// Of the last packet, as the paper counts.
+    state: u8,
+}
+
+impl FourState {
+    pub(super) fn new(p13: f64, p31: f64, p32: f64, p23: f64, p14: f64) -> FourState {
+        FourState {
+            from_1: [threshold(p14), threshold(p14 + p13)],
+            from_2: threshold(p23),
+            from_3: [threshold(p31), threshold(p31 + p32)],
+            state: 1,
+        }
+    }
+
+    /// The state that the packet enters decides.
+    pub(super) fn loses(&mut self, number: u64) -> bool {
+        let number = u128::from(number);
+        self.state = match self.state {
+            1 if number < self.from_1[0] => 4,
+            1 if number < self.from_1[1] => 3,
+            2 if number < self.from_2 => 3,
+            3 if number < self.from_3[0] => 1,
+            3 if number < self.from_3[1] => 2,
+            4 => 1,
+            same => same,
+        };
+        self.state >= 3
+    }
+}
