@@ -23,7 +23,8 @@ def test_plan_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [[cell.strip() for cell in line if cell.strip()] for line in lines]
     assert ["seed", "7"] in rows
     assert [
-        "bottleneck", "left", "right", "100 Mbit/s", "10 ms", "1 MB", "1 MB (660 packets, 80 ms, 1 bdp)", "none", "0 B",
+        "bottleneck", "left", "right", "100 Mbit/s", "10 ms", "1 MB", "1 MB (660 packets, 80 ms, 1 bdp)", "drop-tail",
+        "none", "0 B", "-",
     ] in rows  # fmt: skip
     assert ["f2", "s2", "r2", "5002", "TCP, bbr", "2 s", "20 s", "80 ms", "s2 > left > right > r2"] in rows
     assert ["net.ipv4.tcp_no_metrics_save", "1", "all"] in rows
@@ -76,7 +77,7 @@ def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
             '  expected a time with its unit (ns, us, ms, s, min), such as "20 s"\n'
             'hint: write "5 s" or "5 ms"\n'
             "error: --set sed=1: unknown key\n"
-            "  expected one of name, description, duration, seed, topology, flows, hosts, record, emulate\n"
+            "  expected one of name, description, duration, seed, topology, events, flows, hosts, record, emulate\n"
             "hint: did you mean seed?\n",
         ),
     ],

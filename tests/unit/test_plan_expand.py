@@ -14,6 +14,13 @@ from dumbbell.scenario.loading import load
 GOLDEN = Path(__file__).parent / "golden" / "bbr-vs-cubic.plan.json"
 
 
+PLAIN = {
+    "up": True, "variation": None, "slots": None, "policer": None, "overhead_bytes": 0,
+    "queue": {"kind": "drop-tail", "ce_threshold": None}, "jitter": None, "reordering": False, "reorder": None,
+    "delay_line_packets": None, "loss_before": [], "loss_after": [], "duplication": None, "corruption": None,
+}  # fmt: skip
+
+
 def dumbbell(bottleneck: dict[str, Any], rtt: Any = "30 ms", pairs: int = 2, **more: Any) -> dict[str, Any]:
     topology = {"kind": "dumbbell", "pairs": pairs, "rtt": rtt, "bottleneck": bottleneck}
     flows = [{"from": "s1", "to": "r1"}]
@@ -114,18 +121,20 @@ def test_bdp_rounds_down_and_holds_a_frame(rate: int, rtt: int, multiple: int) -
 def test_the_reverse_direction_can_differ() -> None:
     reverse = {"rate": "10 Mbit/s", "loss": {"rate": "2 %", "position": "after-queue"}, "overhead": "0 B"}
     plan = dumbbell({"rate": "100 Mbit/s", "loss": "1 %", "overhead": "24 B", "reverse": reverse})
-    assert link(plan, "bottleneck") == {
+    forward, back = link(plan, "bottleneck"), link(plan, "bottleneck-reverse")
+    independent = {"model": "independent"}
+    assert forward == PLAIN | {
         "name": "bottleneck", "from": "left", "to": "right", "rate_bps": 100_000_000, "delay_ns": 15_000_000,
-        "buffer": {"bytes": 375_000}, "loss_before": 0.01, "loss_after": 0.0, "overhead_bytes": 24,
+        "buffer": {"bytes": 375_000}, "loss_before": [independent | {"probability": 0.01}], "overhead_bytes": 24,
     }  # fmt: skip
-    assert link(plan, "bottleneck-reverse") == {
+    assert back == PLAIN | {
         "name": "bottleneck-reverse", "from": "right", "to": "left", "rate_bps": 10_000_000, "delay_ns": 15_000_000,
-        "buffer": {"bytes": 37_500}, "loss_before": 0.0, "loss_after": 0.02, "overhead_bytes": 0,
+        "buffer": {"bytes": 37_500}, "loss_after": [independent | {"probability": 0.02}],
     }  # fmt: skip
 
 
 def test_loss_is_forward_only_unless_said() -> None:
-    assert link(dumbbell({"rate": "1 Mbit/s", "loss": "1 %"}), "bottleneck-reverse")["loss_before"] == 0.0
+    assert link(dumbbell({"rate": "1 Mbit/s", "loss": "1 %"}), "bottleneck-reverse")["loss_before"] == []
 
 
 def test_no_limit() -> None:
@@ -182,7 +191,7 @@ def test_flows() -> None:
     assert [f["workload"] for f in plan["flows"]] == [
         {"kind": "tcp", "cc": "cubic", "bytes": None, "ecn": False},
         {"kind": "tcp", "cc": "cubic", "bytes": 300_000, "ecn": True},
-        {"kind": "udp", "rate_bps": 3_000_000, "payload_bytes": 100, "bytes": None},
+        {"kind": "udp", "rate_bps": 3_000_000, "payload_bytes": 100, "bytes": None, "ecn": "not-ect"},
         {
             "kind": "command",
             "command": "x 10.0.1.2 10.0.0.1 5004 8.5 ${port} {print}",

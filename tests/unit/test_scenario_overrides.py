@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from dumbbell.errors import InputError, ScenarioError
+from dumbbell.scenario.flows import TcpFlow
 from dumbbell.scenario.loading import load
-from dumbbell.scenario.model import TcpFlow
 from dumbbell.scenario.overrides import apply
 
 

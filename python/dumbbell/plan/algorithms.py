@@ -7,7 +7,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from dumbbell.errors import Problem
-from dumbbell.scenario.model import Scenario, TcpFlow
+from dumbbell.scenario.flows import TcpFlow
+from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding
 
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")

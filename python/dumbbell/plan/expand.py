@@ -10,11 +10,14 @@ from fractions import Fraction
 from typing import Any
 
 from dumbbell.errors import ScenarioError
+from dumbbell.plan.links import Link, shaped, transparent
+from dumbbell.plan.path import settle
 from dumbbell.plan.sysctls import pinned
-from dumbbell.scenario.bottleneck import Direction, directions, largest_rtt, rtts
+from dumbbell.scenario.bottleneck import NAMES, History, histories, rtts
 from dumbbell.scenario.check import check, flow_ids, flow_ports, hosts
-from dumbbell.scenario.model import CommandFlow, Dumbbell, Flow, Path, Scenario, UdpFlow
-from dumbbell.scenario.quantities import Time, decimal
+from dumbbell.scenario.flows import CommandFlow, Flow, UdpFlow
+from dumbbell.scenario.model import Dumbbell, Path, Scenario
+from dumbbell.scenario.quantities import decimal
 
 Plan = dict[str, Any]
 """As in plan.json."""
@@ -25,13 +28,16 @@ def expand(scenario: Scenario) -> Plan:
     problems = [scenario.source.problem(finding) for finding in check(scenario)]
     if problems:
         raise ScenarioError(problems)
+    history = histories(scenario.topology, scenario.duration, scenario.events)
+    links, events = _links(scenario.topology, history), _events(scenario.topology, history)
     addresses = _addresses(scenario)
-    return {
+    plan: Plan = {
         "name": scenario.name,
         "duration_ns": int(scenario.duration),
         "seed": scenario.seed,
-        "nodes": _nodes(scenario, addresses),
-        "links": _links(scenario.topology),
+        "nodes": _nodes(scenario, addresses, [*links, *(event["link"] for event in events)]),
+        "links": links,
+        "events": events,
         "flows": [
             _flow(scenario, flow, name, port, addresses)
             for flow, name, port in zip(scenario.flows, flow_ids(scenario), flow_ports(scenario), strict=True)
@@ -44,8 +50,13 @@ def expand(scenario: Scenario) -> Plan:
             "ring_bytes": int(scenario.emulate.ring),
             "spin_ns": int(scenario.emulate.spin),
             "arena_bytes": int(scenario.emulate.arena),
+            "path": scenario.emulate.path,
+            "merge_ns": None if scenario.emulate.merge is None else int(scenario.emulate.merge),
+            "whole_bursts": scenario.emulate.whole_bursts,
         },
     }
+    settle([plan])
+    return plan
 
 
 def _addresses(scenario: Scenario) -> dict[str, str]:
@@ -55,8 +66,8 @@ def _addresses(scenario: Scenario) -> dict[str, str]:
     return {name: f"10.0.{i // half}.{i % half + 1}" for i, name in enumerate(names)}
 
 
-def _nodes(scenario: Scenario, addresses: dict[str, str]) -> list[dict[str, Any]]:
-    sysctls = pinned(scenario, list(addresses))
+def _nodes(scenario: Scenario, addresses: dict[str, str], links: list[Link]) -> list[dict[str, Any]]:
+    sysctls = pinned(scenario, list(addresses), links)
     nodes: list[dict[str, Any]] = [
         {"kind": "host", "name": name, "address": address, "sysctl": sysctls[name]}
         for name, address in addresses.items()
@@ -66,14 +77,10 @@ def _nodes(scenario: Scenario, addresses: dict[str, str]) -> list[dict[str, Any]
     return nodes
 
 
-def _links(topology: Dumbbell | Path) -> list[dict[str, Any]]:
-    forward, reverse = directions(topology)
-    rtt = largest_rtt(topology)
-    left, right = ("left", "right") if isinstance(topology, Dumbbell) else ("h1", "h2")
-    links = [
-        _shaped("bottleneck", left, right, forward, rtt),
-        _shaped("bottleneck-reverse", right, left, reverse, rtt),
-    ]
+def _links(topology: Dumbbell | Path, history: History) -> list[Link]:
+    ends = _ends(topology)
+    (_, forward), (_, reverse) = (history[name][0] for name in NAMES)
+    links = [shaped(name, *ends[name], link) for name, link in zip(NAMES, (forward, reverse), strict=True)]
     if isinstance(topology, Dumbbell):
         for i, pair_rtt in enumerate(rtts(topology), 1):
             rest = pair_rtt - forward.delay - reverse.delay
@@ -86,35 +93,23 @@ def _links(topology: Dumbbell | Path) -> list[dict[str, Any]]:
     return links
 
 
-def _shaped(name: str, from_: str, to: str, link: Direction, rtt: Time) -> dict[str, Any]:
-    kind, amount = link.resolve(rtt)
-    loss = link.loss.rate.probability
-    before = link.loss.position == "before-queue"
-    return {
-        "name": name,
-        "from": from_,
-        "to": to,
-        "rate_bps": None if link.rate is None else int(link.rate),
-        "delay_ns": int(link.delay),
-        "buffer": "unlimited" if kind == "unlimited" else {kind: amount},
-        "loss_before": loss if before else 0.0,
-        "loss_after": 0.0 if before else loss,
-        "overhead_bytes": link.overhead,
-    }
+def _ends(topology: Dumbbell | Path) -> dict[str, tuple[str, str]]:
+    left, right = ("left", "right") if isinstance(topology, Dumbbell) else ("h1", "h2")
+    return {NAMES[0]: (left, right), NAMES[1]: (right, left)}
 
 
-def _access(from_: str, to: str, delay: int) -> dict[str, Any]:
-    return {
-        "name": f"{from_}-{to}",
-        "from": from_,
-        "to": to,
-        "rate_bps": None,
-        "delay_ns": delay,
-        "buffer": "unlimited",
-        "loss_before": 0.0,
-        "loss_after": 0.0,
-        "overhead_bytes": 0,
-    }
+def _events(topology: Dumbbell | Path, history: History) -> list[dict[str, Any]]:
+    ends = _ends(topology)
+    events = [
+        {"at_ns": int(at), "link": shaped(name, *ends[name], link)}
+        for name, states in history.items()
+        for at, link in states[1:]
+    ]
+    return sorted(events, key=lambda event: event["at_ns"])
+
+
+def _access(from_: str, to: str, delay: int) -> Link:
+    return transparent(f"{from_}-{to}", from_, to, delay)
 
 
 def _flow(scenario: Scenario, flow: Flow, name: str, port: int, addresses: dict[str, str]) -> dict[str, Any]:
@@ -146,7 +141,13 @@ def _workload(flow: Flow, port: int, length: int, addresses: dict[str, str]) -> 
         }
     amount = None if flow.bytes is None else int(flow.bytes)
     if isinstance(flow, UdpFlow):
-        return {"kind": "udp", "rate_bps": int(flow.rate), "payload_bytes": int(flow.payload), "bytes": amount}
+        return {
+            "kind": "udp",
+            "rate_bps": int(flow.rate),
+            "payload_bytes": int(flow.payload),
+            "bytes": amount,
+            "ecn": flow.ecn,
+        }
     return {"kind": "tcp", "cc": flow.cc, "bytes": amount, "ecn": flow.ecn}
 
 

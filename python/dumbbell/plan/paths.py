@@ -41,6 +41,29 @@ def smallest_base_rtt_ns(plan: Mapping[str, Any]) -> int:
     return min((base_rtt_ns(plan, flow) for flow in plan["flows"]), default=0)
 
 
+def transparent_links(plan: Mapping[str, Any]) -> set[str]:
+    """Names of the links on which nothing can happen to a packet at any time (`Plan::transparent_links`)."""
+    changed = {event["link"]["name"] for event in plan.get("events", []) if not is_transparent(event["link"])}
+    return {link["name"] for link in plan["links"] if is_transparent(link)} - changed
+
+
 def is_transparent(link: Mapping[str, Any]) -> bool:
-    """Whether nothing can happen to a packet on `link`, so that it is counted and not logged."""
-    return link["rate_bps"] is None and not (link["delay_ns"] or link["loss_before"] or link["loss_after"])
+    """Whether nothing can happen to a packet on `link` as it is, so that it is counted and not logged."""
+    idle = link["rate_bps"] is None and not any(link.get(key) for key in _DOES)
+    return idle and bool(link.get("up", True))
+
+
+_DOES = (
+    *(
+        "variation",
+        "slots",
+        "policer",
+        "delay_ns",
+        "jitter",
+        "reorder",
+        "delay_line_packets",
+        "loss_before",
+        "loss_after",
+    ),
+    *("duplication", "corruption"),
+)

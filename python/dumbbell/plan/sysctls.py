@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dumbbell.scenario.bottleneck import FULL_FRAME, Direction, directions, largest_rtt
-from dumbbell.scenario.model import Dumbbell, Path, Scenario, TcpFlow
-from dumbbell.scenario.quantities import Time
+from collections.abc import Sequence
+from typing import Any
+
+from dumbbell.plan.links import Link, peak_bps
+from dumbbell.scenario.bottleneck import NAMES, largest_rtt
+from dumbbell.scenario.flows import TcpFlow
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.rates import FULL_FRAME
 
 RMEM_MAX_FLOOR = 6 << 20
 WMEM_MAX_FLOOR = 4 << 20
@@ -27,9 +32,12 @@ ASSUMED_RATE = 10 * 10**9
 """Bits per second that a link without a rate is reckoned with here."""
 
 
-def pinned(scenario: Scenario, hosts: list[str]) -> dict[str, dict[str, str]]:
-    """Sysctls of each host: ours, then `[hosts] sysctl`, then the host's own table."""
-    memory = socket_memory(scenario.topology)
+def pinned(scenario: Scenario, hosts: list[str], links: Sequence[Link]) -> dict[str, dict[str, str]]:
+    """Sysctls of each host: ours, then `[hosts] sysctl`, then the host's own table.
+
+    `links` are the plan's, as they are at first and after each event.
+    """
+    memory = socket_memory(links, largest_rtt(scenario.topology))
     ecn = {flow.from_ for flow in scenario.flows if isinstance(flow, TcpFlow) and flow.ecn}
     return {host: _host(scenario, host, memory, host in ecn) for host in hosts}
 
@@ -53,29 +61,56 @@ def _host(scenario: Scenario, host: str, memory: int, ecn: bool) -> dict[str, st
     return dict(sorted(settings.items()))
 
 
-def socket_memory(topology: Dumbbell | Path) -> int:
+def socket_memory(links: Sequence[Link], rtt_ns: int) -> int:
     """Bytes of socket memory with which no window limits a flow: a power of two, at most 1 GiB.
 
-    `HEADROOM` times the path's capacity, which is the rate times the longest RTT: the base RTT and full queues in both
-    directions.
+    `HEADROOM` times the path's capacity, which is the rate times the longest RTT: the base RTT, what the links' delays
+    may add to it, and full queues in both directions. Of a link that changes, each is the largest that it comes to.
     """
-    forward, reverse = directions(topology)
-    rtt = largest_rtt(topology)
-    queues = [_drain_ns(link, rtt) for link in (forward, reverse)]
-    if None in queues:
+    forward, reverse = ([link for link in links if link["name"] == name] for name in NAMES)
+    drains = [_largest([_drain_ns(link) for link in states]) for states in (forward, reverse)]
+    if None in drains:
         return CEILING
-    rate = max(link.rate or ASSUMED_RATE for link in (forward, reverse))
-    longest_ns = rtt + sum(drain for drain in queues if drain is not None)
+    rate = max(peak_bps(link) or ASSUMED_RATE for link in (*forward, *reverse))
+    delays = [max(map(_delay_ns, states)) - states[0]["delay_ns"] for states in (forward, reverse)]
+    longest_ns = rtt_ns + sum(delays) + sum(drain for drain in drains if drain is not None)
     need = HEADROOM * rate * longest_ns // (8 * 10**9)
-    return min(1 << max(need - 1, 0).bit_length(), CEILING)
+    return int(min(1 << max(need - 1, 0).bit_length(), CEILING))
 
 
-def _drain_ns(link: Direction, rtt: Time) -> int | None:
+def _largest(drains: list[int | None]) -> int | None:
+    return None if None in drains else max(drain for drain in drains if drain is not None)
+
+
+def _drain_ns(link: Link) -> int | None:
     """How long a full buffer takes to drain; none if it has no limit."""
-    kind, amount = link.resolve(rtt)
-    if link.rate is None:
+    rate = peak_bps(link)
+    if rate is None:
         return 0
-    if kind == "unlimited":
-        return None
-    size = amount * (FULL_FRAME + link.overhead) if kind == "packets" else amount
-    return size * 8 * 10**9 // link.rate
+    match link["buffer"]:
+        case {"bytes": size}:
+            pass
+        case {"packets": packets}:
+            size = packets * (FULL_FRAME + link["overhead_bytes"])
+        case _:
+            return None
+    return int(size * 8 * 10**9 // rate)
+
+
+def _delay_ns(link: Link) -> int:
+    """The delay that hardly a packet exceeds."""
+    extra = 0 if link["jitter"] is None else _jitter_ns(link["jitter"]["distribution"])
+    return int(link["delay_ns"]) + extra
+
+
+def _jitter_ns(distribution: dict[str, Any]) -> int:
+    match distribution:
+        case {"kind": "uniform", "max_ns": most}:
+            return int(most)
+        case {"kind": "normal", "mean_ns": mean, "sd_ns": deviation}:
+            return int(mean + 4 * deviation)
+        case {"kind": "pareto", "min_ns": least, "shape": shape}:
+            return int(least * 1000 ** (1 / shape))
+        case {"kind": "table", "quantiles_ns": quantiles}:
+            return int(quantiles[-1])
+    raise ValueError(f"unknown distribution {distribution}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.plan import words
 from dumbbell.plan.expand import Plan
-from dumbbell.plan.paths import base_rtt_ns, is_transparent, path
-from dumbbell.scenario.bottleneck import FULL_FRAME
+from dumbbell.plan.paths import base_rtt_ns, path, transparent_links
 from dumbbell.scenario.quantities import Rate, Size, Time
 
 
@@ -22,7 +22,7 @@ class Table:
 
 def tables(plan: Plan, rtt_ns: int) -> list[Table]:
     """All of a plan; `rtt_ns` is the largest base RTT, by which BDPs are reckoned."""
-    return [_run(plan), _links(plan, rtt_ns), _flows(plan), _hosts(plan), _sysctls(plan)]
+    return [_run(plan), _links(plan, rtt_ns), *_events(plan, rtt_ns), _flows(plan), _hosts(plan), _sysctls(plan)]
 
 
 def _run(plan: Plan) -> Table:
@@ -35,16 +35,21 @@ def _run(plan: Plan) -> Table:
         ["emulate.ring", str(Size(emulate["ring_bytes"]))],
         ["emulate.spin", str(Time(emulate["spin_ns"]))],
         ["emulate.arena", str(Size(emulate["arena_bytes"]))],
+        ["emulate.path", emulate["path"]],
     ]
+    if emulate["path"] == "gso":
+        rows.append(["emulate.merge", str(Time(emulate["merge_ns"]))])
+        rows.append(["emulate.whole_bursts", _yes(emulate["whole_bursts"])])
     return Table(f"Run {plan['name']}", ["setting", "value"], rows)
 
 
 def _links(plan: Plan, rtt_ns: int) -> Table:
     """Links that do something to packets; the others are only counted."""
-    shown = [link for link in plan["links"] if not is_transparent(link)]
-    rest = len(plan["links"]) - len(shown)
+    transparent = transparent_links(plan)
+    shown = [link for link in plan["links"] if link["name"] not in transparent]
+    rest = len(transparent)
     title = "Links" + (f" (and {rest} without rate, delay or loss)" if rest else "")
-    columns = ["link", "from", "to", "rate", "delay", "BDP", "buffer", "loss", "overhead"]
+    columns = ["link", "from", "to", "rate", "delay", "BDP", "buffer", "queue", "loss", "overhead", "besides"]
     return Table(title, columns, [_link(link, rtt_ns) for link in shown])
 
 
@@ -54,38 +59,27 @@ def _link(link: dict[str, Any], rtt_ns: int) -> list[str]:
         link["name"],
         link["from"],
         link["to"],
-        str(Rate(rate)) if rate else "unlimited",
+        words.rate(link),
         str(Time(link["delay_ns"])),
         str(Size(rate * rtt_ns // (8 * 10**9))) if rate else "-",
-        _buffer(link, rtt_ns),
-        _loss(link),
+        words.buffer(link, rtt_ns),
+        words.queue(link) if rate or link["slots"] else "-",
+        words.losses(link),
         str(Size(link["overhead_bytes"])),
+        "; ".join(words.impairments(link)) or "-",
     ]
 
 
-def _buffer(link: dict[str, Any], rtt_ns: int) -> str:
-    """In the plan's unit, then in the others, for full frames."""
-    buffer, rate = link["buffer"], link["rate_bps"]
-    if buffer == "unlimited":
-        return "unlimited"
-    frame = FULL_FRAME + link["overhead_bytes"]
-    if "packets" in buffer:
-        texts, size = [f"{buffer['packets']} packets"], buffer["packets"] * frame
-        texts.append(str(Size(size)))
-    else:
-        size = buffer["bytes"]
-        texts = [str(Size(size)), f"{size // frame} packets"]
-    if rate:
-        texts.append(f"{size * 8000 / rate:.4g} ms")
-    if rate and rtt_ns:
-        texts.append(f"{size * 8 * 10**9 / (rate * rtt_ns):.4g} bdp")
-    return texts[0] + (f" ({', '.join(texts[1:])})" if texts[1:] else "")
-
-
-def _loss(link: dict[str, Any]) -> str:
-    where = {"loss_before": "before the queue", "loss_after": "after it"}
-    texts = [f"{100 * link[key]:.4g} % {text}" for key, text in where.items() if link[key]]
-    return ", ".join(texts) or "none"
+def _events(plan: Plan, rtt_ns: int) -> list[Table]:
+    """What changes, if anything does."""
+    now = {link["name"]: link for link in plan["links"]}
+    rows = []
+    for event in plan["events"]:
+        after = event["link"]
+        what = words.changes(now[after["name"]], after, rtt_ns)
+        rows.append([str(Time(event["at_ns"])), after["name"], "; ".join(what)])
+        now[after["name"]] = after
+    return [Table("Events", ["at", "link", "from then on"], rows)] if rows else []
 
 
 def _flows(plan: Plan) -> Table:
@@ -105,7 +99,8 @@ def _sends(workload: dict[str, Any]) -> str:
         return f"{workload['command']}" + (f" (server: {server})" if server else "")
     amount = "" if workload["bytes"] is None else f", {Size(workload['bytes'])}"
     if workload["kind"] == "udp":
-        return f"UDP, {Rate(workload['rate_bps'])}, {workload['payload_bytes']} B each{amount}"
+        ecn = "" if workload["ecn"] == "not-ect" else f", {workload['ecn']}"
+        return f"UDP, {Rate(workload['rate_bps'])}, {workload['payload_bytes']} B each{amount}{ecn}"
     return f"TCP, {workload['cc']}{amount}{', ECN' if workload['ecn'] else ''}"
 
 

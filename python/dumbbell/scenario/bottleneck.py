@@ -1,49 +1,121 @@
-"""The bottleneck's two directions with every default filled in."""
+"""The bottleneck's two directions with every default filled in, as they are at the start and after each event."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from dumbbell.scenario.model import Dumbbell, Loss, Path
-from dumbbell.scenario.quantities import BufferSize, Rate, Time
+from dumbbell.scenario.delays import Jitter, Reorder, Uniform
+from dumbbell.scenario.events import Event, timeline
+from dumbbell.scenario.link import Policer, Slots
+from dumbbell.scenario.losses import AnyLoss, Independent, Sometimes
+from dumbbell.scenario.model import Dumbbell, Path
+from dumbbell.scenario.quantities import BufferSize, Packets, Rate, Time
+from dumbbell.scenario.queues import AnyQueue, Fifo, Red
+from dumbbell.scenario.rates import FULL_FRAME, Trace, Varying, mean
+from dumbbell.scenario.red import settled
 
-FULL_FRAME = 1514
-"""Bytes of an Ethernet frame that carries a full IP packet of 1500 bytes, without preamble, FCS and gap."""
+DROP_TAIL = Fifo(kind="drop-tail")
+
+NAMES = ("bottleneck", "bottleneck-reverse")
+"""Of the links, forward and reverse."""
+
+
+_Sometimes = TypeVar("_Sometimes", Reorder, Sometimes)
 
 
 @dataclass(frozen=True)
 class Direction:
     """One direction of the bottleneck."""
 
-    rate: Rate | None
+    duration: Time
+    """Of the run."""
+    rate: Rate | Varying | Trace | None
     """`None`: no limit."""
     buffer: BufferSize
-    """As written; `resolve` gives it in bytes or packets."""
-    loss: Loss
+    """As written; `settled` has it in bytes or packets."""
     delay: Time
-    overhead: int
+    overhead: int = 0
     """Bytes per frame."""
+    queue: AnyQueue = DROP_TAIL
+    """As written; `settled` has RED's thresholds in bytes."""
+    up: bool = True
+    loss: tuple[AnyLoss, ...] = ()
+    duplicate: Sometimes | None = None
+    corrupt: Sometimes | None = None
+    jitter: Jitter | None = None
+    reordering: bool = False
+    reorder: Reorder | None = None
+    delay_line: Packets | None = None
+    policer: Policer | None = None
+    slots: Slots | None = None
 
     @property
     def frame(self) -> int:
         """Bytes of a full frame on this link."""
         return FULL_FRAME + self.overhead
 
-    def bdp(self, rtt: Time) -> int | None:
-        """Rate times base RTT in bytes, rounded down; none without a rate."""
-        return None if self.rate is None else self.rate * rtt // (8 * 10**9)
+    @property
+    def nominal(self) -> Rate | None:
+        """The mean of a rate that changes by itself; by it BDPs and times are reckoned."""
+        return mean(self.rate, self.duration, self.frame)
 
     def resolve(self, rtt: Time) -> tuple[Literal["bytes", "packets", "unlimited"], int]:
         """Room in bytes (rounded down, at least a full frame) or packets. `rtt` is the largest base RTT."""
         kind, amount = self.buffer.kind, self.buffer.amount
         if kind in ("bytes", "packets", "unlimited"):
             return kind, int(amount)
-        if self.rate is None:
+        rate = self.nominal
+        if rate is None:
             raise ValueError("a buffer in time or BDP needs a rate")
         span = amount if kind == "time" else amount * rtt
-        return "bytes", max(int(Fraction(self.rate, 8 * 10**9) * span), self.frame)
+        return "bytes", max(int(Fraction(rate, 8 * 10**9) * span), self.frame)
+
+    def room(self, rtt: Time) -> int | None:
+        """Bytes in the buffer, packets taken for full frames; none if it is unlimited."""
+        kind, amount = self.resolve(rtt)
+        return None if kind == "unlimited" else amount * self.frame if kind == "packets" else amount
+
+    def with_keys(self, given: dict[str, Any]) -> Direction:
+        """What is given instead of what was."""
+        known: dict[str, Any] = {key: tuple(value) if key == "loss" else value for key, value in given.items()}
+        return replace(self, **known)
+
+    def settled(self, rtt: Time) -> Direction:
+        """Nothing measured by another value any more, and nothing that has no effect.
+
+        So a later change of the rate alone leaves a buffer as large as it was. Raises `QuantityError` for thresholds
+        that make no RED.
+        """
+        kind, amount = self.resolve(rtt)
+        queue, rate, jitter = self.queue, self.rate, self.jitter
+        if isinstance(queue, Red):
+            queue = settled(queue, self.nominal, self.room(rtt), self.frame, rtt)
+        if isinstance(rate, Trace) and rate.opportunity is None:
+            rate = rate.model_copy(update={"opportunity": self.frame})
+        if isinstance(jitter, Uniform) and jitter.max == 0:
+            jitter = None
+        return replace(
+            self,
+            buffer=BufferSize(kind, Fraction(amount)),
+            queue=queue,
+            rate=rate,
+            jitter=jitter,
+            reorder=_if_any(self.reorder),
+            duplicate=_if_any(self.duplicate),
+            corrupt=_if_any(self.corrupt),
+            loss=tuple(loss for loss in self.loss if not isinstance(loss, Independent) or loss.rate.percent),
+        )
+
+
+History = dict[str, list[tuple[Time, Direction]]]
+"""By link: what it is at first, and from when on after each change."""
+
+
+def _if_any(value: _Sometimes | None) -> _Sometimes | None:
+    return value if value is not None and value.rate.percent else None
 
 
 def rtts(topology: Dumbbell | Path) -> list[Time]:
@@ -63,33 +135,33 @@ def largest_rtt(topology: Dumbbell | Path) -> Time:
     return max(rtts(topology))
 
 
-def directions(topology: Dumbbell | Path) -> tuple[Direction, Direction]:
-    """Forward and reverse. See `docs/reference/scenario.md` for the defaults."""
-    there, back = topology.bottleneck, topology.bottleneck.reverse
-    forward_delay, reverse_delay = _delays(topology)
-    forward = Direction(
-        rate=there.rate,
-        buffer=there.buffer or _default_buffer(there.rate),
-        loss=there.loss,
-        delay=forward_delay,
-        overhead=there.overhead,
-    )
-    rate = back.rate if "rate" in back.model_fields_set else there.rate
-    inherited = there.buffer or _default_buffer(rate)
-    if back.buffer is None and rate is None and inherited.kind in ("bdp", "time"):
-        inherited = BufferSize("unlimited")
-    reverse = Direction(
-        rate=rate,
-        buffer=back.buffer or inherited,
-        loss=back.loss,
-        delay=reverse_delay,
-        overhead=there.overhead if back.overhead is None else back.overhead,
-    )
+def directions(topology: Dumbbell | Path, duration: Time) -> tuple[Direction, Direction]:
+    """Forward and reverse, not yet settled. See `docs/reference/scenario.md` for the defaults."""
+    there, back = topology.bottleneck.given(), topology.bottleneck.reverse.given()
+    delays = dict(zip(NAMES, _delays(topology), strict=True))
+    forward = _direction(there, duration, delays["bottleneck"], there["rate"])
+    shared = {key: there[key] for key in ("rate", "buffer", "queue", "overhead") if key in there}
+    reverse = _direction(shared | back, duration, delays["bottleneck-reverse"], (shared | back)["rate"])
+    if "buffer" not in back and reverse.rate is None and reverse.buffer.kind in ("bdp", "time"):
+        reverse = replace(reverse, buffer=BufferSize("unlimited"))
     return forward, reverse
 
 
-def _default_buffer(rate: Rate | None) -> BufferSize:
-    return BufferSize("unlimited") if rate is None else BufferSize("bdp", Fraction(1))
+def _direction(given: dict[str, Any], duration: Time, delay: Time, rate: Rate | Varying | Trace | None) -> Direction:
+    default = BufferSize("unlimited") if rate is None else BufferSize("bdp", Fraction(1))
+    return Direction(duration, rate, default, delay).with_keys({**given, "delay": delay})
+
+
+def histories(topology: Dumbbell | Path, duration: Time, events: Sequence[Event]) -> History:
+    """What each of the bottleneck's links is, settled."""
+    rtt = largest_rtt(topology)
+    found = {
+        name: [(Time(0), link.settled(rtt))] for name, link in zip(NAMES, directions(topology, duration), strict=True)
+    }
+    for change in timeline(events, duration):
+        history = found[change.link]
+        history.append((change.at, history[-1][1].with_keys(change.keys.given()).settled(rtt)))
+    return found
 
 
 def _delays(topology: Dumbbell | Path) -> tuple[Time, Time]:

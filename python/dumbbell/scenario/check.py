@@ -10,9 +10,9 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from dumbbell.scenario.bottleneck import Direction, directions, largest_rtt, smallest_rtt
-from dumbbell.scenario.model import CommandFlow, Dumbbell, Flow, Hosts, Scenario, TcpFlow
-from dumbbell.scenario.quantities import MAX, Size, Time
+from dumbbell.scenario.check_links import check_links
+from dumbbell.scenario.flows import CommandFlow, Flow, TcpFlow
+from dumbbell.scenario.model import Dumbbell, Hosts, Scenario
 from dumbbell.scenario.source import Finding, Key
 
 PLACEHOLDERS = ("server", "client", "port", "duration")
@@ -21,7 +21,7 @@ FIRST_PORT = 5001
 
 def check(scenario: Scenario) -> list[Finding]:
     """All that is wrong with a well-formed scenario; empty if it can be planned."""
-    return [*_network(scenario), *_flows(scenario), *_host_settings(scenario)]
+    return [*_network(scenario), *_flows(scenario), *_host_settings(scenario), *_emulate(scenario)]
 
 
 def hosts(scenario: Scenario) -> list[str]:
@@ -34,37 +34,21 @@ def hosts(scenario: Scenario) -> list[str]:
 
 def _network(scenario: Scenario) -> Iterator[Finding]:
     topology = scenario.topology
-    at: Key = ("topology", "bottleneck")
     if isinstance(topology, Dumbbell) and len(topology.rtt) not in (1, topology.pairs):
         one_each = f"one value, or one for each of the {topology.pairs} pairs"
         yield Finding(("topology", "rtt"), f"{len(topology.rtt)} values", one_each, 'write rtt = "30 ms" for all pairs')
         return
-    forward, backward = directions(topology)
-    rtt = smallest_rtt(topology)
-    total = Time(forward.delay + backward.delay)
-    if total > rtt:
-        why = f"at most the smallest base RTT, {rtt}, for both directions together (they take {total})"
-        yield Finding((*at, "delay"), "too long", why, "lower the delay or raise topology.rtt")
-    elif not isinstance(topology, Dumbbell) and total < rtt:
-        why = f"delays that make up the base RTT, {rtt} (both directions take {total})"
-        yield Finding((*at, "reverse", "delay"), "too short", why, "leave out one of the delays: it takes what remains")
-    longest = largest_rtt(topology)
-    yield from _buffer((*at, "buffer"), forward, longest)
-    if topology.bottleneck.reverse.buffer is not None or topology.bottleneck.reverse.rate is not None:
-        yield from _buffer((*at, "reverse", "buffer"), backward, longest)
+    yield from check_links(scenario)
     if scenario.record.sample_interval > scenario.duration:
         yield Finding(("record", "sample_interval"), "longer than the run", f"at most {scenario.duration}")
 
 
-def _buffer(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
-    if link.rate is None and link.buffer.kind in ("bdp", "time"):
-        what = "no rate to measure the buffer by"
-        yield Finding(key, what, 'bytes, packets or "unlimited" on a link without a rate', 'write buffer = "unlimited"')
-    elif link.resolve(rtt)[1] > MAX:
-        yield Finding(key, "too large", f"at most {MAX} bytes", 'write buffer = "unlimited"')
-    if link.buffer.kind == "bytes" and link.buffer.amount < link.frame:
-        why = f"at least {Size(link.frame)}, one full frame, or no full segment could ever wait"
-        yield Finding(key, "too small", why, 'write buffer = "1 packet" for the smallest useful buffer')
+def _emulate(scenario: Scenario) -> Iterator[Finding]:
+    given = scenario.emulate
+    for key, asked in (("merge", bool(given.merge)), ("whole_bursts", given.whole_bursts)):
+        if asked and given.path == "wire":
+            hint = 'write path = "gso", or leave path out'
+            yield Finding(("emulate", key), "there are no bursts on a wire", 'path = "gso"', hint)
 
 
 def _flows(scenario: Scenario) -> Iterator[Finding]:

@@ -18,23 +18,24 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.overrides import Overrides, apply
 from dumbbell.scenario.refusals import findings
 from dumbbell.scenario.source import Source
+from dumbbell.scenario.traces import FOLDER
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, overrides: Overrides | None = None) -> Scenario:
     """Read and check a scenario.
 
     `source` is a bundled scenario's name (`bbr-vs-cubic`), the path of a TOML file (it ends in `.toml` or has a `/`), a
-    dict of the same shape, or a `Scenario`. `overrides` are texts such as `flows.1.cc=bbr`, or a dict from such a key
-    to a value. Raises `InputError` if there is no such file or it is no TOML, and `ScenarioError` with all that is
-    wrong with it.
+    dict of the same shape, or a `Scenario`. Relative paths in it begin where the file lies (of a dict: here).
+    `overrides` are texts such as `flows.1.cc=bbr`, or a dict from such a key to a value. Raises `InputError` if there
+    is no such file or it is no TOML, and `ScenarioError` with all that is wrong with it.
     """
-    name, text, data = _read(source)
+    name, text, data, folder = _read(source)
     places = apply(data, overrides or (), name)
-    origin = Source(name, text, data, places)
+    origin = Source(name, text, data, places, folder)
     try:
-        scenario = Scenario.model_validate(data)
+        scenario = Scenario.model_validate(data, context={FOLDER: folder})
     except ValidationError as error:
-        raise ScenarioError([origin.problem(finding) for finding in findings(error)]) from None
+        raise ScenarioError([origin.problem(finding) for finding in findings(error, data)]) from None
     scenario._source = origin
     problems = [origin.problem(finding) for finding in check(scenario)]
     if problems:
@@ -42,16 +43,22 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, override
     return scenario
 
 
-def _read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario) -> tuple[str, str, dict[str, Any]]:
-    """Name, text (empty for a dict) and values of a scenario."""
+def _read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario) -> tuple[str, str, dict[str, Any], Path]:
+    """Name, text (empty for a dict) and values of a scenario, and where the paths in it begin."""
     if isinstance(source, Scenario):
-        return source.source.name, source.source.text, source.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        origin = source.source
+        return (
+            origin.name,
+            origin.text,
+            source.model_dump(mode="json", by_alias=True, exclude_unset=True),
+            origin.folder,
+        )
     if isinstance(source, Mapping):
-        return "scenario", "", copy.deepcopy(dict(source))
+        return "scenario", "", copy.deepcopy(dict(source)), Path()
     name = os.fspath(source)
     path = Path(name) if isinstance(source, os.PathLike) or name.endswith(".toml") or "/" in name else None
     text = _text_of_file(path) if path else bundled.text(name)
-    return name, text, _parse(name, text)
+    return name, text, _parse(name, text), path.parent if path else bundled.FOLDER
 
 
 def _text_of_file(path: Path) -> str:

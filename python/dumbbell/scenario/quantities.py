@@ -198,6 +198,16 @@ class Amount(Size):
     minimum = 1
 
 
+class Packets(Quantity):
+    """A number of packets, more than zero."""
+
+    grammar = Grammar(
+        "packets", {"packets": 1}, {"packet": "packets", "pkts": "packets"}, "1000 packets", ("packets",), {}
+    )
+    printed = ("packets",)
+    minimum = 1
+
+
 @dataclass(frozen=True)
 class Percent:
     """A probability, written in percent."""
@@ -207,7 +217,7 @@ class Percent:
     grammar: ClassVar[Grammar] = Grammar("a percentage", {"%": 1}, {"percent": "%"}, "0.5 %", ("%",), {})
 
     @classmethod
-    def parse(cls, value: object) -> Percent:
+    def parse(cls, value: object) -> Self:
         """Read a text such as "0.5 %"; raises `QuantityError`."""
         if isinstance(value, cls):
             return value
@@ -234,6 +244,18 @@ class Percent:
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """A string with the pattern of a percentage."""
         return json_schema(cls.grammar)
+
+
+class Correlation(Percent):
+    """How much of the former value is in the next one, below 100 %."""
+
+    @classmethod
+    def parse(cls, value: object) -> Self:
+        """Read a text such as "25 %"; raises `QuantityError`."""
+        found = super().parse(value)
+        if found.percent == 100:
+            raise QuantityError("nothing would ever change", "a correlation below 100 %", 'write "25 %"')
+        return found
 
 
 @dataclass(frozen=True)

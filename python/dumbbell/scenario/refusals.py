@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from typing import Any, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Discriminator, ValidationError
 from pydantic_core import ErrorDetails
 
-from dumbbell.scenario.model import (
-    Bottleneck,
-    CommandFlow,
-    Dumbbell,
-    Emulate,
-    Hosts,
-    HostSettings,
-    Path,
-    Record,
-    Scenario,
-    TcpFlow,
-    UdpFlow,
-)
-from dumbbell.scenario.quantities import QuantityError
-from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario import delays, losses, queues, rates
+from dumbbell.scenario.events import Event
+from dumbbell.scenario.flows import CommandFlow, TcpFlow, UdpFlow
+from dumbbell.scenario.link import Bottleneck
+from dumbbell.scenario.model import Dumbbell, Emulate, Hosts, HostSettings, Path, Record, Scenario
+from dumbbell.scenario.quantities import Quantity, QuantityError
+from dumbbell.scenario.source import Finding, Key, lookup
 
 _KINDS: dict[str, type[BaseModel]] = {
-    "dumbbell": Dumbbell,
-    "path": Path,
-    "tcp": TcpFlow,
-    "udp": UdpFlow,
-    "command": CommandFlow,
+    **{"dumbbell": Dumbbell, "path": Path, "@tcp": TcpFlow, "@udp": UdpFlow, "@command": CommandFlow},
+    **{"@steps": rates.Steps, "@ramp": rates.Ramp, "@csv": rates.RateFile, "@trace": rates.Trace},
+    **{
+        f"@{table.__name__}": table
+        for table in [*queues.KINDS.values(), *losses.MODELS.values(), *delays.DISTRIBUTIONS.values()]
+    },
 }
-"""Tags that pydantic puts into an error's location after `topology` and after a flow's index."""
+"""Tags that pydantic puts into an error's location where a table may be of several kinds."""
 
 _HOMES: dict[str, type[BaseModel]] = {
     "topology.bottleneck": Bottleneck,
@@ -39,20 +33,36 @@ _HOMES: dict[str, type[BaseModel]] = {
     "a flow with command": CommandFlow,
     'a flow with protocol = "udp"': UdpFlow,
     "a TCP flow": TcpFlow,
+    "a queue that marks: red, codel, fq-codel or pie": queues.Codel,
+    "a queue of kind red": queues.Red,
+    "a queue of kind pie": queues.Pie,
+    "a queue of kind dualpi2": queues.Dualpi2,
+    "a queue of kind fq-codel": queues.FqCodel,
     "[record]": Record,
     "[emulate]": Emulate,
+    "[[events]]": Event,
     "the top of the file, before the first [table]": Scenario,
 }
 """Where a key that stands in the wrong table may belong, the likeliest first."""
 
+_CHOICES: dict[str, tuple[str, str]] = {
+    "topology": ("kind", 'kind = "dumbbell" or kind = "path"'),
+    "flows": ("protocol", 'protocol = "tcp" (the default), "udp", or a command'),
+    "queue": ("kind", f"one of {', '.join(queues.KINDS)}"),
+    "loss": ("model", f"one of {', '.join(losses.MODELS)}"),
+    "jitter": ("distribution", f"one of {', '.join(delays.DISTRIBUTIONS)}"),
+    "rate": ("", 'a rate, such as "100 Mbit/s", or a table with one of steps, ramp, trace, csv'),
+}
+"""The key that says of which kind a table is, and what it may say."""
 
-def findings(error: ValidationError) -> list[Finding]:
-    """One finding per error, in the order of the model's fields."""
-    return [_finding(details) for details in error.errors(include_url=False)]
+
+def findings(error: ValidationError, data: Any) -> list[Finding]:
+    """One finding per error, in the order of the model's fields; `data` is what was validated."""
+    return [_finding(details, data) for details in error.errors(include_url=False)]
 
 
-def _finding(details: ErrorDetails) -> Finding:
-    key, tables = _key(details["loc"])
+def _finding(details: ErrorDetails, data: Any) -> Finding:
+    key, tables = _key(details["loc"], data)
     context = details.get("ctx", {})
     cause = context.get("error")
     if isinstance(cause, QuantityError):
@@ -63,25 +73,27 @@ def _finding(details: ErrorDetails) -> Finding:
         case "missing":
             return Finding(key, "missing", f"{key[-1]}: {_meaning(key, tables)}", _example(key, tables))
         case "union_tag_invalid" | "union_tag_not_found":
-            return _kind(key, details)
+            return _kind(key, details["type"])
         case "literal_error":
             return Finding(key, "unknown", f"one of {context['expected']}")
         case "bool_type" | "bool_parsing":
             return Finding(key, "neither true nor false", "true or false, without quotes")
         case "int_type" | "int_parsing" | "int_from_float":
             return Finding(key, "not an integer", "a whole number, without quotes")
+        case "float_type" | "float_parsing" | "finite_number":
+            return Finding(key, "not a number", "a number, without quotes")
         case "string_pattern_mismatch" if "sysctl" in key[:-1]:
             return Finding(key, "not allowed here", 'a namespaced sysctl, such as "net.ipv4.tcp_sack"')
         case "string_pattern_mismatch":
             return Finding(key, "not allowed here", f"{_meaning(key, tables)} ({context['pattern']})")
-        case "greater_than_equal" | "less_than_equal":
-            word = "at least" if "ge" in context else "at most"
-            bound = context.get("ge", context.get("le"))
-            return Finding(key, "out of range", f"{word} {_bound(key, tables, bound)}")
+        case "greater_than_equal" | "less_than_equal" | "greater_than" | "less_than":
+            words = {"ge": "at least", "le": "at most", "gt": "more than", "lt": "less than"}
+            sign = next(sign for sign in words if sign in context)
+            return Finding(key, "out of range", f"{words[sign]} {_bound(key, tables, context[sign])}")
         case "model_type" | "model_attributes_type" | "dict_type":
             return Finding(key, "not a table", "a table, such as { key = value }")
         case "list_type":
-            return Finding(key, "not a list", "a list, such as [[flows]] tables" if key == ("flows",) else "a list")
+            return Finding(key, "not a list", f"a list, such as [[{key[-1]}]] tables" if len(key) == 1 else "a list")
         case "too_short":
             return Finding(key, "empty", "at least one item")
         case "string_type":
@@ -90,33 +102,46 @@ def _finding(details: ErrorDetails) -> Finding:
             return Finding(key, details["msg"])
 
 
-def _key(loc: tuple[str | int, ...]) -> tuple[Key, list[type[BaseModel]]]:
-    """The file's key for pydantic's location, and the models of the tables on the way to it."""
+def _key(loc: tuple[str | int, ...], data: Any) -> tuple[Key, list[type[BaseModel]]]:
+    """The file's key for pydantic's location, and the models of the tables on the way to it.
+
+    Where the file has a short form (`loss = "1 %"`), pydantic sees what it stands for (`[{ rate = "1 %" }]`): the key
+    ends there.
+    """
     key: list[str | int] = []
     tables: list[type[BaseModel]] = [Scenario]
-    kind: type[BaseModel] | None = None
+    here = data
     for part in loc:
-        if kind is None and (key == ["topology"] or (len(key) == 2 and key[0] == "flows")) and part in _KINDS:
-            kind = _KINDS[str(part)]
-            tables.append(kind)
-        elif part != "[key]":
-            key.append(part)
+        if part in _KINDS and (str(part).startswith("@") or key == ["topology"]):
+            tables.append(_KINDS[str(part)])
+        elif str(part).startswith("@") or part == "[key]" or (isinstance(part, int) and not isinstance(here, list)):
+            continue
+        elif not isinstance(here, Mapping | list):
+            break
+        else:
             tables += _models(tables[-1], part)
+            key.append(part)
+            found, value = lookup(here, (part,))
+            here = value if found else {}
     return tuple(key), tables
 
 
 def _models(table: type[BaseModel], part: str | int) -> list[type[BaseModel]]:
-    """The model that a table's field holds, if it is a table itself."""
-    field = table.model_fields.get(str(part))
+    """The model that a table's field holds, if it is a table itself and of one kind only."""
+    field = next((field for name, field in table.model_fields.items() if (field.alias or name) == part), None)
     if field is None:
         return [HostSettings] if table is Hosts else []
-    if field.discriminator:
-        return []
-    return [t for t in (field.annotation, *get_args(field.annotation)) if _is_model(t)][:1]
+    found = None if field.discriminator else _table(field.annotation)
+    return [found] if found else []
 
 
-def _is_model(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+def _table(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    parts = get_args(annotation)
+    if any(isinstance(part, Discriminator) for part in parts):
+        return None
+    return next(filter(None, map(_table, parts)), None)
 
 
 def _names(table: type[BaseModel]) -> dict[str, str]:
@@ -147,12 +172,18 @@ def _example(key: Key, tables: list[type[BaseModel]]) -> str:
 
 def _bound(key: Key, tables: list[type[BaseModel]], bound: Any) -> str:
     field = next((f for name, f in tables[-1].model_fields.items() if (f.alias or name) == key[-1]), None)
-    kind = field.annotation if field else None
-    return str(kind(bound)) if isinstance(kind, type) and issubclass(kind, int) else str(bound)
+    kinds = [field.annotation, *get_args(field.annotation)] if field else []
+    quantity = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Quantity)), None)
+    return str(quantity(bound)) if quantity else str(bound)
 
 
-def _kind(key: Key, details: ErrorDetails) -> Finding:
-    if key == ("topology",):
-        kinds = 'kind = "dumbbell" or kind = "path"'
-        return Finding((*key, "kind"), "unknown" if details["type"] == "union_tag_invalid" else "missing", kinds)
-    return Finding((*key, "protocol"), "unknown", 'protocol = "tcp" (the default), "udp", or a command')
+def _kind(key: Key, problem: str) -> Finding:
+    name = next(part for part in reversed(key) if isinstance(part, str))
+    choice, expected = _CHOICES[name]
+    wrong = "unknown" if problem == "union_tag_invalid" else "missing"
+    if not choice:
+        return Finding(key, "not a rate", expected, _RATE_HINT)
+    return Finding((*key, choice), wrong, expected)
+
+
+_RATE_HINT = 'write rate = { steps = [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]] }'

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import Problem
@@ -35,6 +36,8 @@ class Source:
     data: Mapping[str, Any] = field(default_factory=dict)
     overrides: Mapping[Key, str] = field(default_factory=dict)
     """What was set outside the file, as it was written there."""
+    folder: Path = Path()
+    """Where relative paths in the scenario begin."""
 
     def problem(self, finding: Finding) -> Problem:
         """The finding in words: file and line, key, value, what is wrong, what was expected."""

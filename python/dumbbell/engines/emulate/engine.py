@@ -17,7 +17,8 @@ from dumbbell.engines.emulate.process import Helper, Signalled, Signals, Silent
 from dumbbell.engines.protocol import Event, OnEvent, Outcome
 from dumbbell.errors import Interrupted, Problem, RunFailed
 from dumbbell.plan.algorithms import available, lacking
-from dumbbell.scenario.model import Scenario, TcpFlow
+from dumbbell.scenario.flows import TcpFlow
+from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key
 
 HELPER: Final = (sys.executable, "-P", "-m", "dumbbell.engines.emulate.helper")

@@ -5,15 +5,18 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Iterable
-from importlib.resources import files
 from pathlib import Path
+from typing import Final
 
 from dumbbell.errors import InputError
+
+FOLDER: Final = Path(__file__).parent
+"""Where they lie, and the traces that they name."""
 
 
 def names() -> list[str]:
     """All names, sorted."""
-    return sorted(f.name.removesuffix(".toml") for f in files(__name__).iterdir() if f.name.endswith(".toml"))
+    return sorted(file.stem for file in FOLDER.glob("*.toml"))
 
 
 def text(name: str) -> str:
@@ -22,7 +25,7 @@ def text(name: str) -> str:
     if name not in known:
         hint = f"a path has a / or ends in .toml: ./{name}" if Path(name).is_file() else suggest(name, known)
         raise InputError(f"no bundled scenario is named {name}", hint=hint)
-    return files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def description(name: str) -> str:

@@ -1,0 +1,136 @@
+"""Links and events whose values do not go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dumbbell.scenario.bottleneck import NAMES, Direction, directions, largest_rtt, smallest_rtt
+from dumbbell.scenario.events import MOST_CHANGES, timeline
+from dumbbell.scenario.model import Dumbbell, Scenario
+from dumbbell.scenario.quantities import MAX, BufferSize, QuantityError, Size, Time
+from dumbbell.scenario.queues import Fifo, Red
+from dumbbell.scenario.rates import Trace, Varying
+from dumbbell.scenario.red import settled
+from dumbbell.scenario.source import Finding, Key
+
+MOST_STEPS = 5_000_000
+"""Of rates, in a plan as a whole: each event repeats its link's."""
+
+AT: Key = ("topology", "bottleneck")
+
+
+def check_links(scenario: Scenario) -> list[Finding]:
+    """All that is wrong with the bottleneck and its events; empty if they can be planned."""
+    topology = scenario.topology
+    rtt = largest_rtt(topology)
+    found = list(_delays(scenario))
+    links = dict(zip(NAMES, directions(topology, scenario.duration), strict=True))
+    given = topology.bottleneck.given(), topology.bottleneck.reverse.given()
+    for name, at, keys in zip(NAMES, (AT, (*AT, "reverse")), given, strict=True):
+        found += _link(at, links[name], keys, rtt)
+    found += _events_alone(scenario)
+    if not found:
+        found += _events({name: link.settled(rtt) for name, link in links.items()}, scenario, rtt)
+    return found
+
+
+def _delays(scenario: Scenario) -> Iterator[Finding]:
+    topology = scenario.topology
+    forward, backward = directions(topology, scenario.duration)
+    rtt = smallest_rtt(topology)
+    total = Time(forward.delay + backward.delay)
+    if total > rtt:
+        why = f"at most the smallest base RTT, {rtt}, for both directions together (they take {total})"
+        yield Finding((*AT, "delay"), "too long", why, "lower the delay or raise topology.rtt")
+    elif not isinstance(topology, Dumbbell) and total < rtt:
+        why = f"delays that make up the base RTT, {rtt} (both directions take {total})"
+        yield Finding((*AT, "reverse", "delay"), "too short", why, "leave out one of the delays: it takes what remains")
+
+
+def _link(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterator[Finding]:
+    """A link as it is once `given`, the keys that stand at `at`, are in force."""
+    if given.keys() & {"rate", "buffer", "overhead"}:
+        wrong = list(_buffer((*at, "buffer"), link, rtt))
+        yield from wrong
+        if wrong:
+            return
+    if given.keys() & {"queue", "buffer"}:
+        yield from _queue((*at, "queue"), link, rtt)
+    if link.policer is not None and given.keys() & {"policer", "overhead"} and link.policer.burst < link.frame:
+        why = f"at least {Size(link.frame)}, a full frame, or none could ever pass"
+        yield Finding((*at, "policer", "burst"), "too small", why, 'write burst = "30 kB"')
+    if link.reorder is not None and given.keys() & {"reorder", "delay"} and link.reorder.delay >= link.delay:
+        what = f"{link.reorder.delay} is not shorter than the link's delay, {link.delay}: nothing would be reordered"
+        yield Finding((*at, "reorder"), what, "a delay that is shorter", "raise the link's delay")
+
+
+def _buffer(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
+    if link.rate is None and link.buffer.kind in ("bdp", "time"):
+        what = "no rate to measure the buffer by"
+        yield Finding(key, what, 'bytes, packets or "unlimited" on a link without a rate', 'write buffer = "unlimited"')
+    elif link.resolve(rtt)[1] > MAX:
+        yield Finding(key, "too large", f"at most {MAX} bytes", 'write buffer = "unlimited"')
+    if link.buffer.kind == "bytes" and link.buffer.amount < link.frame:
+        why = f"at least {Size(link.frame)}, one full frame, or no full segment could ever wait"
+        yield Finding(key, "too small", why, 'write buffer = "1 packet" for the smallest useful buffer')
+
+
+def _queue(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
+    room = link.room(rtt)
+    match link.queue:
+        case Red() as red:
+            try:
+                settled(red, link.nominal, room, link.frame, rtt)
+            except QuantityError as error:
+                yield Finding(key, error.wrong, error.expected, error.hint)
+        case Fifo(ce_threshold=BufferSize(kind="bytes" | "packets") as threshold):
+            size = threshold.amount * (link.frame if threshold.kind == "packets" else 1)
+            if room is not None and size >= room:
+                what = f"ce_threshold = {threshold} is not below the buffer, {Size(room)}: nothing would be marked"
+                yield Finding(key, what, "a threshold below the buffer", "lower ce_threshold or raise the buffer")
+
+
+def _events_alone(scenario: Scenario) -> Iterator[Finding]:
+    end, total = scenario.duration, 0
+    for i, event in enumerate(scenario.events):
+        if event.at >= end:
+            yield Finding(("events", i, "at"), "after the end of the run", f"less than the duration, {end}")
+        elif event.until is not None and event.until < event.at:
+            yield Finding(("events", i, "until"), "before the first time", f"at least at, {event.at}")
+        else:
+            total += event.count(end)
+    if total > MOST_CHANGES:
+        what = f"{total} changes in all"
+        yield Finding(("events",), what, f"at most {MOST_CHANGES}", "raise every, or shorten the run")
+
+
+def _events(links: dict[str, Direction], scenario: Scenario, rtt: Time) -> Iterator[Finding]:
+    """Apply them one after another; the first that does not fit ends it."""
+    steps = sum(_steps(link) for link in links.values())
+    for change in timeline(scenario.events, scenario.duration):
+        before, given = links[change.link], change.keys.given()
+        after = before.with_keys(given)
+        at: Key = ("events", change.index)
+        wrong = list(_link(at, after, given, rtt))
+        if not wrong and after.settled(rtt) == before:
+            what = f"changes nothing: {change.link} is like that at {change.at} already"
+            wrong = [Finding(at, what, "a value that differs", "leave the event out")]
+        steps += _steps(after)
+        if not wrong and steps > MOST_STEPS:
+            what = "every event repeats its link's rate, which has many steps: too much in all"
+            wrong = [Finding(at, what, f"at most {MOST_STEPS} steps in all", "use fewer events or a shorter trace")]
+        if wrong:
+            yield from wrong
+            return
+        links[change.link] = after.settled(rtt)
+
+
+def _steps(link: Direction) -> int:
+    match link.rate:
+        case Varying() as rate:
+            return len(rate.steps())
+        case Trace() as trace:
+            return len(trace.times())
+        case _:
+            return 0

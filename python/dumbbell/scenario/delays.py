@@ -1,0 +1,129 @@
+"""What comes on top of a link's delay, and what lets packets overtake each other."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from dumbbell.scenario.quantities import Correlation, Duration, Percent, QuantityError, Time
+from dumbbell.scenario.table import Table, shorthand, word_for_none
+from dumbbell.scenario.traces import File, delays, holding
+
+MOST_QUANTILES = 1001
+"""What a table of delays is reduced to: one per mille each."""
+
+
+class AnyJitter(Table):
+    """What all distributions have."""
+
+    correlation: Correlation = Field(
+        default=Correlation.parse("0 %"),
+        description="Of a packet's additional delay with that of the packet before (of their normal scores: the "
+        "distribution is kept).",
+    )
+
+
+class Uniform(AnyJitter):
+    """Any time between two, all alike."""
+
+    distribution: Literal["uniform"] = Field(default="uniform", description="Any time from min to max.")
+    min: Time = Field(default=Time(0), description="The least.")
+    max: Time = Field(description="The most.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Uniform:
+        if self.min > self.max:
+            what = f"min = {self.min} is above max = {self.max}"
+            raise QuantityError(what, "min at most max", f'write min = "{self.max}", max = "{self.min}"')
+        return self
+
+
+class Normal(AnyJitter):
+    """Gauss; what falls below zero is zero."""
+
+    distribution: Literal["normal"] = Field(description="Gauss; what falls below zero is zero.")
+    mean: Time = Field(description="Before what is below zero becomes zero.")
+    sd: Time = Field(description="Standard deviation, likewise.")
+
+
+class Pareto(AnyJitter):
+    """Pareto, type I: a heavy tail above a least value."""
+
+    distribution: Literal["pareto"] = Field(description="P(X > x) = (min / x) to the power of shape.")
+    min: Duration = Field(description="The least.")
+    shape: float = Field(le=1000, description="How steeply the tail falls, above 1.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Pareto:
+        if not self.shape > 1:
+            raise QuantityError(f"shape = {self.shape} has no mean", "a shape above 1", "write shape = 3")
+        return self
+
+
+class Measured(AnyJitter):
+    """As measured."""
+
+    distribution: Literal["table"] = Field(description="As measured.")
+    file: Annotated[File, holding(delays)] = Field(
+        description="File of one column of delays, in any order; their unit stands in its first line (`delay_ms`), "
+        "without one they are seconds."
+    )
+
+    def quantiles(self) -> list[int]:
+        """Delays in ns at equal steps of probability, the least first; linear between samples (Hyndman and Fan's type
+        7, numpy's default), rounded."""
+        samples = delays(self.file.text)
+        if len(samples) <= MOST_QUANTILES:
+            return list(samples)
+        found = []
+        for step in range(MOST_QUANTILES):
+            index, rest = divmod(step * (len(samples) - 1), MOST_QUANTILES - 1)
+            above = samples[min(index + 1, len(samples) - 1)]
+            found.append(samples[index] + round((above - samples[index]) * rest / (MOST_QUANTILES - 1)))
+        return found
+
+
+Jitter = Uniform | Normal | Pareto | Measured
+DISTRIBUTIONS: dict[str, type[AnyJitter]] = {
+    "uniform": Uniform,
+    "normal": Normal,
+    "pareto": Pareto,
+    "table": Measured,
+}
+"""Tables by the names of their distributions."""
+
+
+def _tag(value: Any) -> str:
+    name = (
+        value.get("distribution", "uniform") if isinstance(value, dict) else getattr(value, "distribution", "uniform")
+    )
+    return f"@{DISTRIBUTIONS[name].__name__}" if name in list(DISTRIBUTIONS) else f"@{name}"
+
+
+JitterTable = Annotated[
+    Annotated[Uniform, Tag("@Uniform")]
+    | Annotated[Normal, Tag("@Normal")]
+    | Annotated[Pareto, Tag("@Pareto")]
+    | Annotated[Measured, Tag("@Measured")],
+    Discriminator(_tag),
+]
+_ShortJitter = Annotated[JitterTable, BeforeValidator(lambda value: shorthand("max", value))]
+LinkJitter = Annotated[_ShortJitter | None, *word_for_none("none", Time | Literal["none"] | JitterTable)]
+"""A time alone: uniform from 0 to that."""
+
+
+class Reorder(Table):
+    """Packets that skip the delay and so overtake others."""
+
+    rate: Percent = Field(description="Share of candidates that do.")
+    correlation: Correlation = Field(
+        default=Correlation.parse("0 %"), description="With the candidate before. The rate is kept."
+    )
+    gap: int = Field(default=1, ge=1, le=1 << 53, strict=True, description="Every nth packet is a candidate.")
+    delay: Time = Field(default=Time(0), description="What they take instead of the link's delay and jitter.")
+
+
+_ShortReorder = Annotated[Reorder, BeforeValidator(lambda value: shorthand("rate", value))]
+LinkReorder = Annotated[_ShortReorder | None, *word_for_none("none", Percent | Literal["none"] | Reorder)]
+"""`"1 %"`, a table, or `"none"`."""

@@ -1,0 +1,78 @@
+"""What changes on the links during the run: `[[events]]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from dumbbell.scenario.link import LinkKeys
+from dumbbell.scenario.quantities import Duration, QuantityError, Time
+
+MOST_CHANGES = 10_000
+"""What all events of a scenario may amount to."""
+
+
+class Event(LinkKeys):
+    """At a moment a link changes: what is given replaces what was, the rest stays."""
+
+    at: Time = Field(description="When, counted from the start of the run.")
+    link: Literal["bottleneck", "bottleneck-reverse"] = Field(
+        default="bottleneck", description="Which link: forward or reverse."
+    )
+    down_for: Duration | None = Field(
+        default=None, description="The link is down from `at` on, for this long; instead of other changes."
+    )
+    every: Duration | None = Field(default=None, description="With down_for: again after this. Default: once.")
+    until: Time | None = Field(default=None, description="With every: no later than this. Default: the end of the run.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Event:
+        hint = 'write { at = "10 s", rate = "20 Mbit/s" }'
+        if not self.given() and self.down_for is None:
+            raise QuantityError("changes nothing", "at least one of the link's keys, or down_for", hint)
+        if self.given() and self.down_for is not None:
+            key = next(iter(self.given()))
+            raise QuantityError(f"down_for and {key}", "one of them", f"write another [[events]] for {key}")
+        for key, value, other in (("every", self.every, self.down_for), ("until", self.until, self.every)):
+            if value is not None and other is None:
+                what = "down_for" if key == "every" else "every"
+                raise QuantityError(f"{key} without {what}", f"{what}, too", f"leave {key} out")
+        if self.every is not None and self.down_for is not None and self.every <= self.down_for:
+            why = f"more than down_for, {self.down_for}"
+            raise QuantityError(f"every = {self.every}: the link would never be up", why, "raise every")
+        return self
+
+    def changes(self, end: int) -> Iterator[tuple[Time, LinkKeys]]:
+        """What it does, when: all before `end`."""
+        if self.down_for is None:
+            yield self.at, self
+            return
+        last = end if self.until is None else min(self.until, end - 1) + 1
+        for at in range(self.at, last, self.every) if self.every else [self.at]:
+            yield Time(at), LinkKeys(up=False)
+            if at + self.down_for < end:
+                yield Time(at + self.down_for), LinkKeys(up=True)
+
+    def count(self, end: int) -> int:
+        """How many changes there are, at most."""
+        return 1 if self.down_for is None else 2 * (1 if self.every is None else -(-(end - self.at) // self.every))
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of one link."""
+
+    at: Time
+    index: int
+    """Of the event in the file."""
+    link: str
+    keys: LinkKeys
+
+
+def timeline(events: Sequence[Event], end: int) -> list[Change]:
+    """All changes before `end` in the order of time; at the same time, in the order of the file."""
+    changes = [Change(at, i, event.link, keys) for i, event in enumerate(events) for at, keys in event.changes(end)]
+    return sorted(changes, key=lambda change: change.at)

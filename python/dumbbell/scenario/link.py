@@ -1,0 +1,150 @@
+"""The keys of a link: what the bottleneck, its other direction and an event are made of."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from dumbbell.scenario.delays import LinkJitter, LinkReorder
+from dumbbell.scenario.losses import LinkLoss, LinkSometimes
+from dumbbell.scenario.quantities import Amount, BufferSize, Duration, Packets, QuantityError, Rate, Size, Time
+from dumbbell.scenario.queues import LinkQueue
+from dumbbell.scenario.rates import LinkRate
+from dumbbell.scenario.table import Table, word_for_none
+
+
+class Policer(Table):
+    """A token bucket that drops what finds too few tokens."""
+
+    rate: Rate = Field(description="Of tokens.")
+    burst: Amount = Field(description="The bucket, full at the start: at least a full frame.")
+
+
+class Slots(Table):
+    """The link sends now and then only, several packets at once, as a shared channel that aggregates."""
+
+    interval: Duration | None = Field(default=None, description="From one slot to the next, always the same.")
+    min_interval: Duration | None = Field(default=None, description="At least; with max_interval, at random between.")
+    max_interval: Duration | None = Field(default=None, description="At most.")
+    packets: int | None = Field(
+        default=None, ge=1, le=1 << 30, strict=True, description="Packets a slot, at most. Default: all that wait."
+    )
+    bytes: Amount | None = Field(
+        default=None, description="Frames a slot: none begins once this many bytes are taken. Default: no limit."
+    )
+
+    @property
+    def intervals(self) -> tuple[Time, Time]:
+        """The least and the most."""
+        least, most = self.interval or self.min_interval, self.interval or self.max_interval
+        assert least is not None
+        assert most is not None
+        return least, most
+
+    @model_validator(mode="after")
+    def _check(self) -> Slots:
+        both = self.min_interval is not None and self.max_interval is not None
+        hint = 'write { interval = "2 ms" } or { min_interval = "1 ms", max_interval = "5 ms" }'
+        if (self.interval is None) != both or (self.min_interval is None) != (self.max_interval is None):
+            raise QuantityError("no interval", "either interval, or min_interval and max_interval", hint)
+        if both and self.intervals[0] > self.intervals[1]:
+            what = f"min_interval = {self.min_interval} is above max_interval = {self.max_interval}"
+            raise QuantityError(what, "min_interval at most max_interval", hint)
+        return self
+
+
+LinkPolicer = Annotated[Policer | None, *word_for_none("none", Policer | Literal["none"])]
+LinkSlots = Annotated[Slots | None, *word_for_none("none", Slots | Literal["none"])]
+DelayLine = Annotated[Packets | None, *word_for_none("unlimited", Packets | Literal["unlimited"])]
+
+
+class LinkKeys(Table):
+    """What is not given is not set: `model_fields_set` tells."""
+
+    up: bool = Field(default=True, strict=True, description="false: the link is down, what comes or waits is dropped.")
+    rate: LinkRate = Field(
+        default=None,
+        description="Of whole frames (1514 bytes for a full segment), or `unlimited`; or a table, for a rate that "
+        "changes by itself. `reverse`: by default as forward.",
+    )
+    buffer: BufferSize | None = Field(
+        default=None,
+        description="Room for waiting packets, the one in service not counted: bytes of whole frames, packets, a time "
+        "at the link's rate, or multiples of the BDP (the link's rate times the largest base RTT). Default: 1 bdp; "
+        "`reverse`: as forward.",
+    )
+    queue: LinkQueue | None = Field(
+        default=None,
+        description="Queue discipline: its name, or a table with its kind and parameters. Default: drop-tail; "
+        "`reverse`: as forward.",
+    )
+    overhead: Size | None = Field(
+        default=None,
+        le=65535,
+        description="Added to each frame's size, in the rate and in the buffer, e.g. 24 B for Ethernet's preamble, FCS "
+        "and gap. Default: 0 B; `reverse`: as forward.",
+    )
+    delay: Time | None = Field(
+        default=None,
+        description="Propagation delay in this direction. Default: half of the smallest RTT, or what is left.",
+    )
+    jitter: LinkJitter = Field(
+        default=None,
+        description="On top of the delay: a time for uniform jitter from 0 to that, or a table such as "
+        '{ distribution = "normal", mean = "2 ms", sd = "1 ms" }. Default: none.',
+    )
+    reordering: bool = Field(
+        default=False,
+        strict=True,
+        description="true: packets whose jitter is smaller overtake others. false: they wait for the one before.",
+    )
+    reorder: LinkReorder = Field(
+        default=None, description='Packets that skip the delay, e.g. "1 %", or a table. Default: none.'
+    )
+    delay_line: DelayLine = Field(
+        default=None,
+        description="How many packets may propagate at a time; more are dropped, as by netem's limit. Default: "
+        "`unlimited`.",
+    )
+    loss: LinkLoss = Field(
+        default=[],
+        description='Random loss, e.g. "1 %" or { rate = "1 %", position = "after-queue" }; other models by `model`; '
+        "or a list of them. Default: none.",
+    )
+    duplicate: LinkSometimes = Field(default=None, description='Packets that come twice, e.g. "0.1 %". Default: none.')
+    corrupt: LinkSometimes = Field(
+        default=None, description='Packets of which a bit is flipped, e.g. "0.1 %". Default: none.'
+    )
+    policer: LinkPolicer = Field(
+        default=None,
+        description='Drops what exceeds a rate before it reaches the queue, e.g. { rate = "8 Mbit/s", '
+        'burst = "30 kB" }. Default: none.',
+    )
+    slots: LinkSlots = Field(
+        default=None,
+        description='When the link may send, e.g. { interval = "2 ms", packets = 32 }. Default: at any time.',
+    )
+
+    def given(self) -> dict[str, Any]:
+        """The link's keys that are written down, with their values."""
+        keys = LinkKeys.model_fields
+        return {key: getattr(self, key) for key in keys if key in self.model_fields_set and not self._is_blank(key)}
+
+    def _is_blank(self, key: str) -> bool:
+        """`None` from Python, for a key in which it is no value."""
+        return getattr(self, key) is None and key in ("buffer", "queue", "overhead", "delay")
+
+
+class Reverse(LinkKeys):
+    """The bottleneck from right to left: rate, buffer, queue and overhead are as forward unless given."""
+
+
+class Bottleneck(LinkKeys):
+    """The shaped link from left to right."""
+
+    rate: LinkRate = Field(
+        description="Of whole frames (1514 bytes for a full segment), or `unlimited`; or a table, for a rate that "
+        "changes by itself."
+    )
+    reverse: Reverse = Field(default=Reverse(), description="The direction from right to left, where it differs.")

@@ -1,0 +1,203 @@
+"""What takes packets away, doubles or damages them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from dumbbell.scenario.quantities import Correlation, Percent, QuantityError
+from dumbbell.scenario.table import Table, shorthand, word_for_none
+from dumbbell.scenario.traces import File, holding, indices
+
+_ALL, _NONE = Percent.parse("100 %"), Percent.parse("0 %")
+_UNCORRELATED = Correlation.parse("0 %")
+
+
+class AnyLoss(Table):
+    """What all loss processes have."""
+
+    position: Literal["before-queue", "after-queue"] = Field(
+        default="before-queue",
+        description="Where: before a packet reaches the queue, or after it has left the serializer and taken its share "
+        "of the rate.",
+    )
+
+
+class Independent(AnyLoss):
+    """Each packet on its own, with the same probability."""
+
+    model: Literal["independent"] = Field(default="independent", description="Each packet on its own.")
+    rate: Percent = Field(description="Share of packets that are lost.")
+
+
+class Correlated(AnyLoss):
+    """Losses in clusters: a two-state Markov chain that keeps the rate."""
+
+    model: Literal["correlated"] = Field(description="Losses in clusters, at the same rate.")
+    rate: Percent = Field(description="Share of packets that are lost.")
+    correlation: Correlation = Field(description="Of a packet's fate with that of the packet before.")
+
+
+class Netem(AnyLoss):
+    """netem's `loss PERCENT CORRELATION`, whose real rate falls as the correlation rises."""
+
+    model: Literal["netem"] = Field(description="As netem's correlator loses, which is less than it is asked to.")
+    rate: Percent = Field(description="As netem's PERCENT.")
+    correlation: Correlation = Field(default=_UNCORRELATED, description="As netem's CORRELATION.")
+
+
+class GilbertElliott(AnyLoss):
+    """A good and a bad state, each with its own loss (netem's `gemodel`)."""
+
+    model: Literal["gilbert-elliott"] = Field(description="A good and a bad state, each with its own loss.")
+    p: Percent = Field(description="Probability to go from good to bad, per packet.")
+    r: Percent = Field(description="Probability to go from bad to good, per packet.")
+    loss_bad: Percent = Field(default=_ALL, description="Share lost in the bad state: netem's 1-h.")
+    loss_good: Percent = Field(default=_NONE, description="Share lost in the good state: netem's 1-k.")
+
+
+class FourState(AnyLoss):
+    """netem's `loss state`: a gap with isolated losses and a burst with isolated arrivals."""
+
+    model: Literal["four-state"] = Field(description="netem's Markov chain of four states.")
+    p13: Percent = Field(description="From 1 (received, in a gap) to 3 (lost, in a burst).")
+    p31: Percent | None = Field(default=None, description="From 3 to 1. Default: 100 % - p13.")
+    p32: Percent = Field(default=_NONE, description="From 3 to 2 (received, in a burst).")
+    p23: Percent = Field(default=_ALL, description="From 2 to 3.")
+    p14: Percent = Field(default=_NONE, description="From 1 to 4 (lost alone, in a gap).")
+
+    @property
+    def leaves_3(self) -> Percent:
+        """p31 with its default."""
+        return Percent(100 - self.p13.percent) if self.p31 is None else self.p31
+
+    @model_validator(mode="after")
+    def _check(self) -> FourState:
+        for a, b in (("p13", "p14"), ("p31", "p32")):
+            first = self.leaves_3 if a == "p31" else self.p13
+            if first.percent + getattr(self, b).percent > 100:
+                what = f"{a} and {b} make more than 100 %"
+                raise QuantityError(what, "at most 100 % for all ways out of a state", f"lower {a} or {b}")
+        return self
+
+
+class Burst(AnyLoss):
+    """Bursts of equal length that begin at random."""
+
+    model: Literal["burst"] = Field(description="Bursts of equal length.")
+    rate: Percent = Field(description="Share of packets that are lost.")
+    packets: int = Field(ge=1, le=1_000_000, strict=True, description="Packets in a row that each burst loses.")
+
+
+class Periodic(AnyLoss):
+    """Every nth packet."""
+
+    model: Literal["periodic"] = Field(description="Every nth packet.")
+    every: int = Field(ge=1, le=1 << 53, strict=True, description="n.")
+    offset: int | None = Field(
+        default=None, ge=0, strict=True, description="How many pass before the first loss. Default: n - 1."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Periodic:
+        if self.offset is not None and self.offset >= self.every:
+            what = f"offset = {self.offset} is not below every = {self.every}"
+            raise QuantityError(what, f"0 to {self.every - 1}", "leave offset out to lose the nth packet first")
+        return self
+
+
+class LossTrace(AnyLoss):
+    """As recorded."""
+
+    model: Literal["trace"] = Field(description="The packets that a record names.")
+    file: Annotated[File, holding(indices)] | None = Field(
+        default=None, description="File with the index of a lost packet per line, counted from 0 and rising."
+    )
+    lost: list[Annotated[int, Field(ge=0, le=1 << 53, strict=True)]] | None = Field(
+        default=None, min_length=1, description="The same in the scenario: [3, 17, 18]."
+    )
+    repeat: int | None = Field(
+        default=None,
+        ge=1,
+        le=1 << 53,
+        strict=True,
+        description="Packets after which it begins again. Default: never; after the last one nothing is lost.",
+    )
+
+    def indices(self) -> list[int]:
+        """Of lost packets, rising."""
+        return list(indices(self.file.text)) if self.file else list(self.lost or [])
+
+    @model_validator(mode="after")
+    def _check(self) -> LossTrace:
+        hint = "write lost = [3, 17]"
+        if (self.file is None) == (self.lost is None):
+            what = "neither file nor lost" if self.file is None else "both file and lost"
+            raise QuantityError(what, "one of them", hint)
+        found = self.indices()
+        if any(after <= before for before, after in pairwise(found)):
+            raise QuantityError("lost does not rise", "indices that rise, each once", hint)
+        if self.repeat is not None and found[-1] >= self.repeat:
+            what = f"packet {found[-1]} lies beyond repeat = {self.repeat}"
+            raise QuantityError(what, f"at least {found[-1] + 1}, the packets of the whole record", "raise repeat")
+        return self
+
+
+MODELS: dict[str, type[AnyLoss]] = {
+    "independent": Independent,
+    "correlated": Correlated,
+    "netem": Netem,
+    "gilbert-elliott": GilbertElliott,
+    "four-state": FourState,
+    "burst": Burst,
+    "periodic": Periodic,
+    "trace": LossTrace,
+}
+"""Tables by the names of their models."""
+
+
+def _tag(value: Any) -> str:
+    model = value.get("model", "independent") if isinstance(value, dict) else getattr(value, "model", "independent")
+    return f"@{MODELS[model].__name__}" if model in list(MODELS) else f"@{model}"
+
+
+LossTable = Annotated[
+    Annotated[Independent, Tag("@Independent")]
+    | Annotated[Correlated, Tag("@Correlated")]
+    | Annotated[Netem, Tag("@Netem")]
+    | Annotated[GilbertElliott, Tag("@GilbertElliott")]
+    | Annotated[FourState, Tag("@FourState")]
+    | Annotated[Burst, Tag("@Burst")]
+    | Annotated[Periodic, Tag("@Periodic")]
+    | Annotated[LossTrace, Tag("@LossTrace")],
+    Discriminator(_tag),
+]
+
+
+def _losses(value: Any) -> Any:
+    if value == "none":
+        return []
+    return [shorthand("rate", part) for part in (value if isinstance(value, list) else [value])]
+
+
+LinkLoss = Annotated[
+    list[LossTable],
+    BeforeValidator(_losses, json_schema_input_type=Percent | Literal["none"] | LossTable | list[Percent | LossTable]),
+]
+"""Processes, each on its own."""
+
+
+class Sometimes(Table):
+    """Something that befalls a packet with some probability."""
+
+    rate: Percent = Field(description="Share of packets.")
+    correlation: Correlation = Field(
+        default=_UNCORRELATED, description="Of a packet's fate with that of the packet before. The rate is kept."
+    )
+
+
+_SometimesTable = Annotated[Sometimes, BeforeValidator(lambda value: shorthand("rate", value))]
+LinkSometimes = Annotated[_SometimesTable | None, *word_for_none("none", Percent | Literal["none"] | Sometimes)]
+"""`"0.1 %"`, a table, or `"none"`."""

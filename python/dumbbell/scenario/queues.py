@@ -1,0 +1,174 @@
+"""Queue disciplines, each with its parameters by the names and with the defaults of the text that defines it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
+
+from dumbbell.scenario.quantities import Amount, BufferSize, Duration, Percent, QuantityError, Time
+from dumbbell.scenario.table import Table, shorthand
+
+
+def _threshold(value: BufferSize) -> BufferSize:
+    if value.kind in ("bdp", "unlimited"):
+        expected = "bytes, packets, or the time that a packet has waited"
+        raise QuantityError(f"{value} is no threshold for marking", expected, 'write "30 packets", "60 kB" or "1 ms"')
+    return value
+
+
+_ECN = "Mark packets of ECN-capable flows instead of dropping them."
+_CE_TIME = "Mark ECN-capable packets that have waited longer than this, whatever else. Default: none."
+_TARGET = "Delay that may stand for an interval."
+_INTERVAL = "About the longest RTT: what is above target for longer is no burst."
+
+
+class Fifo(Table):
+    """First in, first out."""
+
+    kind: Literal["drop-tail", "drop-head"] = Field(
+        description="drop-tail: what does not fit is dropped. drop-head: the oldest are dropped until it fits."
+    )
+    ce_threshold: Annotated[BufferSize, AfterValidator(_threshold)] | None = Field(
+        default=None,
+        description="Mark ECN-capable packets: in bytes or packets, if more than this waits when one comes (DCTCP's "
+        "step, RFC 8257); a time, if it has waited longer when it leaves. Default: none.",
+    )
+
+
+class Red(Table):
+    """Random Early Detection (Floyd and Jacobson 1993), gentle; `ared` adapts max_p (Floyd, Gummadi, Shenker 2001)."""
+
+    kind: Literal["red", "ared"] = Field(description="Random Early Detection; ared: the same as adaptive = true.")
+    min_th: BufferSize | None = Field(
+        default=None, description="Average queue below which nothing is dropped. Default: a third of max_th."
+    )
+    max_th: BufferSize | None = Field(
+        default=None,
+        description="Average queue at which max_p is reached. Default: three times min_th, or else half of the buffer.",
+    )
+    max_p: Percent = Field(default=Percent.parse("10 %"), description="Probability of a drop at max_th.")
+    weight: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="Of the newest queue length in the average, w_q. Default: 0.002; if adaptive, so that the average "
+        "follows within a second.",
+    )
+    average_packet: Amount | None = Field(
+        default=None, le=65536, description="To age the average while nothing comes. Default: a full frame."
+    )
+    gentle: bool = Field(
+        default=True, strict=True, description="From max_th to twice that the probability rises to 1. If not, at once."
+    )
+    adaptive: bool = Field(
+        default=False, strict=True, description="Adapt max_p so that the average stays in the middle (ARED)."
+    )
+    ecn: bool = Field(default=False, strict=True, description=_ECN)
+
+
+class Codel(Table):
+    """Controlled Delay (RFC 8289)."""
+
+    kind: Literal["codel"] = Field(description="Controlled Delay, RFC 8289.")
+    target: Duration = Field(default=Duration(5_000_000), description=_TARGET)
+    interval: Duration = Field(default=Duration(100_000_000), description=_INTERVAL)
+    ecn: bool = Field(default=False, strict=True, description=_ECN)
+    ce_threshold: Time | None = Field(default=None, description=_CE_TIME)
+
+
+class FqCodel(Table):
+    """Flow Queue CoDel (RFC 8290)."""
+
+    kind: Literal["fq-codel"] = Field(description="Flow Queue CoDel, RFC 8290.")
+    target: Duration = Field(default=Duration(5_000_000), description=_TARGET)
+    interval: Duration = Field(default=Duration(100_000_000), description=_INTERVAL)
+    quantum: Amount = Field(
+        default=Amount(1514), le=1 << 30, description="Bytes that a flow may send before the next one's turn."
+    )
+    flows: int = Field(default=1024, ge=1, le=65536, strict=True, description="Queues that flows are hashed into.")
+    ecn: bool = Field(default=True, strict=True, description=_ECN)
+    ce_threshold: Time | None = Field(default=None, description=_CE_TIME)
+
+
+class Pie(Table):
+    """Proportional Integral controller Enhanced (RFC 8033)."""
+
+    kind: Literal["pie"] = Field(description="Proportional Integral controller Enhanced, RFC 8033.")
+    target: Duration = Field(default=Duration(15_000_000), description="Delay to hold, QDELAY_REF.")
+    t_update: Duration = Field(default=Duration(15_000_000), description="How often the probability is reckoned.")
+    alpha: float = Field(default=0.125, ge=0, le=1000, description="Weight of the delay's distance from target, in Hz.")
+    beta: float = Field(default=1.25, ge=0, le=1000, description="Weight of the delay's change, in Hz.")
+    max_burst: Time = Field(default=Time(150_000_000), description="A burst that is let through after idle times.")
+    ecn: bool = Field(default=False, strict=True, description=_ECN)
+    mark_ecnth: Percent = Field(
+        default=Percent.parse("10 %"), description="Probability above which packets are dropped in spite of ECN."
+    )
+
+
+class Fq(Table):
+    """Fair queueing of flows by deficit round robin (Shreedhar and Varghese 1996)."""
+
+    kind: Literal["fq"] = Field(description="Fair queueing by deficit round robin; the longest queue loses packets.")
+    quantum: Amount = Field(
+        default=Amount(1514), le=1 << 30, description="Bytes that a flow may send before the next one's turn."
+    )
+    flows: int = Field(default=1024, ge=1, le=65536, strict=True, description="Queues that flows are hashed into.")
+
+
+class Dualpi2(Table):
+    """DualPI2, the coupled AQM of L4S (RFC 9332)."""
+
+    kind: Literal["dualpi2"] = Field(description="A queue for ECT(1) and CE, one for the rest, coupled. RFC 9332.")
+    target: Duration = Field(default=Duration(15_000_000), description="Delay of the classic queue to hold.")
+    t_update: Duration = Field(default=Duration(16_000_000), description="How often the probability is reckoned.")
+    alpha: float = Field(default=0.16, ge=0, le=1000, description="Integral gain, in Hz.")
+    beta: float = Field(default=3.2, ge=0, le=1000, description="Proportional gain, in Hz.")
+    k: float = Field(default=2.0, gt=0, le=1000, description="Coupling factor.")
+    step: Time = Field(
+        default=Time(1_000_000), description="The low-latency queue marks packets that have waited longer than this."
+    )
+    classic_share: Percent = Field(
+        default=Percent.parse("10 %"), description="Share of the link that the classic queue is sure of."
+    )
+
+
+KINDS: dict[str, type[Table]] = {
+    "drop-tail": Fifo,
+    "drop-head": Fifo,
+    "red": Red,
+    "ared": Red,
+    "codel": Codel,
+    "fq-codel": FqCodel,
+    "pie": Pie,
+    "fq": Fq,
+    "dualpi2": Dualpi2,
+}
+"""Models by the names of their disciplines."""
+
+
+def _tag(value: Any) -> str | None:
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    return None if kind is None else f"@{KINDS[kind].__name__}" if kind in list(KINDS) else f"@{kind}"
+
+
+AnyQueue = Annotated[
+    Annotated[Fifo, Tag("@Fifo")]
+    | Annotated[Red, Tag("@Red")]
+    | Annotated[Codel, Tag("@Codel")]
+    | Annotated[FqCodel, Tag("@FqCodel")]
+    | Annotated[Pie, Tag("@Pie")]
+    | Annotated[Fq, Tag("@Fq")]
+    | Annotated[Dualpi2, Tag("@Dualpi2")],
+    Discriminator(_tag),
+]
+
+LinkQueue = Annotated[
+    AnyQueue,
+    BeforeValidator(
+        lambda value: shorthand("kind", value),
+        json_schema_input_type=AnyQueue
+        | Literal["drop-tail", "drop-head", "red", "ared", "codel", "fq-codel", "pie", "fq", "dualpi2"],
+    ),
+]
+"""The name alone is the discipline with its defaults."""
