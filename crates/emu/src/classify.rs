@@ -20,6 +20,8 @@ pub(crate) struct Class {
     pub flow: u16,
     /// Index of the destination host among the plan's nodes.
     pub to: u16,
+    /// Of the tuple; the same in every run.
+    pub flow_hash: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -63,7 +65,7 @@ impl Classifier {
             return class;
         }
         let to = self.hosts.iter().find(|(address, _)| *address == tuple.dst).map(|&(_, node)| node);
-        let class = to.map(|to| Class { flow: self.flow_of(tuple), to });
+        let class = to.map(|to| Class { flow: self.flow_of(tuple), to, flow_hash: tuple.hash() });
         self.known.insert(tuple, class);
         class
     }
@@ -119,9 +121,10 @@ mod tests {
     #[test]
     fn data_and_acks_belong_to_the_same_flow() {
         let mut c = Classifier::new(&plan(&[flow("f1", 5000, tcp()), flow("f2", 5001, tcp())]));
-        assert_eq!(c.classify(tuple(TCP)), Some(Class { flow: 1, to: 1 }));
-        assert_eq!(c.classify(reverse(tuple(TCP))), Some(Class { flow: 1, to: 0 }));
-        assert_eq!(c.classify(tuple(UDP)), Some(Class { flow: 2, to: 1 }));
+        let mut class = |t| c.classify(t).map(|class| (class.flow, class.to));
+        assert_eq!(class(tuple(TCP)), Some((1, 1)));
+        assert_eq!(class(reverse(tuple(TCP))), Some((1, 0)));
+        assert_eq!(class(tuple(UDP)), Some((2, 1)));
     }
 
     #[test]

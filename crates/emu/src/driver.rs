@@ -10,7 +10,7 @@ use units::{Duration, Time};
 use crate::Port;
 use crate::arena::Arena;
 use crate::clock::StampClock;
-use crate::frame::Header;
+use crate::frame::{self, Header};
 use crate::transmit::{BATCH, Frame, Transmitter};
 
 /// What the driver remembers of a packet inside the network, by its arena slot.
@@ -39,6 +39,7 @@ pub(crate) struct Driver {
     pub send_errors: u64,
     pub send_error: Option<String>,
     pub dropped: u64,
+    pub duplicated: u64,
     pub left: u64,
     /// Index of the port of each of the plan's nodes.
     port_of: Vec<Option<u16>>,
@@ -67,6 +68,7 @@ impl Driver {
             send_errors: 0,
             send_error: None,
             dropped: 0,
+            duplicated: 0,
             left: 0,
             ends: ports.iter().map(|p| [p.mac, p.gateway_mac].concat().try_into().expect("twice six bytes")).collect(),
             port_of: plan.nodes.iter().map(|node| port(node.name())).collect(),
@@ -135,6 +137,11 @@ impl Driver {
         Some(slot)
     }
 
+    fn frame(&mut self, slot: u32) -> &mut [u8] {
+        // SAFETY: the slot is in use and holds `len` bytes, and nobody else looks at it.
+        unsafe { std::slice::from_raw_parts_mut(self.arena.at(slot), self.inside[slot as usize].len as usize) }
+    }
+
     fn port(&self, node: u16) -> usize {
         usize::from(self.port_of[usize::from(node)].expect("packets go to hosts, each host has a port"))
     }
@@ -143,6 +150,12 @@ impl Driver {
 impl Sink for Driver {
     fn passed(&mut self, link: u32, passage: &Passage, last: bool) {
         let slot = passage.packet.handle;
+        if passage.mark.is_some() {
+            frame::mark(self.frame(slot));
+        }
+        if let Some(which) = passage.corruption {
+            frame::corrupt(self.frame(slot), which);
+        }
         if passage.fate != Fate::Delivered {
             self.record(link, *passage, None);
             self.dropped += 1;
@@ -157,5 +170,15 @@ impl Sink for Driver {
     fn delivered(&mut self, packet: Packet, at: Time) {
         let port = self.port(packet.to) as u16;
         self.due.push_back(Due { slot: packet.handle, port, at });
+    }
+
+    fn copied(&mut self, packet: Packet) -> Option<Packet> {
+        let inside = self.inside[packet.handle as usize];
+        // SAFETY: the slot is in use and holds `len` bytes; the copy goes to another one.
+        let frame = unsafe { std::slice::from_raw_parts(self.arena.at(packet.handle), inside.len as usize) };
+        let handle = self.arena.store(frame)?;
+        self.inside[handle as usize] = inside;
+        self.duplicated += 1;
+        Some(Packet { handle, ..packet })
     }
 }

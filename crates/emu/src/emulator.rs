@@ -13,7 +13,7 @@ use units::{Duration, Time};
 
 use crate::Port;
 use crate::arena::{Arena, SLOT};
-use crate::classify::Classifier;
+use crate::classify::{Class, Classifier};
 use crate::clock::StampClock;
 use crate::driver::Driver;
 use crate::frame;
@@ -55,13 +55,14 @@ pub fn run(
     let mut origin = [0; 8];
     control.read_exact(&mut origin).context("waiting for the run's origin")?;
     let clock = StampClock::new(i64::from_le_bytes(origin));
+    let transparent = plan.transparent_links();
     let mut emulator = Emulator {
         urgency: Urgency::new(clock.now()),
         clock,
         classifier: Classifier::new(plan),
         network: Network::new(plan)?,
         ingress: ingress(plan, ports),
-        logged: (0..).zip(&plan.links).filter(|(_, link)| !link.is_transparent()).map(|(i, _)| i).collect(),
+        logged: (0..).zip(&transparent).filter(|(_, transparent)| !**transparent).map(|(i, _)| i).collect(),
         sleep: Sleep::new(plan.emulate.spin_ns),
         interval: plan.record.sample_interval_ns,
         next_tick: Time::ZERO,
@@ -178,8 +179,9 @@ impl Emulator {
                     let handle = self.driver.admit(captured.frame, &header, class.to);
                     self.counts.arena_overflows += u64::from(handle.is_none());
                     handle.map(|handle| {
-                        let id = self.counts.entered;
-                        (Packet { id, size: captured.len, handle, flow: class.flow, to: class.to }, node)
+                        let (id, size) = (self.counts.entered, captured.len);
+                        let Class { flow, to, flow_hash } = class;
+                        (Packet { id, size, handle, flow_hash, flow, to, ecn: header.ecn }, node)
                     })
                 }
                 (Some(_), Some(_), Some(_)) => {
@@ -224,7 +226,8 @@ impl Emulator {
                 let state = &mut self.network.links_mut()[usize::from(link)];
                 let (counters, backlog) = (state.counters(), state.backlog());
                 let queue_bytes_max = state.take_queue_bytes_max();
-                self.links.push(LinkRow { time, link, counters, backlog, queue_bytes_max });
+                let capacity_bytes = state.capacity_bytes(time);
+                self.links.push(LinkRow { time, link, counters, backlog, queue_bytes_max, capacity_bytes });
             }
             self.next_tick += self.interval;
         }
@@ -272,7 +275,7 @@ impl Emulator {
         let ended = self.clock.now();
         self.counts.ring_drops += self.ring.take_drops()?;
         let inside: Vec<_> = self.network.inside().collect();
-        for &(link, passage) in inside.iter().filter(|(link, _)| !plan.links[*link as usize].is_transparent()) {
+        for &(link, passage) in inside.iter().filter(|(link, _)| self.logged.contains(&(*link as u16))) {
             self.driver.record(link, passage, None);
         }
         let ThreadTimes { cpu_s, run_delay_s } = ThreadTimes::now().since(before);
@@ -305,6 +308,7 @@ impl Emulator {
             entered_packets: self.counts.entered,
             left_packets: self.driver.left + self.driver.send_errors,
             dropped_packets: self.driver.dropped,
+            duplicated_packets: self.driver.duplicated,
             inside_packets: inside.len() as u64,
             links: plan.links.iter().zip(self.network.links()).map(LinkReport::from).collect(),
             scheduling: self.urgency.scheduling(),

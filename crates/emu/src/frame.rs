@@ -1,5 +1,7 @@
 use std::net::Ipv4Addr;
 
+use link::Ecn;
+
 const ETHERNET: usize = 14;
 const IPV4: u16 = 0x0800;
 
@@ -16,10 +18,20 @@ pub(crate) struct Tuple {
     pub protocol: u8,
 }
 
+impl Tuple {
+    /// A hash that is the same everywhere and always: queues that hash flows must not depend on the machine.
+    pub(crate) fn hash(self) -> u32 {
+        let ports = u64::from(self.sport) << 24 | u64::from(self.dport) << 8 | u64::from(self.protocol);
+        let addresses = u64::from(self.src.to_bits()) << 32 | u64::from(self.dst.to_bits());
+        (link::mix(addresses ^ link::mix(ports)) >> 32) as u32
+    }
+}
+
 /// What the emulator needs to know of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub tuple: Tuple,
+    pub ecn: Ecn,
     pub payload_bytes: u32,
     pub tcp_seq: Option<u32>,
 }
@@ -52,7 +64,32 @@ pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
             header_total += 8;
         }
     }
-    Some(Header { tuple, payload_bytes: total.saturating_sub(header_total) as u32, tcp_seq })
+    let ecn = Ecn::from_tos(ip[1]);
+    Some(Header { tuple, ecn, payload_bytes: total.saturating_sub(header_total) as u32, tcp_seq })
+}
+
+/// Set Congestion Experienced in a frame that [`parse`] has read, and keep the header's checksum right (RFC 1624).
+pub(crate) fn mark(frame: &mut [u8]) {
+    let ip = &mut frame[ETHERNET..];
+    let before = u16::from_be_bytes([ip[0], ip[1]]);
+    ip[1] |= 3;
+    let after = u16::from_be_bytes([ip[0], ip[1]]);
+    let checksum = u16::from_be_bytes([ip[10], ip[11]]);
+    // Equation 3: the one's complement sum of the old sum, the old field's complement and the new field.
+    let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    ip[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+}
+
+/// Flip the bit of a frame's TCP or UDP segment that `which` of 2^32 says: its checksum will tell.
+pub(crate) fn corrupt(frame: &mut [u8], which: u32) {
+    let header_bytes = usize::from(frame[ETHERNET] & 0xf) * 4;
+    let segment = &mut frame[ETHERNET + header_bytes..];
+    let bit = (u64::from(which) * (segment.len() as u64 * 8)) >> 32;
+    if let Some(byte) = segment.get_mut(bit as usize / 8) {
+        *byte ^= 1 << (bit % 8);
+    }
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -97,7 +134,10 @@ pub(crate) mod tests {
     fn a_full_segment_with_timestamps_carries_1448_bytes() {
         let f = frame(tuple(TCP), 77, 1448);
         assert_eq!(f.len(), 1514);
-        assert_eq!(parse(&f), Some(Header { tuple: tuple(TCP), payload_bytes: 1448, tcp_seq: Some(77) }));
+        assert_eq!(
+            parse(&f),
+            Some(Header { tuple: tuple(TCP), ecn: Ecn::NotEct, payload_bytes: 1448, tcp_seq: Some(77) })
+        );
     }
 
     #[test]
@@ -111,6 +151,39 @@ pub(crate) mod tests {
         let mut f = frame(tuple(UDP), 0, 100);
         f[ETHERNET + 7] = 185;
         assert_eq!(parse(&f).unwrap().tuple.dport, 0);
+    }
+
+    /// The one's complement sum of an IPv4 header, which is 0xffff if its checksum is right (RFC 1071).
+    fn header_sum(frame: &[u8]) -> u32 {
+        let words = frame[ETHERNET..ETHERNET + 20].chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));
+        let sum: u32 = words.sum();
+        (sum & 0xffff) + (sum >> 16)
+    }
+
+    #[test]
+    fn a_mark_keeps_the_checksum_right() {
+        for tos in [1u8, 2, 0xb9, 0xfe] {
+            let mut f = frame(tuple(TCP), 1, 10);
+            f[ETHERNET + 1] = tos;
+            let sum = header_sum(&f);
+            f[ETHERNET + 10..ETHERNET + 12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+            assert_eq!(header_sum(&f), 0xffff);
+            mark(&mut f);
+            assert_eq!((f[ETHERNET + 1], header_sum(&f)), (tos | 3, 0xffff));
+            assert_eq!(parse(&f).unwrap().ecn, Ecn::Ce);
+        }
+    }
+
+    #[test]
+    fn corruption_flips_one_bit_of_the_segment() {
+        let whole = frame(tuple(UDP), 0, 100);
+        for which in [0, 1 << 20, u32::MAX / 3, u32::MAX] {
+            let mut f = whole.clone();
+            corrupt(&mut f, which);
+            let flipped: u32 = f.iter().zip(&whole).map(|(a, b)| (a ^ b).count_ones()).sum();
+            assert_eq!(flipped, 1);
+            assert_eq!(f[..ETHERNET + 20], whole[..ETHERNET + 20]);
+        }
     }
 
     #[test]

@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+
+use link::Fate;
 use realtime::{Quantiles, Scheduling};
 use serde::Serialize;
 use units::{Duration, Time};
@@ -47,6 +50,8 @@ pub struct EmulatorReport {
     pub left_packets: u64,
     /// Packets that were dropped or lost in it.
     pub dropped_packets: u64,
+    /// Copies that its links made.
+    pub duplicated_packets: u64,
     /// Packets in it at the end.
     pub inside_packets: u64,
     /// Link by link.
@@ -72,15 +77,23 @@ pub struct LinkReport {
     pub delivered_packets: u64,
     /// Reached the other end.
     pub delivered_bytes: u64,
-    /// No room in the queue.
-    pub dropped_tail: u64,
-    /// Random loss before the queue.
+    /// Packets that the link dropped, by reason: a queue, a policer, a full delay line, a link that was down.
+    pub dropped: BTreeMap<&'static str, u64>,
+    /// Random or recorded loss before the queue.
     pub lost_before: u64,
-    /// Random loss after serialisation.
+    /// Random or recorded loss after serialisation.
     pub lost_after: u64,
+    /// Copies that it made.
+    pub duplicated: u64,
+    /// Packets on which it set Congestion Experienced.
+    pub marked: u64,
+    /// Packets that overtook another.
+    pub reordered: u64,
+    /// Packets with a flipped bit.
+    pub corrupted: u64,
     /// Still there at the end.
     pub inside: u64,
-    /// For how long its serializer was sending.
+    /// For how long its serializer was busy with packets that have left it.
     pub busy_ns: i64,
 }
 
@@ -91,11 +104,15 @@ impl From<(&plan::Link, &link::Link)> for LinkReport {
             name: spec.name.clone(),
             arrived_bytes: c.arrived_bytes,
             arrived_packets: c.arrived_packets,
-            delivered_packets: c.delivered_packets,
+            delivered_packets: c.delivered_packets(),
             delivered_bytes: c.delivered_bytes,
-            dropped_tail: c.dropped_tail,
-            lost_before: c.lost_before,
-            lost_after: c.lost_after,
+            dropped: Fate::DROPS.iter().map(|&fate| (fate.name(), c.of(fate))).collect(),
+            lost_before: c.of(Fate::LostBefore),
+            lost_after: c.of(Fate::LostAfter),
+            duplicated: c.duplicated_packets,
+            marked: c.marked_packets,
+            reordered: c.reordered_packets,
+            corrupted: c.corrupted_packets,
             inside: c.inside(),
             busy_ns: link.busy().as_nanos(),
         }

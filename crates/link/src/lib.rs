@@ -1,26 +1,21 @@
 //! A unidirectional link as a pure state machine, and networks of them.
 //!
-//! A [`Link`] is loss before -> queue -> serializer -> propagation -> loss after. It has no clock: `now` is an argument,
-//! integer nanoseconds since the run's origin. It draws no hidden randomness: the fate of the nth packet follows from
-//! the seed, the link's name and n. The emulator and the simulator run the same code.
+//! A [`Link`] is loss before -> duplication -> policer -> queue -> slots -> serializer -> propagation -> loss after. It has
+//! no clock: `now` is an argument, integer nanoseconds since the run's origin. It draws no hidden randomness: the fate of
+//! the nth packet follows from the seed, the link's name and n. The emulator and the simulator run the same code.
 //!
 //! ```
 //! use link::{Link, Packet};
 //! use units::{Duration, Rate, Time};
 //!
 //! let spec = plan::Link {
-//!     name: "bottleneck".into(),
-//!     from: "a".into(),
-//!     to: "b".into(),
 //!     rate_bps: Rate::from_bps(100_000_000),
 //!     delay_ns: Duration::from_millis(15),
 //!     buffer: plan::Buffer::Bytes(375_000),
-//!     loss_before: 0.0,
-//!     loss_after: 0.0,
-//!     overhead_bytes: 0,
+//!     ..plan::Link::transparent("bottleneck", "a", "b")
 //! };
 //! let mut link = Link::new(&spec, 1);
-//! link.push(Packet { id: 1, size: 1514, ..Packet::default() }, Time::ZERO).unwrap();
+//! link.push(Packet { id: 1, size: 1514, ..Packet::default() }, Time::ZERO);
 //! let due = link.next_event(); // the last bit leaves after 121.12 us ...
 //! assert_eq!(due, Time(121_120));
 //! assert!(link.poll(due).is_none());
@@ -28,17 +23,26 @@
 //! assert_eq!(link.poll(due).unwrap().delivery, Some(Time(15_121_120)));
 //! ```
 
+mod chance;
 mod counters;
-mod fifo;
+mod delay;
 mod loss;
 mod network;
 mod packet;
 mod pipeline;
+mod policer;
+mod quantile;
+mod queue;
 mod random;
+mod service;
+mod slots;
+#[cfg(test)]
+mod statistics;
+mod variation;
 
 pub use counters::Counters;
-pub use fifo::Backlog;
 pub use network::{Network, Sink};
-pub use packet::{Fate, Packet, Passage};
+pub use packet::{Ecn, Fate, Mark, Packet, Passage};
 pub use pipeline::Link;
-pub use random::Stream;
+pub use queue::Backlog;
+pub use random::{Stream, mix};

@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use plan::{Plan, Routes};
 use units::Time;
 
@@ -16,6 +16,8 @@ pub trait Sink {
     fn passed(&mut self, link: u32, passage: &Passage, last: bool);
     /// A packet reached its destination host.
     fn delivered(&mut self, packet: Packet, at: Time);
+    /// A link duplicates `packet`: the copy's own, with a handle of its own. `None` if there is no room for it.
+    fn copied(&mut self, packet: Packet) -> Option<Packet>;
 }
 
 /// Links joined by switches, in virtual time.
@@ -25,6 +27,8 @@ pub trait Sink {
 pub struct Network {
     links: Vec<Link>,
     transparent: Vec<bool>,
+    /// Changes of links that are still to come: when, which link, what it will be.
+    changes: VecDeque<(Time, u32, plan::Link)>,
     routes: Routes,
     /// Pending events, earliest first, ties by the links' order in the plan. Stale ones are skipped when they come up.
     events: BinaryHeap<Reverse<(Time, u32)>>,
@@ -36,9 +40,12 @@ pub struct Network {
 impl Network {
     /// The plan's links, empty.
     pub fn new(plan: &Plan) -> Result<Network> {
+        let index = |name: &str| plan.links.iter().position(|l| l.name == name).context("an event of an unknown link");
+        let changes = plan.events.iter().map(|e| Ok((e.at_ns, index(&e.link.name)? as u32, e.link.clone())));
         Ok(Network {
+            changes: changes.collect::<Result<_>>()?,
             links: plan.links.iter().map(|spec| Link::new(spec, plan.seed)).collect(),
-            transparent: plan.links.iter().map(plan::Link::is_transparent).collect(),
+            transparent: plan.transparent_links(),
             routes: Routes::new(plan)?,
             events: BinaryHeap::new(),
             scheduled: vec![Time::NEVER; plan.links.len()],
@@ -58,13 +65,7 @@ impl Network {
 
     /// When something happens next if nothing enters.
     pub fn next_event(&mut self) -> Time {
-        while let Some(&Reverse((at, link))) = self.events.peek() {
-            if at == self.scheduled[link as usize] {
-                return at;
-            }
-            self.events.pop();
-        }
-        Time::NEVER
+        self.next_of_links().min(self.next_change())
     }
 
     /// A packet leaves the host `from` (index among the plan's nodes) for its destination. `false` if there is no path.
@@ -81,21 +82,20 @@ impl Network {
     /// Let everything happen that is due by `now`.
     pub fn advance(&mut self, now: Time, sink: &mut impl Sink) {
         loop {
-            let at = self.next_event();
+            let (of_links, change) = (self.next_of_links(), self.next_change());
+            let at = of_links.min(change);
             if at > now {
                 break;
             }
-            let Some(Reverse((at, link))) = self.events.pop() else { break };
             self.now = self.now.max(at);
-            self.scheduled[link as usize] = Time::NEVER;
-            while let Some(passage) = self.links[link as usize].poll(at) {
-                let last = self.is_last(link, passage.packet.to);
-                sink.passed(link, &passage, last);
-                if passage.fate == Fate::Delivered {
-                    self.move_on(passage.packet, link, at, sink);
-                }
+            if of_links <= change {
+                let Some(Reverse((_, link))) = self.events.pop() else { break };
+                self.scheduled[link as usize] = Time::NEVER;
+                self.settle(link, at, sink);
+            } else if let Some((_, link, spec)) = self.changes.pop_front() {
+                self.links[link as usize].configure(&spec, at);
+                self.settle(link, at, sink);
             }
-            self.schedule(link);
         }
         self.now = self.now.max(now);
     }
@@ -117,22 +117,49 @@ impl Network {
     }
 
     fn forward(&mut self, packet: Packet, link: u32, at: Time, sink: &mut impl Sink) {
-        let i = link as usize;
-        match self.links[i].push(packet, at) {
-            Err(passage) => sink.passed(link, &passage, true),
-            Ok(()) if self.transparent[i] => {
-                self.links[i].poll(at).expect("a transparent link delivers at once");
-                self.move_on(packet, link, at, sink);
-            }
-            Ok(()) => self.schedule(link),
+        let twice = self.links[link as usize].push(packet, at);
+        if let Some(copy) = if twice { sink.copied(packet) } else { None } {
+            self.links[link as usize].push_copy(copy, at);
         }
+        self.settle(link, at, sink);
+    }
+
+    /// Hand on what the link is done with at `at`.
+    fn settle(&mut self, link: u32, at: Time, sink: &mut impl Sink) {
+        while let Some(passage) = self.links[link as usize].poll(at) {
+            if !self.transparent[link as usize] {
+                let last = self.is_last(link, passage.packet.to);
+                sink.passed(link, &passage, last);
+            }
+            if passage.fate == Fate::Delivered {
+                self.move_on(passage.packet, link, at, sink);
+            }
+        }
+        self.schedule(link);
+    }
+
+    fn next_of_links(&mut self) -> Time {
+        while let Some(&Reverse((at, link))) = self.events.peek() {
+            if at == self.scheduled[link as usize] {
+                return at;
+            }
+            self.events.pop();
+        }
+        Time::NEVER
+    }
+
+    fn next_change(&self) -> Time {
+        self.changes.front().map_or(Time::NEVER, |&(at, ..)| at)
     }
 
     fn schedule(&mut self, link: u32) {
         let at = self.links[link as usize].next_event();
-        if at < self.scheduled[link as usize] {
+        // Later than before, too: a lower rate, or nothing waits any more.
+        if at != self.scheduled[link as usize] {
             self.scheduled[link as usize] = at;
-            self.events.push(Reverse((at, link)));
+            if at != Time::NEVER {
+                self.events.push(Reverse((at, link)));
+            }
         }
     }
 

@@ -89,6 +89,21 @@ impl Fate {
         "lost-after",
         "inside",
     ];
+
+    /// Those that are the link's own doing: a queue, a policer, a full delay line, a link that is down.
+    pub const DROPS: [Fate; 6] = [
+        Fate::DroppedTail,
+        Fate::DroppedHead,
+        Fate::DroppedEarly,
+        Fate::DroppedPoliced,
+        Fate::DroppedDelayLine,
+        Fate::DroppedDown,
+    ];
+
+    /// As records spell it.
+    pub fn name(self) -> &'static str {
+        Fate::NAMES[self as usize]
+    }
 }
 
 /// Why a packet was marked.

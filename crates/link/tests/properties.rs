@@ -1,7 +1,7 @@
 //! What holds for every link and every arrival pattern.
 
 use link::{Fate, Link, Packet, Passage};
-use plan::Buffer;
+use plan::{Buffer, Distribution, Jitter, Loss, Policer, Reorder, Slots, Variation};
 use proptest::prelude::*;
 use units::{Duration, Rate, Time};
 
@@ -19,21 +19,106 @@ fn buffers() -> impl Strategy<Value = Buffer> {
     prop_oneof![(0u64..40_000).prop_map(Buffer::Bytes), (0u64..30).prop_map(Buffer::Packets), Just(Buffer::Unlimited)]
 }
 
+fn probability() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), 0.0..1.0]
+}
+
+fn losses() -> impl Strategy<Value = Vec<Loss>> {
+    let loss = prop_oneof![
+        probability().prop_map(|probability| Loss::Independent { probability }),
+        (probability(), 0.0..1.0).prop_map(|(probability, correlation)| Loss::Correlated { probability, correlation }),
+        (2u64..20, 0u64..2).prop_map(|(every, offset)| Loss::Periodic { every, offset }),
+    ];
+    prop::collection::vec(loss, 0..3)
+}
+
+fn jitters() -> impl Strategy<Value = Option<Jitter>> {
+    let uniform =
+        (0i64..1_000_000).prop_map(|max| Distribution::Uniform { min_ns: Duration(0), max_ns: Duration(max) });
+    let normal = Just(Distribution::Normal { mean_ns: Duration(300_000), sd_ns: Duration(200_000) });
+    let distribution = prop_oneof![uniform, normal];
+    prop::option::of(
+        (distribution, 0.0..1.0).prop_map(|(distribution, correlation)| Jitter { distribution, correlation }),
+    )
+}
+
+fn variations() -> impl Strategy<Value = Option<Variation>> {
+    let steps = (prop::collection::vec((1i64..3_000_000, 0u64..200_000_000), 0..5), 1_000_000u64..200_000_000)
+        .prop_map(|(rest, first)| {
+            let mut at = Time::ZERO;
+            let mut steps = vec![(at, first)];
+            for (gap, rate) in rest {
+                at += Duration(gap);
+                steps.push((at, rate));
+            }
+            Variation::Steps { steps, period_ns: Some(at - Time::ZERO + Duration(1_000_000)) }
+        });
+    let trace = prop::collection::vec((0i64..5, 1u32..4), 1..20).prop_map(|gaps| {
+        let mut at = Time::ZERO;
+        let times: Vec<_> = gaps
+            .into_iter()
+            .map(|(gap, count)| {
+                at += Duration::from_millis(gap);
+                (at, count)
+            })
+            .collect();
+        Variation::Opportunities { times, bytes: 1514, period_ns: at - Time::ZERO + Duration(1_000) }
+    });
+    prop_oneof![3 => Just(None), 1 => steps.prop_map(Some), 1 => trace.prop_map(Some)]
+}
+
 prop_compose! {
-    fn cases()(
+    fn plain_cases()(
         rate in prop_oneof![Just(None), (1_000u64..2_000_000_000).prop_map(Rate::from_bps)],
         delay in 0i64..50_000_000,
         buffer in buffers(),
-        loss_before in prop_oneof![Just(0.0), 0.0..1.0],
-        loss_after in prop_oneof![Just(0.0), 0.0..1.0],
+        loss_before in losses(),
+        loss_after in losses(),
         arrivals in prop::collection::vec((0i64..300_000, 60u32..1515), 1..300),
         seed in any::<u64>(),
     ) -> Case {
         let spec = plan::Link {
-            name: "link".into(), from: "a".into(), to: "b".into(),
             rate_bps: rate, delay_ns: Duration(delay), buffer, loss_before, loss_after, overhead_bytes: OVERHEAD,
+            ..plan::Link::transparent("link", "a", "b")
         };
         Case { spec, arrivals, seed }
+    }
+}
+
+prop_compose! {
+    /// Everything at once.
+    fn cases()(
+        plain in plain_cases(),
+        variation in variations(),
+        jitter in jitters(),
+        reordering in any::<bool>(),
+        reorder in prop::option::of((probability(), 1u64..5)),
+        delay_line_packets in prop::option::of(1u64..50),
+        duplication in probability(),
+        corruption in probability(),
+        policer in prop::option::of((1_000_000u64..100_000_000, 1_518u64..100_000)),
+        slots in prop::option::of((1_000i64..3_000_000, 0i64..1_000_000, 1u32..20)),
+    ) -> Case {
+        let mut case = plain;
+        if let Some(variation) = variation {
+            case.spec.rate_bps = Rate::from_bps(1_000_000);
+            case.spec.variation = Some(variation);
+        }
+        if !matches!(case.spec.variation, Some(Variation::Opportunities { .. })) {
+            case.spec.slots = slots.map(|(min, more, packets)| Slots {
+                min_interval_ns: Duration(min), max_interval_ns: Duration(min + more), packets: Some(packets), bytes: None,
+            });
+        }
+        case.spec.jitter = jitter;
+        case.spec.reordering = reordering;
+        case.spec.reorder = reorder.map(|(probability, gap)| Reorder {
+            probability, correlation: 0.0, gap, delay_ns: Duration(10_000),
+        });
+        case.spec.delay_line_packets = delay_line_packets;
+        case.spec.duplication = Some(plan::Duplication { probability: duplication, correlation: 0.2 });
+        case.spec.corruption = Some(plan::Corruption { probability: corruption, correlation: 0.2 });
+        case.spec.policer = policer.map(|(rate, burst_bytes)| Policer { rate_bps: Rate::from_bps(rate).unwrap(), burst_bytes });
+        case
     }
 }
 
@@ -44,21 +129,22 @@ fn run(case: &Case) -> (Vec<Passage>, Link) {
     let mut now = Time::ZERO;
     for (id, &(gap, size)) in case.arrivals.iter().enumerate() {
         now += Duration(gap);
-        loop {
-            let at = link.next_event();
-            if at > now {
-                break;
-            }
-            done.extend(std::iter::from_fn(|| link.poll(at)));
-        }
+        settle_until(&mut link, now, &mut done);
         let packet = Packet { id: id as u64, size, ..Packet::default() };
-        done.extend(link.push(packet, now).err());
+        if link.push(packet, now) {
+            link.push_copy(packet, now);
+        }
+        done.extend(std::iter::from_fn(|| link.poll(now)));
     }
-    while link.next_event() != Time::NEVER {
+    settle_until(&mut link, Time::NEVER - Duration(1), &mut done);
+    (done, link)
+}
+
+fn settle_until(link: &mut Link, now: Time, done: &mut Vec<Passage>) {
+    while link.next_event() <= now {
         let at = link.next_event();
         done.extend(std::iter::from_fn(|| link.poll(at)));
     }
-    (done, link)
 }
 
 fn limit(buffer: Buffer) -> (u64, u64) {
@@ -73,15 +159,14 @@ proptest! {
     #[test]
     fn packets_are_conserved(case in cases()) {
         let (done, link) = run(&case);
-        prop_assert_eq!(done.len(), case.arrivals.len());
         let c = link.counters();
-        prop_assert_eq!(c.inside(), 0);
         prop_assert_eq!(c.arrived_packets, case.arrivals.len() as u64);
-        let count = |fate| done.iter().filter(|p| p.fate == fate).count() as u64;
-        prop_assert_eq!(count(Fate::Delivered), c.delivered_packets);
-        prop_assert_eq!(count(Fate::DroppedTail), c.dropped_tail);
-        prop_assert_eq!(count(Fate::LostBefore), c.lost_before);
-        prop_assert_eq!(count(Fate::LostAfter), c.lost_after);
+        prop_assert_eq!(done.len() as u64, c.arrived_packets + c.duplicated_packets);
+        prop_assert_eq!(done.iter().filter(|p| p.duplicate).count() as u64, c.duplicated_packets);
+        prop_assert_eq!(c.inside(), 0);
+        for fate in [Fate::Delivered, Fate::LostBefore, Fate::LostAfter].iter().chain(&Fate::DROPS) {
+            prop_assert_eq!(done.iter().filter(|p| p.fate == *fate).count() as u64, c.of(*fate));
+        }
         prop_assert_eq!(link.backlog(), link::Backlog::default());
     }
 
@@ -94,22 +179,27 @@ proptest! {
         let mut done = 0;
         for &(gap, size) in &cut.arrivals {
             now += Duration(gap);
+            if link.push(Packet { size, ..Packet::default() }, now) {
+                link.push_copy(Packet { size, ..Packet::default() }, now);
+            }
             done += std::iter::from_fn(|| link.poll(now)).count();
-            done += usize::from(link.push(Packet { size, ..Packet::default() }, now).is_err());
         }
-        prop_assert_eq!(link.inside().count() + done, cut.arrivals.len());
+        let came = cut.arrivals.len() as u64 + link.counters().duplicated_packets;
+        prop_assert_eq!((link.inside().count() + done) as u64, came);
         prop_assert_eq!(link.counters().inside(), link.inside().count() as u64);
     }
 
     #[test]
-    fn order_is_kept(case in cases()) {
+    fn order_is_kept_unless_reordering_is_asked_for(case in cases()) {
+        let case = Case { spec: plan::Link { reordering: false, reorder: None, ..case.spec.clone() }, ..case };
         let (done, _) = run(&case);
+        prop_assert!(done.iter().all(|p| !p.reordered));
         let through: Vec<_> = done.iter().filter(|p| matches!(p.fate, Fate::Delivered | Fate::LostAfter)).collect();
-        prop_assert!(through.windows(2).all(|w| w[0].packet.id < w[1].packet.id && w[0].delivery <= w[1].delivery));
+        prop_assert!(through.windows(2).all(|w| w[0].packet.id <= w[1].packet.id && w[0].delivery <= w[1].delivery));
     }
 
     #[test]
-    fn never_faster_than_its_rate(case in cases()) {
+    fn never_faster_than_its_rate(case in plain_cases()) {
         let Some(rate) = case.spec.rate_bps else { return Ok(()) };
         let (done, _) = run(&case);
         let out: Vec<_> = done.iter().filter_map(|p| Some((p.departure?, p.packet.size + OVERHEAD))).collect();
@@ -126,7 +216,7 @@ proptest! {
     }
 
     #[test]
-    fn a_busy_link_keeps_its_rate(case in cases()) {
+    fn a_busy_link_keeps_its_rate(case in plain_cases()) {
         let Some(rate) = case.spec.rate_bps else { return Ok(()) };
         let (done, _) = run(&case);
         // A packet that had to wait leaves exactly its serialisation time after the one before it.
@@ -155,11 +245,42 @@ proptest! {
     }
 
     #[test]
-    fn delivery_is_departure_plus_propagation(case in cases()) {
+    fn delivery_is_departure_plus_propagation(case in plain_cases()) {
         let (done, _) = run(&case);
         for p in done.iter().filter(|p| p.departure.is_some()) {
             prop_assert!(p.departure.unwrap() >= p.arrival);
             prop_assert_eq!(p.delivery.unwrap(), p.departure.unwrap() + case.spec.delay_ns);
+        }
+    }
+
+    #[test]
+    fn no_packet_is_faster_than_propagation(case in cases()) {
+        let case = Case { spec: plan::Link { reorder: None, ..case.spec.clone() }, ..case };
+        for p in run(&case).0.iter().filter(|p| p.delivery.is_some()) {
+            prop_assert!(p.delivery.unwrap() >= p.departure.unwrap() + case.spec.delay_ns);
+        }
+    }
+
+    #[test]
+    fn times_are_in_order(case in cases()) {
+        for p in run(&case).0 {
+            let served = p.arrival + p.sojourn.unwrap_or(Duration::ZERO);
+            prop_assert!(p.sojourn.is_none_or(|s| s >= Duration::ZERO));
+            prop_assert!(p.departure.is_none_or(|at| at >= served));
+            prop_assert!(p.delivery.is_none_or(|at| at >= p.departure.unwrap()));
+            prop_assert_eq!(p.fate == Fate::Delivered, p.delivery.is_some() && p.fate != Fate::LostAfter);
+        }
+    }
+
+    #[test]
+    fn a_varying_link_never_sends_more_than_its_capacity(case in cases()) {
+        let (done, mut link) = run(&case);
+        let mut out: Vec<_> = done.iter().filter_map(|p| Some((p.departure?, p.packet.size + OVERHEAD))).collect();
+        out.sort();
+        let Some(&(end, _)) = out.last() else { return Ok(()) };
+        if let Some(capacity) = link.capacity_bytes(end) {
+            let sent: u64 = out.iter().map(|&(_, bytes)| u64::from(bytes)).sum();
+            prop_assert!(capacity >= sent, "{sent} bytes until {end}, capacity {capacity}");
         }
     }
 

@@ -141,7 +141,7 @@ pub struct Slots {
     pub max_interval_ns: Duration,
     /// Packets a slot, at most.
     pub packets: Option<u32>,
-    /// Frames plus overhead a slot, at most; at least one packet.
+    /// Frames plus overhead a slot: none begins once this many are taken.
     pub bytes: Option<u64>,
 }
 

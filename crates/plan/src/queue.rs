@@ -1,3 +1,5 @@
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
@@ -77,9 +79,9 @@ pub enum Queue {
         /// INTERVAL of each queue's CoDel.
         interval_ns: Duration,
         /// Bytes that a queue may send before the next one's turn.
-        quantum_bytes: u32,
+        quantum_bytes: NonZeroU32,
         /// Queues that flows are hashed into.
-        flows: u32,
+        flows: NonZeroU32,
         /// Mark instead of drop.
         ecn: bool,
         /// Mark what has waited longer, whatever the control law says.
@@ -102,12 +104,13 @@ pub enum Queue {
         /// MARK_ECNTH, a probability.
         mark_ecnth: f64,
     },
-    /// Per-flow fair queueing by deficit round robin (Shreedhar and Varghese 1996); the longest queue is dropped from.
+    /// Per-flow fair queueing by deficit round robin (Shreedhar and Varghese 1996); the longest queue is dropped from,
+    /// at its tail.
     Fq {
         /// Bytes that a flow may send before the next one's turn.
-        quantum_bytes: u32,
+        quantum_bytes: NonZeroU32,
         /// Queues that flows are hashed into.
-        flows: u32,
+        flows: NonZeroU32,
     },
     /// DualPI2 (RFC 9332): a low-latency queue for ECT(1) and CE, a classic queue for the rest, coupled.
     Dualpi2 {

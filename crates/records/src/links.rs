@@ -23,19 +23,23 @@ pub struct LinkRow {
     pub backlog: Backlog,
     /// The most bytes that waited since the row before.
     pub queue_bytes_max: u64,
+    /// What it could have sent since the run's origin; `None` without a limit.
+    pub capacity_bytes: Option<u64>,
 }
 
 type Cumulative = (&'static str, fn(&Counters) -> u64);
 
-const CUMULATIVE: [Cumulative; 8] = [
+const CUMULATIVE: [Cumulative; 10] = [
     ("arrived_packets", |c| c.arrived_packets),
     ("arrived_bytes", |c| c.arrived_bytes),
     ("departed_packets", |c| c.departed_packets),
     ("departed_bytes", |c| c.departed_bytes),
-    ("delivered_packets", |c| c.delivered_packets),
+    ("delivered_packets", Counters::delivered_packets),
     ("delivered_bytes", |c| c.delivered_bytes),
-    ("dropped_packets", |c| c.dropped_tail),
-    ("lost_packets", |c| c.lost_before + c.lost_after),
+    ("dropped_packets", Counters::dropped_packets),
+    ("lost_packets", Counters::lost_packets),
+    ("duplicated_packets", |c| c.duplicated_packets),
+    ("marked_packets", |c| c.marked_packets),
 ];
 
 impl Row for LinkRow {
@@ -45,6 +49,7 @@ impl Row for LinkRow {
         fields.push(Field::new("queue_bytes", DataType::UInt64, false));
         fields.push(Field::new("queue_packets", DataType::UInt32, false));
         fields.push(Field::new("queue_bytes_max", DataType::UInt64, false));
+        fields.push(Field::new("capacity_bytes", DataType::UInt64, true));
         Arc::new(Schema::new(fields))
     }
 
@@ -59,6 +64,7 @@ impl Row for LinkRow {
         columns.push(Arc::new(UInt64Array::from_iter_values(rows.iter().map(|r| r.backlog.bytes))));
         columns.push(Arc::new(UInt32Array::from_iter_values(rows.iter().map(|r| r.backlog.packets))));
         columns.push(Arc::new(UInt64Array::from_iter_values(rows.iter().map(|r| r.queue_bytes_max))));
+        columns.push(Arc::new(rows.iter().map(|r| r.capacity_bytes).collect::<UInt64Array>()));
         Ok(RecordBatch::try_new(Self::schema(), columns)?)
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array};
+use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use link::{Fate, Passage};
-use units::Time;
+use link::{Ecn, Fate, Mark, Passage};
+use units::{Duration, Time};
 
 use crate::{Names, Row, categorical_column, categorical_field};
 
@@ -43,7 +43,13 @@ impl Row for PacketRow {
             Field::new("departure_ns", DataType::Int64, true),
             Field::new("delivery_ns", DataType::Int64, true),
             Field::new("sent_ns", DataType::Int64, true),
+            Field::new("sojourn_ns", DataType::Int64, true),
             categorical_field("fate", false),
+            categorical_field("ecn", false),
+            categorical_field("mark", true),
+            Field::new("duplicate", DataType::Boolean, false),
+            Field::new("reordered", DataType::Boolean, false),
+            Field::new("corrupted", DataType::Boolean, false),
         ]))
     }
 
@@ -55,6 +61,9 @@ impl Row for PacketRow {
             |of: fn(&PacketRow) -> u32| -> ArrayRef { Arc::new(UInt32Array::from_iter_values(rows.iter().map(of))) };
         let column_u64 =
             |of: fn(&PacketRow) -> u64| -> ArrayRef { Arc::new(UInt64Array::from_iter_values(rows.iter().map(of))) };
+        let flag = |of: fn(&Passage) -> bool| -> ArrayRef {
+            Arc::new(rows.iter().map(|r| Some(of(&r.passage))).collect::<BooleanArray>())
+        };
         let keys = |of: fn(&PacketRow) -> u16| UInt16Array::from_iter_values(rows.iter().map(of));
         let columns = vec![
             categorical_column(keys(|r| r.link), &names.links)?,
@@ -69,7 +78,13 @@ impl Row for PacketRow {
             time(|r| r.passage.departure),
             time(|r| r.passage.delivery),
             time(|r| r.sent),
+            Arc::new(rows.iter().map(|r| r.passage.sojourn.map(Duration::as_nanos)).collect::<Int64Array>()),
             categorical_column(keys(|r| r.passage.fate as u16), &Fate::NAMES)?,
+            categorical_column(keys(|r| r.passage.packet.ecn as u16), &Ecn::NAMES)?,
+            categorical_column(rows.iter().map(|r| r.passage.mark.map(|mark| mark as u16)).collect(), &Mark::NAMES)?,
+            flag(|p| p.duplicate),
+            flag(|p| p.reordered),
+            flag(|p| p.corruption.is_some()),
         ];
         Ok(RecordBatch::try_new(Self::schema(), columns)?)
     }

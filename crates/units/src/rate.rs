@@ -1,3 +1,5 @@
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Duration, Time};
@@ -37,47 +39,102 @@ impl From<Rate> for u64 {
     }
 }
 
-/// Puts packets on a wire one after another, without drift.
+/// A wire that packets are put on one after another, without drift, at a rate that may change at any time.
 ///
-/// A packet of 1514 bytes at 7 Mbit/s takes 1,730,285.714… ns. The fraction is carried to the next packet as an exact
-/// remainder as long as the wire stays busy, so the nth departure of a busy period is the exact one rounded down.
+/// A packet of 1514 bytes at 7 Mbit/s takes 1,730,285.714… ns. What the wire still owes is kept exactly, in bits times
+/// nanoseconds per second, so the nth departure of a busy period is the exact one rounded down, whatever the rate did.
 #[derive(Clone, Debug)]
 pub struct Serializer {
-    rate: Rate,
-    busy_until: Time,
-    /// Numerator of the fraction of a nanosecond past `busy_until`, over `rate`.
-    remainder: u128,
+    /// Bits per second; 0: nothing moves.
+    rate: u64,
+    /// Until here everything is accounted for.
+    at: Time,
+    /// What remains to be sent from then on: bits times 1e9.
+    work: u128,
+    /// When that is done, and the part of it that takes the fraction of a nanosecond past then.
+    end: Time,
+    remainder: u64,
+    /// What could have been sent until `at`, in the unit of `work`.
+    capacity: u128,
 }
 
+/// One byte in the unit of work.
+const BYTE: u128 = 8_000_000_000;
+
 impl Serializer {
-    /// An idle wire.
-    pub fn new(rate: Rate) -> Self {
-        Serializer { rate, busy_until: Time(i64::MIN), remainder: 0 }
+    /// An idle wire; `rate` in bits per second, 0 for one on which nothing moves.
+    pub fn new(rate: u64) -> Self {
+        Serializer { rate, at: Time::ZERO, work: 0, end: Time::ZERO, remainder: 0, capacity: 0 }
     }
 
-    /// The wire's rate.
-    pub fn rate(&self) -> Rate {
+    /// Bits per second.
+    pub fn rate(&self) -> u64 {
         self.rate
     }
 
-    /// When the last packet's last bit leaves.
+    /// When the last packet's last bit leaves: [`Time::NEVER`] while the rate is 0 and something is left to send.
     pub fn busy_until(&self) -> Time {
-        self.busy_until
+        self.end
     }
 
     /// Start sending `bytes` at `now`, or when the wire is free if that is later. Returns when the last bit leaves.
     pub fn send(&mut self, bytes: u32, now: Time) -> Time {
-        let start = if now > self.busy_until {
-            self.remainder = 0;
-            now
-        } else {
-            self.busy_until
+        if self.end <= now {
+            self.advance(now);
+        }
+        self.work += u128::from(bytes) * BYTE;
+        self.settle();
+        self.end
+    }
+
+    /// From `now` on the rate is `rate`, for what is being sent, too.
+    pub fn set_rate(&mut self, rate: u64, now: Time) {
+        self.advance(now);
+        self.rate = rate;
+        self.settle();
+    }
+
+    /// Forget what is being sent at `now`.
+    pub fn abort(&mut self, now: Time) {
+        self.advance(now);
+        self.work = 0;
+        self.settle();
+    }
+
+    /// Bytes that could have been sent from time 0 until `now`, rounded down.
+    pub fn capacity_bytes(&self, now: Time) -> u64 {
+        ((self.capacity + self.possible(now)) / BYTE) as u64
+    }
+
+    fn possible(&self, now: Time) -> u128 {
+        u128::from(self.rate) * (now - self.at).as_nanos().max(0) as u128
+    }
+
+    fn advance(&mut self, now: Time) {
+        let sent = self.possible(now);
+        self.work = match self.end.cmp(&now) {
+            // An idle wire forgets the fraction of a nanosecond that it owed, a busy one carries it on.
+            Ordering::Less => 0,
+            Ordering::Equal => u128::from(self.remainder),
+            Ordering::Greater => self.work - sent,
         };
-        let rate = u128::from(self.rate.0);
-        let work = u128::from(bytes) * 8_000_000_000 + self.remainder;
-        self.remainder = work % rate;
-        self.busy_until = start + Duration((work / rate) as i64);
-        self.busy_until
+        self.capacity += sent;
+        self.at = self.at.max(now);
+    }
+
+    fn settle(&mut self) {
+        (self.end, self.remainder) = match (self.rate, u64::try_from(self.work)) {
+            (0, _) if self.work > 0 => (Time::NEVER, 0),
+            (0, _) => (self.at, 0),
+            // Division in 64 bits takes a fraction of the time.
+            (rate, Ok(work)) => (self.after(u128::from(work / rate)), work % rate),
+            (rate, Err(_)) => (self.after(self.work / u128::from(rate)), (self.work % u128::from(rate)) as u64),
+        };
+    }
+
+    fn after(&self, nanos: u128) -> Time {
+        let end = i64::try_from(nanos).ok().and_then(|nanos| self.at.0.checked_add(nanos));
+        end.map_or(Time::NEVER, Time)
     }
 }
 
@@ -91,24 +148,54 @@ mod tests {
 
     #[test]
     fn a_full_segment_at_100_mbit_takes_121_120_ns() {
-        assert_eq!(Serializer::new(mbit(100)).send(1514, Time::ZERO), Time(121_120));
+        assert_eq!(Serializer::new(100_000_000).send(1514, Time::ZERO), Time(121_120));
+    }
+
+    #[test]
+    fn a_rate_that_changes_in_the_middle_counts_for_the_rest() {
+        // Half of the packet's 121,120 ns at 100 Mbit/s, the other half at 10 Mbit/s, after 1 ms at rest.
+        let mut wire = Serializer::new(100_000_000);
+        wire.send(1514, Time::ZERO);
+        wire.set_rate(0, Time(60_560));
+        assert_eq!(wire.busy_until(), Time::NEVER);
+        wire.set_rate(10_000_000, Time(1_060_560));
+        assert_eq!(wire.busy_until(), Time(1_060_560 + 605_600));
+    }
+
+    #[test]
+    fn changes_to_the_same_rate_change_nothing() {
+        let (mut wire, mut disturbed) = (Serializer::new(7_000_000), Serializer::new(7_000_000));
+        for i in 0..10_000 {
+            let end = wire.send(1514, Time::ZERO);
+            assert_eq!(disturbed.send(1514, Time::ZERO), end);
+            disturbed.set_rate(7_000_000, end - Duration(i % 1000));
+        }
+    }
+
+    #[test]
+    fn capacity_is_the_integral_of_the_rate() {
+        let mut wire = Serializer::new(8_000_000);
+        wire.set_rate(0, Time(1_000_000_000));
+        wire.set_rate(16_000_000, Time(2_000_000_000));
+        wire.send(1514, Time(2_500_000_000));
+        assert_eq!(wire.capacity_bytes(Time(3_000_000_000)), 1_000_000 + 2_000_000);
     }
 
     #[test]
     fn a_year_of_packets_does_not_drift() {
         // 7 Mbit/s: 1,730,285 + 5/7 ns each. After 7 n packets exactly 12,112,000 n ns have passed.
-        let mut wire = Serializer::new(mbit(7));
+        let mut wire = Serializer::new(7_000_000);
         let n: i64 = 100_000;
         let mut end = Time::ZERO;
         for _ in 0..7 * n {
-            end = wire.send(1514, Time::ZERO);
+            end = wire.send(1514, end);
         }
         assert_eq!(end, Time(12_112_000 * n));
     }
 
     #[test]
     fn an_idle_wire_starts_at_once_and_forgets_the_remainder() {
-        let mut wire = Serializer::new(mbit(7));
+        let mut wire = Serializer::new(7_000_000);
         wire.send(1514, Time::ZERO);
         let idle = Time(10_000_000);
         assert_eq!(wire.send(1514, idle), idle + Duration(1_730_285));

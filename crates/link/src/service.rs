@@ -1,0 +1,83 @@
+use units::{Serializer, Time};
+
+use crate::variation::{Opportunities, Steps, Varying};
+
+/// What lets packets leave, one after another.
+#[derive(Clone, Debug)]
+pub(crate) enum Service {
+    /// No limit: at once.
+    Immediate,
+    /// At a rate.
+    Wire(Wire),
+    /// At moments.
+    Trace(Trace),
+}
+
+/// A serializer whose rate may follow steps.
+#[derive(Clone, Debug)]
+pub(crate) struct Wire {
+    pub serializer: Serializer,
+    pub steps: Option<Steps>,
+}
+
+/// Opportunities and what the packet in service still needs of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Trace {
+    pub opportunities: Opportunities,
+    pub left: u64,
+}
+
+impl Service {
+    /// As it is at `now`.
+    pub(crate) fn new(spec: &plan::Link, now: Time) -> Service {
+        let Some(rate) = spec.rate_bps else { return Service::Immediate };
+        match spec.variation.as_ref().map(Varying::from) {
+            None => Service::Wire(Wire { serializer: Serializer::new(rate.as_bps()), steps: None }),
+            Some(Varying::Steps(steps)) => {
+                let mut wire = Wire { serializer: Serializer::new(0), steps: Some(steps) };
+                while wire.next_change() <= now {
+                    wire.change();
+                }
+                Service::Wire(wire)
+            }
+            Some(Varying::Opportunities(mut opportunities)) => {
+                opportunities.skip_until(now);
+                Service::Trace(Trace { opportunities, left: 0 })
+            }
+        }
+    }
+
+    /// Bytes that could have left since the origin, had it always been this service; `None` without a limit.
+    pub(crate) fn capacity_bytes(&mut self, now: Time) -> Option<u64> {
+        match self {
+            Service::Immediate => None,
+            Service::Wire(wire) => Some(wire.serializer.capacity_bytes(now)),
+            Service::Trace(trace) => {
+                let mut seen = trace.opportunities.clone();
+                seen.skip_until(now);
+                Some(seen.capacity_bytes())
+            }
+        }
+    }
+}
+
+impl Wire {
+    /// When the rate changes by itself; [`Time::NEVER`] if it doesn't.
+    pub(crate) fn next_change(&self) -> Time {
+        self.steps.as_ref().map_or(Time::NEVER, Steps::next)
+    }
+
+    /// From `now` on the rate is that of `other`.
+    pub(crate) fn become_as(&mut self, other: Wire, now: Time) {
+        self.serializer.set_rate(other.serializer.rate(), now);
+        self.steps = other.steps;
+    }
+
+    /// Take the rate of the step at [`Wire::next_change`].
+    pub(crate) fn change(&mut self) {
+        if let Some(steps) = &mut self.steps {
+            let at = steps.next();
+            self.serializer.set_rate(steps.take(), at);
+        }
+    }
+}
