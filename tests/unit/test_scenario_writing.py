@@ -1,5 +1,6 @@
 """What is written into a run directory gives the same run again."""
 
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,30 @@ import pytest
 from dumbbell.plan import expand
 from dumbbell.scenario import Scenario, bundled, load
 from dumbbell.scenario.quantities import Rate
-from dumbbell.scenario.writing import to_toml
+from dumbbell.scenario.writing import write
+
+TRACES = """\
+# Two traces of one name.
+name = "traces"
+duration = "1 s"
+
+[topology]
+kind = "path"
+rtt = "1 ms"
+
+[topology.bottleneck]
+rate = { trace = "a/cell.trace" } # a
+loss = ["1 %", { model = "trace", file = "./lost.csv" }]
+reverse = { rate = { trace = "b/cell.trace" } }
+
+[[events]]
+at = "500 ms"
+rate = { trace = "b/cell.trace", opportunity = "3 kB" }
+
+[[flows]]
+from = "h1"
+to = "h2"
+"""
 
 ALL = {
     "name": "all",
@@ -19,11 +43,23 @@ ALL = {
         "pairs": 2,
         "rtt": ["20 ms", "30.5 ms"],
         "bottleneck": {
-            "rate": "10 Mbit/s",
-            "loss": {"rate": "1 %", "position": "after-queue"},
-            "reverse": {"rate": "unlimited"},
+            "rate": {"steps": [["0 s", "10 Mbit/s"], ["1 s", "0 bit/s"]], "period": "2 s"},
+            "queue": {"kind": "red", "min_th": "2 packets", "ecn": True},
+            "jitter": "1 ms",
+            "reorder": {"rate": "1 %", "gap": 5},
+            "delay_line": "1000 packets",
+            "duplicate": "0.1 %",
+            "corrupt": "none",
+            "policer": {"rate": "1 Mbit/s", "burst": "30 kB"},
+            "slots": {"interval": "2 ms", "packets": 32},
+            "loss": [{"rate": "1 %", "position": "after-queue"}, {"model": "periodic", "every": 7}],
+            "reverse": {"rate": "unlimited", "loss": {"model": "four-state", "p13": "1 %"}},
         },
     },
+    "events": [
+        {"at": "100 ms", "jitter": "none", "loss": "none", "policer": "none", "delay_line": "unlimited"},
+        {"at": "200 ms", "link": "bottleneck-reverse", "down_for": "10 ms", "every": "100 ms"},
+    ],
     "flows": [
         {"from": "s1", "to": "r1", "ecn": True, "bytes": None},
         {"from": "s2", "to": "r2", "protocol": "udp", "rate": Rate(1_000_000)},
@@ -36,14 +72,49 @@ ALL = {
 def same(scenario: Scenario, tmp_path: Path) -> str:
     """The text, read back from a file, gives the same plan."""
     file = tmp_path / "scenario.toml"
-    file.write_text(to_toml(scenario))
+    write(scenario, tmp_path)
     assert expand(load(file)) == expand(scenario)
     return file.read_text()
 
 
 @pytest.mark.parametrize("name", bundled.names())
 def test_without_overrides_the_file_is_kept_as_it_is(name: str, tmp_path: Path) -> None:
-    assert same(load(name), tmp_path) == bundled.text(name)
+    text = same(load(name), tmp_path)
+    assert text.replace("traces/lte.trace", "lte.trace") == bundled.text(name)
+
+
+def test_traces_go_with_the_scenario(tmp_path: Path) -> None:
+    """Copied, under names of their own, and the paths rewritten; comments stay."""
+    for folder, line in (("a", "5\n"), ("b", "7\n9\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "cell.trace").write_text(line)
+    (tmp_path / "lost.csv").write_text("3\n")
+    (tmp_path / "my.toml").write_text(TRACES)
+    run = tmp_path / "run"
+    run.mkdir()
+    scenario = load(tmp_path / "my.toml", ["seed=7"])
+    text = same(scenario, run)
+    assert text.startswith("# Two traces of one name.\n")
+    assert "seed = 7" in text
+    assert {file.name: file.read_text() for file in (run / "traces").iterdir()} == {
+        "cell.trace": "5\n",
+        "cell-2.trace": "7\n9\n",
+        "lost.csv": "3\n",
+    }
+    # The run repeats without the originals, and from there once more.
+    shutil.rmtree(tmp_path / "a")
+    again = tmp_path / "again"
+    again.mkdir()
+    assert same(load(run / "scenario.toml"), again) == text
+
+
+def test_without_a_text_traces_are_copied_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    Path("cell.trace").write_text("5\n")
+    topology = {"kind": "path", "rtt": "1 ms", "bottleneck": {"rate": {"trace": "cell.trace"}}}
+    scenario = load({"name": "x", "duration": "1 s", "topology": topology, "flows": [{"from": "h1", "to": "h2"}]})
+    assert 'trace = "traces/cell.trace"' in same(scenario, tmp_path)
 
 
 def test_overrides_are_set_in_place_and_comments_stay(tmp_path: Path) -> None:

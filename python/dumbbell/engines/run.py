@@ -16,9 +16,8 @@ from dumbbell.plan import expand, run_id
 from dumbbell.records import manifest as manifests
 from dumbbell.records.directory import RunDirectory, attempts
 from dumbbell.records.files import read_json, write_json
-from dumbbell.scenario import Scenario, load
+from dumbbell.scenario import Scenario, load, writing
 from dumbbell.scenario.source import show
-from dumbbell.scenario.writing import to_toml
 
 if TYPE_CHECKING:
     from dumbbell.records.run import Run
@@ -126,7 +125,7 @@ def _uncomposed(error: Exception) -> RunFailed:
 
 
 def _write_input(path: Path, scenario: Scenario, plan: Mapping[str, Any]) -> None:
-    (path / "scenario.toml").write_text(to_toml(scenario), encoding="utf-8")
+    writing.write(scenario, path)
     write_json(path / "plan.json", plan)
 
 

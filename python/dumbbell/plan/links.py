@@ -195,7 +195,7 @@ def _loss(loss: losses.AnyLoss) -> dict[str, Any]:
             offset = loss.every - 1 if loss.offset is None else loss.offset
             return {"model": "periodic", "every": loss.every, "offset": offset}
         case losses.LossTrace():
-            return {"model": "trace", "lost": loss.indices(), "period": loss.repeat}
+            return {"model": "trace", "lost": loss.lost_packets(), "period": loss.repeat}
     raise TypeError(f"no such loss: {loss!r}")
 
 

@@ -16,7 +16,7 @@ def rate(link: Part) -> str:
     """`100 Mbit/s`, or the mean of a rate that changes and how it does."""
     if link["rate_bps"] is None:
         return "unlimited"
-    mean = str(Rate(link["rate_bps"]))
+    mean = _about(link["rate_bps"])
     match link["variation"]:
         case {"kind": "steps", "steps": steps, "period_ns": period}:
             rates = [bps for _, bps in steps]
@@ -24,10 +24,17 @@ def rate(link: Part) -> str:
             return f"{mean} on average: {len(steps)} steps from {_bps(min(rates))} to {_bps(max(rates))}{again}"
         case {"kind": "opportunities", "times": times, "bytes": size, "period_ns": period}:
             count = sum(count for _, count in times)
-            peak = Rate(peak_bps(link) or 0)
+            peak = _about(peak_bps(link) or 0)
             return f"{mean} on average, up to {peak}: {count} opportunities of {size} B, again after {Time(period)}"
         case _:
-            return mean
+            return str(Rate(link["rate_bps"]))
+
+
+def _about(bps: int) -> str:
+    """Four digits of a rate that was reckoned."""
+    units = [(unit, size) for unit, size in Rate.grammar.units.items() if size <= max(bps, 1)]
+    unit, size = max(units, key=lambda unit: unit[1])
+    return f"{bps / size:.4g} {unit}"
 
 
 def _bps(value: int) -> str:

@@ -126,7 +126,7 @@ class LossTrace(AnyLoss):
         description="Packets after which it begins again. Default: never; after the last one nothing is lost.",
     )
 
-    def indices(self) -> list[int]:
+    def lost_packets(self) -> list[int]:
         """Of lost packets, rising."""
         return list(indices(self.file.text)) if self.file else list(self.lost or [])
 
@@ -136,7 +136,7 @@ class LossTrace(AnyLoss):
         if (self.file is None) == (self.lost is None):
             what = "neither file nor lost" if self.file is None else "both file and lost"
             raise QuantityError(what, "one of them", hint)
-        found = self.indices()
+        found = self.lost_packets()
         if any(after <= before for before, after in pairwise(found)):
             raise QuantityError("lost does not rise", "indices that rise, each once", hint)
         if self.repeat is not None and found[-1] >= self.repeat:

@@ -1,45 +1,100 @@
-"""A checked scenario as a TOML file that gives the same plan."""
+"""A checked scenario as files that give the same plan anywhere: `scenario.toml`, and the traces that it names."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel
 
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Source, lookup
+from dumbbell.scenario.traces import FOLDER, File
+
+TRACES = "traces"
+"""Folder beside `scenario.toml`."""
+
+_PATH_KEYS = ("trace", "csv", "file")
+"""Keys that hold the path of a file."""
 
 
-def to_toml(scenario: Scenario) -> str:
-    """The scenario as TOML, its overrides applied: the file it came from, comments and all, as far as there is one."""
-    wanted = scenario.model_dump()
-    return next(text for text in _candidates(scenario) if _values(text) == wanted)
+def write(scenario: Scenario, directory: Path) -> None:
+    """Write the scenario into `directory`, its overrides applied.
+
+    It is the text that it came from, comments and all, as far as there is one. Copies of the files that it names go to
+    `traces/`, and their paths with them.
+    """
+    moved: dict[str, str] = {}
+    for file in _files(scenario):
+        if file.name not in moved:
+            moved[file.name] = f"{TRACES}/{_free(Path(file.name), moved)}"
+            copy = directory / moved[file.name]
+            copy.parent.mkdir(exist_ok=True)
+            copy.write_text(file.text, encoding="utf-8")
+    plain = _moved(scenario.model_dump(mode="json", by_alias=True, exclude_unset=True), moved)
+    wanted = _values(plain, directory)
+    text = next(text for text in _candidates(scenario.source, plain, moved) if _read(text, directory) == wanted)
+    (directory / "scenario.toml").write_text(text, encoding="utf-8")
 
 
-def _candidates(scenario: Scenario) -> Iterator[str]:
+def _files(value: Any) -> Iterator[File]:
+    if isinstance(value, File):
+        yield value
+    elif isinstance(value, BaseModel):
+        for _, part in value:
+            yield from _files(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _files(part)
+
+
+def _free(path: Path, moved: Mapping[str, str]) -> str:
+    """A name that no other file has: two of the same name may come from two folders."""
+    names = [path.name, *(f"{path.stem}-{number}{path.suffix}" for number in range(2, len(moved) + 2))]
+    return next(name for name in names if f"{TRACES}/{name}" not in moved.values())
+
+
+def _moved(value: Any, moved: Mapping[str, str]) -> Any:
+    """The same values with the files' new paths; a tomlkit document keeps its shape."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            value[key] = moved.get(part, part) if key in _PATH_KEYS and isinstance(part, str) else _moved(part, moved)
+    elif isinstance(value, list):
+        for i, part in enumerate(value):
+            value[i] = _moved(part, moved)
+    return value
+
+
+def _candidates(source: Source, plain: dict[str, Any], moved: Mapping[str, str]) -> Iterator[str]:
     """Texts, the nearest to what the user wrote first. The last one holds all values, the others maybe not."""
-    if scenario.source.text:
-        yield scenario.source.text
+    if source.text:
+        yield source.text
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    if scenario.source.text:
+    if source.text:
         # An override from Python may be a value that is no TOML as it stands.
         with suppress(TOMLKitError, TypeError, ValueError):
-            yield _edited(scenario.source)
-    yield tomlkit.dumps(_without_none(scenario.model_dump(mode="json", by_alias=True, exclude_unset=True)))
+            yield _edited(source, moved)
+    yield tomlkit.dumps(_without_none(plain))
 
 
-def _values(text: str) -> dict[str, Any] | None:
+def _read(text: str, directory: Path) -> dict[str, Any] | None:
     try:
-        return Scenario.model_validate(tomllib.loads(text)).model_dump()
+        return _values(tomllib.loads(text), directory)
     except ValueError:  # tomllib's and pydantic's, both
         return None
 
 
-def _edited(source: Source) -> str:
-    """The file with each override set in its place."""
+def _values(data: dict[str, Any], directory: Path) -> dict[str, Any]:
+    return Scenario.model_validate(data, context={FOLDER: directory}).model_dump()
+
+
+def _edited(source: Source, moved: Mapping[str, str]) -> str:
+    """The file with each override set in its place, and the new paths."""
     import tomlkit
 
     document = tomlkit.parse(source.text)
@@ -50,7 +105,7 @@ def _edited(source: Source) -> str:
         for part in key[:depth]:
             here = here[part]
         here[key[depth]] = lookup(source.data, key[: depth + 1])[1]
-    return tomlkit.dumps(document)
+    return tomlkit.dumps(_moved(document, moved))
 
 
 def _without_none(value: Any) -> Any:
