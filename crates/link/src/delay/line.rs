@@ -82,7 +82,7 @@ impl Line {
         self.packets += 1;
         // Drawn for each packet, also for those that don't need it, so that the next one's doesn't depend on their fate.
         let jitter = self.jitter.as_mut().map_or(Duration::ZERO, |jitter| jitter.next(number));
-        let skipped = self.reorder.filter(|r| (number + 1) % r.gap == 0 && self.skips.next());
+        let skipped = self.reorder.filter(|r| (number + 1).is_multiple_of(r.gap) && self.skips.next());
         if self.is_full(at) {
             return Err(passage);
         }
