@@ -6,29 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planning import PLAIN, dumbbell, link
 
 from dumbbell.plan import expand, run_id
 from dumbbell.plan.paths import base_rtt_ns, path
 from dumbbell.scenario.loading import load
 
 GOLDEN = Path(__file__).parent / "golden" / "bbr-vs-cubic.plan.json"
-
-
-PLAIN = {
-    "up": True, "variation": None, "slots": None, "policer": None, "overhead_bytes": 0,
-    "queue": {"kind": "drop-tail", "ce_threshold": None}, "jitter": None, "reordering": False, "reorder": None,
-    "delay_line_packets": None, "loss_before": [], "loss_after": [], "duplication": None, "corruption": None,
-}  # fmt: skip
-
-
-def dumbbell(bottleneck: dict[str, Any], rtt: Any = "30 ms", pairs: int = 2, **more: Any) -> dict[str, Any]:
-    topology = {"kind": "dumbbell", "pairs": pairs, "rtt": rtt, "bottleneck": bottleneck}
-    flows = [{"from": "s1", "to": "r1"}]
-    return expand(load({"name": "x", "duration": "10 s", "topology": topology, "flows": flows, **more}))
-
-
-def link(plan: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(link for link in plan["links"] if link["name"] == name)
 
 
 def host(plan: dict[str, Any], name: str) -> dict[str, Any]:

@@ -32,6 +32,14 @@ def maxima(found: dict[str, str]) -> tuple[int, int]:
         ({"rate": "unlimited"}, "1 ms", (16 << 20, 16 << 20)),
         ({"rate": "100 Mbit/s", "buffer": "unlimited"}, "30 ms", (1 << 30, 1 << 30)),
         ({"rate": "100 Gbit/s"}, "1 s", (1 << 30, 1 << 30)),
+        # The largest step, not the mean: 100 Mbit/s x (30 + 40 + 40) ms x 8 = 11 MB.
+        (
+            {"rate": {"steps": [["0 s", "1 Mbit/s"], ["0.1 s", "100 Mbit/s"]]}, "buffer": "500 kB"},
+            "30 ms",
+            (16 << 20, 16 << 20),
+        ),
+        # Jitter counts as delay: 100 Mbit/s x (30 + 60 + 90) ms x 8 = 18 MB.
+        ({"rate": "100 Mbit/s", "jitter": "90 ms"}, "30 ms", (32 << 20, 32 << 20)),
     ],
 )
 def test_socket_memory(bottleneck: dict[str, Any], rtt: str, expected: tuple[int, int]) -> None:
@@ -76,3 +84,23 @@ def test_the_user_wins_and_a_single_host_wins_over_all() -> None:
     assert [found[h]["net.ipv4.tcp_sack"] for h in ("h1", "h2")] == ["0", "1"]
     assert maxima(found["h1"]) == (65536, 4 << 20)
     assert maxima(found["h2"]) == (6 << 20, 4 << 20)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"rate": "400 Mbit/s"},
+        {"buffer": "2 MB"},
+        {"delay": "200 ms"},
+        {"jitter": {"distribution": "normal", "mean": "0 s", "sd": "50 ms"}},
+        {"jitter": {"distribution": "pareto", "min": "20 ms", "shape": 3}},
+        {"link": "bottleneck-reverse", "buffer": "2 MB"},
+    ],
+)
+def test_events_count_in_socket_memory(event: dict[str, Any]) -> None:
+    """100 Mbit/s x 90 ms x 8 = 9 MB need 16 MiB; with the event more."""
+    found = sysctls({"rate": "100 Mbit/s"}, events=[{"at": "0.5 s", **event}])
+    assert maxima(found["h1"])[0] > 16 << 20
+    # And what comes before counts, too.
+    found = sysctls({"rate": "100 Mbit/s"}, events=[{"at": "0.5 s", "rate": "1 Mbit/s"}])
+    assert maxima(found["h1"]) == (16 << 20, 16 << 20)

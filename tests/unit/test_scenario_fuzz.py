@@ -32,7 +32,28 @@ JUNK = st.one_of(
     st.just({}),
     st.lists(st.sampled_from(["10 ms", "20 ms", 1]), max_size=3),
     st.dictionaries(st.sampled_from(["rate", "sysctl", "kind", "s1", "net.ipv4.tcp_sack"]), st.just("1 %"), max_size=2),
+    st.sampled_from(["none", "red", "fq-codel", "5 packets", "1 Mbit/s", "100 %", "25 %", "3 s", "bottleneck-reverse"]),
+    st.sampled_from([{"steps": [["0 s", "1 Mbit/s"]]}, {"kind": "pie"}, {"model": "trace"}, {"interval": "1 ms"}]),
 )
+
+BOTTLENECK: dict[str, Any] = {
+    "delay": "1 ms",
+    "up": True,
+    "queue": {"kind": "red", "min_th": "5 packets", "max_p": "1 %", "weight": 0.5, "ecn": True},
+    "overhead": "24 B",
+    "jitter": {"distribution": "normal", "mean": "1 ms", "sd": "1 ms", "correlation": "25 %"},
+    "reorder": {"rate": "1 %", "gap": 5},
+    "delay_line": "99 packets",
+    "loss": ["1 %", {"model": "four-state", "p13": "1 %"}, {"model": "periodic", "every": 5, "offset": 1}],
+    "duplicate": "0 %",
+    "policer": {"rate": "1 Mbit/s", "burst": "5 kB"},
+    "slots": {"min_interval": "1 ms", "max_interval": "2 ms", "packets": 3},
+    "reverse": {"rate": {"ramp": [["0 s", "1 Mbit/s"], ["1 s", "9 Mbit/s"]], "period": "1 s"}, "queue": "codel"},
+}
+EVENTS: list[dict[str, Any]] = [
+    {"at": "1 s", "rate": "2 Mbit/s", "queue": {"kind": "ared"}, "loss": "none"},
+    {"at": "2 s", "link": "bottleneck-reverse", "down_for": "1 ms", "every": "1 s", "until": "3 s"},
+]
 
 
 def keys(data: Any, at: Key = ()) -> list[Key]:
@@ -69,8 +90,9 @@ def integers(plan: Any) -> list[int]:
 @given(draw=st.data())
 def test_planned_or_refused(name: str, draw: st.DataObject) -> None:
     data = tomllib.loads(bundled.text(name))
-    data |= {"hosts": {"sysctl": {}, "r1": {"sysctl": {}}}, "record": {}, "emulate": {"ring": "1 MiB"}}
-    data["topology"]["bottleneck"] |= {"loss": "0 %", "delay": "1 ms", "reverse": {"rate": "1 Mbit/s"}}
+    data |= {"hosts": {"sysctl": {}, "r1": {"sysctl": {}}}, "record": {}, "emulate": {"ring": "1 MiB", "merge": "0 s"}}
+    data["topology"]["bottleneck"] |= copy.deepcopy(BOTTLENECK)
+    data["events"] = copy.deepcopy(EVENTS)
     for key in draw.draw(st.lists(st.sampled_from(keys(data)), min_size=1, max_size=2)):
         try:
             put(data, key, draw.draw(JUNK))

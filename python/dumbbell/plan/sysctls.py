@@ -68,7 +68,7 @@ def socket_memory(links: Sequence[Link], rtt_ns: int) -> int:
     may add to it, and full queues in both directions. Of a link that changes, each is the largest that it comes to.
     """
     forward, reverse = ([link for link in links if link["name"] == name] for name in NAMES)
-    drains = [_largest([_drain_ns(link) for link in states]) for states in (forward, reverse)]
+    drains = [_drain_ns(states) for states in (forward, reverse)]
     if None in drains:
         return CEILING
     rate = max(peak_bps(link) or ASSUMED_RATE for link in (*forward, *reverse))
@@ -78,23 +78,26 @@ def socket_memory(links: Sequence[Link], rtt_ns: int) -> int:
     return int(min(1 << max(need - 1, 0).bit_length(), CEILING))
 
 
-def _largest(drains: list[int | None]) -> int | None:
-    return None if None in drains else max(drain for drain in drains if drain is not None)
+def _drain_ns(states: Sequence[Link]) -> int | None:
+    """How long a link's largest buffer takes to drain at its largest rate; none if it has no limit.
+
+    At a lower rate it takes longer, but what is then in flight is no more.
+    """
+    limited = [(link, rate) for link in states if (rate := peak_bps(link)) is not None]
+    if any(link["buffer"] == "unlimited" for link, _ in limited):
+        return None
+    fastest = max((rate for _, rate in limited), default=1)
+    return max((_room(link) * 8 * 10**9 // fastest for link, _ in limited), default=0)
 
 
-def _drain_ns(link: Link) -> int | None:
-    """How long a full buffer takes to drain; none if it has no limit."""
-    rate = peak_bps(link)
-    if rate is None:
-        return 0
+def _room(link: Link) -> int:
+    """Bytes, packets taken for full frames."""
     match link["buffer"]:
         case {"bytes": size}:
-            pass
+            return int(size)
         case {"packets": packets}:
-            size = packets * (FULL_FRAME + link["overhead_bytes"])
-        case _:
-            return None
-    return int(size * 8 * 10**9 // rate)
+            return int(packets) * (FULL_FRAME + int(link["overhead_bytes"]))
+    raise ValueError(f"no size: {link['buffer']}")
 
 
 def _delay_ns(link: Link) -> int:

@@ -61,8 +61,9 @@ def _link(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterato
         why = f"at least {Size(link.frame)}, a full frame, or none could ever pass"
         yield Finding((*at, "policer", "burst"), "too small", why, 'write burst = "30 kB"')
     if link.reorder is not None and given.keys() & {"reorder", "delay"} and link.reorder.delay >= link.delay:
-        what = f"{link.reorder.delay} is not shorter than the link's delay, {link.delay}: nothing would be reordered"
-        yield Finding((*at, "reorder"), what, "a delay that is shorter", "raise the link's delay")
+        why = f"less than {link.delay}, or nothing would be reordered"
+        what = f"a delay of {link.reorder.delay} is not shorter than the link's"
+        yield Finding((*at, "reorder"), what, why, "raise the link's delay")
 
 
 def _buffer(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
@@ -87,8 +88,9 @@ def _queue(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
         case Fifo(ce_threshold=BufferSize(kind="bytes" | "packets") as threshold):
             size = threshold.amount * (link.frame if threshold.kind == "packets" else 1)
             if room is not None and size >= room:
-                what = f"ce_threshold = {threshold} is not below the buffer, {Size(room)}: nothing would be marked"
-                yield Finding(key, what, "a threshold below the buffer", "lower ce_threshold or raise the buffer")
+                why = f"less than {Size(room)}, or nothing would be marked"
+                hint = "lower ce_threshold or raise the buffer"
+                yield Finding((*key, "ce_threshold"), "not below the buffer", why, hint)
 
 
 def _events_alone(scenario: Scenario) -> Iterator[Finding]:

@@ -88,14 +88,16 @@ class Burst(AnyLoss):
 
     model: Literal["burst"] = Field(description="Bursts of equal length.")
     rate: Percent = Field(description="Share of packets that are lost.")
-    packets: int = Field(ge=1, le=1_000_000, strict=True, description="Packets in a row that each burst loses.")
+    packets: int = Field(
+        ge=1, le=1_000_000, strict=True, description="Packets in a row that each burst loses.", examples=[4]
+    )
 
 
 class Periodic(AnyLoss):
     """Every nth packet."""
 
     model: Literal["periodic"] = Field(description="Every nth packet.")
-    every: int = Field(ge=1, le=1 << 53, strict=True, description="n.")
+    every: int = Field(ge=1, le=1 << 53, strict=True, description="n.", examples=[100])
     offset: int | None = Field(
         default=None, ge=0, strict=True, description="How many pass before the first loss. Default: n - 1."
     )

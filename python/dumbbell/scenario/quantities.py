@@ -202,7 +202,12 @@ class Packets(Quantity):
     """A number of packets, more than zero."""
 
     grammar = Grammar(
-        "packets", {"packets": 1}, {"packet": "packets", "pkts": "packets"}, "1000 packets", ("packets",), {}
+        "a number of packets",
+        {"packets": 1},
+        {"packet": "packets", "pkts": "packets"},
+        "1000 packets",
+        ("packets",),
+        {},
     )
     printed = ("packets",)
     minimum = 1
@@ -248,6 +253,8 @@ class Percent:
 
 class Correlation(Percent):
     """How much of the former value is in the next one, below 100 %."""
+
+    grammar = replace(Percent.grammar, what="a correlation", example="25 %")
 
     @classmethod
     def parse(cls, value: object) -> Self:

@@ -31,16 +31,17 @@ def settled(red: Red, rate: Rate | None, buffer: int | None, frame: int, rtt: in
             raise QuantityError("no buffer to take thresholds from", "max_th where the buffer is unlimited", hint)
         high = buffer // 2
     if low is None:
-        low = high // RATIO
+        low = max(high // RATIO, 1)
     if low >= high:
         what = f"min_th = {low} B is not below max_th = {high} B"
         raise QuantityError(what, "min_th below max_th", f'write max_th = "{RATIO * low} B"')
     if buffer is not None and high > buffer:
-        what = f"max_th = {high} B is above the buffer, {buffer} B: the queue would overflow before"
-        raise QuantityError(what, "max_th at most the buffer", f'write max_th = "{buffer // 2} B", or raise the buffer')
+        what = f"max_th = {high} B is above the buffer"
+        why = f"max_th at most {buffer} B, or the queue would overflow before"
+        raise QuantityError(what, why, f'write max_th = "{buffer // 2} B", or raise the buffer')
     return red.model_copy(
         update={
-            "min_th": BufferSize("bytes", Fraction(max(low, 1))),
+            "min_th": BufferSize("bytes", Fraction(low)),
             "max_th": BufferSize("bytes", Fraction(high)),
             "weight": red.weight or (_weight(rate, average) if adaptive else WEIGHT),
             "average_packet": average,

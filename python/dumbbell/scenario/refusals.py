@@ -15,7 +15,7 @@ from dumbbell.scenario.flows import CommandFlow, TcpFlow, UdpFlow
 from dumbbell.scenario.link import Bottleneck
 from dumbbell.scenario.model import Dumbbell, Emulate, Hosts, HostSettings, Path, Record, Scenario
 from dumbbell.scenario.quantities import Quantity, QuantityError
-from dumbbell.scenario.source import Finding, Key, lookup
+from dumbbell.scenario.source import Finding, Key, lookup, show
 
 _KINDS: dict[str, type[BaseModel]] = {
     **{"dumbbell": Dumbbell, "path": Path, "@tcp": TcpFlow, "@udp": UdpFlow, "@command": CommandFlow},
@@ -34,16 +34,18 @@ _HOMES: dict[str, type[BaseModel]] = {
     'a flow with protocol = "udp"': UdpFlow,
     "a TCP flow": TcpFlow,
     "a queue that marks: red, codel, fq-codel or pie": queues.Codel,
-    "a queue of kind red": queues.Red,
-    "a queue of kind pie": queues.Pie,
-    "a queue of kind dualpi2": queues.Dualpi2,
-    "a queue of kind fq-codel": queues.FqCodel,
+    **{f'a queue of kind "{name}"': table for name, table in queues.KINDS.items()},
+    **{f'a loss with model = "{name}"': table for name, table in losses.MODELS.items()},
+    **{f'a jitter with distribution = "{name}"': table for name, table in delays.DISTRIBUTIONS.items()},
     "[record]": Record,
     "[emulate]": Emulate,
     "[[events]]": Event,
     "the top of the file, before the first [table]": Scenario,
 }
 """Where a key that stands in the wrong table may belong, the likeliest first."""
+
+_NEAR = {"flows": "a flow", "queue": "a queue", "loss": "a loss", "jitter": "a jitter"}
+"""Below these keys, the homes that begin like this are the likeliest."""
 
 _CHOICES: dict[str, tuple[str, str]] = {
     "topology": ("kind", 'kind = "dumbbell" or kind = "path"'),
@@ -153,7 +155,8 @@ def _unknown(key: Key, tables: list[type[BaseModel]]) -> Finding:
     names = _names(tables[-1])
     close = difflib.get_close_matches(str(key[-1]), names, n=1)
     homes = [home for home, model in _HOMES.items() if key[-1] in _names(model)]
-    homes.sort(key=lambda home: "flow" not in home if key[0] == "flows" else 0)
+    near = tuple(home for part, home in _NEAR.items() if part in key)
+    homes.sort(key=lambda home: not home.startswith(near))
     hint = f"did you mean {close[0]}?" if close else "".join(f"{key[-1]} belongs in {home}" for home in homes[:1])
     return Finding(key, "unknown key", f"one of {', '.join(names)}", hint)
 
@@ -167,7 +170,7 @@ def _example(key: Key, tables: list[type[BaseModel]]) -> str:
     schema = tables[-1].model_json_schema(by_alias=True)["properties"].get(str(key[-1]), {})
     options = [schema, *schema.get("anyOf", [])]
     examples = [option["examples"][0] for option in options if option.get("examples")]
-    return f'add {key[-1]} = "{examples[0]}"' if examples else ""
+    return f"add {key[-1]} = {show(examples[0])}" if examples else ""
 
 
 def _bound(key: Key, tables: list[type[BaseModel]], bound: Any) -> str:

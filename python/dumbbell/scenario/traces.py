@@ -116,7 +116,7 @@ def mahimahi(text: str) -> tuple[tuple[int, int], ...]:
     if not counts:
         raise LineError(0, "no opportunity to send", expected, hint)
     if last == 0:
-        raise LineError(0, "all opportunities are at 0: the trace lasts no time", "a last line above 0", hint)
+        raise LineError(0, "the trace lasts no time", "a last line above 0", hint)
     return tuple(counts.items())
 
 

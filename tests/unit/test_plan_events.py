@@ -1,0 +1,111 @@
+"""What changes during a run, and when."""
+
+from typing import Any
+
+from planning import dumbbell, link
+
+from dumbbell.plan.paths import is_transparent, transparent_links
+
+S = 10**9
+BASE = {"rate": "10 Mbit/s", "buffer": "1 bdp", "queue": "red", "loss": "1 %", "jitter": "1 ms"}
+
+
+def changes(plan: dict[str, Any]) -> list[tuple[float, str, dict[str, Any]]]:
+    """When, which link, and the keys that differ from what it was before."""
+    now = {link["name"]: link for link in plan["links"]}
+    found = []
+    for event in plan["events"]:
+        after = event["link"]
+        before = now[after["name"]]
+        found.append((event["at_ns"] / S, after["name"], {k: v for k, v in after.items() if v != before[k]}))
+        now[after["name"]] = after
+    return found
+
+
+def test_what_is_given_replaces_and_the_rest_stays() -> None:
+    events = [
+        {"at": "2 s", "rate": "20 Mbit/s"},
+        {"at": "3 s", "loss": "none", "delay": "20 ms"},
+        {"at": "4 s", "link": "bottleneck-reverse", "queue": "codel"},
+    ]
+    plan = dumbbell(BASE, events=events)
+    assert changes(plan) == [
+        # The buffer stays as large as it was, and RED's thresholds with it.
+        (2.0, "bottleneck", {"rate_bps": 20_000_000}),
+        (3.0, "bottleneck", {"loss_before": [], "delay_ns": 20_000_000}),
+        (4.0, "bottleneck-reverse", {"queue": dumbbell({**BASE, "queue": "codel"})["links"][0]["queue"]}),
+    ]
+    assert plan["events"][1]["link"]["rate_bps"] == 20_000_000
+
+
+def test_a_buffer_is_measured_by_the_rate_of_its_time() -> None:
+    events = [{"at": "2 s", "rate": "20 Mbit/s"}, {"at": "3 s", "buffer": "1 bdp"}]
+    plan = dumbbell(BASE, events=events)
+    assert changes(plan)[1] == (3.0, "bottleneck", {"buffer": {"bytes": 75_000}})
+    plan = dumbbell(BASE, events=[{"at": "2 s", "rate": "20 Mbit/s", "buffer": "10 ms", "queue": "drop-tail"}])
+    assert changes(plan)[0][2]["buffer"] == {"bytes": 25_000}
+
+
+def test_events_are_in_the_order_of_time_and_then_of_the_file() -> None:
+    events = [
+        {"at": "5 s", "rate": "5 Mbit/s"},
+        {"at": "1 s", "rate": "1 Mbit/s"},
+        {"at": "1 s", "delay": "1 ms"},
+        {"at": "5 s", "rate": "6 Mbit/s"},
+    ]
+    plan = dumbbell({"rate": "10 Mbit/s", "buffer": "9 packets"}, events=events)
+    assert changes(plan) == [
+        (1.0, "bottleneck", {"rate_bps": 1_000_000}),
+        (1.0, "bottleneck", {"delay_ns": 1_000_000}),
+        (5.0, "bottleneck", {"rate_bps": 5_000_000}),
+        (5.0, "bottleneck", {"rate_bps": 6_000_000}),
+    ]
+
+
+def test_a_link_that_fails() -> None:
+    down, up = {"up": False}, {"up": True}
+    assert changes(dumbbell(BASE, events=[{"at": "2 s", "down_for": "100 ms"}])) == [
+        (2.0, "bottleneck", down),
+        (2.1, "bottleneck", up),
+    ]
+    again = {"at": "2 s", "down_for": "1 s", "every": "3 s"}
+    # Up again at 9 s; at 11 s the run is over.
+    assert [at for at, _, _ in changes(dumbbell(BASE, events=[again]))] == [2.0, 3.0, 5.0, 6.0, 8.0, 9.0]
+    assert [at for at, _, _ in changes(dumbbell(BASE, events=[{**again, "until": "5 s"}]))] == [2.0, 3.0, 5.0, 6.0]
+    assert [at for at, _, _ in changes(dumbbell(BASE, events=[{"at": "9.5 s", "down_for": "1 s"}]))] == [9.5]
+
+
+def test_a_link_that_begins_down() -> None:
+    plan = dumbbell({**BASE, "up": False}, events=[{"at": "2 s", "up": True}])
+    assert link(plan)["up"] is False
+    assert link(plan, "bottleneck-reverse")["up"] is True
+    assert changes(plan) == [(2.0, "bottleneck", {"up": True})]
+
+
+def test_a_rate_that_varies_is_counted_from_the_start_of_the_run() -> None:
+    steps = [["0 s", "1 Mbit/s"], ["9 s", "11 Mbit/s"]]
+    plan = dumbbell({"rate": "10 Mbit/s", "buffer": "9 packets"}, events=[{"at": "8 s", "rate": {"steps": steps}}])
+    (_, _, changed) = changes(plan)[0]
+    assert changed["variation"]["steps"] == [[0, 1_000_000], [9 * S, 11_000_000]]
+    assert changed["rate_bps"] == 2_000_000
+
+
+def test_a_link_that_an_event_changes_is_not_transparent() -> None:
+    topology = {"rate": "unlimited", "delay": "0 ms"}
+    assert transparent_links(dumbbell(topology, rtt="0 ms")) >= {"bottleneck", "bottleneck-reverse"}
+    changed = dumbbell(topology, rtt="0 ms", events=[{"at": "1 s", "rate": "1 Mbit/s"}])
+    assert is_transparent(link(changed))
+    assert "bottleneck" not in transparent_links(changed)
+    assert "bottleneck-reverse" in transparent_links(changed)
+
+
+def test_no_effect_is_transparent_and_every_effect_is_not() -> None:
+    plain = link(dumbbell({"rate": "unlimited", "delay": "0 ms"}, rtt="0 ms"))
+    assert is_transparent(plain)
+    assert is_transparent(plain | {"overhead_bytes": 24, "buffer": {"packets": 1}, "queue": {}, "reordering": True})
+    effects: dict[str, Any] = {
+        "up": False, "rate_bps": 1, "delay_ns": 1, "slots": {"packets": 1}, "policer": {"rate_bps": 1},
+        "jitter": {"correlation": 0}, "reorder": {"gap": 1}, "delay_line_packets": 1, "loss_before": [{}],
+        "loss_after": [{}], "duplication": {"probability": 1}, "corruption": {"probability": 1},
+    }  # fmt: skip
+    assert [key for key, value in effects.items() if is_transparent(plain | {key: value})] == []

@@ -1,0 +1,104 @@
+"""What `dumbbell plan` says of links and events."""
+
+from typing import Any
+
+import pytest
+from planning import dumbbell
+
+from dumbbell.plan.view import tables
+
+STEPS = [["0 s", "10 Mbit/s"], ["5 s", "0 bit/s"]]
+
+
+def row(**keys: Any) -> dict[str, str]:
+    """The forward link's cells by their columns."""
+    table = tables(dumbbell({"rate": "10 Mbit/s", "buffer": "100 packets", **keys}), 30_000_000)[1]
+    return dict(zip(table.columns, table.rows[0], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("keys", "column", "expected"),
+    [
+        ({}, "rate", "10 Mbit/s"),
+        ({"rate": "unlimited"}, "rate", "unlimited"),
+        ({"rate": {"steps": STEPS}}, "rate", "5 Mbit/s on average: 2 steps from 0 to 10 Mbit/s"),
+        (
+            {"rate": {"steps": STEPS, "period": "10 s"}},
+            "rate",
+            "5 Mbit/s on average: 2 steps from 0 to 10 Mbit/s, again after 10 s",
+        ),
+        ({}, "queue", "drop-tail"),
+        ({"queue": {"kind": "drop-head", "ce_threshold": "1 ms"}}, "queue", "drop-head (marks above 1 ms)"),
+        ({"queue": {"kind": "drop-tail", "ce_threshold": "30 packets"}}, "queue", "drop-tail (marks above 30 packets)"),
+        ({"queue": {"kind": "codel", "ecn": True}}, "queue", "codel (target 5 ms, interval 100 ms, marks with ECN)"),
+        ({"queue": "fq"}, "queue", "fq (quantum 1514 B, flows 1024)"),
+        ({"loss": "1 %"}, "loss", "1 % before the queue"),
+        ({"loss": {"model": "burst", "rate": "1 %", "packets": 3}}, "loss", "1 % in bursts of 3 before the queue"),
+        (
+            {"loss": {"model": "periodic", "every": 7, "position": "after-queue"}},
+            "loss",
+            "every 7th packet, first after 6 after it",
+        ),
+        (
+            {"loss": {"model": "trace", "lost": [1, 2], "repeat": 9}},
+            "loss",
+            "2 packets of a trace, again after 9 before the queue",
+        ),
+        (
+            {"loss": {"model": "netem", "rate": "1 %", "correlation": "25 %"}},
+            "loss",
+            "1 % by netem's correlator at 25 % before the queue",
+        ),
+        ({}, "besides", "-"),
+        ({"up": False}, "besides", "down"),
+        ({"jitter": "5 ms"}, "besides", "jitter uniform 0 s to 5 ms, in order"),
+        (
+            {"jitter": {"distribution": "pareto", "min": "1 ms", "shape": 3}, "reordering": True},
+            "besides",
+            "jitter Pareto, min 1 ms, shape 3, overtaking",
+        ),
+        ({"reorder": {"rate": "1 %", "gap": 5}}, "besides", "1 % of every 5th packet go ahead after 0 s"),
+        (
+            {"slots": {"interval": "2 ms", "packets": 32, "bytes": "64 kB"}, "duplicate": "0.1 %"},
+            "besides",
+            "a slot every 2 ms, at most 32 packets and 64 kB; 0.1 % duplicated",
+        ),
+        ({"policer": {"rate": "8 Mbit/s", "burst": "30 kB"}}, "besides", "policer 8 Mbit/s, burst 30 kB"),
+        ({"delay_line": "9 packets", "corrupt": "1 %"}, "besides", "delay line of 9 packets; 1 % corrupted"),
+    ],
+)
+def test_links(keys: dict[str, Any], column: str, expected: str) -> None:
+    assert row(**keys)[column] == expected
+
+
+def test_events() -> None:
+    events = [
+        {"at": "1 s", "rate": "20 Mbit/s", "buffer": "1 bdp", "queue": "pie", "overhead": "24 B"},
+        {"at": "2 s", "delay": "20 ms", "loss": "none", "jitter": "none", "duplicate": "1 %"},
+        {"at": "3 s", "link": "bottleneck-reverse", "down_for": "100 ms"},
+    ]
+    plan = dumbbell({"rate": "10 Mbit/s", "loss": "1 %", "jitter": "5 ms"}, events=events)
+    shown = next(table for table in tables(plan, 30_000_000) if table.title == "Events")
+    assert shown.rows == [
+        [
+            "1 s",
+            "bottleneck",
+            "rate 20 Mbit/s; buffer 75 kB (48 packets, 30 ms, 1 bdp); queue pie (target 15 ms, t_update 15 ms, "
+            "alpha 0.125, beta 1.25, max_burst 150 ms, mark_ecnth 0.1); overhead 24 B",
+        ],
+        ["2 s", "bottleneck", "delay 20 ms; loss none; 1 % duplicated; no longer jitter uniform 0 s to 5 ms, in order"],
+        ["3 s", "bottleneck-reverse", "down"],
+        ["3.1 s", "bottleneck-reverse", "up"],
+    ]
+
+
+def test_without_events_there_is_no_table_of_them() -> None:
+    assert "Events" not in [table.title for table in tables(dumbbell({"rate": "1 Mbit/s"}), 1)]
+
+
+def test_the_path_of_packets() -> None:
+    wire = dict(tables(dumbbell({"rate": "1 Mbit/s"}), 1)[0].rows)
+    assert wire["emulate.path"] == "wire"
+    assert "emulate.merge" not in wire
+    gso = dict(tables(dumbbell({"rate": "1 Gbit/s"}, emulate={"merge": "50 us"}), 1)[0].rows)
+    assert (gso["emulate.path"], gso["emulate.merge"], gso["emulate.whole_bursts"]) == ("gso", "50 us", "no")
