@@ -80,3 +80,6 @@ impl Discipline for Fifo {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

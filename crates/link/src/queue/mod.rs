@@ -1,6 +1,15 @@
 //! Queue disciplines: which packets wait, which one leaves next, which are marked and dropped.
 
+mod codel;
+mod fattest;
 mod fifo;
+mod flows;
+mod fq;
+mod fq_codel;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod testing;
 
 use std::collections::VecDeque;
 
@@ -9,7 +18,10 @@ use units::{Duration, Time};
 
 use crate::packet::{Fate, Mark, Passage};
 
-pub(crate) use fifo::Fifo;
+use codel::Codel;
+use fifo::Fifo;
+use fq::Fq;
+use fq_codel::FqCodel;
 
 /// What waits in a queue, the packet in service not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,6 +126,9 @@ pub(crate) trait Discipline {
 #[derive(Clone, Debug)]
 pub(crate) enum Qdisc {
     Fifo(Fifo),
+    Codel(Codel),
+    FqCodel(FqCodel),
+    Fq(Fq),
 }
 
 /// The same call on whichever it is.
@@ -121,17 +136,23 @@ macro_rules! each {
     ($qdisc:expr, $it:ident => $call:expr) => {
         match $qdisc {
             Qdisc::Fifo($it) => $call,
+            Qdisc::Codel($it) => $call,
+            Qdisc::FqCodel($it) => $call,
+            Qdisc::Fq($it) => $call,
         }
     };
 }
 
 impl Qdisc {
     /// An empty queue; `element` names its random stream.
-    pub(crate) fn new(spec: &plan::Queue, limit: Buffer, _seed: u64, _element: &str) -> Qdisc {
+    pub(crate) fn new(spec: &plan::Queue, limit: Buffer, seed: u64, element: &str) -> Qdisc {
         use plan::Queue;
         match spec {
             Queue::DropTail { ce_threshold } => Qdisc::Fifo(Fifo::new(limit, false, *ce_threshold)),
             Queue::DropHead { ce_threshold } => Qdisc::Fifo(Fifo::new(limit, true, *ce_threshold)),
+            Queue::Codel { .. } => Qdisc::Codel(Codel::new(spec, limit)),
+            Queue::FqCodel { .. } => Qdisc::FqCodel(FqCodel::new(spec, limit, seed, element)),
+            Queue::Fq { .. } => Qdisc::Fq(Fq::new(spec, limit, seed, element)),
             _ => unimplemented!("being written"),
         }
     }

@@ -1,0 +1,212 @@
+use std::num::NonZeroU32;
+
+use plan::Buffer;
+
+use super::fattest::Fattest;
+use super::{Backlog, Item};
+use crate::random::Stream;
+
+/// Where a chain ends.
+const NONE: u32 = u32::MAX;
+
+/// Packets in first-in-first-out queues, one for each bucket that flows are hashed into.
+///
+/// All queues share one memory, chained by indices: a packet that comes takes the room of the one that left last, so
+/// nothing is allocated once as many have waited as ever will.
+#[derive(Clone, Debug)]
+pub(super) struct Flows {
+    slots: Vec<Slot>,
+    /// Unused slots, chained by `after`.
+    free: u32,
+    queues: Vec<Queue>,
+    fattest: Fattest,
+    backlog: Backlog,
+    largest: u32,
+    hash: Stream,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    item: Item,
+    before: u32,
+    after: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Queue {
+    head: u32,
+    tail: u32,
+    packets: u32,
+    /// The next in its round.
+    after: u32,
+    in_round: bool,
+    deficit: i64,
+}
+
+/// Queues that take turns, as a chain through [`Flows`]. A queue is in one round at most.
+#[derive(Clone, Debug)]
+pub(super) struct Round {
+    first: u32,
+    last: u32,
+}
+
+impl Default for Round {
+    fn default() -> Round {
+        Round { first: NONE, last: NONE }
+    }
+}
+
+impl Round {
+    pub(super) fn first(&self) -> Option<u32> {
+        (self.first != NONE).then_some(self.first)
+    }
+}
+
+impl Flows {
+    /// `count` empty queues. Which flows share one follows from the seed and the element's name.
+    pub(super) fn new(count: NonZeroU32, seed: u64, element: &str) -> Flows {
+        let queue = Queue { head: NONE, tail: NONE, packets: 0, after: NONE, in_round: false, deficit: 0 };
+        Flows {
+            slots: Vec::new(),
+            free: NONE,
+            queues: vec![queue; count.get() as usize],
+            fattest: Fattest::new(count.get() as usize),
+            backlog: Backlog::default(),
+            largest: 0,
+            hash: Stream::new(seed, element),
+        }
+    }
+
+    /// How many queues there are.
+    pub(super) fn count(&self) -> usize {
+        self.queues.len()
+    }
+
+    pub(super) fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    pub(super) fn is_over(&self, limit: Buffer) -> bool {
+        match limit {
+            Buffer::Bytes(limit) => self.backlog.bytes > limit,
+            Buffer::Packets(limit) => u64::from(self.backlog.packets) > limit,
+            Buffer::Unlimited => false,
+        }
+    }
+
+    /// Bytes of the largest packet that ever came.
+    pub(super) fn largest(&self) -> u32 {
+        self.largest
+    }
+
+    /// The queue of a flow: a keyed hash, so that which flows collide changes with the seed.
+    pub(super) fn bucket(&self, flow_hash: u32) -> u32 {
+        let hash = self.hash.at(u64::from(flow_hash));
+        ((u128::from(hash) * self.queues.len() as u128) >> 64) as u32
+    }
+
+    pub(super) fn bytes(&self, queue: u32) -> u64 {
+        self.fattest.bytes(queue)
+    }
+
+    pub(super) fn packets(&self, queue: u32) -> u32 {
+        self.queues[queue as usize].packets
+    }
+
+    /// The queue with most bytes, the first of equals.
+    pub(super) fn fattest(&self) -> u32 {
+        self.fattest.find()
+    }
+
+    pub(super) fn head(&self, queue: u32) -> Option<&Item> {
+        let head = self.queues[queue as usize].head;
+        (head != NONE).then(|| &self.slots[head as usize].item)
+    }
+
+    /// A packet joins the end of its queue.
+    pub(super) fn push(&mut self, queue: u32, item: Item) {
+        let bytes = item.bytes;
+        let before = self.queues[queue as usize].tail;
+        let slot = Slot { item, before, after: NONE };
+        let at = if self.free == NONE {
+            self.slots.push(slot);
+            self.slots.len() as u32 - 1
+        } else {
+            let at = self.free;
+            self.free = self.slots[at as usize].after;
+            self.slots[at as usize] = slot;
+            at
+        };
+        match before {
+            NONE => self.queues[queue as usize].head = at,
+            before => self.slots[before as usize].after = at,
+        }
+        self.queues[queue as usize].tail = at;
+        self.queues[queue as usize].packets += 1;
+        self.backlog.add(bytes);
+        self.largest = self.largest.max(bytes);
+        self.fattest.set(queue, self.fattest.bytes(queue) + u64::from(bytes));
+    }
+
+    /// The packet at the head leaves its queue.
+    pub(super) fn pop_head(&mut self, queue: u32) -> Option<Item> {
+        let at = self.queues[queue as usize].head;
+        (at != NONE).then(|| self.unlink(queue, at))
+    }
+
+    /// The packet at the tail leaves its queue.
+    pub(super) fn pop_tail(&mut self, queue: u32) -> Option<Item> {
+        let at = self.queues[queue as usize].tail;
+        (at != NONE).then(|| self.unlink(queue, at))
+    }
+
+    fn unlink(&mut self, queue: u32, at: u32) -> Item {
+        let Slot { item, before, after } = self.slots[at as usize];
+        match before {
+            NONE => self.queues[queue as usize].head = after,
+            before => self.slots[before as usize].after = after,
+        }
+        match after {
+            NONE => self.queues[queue as usize].tail = before,
+            after => self.slots[after as usize].before = before,
+        }
+        self.slots[at as usize].after = self.free;
+        self.free = at;
+        self.queues[queue as usize].packets -= 1;
+        self.backlog.remove(item.bytes);
+        self.fattest.set(queue, self.fattest.bytes(queue) - u64::from(item.bytes));
+        item
+    }
+
+    /// Bytes that the queue may still send in this round.
+    pub(super) fn deficit(&mut self, queue: u32) -> &mut i64 {
+        &mut self.queues[queue as usize].deficit
+    }
+
+    /// Has the queue a place in a round?
+    pub(super) fn is_in_round(&self, queue: u32) -> bool {
+        self.queues[queue as usize].in_round
+    }
+
+    /// A queue that is in no round becomes the last of one.
+    pub(super) fn append(&mut self, round: &mut Round, queue: u32) {
+        self.queues[queue as usize].in_round = true;
+        self.queues[queue as usize].after = NONE;
+        match round.last {
+            NONE => round.first = queue,
+            last => self.queues[last as usize].after = queue,
+        }
+        round.last = queue;
+    }
+
+    /// The first queue leaves the round.
+    pub(super) fn take_first(&mut self, round: &mut Round) -> Option<u32> {
+        let first = round.first()?;
+        self.queues[first as usize].in_round = false;
+        round.first = self.queues[first as usize].after;
+        if round.first == NONE {
+            round.last = NONE;
+        }
+        Some(first)
+    }
+}
