@@ -36,7 +36,15 @@ fn through(c: &mut Criterion, name: &str, queue: plan::Queue, flows: u32) {
 }
 
 fn disciplines(c: &mut Criterion) {
+    let (target_ns, interval_ns) = (Duration::from_millis(5), Duration::from_millis(100));
+    let (flows, quantum_bytes) = (1024.try_into().unwrap(), 1514.try_into().unwrap());
+    let (ecn, ce_threshold_ns) = (false, None);
     through(c, "drop-tail", plan::Queue::default(), 1);
+    through(c, "codel", plan::Queue::Codel { target_ns, interval_ns, ecn, ce_threshold_ns }, 1);
+    let fq_codel = || plan::Queue::FqCodel { target_ns, interval_ns, quantum_bytes, flows, ecn, ce_threshold_ns };
+    through(c, "fq-codel, 1 flow", fq_codel(), 1);
+    through(c, "fq-codel, 100 flows", fq_codel(), 100);
+    through(c, "fq, 100 flows", plan::Queue::Fq { quantum_bytes, flows }, 100);
 }
 
 criterion_group!(benches, disciplines);

@@ -64,7 +64,7 @@ impl Chance {
     /// that was 0 has no fate to remember: it starts at the marginal rate.
     pub(crate) fn configure(&mut self, probability: f64, correlation: f64) {
         let never = probability == 0.0;
-        let state = if never || self.never { FIRST } else { self.coin.state };
+        let state = if never { FIRST } else { self.coin.state };
         self.coin = Coin { state, ..Coin::new(probability, correlation) };
         self.never = never;
     }

@@ -4,7 +4,7 @@ use units::{Duration, Time};
 
 use super::Line;
 use crate::packet::{Fate, Packet, Passage};
-use crate::statistics::{assert_mean, batches};
+use crate::statistics::{assert_mean, batches, lag_product};
 
 const DELAY: i64 = 10_000;
 
@@ -99,14 +99,18 @@ fn every_gapth_packet_skips_the_line() {
 }
 
 #[test]
-fn candidates_skip_the_line_at_their_rate_whatever_the_correlation() {
+fn candidates_skip_the_line_at_their_rate_and_with_their_correlation() {
     for (probability, correlation, gap) in [(0.25, 0.0, 1), (0.25, 0.5, 1), (0.1, 0.5, 3)] {
         let mut passages = run(&skipping(probability, correlation, gap), 1 << 18, 100);
         passages.sort_by_key(|p| p.packet.id);
-        let skipped: Vec<f64> = passages.iter().map(|p| f64::from(u8::from(took(p) == 7))).collect();
+        assert!(passages.iter().all(|p| took(p) != 7 || (p.packet.id + 1).is_multiple_of(gap)));
+        let candidates = passages.iter().skip(gap as usize - 1).step_by(gap as usize);
+        let skipped: Vec<f64> = candidates.map(|p| f64::from(u8::from(took(p) == 7))).collect();
         let share = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
-        // Batches of 4096 are not whole numbers of gaps of 3; by a candidate at most.
-        assert_mean(&batches(&skipped, share), probability / gap as f64, &format!("gap {gap}"));
+        assert_mean(&batches(&skipped, share), probability, &format!("rate with gap {gap}"));
+        let expected = correlation * probability * (1.0 - probability);
+        let autocovariance = |x: &[f64]| lag_product(x, probability, 1);
+        assert_mean(&batches(&skipped, autocovariance), expected, &format!("correlation with gap {gap}"));
     }
 }
 
