@@ -5,6 +5,9 @@ use anyhow::{Result, ensure};
 /// Bytes of a slot: a frame of 1514 bytes and room for a VLAN tag or two.
 pub(crate) const SLOT: usize = 2048;
 
+/// No slot.
+pub(crate) const NONE: u32 = u32::MAX;
+
 /// Where packets lie while they are inside the network: slots of equal size, reused last in, first out.
 ///
 /// The memory is reserved at once and faulted in by use, so a large arena costs nothing until a run needs it.
@@ -47,9 +50,8 @@ impl Arena {
         Ok(Arena { memory, bytes, free: Vec::with_capacity(slots as usize), fresh: 0, used: 0, peak: 0 })
     }
 
-    /// Copy a frame into a free slot; `None` if there is none.
-    pub(crate) fn store(&mut self, frame: &[u8]) -> Option<u32> {
-        assert!(frame.len() <= SLOT, "the caller checks the size");
+    /// A free slot; `None` if there is none.
+    pub(crate) fn take(&mut self) -> Option<u32> {
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None if (self.fresh as usize) < self.bytes / SLOT => {
@@ -60,13 +62,31 @@ impl Arena {
         };
         self.used += 1;
         self.peak = self.peak.max(self.used);
-        // SAFETY: the slot is inside the mapping and nobody else's, the frame fits.
-        unsafe { std::ptr::copy_nonoverlapping(frame.as_ptr(), self.at(slot), frame.len()) };
         Some(slot)
     }
 
-    /// The slot's first byte.
-    pub(crate) fn at(&self, slot: u32) -> *mut u8 {
+    /// Copy a slot into a free one; `None` if there is none.
+    pub(crate) fn copy(&mut self, slot: u32) -> Option<u32> {
+        let copy = self.take()?;
+        // SAFETY: two different slots of the mapping.
+        unsafe { std::ptr::copy_nonoverlapping(self.at(slot), self.at(copy), SLOT) };
+        Some(copy)
+    }
+
+    /// What lies in a slot.
+    pub(crate) fn bytes(&self, slot: u32) -> &[u8] {
+        // SAFETY: the slot is inside the mapping, and whoever writes to it borrows the arena as a whole.
+        unsafe { std::slice::from_raw_parts(self.at(slot), SLOT) }
+    }
+
+    /// The same, to be written to.
+    pub(crate) fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
+        // SAFETY: the slot is inside the mapping, and nobody else borrows the arena.
+        unsafe { std::slice::from_raw_parts_mut(self.at(slot), SLOT) }
+    }
+
+    fn at(&self, slot: u32) -> *mut u8 {
+        debug_assert!(slot < self.fresh);
         // SAFETY: slots are handed out below the mapping's size.
         unsafe { self.memory.as_ptr().add(slot as usize * SLOT) }
     }
@@ -102,14 +122,15 @@ mod tests {
     #[test]
     fn a_full_arena_says_so_and_recovers() {
         let mut arena = Arena::new(2 * SLOT as u64, 4096).unwrap();
-        let a = arena.store(&[1; 60]).unwrap();
-        let b = arena.store(&[2; SLOT]).unwrap();
+        let a = arena.take().unwrap();
+        arena.bytes_mut(a).fill(1);
+        let b = arena.copy(a).unwrap();
         assert_ne!(a, b);
-        assert!(arena.store(&[3; 60]).is_none());
+        assert!(arena.take().is_none() && arena.copy(a).is_none());
         arena.release(a);
-        let c = arena.store(&[4; 60]).unwrap();
-        // SAFETY: both slots are in use.
-        unsafe { assert_eq!((*arena.at(c), *arena.at(b)), (4, 2)) };
+        let c = arena.take().unwrap();
+        arena.bytes_mut(c)[0] = 4;
+        assert_eq!((arena.bytes(c)[0], arena.bytes(b)[0], arena.bytes(b)[SLOT - 1]), (4, 1, 1));
         assert_eq!(arena.peak_bytes(), 2 * SLOT as u64);
     }
 }

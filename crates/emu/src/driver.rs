@@ -8,32 +8,15 @@ use records::packets::PacketRow;
 use units::{Duration, Time};
 
 use crate::Port;
-use crate::arena::Arena;
+use crate::arena::NONE;
 use crate::clock::StampClock;
-use crate::frame::{self, Header};
-use crate::transmit::{BATCH, Frame, Transmitter};
-
-/// What the driver remembers of a packet inside the network, by its arena slot.
-#[derive(Clone, Copy, Default)]
-struct Inside {
-    len: u32,
-    payload_bytes: u32,
-    tcp_seq: Option<u32>,
-    /// Its row for the last link, written when it has really been sent.
-    pending: Option<(u32, Passage)>,
-}
-
-/// A packet that has reached its host in virtual time.
-#[derive(Clone, Copy)]
-struct Due {
-    slot: u32,
-    port: u16,
-    at: Time,
-}
+use crate::handover::{Due, Handover};
+use crate::store::{Ends, Store};
+use crate::transmit::Transmitter;
 
 /// Where packets go that the network is done with: to their hosts' interfaces and into the records.
 pub(crate) struct Driver {
-    pub arena: Arena,
+    pub store: Store,
     pub packets: Option<Writer<PacketRow>>,
     pub lateness: Spans,
     pub send_errors: u64,
@@ -41,13 +24,14 @@ pub(crate) struct Driver {
     pub dropped: u64,
     pub duplicated: u64,
     pub left: u64,
+    pub bursts_out: u64,
+    pub segments_out: u64,
     /// Index of the port of each of the plan's nodes.
     port_of: Vec<Option<u16>>,
-    /// Destination and source MAC address of frames to each port.
-    ends: Vec<[u8; 12]>,
-    /// By arena slot.
-    inside: Vec<Inside>,
+    /// By port.
+    ends: Vec<Ends>,
     due: VecDeque<Due>,
+    handover: Handover,
     transmitter: Transmitter,
 }
 
@@ -55,14 +39,13 @@ impl Driver {
     pub(crate) fn new(
         plan: &Plan,
         ports: &[Port],
-        arena: Arena,
+        store: Store,
         transmitter: Transmitter,
         packets: Option<Writer<PacketRow>>,
     ) -> Driver {
         let port = |name: &str| ports.iter().position(|p| p.host == name).map(|i| i as u16);
         Driver {
-            inside: vec![Inside::default(); arena.slots()],
-            arena,
+            store,
             packets,
             lateness: Spans::default(),
             send_errors: 0,
@@ -70,76 +53,96 @@ impl Driver {
             dropped: 0,
             duplicated: 0,
             left: 0,
+            bursts_out: 0,
+            segments_out: 0,
             ends: ports.iter().map(|p| [p.mac, p.gateway_mac].concat().try_into().expect("twice six bytes")).collect(),
             port_of: plan.nodes.iter().map(|node| port(node.name())).collect(),
             due: VecDeque::new(),
+            handover: Handover::new(ports.len()),
             transmitter,
         }
     }
 
-    /// Hand everything that is due to its host.
-    pub(crate) fn flush(&mut self, clock: &StampClock) {
-        while !self.due.is_empty() {
-            let mut frames = [Frame { at: std::ptr::null_mut(), len: 0, port: 0 }; BATCH];
-            let n = self.due.len().min(BATCH);
-            for (frame, due) in frames.iter_mut().zip(&self.due) {
-                let len = self.inside[due.slot as usize].len as usize;
-                *frame = Frame { at: self.arena.at(due.slot), len, port: usize::from(due.port) };
-            }
-            let before = clock.now();
-            let (sent, refused) = self.transmitter.send(&frames[..n]);
-            let after = clock.now();
-            // One call sends frame after frame, each through its receiver's whole stack: they left one by one. A frame's
-            // time is that at which its turn began; its interface has it about a microsecond later.
-            let each = (after - before).as_nanos() / sent.max(1) as i64;
-            for i in 0..sent {
-                self.sent(before + Duration(each * i as i64));
-            }
-            if let Some(error) = refused {
-                let due = self.due.pop_front().expect("a refused frame was due");
-                self.send_errors += 1;
-                self.send_error = Some(error.to_string());
-                self.record_pending(due.slot, None);
-                self.arena.release(due.slot);
+    /// When the first of the packets that are due has waited for `hold`.
+    pub(crate) fn next_handover(&self, hold: Duration) -> Time {
+        self.due.front().map_or(Time::NEVER, |due| due.at + hold)
+    }
+
+    /// Hand everything that is due to its host, if the first of it has waited for `hold`.
+    pub(crate) fn flush(&mut self, clock: &StampClock, hold: Duration) {
+        while !self.due.is_empty() && (hold == Duration::ZERO || self.next_handover(hold) <= clock.now()) {
+            let frames = self.handover.collect(&mut self.due, &mut self.store).len();
+            self.handover.compose(&self.store, &mut self.transmitter);
+            let mut done = 0;
+            while done < frames {
+                let before = clock.now();
+                let (sent, refused) = self.transmitter.send(done);
+                let after = clock.now();
+                // One call sends frame after frame, each through its receiver's whole stack: they left one by one. A
+                // frame's time is that at which its turn began; its interface has it about a microsecond later.
+                let each = (after - before).as_nanos() / sent.max(1) as i64;
+                for i in 0..sent {
+                    self.sent(done + i, before + Duration(each * i as i64));
+                }
+                done += sent;
+                if let Some(error) = refused {
+                    self.refused(done, &error);
+                    done += 1;
+                }
             }
         }
     }
 
-    fn sent(&mut self, at: Time) {
-        let due = self.due.pop_front().expect("a sent frame was due");
-        self.left += 1;
-        self.lateness.add(at - due.at);
-        self.record_pending(due.slot, Some(at));
-        self.arena.release(due.slot);
+    /// A collected frame was sent.
+    fn sent(&mut self, frame: usize, at: Time) {
+        self.bursts_out += 1;
+        let mut slot = self.handover.all()[frame].first;
+        while slot != NONE {
+            let (next, packet, due) =
+                (self.store.get(slot).next, self.store.get(slot).packet, self.store.get(slot).due);
+            self.segments_out += 1;
+            if packet {
+                self.left += 1;
+                self.lateness.add(at - due);
+                self.record_pending(slot, Some(at));
+            }
+            self.store.release_one(slot);
+            slot = next;
+        }
+    }
+
+    /// A collected frame was refused.
+    fn refused(&mut self, frame: usize, error: &std::io::Error) {
+        self.send_error = Some(error.to_string());
+        let mut slot = self.handover.all()[frame].first;
+        while slot != NONE {
+            let (next, packet) = (self.store.get(slot).next, self.store.get(slot).packet);
+            if packet {
+                self.send_errors += 1;
+                self.record_pending(slot, None);
+            }
+            self.store.release_one(slot);
+            slot = next;
+        }
     }
 
     fn record_pending(&mut self, slot: u32, sent: Option<Time>) {
-        if let Some((link, passage)) = self.inside[slot as usize].pending {
+        if let Some((link, passage)) = self.store.get(slot).pending {
             self.record(link, passage, sent);
         }
     }
 
     pub(crate) fn record(&mut self, link: u32, passage: Passage, sent: Option<Time>) {
         if let Some(packets) = &mut self.packets {
-            let Inside { payload_bytes, tcp_seq, .. } = self.inside[passage.packet.handle as usize];
+            let inside = self.store.get(passage.packet.handle);
+            let (payload_bytes, tcp_seq) = (inside.payload_bytes, inside.tcp_seq);
             packets.push(PacketRow { link: link as u16, payload_bytes, tcp_seq, passage, sent });
         }
     }
 
-    /// Take a frame in for the host `to`, addressed to it; its handle, or `None` if there is no room.
-    pub(crate) fn admit(&mut self, frame: &[u8], header: &Header, to: u16) -> Option<u32> {
-        let slot = self.arena.store(frame)?;
-        let ends = &self.ends[self.port(to)];
-        // SAFETY: the slot is ours and larger than an Ethernet header.
-        unsafe { std::ptr::copy_nonoverlapping(ends.as_ptr(), self.arena.at(slot), ends.len()) };
-        let &Header { payload_bytes, tcp_seq, .. } = header;
-        self.inside[slot as usize] = Inside { len: frame.len() as u32, payload_bytes, tcp_seq, pending: None };
-        Some(slot)
-    }
-
-    fn frame(&mut self, slot: u32) -> &mut [u8] {
-        // SAFETY: the slot is in use and holds `len` bytes, and nobody else looks at it.
-        unsafe { std::slice::from_raw_parts_mut(self.arena.at(slot), self.inside[slot as usize].len as usize) }
+    /// How frames to the host `node` are addressed.
+    pub(crate) fn ends(&self, node: u16) -> Ends {
+        self.ends[self.port(node)]
     }
 
     fn port(&self, node: u16) -> usize {
@@ -149,19 +152,19 @@ impl Driver {
 
 impl Sink for Driver {
     fn passed(&mut self, link: u32, passage: &Passage, last: bool) {
-        let slot = passage.packet.handle;
+        let handle = passage.packet.handle;
         if passage.mark.is_some() {
-            frame::mark(self.frame(slot));
+            self.store.mark(handle);
         }
         if let Some(which) = passage.corruption {
-            frame::corrupt(self.frame(slot), which);
+            self.store.corrupt(handle, which);
         }
         if passage.fate != Fate::Delivered {
             self.record(link, *passage, None);
             self.dropped += 1;
-            self.arena.release(slot);
+            self.store.release(handle);
         } else if last {
-            self.inside[slot as usize].pending = Some((link, *passage));
+            self.store.get_mut(handle).pending = Some((link, *passage));
         } else {
             self.record(link, *passage, None);
         }
@@ -169,15 +172,11 @@ impl Sink for Driver {
 
     fn delivered(&mut self, packet: Packet, at: Time) {
         let port = self.port(packet.to) as u16;
-        self.due.push_back(Due { slot: packet.handle, port, at });
+        self.due.push_back(Due { handle: packet.handle, port, at });
     }
 
     fn copied(&mut self, packet: Packet) -> Option<Packet> {
-        let inside = self.inside[packet.handle as usize];
-        // SAFETY: the slot is in use and holds `len` bytes; the copy goes to another one.
-        let frame = unsafe { std::slice::from_raw_parts(self.arena.at(packet.handle), inside.len as usize) };
-        let handle = self.arena.store(frame)?;
-        self.inside[handle as usize] = inside;
+        let handle = self.store.copy(packet.handle)?;
         self.duplicated += 1;
         Some(Packet { handle, ..packet })
     }

@@ -12,17 +12,19 @@ use records::{Names, Writer};
 use units::{Duration, Time};
 
 use crate::Port;
-use crate::arena::{Arena, SLOT};
-use crate::classify::{Class, Classifier};
+use crate::arena::Arena;
 use crate::clock::StampClock;
 use crate::driver::Driver;
-use crate::frame;
+use crate::intake::Intake;
 use crate::report::{ClockStep, EmulatorReport, LinkReport};
 use crate::ring::Ring;
+use crate::store::Store;
 use crate::transmit::Transmitter;
 
-/// Packets read before due ones are sent: reading must not make a burst's head late.
+/// Frames read before due packets are sent: reading must not make a burst's head late.
 const READ_BATCH: usize = 32;
+/// Packets, for the same reason.
+const READ_SEGMENTS: usize = 128;
 /// Arena memory touched before the run.
 const PREFAULT: u64 = 16 << 20;
 /// Between two measurements of the wall clock's offset: a clock slewed by 500 ppm moves by 10 us.
@@ -47,9 +49,9 @@ pub fn run(
     let packets =
         plan.record.packets.then(|| Writer::create(&dir.join("packets.parquet"), names.clone())).transpose()?;
     let links = Writer::create(&dir.join("links.parquet"), names.clone())?;
-    let ring = Ring::open(plan.emulate.ring_bytes)?;
-    let driver =
-        Driver::new(plan, ports, Arena::new(plan.emulate.arena_bytes, PREFAULT)?, Transmitter::open(ports)?, packets);
+    let ring = Ring::open(plan.emulate.ring_bytes, plan.emulate.path)?;
+    let store = Store::new(Arena::new(plan.emulate.arena_bytes, PREFAULT)?);
+    let driver = Driver::new(plan, ports, store, Transmitter::open(ports, plan.emulate.path)?, packets);
     Event::Ready { process: Process::Emulator }.emit(events)?;
     let mut control = std::fs::File::from(control);
     let mut origin = [0; 8];
@@ -59,16 +61,18 @@ pub fn run(
     let mut emulator = Emulator {
         urgency: Urgency::new(clock.now()),
         clock,
-        classifier: Classifier::new(plan),
+        intake: Intake::new(plan, ports),
+        arrived: Vec::new(),
         network: Network::new(plan)?,
-        ingress: ingress(plan, ports),
+        entered: 0,
         logged: (0..).zip(&transparent).filter(|(_, transparent)| !**transparent).map(|(i, _)| i).collect(),
         sleep: Sleep::new(plan.emulate.spin_ns),
         interval: plan.record.sample_interval_ns,
+        merge: plan.emulate.merge_ns,
         next_tick: Time::ZERO,
         next_resync: Time::ZERO,
         read_lag: Spans::default(),
-        counts: Counts::default(),
+        ring_drops: 0,
         ring,
         driver,
         links,
@@ -83,45 +87,29 @@ pub fn run(
     Ok(report)
 }
 
-#[derive(Default)]
-struct Counts {
-    ring_packets: u64,
-    ring_drops: u64,
-    entered: u64,
-    unroutable: u64,
-    oversize: u64,
-    checksum_missing: u64,
-    arena_overflows: u64,
-}
-
 struct Emulator {
     clock: StampClock,
-    classifier: Classifier,
+    intake: Intake,
+    /// Packets of the frame that is being read.
+    arrived: Vec<Packet>,
     network: Network,
-    /// By interface index: the index of the host that sends into it, among the plan's nodes.
-    ingress: Vec<Option<usize>>,
+    /// Packets that have entered it.
+    entered: u64,
     /// The links that can do something to a packet.
     logged: Vec<u16>,
     sleep: Sleep,
     urgency: Urgency,
     interval: Duration,
+    /// For how long a due packet may wait for others to leave with.
+    merge: Duration,
     next_tick: Time,
     next_resync: Time,
     read_lag: Spans,
-    counts: Counts,
+    ring_drops: u64,
     ring: Ring,
     driver: Driver,
     links: Writer<LinkRow>,
     control: std::fs::File,
-}
-
-fn ingress(plan: &Plan, ports: &[Port]) -> Vec<Option<usize>> {
-    let size = ports.iter().map(|p| p.ifindex as usize + 1).max().unwrap_or(0);
-    let mut by_ifindex = vec![None; size];
-    for port in ports {
-        by_ifindex[port.ifindex as usize] = plan.nodes.iter().position(|n| n.name() == port.host);
-    }
-    by_ifindex
 }
 
 impl Emulator {
@@ -131,21 +119,21 @@ impl Emulator {
             // Read before the ring is looked at: whatever arrived until then is in it, so once it is empty the network
             // may advance to this time, but not further.
             let now = self.clock.now();
-            let read = self.read_ring();
-            if read < READ_BATCH {
+            let more = self.read_ring();
+            if !more {
                 self.advance(now);
             }
-            self.driver.flush(&self.clock);
+            self.driver.flush(&self.clock, self.hold());
             if now >= self.next_resync {
                 self.next_resync = now + RESYNC;
                 self.clock.resync();
                 self.urgency.adapt(now);
-                self.counts.ring_drops += self.ring.take_drops()?;
+                self.ring_drops += self.ring.take_drops()?;
                 if self.poll(0)? {
                     return Ok(());
                 }
             }
-            if read == READ_BATCH {
+            if more {
                 continue;
             }
             if self.wait()? {
@@ -154,11 +142,11 @@ impl Emulator {
         }
     }
 
-    /// Let packets from the ring enter the network; how many there were.
-    fn read_ring(&mut self) -> usize {
-        let mut read = 0;
-        while read < READ_BATCH {
-            let Some(captured) = self.ring.peek() else { break };
+    /// Let packets from the ring enter the network; `true` if there may be more.
+    fn read_ring(&mut self) -> bool {
+        let (mut read, mut entered) = (0, 0);
+        while read < READ_BATCH && entered < READ_SEGMENTS {
+            let Some(captured) = self.ring.peek() else { return false };
             let now = self.clock.now();
             let mut arrival = self.clock.of_stamp(captured.stamp);
             if arrival > now + FUTURE {
@@ -168,47 +156,26 @@ impl Emulator {
             }
             let arrival = arrival.min(now);
             self.read_lag.add(now - arrival);
-            self.counts.ring_packets += 1;
-            self.counts.checksum_missing += u64::from(captured.checksum_missing);
-            let node = self.ingress.get(captured.ifindex as usize).copied().flatten();
-            let header = frame::parse(captured.frame);
-            let class = header.and_then(|h| self.classifier.classify(h.tuple));
-            let whole = captured.len as usize <= SLOT.min(captured.frame.len());
-            let packet = match (node, header, class) {
-                (Some(node), Some(header), Some(class)) if whole => {
-                    let handle = self.driver.admit(captured.frame, &header, class.to);
-                    self.counts.arena_overflows += u64::from(handle.is_none());
-                    handle.map(|handle| {
-                        let (id, size) = (self.counts.entered, captured.len);
-                        let Class { flow, to, flow_hash } = class;
-                        (Packet { id, size, handle, flow_hash, flow, to, ecn: header.ecn }, node)
-                    })
-                }
-                (Some(_), Some(_), Some(_)) => {
-                    self.counts.oversize += 1;
-                    None
-                }
-                _ => {
-                    self.counts.unroutable += 1;
-                    None
-                }
-            };
+            let node = self.intake.take(&captured, &mut self.driver, &mut self.arrived);
             self.ring.release();
             read += 1;
-            if let Some((packet, node)) = packet {
-                self.enter(packet, node, arrival);
-            }
+            entered += self.arrived.len();
+            self.enter(node, arrival);
         }
-        read
+        true
     }
 
-    fn enter(&mut self, packet: Packet, node: usize, arrival: Time) {
+    /// What has just arrived from the host `node` enters the network.
+    fn enter(&mut self, node: usize, arrival: Time) {
         self.advance_ticks(arrival);
-        if self.network.enter(packet, node, arrival, &mut self.driver) {
-            self.counts.entered += 1;
-        } else {
-            self.counts.unroutable += 1;
-            self.driver.arena.release(packet.handle);
+        for packet in self.arrived.drain(..) {
+            let packet = Packet { id: self.entered, ..packet };
+            if self.network.enter(packet, node, arrival, &mut self.driver) {
+                self.entered += 1;
+            } else {
+                self.intake.counts.unroutable += 1;
+                self.driver.store.release(packet.handle);
+            }
         }
     }
 
@@ -235,9 +202,15 @@ impl Emulator {
 
     /// Sleep until something is due or arrives; `true` if it is time to stop.
     fn wait(&mut self) -> Result<bool> {
-        let due = self.network.next_event().min(self.next_tick).min(self.next_resync);
+        let hold = self.hold();
+        let due = match self.network.next_event() {
+            Time::NEVER => Time::NEVER,
+            event => event + hold,
+        };
+        let due = due.min(self.driver.next_handover(hold)).min(self.next_tick).min(self.next_resync);
         let now = self.clock.now();
-        let spare = (due - now).as_nanos() - self.sleep.margin().as_nanos();
+        let spin = (self.sleep.margin().as_nanos() - self.merge.as_nanos()).max(0);
+        let spare = (due - now).as_nanos() - spin;
         if spare <= 0 {
             // Too little time to sleep and wake: wait for either on the CPU.
             while self.ring.peek().is_none() && self.clock.now() < due {
@@ -252,6 +225,12 @@ impl Emulator {
             self.sleep.observe(late);
         }
         Ok(stop)
+    }
+
+    /// For how long a due packet waits for others to leave with: what is left of the time that it may take if the
+    /// wake-up takes as long as usual.
+    fn hold(&self) -> Duration {
+        Duration((self.merge.as_nanos() - self.sleep.margin().as_nanos()).max(0))
     }
 
     /// Sleep for at most `ns`, or until a packet or a word on `control`.
@@ -273,7 +252,7 @@ impl Emulator {
 
     fn finish(mut self, plan: &Plan, (started, before): (Time, ThreadTimes)) -> Result<EmulatorReport> {
         let ended = self.clock.now();
-        self.counts.ring_drops += self.ring.take_drops()?;
+        self.ring_drops += self.ring.take_drops()?;
         let inside: Vec<_> = self.network.inside().collect();
         for &(link, passage) in inside.iter().filter(|(link, _)| self.logged.contains(&(*link as u16))) {
             self.driver.record(link, passage, None);
@@ -291,21 +270,26 @@ impl Emulator {
             late_over_1ms: self.driver.lateness.count_over(Duration::from_millis(1)),
             sent_packets: self.driver.lateness.count(),
             read_lag_us: self.read_lag.quantiles(),
-            ring_packets: self.counts.ring_packets,
-            ring_drops: self.counts.ring_drops,
+            ring_packets: self.intake.counts.frames,
+            ring_drops: self.ring_drops,
             arena_bytes: plan.emulate.arena_bytes,
-            arena_peak_bytes: self.driver.arena.peak_bytes(),
-            arena_overflows: self.counts.arena_overflows,
+            arena_peak_bytes: self.driver.store.peak_bytes(),
+            arena_overflows: self.intake.counts.arena_overflows,
             cpu_s,
             run_delay_s,
             wall_s: (ended - started).as_nanos() as f64 / 1e9,
             clock_steps: self.clock.steps().iter().map(ClockStep::from).collect(),
             send_errors: self.driver.send_errors,
             send_error: self.driver.send_error,
-            unroutable_packets: self.counts.unroutable,
-            oversize_packets: self.counts.oversize,
-            checksum_missing: self.counts.checksum_missing,
-            entered_packets: self.counts.entered,
+            unroutable_packets: self.intake.counts.unroutable,
+            oversize_packets: self.intake.counts.oversize,
+            checksum_missing: self.intake.counts.checksum_missing,
+            path: plan.emulate.path,
+            bursts_in: self.intake.counts.bursts,
+            segments_in: self.intake.counts.segments,
+            bursts_out: self.driver.bursts_out,
+            segments_out: self.driver.segments_out,
+            entered_packets: self.entered,
             left_packets: self.driver.left + self.driver.send_errors,
             dropped_packets: self.driver.dropped,
             duplicated_packets: self.driver.duplicated,

@@ -2,7 +2,7 @@ use std::net::Ipv4Addr;
 
 use link::Ecn;
 
-const ETHERNET: usize = 14;
+pub(crate) const ETHERNET: usize = 14;
 const IPV4: u16 = 0x0800;
 
 pub(crate) const TCP: u8 = 6;
@@ -32,6 +32,10 @@ impl Tuple {
 pub(crate) struct Header {
     pub tuple: Tuple,
     pub ecn: Ecn,
+    /// Where the part below IPv4 begins in the frame.
+    pub transport: u16,
+    /// Where the payload begins.
+    pub payload: u16,
     pub payload_bytes: u32,
     pub tcp_seq: Option<u32>,
 }
@@ -64,8 +68,14 @@ pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
             header_total += 8;
         }
     }
-    let ecn = Ecn::from_tos(ip[1]);
-    Some(Header { tuple, ecn, payload_bytes: total.saturating_sub(header_total) as u32, tcp_seq })
+    Some(Header {
+        tuple,
+        ecn: Ecn::from_tos(ip[1]),
+        transport: (ETHERNET + header_bytes) as u16,
+        payload: (ETHERNET + header_total) as u16,
+        payload_bytes: total.saturating_sub(header_total) as u32,
+        tcp_seq,
+    })
 }
 
 /// Set Congestion Experienced in a frame that [`parse`] has read, and keep the header's checksum right (RFC 1624).
@@ -134,10 +144,10 @@ pub(crate) mod tests {
     fn a_full_segment_with_timestamps_carries_1448_bytes() {
         let f = frame(tuple(TCP), 77, 1448);
         assert_eq!(f.len(), 1514);
-        assert_eq!(
-            parse(&f),
-            Some(Header { tuple: tuple(TCP), ecn: Ecn::NotEct, payload_bytes: 1448, tcp_seq: Some(77) })
-        );
+        let (transport, payload) = (34, 66);
+        let expected =
+            Header { tuple: tuple(TCP), ecn: Ecn::NotEct, transport, payload, payload_bytes: 1448, tcp_seq: Some(77) };
+        assert_eq!(parse(&f), Some(expected));
     }
 
     #[test]

@@ -5,13 +5,18 @@
 //! so a late thread delays packets but never changes what the links do to them; how late each packet left is measured.
 
 mod arena;
+mod checksum;
 mod classify;
 mod clock;
 mod driver;
 mod emulator;
 mod frame;
+mod gso;
+mod handover;
+mod intake;
 mod report;
 mod ring;
+mod store;
 mod transmit;
 
 pub use emulator::run;

@@ -40,10 +40,22 @@ pub struct EmulatorReport {
     pub send_error: Option<String>,
     /// Frames to no host of the plan, or not IPv4.
     pub unroutable_packets: u64,
-    /// Frames larger than a wire-size packet: a host's segmentation offload is on.
+    /// Frames larger than a wire-size packet, and no bursts that can be taken apart; on the wire path: a host's
+    /// segmentation offload is on.
     pub oversize_packets: u64,
-    /// Frames without a checksum: a host's checksum offload is on.
+    /// Frames without a checksum that the emulator doesn't know how to complete; on the wire path: a host's checksum
+    /// offload is on.
     pub checksum_missing: u64,
+    /// How packets crossed the boundary to the kernel.
+    pub path: plan::EmulatePath,
+    /// Frames taken in; on the GSO path a frame may be a burst of segments.
+    pub bursts_in: u64,
+    /// Frames of wire size that they were.
+    pub segments_in: u64,
+    /// Frames handed to hosts.
+    pub bursts_out: u64,
+    /// Frames of wire size that they were.
+    pub segments_out: u64,
     /// Packets that entered the network of links.
     pub entered_packets: u64,
     /// Packets that came out of it.

@@ -4,9 +4,16 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, ensure};
+use plan::EmulatePath;
 
-/// Bytes of a ring slot: header, address and a frame of 1514 bytes.
-const SLOT: u32 = 2048;
+use crate::gso::Vnet;
+
+/// Bytes of a ring slot on the wire path: header, address and a frame of 1514 bytes.
+const WIRE_SLOT: u32 = 2048;
+/// The same on the GSO path: of a burst.
+const BURST_SLOT: u32 = 2048 + BURST_BYTES;
+/// The longest burst: an IPv4 packet is no longer.
+const BURST_BYTES: u32 = 65536;
 /// Bytes of a physically contiguous part of the ring. 256 KiB can be found in a fragmented memory too.
 const BLOCK: u32 = 256 * 1024;
 
@@ -20,8 +27,10 @@ pub(crate) struct Captured<'a> {
     pub stamp: (u32, u32),
     /// The interface that it came in on.
     pub ifindex: i32,
-    /// The sender left the checksum to hardware that doesn't exist.
+    /// The sender left the checksum to hardware.
     pub checksum_missing: bool,
+    /// What the frame lacks, if the ring was asked to tell.
+    pub vnet: Vnet,
 }
 
 /// A TPACKET_V2 receive ring over every interface of the namespace.
@@ -32,14 +41,17 @@ pub(crate) struct Ring {
     socket: OwnedFd,
     memory: NonNull<u8>,
     bytes: usize,
+    slot_bytes: u32,
     slots: u32,
     slots_per_block: u32,
+    /// Bytes before each frame.
+    vnet_bytes: usize,
     next: u32,
 }
 
 impl Ring {
     /// Open a ring of about `bytes` in the calling thread's network namespace.
-    pub(crate) fn open(bytes: u64) -> Result<Ring> {
+    pub(crate) fn open(bytes: u64, path: EmulatePath) -> Result<Ring> {
         let blocks = (bytes / u64::from(BLOCK)).max(1) as u32;
         // Protocol 0 for now: nothing arrives before the ring is there.
         // SAFETY: plain system call; the descriptor is owned from here on.
@@ -51,11 +63,19 @@ impl Ring {
         set(&socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))
             .context("asking for ring version 2")?;
         set(&socket, libc::PACKET_IGNORE_OUTGOING, &1i32).context("ignoring outgoing packets")?;
-        let slots_per_block = BLOCK / SLOT;
+        let (slot_bytes, vnet_bytes) = match path {
+            EmulatePath::Wire => (WIRE_SLOT, 0),
+            EmulatePath::Gso => {
+                // Before there is a ring: its slots have room for the header or not.
+                set(&socket, libc::PACKET_VNET_HDR, &1i32).context("asking for virtio-net headers")?;
+                (BURST_SLOT, Vnet::BYTES)
+            }
+        };
+        let slots_per_block = BLOCK / slot_bytes;
         let request = libc::tpacket_req {
             tp_block_size: BLOCK,
             tp_block_nr: blocks,
-            tp_frame_size: SLOT,
+            tp_frame_size: slot_bytes,
             tp_frame_nr: blocks * slots_per_block,
         };
         set(&socket, libc::PACKET_RX_RING, &request)
@@ -74,7 +94,8 @@ impl Ring {
         };
         ensure!(memory != libc::MAP_FAILED, "mapping the packet ring: {}", std::io::Error::last_os_error());
         let memory = NonNull::new(memory.cast::<u8>()).expect("mmap returns no null");
-        let ring = Ring { socket, memory, bytes, slots: request.tp_frame_nr, slots_per_block, next: 0 };
+        let slots = request.tp_frame_nr;
+        let ring = Ring { socket, memory, bytes, slot_bytes, slots, slots_per_block, vnet_bytes, next: 0 };
         ring.listen()?;
         Ok(ring)
     }
@@ -109,8 +130,14 @@ impl Ring {
         unsafe {
             let h = header.read_volatile();
             let address = slot.add(tpacket_align(size_of::<libc::tpacket2_hdr>())).cast::<libc::sockaddr_ll>().read();
+            let frame = slot.add(usize::from(h.tp_mac));
+            let vnet = match self.vnet_bytes {
+                0 => Vnet::default(),
+                before => Vnet::from_bytes(frame.sub(before).cast::<[u8; Vnet::BYTES]>().read()),
+            };
             Some(Captured {
-                frame: std::slice::from_raw_parts(slot.add(usize::from(h.tp_mac)), h.tp_snaplen as usize),
+                frame: std::slice::from_raw_parts(frame, h.tp_snaplen as usize),
+                vnet,
                 len: h.tp_len,
                 stamp: (h.tp_sec, h.tp_nsec),
                 ifindex: address.sll_ifindex,
@@ -145,7 +172,7 @@ impl Ring {
 
     fn slot(&self, index: u32) -> *mut u8 {
         let block = (index / self.slots_per_block) as usize * BLOCK as usize;
-        let offset = (index % self.slots_per_block) as usize * SLOT as usize;
+        let offset = (index % self.slots_per_block) as usize * self.slot_bytes as usize;
         // SAFETY: index < slots.
         unsafe { self.memory.as_ptr().add(block + offset) }
     }

@@ -2,31 +2,34 @@ use std::mem::size_of;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use anyhow::{Context, Result, ensure};
+use plan::EmulatePath;
 
 use crate::Port;
+use crate::gso::{HEADER_ROOM, Vnet};
 use crate::ring::set;
 
-/// Packets per system call: enough to spread its cost, few enough to keep the first one from waiting for the last.
-pub(crate) const BATCH: usize = 32;
-
-/// Hands frames to hosts' interfaces.
+/// Frames that are handed to hosts' interfaces together: spreads the cost of a system call.
+///
+/// A frame is made of parts: on the GSO path a virtio-net header and the frame's own headers first.
 pub(crate) struct Transmitter {
     socket: OwnedFd,
     addresses: Vec<libc::sockaddr_ll>,
-    vectors: [libc::iovec; BATCH],
-    messages: [libc::mmsghdr; BATCH],
+    vnet: bool,
+    frames: Vec<Frame>,
+    parts: Vec<libc::iovec>,
+    messages: Vec<libc::mmsghdr>,
 }
 
-/// A frame and the index of the port that it goes to.
-#[derive(Clone, Copy)]
-pub(crate) struct Frame {
-    pub at: *mut u8,
-    pub len: usize,
-    pub port: usize,
+struct Frame {
+    port: u16,
+    /// Where its parts begin.
+    first: usize,
+    head: [u8; Vnet::BYTES + HEADER_ROOM],
+    head_bytes: usize,
 }
 
 impl Transmitter {
-    pub(crate) fn open(ports: &[Port]) -> Result<Transmitter> {
+    pub(crate) fn open(ports: &[Port], path: EmulatePath) -> Result<Transmitter> {
         // Protocol 0: this socket never receives.
         // SAFETY: plain system call; the descriptor is owned from here on.
         let socket = unsafe {
@@ -35,6 +38,10 @@ impl Transmitter {
             OwnedFd::from_raw_fd(fd)
         };
         set(&socket, libc::PACKET_QDISC_BYPASS, &1i32).context("bypassing the queueing discipline")?;
+        let vnet = path == EmulatePath::Gso;
+        if vnet {
+            set(&socket, libc::PACKET_VNET_HDR, &1i32).context("announcing virtio-net headers")?;
+        }
         let addresses = ports
             .iter()
             .map(|port| {
@@ -48,28 +55,61 @@ impl Transmitter {
                 address
             })
             .collect();
-        // SAFETY: all-zero is valid for both; pointers are set before use.
-        let (vectors, messages) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
-        Ok(Transmitter { socket, addresses, vectors, messages })
+        Ok(Transmitter { socket, addresses, vnet, frames: Vec::new(), parts: Vec::new(), messages: Vec::new() })
     }
 
-    /// Send up to [`BATCH`] frames; how many were taken. Fewer: the frame after them was refused with the error.
-    pub(crate) fn send(&mut self, frames: &[Frame]) -> (usize, Option<std::io::Error>) {
-        let frames = &frames[..frames.len().min(BATCH)];
-        for (i, frame) in frames.iter().enumerate() {
-            self.vectors[i] = libc::iovec { iov_base: frame.at.cast(), iov_len: frame.len };
-            let header = &mut self.messages[i].msg_hdr;
-            header.msg_iov = &raw mut self.vectors[i];
-            header.msg_iovlen = 1;
-            header.msg_name = (&raw mut self.addresses[frame.port]).cast();
-            header.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    /// Forget all frames.
+    pub(crate) fn clear(&mut self) {
+        self.frames.clear();
+        self.parts.clear();
+    }
+
+    /// Begin a frame for a port. It begins with `header`; on the wire path `vnet` says nothing.
+    pub(crate) fn begin(&mut self, port: u16, vnet: Vnet, header: &[u8]) {
+        let mut frame = Frame { port, first: self.parts.len(), head: [0; Vnet::BYTES + HEADER_ROOM], head_bytes: 0 };
+        if self.vnet {
+            frame.head[..Vnet::BYTES].copy_from_slice(&vnet.to_bytes());
+            frame.head[Vnet::BYTES..][..header.len()].copy_from_slice(header);
+            frame.head_bytes = Vnet::BYTES + header.len();
+            // The frame may move until all are there: the pointer is set then.
+            self.parts.push(libc::iovec { iov_base: std::ptr::null_mut(), iov_len: frame.head_bytes });
         }
-        // SAFETY: the first `frames.len()` messages point to valid vectors, addresses and frames.
+        self.frames.push(frame);
+    }
+
+    /// The frame goes on with `bytes`, which must stay until the frames are sent.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.parts.push(libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() });
+    }
+
+    /// Make the frames ready to be sent.
+    pub(crate) fn close(&mut self) {
+        self.messages.clear();
+        for (i, frame) in self.frames.iter().enumerate() {
+            let end = self.frames.get(i + 1).map_or(self.parts.len(), |next| next.first);
+            if frame.head_bytes > 0 {
+                self.parts[frame.first].iov_base = frame.head.as_ptr().cast_mut().cast();
+            }
+            // SAFETY: all-zero is a valid mmsghdr.
+            let mut message: libc::mmsghdr = unsafe { std::mem::zeroed() };
+            let header = &mut message.msg_hdr;
+            header.msg_iov = self.parts[frame.first..end].as_mut_ptr();
+            header.msg_iovlen = end - frame.first;
+            header.msg_name = (&raw mut self.addresses[usize::from(frame.port)]).cast();
+            header.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+            self.messages.push(message);
+        }
+    }
+
+    /// Send frames from the `first` on; how many were taken. Fewer: the frame after them was refused with the error.
+    pub(crate) fn send(&mut self, first: usize) -> (usize, Option<std::io::Error>) {
+        let messages = &mut self.messages[first..];
+        // SAFETY: the messages point to parts, addresses and heads that have not moved since `close`.
         let sent = unsafe {
             libc::sendmmsg(
                 self.socket.as_raw_fd(),
-                self.messages.as_mut_ptr(),
-                frames.len() as libc::c_uint,
+                messages.as_mut_ptr(),
+                messages.len() as libc::c_uint,
                 libc::MSG_DONTWAIT,
             )
         };

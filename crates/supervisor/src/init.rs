@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use events::{Event, Failure, Process};
 use lab::{HostSpec, Lab};
-use plan::Plan;
+use plan::{EmulatePath, Plan};
 use realtime::monotonic_ns;
 use serde::Serialize;
 
@@ -60,7 +60,8 @@ fn supervise(plan: &Plan, dir: &Path, rootless: bool, started: Instant) -> Resul
         sysctl: sysctl.clone(),
         ..HostSpec::new(name, address)
     };
-    let lab = Lab::build(&plan.hosts().map(spec).collect::<Vec<_>>(), false)?;
+    let offloads = plan.emulate.path == EmulatePath::Gso;
+    let lab = Lab::build(&plan.hosts().map(spec).collect::<Vec<_>>(), offloads)?;
     let build_ms = started.elapsed().as_secs_f64() * 1e3;
     Event::Lab { build_ms }.emit(&mut stdout())?;
 

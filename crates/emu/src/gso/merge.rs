@@ -1,0 +1,48 @@
+use super::vnet::Vnet;
+use super::{CWR, FIN, FLAGS_AT, PSH, UDP_LENGTH_AT, checksum_at};
+use crate::checksum;
+use crate::frame::{ETHERNET, TCP};
+
+/// Room for the headers of a frame: Ethernet, and IPv4 and TCP with all options.
+pub(crate) const HEADER_ROOM: usize = ETHERNET + 60 + 60;
+
+/// What segments in a row have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    /// The headers of the first segment.
+    pub header: &'a [u8],
+    /// Where the transport header begins.
+    pub transport: usize,
+    /// The last segment, headers first.
+    pub last: &'a [u8],
+    /// Of each segment but the last.
+    pub gso_size: usize,
+    /// Of all.
+    pub payload_bytes: usize,
+}
+
+/// Write the headers of the one frame that carries all segments; what to tell the kernel of it.
+pub(crate) fn write_header(run: &Run<'_>, into: &mut [u8; HEADER_ROOM]) -> Vnet {
+    let header = &mut into[..run.header.len()];
+    header.copy_from_slice(run.header);
+    let len = run.header.len() + run.payload_bytes;
+    let below = len - run.transport;
+    let (ip, transport) = header[ETHERNET..].split_at_mut(run.transport - ETHERNET);
+    let tcp = ip[9] == TCP;
+    ip[2..4].copy_from_slice(&((len - ETHERNET) as u16).to_be_bytes());
+    checksum::set_ipv4(ip);
+    if tcp {
+        transport[FLAGS_AT] |= run.last[run.transport + FLAGS_AT] & (FIN | PSH);
+    } else {
+        transport[UDP_LENGTH_AT..UDP_LENGTH_AT + 2].copy_from_slice(&(below as u16).to_be_bytes());
+    }
+    let at = checksum_at(ip[9]);
+    transport[at..at + 2].copy_from_slice(&checksum::pseudo(ip, below).to_be_bytes());
+    let partial = Vnet::partial(run.transport as u16, at as u16);
+    let (header_bytes, gso_size) = (run.header.len() as u16, run.gso_size as u16);
+    if tcp {
+        partial.tcp_burst(header_bytes, gso_size, transport[FLAGS_AT] & CWR != 0)
+    } else {
+        partial.udp_burst(header_bytes, gso_size)
+    }
+}

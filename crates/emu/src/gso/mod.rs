@@ -1,0 +1,29 @@
+//! Bursts of segments that the kernel hands over, and takes back, as one frame (generic segmentation offload).
+//!
+//! Between the two the network sees segments of wire size: [`split`] writes them, [`merge`] puts those that leave
+//! together under one header again. Payload is copied once, when it comes.
+
+mod merge;
+mod split;
+#[cfg(test)]
+mod tests;
+mod vnet;
+
+pub(crate) use merge::{HEADER_ROOM, Run, write_header};
+pub(crate) use split::Burst;
+pub(crate) use vnet::Vnet;
+
+use crate::frame::TCP;
+
+/// In a TCP header.
+const FLAGS_AT: usize = 13;
+const FIN: u8 = 0x01;
+const PSH: u8 = 0x08;
+const CWR: u8 = 0x80;
+/// In a UDP header.
+const UDP_LENGTH_AT: usize = 4;
+
+/// Where the checksum lies in a TCP or UDP header.
+pub(crate) fn checksum_at(protocol: u8) -> usize {
+    if protocol == TCP { 16 } else { 6 }
+}
