@@ -129,8 +129,8 @@ mod tests {
         ];
         for distribution in distributions {
             // Every so many, so that what is left of the correlation is below 1e-5: the test wants independent numbers.
-            for (correlation, stride) in [(0.0, 1), (0.3, 10), (0.9, 110)] {
-                let sample: Vec<i64> = delays(&distribution, correlation, N * 4).into_iter().step_by(stride).collect();
+            for (correlation, stride, n) in [(0.0, 1, N), (0.3, 10, N), (0.9, 110, 4 * N)] {
+                let sample: Vec<i64> = delays(&distribution, correlation, n).into_iter().step_by(stride).collect();
                 let what = format!("{distribution:?} with correlation {correlation}");
                 assert_distribution(&sample, |x| cdf(&distribution, x), &what);
             }
