@@ -28,9 +28,18 @@ pub(super) struct Control {
     dropping: bool,
 }
 
+/// A queue that CoDel takes packets from.
+pub(super) trait Source {
+    /// The packet that is next.
+    fn head(&self) -> Option<&Item>;
+    /// It leaves.
+    fn pop(&mut self) -> Option<Item>;
+    /// Of all that wait.
+    fn bytes(&self) -> u64;
+}
+
 impl Law {
-    /// The next packet that leaves a queue, which `take` takes packets from one by one, each with the bytes that then
-    /// still wait behind it (RFC 8289 section 5.5).
+    /// The next packet that leaves the queue (RFC 8289 section 5.5).
     ///
     /// `mtu`: the largest packet that came so far, as CoDel's first description has it; a link has no other MTU.
     ///
@@ -39,77 +48,73 @@ impl Law {
     pub(super) fn dequeue(
         &self,
         control: &mut Control,
+        queue: &mut impl Source,
         mtu: u32,
         now: Time,
-        mut take: impl FnMut() -> Option<(Item, u64)>,
         dropped: &mut Dropped,
     ) -> Option<Item> {
-        let (mut item, mut ok_to_drop) = self.judge(control, mtu, now, take());
+        let ok_to_drop = self.judge(control, queue, mtu, now);
+        let mut is_marked = false;
         if control.dropping {
             control.dropping = ok_to_drop;
-            while control.dropping && now >= control.drop_next {
+            while control.dropping && now >= control.drop_next && !is_marked {
                 control.count = control.count.saturating_add(1);
-                item = item.and_then(|item| self.signal(item, now, dropped));
-                let is_marked = item.is_some();
+                is_marked = self.is_to_be_marked(queue);
                 if !is_marked {
-                    (item, ok_to_drop) = self.judge(control, mtu, now, take());
-                    control.dropping = ok_to_drop;
+                    drop_head(queue, now, dropped);
+                    control.dropping = self.judge(control, queue, mtu, now);
                 }
                 if control.dropping {
                     control.drop_next = self.control_law(control.drop_next, control.count);
                 }
-                if is_marked {
-                    break;
-                }
             }
         } else if ok_to_drop {
-            item = item.and_then(|item| self.signal(item, now, dropped));
-            if item.is_none() {
-                (item, _) = self.judge(control, mtu, now, take());
+            is_marked = self.is_to_be_marked(queue);
+            if !is_marked {
+                drop_head(queue, now, dropped);
+                self.judge(control, queue, mtu, now);
             }
             control.enter(self.interval, now);
             control.drop_next = self.control_law(now, control.count);
         }
-        if let (Some(item), Some(threshold)) = (&mut item, self.ce_threshold)
-            && item.sojourn(now) > threshold
-        {
+        let mut item = queue.pop()?;
+        if is_marked {
+            item.mark(Mark::Early);
+        }
+        if self.ce_threshold.is_some_and(|threshold| item.sojourn(now) > threshold) {
             item.mark(Mark::Threshold);
         }
-        item
+        Some(item)
     }
 
-    /// May this packet be dropped? Only if the sojourn time has been above target for an interval, and there was always
-    /// more than a packet behind (`dodequeue`, RFC 8289 section 5.6).
-    fn judge(&self, control: &mut Control, mtu: u32, now: Time, taken: Option<(Item, u64)>) -> (Option<Item>, bool) {
-        let is_above =
-            taken.as_ref().is_some_and(|(item, behind)| item.sojourn(now) >= self.target && *behind > u64::from(mtu));
-        let ok_to_drop = match control.first_above {
-            _ if !is_above => {
-                control.first_above = None;
-                false
-            }
-            None => {
-                control.first_above = Some(now + self.interval);
-                false
-            }
-            Some(at) => now >= at,
-        };
-        (taken.map(|(item, _)| item), ok_to_drop)
-    }
-
-    /// Tell the sender by a mark, and the packet goes on; or by dropping it.
-    fn signal(&self, mut item: Item, now: Time, dropped: &mut Dropped) -> Option<Item> {
-        if self.ecn && item.mark(Mark::Early) {
-            return Some(item);
+    /// May the next packet be dropped? Only if the sojourn time has been above target for an interval, and there was
+    /// always more than an MTU behind (`dodequeue`, RFC 8289 section 5.6).
+    fn judge(&self, control: &mut Control, queue: &impl Source, mtu: u32, now: Time) -> bool {
+        let is_above = queue.head().is_some_and(|item| {
+            let behind = queue.bytes() - u64::from(item.bytes);
+            item.sojourn(now) >= self.target && behind > u64::from(mtu)
+        });
+        if !is_above {
+            control.first_above = None;
+            return false;
         }
-        dropped.take_out(item, Fate::DroppedEarly, now);
-        None
+        now >= *control.first_above.get_or_insert(now + self.interval)
+    }
+
+    fn is_to_be_marked(&self, queue: &impl Source) -> bool {
+        self.ecn && queue.head().is_some_and(|item| item.passage.packet.ecn.is_capable())
     }
 
     /// interval / sqrt(count) after `from`, rounded down to a nanosecond (RFC 8289 section 5.6).
     fn control_law(&self, from: Time, count: u32) -> Time {
         let interval = self.interval.as_nanos() as u128;
         from + Duration((interval * interval / u128::from(count)).isqrt() as i64)
+    }
+}
+
+fn drop_head(queue: &mut impl Source, now: Time, dropped: &mut Dropped) {
+    if let Some(item) = queue.pop() {
+        dropped.take_out(item, Fate::DroppedEarly, now);
     }
 }
 
@@ -132,23 +137,37 @@ pub(crate) struct Codel {
     law: Law,
     control: Control,
     limit: Buffer,
-    waiting: VecDeque<Item>,
-    backlog: Backlog,
+    waiting: Waiting,
     largest: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Waiting {
+    items: VecDeque<Item>,
+    backlog: Backlog,
+}
+
+impl Source for Waiting {
+    fn head(&self) -> Option<&Item> {
+        self.items.front()
+    }
+
+    fn pop(&mut self) -> Option<Item> {
+        let item = self.items.pop_front()?;
+        self.backlog.remove(item.bytes);
+        Some(item)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.backlog.bytes
+    }
 }
 
 impl Codel {
     /// An empty queue.
     pub(crate) fn new(spec: &Queue, limit: Buffer) -> Codel {
         let Some(law) = Codel::law(spec) else { unreachable!("CoDel's parameters") };
-        Codel {
-            law,
-            control: Control::default(),
-            limit,
-            waiting: VecDeque::new(),
-            backlog: Backlog::default(),
-            largest: 0,
-        }
+        Codel { law, control: Control::default(), limit, waiting: Waiting::default(), largest: 0 }
     }
 
     fn law(spec: &Queue) -> Option<Law> {
@@ -159,35 +178,28 @@ impl Codel {
 
 impl Discipline for Codel {
     fn enqueue(&mut self, item: Item, _: Time, dropped: &mut Dropped) {
-        if !self.backlog.has_room(self.limit, item.bytes) {
+        if !self.waiting.backlog.has_room(self.limit, item.bytes) {
             return dropped.refuse(item, Fate::DroppedTail);
         }
         self.largest = self.largest.max(item.bytes);
-        self.backlog.add(item.bytes);
-        self.waiting.push_back(item);
+        self.waiting.backlog.add(item.bytes);
+        self.waiting.items.push_back(item);
     }
 
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Item> {
-        let (waiting, backlog) = (&mut self.waiting, &mut self.backlog);
-        let take = || {
-            let item = waiting.pop_front()?;
-            backlog.remove(item.bytes);
-            Some((item, backlog.bytes))
-        };
-        self.law.dequeue(&mut self.control, self.largest, now, take, dropped)
+        self.law.dequeue(&mut self.control, &mut self.waiting, self.largest, now, dropped)
     }
 
     fn backlog(&self) -> Backlog {
-        self.backlog
+        self.waiting.backlog
     }
 
     fn drain(&mut self) -> Vec<Item> {
-        self.backlog = Backlog::default();
-        self.waiting.drain(..).collect()
+        std::mem::take(&mut self.waiting).items.into()
     }
 
     fn inside(&self) -> Vec<Passage> {
-        self.waiting.iter().map(|item| item.passage).collect()
+        self.waiting.items.iter().map(|item| item.passage).collect()
     }
 
     fn configure(&mut self, spec: &Queue, limit: Buffer) -> bool {

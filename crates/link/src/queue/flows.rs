@@ -114,7 +114,7 @@ impl Flows {
     }
 
     /// The queue with most bytes, the first of equals.
-    pub(super) fn fattest(&self) -> u32 {
+    pub(super) fn fattest(&mut self) -> u32 {
         self.fattest.find()
     }
 

@@ -1,7 +1,7 @@
 use plan::{Buffer, Queue};
 use units::Time;
 
-use super::codel::{Control, Law};
+use super::codel::{Control, Law, Source};
 use super::flows::{Flows, Round};
 use super::{Backlog, Discipline, Dropped, Item};
 use crate::packet::{Fate, Passage};
@@ -83,6 +83,26 @@ impl FqCodel {
     }
 }
 
+/// One of the queues.
+struct One<'a> {
+    flows: &'a mut Flows,
+    queue: u32,
+}
+
+impl Source for One<'_> {
+    fn head(&self) -> Option<&Item> {
+        self.flows.head(self.queue)
+    }
+
+    fn pop(&mut self) -> Option<Item> {
+        self.flows.pop_head(self.queue)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.flows.bytes(self.queue)
+    }
+}
+
 impl Discipline for FqCodel {
     /// If that is too much, half of the packets of the queue with most bytes are dropped, from its head, at most
     /// [`DROP_BATCH`] at a time (RFC 8290 section 4.1).
@@ -112,8 +132,7 @@ impl Discipline for FqCodel {
         let law = self.law;
         self.next(|flows, control, queue| {
             let mtu = flows.largest();
-            let take = || flows.pop_head(queue).map(|item| (item, flows.bytes(queue)));
-            law.dequeue(control, mtu, now, take, dropped)
+            law.dequeue(control, &mut One { flows, queue }, mtu, now, dropped)
         })
     }
 
