@@ -13,7 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from dumbbell.records.schema import polars_schema
+from dumbbell.plan.links import transparent
+from dumbbell.records.schema import SCHEMA, polars_schema
 
 FRAME = 1514
 RATE = 10_000_000
@@ -24,17 +25,7 @@ PACKETS = (DURATION_NS - 10_000_000) // SERVICE_NS
 
 
 def link(name: str, source: str, target: str, rate: int | None = RATE, **changes: Any) -> dict[str, Any]:
-    return {
-        "name": name,
-        "from": source,
-        "to": target,
-        "rate_bps": rate,
-        "delay_ns": DELAY_NS,
-        "buffer": {"bytes": 25_000},
-        "loss_before": 0.0,
-        "loss_after": 0.0,
-        "overhead_bytes": 0,
-    } | changes
+    return transparent(name, source, target, DELAY_NS) | {"rate_bps": rate, "buffer": {"bytes": 25_000}} | changes
 
 
 PLAN: dict[str, Any] = {
@@ -46,6 +37,7 @@ PLAN: dict[str, Any] = {
         {"kind": "host", "name": "h2", "address": "10.0.0.2", "sysctl": {}},
     ],
     "links": [link("bottleneck", "h1", "h2"), link("bottleneck-reverse", "h2", "h1")],
+    "events": [],
     "flows": [
         {
             "id": f"f{number}",
@@ -59,8 +51,10 @@ PLAN: dict[str, Any] = {
         for number, cc in ((1, "cubic"), (2, "bbr"))
     ],
     "record": {"sample_interval_ns": 10_000_000, "packets": True},
-    "emulate": {"ring_bytes": 1 << 26, "spin_ns": 60_000, "arena_bytes": 1 << 28},
+    "emulate": {"ring_bytes": 1 << 26, "spin_ns": 60_000, "arena_bytes": 1 << 28, "path": "wire"},
 }
+
+DROPS = tuple(f"dropped-{reason}" for reason in ("tail", "head", "early", "policed", "delay-line", "down"))
 
 MICROSECONDS = {"p50": 1.0, "p99": 20.0, "p99_9": 60.0, "max": 400.0}
 
@@ -83,6 +77,11 @@ EMULATOR: dict[str, Any] = {
     "oversize_packets": 0,
     "checksum_missing": 0,
     "unroutable_packets": 0,
+    "path": "wire",
+    "bursts_in": PACKETS,
+    "segments_in": PACKETS,
+    "bursts_out": PACKETS,
+    "segments_out": PACKETS,
     "links": [
         {
             "name": name,
@@ -90,9 +89,13 @@ EMULATOR: dict[str, Any] = {
             "arrived_bytes": count * FRAME,
             "delivered_packets": count,
             "delivered_bytes": count * FRAME,
-            "dropped_tail": 0,
+            "dropped": dict.fromkeys(DROPS, 0),
             "lost_before": 0,
             "lost_after": 0,
+            "duplicated": 0,
+            "marked": 0,
+            "reordered": 0,
+            "corrupted": 0,
             "inside": 0,
             "busy_ns": count * SERVICE_NS,
         }
@@ -101,6 +104,7 @@ EMULATOR: dict[str, Any] = {
     "entered_packets": PACKETS,
     "left_packets": PACKETS,
     "dropped_packets": 0,
+    "duplicated_packets": 0,
     "inside_packets": 0,
     "scheduling": {},
     "writer": {"cpu_s": 0.02, "rows": PACKETS, "backlog_max_chunks": 1},
@@ -180,7 +184,13 @@ def packets(lateness_ns: int = 5_000) -> pl.DataFrame:
             "departure_ns": departure,
             "delivery_ns": departure + DELAY_NS,
             "sent_ns": departure + DELAY_NS + lateness_ns,
+            "sojourn_ns": 5_000_000 - SERVICE_NS,
             "fate": "delivered",
+            "ecn": "not-ect",
+            "mark": None,
+            "duplicate": False,
+            "reordered": False,
+            "corrupted": False,
         }
         for number, departure in enumerate(departures)
     ]
@@ -217,7 +227,8 @@ def links() -> pl.DataFrame:
         departed = (time_ns - 10_000_000) // SERVICE_NS
         for name, count in (("bottleneck", departed), ("bottleneck-reverse", 0)):
             rows.append(
-                {"time_ns": time_ns, "link": name, "dropped_packets": 0, "lost_packets": 0}
+                {"time_ns": time_ns, "link": name, "capacity_bytes": RATE * time_ns // 8_000_000_000}
+                | {f"{what}_packets": 0 for what in ("dropped", "lost", "duplicated", "marked")}
                 | {f"{what}_packets": count for what in ("arrived", "departed", "delivered")}
                 | {f"{what}_bytes": count * FRAME for what in ("arrived", "departed", "delivered")}
                 | {"queue_bytes": 3 * FRAME if count else 0, "queue_packets": 3, "queue_bytes_max": 4 * FRAME}
@@ -249,7 +260,7 @@ def make(directory: Path, status: str = "complete", files: dict[str, Any] | None
     """Write a run directory without summary and report."""
     directory.mkdir(parents=True, exist_ok=True)
     manifest = {
-        "schema": 1,
+        "schema": SCHEMA,
         "status": status,
         "reason": None,
         "name": "synthetic",

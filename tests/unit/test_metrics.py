@@ -1,6 +1,5 @@
 """Each metric against figures worked out by hand."""
 
-import math
 from typing import Any
 
 import known_run
@@ -10,12 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell.analysis import metrics
-from dumbbell.analysis.pace import achieved_rate_bps
 from dumbbell.plan.paths import base_rtt_ns, smallest_base_rtt_ns
 from dumbbell.records.schema import polars_schema
-
-BOTTLENECK = known_run.PLAN["links"][0]
-REVERSE = known_run.PLAN["links"][1]
 
 
 @pytest.fixture(scope="module")
@@ -115,48 +110,92 @@ def test_rtt_of_udp_is_none() -> None:
     assert metrics.rtt_ms(frame.lazy()) == {"u1": metrics.Rtt(None, None, None)}
 
 
-def test_queueing_delay_excludes_serialisation_and_drops(packets: pl.LazyFrame) -> None:
-    delay = metrics.queueing_delay_ms(packets, BOTTLENECK)
-    assert delay is not None
+def test_queueing_delay_is_the_time_in_the_queue_of_packets_that_left(packets: pl.LazyFrame) -> None:
+    delay = metrics.queueing_delay_ms(packets)["bottleneck"]
     assert (delay.p50, delay.p95, delay.max) == pytest.approx((3.7888, 3.7888, 3.7888))
-    dropped = packets.with_columns(departure_ns=pl.lit(None, pl.Int64))
-    assert metrics.queueing_delay_ms(dropped, BOTTLENECK) is None
-    assert metrics.queueing_delay_ms(packets, REVERSE) is None
+    assert "bottleneck-reverse" not in metrics.queueing_delay_ms(packets)
+    long = packets.with_columns(sojourn_ns=pl.when(pl.col("packet") < 10).then(10**9).otherwise("sojourn_ns"))
+    assert metrics.queueing_delay_ms(long)["bottleneck"].max == 1000
+    dropped = pl.when(pl.col("packet") >= 10).then("departure_ns")
+    assert metrics.queueing_delay_ms(long.with_columns(departure_ns=dropped))["bottleneck"].max < 4
 
 
-def test_overhead_lengthens_serialisation(packets: pl.LazyFrame) -> None:
-    delay = metrics.queueing_delay_ms(packets, BOTTLENECK | {"overhead_bytes": 125})
-    assert delay is not None
-    assert delay.p50 == pytest.approx(3.7888 - 0.1)
-
-
-def test_links_without_a_rate_have_no_queueing_delay(packets: pl.LazyFrame, links: pl.LazyFrame) -> None:
-    assert metrics.queueing_delay_ms(packets, BOTTLENECK | {"rate_bps": None}) is None
-    assert metrics.queueing_delay_from_links_ms(links, BOTTLENECK | {"rate_bps": None}) is None
-
-
-def test_utilisation(packets: pl.LazyFrame) -> None:
-    # Back to back from 10 ms on: 100 % from there, and the 10 ms missing at the start.
-    assert metrics.utilisation(packets, BOTTLENECK, 1_000_000_000, 2_000_000_000) == pytest.approx(1.0, abs=0.0013)
-    assert metrics.utilisation(packets, BOTTLENECK, 0, 1_000_000_000) == pytest.approx(0.99, abs=0.0013)
-    assert metrics.utilisation(packets, BOTTLENECK | {"overhead_bytes": 1514}, 0, 10**9) == pytest.approx(
-        1.98, abs=0.003
+def test_queueing_delay_of_a_flow_adds_up_its_way(packets: pl.LazyFrame) -> None:
+    """f1 waits at two links, f2 crosses one of them, and what the reverse link says is of acknowledgements."""
+    plan = known_run.PLAN | {
+        "nodes": [{"kind": "host", "name": name} for name in ("h1", "h2", "h3")],
+        "links": [
+            known_run.link("bottleneck", "h1", "s"),
+            known_run.link("second", "s", "h2"),
+            known_run.link("third", "s", "h3", None),
+            known_run.link("bottleneck-reverse", "h2", "h1"),
+        ],
+        "flows": [{"id": "f1", "from": "h1", "to": "h2"}, {"id": "f2", "from": "h1", "to": "h3"}],
+    }
+    named = {name: pl.lit(name).cast(pl.Categorical) for name in ("second", "third", "bottleneck-reverse")}
+    second = packets.filter(pl.col("flow") == "f1").with_columns(
+        link=named["second"], sojourn_ns=pl.lit(1_000_000, pl.Int64)
     )
-    assert metrics.utilisation(packets, REVERSE, 0, 10**9) == 0
-    assert metrics.utilisation(packets, BOTTLENECK | {"rate_bps": None}, 0, 10**9) is None
+    third = packets.filter(pl.col("flow") == "f2").with_columns(link=named["third"], sojourn_ns=pl.lit(0, pl.Int64))
+    back = packets.with_columns(link=named["bottleneck-reverse"], sojourn_ns=pl.lit(10**9, pl.Int64))
+    delays = metrics.flow_queueing_delay_ms(pl.concat([packets, second, third, back]), plan)
+    assert {flow: delay.max for flow, delay in delays.items()} == pytest.approx({"f1": 4.7888, "f2": 3.7888})
 
 
-def test_utilisation_from_links_agrees_with_packets(packets: pl.LazyFrame, links: pl.LazyFrame) -> None:
-    window = (500_000_000, 1_500_000_000)
-    exact = metrics.utilisation(packets, BOTTLENECK, *window)
-    assert metrics.utilisation_from_links(links, BOTTLENECK, *window) == pytest.approx(exact, abs=0.0013)
+def test_queueing_delay_of_a_flow_is_of_packets_that_arrived(packets: pl.LazyFrame) -> None:
+    lost = pl.col("packet") % 4 == 0
+    frame = packets.with_columns(
+        fate=pl.when(lost).then(pl.lit("lost-after")).otherwise(pl.lit("delivered")),
+        sojourn_ns=pl.when(lost).then(10**9).otherwise("sojourn_ns"),
+    )
+    assert metrics.flow_queueing_delay_ms(frame, known_run.PLAN)["f1"].max == pytest.approx(3.7888)
+
+
+def test_marked_share_is_of_ecn_capable_packets_that_arrived(packets: pl.LazyFrame) -> None:
+    n = pl.col("packet")
+    ecn = pl.when(n % 2 == 1).then(pl.lit("not-ect")).when(n % 8 == 0).then(pl.lit("ce")).otherwise(pl.lit("ect0"))
+    frame = packets.filter(n < 1600).with_columns(ecn=ecn)
+    assert metrics.marked(frame, known_run.PLAN) == {"f1": metrics.Marked(200, 0.25)}
+    none_arrived = frame.with_columns(fate=pl.lit("dropped-tail"))
+    assert metrics.marked(none_arrived, known_run.PLAN) == {}
+
+
+def test_marked_share_of_a_link(links: pl.LazyFrame) -> None:
+    marked = links.with_columns(marked_packets=pl.col("departed_packets") // 10)
+    last = known_run.links()["departed_packets"].max()
+    assert metrics.marked_share(marked) == {"bottleneck": last // 10 / last}  # type: ignore[operator]
+
+
+def test_utilisation(links: pl.LazyFrame) -> None:
+    # Back to back from 10 ms on: 100 % from there, and the 10 ms missing at the start.
+    assert metrics.utilisation(links, "bottleneck", 1_000_000_000, 2_000_000_000) == pytest.approx(1.0, abs=0.0013)
+    assert metrics.utilisation(links, "bottleneck", 0, 1_000_000_000) == pytest.approx(0.99, abs=0.0013)
+    assert metrics.utilisation(links, "bottleneck-reverse", 0, 10**9) == 0
+    assert metrics.utilisation(links, "nothing", 0, 10**9) is None
+
+
+def test_utilisation_follows_a_rate_that_changes(links: pl.LazyFrame) -> None:
+    """Ten times the rate in the second second, and the same packets: a tenth of it is used."""
+    at = pl.col("time_ns")
+    faster = pl.when(at > 10**9).then(1_250_000 + (at - 10**9) * 10 // 800).otherwise(at // 800)
+    frame = links.with_columns(capacity_bytes=faster.cast(pl.UInt64))
+    assert metrics.utilisation(frame, "bottleneck", 10**9, 2 * 10**9) == pytest.approx(0.1, abs=0.0013)
+    assert metrics.utilisation(frame, "bottleneck", 0, 2 * 10**9) == pytest.approx(1.99 / 11, abs=0.0013)
+
+
+def test_utilisation_needs_a_rate_at_all_times(links: pl.LazyFrame) -> None:
+    late = links.with_columns(capacity_bytes=pl.when(pl.col("time_ns") >= 10**9).then("capacity_bytes"))
+    assert metrics.utilisation(late, "bottleneck", 0, 2 * 10**9) is None
+    assert metrics.utilisation(late, "bottleneck", 10**9, 2 * 10**9) == pytest.approx(1.0, abs=0.0013)
+    paused = links.with_columns(capacity_bytes=pl.lit(1000, pl.UInt64))
+    assert metrics.utilisation(paused, "bottleneck", 10**9, 2 * 10**9) is None
 
 
 def test_queueing_delay_from_links(links: pl.LazyFrame) -> None:
-    delay = metrics.queueing_delay_from_links_ms(links, BOTTLENECK)
+    delay = metrics.queueing_delay_from_links_ms(links, "bottleneck", known_run.RATE)
     assert delay is not None
     assert (delay.p50, delay.max) == pytest.approx((3 * 1.2112, 4 * 1.2112))
-    assert metrics.queueing_delay_from_links_ms(links, BOTTLENECK | {"rate_bps": None}) is None
+    assert metrics.queueing_delay_from_links_ms(links, "nothing", known_run.RATE) is None
 
 
 def test_completion_time() -> None:
@@ -165,55 +204,16 @@ def test_completion_time() -> None:
     assert metrics.completion_s(None, 0, 2_000_000_000, True) is None
 
 
-def test_achieved_rate_is_the_configured_one_if_lateness_is_steady(packets: pl.LazyFrame) -> None:
-    assert achieved_rate_bps(packets, BOTTLENECK) == pytest.approx(known_run.RATE)
-    assert achieved_rate_bps(packets, REVERSE) is None
-
-
-def test_achieved_rate_shows_an_emulator_that_falls_behind(packets: pl.LazyFrame) -> None:
-    """Lateness that grows by a tenth of the time stretches time by a tenth, whatever the schedule says."""
-    behind = packets.with_columns(sent_ns=pl.col("delivery_ns") + pl.col("departure_ns") // 10)
-    assert achieved_rate_bps(behind, BOTTLENECK) == pytest.approx(known_run.RATE / 1.1, rel=1e-6)
-
-
-def test_achieved_rate_leaves_idle_times_out(packets: pl.LazyFrame) -> None:
-    late = pl.when(pl.col("packet") >= 800).then(300_000_000).otherwise(0)
-    gap = packets.with_columns(pl.col("departure_ns", "delivery_ns", "sent_ns") + late)
-    assert achieved_rate_bps(gap, BOTTLENECK) == pytest.approx(known_run.RATE)
-
-
-def test_achieved_rate_counts_packets_that_were_lost_after_it(packets: pl.LazyFrame) -> None:
-    lost = pl.col("packet") % 3 == 0
-    frame = packets.with_columns(
-        sent_ns=pl.when(lost).then(None).otherwise(pl.col("sent_ns")),
-        delivery_ns=pl.when(lost).then(None).otherwise(pl.col("delivery_ns")),
-    )
-    assert achieved_rate_bps(frame, BOTTLENECK) == pytest.approx(known_run.RATE)
-
-
-def test_achieved_rate_finds_lateness_on_another_link(packets: pl.LazyFrame) -> None:
-    """`sent_ns` stands on the last link of a path: its rows carry the lateness of the bottleneck's packets."""
-    last = packets.with_columns(
-        pl.lit("access").cast(pl.Categorical).alias("link"),
-        sent_ns=pl.col("delivery_ns") + pl.col("departure_ns") // 10,
-    )
-    both = pl.concat([packets.with_columns(sent_ns=pl.lit(None, pl.Int64)), last])
-    assert achieved_rate_bps(both, BOTTLENECK) == pytest.approx(known_run.RATE / 1.1, rel=1e-6)
-
-
-def test_achieved_rate_needs_a_tenth_of_a_second(packets: pl.LazyFrame) -> None:
-    assert achieved_rate_bps(packets.filter(pl.col("packet") < 82), BOTTLENECK) is None
-
-
 def test_base_rtt_is_there_and_back() -> None:
     assert base_rtt_ns(known_run.PLAN, known_run.PLAN["flows"][0]) == 20_000_000
     assert smallest_base_rtt_ns(known_run.PLAN) == 20_000_000
 
 
 def test_no_metric_is_nan() -> None:
-    empty = pl.DataFrame(schema=polars_schema("packets")).lazy()
-    used = metrics.utilisation(empty, BOTTLENECK, 0, 10**9)
-    assert used == 0
-    assert not math.isnan(used)
-    assert metrics.queueing_delay_ms(empty, BOTTLENECK) is None
-    assert achieved_rate_bps(empty, BOTTLENECK) is None
+    packets = pl.DataFrame(schema=polars_schema("packets")).lazy()
+    links = pl.DataFrame(schema=polars_schema("links")).lazy()
+    assert metrics.utilisation(links, "bottleneck", 0, 10**9) is None
+    assert metrics.queueing_delay_ms(packets) == {}
+    assert metrics.flow_queueing_delay_ms(packets, known_run.PLAN) == {}
+    assert metrics.marked(packets, known_run.PLAN) == {}
+    assert metrics.marked_share(links) == {}

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from dumbbell.analysis.evidence import Evidence
+from dumbbell.analysis.pace import Pace
 from dumbbell.analysis.verdict import Verdict, at_least, at_most, check_all, rules, worst
 from dumbbell.records import Run
 
@@ -26,8 +27,9 @@ def sound() -> Evidence:
         emulator=copy.deepcopy(known_run.EMULATOR),
         traffic=copy.deepcopy(known_run.TRAFFIC),
         lab=copy.deepcopy(known_run.LAB),
-        achieved_bps={"bottleneck": 10e6, "bottleneck-reverse": None},
+        paces={"bottleneck": Pace(1.0, 0.4), "bottleneck-reverse": Pace(None, 0.0)},
         logged_packets={"bottleneck": known_run.PACKETS},
+        corrupted_packets={},
         min_rtt_us={"f1": 21_000, "f2": 21_500},
     )
 
@@ -83,6 +85,19 @@ def both(*changes: Change) -> Change:
     return lambda evidence: [change(evidence) for change in changes]
 
 
+def later(**changes: Any) -> Change:
+    """The bottleneck changes after a second."""
+    event = {"at_ns": 10**9, "link": known_run.PLAN["links"][0] | changes}
+    return lambda evidence: evidence.plan["events"].append(event)
+
+
+def in_bursts(change: Change) -> Change:
+    """On the GSO path: 20 segments a burst, which interfaces count as one."""
+    received = [update(f"lab.interfaces.{i}.rx_packets", known_run.PACKETS // 20) for i in (2,)]
+    bursts = update("emulator.bursts_out", known_run.PACKETS // 20)
+    return both(update("plan.emulate.path", "gso"), bursts, *received, change)
+
+
 def steps(*sizes_ns: int) -> Change:
     return update("emulator.clock_steps", [{"time_ns": 1, "step_ns": size} for size in sizes_ns])
 
@@ -133,28 +148,38 @@ CASES: list[tuple[str, Verdict, Change]] = [
         V,
         both(
             update("emulator.links.0.delivered_packets", known_run.PACKETS - 5),
-            update("emulator.links.0.dropped_tail", 2),
+            update("emulator.links.0.dropped.dropped-tail", 2),
+            update("emulator.links.0.dropped.dropped-early", 1),
             update("emulator.links.0.lost_after", 2),
+            update("emulator.links.0.duplicated", 1),
             update("emulator.links.0.inside", 1),
             update("emulator.left_packets", known_run.PACKETS - 5),
-            update("emulator.dropped_packets", 4),
+            update("emulator.dropped_packets", 5),
+            update("emulator.duplicated_packets", 1),
             update("emulator.inside_packets", 1),
+            update("logged_packets.bottleneck", known_run.PACKETS + 1),
         ),
     ),
     ("conservation", X, update("emulator.links.0.delivered_packets", known_run.PACKETS - 1)),
     ("conservation", X, update("emulator.left_packets", known_run.PACKETS + 1)),
+    ("conservation", X, update("emulator.duplicated_packets", 1)),
     ("packet-log", X, update("logged_packets.bottleneck", known_run.PACKETS - 1)),
     ("interfaces", X, update("lab.interfaces.3.rx_dropped", 1)),
     ("interfaces", X, update("lab.interfaces.0.tx_errors", 2)),
     ("interfaces", X, update("lab.interfaces.2.rx_packets", known_run.PACKETS - 1)),
     ("softnet", S, update("lab.softnet_dropped", 1)),
     ("unroutable", S, update("emulator.unroutable_packets", 1)),
-    ("rate", V, update("achieved_bps.bottleneck", 10.09e6)),
-    ("rate", V, update("achieved_bps.bottleneck", None)),
-    ("rate", S, update("achieved_bps.bottleneck", 9.89e6)),
-    ("rate", X, update("achieved_bps.bottleneck", 9.4e6)),
+    ("rate", V, update("paces.bottleneck", Pace(1.009, 0.0))),
+    ("rate", V, update("paces.bottleneck", Pace(None, 1.0))),
+    ("rate", S, update("paces.bottleneck", Pace(0.989, 0.0))),
+    ("rate", X, update("paces.bottleneck", Pace(0.94, 0.0))),
+    ("rate", X, update("paces.bottleneck", Pace(1.0, 1.1))),
+    ("rate", X, update("paces.bottleneck-reverse", Pace(None, 2.0))),
     ("rtt-floor", V, update("min_rtt_us.f2", 19_999)),
     ("rtt-floor", X, update("min_rtt_us.f2", 19_900)),
+    ("rtt-floor", V, both(update("min_rtt_us.f2", 15_000), later(delay_ns=5_000_000))),
+    ("rtt-floor", X, both(update("min_rtt_us.f2", 14_900), later(delay_ns=5_000_000))),
+    ("rtt-floor", V, both(update("min_rtt_us.f2", 12_000), update("plan.links.0.reorder", {"delay_ns": 2_000_000}))),
     ("complete", X, update("traffic.interrupted", True)),
     ("flow-errors", X, update("traffic.flows.1.error", "connection refused")),
     ("flow-errors", X, update("traffic.flows.1.received_bytes", 0)),
@@ -165,11 +190,16 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("window-limits", X, update("traffic.flows.0.sndbuf_limited_us", 100_000)),
     ("offloads", X, update("lab.offloads.h2.tx-tcp-segmentation", True)),
     ("offloads", X, update("emulator.oversize_packets", 1)),
+    ("offloads", V, in_bursts(update("lab.offloads.h2.tx-tcp-segmentation", True))),
+    ("offloads", X, in_bursts(update("emulator.oversize_packets", 1))),
     ("offloads", X, update("emulator.checksum_missing", 1)),
     ("sysctls", X, update("lab.sysctls.h1", {"net.ipv4.tcp_rmem": "4096 131072 6291456"})),
     ("sysctls", X, update("lab.sysctls.h1", {})),
     ("udp-hosts", V, udp()),
     ("udp-hosts", X, udp(socket_drops=1)),
+    ("udp-hosts", V, both(udp(socket_drops=2), update("corrupted_packets.f1", 2))),
+    ("udp-hosts", X, both(udp(socket_drops=3), update("corrupted_packets.f1", 2))),
+    ("udp-hosts", X, both(udp(socket_drops=2), update("corrupted_packets.f2", 2))),
     ("udp-hosts", X, udp(refused_packets=1)),
     ("commands", V, command(0, None)),
     ("commands", V, command(0, 0)),
@@ -216,7 +246,7 @@ def test_every_rule_is_documented() -> None:
 
 
 def test_without_packets_the_log_is_not_judged() -> None:
-    evidence = replace(sound(), logged_packets=None)
+    evidence = replace(sound(), logged_packets=None, corrupted_packets=None)
     found = {check.check: check for check in check_all(evidence)}
     for check in ("packet-log", "rate"):
         assert found[check].measured == "does not apply: packets were not recorded"
@@ -261,8 +291,9 @@ def test_a_long_rtt_allows_more_lateness() -> None:
 
 def test_evidence_of_a_run_directory(tmp_path: Path) -> None:
     evidence = Evidence.of(Run(known_run.make(tmp_path / "run")))
-    assert evidence.achieved_bps["bottleneck"] == pytest.approx(10e6)
-    assert evidence.achieved_bps["bottleneck-reverse"] is None
+    assert evidence.paces["bottleneck"].achieved == pytest.approx(1)
+    assert evidence.paces["bottleneck-reverse"].achieved is None
+    assert evidence.corrupted_packets == {}
     assert evidence.logged_packets == {"bottleneck": known_run.PACKETS}
     assert evidence.min_rtt_us == {"f1": 21_000, "f2": 21_000}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.analysis import pace
+from dumbbell.analysis.history import histories, is_limited
 from dumbbell.records.files import read_json
 
 if TYPE_CHECKING:
@@ -27,10 +28,12 @@ class Evidence:
     """traffic.json"""
     lab: Json
     """lab.json"""
-    achieved_bps: Mapping[str, float | None]
-    """For each link with a rate limit: the rate while it was busy, or `None` if it hardly was."""
+    paces: Mapping[str, pace.Pace]
+    """For each link that has a rate at all times: how fast it was; empty if packets were not recorded."""
     logged_packets: Mapping[str, int] | None
     """Rows of `packets` per link; `None` if packets were not recorded."""
+    corrupted_packets: Mapping[str, int] | None
+    """Packets that links corrupted, per flow; `None` if packets were not recorded."""
     min_rtt_us: Mapping[str, int]
     """The smallest RTT that TCP measured, per flow that has one."""
 
@@ -39,14 +42,17 @@ class Evidence:
         """Read the evidence of `run`."""
         import polars as pl
 
-        limited = [link for link in run.plan["links"] if link["rate_bps"] is not None]
         logged: dict[str, int] | None = None
+        corrupted: dict[str, int] | None = None
         # Without packets there is no record of when they were really sent.
-        achieved: dict[str, float | None] = {}
+        paces: dict[str, pace.Pace] = {}
         if run.has("packets"):
             packets = run.scan("packets")
-            achieved = {link["name"]: pace.achieved_rate_bps(packets, link) for link in limited}
+            limited = {name: history for name, history in histories(run.plan).items() if is_limited(history)}
+            paces = {name: pace.measure(packets, name, history) for name, history in limited.items()}
             logged = dict(packets.group_by(pl.col("link").cast(pl.String)).len().collect().iter_rows())
+            flipped = packets.filter("corrupted").group_by(pl.col("flow").cast(pl.String)).len()
+            corrupted = dict(flipped.collect().iter_rows())
         rtts = (
             run.scan("samples")
             .filter(pl.col("min_rtt_us").is_not_null())
@@ -59,7 +65,8 @@ class Evidence:
             emulator=read_json(run.directory / "emulator.json"),
             traffic=read_json(run.directory / "traffic.json"),
             lab=read_json(run.directory / "lab.json"),
-            achieved_bps=achieved,
+            paces=paces,
             logged_packets=logged,
+            corrupted_packets=corrupted,
             min_rtt_us=dict(rtts.iter_rows()),
         )

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import polars as pl
+
+from dumbbell.analysis.history import History
+from dumbbell.plan.paths import path, transparent_links
 
 SECOND_NS = 1_000_000_000
 
@@ -130,75 +134,117 @@ def rtt_ms(samples: pl.LazyFrame) -> dict[str, Rtt]:
     return {flow: Rtt(*(None if us is None else us / 1000 for us in row)) for flow, *row in frame.iter_rows()}
 
 
-def wire_bytes(link: Mapping[str, Any]) -> pl.Expr:
-    """Bytes that a row of `packets` counts on `link`: its frame and the link's overhead."""
-    return pl.col("size_bytes").cast(pl.Int64) + int(link["overhead_bytes"])
+def wire_bytes(history: History) -> pl.Expr:
+    """Bytes that a row of `packets` counts on a link: its frame and the link's overhead when it arrived."""
+    overheads = [next(same) for _, same in groupby(((at, link["overhead_bytes"]) for at, link in history), _second)]
+    overhead = pl.lit(overheads[0][1], pl.Int64)
+    for since, changed in overheads[1:]:
+        overhead = pl.when(pl.col("arrival_ns") >= since).then(changed).otherwise(overhead)
+    return pl.col("size_bytes").cast(pl.Int64) + overhead
 
 
-def serialisation_ns(link: Mapping[str, Any]) -> pl.Expr:
-    """Time that a row of `packets` occupies the serializer of `link`: 8 * (frame + overhead) / rate, in ns."""
-    return wire_bytes(link) * (8 * SECOND_NS / float(link["rate_bps"]))
+def _second(pair: tuple[int, int]) -> int:
+    return pair[1]
 
 
-def queueing_delay_ms(packets: pl.LazyFrame, link: Mapping[str, Any]) -> Percentiles | None:
-    """Queueing delay at `link`, over packets that were not dropped, in ms.
+def queueing_delay_ms(packets: pl.LazyFrame) -> dict[str, Percentiles]:
+    """Queueing delay at each link, over packets that left it, in ms: how long each was in the queue (`sojourn_ns`).
 
-        queueing delay = departure - arrival - serialisation of this packet
-
-    Exact: arrival is the kernel's stamp, departure the link's own. Each packet counts once. `None` without packets, and
-    for a link without a rate limit, on which none waits.
+    Exact for any discipline and any rate. Each packet counts once. A link that no packet left is not in it.
     """
-    if link["rate_bps"] is None:
-        return None
-    delay = pl.col("departure_ns") - pl.col("arrival_ns") - serialisation_ns(link)
-    return _percentiles(
-        packets.filter((pl.col("link") == link["name"]) & pl.col("departure_ns").is_not_null()).select(
-            # Departures are whole nanoseconds: an empty queue may come out as a fraction of one below 0.
-            delay=delay.clip(lower_bound=0) / 1e6
-        )
+    left = packets.filter(pl.col("departure_ns").is_not_null())
+    return _percentiles(left.select(pl.col("link").cast(pl.String), delay=pl.col("sojourn_ns") / 1e6), "link")
+
+
+def flow_queueing_delay_ms(packets: pl.LazyFrame, plan: Mapping[str, Any]) -> dict[str, Percentiles]:
+    """Queueing delay of each flow's packets from sender to receiver: the sum of their sojourn times on the way, in ms.
+
+    Over packets that reached the receiver, each counting once, copies excluded.
+    """
+    on_path = _there(packets, plan).filter(pl.col("sojourn_ns").is_not_null() & ~pl.col("duplicate"))
+    waited = on_path.group_by("flow", "packet").agg(
+        delay=pl.col("sojourn_ns").sum() / 1e6, arrived=(pl.col("last") & _DELIVERED).any()
     )
+    return _percentiles(waited.filter("arrived").select("flow", "delay"), "flow")
 
 
-def queueing_delay_from_links_ms(links: pl.LazyFrame, link: Mapping[str, Any]) -> Percentiles | None:
-    """Queueing delay at `link` where packets were not recorded: waiting bytes / rate, at the sampling times, in ms.
+@dataclass(frozen=True)
+class Marked:
+    """Packets of one flow that arrived with Congestion Experienced."""
 
-    `max` is of the largest queue within each interval. `None` for a link without a rate limit.
+    packets: int
+    share: float
+    """Of those that arrived."""
+
+
+def marked(packets: pl.LazyFrame, plan: Mapping[str, Any]) -> dict[str, Marked]:
+    """For each flow that uses ECN: how many of its packets arrived at the receiver marked Congestion Experienced.
+
+        share = packets with codepoint CE / ECN-capable packets, of those that left the last recorded link of the path
+
+    Acknowledgements don't count (RFC 3168 section 6.1.4: they are not ECN-capable).
     """
-    if link["rate_bps"] is None:
-        return None
-    per_byte = 8e3 / link["rate_bps"]
-    rows = links.filter(pl.col("link") == link["name"])
-    sampled = _percentiles(rows.select(delay=pl.col("queue_bytes") * per_byte))
+    arrived = _there(packets, plan).filter(pl.col("last") & _DELIVERED & (pl.col("ecn").cast(pl.String) != "not-ect"))
+    counted = arrived.group_by("flow").agg(n=pl.len(), ce=(pl.col("ecn").cast(pl.String) == "ce").sum()).collect()
+    return {flow: Marked(int(ce), ce / n) for flow, n, ce in counted.select("flow", "n", "ce").iter_rows()}
+
+
+_DELIVERED = pl.col("fate").cast(pl.String) == "delivered"
+
+
+def _there(packets: pl.LazyFrame, plan: Mapping[str, Any]) -> pl.LazyFrame:
+    """Rows of packets on their flow's way from sender to receiver; `last` where no later link is recorded."""
+    counted_only = transparent_links(plan)
+    paths = {
+        flow["id"]: [link["name"] for link in path(plan, flow["from"], flow["to"]) if link["name"] not in counted_only]
+        for flow in plan["flows"]
+    }
+    steps = [(flow, name, name == names[-1]) for flow, names in paths.items() for name in names]
+    ways = pl.LazyFrame(steps, schema={"flow": pl.String, "link": pl.String, "last": pl.Boolean}, orient="row")
+    return packets.with_columns(pl.col("flow", "link").cast(pl.String)).join(ways, on=["flow", "link"])
+
+
+def queueing_delay_from_links_ms(links: pl.LazyFrame, name: str, rate_bps: int) -> Percentiles | None:
+    """Queueing delay at link `name` where packets were not recorded: waiting bytes / rate, at the sampling times, in ms.
+
+    For links of constant rate whose packets leave in the order of their arrival. `max` is of the largest queue within
+    each interval.
+    """
+    per_byte = 8e3 / rate_bps
+    rows = links.filter(pl.col("link") == name)
+    waiting = rows.select(pl.col("link").cast(pl.String), delay=pl.col("queue_bytes") * per_byte)
+    sampled = _percentiles(waiting, "link").get(name)
     if sampled is None:
         return None
     largest = rows.select(pl.col("queue_bytes_max").max()).collect().item()
     return Percentiles(sampled.p50, sampled.p95, max(sampled.max, largest * per_byte))
 
 
-def utilisation(packets: pl.LazyFrame, link: Mapping[str, Any], start_ns: int, end_ns: int) -> float | None:
-    """Share of `link`'s capacity that was used between two times.
+def utilisation(links: pl.LazyFrame, name: str, start_ns: int, end_ns: int) -> float | None:
+    """Share of link `name`'s capacity that was used between two times.
 
-        utilisation = 8 * (bytes of frames, with overhead, whose last bit left the serializer) / (rate * (end - start))
+        utilisation = (departed_bytes(end) - departed_bytes(start)) / (capacity_bytes(end) - capacity_bytes(start))
 
-    `None` for a link without a rate limit. A packet counts when its last bit leaves, so the figure is exact to within
-    one packet.
+    both as cumulated in the `links` table by the last sampling time that is not after `start` or `end`, so it holds for
+    any rate. A packet counts when its last bit leaves: exact to within one packet. `None` for a link that had no rate
+    at a time between them, and if nothing could have been sent.
     """
-    departed = packets.filter(
-        (pl.col("link") == link["name"]) & pl.col("departure_ns").is_between(start_ns, end_ns, closed="right")
+    rows = links.filter((pl.col("link") == name) & (pl.col("time_ns") <= end_ns)).sort("time_ns").collect()
+    within = rows.filter(pl.col("time_ns") > start_ns)
+    before = rows.filter(pl.col("time_ns") <= start_ns).tail(1)
+    if within.is_empty() or within["capacity_bytes"].has_nulls() or before["capacity_bytes"].has_nulls():
+        return None
+    used, possible = (
+        int(within[counter].item(-1)) - int(before[counter].sum()) for counter in ("departed_bytes", "capacity_bytes")
     )
-    return _used(departed.select(wire_bytes(link).sum()).collect().item(), link["rate_bps"], end_ns - start_ns)
+    return used / possible if possible > 0 else None
 
 
-def utilisation_from_links(links: pl.LazyFrame, link: Mapping[str, Any], start_ns: int, end_ns: int) -> float | None:
-    """As `utilisation`, from the cumulative counters of the `links` table, at its sampling times."""
-    rows = links.filter((pl.col("link") == link["name"]) & (pl.col("time_ns") <= end_ns))
-    wire = pl.col("departed_bytes")  # the links' counters have the overhead in them
-    frame = rows.select(
-        wire.max().fill_null(0).alias("end"),
-        wire.filter(pl.col("time_ns") <= start_ns).max().fill_null(0).alias("start"),
-    ).collect()
-    end, start = frame.row(0)
-    return _used(end - start, link["rate_bps"], end_ns - start_ns)
+def marked_share(links: pl.LazyFrame) -> dict[str, float]:
+    """Share of the packets that left each link on which it set Congestion Experienced; only links that sent any."""
+    last = links.sort("time_ns").group_by(pl.col("link").cast(pl.String)).last()
+    counted = last.filter(pl.col("departed_packets") > 0)
+    return dict(counted.select("link", pl.col("marked_packets") / pl.col("departed_packets")).collect().iter_rows())
 
 
 def completion_s(size_bytes: int | None, start_ns: int, end_ns: int | None, completed: bool) -> float | None:
@@ -211,21 +257,16 @@ def completion_s(size_bytes: int | None, start_ns: int, end_ns: int | None, comp
     return (end_ns - start_ns) / SECOND_NS
 
 
-def _used(wire_bytes: int, rate_bps: int | None, span_ns: int) -> float | None:
-    if rate_bps is None or span_ns <= 0:
-        return None
-    return float(8 * wire_bytes * SECOND_NS / (rate_bps * span_ns))
-
-
-def _percentiles(delay: pl.LazyFrame) -> Percentiles | None:
+def _percentiles(delays: pl.LazyFrame, key: str) -> dict[str, Percentiles]:
     column = pl.col("delay")
-    p50, p95, largest = (
-        delay.select(
+    rows = (
+        delays.group_by(key)
+        .agg(
             column.quantile(0.50, "linear").alias("p50"),
             column.quantile(0.95, "linear").alias("p95"),
             column.max().alias("max"),
         )
+        .drop_nulls()
         .collect()
-        .row(0)
     )
-    return None if largest is None else Percentiles(float(p50), float(p95), float(largest))
+    return {name: Percentiles(*map(float, values)) for name, *values in rows.iter_rows()}

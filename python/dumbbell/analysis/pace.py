@@ -1,55 +1,98 @@
-"""The rate that a link really delivered, while it had packets to deliver."""
+"""How fast a link really was, while it had packets to send, against what its plan allows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from dumbbell.analysis.metrics import SECOND_NS, serialisation_ns, wire_bytes
+from dumbbell.analysis.capacity import Capacity
+from dumbbell.analysis.history import History
+from dumbbell.analysis.metrics import wire_bytes
 
 SHORTEST_WINDOW_NS = 100_000_000
 """Shorter busy windows are left out: the lateness of their two ends would weigh more than the rate."""
 
 
-def achieved_rate_bps(packets: pl.LazyFrame, link: Mapping[str, Any]) -> float | None:
-    """Bits that `link` delivered in its busy windows, over the real time that this took.
+@dataclass(frozen=True)
+class Pace:
+    """What the departures from a link say of its rate."""
 
-    A busy window is a series of packets that left the serializer back to back. The real time of a departure is the
-    scheduled one plus the lateness with which the packet was handed over at the end of its path, so an emulator that
-    falls behind shows here, whatever its virtual clock says. The first packet of a window marks its start and does not
-    count. `None` if the link was never busy for long enough.
+    achieved: float | None
+    """Share of the configured rate that it reached while it was busy; `None` if it never was for long enough."""
+    excess_packets: float
+    """The most that it sent beyond its capacity in any time, in packets of the largest size."""
+
+
+def measure(packets: pl.LazyFrame, name: str, history: History) -> Pace:
+    """The pace of link `name`, which has a rate at all times.
+
+        achieved = (sent / capacity) * (planned time / real time), over all busy windows
+
+    A busy window is a series of departures each of which was waiting when the one before it left, so it holds for any
+    rate and discipline; a link with slots may idle while packets wait, and has none. Capacity is what the plan allows
+    within the window. The real time of a departure is the scheduled one plus the lateness with which the packet was
+    handed over at the end of its path, so an emulator that falls behind shows here, whatever its virtual clock says.
+    The first packet of a window marks its start and does not count. Excess is looked for in every time between two
+    departures, of whatever link.
     """
+    rows = _departures(packets, name, history)
+    if rows.is_empty():
+        return Pace(None, 0.0)
+    departure = rows["departure_ns"].to_numpy()
+    size = rows["bytes"].to_numpy()
+    sent = np.cumsum(size)
+    capacity = Capacity(history, int(departure[-1]))
+    before, until = capacity.before(departure), capacity.until(departure)
+    excess = (sent - until) - np.minimum.accumulate(sent - before)
+    slotted = any(link["slots"] is not None for _, link in history)
+    achieved = None if slotted else _achieved(rows, sent, before, until)
+    return Pace(achieved, max(0.0, float(excess.max() / size.max())))
+
+
+def _departures(packets: pl.LazyFrame, name: str, history: History) -> pl.DataFrame:
+    # A copy has the number of its original, and leaves right behind it.
     lateness = (
         packets.filter(pl.col("sent_ns").is_not_null())
-        .select("packet", lateness=pl.col("sent_ns") - pl.col("delivery_ns"))
-        .unique("packet", keep="any")
+        .group_by("packet")
+        .agg(lateness=(pl.col("sent_ns") - pl.col("delivery_ns")).min())
     )
-    gap = pl.col("departure_ns").diff()
-    windows = (
-        packets.filter((pl.col("link") == link["name"]) & pl.col("departure_ns").is_not_null())
-        .select("packet", "departure_ns", "size_bytes")
+    return (
+        packets.filter((pl.col("link") == name) & pl.col("departure_ns").is_not_null())
+        .select("packet", "arrival_ns", "departure_ns", bytes=wire_bytes(history))
         .join(lateness, on="packet", how="left")
-        .sort("departure_ns")
-        .with_columns(
-            # 2 ns: both departures are rounded to whole nanoseconds.
-            window=(gap.is_null() | (gap > serialisation_ns(link) + 2)).cum_sum(),
-            bits=(8 * wire_bytes(link)).cum_sum(),
-            real=pl.col("departure_ns") + pl.col("lateness"),
-        )
+        .sort("departure_ns", maintain_order=True)
+        .select("arrival_ns", "departure_ns", "bytes", real=pl.col("departure_ns") + pl.col("lateness"))
+        .collect()
+    )
+
+
+def _achieved(
+    rows: pl.DataFrame, sent: npt.NDArray[np.int64], before: npt.NDArray[np.float64], until: npt.NDArray[np.float64]
+) -> float | None:
+    idle = pl.col("arrival_ns") >= pl.col("departure_ns").shift(1)
+    windows = (
+        rows.select("departure_ns", "real", window=idle.fill_null(value=True).cum_sum())
+        .with_columns(sent=sent, before=before, until=until)
         .filter(pl.col("real").is_not_null())
         .group_by("window")
         .agg(
-            bits=pl.col("bits").last() - pl.col("bits").first(),
-            span=pl.col("real").last() - pl.col("real").first(),
+            sent=_span("sent"),
+            # Opportunities at the two ends may belong to the window or not.
+            least=pl.col("before").last() - pl.col("until").first(),
+            most=pl.col("until").last() - pl.col("before").first(),
+            planned=_span("departure_ns"),
+            real=_span("real"),
         )
+        .filter(pl.col("real") >= SHORTEST_WINDOW_NS)
+        .with_columns(possible=pl.col("sent").clip("least", "most"))
+        .select(pl.col("sent", "possible", "planned", "real").sum())
     )
-    return _rate(windows)
+    sent_bytes, possible, planned, real = windows.row(0)
+    return float(sent_bytes / possible * planned / real) if real and possible else None
 
 
-def _rate(windows: pl.LazyFrame) -> float | None:
-    bits, span = (
-        windows.filter(pl.col("span") >= SHORTEST_WINDOW_NS).select(pl.col("bits", "span").sum()).collect().row(0)
-    )
-    return float(bits * SECOND_NS / span) if span else None
+def _span(column: str) -> pl.Expr:
+    return pl.col(column).last() - pl.col(column).first()

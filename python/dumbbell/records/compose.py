@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.analysis import metrics
 from dumbbell.analysis.evidence import Evidence
+from dumbbell.analysis.history import can_queue, histories, is_first_in_first_out, is_steady
 from dumbbell.analysis.verdict import Verdict, check_all, worst
 from dumbbell.plan.paths import base_rtt_ns
 from dumbbell.records.files import write_json
@@ -40,6 +41,7 @@ def compose(run: Run, attempts: Json) -> None:
             "duration_s": run.plan["duration_ns"] / metrics.SECOND_NS,
             "flows": flows,
             "links": _links(run, evidence.emulator),
+            "path": evidence.emulator["path"],
             "jain_index": _jain_index(run, window),
             "jain_window_s": None if window is None else [time / metrics.SECOND_NS for time in window],
             "attempts": dict(attempts),
@@ -65,10 +67,28 @@ def _active_ends(run: Run, traffic: Json) -> dict[str, int]:
 def _flows(run: Run, traffic: Json, ends: Mapping[str, int]) -> list[dict[str, Any]]:
     measured = {flow["id"]: flow for flow in traffic["flows"]}
     rtts = metrics.rtt_ms(run.scan("samples"))
-    return [
-        _flow(run.plan, flow, measured[flow["id"]], ends[flow["id"]], rtts.get(flow["id"]))
-        for flow in run.plan["flows"]
-    ]
+    waits: dict[str, metrics.Percentiles] = {}
+    marks: dict[str, metrics.Marked] = {}
+    if run.has("packets"):
+        waits = metrics.flow_queueing_delay_ms(run.scan("packets"), run.plan)
+        marks = metrics.marked(run.scan("packets"), run.plan)
+    found = []
+    for flow in run.plan["flows"]:
+        name = flow["id"]
+        marked = marks.get(name)
+        found.append(
+            _flow(run.plan, flow, measured[name], ends[name], rtts.get(name))
+            | {
+                "queue_ms": _percentiles(waits.get(name)),
+                "ce_packets": marked and marked.packets,
+                "ce_share": marked and marked.share,
+            }
+        )
+    return found
+
+
+def _percentiles(found: metrics.Percentiles | None) -> dict[str, float] | None:
+    return None if found is None else {"p50": found.p50, "p95": found.p95, "max": found.max}
 
 
 def _flow(plan: Json, flow: Json, measured: Json, end_ns: int, rtt: metrics.Rtt | None) -> dict[str, Any]:
@@ -108,6 +128,7 @@ def _write_flows(path: Path, flows: Sequence[Json]) -> None:
 
     rows = [
         {f"rtt_{name}_ms": value for name, value in flow["rtt_ms"].items()}
+        | {f"queue_{name}_ms": value for name, value in (flow["queue_ms"] or {}).items()}
         | {column: flow[column] for column in TABLES["flows"] if column in flow}
         for flow in flows
     ]
@@ -116,57 +137,50 @@ def _write_flows(path: Path, flows: Sequence[Json]) -> None:
 
 def _links(run: Run, emulator: Json) -> list[dict[str, Any]]:
     counted = {link["name"]: link for link in emulator["links"]}
-    measured = _from_packets(run) if run.has("packets") else _from_links(run)
+    delays, shares = _queueing_delays(run), metrics.marked_share(run.links.lazy())
+    # One pass that parts the links, instead of a filter over all rows for each of perhaps hundreds of links.
+    parts = {str(key): part.lazy() for (key,), part in run.links.partition_by("link", as_dict=True).items()}
+    nothing = run.links.clear().lazy()
     rows = []
     for link in run.plan["links"]:
-        count = counted[link["name"]]
-        used, queue = measured[link["name"]]
+        name, count = link["name"], counted[link["name"]]
         rows.append(
             {
-                "name": link["name"],
+                "name": name,
                 "from": link["from"],
                 "to": link["to"],
                 "rate_bps": link["rate_bps"],
                 "delay_ms": link["delay_ns"] / 1e6,
                 "buffer": link["buffer"],
-                "utilisation": used,
-                "drops": count["dropped_tail"],
+                "utilisation": metrics.utilisation(parts.get(name, nothing), name, 0, run.plan["duration_ns"]),
+                "drops": sum(count["dropped"].values()),
+                "drops_by_reason": count["dropped"],
                 "losses": count["lost_before"] + count["lost_after"],
+                "marks": count["marked"],
+                "marked_share": shares.get(name),
+                "duplicates": count["duplicated"],
+                "reordered": count["reordered"],
+                "corrupted": count["corrupted"],
                 "arrived_packets": count["arrived_packets"],
                 "delivered_packets": count["delivered_packets"],
                 "delivered_bytes": count["delivered_bytes"],
-                "queue_ms": None if queue is None else {"p50": queue.p50, "p95": queue.p95, "max": queue.max},
+                "queue_ms": _percentiles(delays.get(name)),
             }
         )
     return rows
 
 
-Measured = tuple[float | None, metrics.Percentiles | None]
-"""Utilisation over the planned duration, and queueing delay."""
-
-
-def _from_packets(run: Run) -> dict[str, Measured]:
-    packets = run.scan("packets").select("link", "size_bytes", "arrival_ns", "departure_ns").collect()
-    # One pass that parts the links, instead of two filters over all packets for each of perhaps hundreds of links.
-    parts = {str(key): part.lazy() for (key,), part in packets.partition_by("link", as_dict=True).items()}
-    end_ns = run.plan["duration_ns"]
-    measured: dict[str, Measured] = {}
-    for link in run.plan["links"]:
-        part = parts.get(link["name"], packets.clear().lazy())
-        used = metrics.utilisation(part, link, 0, end_ns)
-        measured[link["name"]] = used, metrics.queueing_delay_ms(part, link)
-    return measured
-
-
-def _from_links(run: Run) -> dict[str, Measured]:
-    links, end_ns = run.links.lazy(), run.plan["duration_ns"]
-    return {
-        link["name"]: (
-            metrics.utilisation_from_links(links, link, 0, end_ns),
-            metrics.queueing_delay_from_links_ms(links, link),
-        )
-        for link in run.plan["links"]
+def _queueing_delays(run: Run) -> dict[str, metrics.Percentiles]:
+    """Of the links at which packets can wait, as far as the records tell."""
+    waiting = {name: history for name, history in histories(run.plan).items() if can_queue(history)}
+    if run.has("packets"):
+        return {k: delay for k, delay in metrics.queueing_delay_ms(run.scan("packets")).items() if k in waiting}
+    told = {
+        name: metrics.queueing_delay_from_links_ms(run.links.lazy(), name, history[0][1]["rate_bps"])
+        for name, history in waiting.items()
+        if is_steady(history) and is_first_in_first_out(history)
     }
+    return {name: delay for name, delay in told.items() if delay is not None}
 
 
 def _bulk_window(plan: Json, traffic: Json, ends: Mapping[str, int]) -> tuple[int, int] | None:

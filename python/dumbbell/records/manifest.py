@@ -48,6 +48,7 @@ def at_end(manifest: Json, wall_s: float, emulator: Json, traffic: Json, lab: Js
         "wall_s": wall_s,
         "lab": {key: lab[key] for key in ("rootless", "build_ms", "sysctls", "offloads", "cpu")},
         "scheduling": emulator["scheduling"],
+        "path": emulator["path"],
         "cost": {
             "unit": "share of one core",
             "emulator": _share(emulator["cpu_s"], emulator["wall_s"]),

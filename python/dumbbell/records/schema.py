@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import polars as pl
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """Version of the run directory's layout. Grows when a reader of the former layout would misread the new one."""
 
 TABLES: Final[dict[str, dict[str, str]]] = {
@@ -55,7 +55,13 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "departure_ns": "i64",
         "delivery_ns": "i64",
         "sent_ns": "i64",
+        "sojourn_ns": "i64",
         "fate": "dict",
+        "ecn": "dict",
+        "mark": "dict",
+        "duplicate": "bool",
+        "reordered": "bool",
+        "corrupted": "bool",
     },
     "links": {
         "time_ns": "i64",
@@ -68,9 +74,12 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "delivered_packets": "u64",
         "dropped_packets": "u64",
         "lost_packets": "u64",
+        "duplicated_packets": "u64",
+        "marked_packets": "u64",
         "queue_bytes": "u64",
         "queue_packets": "u32",
         "queue_bytes_max": "u64",
+        "capacity_bytes": "u64",
     },
     "flows": {
         "id": "str",
@@ -89,6 +98,11 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "rtt_min_ms": "f64",
         "rtt_p50_ms": "f64",
         "rtt_p95_ms": "f64",
+        "queue_p50_ms": "f64",
+        "queue_p95_ms": "f64",
+        "queue_max_ms": "f64",
+        "ce_packets": "u64",
+        "ce_share": "f64",
         "fct_s": "f64",
         "rwnd_limited_share": "f64",
         "sndbuf_limited_share": "f64",

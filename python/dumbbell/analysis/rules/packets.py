@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
+from dumbbell.analysis.history import histories, is_steady, least_delay_ns
 from dumbbell.analysis.verdict import Judgement, Rule, Verdict, at_most, none_of, not_applicable, rule
-from dumbbell.plan.paths import base_rtt_ns, is_transparent
+from dumbbell.plan.paths import path, transparent_links
 
 
 @rule("ring-drops", "packets were lost between kernel and emulator: a loss that no link caused")
@@ -36,19 +38,22 @@ def send_errors(evidence: Evidence) -> Judgement:
 
 @rule("conservation", "packets vanished, or appeared from nowhere, inside the emulator")
 def conservation(evidence: Evidence) -> Judgement:
-    """Per link and over all: what entered was delivered, dropped for a reason, or is still inside."""
+    """Per link and over all: what entered, and copies, was delivered, dropped for a reason, or is still inside."""
     emulator = evidence.emulator
     wrong = []
     for link in emulator["links"]:
-        out = sum(link[key] for key in ("delivered_packets", "dropped_tail", "lost_before", "lost_after", "inside"))
-        if link["arrived_packets"] != out:
-            wrong.append(f"{link['name']}: {link['arrived_packets']} arrived, {out} accounted for")
+        came = link["arrived_packets"] + link["duplicated"]
+        out = sum(link[key] for key in ("delivered_packets", "lost_before", "lost_after", "inside"))
+        out += sum(link["dropped"].values())
+        if came != out:
+            wrong.append(f"{link['name']}: {came} came, {out} accounted for")
+    came = emulator["entered_packets"] + emulator["duplicated_packets"]
     out = emulator["left_packets"] + emulator["dropped_packets"] + emulator["inside_packets"]
-    if emulator["entered_packets"] != out:
-        wrong.append(f"all links: {emulator['entered_packets']} entered, {out} accounted for")
+    if came != out:
+        wrong.append(f"all links: {came} came, {out} accounted for")
     return Judgement(
         Verdict.INVALID if wrong else Verdict.VALID,
-        "; ".join(wrong) or f"all of {emulator['entered_packets']} packets accounted for",
+        "; ".join(wrong) or f"all of {came} packets accounted for",
         "no difference",
     )
 
@@ -58,11 +63,16 @@ def packet_log(evidence: Evidence) -> Judgement:
     """Rows of `packets` against the links' own counters."""
     if evidence.logged_packets is None:
         return not_applicable("packets were not recorded")
-    counted = {link["name"]: link["arrived_packets"] for link in evidence.emulator["links"]}
+    silent = transparent_links(evidence.plan)
+    counted = {
+        link["name"]: link["arrived_packets"] + link["duplicated"]
+        for link in evidence.emulator["links"]
+        if link["name"] not in silent
+    }
     wrong = [
-        f"{link['name']}: {evidence.logged_packets.get(link['name'], 0)} rows of {counted[link['name']]} packets"
-        for link in evidence.plan["links"]
-        if not is_transparent(link) and evidence.logged_packets.get(link["name"], 0) != counted[link["name"]]
+        f"{name}: {evidence.logged_packets.get(name, 0)} rows of {count} packets"
+        for name, count in counted.items()
+        if evidence.logged_packets.get(name, 0) != count
     ]
     rows = sum(evidence.logged_packets.values())
     return Judgement(
@@ -72,7 +82,7 @@ def packet_log(evidence: Evidence) -> Judgement:
 
 @rule("interfaces", "the kernel lost packets between the emulator and a host: a loss that no link caused")
 def interfaces(evidence: Evidence) -> Judgement:
-    """Drop and error counters of every virtual interface, and packets that hosts received of those sent to them."""
+    """Drop and error counters of every virtual interface, and frames that hosts received of those sent to them."""
     keys = ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
     wrong = [
         f"{interface['host']} ({interface['side']} side): {interface[key]} {key}"
@@ -80,11 +90,12 @@ def interfaces(evidence: Evidence) -> Judgement:
         for key in keys
         if interface[key]
     ]
-    sent = evidence.emulator["sent_packets"]
+    # An interface counts a burst of segments as one.
+    sent = evidence.emulator["bursts_out"]
     received = sum(interface["rx_packets"] for interface in evidence.lab["interfaces"] if interface["side"] == "host")
     if received != sent:
-        wrong.append(f"hosts received {received} of {sent} packets")
-    measured = "; ".join(wrong) or f"no drops or errors; hosts received all {sent} packets"
+        wrong.append(f"hosts received {received} of {sent} frames")
+    measured = "; ".join(wrong) or f"no drops or errors; hosts received all {sent} frames"
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, measured, "none lost")
 
 
@@ -104,32 +115,32 @@ def unroutable(evidence: Evidence) -> Judgement:
 
 @rule("rate", "the link was not as fast as configured")
 def rate(evidence: Evidence) -> Judgement:
-    """Achieved against configured rate, for the link that is off most."""
+    """Achieved against configured rate, for the link that is off most; no link may ever send more than its capacity."""
     if evidence.logged_packets is None:
         return not_applicable("packets were not recorded")
-    configured = {link["name"]: link["rate_bps"] for link in evidence.plan["links"]}
-    errors = {
-        name: achieved / configured[name] - 1
-        for name, achieved in evidence.achieved_bps.items()
-        if achieved is not None
-    }
+    within = f"within {limit.RATE_ERROR[0]:.0%}"
+    # One packet may be under way at the beginning of any time.
+    too_fast = {name: pace.excess_packets for name, pace in evidence.paces.items() if pace.excess_packets > 1}
+    if too_fast:
+        name = max(too_fast, key=lambda name: too_fast[name])
+        measured = f"{name}: {too_fast[name]:.1f} packets more in a time than its capacity"
+        return Judgement(Verdict.INVALID, measured, f"{within}; never more than its capacity and a packet")
+    errors = {name: pace.achieved - 1 for name, pace in evidence.paces.items() if pace.achieved is not None}
     if not errors:
-        return not_applicable("no rate-limited link was busy for 0.1 s on end")
+        return not_applicable("no link whose rate can be told was busy for 0.1 s on end")
     name = max(errors, key=lambda name: abs(errors[name]))
-    return Judgement(
-        at_most(abs(errors[name]), limit.RATE_ERROR),
-        f"{name}: {errors[name]:+.2%} of {configured[name] / 1e6:g} Mbit/s",
-        f"within {limit.RATE_ERROR[0]:.0%}",
-    )
+    history = histories(evidence.plan)[name]
+    of = f"{history[0][1]['rate_bps'] / 1e6:g} Mbit/s" if is_steady(history) else "its rate, which changes"
+    return Judgement(at_most(abs(errors[name]), limit.RATE_ERROR), f"{name}: {errors[name]:+.2%} of {of}", within)
 
 
 @rule("rtt-floor", "packets travelled faster than the links' delays allow")
 def rtt_floor(evidence: Evidence) -> Judgement:
-    """The smallest RTT that TCP measured against the base RTT of its path, in whole ms."""
+    """The smallest RTT that TCP measured against the least delay of its path at any time, in whole ms."""
     # The kernel counts RTTs in whole microseconds. After a retransmission it may only have timestamps to measure by,
     # which count whole milliseconds (RFC 7323 section 4). Both round down.
     margins = {
-        flow["id"]: evidence.min_rtt_us[flow["id"]] - base_rtt_ns(evidence.plan, flow) // 1_000_000 * 1000
+        flow["id"]: evidence.min_rtt_us[flow["id"]] - _least_rtt_ns(evidence.plan, flow) // 1_000_000 * 1000
         for flow in evidence.plan["flows"]
         if flow["id"] in evidence.min_rtt_us
     }
@@ -137,7 +148,14 @@ def rtt_floor(evidence: Evidence) -> Judgement:
         return not_applicable("no flow measured an RTT")
     flow = min(margins, key=lambda flow: margins[flow])
     verdict = Verdict.INVALID if margins[flow] < -1 else Verdict.VALID
-    return Judgement(verdict, f"{flow}: base RTT in whole ms {margins[flow]:+d} us", ">= base RTT in whole ms")
+    return Judgement(verdict, f"{flow}: least RTT in whole ms {margins[flow]:+d} us", ">= least RTT in whole ms")
+
+
+def _least_rtt_ns(plan: Mapping[str, Any], flow: Mapping[str, Any]) -> int:
+    """Of the flow's path, there and back: delays may change, and reordered packets skip them."""
+    over_time = histories(plan)
+    both = path(plan, flow["from"], flow["to"]) + path(plan, flow["to"], flow["from"])
+    return sum(least_delay_ns(over_time[link["name"]]) for link in both)
 
 
 RULES: Final[tuple[Rule, ...]] = (

@@ -1,0 +1,50 @@
+"""What a link of a plan is over time: events change it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Link = Mapping[str, Any]
+History = tuple[tuple[int, Link], ...]
+"""Since when (ns, the first from 0), and what the link is from then on."""
+
+_ONE_QUEUE = frozenset({"drop-tail", "drop-head", "red", "codel", "pie"})
+
+
+def histories(plan: Mapping[str, Any]) -> dict[str, History]:
+    """The history of each link of `plan`."""
+    found: dict[str, list[tuple[int, Link]]] = {link["name"]: [(0, link)] for link in plan["links"]}
+    for event in plan["events"]:
+        found[event["link"]["name"]].append((event["at_ns"], event["link"]))
+    return {name: tuple(states) for name, states in found.items()}
+
+
+def can_queue(history: History) -> bool:
+    """Whether packets can ever wait at the link."""
+    return any(link["rate_bps"] is not None or link["slots"] is not None for _, link in history)
+
+
+def is_limited(history: History) -> bool:
+    """Whether the link has a rate at all times."""
+    return all(link["rate_bps"] is not None for _, link in history)
+
+
+def is_steady(history: History) -> bool:
+    """Whether the link has the same rate at all times."""
+    first = history[0][1]["rate_bps"]
+    return first is not None and all(link["rate_bps"] == first and link["variation"] is None for _, link in history)
+
+
+def is_first_in_first_out(history: History) -> bool:
+    """Whether packets leave in the order of their arrival, as soon as the link is free: the backlog tells their wait."""
+    return all(link["queue"]["kind"] in _ONE_QUEUE and link["slots"] is None for _, link in history)
+
+
+def least_delay_ns(history: History) -> int:
+    """The shortest time that any packet takes from serializer to the other end."""
+    return min(
+        delay
+        for _, link in history
+        for delay in (link["delay_ns"], *([link["reorder"]["delay_ns"]] if link["reorder"] else []))
+    )
