@@ -205,7 +205,7 @@ def _there(packets: pl.LazyFrame, plan: Mapping[str, Any]) -> pl.LazyFrame:
 
 
 def queueing_delay_from_links_ms(links: pl.LazyFrame, name: str, rate_bps: int) -> Percentiles | None:
-    """Queueing delay at link `name` where packets were not recorded: waiting bytes / rate, at the sampling times, in ms.
+    """Queueing delay at link `name` where packets were not recorded: waiting bytes / rate when sampled, in ms.
 
     For links of constant rate whose packets leave in the order of their arrival. `max` is of the largest queue within
     each interval.
