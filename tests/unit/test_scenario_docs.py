@@ -4,31 +4,86 @@ import re
 import shlex
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dumbbell.cli import invoke
 from dumbbell.plan import expand
+from dumbbell.plan.path import GSO_ABOVE_BPS, MERGE_NS
+from dumbbell.plan.view import tables
+from dumbbell.scenario import delays, losses, queues
 from dumbbell.scenario.loading import load
+from dumbbell.scenario.quantities import Rate, Time
 from dumbbell.scenario.schema import json_schema
+from dumbbell.scenario.source import show
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
 
+EXAMPLE, *SNIPPETS = re.findall(r"```toml\n(.*?)```", (REFERENCE / "scenario.md").read_text(), re.DOTALL)
+DEFINITIONS = sorted(json_schema()["$defs"])
+
+
 def test_the_example_can_be_planned() -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", (REFERENCE / "scenario.md").read_text(), re.DOTALL)
-    plan = expand(load(tomllib.loads(example)))
+    plan = expand(load(tomllib.loads(EXAMPLE)))
     sacks = [node["sysctl"]["net.ipv4.tcp_sack"] for node in plan["nodes"] if node["kind"] == "host"]
     assert sacks == ["0", "1", "1", "1"]
     assert [flow["id"] for flow in plan["flows"]] == ["f1", "f2", "background"]
 
 
-@pytest.mark.parametrize("definition", ["Bottleneck", "Dumbbell", "TcpFlow", "UdpFlow", "CommandFlow", None])
+def test_there_are_snippets() -> None:
+    assert len(SNIPPETS) == 7
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS)
+def test_snippets_can_be_planned(snippet: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each completes a scenario with a path and a flow, and changes its plan."""
+    monkeypatch.chdir(tmp_path)
+    Path("uplink.trace").write_text("1\n5\n")
+    base: dict[str, Any] = {"name": "x", "duration": "10 s", "flows": [{"from": "h1", "to": "h2"}]}
+    plain = {"kind": "path", "rtt": "30 ms", "bottleneck": {"rate": "20 Mbit/s"}}
+    given = tomllib.loads(snippet)
+    plan = expand(load({**base, **given, "topology": {**plain, **given.get("topology", {})}}))
+    assert plan != expand(load({**base, "topology": plain}))
+    assert tables(plan, 30_000_000)
+
+
+@pytest.mark.parametrize("definition", [*DEFINITIONS, None])
 def test_every_key_is_in_the_reference(definition: str | None) -> None:
     schema = json_schema()
     table = schema["$defs"][definition] if definition else schema
     text = (REFERENCE / "scenario.md").read_text()
-    assert [key for key in table["properties"] if f"`{key}" not in text and f"[{key}]" not in text] == []
+    keys = table.get("properties", {})
+    assert [key for key in keys if f"`{key}" not in text and f"[{key}]" not in text and f".{key}`" not in text] == []
+
+
+@pytest.mark.parametrize("kind", queues.KINDS)
+def test_defaults_of_queues_are_in_the_reference(kind: str) -> None:
+    row = next(line for line in (REFERENCE / "scenario.md").read_text().splitlines() if line.startswith(f"| `{kind}`"))
+    like = {"ared": "red", "fq-codel": "codel"}.get(kind)
+    shown = queues.KINDS[kind](kind=kind).model_dump(mode="json")
+    for key, value in shown.items():
+        inherited = like and key in queues.KINDS[like].model_fields and (kind, key) != ("fq-codel", "ecn")
+        if value is not None and key != "kind" and not inherited:
+            text = f"{value:g}" if isinstance(value, float) else show(value)
+            assert f"`{key}` `{text}`" in row
+
+
+@pytest.mark.parametrize("name", [*losses.MODELS, *delays.DISTRIBUTIONS])
+def test_models_and_their_keys_are_in_the_reference(name: str) -> None:
+    rows = [line for line in (REFERENCE / "scenario.md").read_text().splitlines() if line.startswith(f'| `"{name}"`')]
+    tables = [found[name] for found in (losses.MODELS, delays.DISTRIBUTIONS) if name in found]
+    assert len(rows) == len(tables)
+    common = {"model", "position", "distribution"} | ({"correlation"} if name in delays.DISTRIBUTIONS else set())
+    keys = {key for table in tables for key in table.model_fields} - common
+    assert [key for key in keys if f"`{key}`" not in "".join(rows)] == []
+
+
+def test_the_path_is_chosen_as_the_reference_says() -> None:
+    text = (REFERENCE / "scenario.md").read_text()
+    assert f"faster than {Rate(GSO_ABOVE_BPS)}" in text
+    assert f'`"{Time(MERGE_NS)}"` on `gso`' in text
 
 
 def test_the_commands_work(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,10 @@ def changed(**changes: Any) -> dict[str, Any]:
     return {**tomllib.loads(bundled.text("single-flow")), **changes}
 
 
+def bottleneck(keys: dict[str, Any]) -> dict[str, Any]:
+    return {"topology": {"kind": "path", "rtt": "9 ms", "bottleneck": {"rate": "1 Mbit/s", **keys}}}
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -36,6 +40,21 @@ def changed(**changes: Any) -> dict[str, Any]:
         {"flows": [{"from": "h1", "to": "h2", "rate": "1 Mbit/s"}]},
         {"hosts": {"sysctl": {"kernel.panic": 1}}},
         {"topology": {"kind": "ring"}},
+        {"events": [{"rate": "1 Mbit/s"}]},
+        {"events": [{"at": "1 s", "speed": "1 Mbit/s"}]},
+        *map(
+            bottleneck,
+            [
+                {"rate": {"wave": "sine"}},
+                {"rate": {"steps": [["0 s", "1"]]}},
+                {"queue": "sfq"},
+                {"queue": {"kind": "drop-tail", "ecn": True}},
+                {"queue": {"kind": "codel", "ce_threshold": "30 packets"}},
+                {"loss": {"model": "burst", "rate": "1 %"}},
+                {"jitter": {"distribution": "gamma"}},
+                {"delay_line": "15 ms"},
+            ],
+        ),
     ],
 )
 def test_refuses_what_dumbbell_refuses(changes: dict[str, Any]) -> None:
@@ -48,6 +67,22 @@ def test_refuses_what_dumbbell_refuses(changes: dict[str, Any]) -> None:
         {"hosts": {"sysctl": {"net.ipv4.tcp_sack": 0}, "h1": {"sysctl": {"net.ipv4.tcp_ecn": "1"}}}},
         {"flows": [{"from": "h1", "to": "h2", "protocol": "udp", "rate": "10Mbps"}]},
         {"flows": [{"from": "h1", "to": "h2", "command": "true"}]},
+        {"events": [{"at": "1 s", "loss": "none", "delay_line": "unlimited"}, {"at": "2 s", "down_for": "1 ms"}]},
+        *map(
+            bottleneck,
+            [
+                {"rate": {"steps": [["0 s", "1 Mbit/s"], ["1 s", "0 bit/s"]], "period": "2 s"}},
+                {"rate": {"trace": "cell.trace"}},
+                {"rate": "unlimited"},
+                {"queue": "red"},
+                {"queue": {"kind": "ared", "min_th": "5 packets"}},
+                {"loss": ["1 %", {"model": "four-state", "p13": "1 %"}]},
+                {"loss": {"rate": "1 %", "position": "after-queue"}},
+                {"jitter": "1 ms", "reorder": {"rate": "1 %", "gap": 5}, "duplicate": "none"},
+                {"jitter": {"max": "1 ms"}},
+                {"slots": {"interval": "2 ms", "packets": 32}, "policer": {"rate": "1 Mbit/s", "burst": "9 kB"}},
+            ],
+        ),
     ],
 )
 def test_accepts_what_dumbbell_accepts(changes: dict[str, Any]) -> None:
@@ -75,3 +110,14 @@ def test_no_nulls_and_no_invented_titles() -> None:
     text = repr(SCHEMA)
     assert "'null'" not in text
     assert "'title': 'Sample Interval'" not in text
+
+
+def test_no_words_of_pydantic_and_no_default_where_there_is_none() -> None:
+    assert not {"le", "ge"} & set(every_key(SCHEMA))
+    assert "default" not in SCHEMA["$defs"]["Event"]["properties"]["up"]
+    assert SCHEMA["$defs"]["Reverse"]["properties"]["up"]["default"] is True
+
+
+def every_key(schema: Any) -> list[str]:
+    parts = list(schema.values()) if isinstance(schema, dict) else schema if isinstance(schema, list) else []
+    return [*(schema if isinstance(schema, dict) else []), *(key for part in parts for key in every_key(part))]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from dumbbell.scenario.link import LinkKeys
 from dumbbell.scenario.quantities import Duration, QuantityError, Time
@@ -15,8 +15,16 @@ MOST_CHANGES = 10_000
 """What all events of a scenario may amount to."""
 
 
+def _without_defaults(schema: dict[str, Any]) -> None:
+    """A link's defaults are not an event's."""
+    for key in LinkKeys.model_fields:
+        schema["properties"][key].pop("default", None)
+
+
 class Event(LinkKeys):
     """At a moment a link changes: what is given replaces what was, the rest stays."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
 
     at: Time = Field(description="When, counted from the start of the run.")
     link: Literal["bottleneck", "bottleneck-reverse"] = Field(

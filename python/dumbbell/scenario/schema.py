@@ -26,14 +26,14 @@ def _tidy(schema: Any) -> Any:
         kept["additionalProperties"] = False
     options = kept.get("anyOf")
     if options is not None and {"type": "null"} in options:
-        options = [option for option in options if option != {"type": "null"}]
+        options = [_tidy(option) for option in options if option != {"type": "null"}]
         del kept["anyOf"]
         kept = {**options[0], **kept} if len(options) == 1 else {**kept, "anyOf": options}
     return {key: value if key in ("default", "examples") else _tidy(value) for key, value in kept.items()}
 
 
 def _is_noise(key: str, value: Any) -> bool:
-    """Titles that are texts (a property may have that name), and defaults that only repeat another table's."""
+    """Titles that are texts (a property may have that name), defaults that only repeat another table's, or nothing."""
     return (key == "title" and isinstance(value, str)) or (
-        key == "default" and (value is None or isinstance(value, dict))
+        key == "default" and (value is None or value == [] or isinstance(value, dict))
     )
