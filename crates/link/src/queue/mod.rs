@@ -1,13 +1,17 @@
 //! Queue disciplines: which packets wait, which one leaves next, which are marked and dropped.
 
+mod aqm;
 mod codel;
+mod dualpi2;
 mod fattest;
 mod fifo;
 mod flows;
 mod fq;
 mod fq_codel;
+mod pie;
 #[cfg(test)]
 mod properties;
+mod red;
 #[cfg(test)]
 mod testing;
 
@@ -19,9 +23,12 @@ use units::{Duration, Time};
 use crate::packet::{Fate, Mark, Passage};
 
 use codel::Codel;
+use dualpi2::DualPi2;
 use fifo::Fifo;
 use fq::Fq;
 use fq_codel::FqCodel;
+use pie::Pie;
+use red::Red;
 
 /// What waits in a queue, the packet in service not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,6 +136,9 @@ pub(crate) enum Qdisc {
     Codel(Codel),
     FqCodel(FqCodel),
     Fq(Fq),
+    Red(Red),
+    Pie(Pie),
+    DualPi2(DualPi2),
 }
 
 /// The same call on whichever it is.
@@ -139,6 +149,9 @@ macro_rules! each {
             Qdisc::Codel($it) => $call,
             Qdisc::FqCodel($it) => $call,
             Qdisc::Fq($it) => $call,
+            Qdisc::Red($it) => $call,
+            Qdisc::Pie($it) => $call,
+            Qdisc::DualPi2($it) => $call,
         }
     };
 }
@@ -153,7 +166,9 @@ impl Qdisc {
             Queue::Codel { .. } => Qdisc::Codel(Codel::new(spec, limit)),
             Queue::FqCodel { .. } => Qdisc::FqCodel(FqCodel::new(spec, limit, seed, element)),
             Queue::Fq { .. } => Qdisc::Fq(Fq::new(spec, limit, seed, element)),
-            _ => unimplemented!("being written"),
+            Queue::Red { .. } => Qdisc::Red(Red::new(spec, limit, seed, element)),
+            Queue::Pie { .. } => Qdisc::Pie(Pie::new(spec, limit, seed, element)),
+            Queue::Dualpi2 { .. } => Qdisc::DualPi2(DualPi2::new(spec, limit, seed, element)),
         }
     }
 
