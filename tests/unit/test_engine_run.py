@@ -114,6 +114,20 @@ def test_the_kept_scenario_repeats_the_run(scenario: Path) -> None:
         assert again.run_id == first.run_id != plain.run_id
 
 
+def test_a_trace_goes_with_the_run(scenario: Path) -> None:
+    """Into the run's identity and into its directory, so that it repeats without the file that it came from."""
+    trace = scenario.with_name("cell.trace")
+    trace.write_text("1\n2\n")
+    scenario.write_text(SCENARIO.replace('rate = "10 Mbit/s"', 'rate = { trace = "cell.trace" }'))
+    first = run(scenario, "good")
+    trace.write_text("1\n3\n")
+    assert run(scenario, "good").run_id != first.run_id
+    trace.unlink()
+    again = run(first.directory / "scenario.toml", "good", directory=scenario.parent / "again")
+    assert again.run_id == first.run_id
+    assert (again.directory / "traces" / "cell.trace").read_text() == "1\n2\n"
+
+
 def test_a_failed_run_is_kept_and_counted(scenario: Path) -> None:
     with pytest.raises(RunFailed, match="the emulator died") as failure:
         run(scenario, "measured-then-failed")
