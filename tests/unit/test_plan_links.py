@@ -86,8 +86,8 @@ QUEUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "DualPI2": (
         {"kind": "dualpi2", "k": 3},
         {
-            "kind": "dualpi2", "target_ns": 15_000_000, "t_update_ns": 16_000_000, "alpha": 0.16, "beta": 3.2, "k": 3.0,
-            "step_ns": 1_000_000, "classic_share": 0.1,
+            "kind": "dualpi2", "target_ns": 15_000_000, "t_update_ns": 15_000_000, "alpha": 0.15, "beta": 3.0, "k": 3.0,
+            "min_th_ns": 800_000, "range_ns": 400_000, "classic_share": 0.1,
         },
     ),
 }  # fmt: skip

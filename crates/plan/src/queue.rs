@@ -124,8 +124,10 @@ pub enum Queue {
         beta: f64,
         /// Coupling factor.
         k: f64,
-        /// Sojourn time above which the low-latency queue marks.
-        step_ns: Duration,
+        /// `minTh`: sojourn time from which the low-latency queue marks.
+        min_th_ns: Duration,
+        /// `range`: over this its probability rises from 0 to 1; 0 for a step.
+        range_ns: Duration,
         /// Share of the link that the classic queue is sure of, 0 to 1.
         classic_share: f64,
     },

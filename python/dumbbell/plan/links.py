@@ -164,7 +164,8 @@ def _queue(queue: queues.AnyQueue) -> dict[str, Any]:
                 "alpha": queue.alpha,
                 "beta": queue.beta,
                 "k": queue.k,
-                "step_ns": int(queue.step),
+                "min_th_ns": int(queue.min_th),
+                "range_ns": int(queue.range),
                 "classic_share": queue.classic_share.probability,
             }
 

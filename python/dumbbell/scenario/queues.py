@@ -96,7 +96,9 @@ class Pie(Table):
 
     kind: Literal["pie"] = Field(description="Proportional Integral controller Enhanced, RFC 8033.")
     target: Duration = Field(default=Duration(15_000_000), description="Delay to hold, QDELAY_REF.")
-    t_update: Duration = Field(default=Duration(15_000_000), description="How often the probability is reckoned.")
+    t_update: Duration = Field(
+        default=Duration(15_000_000), ge=100_000, description="How often the probability is reckoned."
+    )
     alpha: float = Field(default=0.125, ge=0, le=1000, description="Weight of the delay's distance from target, in Hz.")
     beta: float = Field(default=1.25, ge=0, le=1000, description="Weight of the delay's change, in Hz.")
     max_burst: Time = Field(default=Time(150_000_000), description="A burst that is let through after idle times.")
@@ -121,12 +123,17 @@ class Dualpi2(Table):
 
     kind: Literal["dualpi2"] = Field(description="A queue for ECT(1) and CE, one for the rest, coupled. RFC 9332.")
     target: Duration = Field(default=Duration(15_000_000), description="Delay of the classic queue to hold.")
-    t_update: Duration = Field(default=Duration(16_000_000), description="How often the probability is reckoned.")
-    alpha: float = Field(default=0.16, ge=0, le=1000, description="Integral gain, in Hz.")
-    beta: float = Field(default=3.2, ge=0, le=1000, description="Proportional gain, in Hz.")
+    t_update: Duration = Field(
+        default=Duration(15_000_000), ge=100_000, description="How often the probability is reckoned."
+    )
+    alpha: float = Field(default=0.15, ge=0, le=1000, description="Integral gain, in Hz.")
+    beta: float = Field(default=3.0, ge=0, le=1000, description="Proportional gain, in Hz.")
     k: float = Field(default=2.0, gt=0, le=1000, description="Coupling factor.")
-    step: Time = Field(
-        default=Time(1_000_000), description="The low-latency queue marks packets that have waited longer than this."
+    min_th: Time = Field(
+        default=Time(800_000), description="The low-latency queue begins to mark packets that have waited longer."
+    )
+    range: Time = Field(
+        default=Time(400_000), description="Over this its probability rises from 0 to 1; 0 s makes it a step."
     )
     classic_share: Percent = Field(
         default=Percent.parse("10 %"), description="Share of the link that the classic queue is sure of."

@@ -7,12 +7,12 @@ use super::{Backlog, Discipline, Dropped, Item};
 use crate::Ecn;
 use crate::packet::{Fate, Mark, Passage};
 
-/// The coupled dual queue with PI2 (RFC 9332 appendix A), with a step instead of a ramp in the low-latency queue.
+/// The coupled dual queue with PI2 (RFC 9332 appendix A).
 ///
 /// ECT(1) and CE go to the low-latency queue L, the rest to the classic queue C; both share the buffer. A controller of
-/// the delay of the longer wait yields p'. C drops, or marks ECT(0), with p_C = p'^2; L marks with p_CL = k p', and all
-/// that has waited longer than the step while another waits behind it (`Th_len` is 1 packet). Decisions are taken
-/// when a packet leaves, and spaced evenly, not drawn (`recur` of appendix A.1).
+/// the delay of the longer wait yields p'. C drops, or marks ECT(0), with p_C = p'^2; L marks with the larger of p_CL =
+/// k p' and what a ramp over the packet's own wait says, if another waits behind it (`Th_len` is 1 packet). Decisions
+/// are taken when a packet leaves, and spaced evenly, not drawn (`recur` of appendix A.1).
 ///
 /// Overload (section 4.2.3, appendix A.2): where p_CL reaches 1, L drops with p_C and marks the rest; from p_Cmax = 1 /
 /// k^2 on, at most 1, ECN no longer saves a packet of C.
@@ -23,7 +23,8 @@ use crate::packet::{Fate, Mark, Passage};
 pub(crate) struct DualPi2 {
     limit: Buffer,
     k: f64,
-    step: Duration,
+    min_th: Duration,
+    range: Duration,
     classic_share: f64,
     low: Waiting,
     classic: Waiting,
@@ -55,13 +56,15 @@ impl Recurrence {
 impl DualPi2 {
     /// An empty queue. `spec` is [`Queue::Dualpi2`]. It draws no random numbers.
     pub(crate) fn new(spec: &Queue, limit: Buffer, _seed: u64, _element: &str) -> DualPi2 {
-        let Queue::Dualpi2 { target_ns, t_update_ns, alpha, beta, k, step_ns, classic_share } = *spec else {
+        let Queue::Dualpi2 { target_ns, t_update_ns, alpha, beta, k, min_th_ns, range_ns, classic_share } = *spec
+        else {
             unreachable!("the parameters of another discipline")
         };
         DualPi2 {
             limit,
             k,
-            step: step_ns,
+            min_th: min_th_ns,
+            range: range_ns,
             classic_share,
             low: Waiting::default(),
             classic: Waiting::default(),
@@ -121,12 +124,21 @@ impl DualPi2 {
             let drop = self.low_signals.next(self.classic_probability());
             return !drop && item.mark(Mark::Coupled);
         }
-        if item.sojourn(now) > self.step && !self.low.is_empty() {
-            item.mark(Mark::Threshold);
-        } else if self.low_signals.next(coupled) {
-            item.mark(Mark::Coupled);
+        let native = if self.low.is_empty() { 0.0 } else { self.ramp(item.sojourn(now)) };
+        if self.low_signals.next(native.max(coupled)) {
+            item.mark(if native >= coupled { Mark::Threshold } else { Mark::Coupled });
         }
         true
+    }
+
+    /// p'_L: L's own AQM, `laqm` of appendix A.1. A range of 0 makes it a step.
+    fn ramp(&self, wait: Duration) -> f64 {
+        let above = wait.as_nanos() - self.min_th.as_nanos();
+        match self.range.as_nanos() {
+            _ if above <= 0 => 0.0,
+            range if above >= range => 1.0,
+            range => above as f64 / range as f64,
+        }
     }
 
     /// Mark a packet of C. `false`: drop it.
@@ -174,10 +186,12 @@ impl Discipline for DualPi2 {
     }
 
     fn configure(&mut self, spec: &Queue, limit: Buffer) -> bool {
-        let Queue::Dualpi2 { target_ns, t_update_ns, alpha, beta, k, step_ns, classic_share } = *spec else {
+        let Queue::Dualpi2 { target_ns, t_update_ns, alpha, beta, k, min_th_ns, range_ns, classic_share } = *spec
+        else {
             return false;
         };
-        (self.limit, self.k, self.step, self.classic_share) = (limit, k, step_ns, classic_share);
+        (self.limit, self.k, self.classic_share) = (limit, k, classic_share);
+        (self.min_th, self.range) = (min_th_ns, range_ns);
         self.updates.set_period(t_update_ns);
         (self.pi.target, self.pi.alpha, self.pi.beta) = (target_ns, alpha, beta);
         true

@@ -210,3 +210,36 @@ impl Flows {
         Some(first)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use units::Time;
+
+    use super::*;
+    use crate::queue::testing::{id, item};
+
+    #[test]
+    fn rooms_are_used_again() {
+        let mut flows = Flows::new(NonZeroU32::new(4).unwrap(), 1, "x");
+        for round in 0..50 {
+            (0..8).for_each(|n| flows.push(n % 4, item(8 * round + u64::from(n), n, 100, Time::ZERO)));
+            for queue in 0..4 {
+                let (first, last) = (flows.pop_head(queue).unwrap(), flows.pop_tail(queue).unwrap());
+                assert_eq!((id(&first), id(&last)), (8 * round + u64::from(queue), 8 * round + u64::from(queue) + 4));
+            }
+            assert_eq!((flows.slots.len(), flows.backlog()), (8, Backlog::default()));
+        }
+    }
+
+    #[test]
+    fn queues_take_turns() {
+        let (mut flows, mut round) = (Flows::new(NonZeroU32::new(4).unwrap(), 1, "x"), Round::default());
+        [2, 0, 3].into_iter().for_each(|queue| flows.append(&mut round, queue));
+        let first = flows.take_first(&mut round).unwrap();
+        assert!(!flows.is_in_round(first) && flows.is_in_round(0));
+        flows.append(&mut round, first);
+        let order: Vec<u32> = std::iter::from_fn(|| flows.take_first(&mut round)).collect();
+        assert_eq!(order, [0, 3, 2]);
+        assert!(round.first().is_none() && !flows.is_in_round(2));
+    }
+}

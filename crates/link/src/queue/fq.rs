@@ -86,9 +86,6 @@ impl Discipline for Fq {
             } else {
                 dropped.take_out(item, Fate::DroppedHead, now);
             }
-            if self.flows.packets(longest) == 0 {
-                *self.flows.deficit(longest) = 0;
-            }
         }
     }
 

@@ -33,14 +33,15 @@ fn queues() -> impl Strategy<Value = Queue> {
             mark_ecnth,
         },
     );
-    let dualpi2 = (gains, 0.1..10.0, 0i64..5_000_000, 0.0..1.0).prop_map(
-        |((target, t_update, alpha, beta), k, step, classic_share)| Queue::Dualpi2 {
+    let dualpi2 = (gains, 0.1..10.0, (0i64..5_000_000, 0i64..1_000_000), 0.0..1.0).prop_map(
+        |((target, t_update, alpha, beta), k, (min_th, range), classic_share)| Queue::Dualpi2 {
             target_ns: Duration(target),
             t_update_ns: Duration(t_update),
             alpha,
             beta,
             k,
-            step_ns: Duration(step),
+            min_th_ns: Duration(min_th),
+            range_ns: Duration(range),
             classic_share,
         },
     );

@@ -121,6 +121,20 @@ fn drops_that_are_overdue_are_made_up_for() {
     assert_eq!(dropped.0.len(), 4, "those due at 205.0, 275.7, 333.4 and 383.4 ms");
 }
 
+/// A packet bears one mark: those that are overdue come one after another.
+#[test]
+fn marks_that_are_overdue_are_made_up_for_packet_by_packet() {
+    let (mut queue, mut dropped) = (codel(true, None), Dropped::default());
+    (0..2_000).for_each(|id| queue.enqueue(ect(item(id, 0, FULL, Time::ZERO)), Time::ZERO, &mut dropped));
+    leave(&mut queue, Time::ZERO, Time::ZERO + TARGET + INTERVAL + STEP);
+    // As above: those due at 205.0, 275.7, 333.4 and 383.4 ms.
+    let marks = [0, 1, 2, 3, 4, 5].map(|n| {
+        let item = queue.dequeue(Time(400_000_000 + n), &mut dropped).unwrap();
+        item.passage.mark.is_some()
+    });
+    assert_eq!(marks, [true, true, true, true, false, false]);
+}
+
 /// RFC 8289 section 5.5: a packet that has waited less than TARGET ends the dropping state; the next drop then needs
 /// another whole INTERVAL above it.
 #[test]

@@ -8,7 +8,8 @@ fn spec(alpha: f64, beta: f64, classic_share: f64) -> Queue {
         alpha,
         beta,
         k: 2.0,
-        step_ns: Duration::from_millis(1),
+        min_th_ns: Duration::from_millis(1),
+        range_ns: Duration::ZERO,
         classic_share,
     }
 }
@@ -124,6 +125,22 @@ fn the_step_marks_what_waited_longer() {
     assert_eq!(mark(1_000_000, 2), None);
     assert_eq!(mark(1_000_001, 2), Some(Mark::Threshold));
     assert_eq!(mark(5_000_000, 1), None);
+}
+
+/// RFC 9332 appendix A.1, `laqm`: the probability rises in a straight line from minTh on, over the range.
+#[test]
+fn the_ramp_rises_in_a_line() {
+    let Queue::Dualpi2 { target_ns, t_update_ns, alpha, beta, k, classic_share, .. } = spec(0.0, 0.0, 0.1) else {
+        unreachable!()
+    };
+    let (min_th_ns, range_ns) = (Duration(800_000), Duration(400_000));
+    let spec = Queue::Dualpi2 { target_ns, t_update_ns, alpha, beta, k, min_th_ns, range_ns, classic_share };
+    for (wait, marked) in [(800_000, 0), (900_000, 250), (1_000_000, 500), (1_100_000, 750), (1_200_000, 1000)] {
+        let mut queue = DualPi2::new(&spec, Buffer::Unlimited, 1, "link/queue");
+        (0..1001).for_each(|_| put(&mut queue, 1000, Ecn::Ect1, Time::ZERO));
+        let leave = |_| queue.dequeue(Time(wait), &mut Dropped::default()).unwrap().passage.mark.is_some();
+        assert_eq!((0..1000).map(leave).filter(|&mark| mark).count(), marked, "{wait} ns");
+    }
 }
 
 /// RFC 9332 sections 2.4 and 4.2.2 (conditional priority): L goes first, but while both wait C gets its share of the

@@ -141,6 +141,11 @@ fn new_parameters_keep_what_waits() {
     fill(&mut queue, 0, 100, 1, Time::ZERO);
     assert!(queue.configure(&spec(300), Buffer::Packets(200)));
     assert_eq!(queue.backlog().packets, 100);
+    let mut dropped = Dropped::default();
+    queue.configure(&spec(300), Buffer::Packets(98));
+    queue.enqueue(item(100, 1, FULL, Time::ZERO), Time::ZERO, &mut dropped);
+    let expected = [(100, Fate::DroppedTail), (99, Fate::DroppedHead), (98, Fate::DroppedHead)];
+    assert_eq!(fates(&dropped), expected, "what waits makes room as soon as one comes");
     let other = Queue::Fq { quantum_bytes: NonZeroU32::MIN, flows: NonZeroU32::MIN };
     assert!(!queue.configure(&other, Buffer::Unlimited) && !queue.configure(&Queue::default(), Buffer::Unlimited));
 }
