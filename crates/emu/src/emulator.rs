@@ -16,6 +16,7 @@ use crate::arena::Arena;
 use crate::clock::StampClock;
 use crate::driver::Driver;
 use crate::intake::Intake;
+use crate::patience::Patience;
 use crate::report::{ClockStep, EmulatorReport, LinkReport};
 use crate::ring::Ring;
 use crate::store::Store;
@@ -68,7 +69,7 @@ pub fn run(
         logged: (0..).zip(&transparent).filter(|(_, transparent)| !**transparent).map(|(i, _)| i).collect(),
         sleep: Sleep::new(plan.emulate.spin_ns),
         interval: plan.record.sample_interval_ns,
-        merge: plan.emulate.merge_ns,
+        patience: Patience::new(plan.emulate.merge_ns),
         next_tick: Time::ZERO,
         next_resync: Time::ZERO,
         read_lag: Spans::default(),
@@ -100,8 +101,7 @@ struct Emulator {
     sleep: Sleep,
     urgency: Urgency,
     interval: Duration,
-    /// For how long a due packet may wait for others to leave with.
-    merge: Duration,
+    patience: Patience,
     next_tick: Time,
     next_resync: Time,
     read_lag: Spans,
@@ -128,6 +128,7 @@ impl Emulator {
                 self.next_resync = now + RESYNC;
                 self.clock.resync();
                 self.urgency.adapt(now);
+                self.patience.adapt(now, self.driver.left);
                 self.ring_drops += self.ring.take_drops()?;
                 if self.poll(0)? {
                     return Ok(());
@@ -202,6 +203,7 @@ impl Emulator {
 
     /// Sleep until something is due or arrives; `true` if it is time to stop.
     fn wait(&mut self) -> Result<bool> {
+        // What happens next may be a delivery, which may wait; so sleep for as long as that.
         let hold = self.hold();
         let due = match self.network.next_event() {
             Time::NEVER => Time::NEVER,
@@ -209,7 +211,7 @@ impl Emulator {
         };
         let due = due.min(self.driver.next_handover(hold)).min(self.next_tick).min(self.next_resync);
         let now = self.clock.now();
-        let spin = (self.sleep.margin().as_nanos() - self.merge.as_nanos()).max(0);
+        let spin = (self.sleep.margin().as_nanos() - self.patience.span().as_nanos()).max(0);
         let spare = (due - now).as_nanos() - spin;
         if spare <= 0 {
             // Too little time to sleep and wake: wait for either on the CPU.
@@ -227,10 +229,9 @@ impl Emulator {
         Ok(stop)
     }
 
-    /// For how long a due packet waits for others to leave with: what is left of the time that it may take if the
-    /// wake-up takes as long as usual.
+    /// For how long a due packet waits for others to leave with: for less than it may, as waking up takes time, too.
     fn hold(&self) -> Duration {
-        Duration((self.merge.as_nanos() - self.sleep.margin().as_nanos()).max(0))
+        Duration((self.patience.span().as_nanos() - self.sleep.margin().as_nanos()).max(0))
     }
 
     /// Sleep for at most `ns`, or until a packet or a word on `control`.

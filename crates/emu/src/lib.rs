@@ -14,6 +14,7 @@ mod frame;
 mod gso;
 mod handover;
 mod intake;
+mod patience;
 mod report;
 mod ring;
 mod store;

@@ -1,0 +1,59 @@
+use units::{Duration, Time};
+
+/// For how long a due packet may wait for others to leave with: for as long as the plan allows while packets leave so
+/// densely that others come in that time, and not at all while they don't.
+pub(crate) struct Patience {
+    limit: Duration,
+    pays: bool,
+    since: Time,
+    left: u64,
+}
+
+impl Patience {
+    pub(crate) fn new(limit: Duration) -> Patience {
+        Patience { limit, pays: false, since: Time::ZERO, left: 0 }
+    }
+
+    /// To be called every few milliseconds; `left`: packets that have left until `now`.
+    pub(crate) fn adapt(&mut self, now: Time, left: u64) {
+        // Two in the time that one would wait: on average, one finds another.
+        let pairs = i128::from(left - self.left) * i128::from(self.limit.as_nanos());
+        self.pays = pairs >= 2 * i128::from((now - self.since).as_nanos());
+        (self.since, self.left) = (now, left);
+    }
+
+    /// For how long, now.
+    pub(crate) fn span(&self) -> Duration {
+        if self.pays { self.limit } else { Duration::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_only_where_others_come() {
+        let limit = Duration::from_micros(100);
+        let mut patience = Patience::new(limit);
+        assert_eq!(patience.span(), Duration::ZERO);
+        // 1 Gbit/s of full frames: one each 12.1 us, so 1652 in 20 ms.
+        patience.adapt(Time(20_000_000), 1652);
+        assert_eq!(patience.span(), limit);
+        // 100 Mbit/s: one each 121 us.
+        patience.adapt(Time(40_000_000), 1652 + 165);
+        assert_eq!(patience.span(), Duration::ZERO);
+        // At two in 100 us, not at one less.
+        patience.adapt(Time(60_000_000), 1817 + 400);
+        assert_eq!(patience.span(), limit);
+        patience.adapt(Time(80_000_000), 2217 + 399);
+        assert_eq!(patience.span(), Duration::ZERO);
+    }
+
+    #[test]
+    fn none_where_the_plan_allows_none() {
+        let mut patience = Patience::new(Duration::ZERO);
+        patience.adapt(Time(20_000_000), 1_000_000);
+        assert_eq!(patience.span(), Duration::ZERO);
+    }
+}
