@@ -130,7 +130,7 @@ RATES = {
         "hint: raise the period",
     ),
     "a ramp of too many steps": (
-        'rate = { ramp = [["0 s", "1 Mbit/s"], ["20 s", "2 Mbit/s"]], step = "1 us" }',
+        'rate = { ramp = [["0 s", "1 Mbit/s"], ["20 s", "2 Mbit/s"]], step = "10 us" }',
         "my.toml:9: topology.bottleneck.rate: too many steps\n  expected at most 100000 steps\nhint: raise ramp's step",
     ),
     "a table that is no rate": (

@@ -21,12 +21,20 @@ class Policer(Table):
     burst: Amount = Field(description="The bucket, full at the start: at least a full frame.")
 
 
+_SHORTEST = 10_000
+"""Nanoseconds from slot to slot."""
+
+
 class Slots(Table):
     """The link sends now and then only, several packets at once, as a shared channel that aggregates."""
 
-    interval: Duration | None = Field(default=None, description="From one slot to the next, always the same.")
-    min_interval: Duration | None = Field(default=None, description="At least; with max_interval, at random between.")
-    max_interval: Duration | None = Field(default=None, description="At most.")
+    interval: Duration | None = Field(
+        default=None, ge=_SHORTEST, description="From one slot to the next, always the same."
+    )
+    min_interval: Duration | None = Field(
+        default=None, ge=_SHORTEST, description="At least; with max_interval, at random between."
+    )
+    max_interval: Duration | None = Field(default=None, ge=_SHORTEST, description="At most.")
     packets: int | None = Field(
         default=None, ge=1, le=1 << 30, strict=True, description="Packets a slot, at most. Default: all that wait."
     )

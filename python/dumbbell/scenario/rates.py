@@ -79,7 +79,7 @@ class Steps(Varying):
         alias="steps",
         description='Moments and the rates from then on, e.g. [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]].',
     )
-    period: Duration | None = Field(default=None, description=_PERIOD)
+    period: Duration | None = Field(default=None, ge=1_000_000, description=_PERIOD)
 
     def steps(self) -> list[tuple[int, int]]:
         """As written."""
@@ -103,8 +103,8 @@ class Ramp(Varying):
         alias="ramp",
         description='Moments and the rates at them, e.g. [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]].',
     )
-    step: Duration = Field(default=Duration(100_000_000), description="How long each step lasts.")
-    period: Duration | None = Field(default=None, description=_PERIOD)
+    step: Duration = Field(default=Duration(100_000_000), ge=10_000, description="How long each step lasts.")
+    period: Duration | None = Field(default=None, ge=1_000_000, description=_PERIOD)
 
     def steps(self) -> list[tuple[int, int]]:
         """The lines cut into steps; what is sent over each is what the line would have let through."""
@@ -140,7 +140,7 @@ class RateFile(Varying):
         description="File of two columns, time and rate from then on. Their units stand in its first line "
         "(`time_s,rate_Mbps`); without one they are seconds and bit/s."
     )
-    period: Duration | None = Field(default=None, description=_PERIOD)
+    period: Duration | None = Field(default=None, ge=1_000_000, description=_PERIOD)
 
     def steps(self) -> list[tuple[int, int]]:
         """As in the file."""
