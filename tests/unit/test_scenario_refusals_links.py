@@ -71,9 +71,9 @@ KEYS = {
         "  expected one of kind, ce_threshold\n"
         "hint: ecn belongs in a queue that marks: red, codel, fq-codel or pie",
     ),
-    "DualPI2's step in packets": (
-        'queue = { kind = "dualpi2", step = "30 packets" }',
-        'my.toml:10: topology.bottleneck.queue.step = "30 packets": unknown unit packets\n'
+    "DualPI2's threshold in packets": (
+        'queue = { kind = "dualpi2", min_th = "30 packets" }',
+        'my.toml:10: topology.bottleneck.queue.min_th = "30 packets": unknown unit packets\n'
         '  expected a time with its unit (ns, us, ms, s, min), such as "30 ms"\n'
         'hint: write "30 ms"',
     ),
@@ -292,6 +292,22 @@ EVENTS = {
 def test_events(case: str) -> None:
     given, expected = EVENTS[case]
     assert refused(f"{BASE}\n[[events]]\n{given}\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ('queue = { kind = "pie", t_update = "1 us" }', "at least 100 us"),
+        ('queue = { kind = "dualpi2", t_update = "1 us" }', "at least 100 us"),
+        ('slots = { interval = "1 us" }', "at least 10 us"),
+        ('queue = { kind = "fq", flows = 100000 }', "at most 65536"),
+        ('overhead = "100 kB"', "at most 65535 B"),
+    ],
+)
+def test_bounds_that_keep_a_run_from_standing_still(given: str, expected: str) -> None:
+    text = refused(BASE.replace("buffer", f"{given}\nbuffer"))
+    assert "out of range" in text
+    assert expected in text
 
 
 def test_merging_needs_bursts() -> None:

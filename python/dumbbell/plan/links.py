@@ -16,11 +16,12 @@ Link = dict[str, Any]
 
 def shaped(name: str, from_: str, to: str, link: Direction) -> Link:
     """One direction of the bottleneck, settled."""
+    nominal = link.nominal
     before = [_loss(loss) for loss in link.loss if loss.position == "before-queue"]
     after = [_loss(loss) for loss in link.loss if loss.position == "after-queue"]
     return transparent(name, from_, to, int(link.delay)) | {
         "up": link.up,
-        "rate_bps": None if link.nominal is None else int(link.nominal),
+        "rate_bps": None if nominal is None else int(nominal),
         "variation": _variation(link),
         "slots": _slots(link),
         "policer": link.policer and {"rate_bps": int(link.policer.rate), "burst_bytes": int(link.policer.burst)},
