@@ -82,6 +82,8 @@ pub struct UdpReport {
     pub refused_packets: u64,
     /// Different ones that arrived.
     pub received_packets: u64,
+    /// Those of them that arrived marked Congestion Experienced (RFC 3168 section 5).
+    pub ce_packets: u64,
     /// Gaps in the sequence numbers received. Those still under way at the end are neither lost nor received.
     pub lost_packets: u64,
     /// Arrived after one with a higher sequence number (RFC 4737).

@@ -152,8 +152,8 @@ fn new_agent<'a>(
     let to = SocketAddrV4::new(address(plan, &flow.to)?, flow.port);
     Ok(match &flow.workload {
         Workload::Tcp { cc, bytes, .. } => Agent::Tcp(TcpFlow::new(index, &flow.id, cc, *bytes, to)),
-        Workload::Udp { rate_bps, payload_bytes, bytes } => {
-            Agent::Udp(UdpFlow::new(index, flow, *rate_bps, *payload_bytes, *bytes, to)?)
+        Workload::Udp { rate_bps, payload_bytes, bytes, ecn } => {
+            Agent::Udp(UdpFlow::new(index, flow, *rate_bps, *payload_bytes, *bytes, *ecn, to)?)
         }
         Workload::Command { command, server_command } => {
             let addresses = (address(plan, &flow.from)?, to);

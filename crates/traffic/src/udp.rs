@@ -5,7 +5,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::{Result, ensure};
 use events::Failure;
-use nix::sys::socket::{MsgFlags, SockaddrIn, connect, send};
+use nix::sys::socket::sockopt::Ipv4Tos;
+use nix::sys::socket::{MsgFlags, SockaddrIn, connect, send, setsockopt};
+use plan::Ecn;
 use records::samples::Sample;
 use units::{Duration, Rate, Time};
 
@@ -17,6 +19,15 @@ use realtime::Spans;
 
 /// Ethernet, IPv4 and UDP headers: the rate counts whole frames.
 const FRAME_OVERHEAD: u32 = 14 + 20 + 8;
+
+/// The two bits of the IPv4 header's second byte (RFC 3168 section 5).
+fn codepoint(ecn: Ecn) -> i32 {
+    match ecn {
+        Ecn::NotEct => 0b00,
+        Ecn::Ect1 => 0b01,
+        Ecn::Ect0 => 0b10,
+    }
+}
 
 /// When each datagram is due.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +50,7 @@ pub struct UdpFlow {
     index: u32,
     id: String,
     to: SocketAddrV4,
+    ecn: Ecn,
     schedule: Schedule,
     stop: Time,
     /// How many datagrams carry `bytes`.
@@ -64,6 +76,7 @@ impl UdpFlow {
         rate: Rate,
         payload: u32,
         bytes: Option<u64>,
+        ecn: Ecn,
         to: SocketAddrV4,
     ) -> Result<Self> {
         ensure!(
@@ -77,6 +90,7 @@ impl UdpFlow {
             index,
             id: flow.id.clone(),
             to,
+            ecn,
             schedule: Schedule { start: flow.start_ns, frame_bits: u64::from(payload + FRAME_OVERHEAD) * 8, rate },
             stop: flow.stop_ns,
             limit: bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(u64::from(payload))),
@@ -102,6 +116,7 @@ impl UdpFlow {
     pub fn open_sender(&mut self, from: Ipv4Addr) -> Result<()> {
         let fd = sockets::udp(&self.id)?;
         sockets::bind_sender(&self.id, &fd, from)?;
+        setsockopt(&fd, Ipv4Tos, &codepoint(self.ecn))?;
         connect(fd.as_raw_fd(), &SockaddrIn::from(self.to))?;
         self.socket = sockets::local_port(&fd)?;
         self.sender = Some(fd);
@@ -194,6 +209,7 @@ impl UdpFlow {
                 sent_packets: self.sent,
                 refused_packets: self.next - self.sent,
                 received_packets: arrived.packets,
+                ce_packets: arrived.congestion_experienced,
                 lost_packets: arrived.lost,
                 reordered_packets: arrived.reordered,
                 duplicate_packets: arrived.duplicates,
@@ -208,7 +224,25 @@ impl UdpFlow {
 
 #[cfg(test)]
 mod tests {
+    use nix::sys::socket::getsockopt;
+
     use super::*;
+
+    #[test]
+    fn datagrams_carry_the_codepoint_that_the_plan_names() {
+        for (name, bits) in [("not-ect", 0), ("ect1", 1), ("ect0", 2)] {
+            let flow: plan::Flow = serde_json::from_value(serde_json::json!({
+                "id": "f1", "from": "h1", "to": "h2", "start_ns": 0, "stop_ns": 1, "port": 9,
+                "workload": {"kind": "udp", "rate_bps": 1000, "payload_bytes": 16, "bytes": null, "ecn": name},
+            }))
+            .unwrap();
+            let plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn } = flow.workload else { unreachable!() };
+            let to = SocketAddrV4::new(Ipv4Addr::LOCALHOST, flow.port);
+            let mut udp = UdpFlow::new(0, &flow, rate_bps, payload_bytes, bytes, ecn, to).unwrap();
+            udp.open_sender(Ipv4Addr::LOCALHOST).unwrap();
+            assert_eq!(getsockopt(udp.sender.as_ref().unwrap(), Ipv4Tos).unwrap(), bits, "{name}");
+        }
+    }
 
     #[test]
     fn the_schedule_is_exact_after_any_number_of_datagrams() {

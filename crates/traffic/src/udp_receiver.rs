@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use anyhow::Result;
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::setsockopt;
-use nix::sys::socket::sockopt::RcvBuf;
+use nix::sys::socket::sockopt::{IpRecvTos, RcvBuf};
 use units::Time;
 
 use crate::poller::Source;
@@ -19,6 +19,8 @@ pub const HEADER: usize = 16;
 /// Asked for; the kernel gives at most `net.core.rmem_max`.
 const RECEIVE_BUFFER: usize = 4 * 1024 * 1024;
 const BATCH: usize = 64;
+/// Of a control message of one byte, aligned.
+const CONTROL: usize = size_of::<libc::cmsghdr>() + size_of::<u64>();
 
 /// Number a datagram and say when it leaves.
 pub fn write_header(payload: &mut [u8], sequence: u64, now: Time) {
@@ -26,35 +28,68 @@ pub fn write_header(payload: &mut [u8], sequence: u64, now: Time) {
     payload[8..HEADER].copy_from_slice(&now.as_nanos().to_le_bytes());
 }
 
-/// Room for the headers of datagrams that are received at once, used by all flows in turn.
+/// What is known of a received datagram beside its header.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outside {
+    /// Of the payload.
+    length: usize,
+    congestion_experienced: bool,
+}
+
+/// Room for one control message.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+struct Control([u8; CONTROL]);
+
+/// Room for datagrams that are received at once, used by all flows in turn.
 pub struct Batch {
     headers: Box<[[u8; HEADER]; BATCH]>,
+    controls: Box<[Control; BATCH]>,
 }
 
 impl Batch {
     pub fn new() -> Batch {
-        Batch { headers: Box::new([[0; HEADER]; BATCH]) }
+        Batch { headers: Box::new([[0; HEADER]; BATCH]), controls: Box::new([Control([0; CONTROL]); BATCH]) }
     }
 
-    /// Lengths of the payloads received; their headers are in `headers`.
-    fn receive(&mut self, fd: &OwnedFd, lengths: &mut [u32; BATCH]) -> usize {
+    /// Returns how many; their headers are in `headers`.
+    fn receive(&mut self, fd: &OwnedFd, outsides: &mut [Outside; BATCH]) -> usize {
         // SAFETY: all zero is a valid `iovec` and `mmsghdr`.
         let (mut buffers, mut messages): ([libc::iovec; BATCH], [libc::mmsghdr; BATCH]) = unsafe { std::mem::zeroed() };
-        for ((header, buffer), message) in self.headers.iter_mut().zip(&mut buffers).zip(&mut messages) {
+        let room = self.headers.iter_mut().zip(self.controls.iter_mut()).zip(&mut buffers);
+        for (((header, control), buffer), message) in room.zip(&mut messages) {
             *buffer = libc::iovec { iov_base: header.as_mut_ptr().cast(), iov_len: HEADER };
             message.msg_hdr.msg_iov = buffer;
             message.msg_hdr.msg_iovlen = 1;
+            message.msg_hdr.msg_control = control.0.as_mut_ptr().cast();
+            message.msg_hdr.msg_controllen = CONTROL as _;
         }
-        // SAFETY: every message points to a buffer of `headers`, which outlives the call. MSG_TRUNC reports whole lengths.
+        // SAFETY: every message points to buffers that outlive the call. MSG_TRUNC reports whole lengths.
         let n = unsafe {
             let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
             libc::recvmmsg(fd.as_raw_fd(), messages.as_mut_ptr(), BATCH as u32, flags as _, std::ptr::null_mut())
         };
         let n = n.max(0) as usize;
-        for (length, message) in lengths.iter_mut().zip(&messages[..n]) {
-            *length = message.msg_len;
+        for (outside, message) in outsides.iter_mut().zip(&messages[..n]) {
+            *outside = Outside {
+                length: message.msg_len as usize,
+                congestion_experienced: tos(&message.msg_hdr).is_some_and(|tos| tos & CE == CE),
+            };
         }
         n
+    }
+}
+
+/// Both bits of the codepoint (RFC 3168 section 5).
+const CE: u8 = 0b11;
+
+/// The IPv4 header's second byte, of a received message of a socket with `IP_RECVTOS`.
+fn tos(message: &libc::msghdr) -> Option<u8> {
+    // SAFETY: the kernel has filled the control buffer; its first message is within it, if there is one.
+    unsafe {
+        let control = libc::CMSG_FIRSTHDR(message).as_ref()?;
+        let is_tos = (control.cmsg_level, control.cmsg_type) == (libc::IPPROTO_IP, libc::IP_TOS);
+        is_tos.then(|| *libc::CMSG_DATA(control))
     }
 }
 
@@ -62,6 +97,7 @@ impl Batch {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrived {
     pub packets: u64,
+    pub congestion_experienced: u64,
     pub lost: u64,
     pub reordered: u64,
     pub duplicates: u64,
@@ -85,6 +121,7 @@ impl Receiver {
     pub fn open(flow: &str, index: u32, to: SocketAddrV4, shared: &Shared) -> Result<Receiver> {
         let fd = sockets::udp(flow)?;
         setsockopt(&fd, RcvBuf, &RECEIVE_BUFFER)?;
+        setsockopt(&fd, IpRecvTos, &true)?;
         sockets::bind_receiver(flow, &fd, to)?;
         shared.poller.add(&fd, Source::Receiver(index), EpollFlags::EPOLLIN)?;
         let (arrived, sequence, delay) = (Arrived::default(), Sequence::default(), Spans::default());
@@ -93,11 +130,11 @@ impl Receiver {
 
     /// Take one batch, when `sent` datagrams are under way or here. Returns whether there may be more.
     pub fn receive(&mut self, shared: &mut Shared, sent: u64) -> bool {
-        let mut lengths = [0; BATCH];
-        let n = shared.batch.receive(&self.fd, &mut lengths);
+        let mut outsides = [Outside::default(); BATCH];
+        let n = shared.batch.receive(&self.fd, &mut outsides);
         let now = shared.clock.now();
-        for (header, length) in shared.batch.headers.iter().zip(lengths).take(n) {
-            if (length as usize) < HEADER {
+        for (header, outside) in shared.batch.headers.iter().zip(outsides).take(n) {
+            if outside.length < HEADER {
                 continue;
             }
             let (sequence, sent_at) = header.split_at(8);
@@ -115,8 +152,9 @@ impl Receiver {
                 Arrival::Reordered => self.arrived.reordered += 1,
                 Arrival::InOrder => {}
             }
-            self.bytes += u64::from(length);
+            self.bytes += outside.length as u64;
             self.arrived.packets += 1;
+            self.arrived.congestion_experienced += u64::from(outside.congestion_experienced);
             self.arrived.first.get_or_insert(now);
             self.arrived.last = Some(now);
             self.delay.add(now - Time(sent_at));
@@ -192,7 +230,27 @@ impl Sequence {
 
 #[cfg(test)]
 mod tests {
+    use nix::sys::socket::sockopt::Ipv4Tos;
+    use nix::sys::socket::{MsgFlags, SockaddrIn, getsockname, sendto};
+
     use super::*;
+
+    #[test]
+    fn marks_are_of_the_datagram_that_bears_them() {
+        let (sender, receiver) = (sockets::udp("f").unwrap(), sockets::udp("f").unwrap());
+        setsockopt(&receiver, IpRecvTos, &true).unwrap();
+        sockets::bind_receiver("f", &receiver, "127.0.0.1:0".parse().unwrap()).unwrap();
+        let to: SockaddrIn = getsockname(receiver.as_raw_fd()).unwrap();
+        // A whole byte, of which the upper six bits are the DSCP: here expedited forwarding.
+        for (n, tos) in [0b00, 0b01, 0b10, 0b11, 0b1011_1011, 0b1011_1010].into_iter().enumerate() {
+            setsockopt(&sender, Ipv4Tos, &tos).unwrap();
+            sendto(sender.as_raw_fd(), &vec![0; HEADER + n], &to, MsgFlags::empty()).unwrap();
+        }
+        let mut outsides = [Outside::default(); BATCH];
+        assert_eq!(Batch::new().receive(&receiver, &mut outsides), 6);
+        let seen: Vec<_> = outsides[..6].iter().map(|o| (o.length - HEADER, o.congestion_experienced)).collect();
+        assert_eq!(seen, [(0, false), (1, false), (2, false), (3, true), (4, true), (5, false)]);
+    }
 
     #[test]
     fn order_of_arrival() {

@@ -16,6 +16,7 @@ fn every_datagram_of_the_schedule_is_sent_and_received() {
     println!("{udp:?}");
     assert_eq!((udp.sent_packets, udp.refused_packets, udp.received_packets), (413, 0, 413));
     assert_eq!((udp.lost_packets, udp.reordered_packets, udp.duplicate_packets, udp.socket_drops), (0, 0, 0, 0));
+    assert_eq!(udp.ce_packets, 0);
     assert_eq!((f0.sent_bytes, f0.received_bytes), (413 * 1472, 413 * 1472));
     assert!(f0.completed && f0.cc_actual.is_none());
     assert!(udp.schedule_error_us.p50 < 5_000.0 && udp.schedule_error_us.max > 0.0, "{udp:?}");
