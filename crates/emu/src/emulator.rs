@@ -81,6 +81,8 @@ pub fn run(
     };
     let began = (emulator.clock.now(), ThreadTimes::now());
     emulator.work()?;
+    // Nobody comes any more.
+    emulator.driver.flush(&emulator.clock, Duration::ZERO);
     let report = emulator.finish(plan, began)?;
     let file = std::fs::File::create(dir.join("emulator.json")).context("creating emulator.json")?;
     serde_json::to_writer_pretty(file, &report).context("writing emulator.json")?;
