@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dumbbell.records.schema import polars_schema
+from dumbbell.plan.links import transparent
+from dumbbell.records.schema import SCHEMA, polars_schema
 
 FRAME, MSS = 1514, 1448
+DROPS = tuple(f"dropped-{reason}" for reason in ("tail", "head", "early", "policed", "delay-line", "down"))
 
 SCENARIO = """\
 # Written for tests: the records beside it are synthetic.
@@ -46,7 +48,11 @@ start = "2 s"
 
 @dataclass
 class Synthetic:
-    """What to make up."""
+    """What to make up.
+
+    `dropped_as`: fates that drops have in turn. `marked_share`: of packets that find a queue. `slow_from_s`: the
+    bottleneck's rate varies, and is a quarter from then on. `events`: when (s), and what changes at the bottleneck then.
+    """
 
     name: str = "bbr-vs-cubic"
     ccs: tuple[str, ...] = ("cubic", "bbr")
@@ -56,6 +62,11 @@ class Synthetic:
     sample_s: float = 0.010
     stagger_s: float = 2.0
     packets: bool = True
+    queue: dict[str, Any] = field(default_factory=lambda: {"kind": "drop-tail", "ce_threshold": None})
+    dropped_as: tuple[str, ...] = ("dropped-tail",)
+    marked_share: float = 0.0
+    slow_from_s: float | None = None
+    events: tuple[tuple[float, dict[str, Any]], ...] = ()
     jitter: bool = False
     sockets: int = 1
     verdict: str = "valid"
@@ -91,6 +102,8 @@ class _Fluid:
         self.start = np.arange(self.n) * spec.stagger_s % (spec.duration_s / 2)
         self.is_bbr = np.array([cc.startswith("bbr") for cc in spec.ccs])
         self.is_udp = np.array([cc == "udp" for cc in spec.ccs])
+        slow = np.inf if spec.slow_from_s is None else spec.slow_from_s
+        self.rate_at = np.where(np.arange(self.steps) * spec.sample_s < slow, spec.rate_bps, spec.rate_bps / 4)
 
     def run(self) -> None:
         n, steps, spec = self.n, self.steps, self.spec
@@ -123,10 +136,11 @@ class _Fluid:
                 self.drop[step] = np.where(active, np.ceil((queue - self.buffer) / FRAME / active.sum()), 0)
                 peak, cut_at = np.where(hit, window, peak), np.where(hit, now, cut_at)
                 queue = self.buffer
-            rtt = spec.rtt_s + queue * 8 / spec.rate_bps
+            rate = self.rate_at[step]
+            rtt = spec.rtt_s + queue * 8 / rate
             self.queue[step] = queue
             self.cwnd[step] = window / FRAME
-            self.rate[step] = window * 8 / rtt * min(1.0, 0.99 * spec.rate_bps * rtt / 8 / max(window.sum(), 1))
+            self.rate[step] = window * 8 / rtt * min(1.0, 0.99 * rate * rtt / 8 / max(window.sum(), 1))
             self.rtt[step] = np.where(active, rtt, np.nan)
 
     def samples(self) -> pl.DataFrame:
@@ -173,6 +187,8 @@ class _Fluid:
             "delivered_bytes": arrived,
             "dropped_packets": dropped,
             "lost_packets": dropped * 0,
+            "marked_packets": arrived / FRAME * self.spec.marked_share,
+            "capacity_bytes": np.cumsum(self.rate_at) * self.spec.sample_s / 8,
             "queue_bytes": self.queue,
             "queue_packets": self.queue / FRAME,
             "queue_bytes_max": self.queue,
@@ -195,8 +211,10 @@ class _Fluid:
         for at, which in np.argwhere(self.drop > 0):
             first = np.searchsorted(time, self.time[at])
             mine = first + np.flatnonzero(flow[first : first + 4000] == which)[: self.drop[at, which]]
-            fate[mine] = "dropped-tail"
+            fate[mine] = np.resize(self.spec.dropped_as, len(mine))
         arrival = np.round(time * 1e9).astype(np.int64)
+        sojourn = (queue * 8 / self.rate_at[step] * 1e9).astype(np.int64)
+        marked = (queue > 0) & (rng.random(count) < self.spec.marked_share) & (fate == "delivered")
         frame = pl.DataFrame(
             {
                 "link": "bottleneck",
@@ -207,10 +225,16 @@ class _Fluid:
                 "arrival_ns": arrival,
                 "queue_bytes": queue // FRAME * FRAME,
                 "queue_packets": queue // FRAME,
-                "departure_ns": arrival + (queue * 8 / self.spec.rate_bps * 1e9).astype(np.int64),
+                "departure_ns": arrival + sojourn,
+                "sojourn_ns": sojourn,
                 "fate": fate.astype(str),
+                "ecn": np.where(marked, "ce", "ect0" if self.spec.marked_share else "not-ect"),
+                "mark": pl.Series(np.where(marked, "early", "")).replace("", None),
+                "duplicate": False,
+                "reordered": False,
+                "corrupted": False,
             }
-        )
+        ).with_columns(departure_ns=pl.when(pl.col("fate") == "delivered").then("departure_ns"))
         return _complete(frame, "packets")
 
     def summary(self) -> dict[str, Any]:
@@ -235,13 +259,20 @@ class _Fluid:
                     "retransmitted_segments": None if cc == "udp" else int(self.drop[:, i].sum()),
                     "base_rtt_ms": self.spec.rtt_s * 1e3,
                     "rtt_ms": {"min": low, "p50": mid, "p95": high},
+                    "queue_ms": None,
+                    "ce_share": self.spec.marked_share or None,
                     "fct_s": None,
                 }
             )
         p50, p95, top = np.percentile(queue_ms, [50, 95, 100]).tolist()
-        link = {"rate_bps": int(self.spec.rate_bps), "losses": 0}
+        nothing = dict.fromkeys(("losses", "marks", "duplicates", "reordered", "corrupted", "arrived_packets"), 0)
+        link = {"rate_bps": int(self.spec.rate_bps), "marked_share": None} | nothing
+        link["drops_by_reason"] = dict.fromkeys(DROPS, 0)
+        drops = int(self.drop.sum())
+        reasons = {reason: drops // len(self.spec.dropped_as) for reason in self.spec.dropped_as}
+        n_marks = int(1e5 * self.spec.marked_share)
         return {
-            "schema": 1,
+            "schema": SCHEMA,
             "name": self.spec.name,
             "run_id": "0123456789abcdef",
             "engine": "emulate",
@@ -254,8 +285,12 @@ class _Fluid:
                 link
                 | {
                     "name": "bottleneck",
-                    "utilisation": float(self.rate.sum(axis=1).mean() / self.spec.rate_bps),
-                    "drops": int(self.drop.sum()),
+                    "utilisation": float(self.rate.sum(axis=1).mean() / self.rate_at.mean()),
+                    "arrived_packets": 100_000,
+                    "drops": drops,
+                    "drops_by_reason": dict.fromkeys(DROPS, 0) | reasons,
+                    "marks": n_marks,
+                    "marked_share": self.spec.marked_share,
                     "queue_ms": {"p50": p50, "p95": p95, "max": top},
                 },
                 link
@@ -284,12 +319,14 @@ def _plan(spec: Synthetic) -> dict[str, Any]:
     hosts = [f"{side}{i}" for side in "sr" for i in (1, 2)]
 
     def link(name: str, source: str, to: str, rate: int | None = None, delay: int = 0) -> dict[str, Any]:
-        room = buffer if rate else "unlimited"
-        common = {"loss_before": 0.0, "loss_after": 0.0, "overhead_bytes": 0}
-        return {"name": name, "from": source, "to": to, "rate_bps": rate, "delay_ns": delay, "buffer": room} | common
+        return transparent(name, source, to, delay) | {"rate_bps": rate, "buffer": buffer if rate else "unlimited"}
 
+    bottleneck = link("bottleneck", "left", "right", int(spec.rate_bps), quarter) | {"queue": spec.queue}
+    if spec.slow_from_s is not None:
+        steps = [[0, int(spec.rate_bps)], [round(spec.slow_from_s * 1e9), int(spec.rate_bps / 4)]]
+        bottleneck["variation"] = {"kind": "steps", "steps": steps, "period_ns": None}
     links = [
-        link("bottleneck", "left", "right", int(spec.rate_bps), quarter),
+        bottleneck,
         link("bottleneck-reverse", "right", "left", int(spec.rate_bps), quarter),
     ]
     for host in hosts:
@@ -312,20 +349,22 @@ def _plan(spec: Synthetic) -> dict[str, Any]:
         "nodes": [{"kind": "host", "name": h, "address": f"10.0.0.{i + 1}", "sysctl": {}} for i, h in enumerate(hosts)]
         + [{"kind": "switch", "name": "left"}, {"kind": "switch", "name": "right"}],
         "links": links,
+        "events": [{"at_ns": round(at * 1e9), "link": bottleneck | changes} for at, changes in spec.events],
         "flows": flows,
         "record": {"sample_interval_ns": round(spec.sample_s * 1e9), "packets": spec.packets},
-        "emulate": {"ring_bytes": 67108864, "spin_ns": 20000, "arena_bytes": 268435456, "offloads": False},
+        "emulate": {"ring_bytes": 67108864, "spin_ns": 20000, "arena_bytes": 268435456, "path": "wire"},
     }
 
 
 def _manifest(spec: Synthetic) -> dict[str, Any]:
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "status": "complete",
         "run_id": "0123456789abcdef",
         "started_at": "2026-11-21T09:30:00+00:00",
         "tool": {"dumbbell": "0.1.0"},
         "engine": "emulate",
+        "path": "wire",
         "machine": {
             "kernel": "6.12.0-synthetic",
             "cpu_model": "made-up CPU at 3.0 GHz",

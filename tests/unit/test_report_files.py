@@ -46,6 +46,11 @@ def visible(page: str) -> str:
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body))).strip()
 
 
+BUSY = Synthetic(
+    dropped_as=("dropped-early",), marked_share=0.1, slow_from_s=12, events=((15, {"up": False}), (15.5, {}))
+)
+
+
 @pytest.mark.usefixtures("assets")
 class TestPage:
     def test_first_words_are_the_verdict(self, run: Run, tmp_path: Path) -> None:
@@ -61,6 +66,29 @@ class TestPage:
         spec = Synthetic(attempts={"failed": 2, "excluded": 1})
         text = visible(page(Run(spec.write(tmp_path / "run")), tmp_path))
         assert text.startswith("valid all 5 checks passed other attempts: 2 failed and 1 excluded as invalid")
+
+    def test_what_befell_packets_is_told_by_reason(self, run: Run, tmp_path: Path) -> None:
+        text = visible(page(Run(BUSY.write(tmp_path / "run")), tmp_path))
+        expected = "What befell packets Link Packets Dropped ECN-marked early bottleneck 100,000 35 10,000 (10.0 %)"
+        assert expected in text
+        assert "What befell packets Link Packets Dropped tail bottleneck 100,000 35" in visible(page(run, tmp_path))
+
+    def test_changes_are_a_table(self, run: Run, tmp_path: Path) -> None:
+        text = visible(page(Run(BUSY.write(tmp_path / "run")), tmp_path))
+        assert "Changes At Link From then on 15 s bottleneck down 15.5 s bottleneck up" in text
+        assert "Changes At" not in visible(page(run, tmp_path))
+
+    def test_the_facts_are_in_words(self, tmp_path: Path) -> None:
+        directory = BUSY.write(tmp_path / "run")
+        plan = json.loads((directory / "plan.json").read_text())
+        loss = {"model": "independent", "probability": 0.01}
+        corruption = {"probability": 0.002, "correlation": 0.0}
+        plan["links"][0] |= {"loss_before": [loss], "corruption": corruption}
+        (directory / "plan.json").write_text(json.dumps(plan))
+        text = visible(page(Run(directory), tmp_path))
+        assert "Bottleneck 100 Mbit/s on average: 2 steps from 25 Mbit/s to 100 Mbit/s; left → right" in text
+        assert "Queue drop-tail Loss 1 % before the queue Besides 0.2 % corrupted" in text
+        assert "Engine emulate seed 1, packets one by one" in text
 
     def test_a_failed_run_without_summary_is_invalid_and_names_what_is_missing(self, tmp_path: Path) -> None:
         directory = Synthetic().write(tmp_path / "run")
@@ -142,6 +170,25 @@ def test_csv_holds_what_the_plots_show_in_units_that_never_change(run: Run, tmp_
     assert run.packets is not None
     assert written["queue_bytes.csv"]["queue_bytes"].max() == pytest.approx(run.packets["queue_bytes"].max())
     assert written["goodput_bps.csv"]["goodput_bps"].max() == pytest.approx(94.7e6, rel=0.01)
+
+
+def test_csv_of_what_changes(tmp_path: Path) -> None:
+    run = Run(BUSY.write(tmp_path / "run"))
+    written = {path.name: pl.read_csv(path) for path in report.write(run, "csv", tmp_path / "csv")}
+    assert written["goodput_bps.csv"]["flow"].unique().sort().to_list() == ["capacity", "f1", "f2"]
+    assert written["sojourn_ms.csv"].columns == ["time_s", "link", "flow", "sojourn_ms"]
+    assert written["changes.csv"].rows() == [(15.0, "bottleneck", "down"), (15.5, "bottleneck", "up")]
+    assert set(written["events.csv"]["event"]) == {"early", "mark", "retransmission"}
+
+
+@pytest.mark.filterwarnings("error")
+def test_figures_name_changes_and_levels(tmp_path: Path) -> None:
+    run = Run(BUSY.write(tmp_path / "run"))
+    figure = report.figure(run)
+    assert [text.get_text() for text in figure.axes[0].texts] == ["15 s: down"], "the second finds no room"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["f1 cubic", "f2 bbr", "capacity"]
+    assert figure.axes[-1].get_title(loc="left") == "Events, from above: early, marked, resent"
+    assert report.write(run, "svg", tmp_path / "f.svg")
 
 
 def test_default_places_are_in_the_run_directory(run: Run) -> None:

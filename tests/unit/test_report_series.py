@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from synthetic_run import Synthetic
 
 from dumbbell.records import Run
-from dumbbell.report.decimate import align, extremes, round_width_ns
+from dumbbell.report.decimate import align, envelope, extremes, round_width_ns
 from dumbbell.report.events import retransmissions
 from dumbbell.report.flow_panels import goodput
 from dumbbell.report.model import Panel, Plots
@@ -155,8 +155,8 @@ def test_drops_and_retransmissions_add_up_to_what_was_recorded(plots: Plots, tmp
     assert run.packets is not None
     dropped = run.packets.filter(pl.col("fate") == "dropped-tail").height
     resent = run.samples.group_by("flow").agg(pl.col("retransmitted_segments").max())["retransmitted_segments"].sum()
-    counts = {kind: sum(e.count.sum() for e in plots.events if e.kind == kind) for kind in ("drop", "retransmission")}
-    assert counts == {"drop": dropped, "retransmission": resent}
+    counts = {kind.key: sum(e.count.sum() for e in plots.events if e.kind == kind.key) for kind in plots.kinds}
+    assert counts == {"tail": dropped, "retransmission": resent}
     assert dropped > 0
 
 
@@ -168,7 +168,97 @@ def test_without_packets_the_queue_comes_from_the_links_table(tmp_path: Path) ->
     highest = run.links.filter(pl.col("link") == "bottleneck")["queue_bytes_max"].max()
     assert queue.views[0].lines[0].values.max() == pytest.approx(highest / 1000)  # type: ignore[operator]
     assert "no record of packets" in queue.views[0].note
-    assert "drop" not in plots.counted_per_flow
+    assert [kind.key for kind in plots.kinds] == ["drop", "retransmission"]
+    assert plots.counted_per_flow == ("retransmission",)
+
+
+CODEL = {
+    **{"kind": "fq-codel", "target_ns": 5_000_000, "interval_ns": 100_000_000, "quantum_bytes": 1514, "flows": 1024},
+    **{"ecn": True, "ce_threshold_ns": None},
+}
+BUSY = Synthetic(
+    queue=CODEL,
+    dropped_as=("dropped-early", "dropped-down"),
+    marked_share=0.1,
+    slow_from_s=12,
+    events=((5, {"delay_ns": 20_000_000}), (15, {"up": False}), (15.5, {})),
+)
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return Run(BUSY.write(tmp_path_factory.mktemp("busy") / "run"))
+
+
+def test_each_reason_has_marks_of_its_own(busy: Run) -> None:
+    plots = build(busy)
+    assert busy.packets is not None
+    counts = {kind.key: sum(e.count.sum() for e in plots.events if e.kind == kind.key) for kind in plots.kinds}
+    assert list(counts) == ["early", "down", "mark", "retransmission"]
+    for kind, fate in (("early", "dropped-early"), ("down", "dropped-down")):
+        assert counts[kind] == busy.packets.filter(pl.col("fate") == fate).height > 0
+    marked = busy.packets["mark"].count()
+    assert counts["mark"] == marked > 1000
+    queue = panel(plots, "Queue").views[0]
+    assert [marks.kind for marks in queue.marks] == ["drop", "mark"]
+    assert f"Ticks below: {marked:,} ECN marks." in queue.note
+    assert "Triangles: drops (20 early and 15 down)." in queue.note
+
+
+def test_a_packet_that_was_marked_and_lost_counts_as_lost_once(tmp_path: Path) -> None:
+    directory = Synthetic().write(tmp_path / "run")
+    packets = pl.read_parquet(directory / "packets.parquet")
+    both = pl.col("packet") < 3
+    packets.with_columns(
+        mark=pl.when(both).then(pl.lit("early")),
+        fate=pl.when(both).then(pl.lit("lost-after")).otherwise("fate"),
+    ).write_parquet(directory / "packets.parquet")
+    counts = {events.kind: events.count.sum() for events in build(Run(directory)).events}
+    assert counts["lost"] == 3
+    assert "mark" not in counts
+
+
+def test_capacity_follows_the_rate_and_is_0_while_the_link_is_down(busy: Run) -> None:
+    view = panel(build(busy), "Throughput").views[0]
+    assert view.references == ()
+    level = view.lines[-1]
+    assert (level.name, level.is_level, level.flow) == ("capacity", True, None)
+    capacity = dict(zip(view.time_s.round(3), level.values, strict=True))
+    expected = {1.05: 100, 11.85: 100, 12.15: 25, 14.85: 25, 15.25: 0, 15.85: 25}
+    assert {at: capacity[at] for at in expected} == pytest.approx(expected, rel=0.01)
+
+
+def test_waits_have_a_panel_where_bytes_do_not_tell_them(busy: Run, plots: Plots) -> None:
+    assert [panel.title for panel in build(busy).panels][3:5] == ["Queue", "Queueing delay"]
+    assert panel(build(busy), "Queue").views[0].second is None
+    view = panel(build(busy), "Queueing delay").views[0]
+    assert [line.flow for line in view.lines] == ["f1", "f2"]
+    assert [(level.value, level.label) for level in view.references] == [(5, "target 5 ms")]
+    assert busy.packets is not None
+    longest = busy.packets.filter(pl.col("departure_ns").is_not_null())["sojourn_ns"].max()
+    assert max(line.values.max() for line in view.lines) == pytest.approx(longest / 1e6)  # type: ignore[type-var,operator]
+    assert "Queueing delay" not in {panel.title for panel in plots.panels}
+
+
+def test_events_of_the_plan_are_changes_in_words(busy: Run) -> None:
+    changes = build(busy).changes
+    assert [change.label for change in changes] == ["5 s: delay 20 ms", "15 s: down; delay 15 ms", "15.5 s: up"]
+    assert {change.link for change in changes} == {"bottleneck"}
+
+
+def test_levels_of_what_changes(busy: Run) -> None:
+    plots = build(busy)
+    assert [level.value for level in panel(plots, "RTT").views[0].references] == [30, 35]
+    assert panel(plots, "Bytes in flight").views[0].references[0].label == "mean BDP 438 kB"
+
+
+def test_a_curve_of_packets_keeps_the_extremes_of_each_interval() -> None:
+    rows = pl.DataFrame({"time_ns": [1, 2, 3, 11 * MS], "flow": list("aaba"), "v": [5.0, 9.0, 1.0, 3.0]})
+    aligned = envelope(rows, ["a", "b"], 20_000 * MS)
+    assert aligned.width_ns == 10 * MS
+    assert aligned.line("a").head(4).to_list() == [5, 9, 3, 3]
+    assert aligned.line("b").head(4).to_list() == [1, 1, 1, 1], "one empty interval is no gap"
+    assert aligned.frame["time_ns"].head(2).to_list() == [2.5 * MS, 7.5 * MS]
 
 
 def test_udp_has_throughput_and_no_window(tmp_path: Path) -> None:

@@ -62,8 +62,10 @@ def _flows(summary: Any) -> Any:
     from dumbbell.plan.view import Table
     from dumbbell.report import words
 
-    columns = ["flow", "path", "goodput", "RTT min", "p50", "p95 (ms)", "retransmitted"]
+    marked = any(flow["ce_packets"] for flow in summary["flows"])
     sized = any(flow["fct_s"] is not None for flow in summary["flows"])
+    columns = ["flow", "path", "goodput", "RTT min", "p50", "p95 (ms)", "retransmitted"]
+    columns += [*(["ECN-marked"] if marked else []), *(["completed in"] if sized else [])]
     rows = []
     for flow in summary["flows"]:
         rtt = flow["rtt_ms"]
@@ -74,30 +76,37 @@ def _flows(summary: Any) -> Any:
             *(words.milliseconds(rtt[key]) for key in ("min", "p50", "p95")),
             words.count(flow["retransmitted_segments"]),
         ]
-        fct_s = flow["fct_s"]
-        rows.append([*row, words.UNKNOWN if fct_s is None else words.seconds(round(fct_s, 3))] if sized else row)
-    return Table("Flows", [*columns, "completed in"] if sized else columns, rows)
+        if marked:
+            row.append(words.share(flow["ce_share"]))
+        if sized:
+            fct_s = flow["fct_s"]
+            row.append(words.UNKNOWN if fct_s is None else words.seconds(round(fct_s, 3)))
+        rows.append(row)
+    return Table("Flows", columns, rows)
 
 
 def _links(summary: Any) -> Any:
     from dumbbell.plan.view import Table
     from dumbbell.report import words
+    from dumbbell.report.events import REASONS
 
     limited = [link for link in summary["links"] if link["rate_bps"] is not None]
-    lossy = any(link["losses"] for link in limited)
-    columns = ["link", "rate", "utilisation", "drops", *(["losses"] if lossy else []), "queue p50", "p95", "max (ms)"]
-    rows = [
-        [
-            link["name"],
-            words.rate(link["rate_bps"]),
-            words.share(link["utilisation"]),
-            words.count(link["drops"]),
-            *([words.count(link["losses"])] if lossy else []),
-            *(words.milliseconds((link["queue_ms"] or {}).get(key)) for key in ("p50", "p95", "max")),
-        ]
-        for link in limited
-    ]
+    reasons = [fate for fate in REASONS if any(link["drops_by_reason"].get(fate) for link in limited)]
+    # A buffer that is full is the plain case; anything else is worth a column of its own.
+    by_reason = reasons if any(fate != "dropped-tail" for fate in reasons) else []
+    others = [key for key in _BESIDES if any(link[key] for link in limited)]
+    drops = [f"{REASONS[fate].word} drops" for fate in by_reason] or ["drops"]
+    columns = ["link", "rate", "utilisation", *drops, *others, "queue p50", "p95", "max (ms)"]
+    rows = []
+    for link in limited:
+        counts = [link["drops_by_reason"][fate] for fate in by_reason] or [link["drops"]]
+        row = [link["name"], words.rate(link["rate_bps"]), words.share(link["utilisation"])]
+        row += [words.count(n) for n in (*counts, *(link[key] for key in others))]
+        rows.append(row + [words.milliseconds((link["queue_ms"] or {}).get(key)) for key in ("p50", "p95", "max")])
     return Table("Rate-limited links", columns, rows)
+
+
+_BESIDES = ("losses", "marks", "duplicates", "reordered", "corrupted")
 
 
 def _print_verdict(summary: Any) -> None:

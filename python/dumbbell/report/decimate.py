@@ -84,7 +84,7 @@ def align(samples: pl.DataFrame, value: str, flows: Sequence[str], interval_ns: 
         span_ns: length of the time axis.
     """
     rows = samples.select("time_ns", "flow", pl.col(value).cast(pl.Float64).alias("v")).drop_nulls().sort("time_ns")
-    points = max(100, min(POINTS_PER_LINE, POINTS_PER_PANEL // max(1, len(flows))))
+    points = _points(flows)
     rounds = rows.with_columns(
         slot=(pl.col("time_ns").diff().fill_null(0) > interval_ns // 8).cum_sum(),
     )
@@ -94,6 +94,23 @@ def align(samples: pl.DataFrame, value: str, flows: Sequence[str], interval_ns: 
         return Aligned(_pivot(rounds).join(times, on="slot").sort("slot").drop("slot"), None)
     width = max(round_width_ns(2 * span_ns / points), interval_ns)
     return Aligned(_buckets(rows, width, ceil(span_ns / width)), width)
+
+
+def envelope(rows: pl.DataFrame, flows: Sequence[str], span_ns: int) -> Aligned:
+    """The extremes of all flows in common intervals, in order of appearance, however dense each is.
+
+    Args:
+        rows: columns `time_ns`, `flow` (text) and `v`.
+        flows: how many curves share the plot decides how many points each may have.
+        span_ns: length of the time axis.
+    """
+    width = round_width_ns(2 * span_ns / _points(flows))
+    return Aligned(_buckets(rows.sort("time_ns"), width, ceil(span_ns / width)), width)
+
+
+def _points(flows: Sequence[str]) -> int:
+    """For each curve of so many."""
+    return max(100, min(POINTS_PER_LINE, POINTS_PER_PANEL // max(1, len(flows))))
 
 
 def _buckets(rows: pl.DataFrame, width: int, count: int) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Drops and retransmissions as marks on the time axis."""
+"""Drops by reason, losses, ECN marks and retransmissions as marks on the time axis."""
 
 from __future__ import annotations
 
@@ -11,44 +11,67 @@ import polars as pl
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.decimate import round_width_ns
-from dumbbell.report.model import Events, Group
+from dumbbell.report.model import Events, Group, Kind
 
-DROP: Final = "drop"
-RETRANSMISSION: Final = "retransmission"
+REASONS: Final = {
+    "dropped-tail": Kind("tail", "tail"),
+    "dropped-head": Kind("head", "head"),
+    "dropped-early": Kind("early", "early"),
+    "dropped-policed": Kind("policed", "policed"),
+    "dropped-delay-line": Kind("delay-line", "delay line"),
+    "dropped-down": Kind("down", "down"),
+    "lost-before": Kind("lost", "lost"),
+    "lost-after": Kind("lost", "lost"),
+}
+"""Fate -> what its marks are called."""
+MARK: Final = Kind("mark", "marked")
+DROP: Final = Kind("drop", "dropped")
+"""Where only the links' counters are known, which don't tell reasons."""
+LOST: Final = REASONS["lost-before"]
+RETRANSMISSION: Final = Kind("retransmission", "resent", pale=True)
+_ORDER: Final = (*dict.fromkeys(REASONS.values()), DROP, MARK, RETRANSMISSION)
 _MARKS_PER_LANE: Final = 2000
-_LOST: Final = ("dropped-tail", "lost-before", "lost-after")
 
 
 @dataclass(frozen=True)
 class Found:
-    """All events, what they were drawn from, and which kinds are known for each flow."""
+    """All events, what they were drawn from, and which kinds there are, and which are known for each flow."""
 
     events: tuple[Events, ...]
     note: str
+    kinds: tuple[Kind, ...]
     per_flow: tuple[str, ...]
 
 
+NOTHING: Final = Found((), "", (), ())
+
+
 def events(run: Run, groups: Sequence[Group], samples: pl.DataFrame | None) -> Found:
-    """Drops at any link and retransmissions, per group."""
+    """What befell packets at any link, and retransmissions, per group."""
     width = round_width_ns(run.plan["duration_ns"] / _MARKS_PER_LANE)
     group_of = {flow: index for index, group in enumerate(groups) for flow in group.flows}
-    found: list[Events] = []
-    per_flow: list[str] = []
+    by_kind: dict[Kind, pl.DataFrame] = {}
+    per_flow: list[Kind] = []
     if run.has("packets"):
-        found += _grouped(DROP, _packet_drops(run), group_of, width)
-        per_flow.append(DROP)
-        source = "Drops: every packet that a link dropped or lost, at its arrival there."
+        by_kind = _of_packets(run)
+        per_flow += by_kind
+        source = "Drops, losses and ECN marks: every packet that met one at a link, at its arrival there"
+        source += f" ({words.listed(kind.word for kind in by_kind)})." if by_kind else "; there was none."
     elif run.has("links"):
-        found += _grouped(DROP, _link_drops(run), group_of, width)
-        source = "Drops: counters of the links, of all flows together; there is no record of packets."
+        by_kind = _of_links(run)
+        source = (
+            "Drops, losses, ECN marks: counters of the links, of all flows together; there is no record of packets."
+        )
     else:
         source = "Drops are unknown."
     if samples is not None:
-        found += _grouped(RETRANSMISSION, retransmissions(samples), group_of, width)
+        by_kind[RETRANSMISSION] = retransmissions(samples)
         per_flow.append(RETRANSMISSION)
         source += " Retransmissions: as the sender's counter grew between two samples."
+    kinds = tuple(kind for kind in _ORDER if kind in by_kind)
+    found = [one for kind in kinds for one in _grouped(kind, by_kind[kind], group_of, width)]
     note = f"{source} One mark per {words.seconds(width / 1e9)}."
-    return Found(tuple(found), note, tuple(per_flow))
+    return Found(tuple(found), note, kinds, tuple(kind.key for kind in per_flow))
 
 
 def retransmissions(samples: pl.DataFrame) -> pl.DataFrame:
@@ -59,19 +82,36 @@ def retransmissions(samples: pl.DataFrame) -> pl.DataFrame:
     return rows.select("time_ns", "flow", count=grown).filter(pl.col("count") > 0)
 
 
-def _packet_drops(run: Run) -> pl.DataFrame:
-    lost = run.scan("packets").filter(pl.col("fate").cast(pl.String).is_in(_LOST))
-    return lost.select(time_ns="arrival_ns", flow=pl.col("flow").cast(pl.String), count=pl.lit(1, pl.Int64)).collect()
+def _of_packets(run: Run) -> dict[Kind, pl.DataFrame]:
+    """By kind, only of those that occurred."""
+    reason = pl.col("fate").cast(pl.String).replace_strict({fate: k.key for fate, k in REASONS.items()}, default=None)
+    # A packet that was marked and lost later counts as lost, which is what its sender sees.
+    kind = pl.coalesce(reason, pl.when(pl.col("mark").is_not_null()).then(pl.lit(MARK.key)))
+    rows = (
+        run.scan("packets")
+        .filter(pl.col("mark").is_not_null() | (pl.col("fate").cast(pl.String).is_in(list(REASONS))))
+        .select(time_ns="arrival_ns", flow=pl.col("flow").cast(pl.String), count=pl.lit(1, pl.Int64), kind=kind)
+        .collect()
+    )
+    parts = rows.partition_by("kind", as_dict=True, include_key=False)
+    known = {kind.key: kind for kind in _ORDER}
+    return {known[str(key)]: part for (key,), part in parts.items()}
 
 
-def _link_drops(run: Run) -> pl.DataFrame:
-    lost = (pl.col("dropped_packets") + pl.col("lost_packets")).cast(pl.Int64)
-    grown = lost - lost.shift(1).over("link").fill_null(0)
-    rows = run.scan("links").sort("time_ns").select("time_ns", flow=pl.lit(None, pl.String), count=grown)
-    return rows.filter(pl.col("count") > 0).collect()
+def _of_links(run: Run) -> dict[Kind, pl.DataFrame]:
+    counters = {DROP: "dropped_packets", LOST: "lost_packets", MARK: "marked_packets"}
+    rows = run.scan("links").sort("time_ns").select("time_ns", "link", *counters.values()).collect()
+    found = {}
+    for kind, column in counters.items():
+        counter = pl.col(column).cast(pl.Int64)
+        grown = counter - counter.shift(1).over("link").fill_null(0)
+        part = rows.select("time_ns", flow=pl.lit(None, pl.String), count=grown).filter(pl.col("count") > 0)
+        if not part.is_empty():
+            found[kind] = part
+    return found
 
 
-def _grouped(kind: str, rows: pl.DataFrame, group_of: dict[str, int], width_ns: int) -> list[Events]:
+def _grouped(kind: Kind, rows: pl.DataFrame, group_of: dict[str, int], width_ns: int) -> list[Events]:
     group = pl.col("flow").replace_strict(group_of, default=None, return_dtype=pl.Int64)
     marks = (
         rows.group_by(group.alias("group"), pl.col("time_ns") // width_ns * width_ns)
@@ -79,6 +119,6 @@ def _grouped(kind: str, rows: pl.DataFrame, group_of: dict[str, int], width_ns: 
         .sort("group", "time_ns", nulls_last=True)
     )
     return [
-        Events(kind, part["group"][0], part["time_ns"] / 1e9, part["count"])
+        Events(kind.key, part["group"][0], part["time_ns"] / 1e9, part["count"])
         for part in marks.partition_by("group", maintain_order=True)
     ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.analysis.history import History, histories, is_steady
 from dumbbell.errors import DumbbellError
 from dumbbell.plan.paths import base_rtt_ns
 from dumbbell.records import Run
@@ -20,7 +21,9 @@ class Facts:
     limited_links: tuple[Link, ...]
     """Links with a rate, the bottleneck first, then by utilisation."""
     base_rtts_s: tuple[float, ...]
-    """Different base RTTs of the flows, ascending."""
+    """Different base RTTs of the flows at any time, ascending."""
+    histories: Mapping[str, History]
+    """What each link is over time."""
 
     @property
     def bottleneck(self) -> Link | None:
@@ -28,8 +31,16 @@ class Facts:
         return self.limited_links[0] if self.limited_links else None
 
     @property
+    def is_constant(self) -> bool:
+        """Whether the bottleneck has the same rate all the time, and is never down."""
+        if self.bottleneck is None:
+            return True
+        history = self.histories[self.bottleneck["name"]]
+        return is_steady(history) and all(link["up"] for _, link in history)
+
+    @property
     def bdp_bytes(self) -> float | None:
-        """Bandwidth-delay product: rate of the bottleneck x largest base RTT."""
+        """Bandwidth-delay product: rate of the bottleneck, its mean if it varies, x largest base RTT."""
         if self.bottleneck is None or not self.base_rtts_s:
             return None
         return float(self.bottleneck["rate_bps"]) * self.base_rtts_s[-1] / 8
@@ -44,8 +55,18 @@ def facts(run: Run) -> Facts:
         used = measured.get(link["name"], {}).get("utilisation") or 0.0
         return link["name"] != "bottleneck", -used
 
-    rtts = {base_rtt_ns(run.plan, flow) / 1e9 for flow in run.plan["flows"]}
-    return Facts(tuple(sorted(limited, key=busy)), tuple(sorted(rtts)))
+    return Facts(tuple(sorted(limited, key=busy)), _base_rtts_s(run.plan), histories(run.plan))
+
+
+def _base_rtts_s(plan: Mapping[str, Any]) -> tuple[float, ...]:
+    links = {link["name"]: link for link in plan["links"]}
+    rtts = {base_rtt_ns(plan, flow) for flow in plan["flows"]}
+    for event in plan["events"]:
+        name, delay = event["link"]["name"], event["link"]["delay_ns"]
+        if links[name]["delay_ns"] != delay:
+            links[name] = {**links[name], "delay_ns": delay}
+            rtts |= {base_rtt_ns({**plan, "links": list(links.values())}, flow) for flow in plan["flows"]}
+    return tuple(sorted(rtt / 1e9 for rtt in rtts))
 
 
 def buffer_bytes(link: Link) -> float | None:

@@ -13,22 +13,29 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dumbbell.report.events import DROP
-from dumbbell.report.model import Events, Line, Panel, Plots, Reference, View
+from dumbbell.report.events import RETRANSMISSION
+from dumbbell.report.model import Line, Marks, Panel, Plots, Reference, View
 
 _WIDTH_IN: Final = 7.0
 _PANEL_IN: Final = 1.25
-_LANES_IN: Final = 0.32
 _MANY: Final = 24
 _MOST_TRIANGLES: Final = 60
 _NEUTRAL: Final = "#4d5866"
 _DROP: Final = "#c2321d"
+_MARK: Final = "#7a3fb0"
+_LEVEL: Final[dict[str, Any]] = {"color": "0.5", "linewidth": 0.9, "dashes": (5, 2)}
+_LANE_IN: Final = 0.16
+_MOST_CHANGES_NAMED: Final = 12
+_LABEL_HEIGHT: Final = 0.2
+"""Two lines, of the axes'."""
+_LETTER: Final = 0.0092
+"""Width of a small letter, of the axes'."""
 
 
 def figure(plots: Plots) -> Figure:
     """Draw the first view of each panel, and a lane of marks per group, 7 inches wide."""
     with as_file(files("dumbbell.report") / "paper.mplstyle") as style, matplotlib.style.context(style):
-        lanes = 0.45 + _LANES_IN * len(plots.groups) if plots.events else 0.0
+        lanes = 0.45 + _LANE_IN * len(plots.kinds) * len(plots.groups) if plots.events else 0.0
         heights = [_PANEL_IN] * len(plots.panels) + ([lanes] if plots.events else [])
         fig = Figure(figsize=(_WIDTH_IN, sum(heights) + 0.6), layout="constrained")
         if not heights:
@@ -39,11 +46,16 @@ def figure(plots: Plots) -> Figure:
             _panel(ax, panel, plots)
         if plots.events:
             _lanes(axes[-1], plots)
+        for ax in axes:
+            for change in plots.changes:
+                ax.axvline(change.time_s, color="0.55", linewidth=0.6, dashes=(1.5, 1.5), zorder=1.4)
+        _name_changes(axes[0], plots)
         axes[-1].set_xlim(0, plots.duration_s)
         axes[-1].set_xlabel("time (s)")
         fig.align_ylabels(axes)
         if plots.groups:
-            fig.legend(handles=_legend(plots), loc="outside upper center", ncols=min(6, len(plots.groups)))
+            entries = _legend(plots)
+            fig.legend(handles=entries, loc="outside upper center", ncols=min(6, len(entries)))
         return fig
 
 
@@ -66,35 +78,57 @@ def _panel(ax: Axes, panel: Panel, plots: Plots) -> None:
         for line in view.lines:
             ax.plot(time, line.values.to_numpy(), **_style(line, plots))
     _limits(ax, view, panel.from_zero)
+    labelled: list[float] = []
     for reference in view.references:
         ax.axhline(reference.value, color="0.5", linewidth=0.7, dashes=(5, 3), zorder=1.5)
-        _label(ax, reference, inside=view.second is not None)
+        place = ax.transData.transform((0, reference.value))[1] / ax.bbox.height
+        if all(abs(place - other) > _LABEL_HEIGHT for other in labelled):
+            labelled.append(place)
+            _label(ax, reference, inside=view.second is not None)
     # Marks of drops stand on the upper edge.
-    ax.set_title(f"{panel.title}, {view.name}" if view.name else panel.title, pad=7 if len(view.marks_s) else None)
+    dropped = any(marks.kind == "drop" for marks in view.marks)
+    ax.set_title(f"{panel.title}, {view.name}" if view.name else panel.title, pad=7 if dropped else None)
     ax.set_ylabel(panel.unit)
     if view.second is not None:
         factor = view.second.factor
         to, back = _scaling(factor), _scaling(1 / factor)
         twin = ax.secondary_yaxis("right", functions=(to, back))
         twin.set_ylabel(view.second.unit)
-    if len(view.marks_s):
-        _drops(ax, view)
+    for marks in view.marks:
+        _edge(ax, marks)
 
 
-def _drops(ax: Axes, view: View) -> None:
-    """On the upper edge: triangles, or ticks where triangles would run together."""
-    crowded = len(view.marks_s) > _MOST_TRIANGLES
+def _edge(ax: Axes, marks: Marks) -> None:
+    """Drops on the upper edge: triangles, or ticks where these would run together. ECN marks: ticks on the lower."""
+    drops = marks.kind == "drop"
+    ticks = not drops or len(marks.time_s) > _MOST_TRIANGLES
     ax.plot(
-        view.marks_s.to_numpy(),
-        [1.02] * len(view.marks_s),
+        marks.time_s.to_numpy(),
+        [1.02 if drops else 0.03] * len(marks.time_s),
         linestyle="none",
-        marker="|" if crowded else "v",
-        markersize=4 if crowded else 3,
+        marker="|" if ticks else "v",
+        markersize=4 if ticks else 3,
         markeredgewidth=0.4,
-        color=_DROP,
+        color=_DROP if drops else _MARK,
         transform=ax.get_xaxis_transform(),
         clip_on=False,
     )
+
+
+def _name_changes(ax: Axes, plots: Plots) -> None:
+    """Beside their lines in the first panel, those that find room."""
+    free_from = 0.0
+    named = plots.changes if len(plots.changes) <= _MOST_CHANGES_NAMED else ()
+    for change in named:
+        at = change.time_s / plots.duration_s + 0.004
+        width = _LETTER * len(change.label)
+        if at < free_from or at + width > 1:
+            continue
+        free_from = at + width
+        ax.annotate(
+            change.label, (at, 0.97), xycoords="axes fraction", va="top", fontsize=6, color="0.35", zorder=5,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
+        )  # fmt: skip
 
 
 def _scaling(factor: float) -> Callable[[Any], Any]:
@@ -135,6 +169,8 @@ def _thin_lines(ax: Axes, view: View, plots: Plots) -> None:
 
 
 def _style(line: Line, plots: Plots) -> dict[str, Any]:
+    if line.is_level:
+        return {**_LEVEL, "drawstyle": "steps-mid", "zorder": 1.5}
     if line.group is None:
         return {"color": _NEUTRAL, "linewidth": 0.6}
     group = plots.groups[line.group]
@@ -142,29 +178,32 @@ def _style(line: Line, plots: Plots) -> dict[str, Any]:
 
 
 def _lanes(ax: Axes, plots: Plots) -> None:
-    """Per group one lane of drops, and one of retransmissions, paler, beneath it."""
+    """Per group a lane for each kind of event."""
     names = [group.label for group in plots.groups]
-    others = [events for events in plots.events if events.group is None]
-    if others:
-        names.append("other" if DROP in plots.counted_per_flow else "any flow")
+    if any(events.group is None for events in plots.events):
+        names.append("other" if any(key != RETRANSMISSION.key for key in plots.counted_per_flow) else "any flow")
+    share = {kind.key: index for index, kind in enumerate(plots.kinds)}
+    pale = {kind.key for kind in plots.kinds if kind.pale}
     for events in plots.events:
         lane = len(plots.groups) if events.group is None else events.group
-        _marks(ax, events, lane, _NEUTRAL if events.group is None else plots.groups[events.group].light)
-    ax.set_title("Drops (above) and retransmissions (below)")
+        height = 0.84 / len(plots.kinds)
+        top = lane - 0.42 + height * share[events.kind]
+        color = _NEUTRAL if events.group is None else plots.groups[events.group].light
+        ax.vlines(
+            events.time_s.to_numpy(), top + 0.9 * height, top, colors=color, linewidths=0.7,
+            alpha=0.5 if events.kind in pale else 1.0,
+        )  # fmt: skip
+    ax.set_title(f"Events, from above: {', '.join(kind.word for kind in plots.kinds)}")
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_yticks(range(len(names)), names)
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=False, axis="y")
 
 
-def _marks(ax: Axes, events: Events, lane: int, color: str) -> None:
-    upper = events.kind == DROP
-    bottom, top = (lane, lane - 0.4) if upper else (lane + 0.4, lane)
-    ax.vlines(events.time_s.to_numpy(), bottom, top, colors=color, linewidths=0.7, alpha=1.0 if upper else 0.5)
-
-
 def _legend(plots: Plots) -> list[Line2D]:
-    return [
+    flows = [
         Line2D([], [], color=group.light, linestyle=(0, group.dash) if group.dash else "-", label=group.label)
         for group in plots.groups
     ]
+    levels = {line.name for panel in plots.panels for line in panel.views[0].lines if line.is_level}
+    return flows + [Line2D([], [], label=name, **_LEVEL) for name in sorted(levels)]

@@ -9,8 +9,10 @@ from typing import Literal
 
 import polars as pl
 
+from dumbbell.analysis.history import is_steady
 from dumbbell.records import Run
 from dumbbell.report import words
+from dumbbell.report.capacity import VaryingCapacity
 from dumbbell.report.decimate import Aligned, align, round_width_ns
 from dumbbell.report.facts import Facts
 from dumbbell.report.levels import split
@@ -69,10 +71,10 @@ class Samples:
         return latest.group_by("flow", "tick").agg(pl.col("time_ns").min(), combine).drop("tick").sort("time_ns")
 
 
-def panels(samples: Samples, known: Facts) -> list[Panel]:
+def panels(samples: Samples, known: Facts, varying: VaryingCapacity | None) -> list[Panel]:
     """Throughput, cwnd, RTT and bytes in flight; a panel without any value is left out."""
     drawn = [
-        _throughput(samples, known),
+        _throughput(samples, known, varying),
         _cwnd(samples),
         _rtt(samples, known),
         _in_flight(samples, known),
@@ -80,25 +82,34 @@ def panels(samples: Samples, known: Facts) -> list[Panel]:
     return [panel for panel in drawn if panel is not None]
 
 
-def _throughput(samples: Samples, known: Facts) -> Panel | None:
+def _throughput(samples: Samples, known: Facts, varying: VaryingCapacity | None) -> Panel | None:
     width = max(round_width_ns(samples.span_ns / _INTERVALS_OF_THROUGHPUT), samples.interval_ns)
     rates = goodput(samples.rows, width)
     if rates.is_empty():
         return None
-    capacity = float(known.bottleneck["rate_bps"]) if known.bottleneck else None
     largest = _largest(rates["v"])
-    levels = [Reference(capacity, f"capacity {words.rate(capacity)}")] if capacity else []
-    near, far = split(levels, largest)
-    factor, unit = words.rate_unit(max([largest, *(level.value for level in near)]))
     frame = rates.pivot(on="flow", index="time_ns", values="v", aggregate_function="first").sort("time_ns")
-    references = tuple(Reference(level.value / factor, level.label) for level in near)
-    acked = samples.rows.filter(pl.col("received_bytes").is_null() & pl.col("bytes_acked").is_not_null())
     note = f"Goodput: bytes read by the receiver's application in each {words.seconds(width / 1e9)}, over its length."
+    acked = samples.rows.filter(pl.col("received_bytes").is_null() & pl.col("bytes_acked").is_not_null())
     if not acked.is_empty():
         note += " Where the receiver is a program of its own: bytes acknowledged."
+    capacity = None
+    if varying is not None:
+        middles = pl.int_range(width // 2, samples.span_ns, width, eager=True, dtype=pl.Int64).alias("time_ns")
+        frame = middles.to_frame().join(frame, on="time_ns", how="left")
+        capacity = varying.rates_bps(frame["time_ns"], width)
+        note += " Dashed: what the bottleneck could carry, in whole frames."
+    constant = float(known.bottleneck["rate_bps"]) if known.bottleneck and known.is_constant else None
+    levels = [Reference(constant, f"capacity {words.rate(constant)}")] if constant else []
+    near, far = split(levels, largest)
+    tops = [largest, *(level.value for level in near), *([] if capacity is None else [_largest(capacity)])]
+    factor, unit = words.rate_unit(max(tops))
     lines = samples.lines(Aligned(frame, width), 1 / factor)
-    if capacity and largest > capacity:
+    if constant and largest > constant:
         note += " Above capacity: a repaired loss has released what waited behind it."
+    if capacity is not None:
+        lines = (*lines, Line(capacity / factor, None, name="capacity", is_level=True))
+    references = tuple(Reference(level.value / factor, level.label) for level in near)
     view = View("", frame["time_ns"] / 1e9, lines, note + far, references)
     return Panel("goodput_bps", factor, "Throughput", unit, (view,))
 
@@ -140,9 +151,15 @@ def _rtt(samples: Samples, known: Facts) -> Panel | None:
 def _in_flight(samples: Samples, known: Facts) -> Panel | None:
     largest, bdp = _largest(samples.rows["bytes_in_flight"]), known.bdp_bytes
     factor, unit = words.size_unit(largest)
-    references = [Reference(bdp / factor, f"BDP {words.size(bdp)}")] if bdp else []
+    references = [Reference(bdp / factor, f"{_of_which_rate(known)}BDP {words.size(bdp)}")] if bdp else []
     view = _sampled(samples, "bytes_in_flight", 1 / factor, "sum", references=references)
     return None if view is None else Panel("bytes_in_flight", factor, "Bytes in flight", unit, (view,))
+
+
+def _of_which_rate(known: Facts) -> str:
+    if known.bottleneck is None or is_steady(known.histories[known.bottleneck["name"]]):
+        return ""
+    return "mean " if known.bottleneck["variation"] else "initial "
 
 
 def _sampled(

@@ -38,7 +38,14 @@ def page(run: Run) -> str:
 
 
 def _tables(run: Run, plots: Plots, known: Facts) -> Html:
-    return join(el("h2", "Flows"), tables.flows(run, plots.groups), el("h2", "Links"), tables.links(run, known, plots))
+    return join(
+        el("h2", "Flows"),
+        tables.flows(run, plots.groups),
+        el("h2", "Links"),
+        tables.links(run, known, plots),
+        tables.befell(run),
+        tables.changes(plots),
+    )
 
 
 def _read(name: str) -> str:

@@ -5,7 +5,7 @@ Times are seconds since the run's origin. Values are in the panel's unit. A null
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -30,8 +30,12 @@ class Line:
 
     values: pl.Series
     group: int | None
-    """Index of its group; `None`: of no flow, such as a queue."""
+    """Index of its group; `None`: of no flow."""
     flow: str | None = None
+    name: str = ""
+    """What it shows, if it is of no flow: `queue`, `capacity`."""
+    is_level: bool = False
+    """Other curves are read against it, as against a `Reference`; it changes over time."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,15 @@ class SecondAxis:
 
 
 @dataclass(frozen=True)
+class Marks:
+    """Moments at which something befell a packet."""
+
+    kind: str
+    """`drop` or `mark`."""
+    time_s: pl.Series
+
+
+@dataclass(frozen=True)
 class View:
     """What a panel shows at one time; a panel of queues has one view per link."""
 
@@ -61,8 +74,7 @@ class View:
     """Where the data comes from and how it was thinned out."""
     references: tuple[Reference, ...] = ()
     second: SecondAxis | None = None
-    marks_s: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.Float64))
-    """Times of drops."""
+    marks: tuple[Marks, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,15 +93,38 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class Kind:
+    """What can befall a packet."""
+
+    key: str
+    """As in CSV: `tail`, `mark`, `retransmission`."""
+    word: str
+    """Of packets that it befell: `12 resent`."""
+    pale: bool = False
+
+
+@dataclass(frozen=True)
 class Events:
-    """Retransmissions or drops of one group, counted in short intervals."""
+    """What befell packets of one group, counted in short intervals."""
 
     kind: str
-    """`drop` or `retransmission`."""
+    """Key of its `Kind`."""
     group: int | None
     """`None`: of no known flow."""
     time_s: pl.Series
     count: pl.Series
+
+
+@dataclass(frozen=True)
+class Change:
+    """The plan changes a link."""
+
+    time_s: float
+    link: str
+    words: str
+    """What it is from then on."""
+    label: str
+    """The same with its time, and short."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +135,13 @@ class Plots:
     duration_s: float
     groups: tuple[Group, ...]
     panels: tuple[Panel, ...]
+    changes: tuple[Change, ...]
+    """In the order of time."""
+    kinds: tuple[Kind, ...]
+    """Of events, in the order of their lanes."""
     events: tuple[Events, ...]
     events_note: str
     counted_per_flow: tuple[str, ...]
-    """Kinds of events that are known for each flow; without packet records drops are known per link only."""
+    """Keys of the kinds that are known for each flow; without packet records drops are known per link only."""
     missing: tuple[str, ...]
     """Sentences that say which plot could not be drawn and why."""

@@ -17,6 +17,8 @@ def payload(plots: Plots) -> str:
         "duration": plots.duration_s,
         "groups": [_group(group) for group in plots.groups],
         "panels": [_panel(panel) for panel in plots.panels],
+        "changes": [{"time": change.time_s, "label": change.label} for change in plots.changes],
+        "kinds": [{"key": kind.key, "word": kind.word, "pale": kind.pale} for kind in plots.kinds],
         "events": [_events(events) for events in plots.events],
         "eventsNote": plots.events_note,
         "countedPerFlow": plots.counted_per_flow,
@@ -39,11 +41,13 @@ def _view(view: View) -> dict[str, Any]:
         "name": view.name,
         "time": _packed(view.time_s, "<f8"),
         "lines": [
-            {"group": line.group, "flow": line.flow, "values": _packed(line.values, "<f4")} for line in view.lines
+            {"group": line.group, "flow": line.flow, "name": line.name, "level": line.is_level}
+            | {"values": _packed(line.values, "<f4")}
+            for line in view.lines
         ],
         "references": [_reference(reference) for reference in view.references],
         "second": {"unit": view.second.unit, "factor": view.second.factor} if view.second else None,
-        "marks": _packed(view.marks_s, "<f8"),
+        "marks": [{"kind": marks.kind, "time": _packed(marks.time_s, "<f8")} for marks in view.marks],
         "note": view.note,
     }
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from dumbbell.plan import words as plan_words
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.facts import Facts, has_summary, summary_list, summary_value
@@ -14,6 +15,7 @@ from dumbbell.report.markup import Html, el, join
 from dumbbell.report.tables import buffer_words
 
 _FULL_FRAME = 1514
+_PATHS = {"wire": ", packets one by one", "gso": ", packets in bursts (GSO)"}
 
 
 def verdict(run: Run) -> Html:
@@ -63,7 +65,10 @@ def facts(run: Run, known: Facts) -> Html:
     pairs: list[tuple[str, str, str]] = []
     link = known.bottleneck
     if link is not None:
-        pairs.append(("Bottleneck", words.rate(link["rate_bps"]), f"{link['from']} → {link['to']}"))
+        # "100 Mbit/s", or "11.7 Mbit/s on average: ..." of a rate that varies.
+        _, _, how = plan_words.rate(link).partition(" on average")
+        way = f"{link['from']} → {link['to']}"
+        pairs.append(("Bottleneck", words.rate(link["rate_bps"]), f"on average{how}; {way}" if how else way))
     if known.base_rtts_s:
         low, high = (words.seconds(rtt) for rtt in (known.base_rtts_s[0], known.base_rtts_s[-1]))
         pairs.append(("Base RTT", high if low == high else f"{low} to {high}", "without serialisation"))
@@ -74,12 +79,15 @@ def facts(run: Run, known: Facts) -> Html:
         room = link["buffer"]
         of_bdp = f"{room['bytes'] / bdp:.3g} BDP" if bdp and isinstance(room, Mapping) and "bytes" in room else ""
         pairs.append(("Buffer", buffer_words(link), of_bdp))
-    loss = _loss(link) if link is not None else ""
-    if loss:
-        pairs.append(("Random loss", loss, ""))
+        queue, _, parameters = plan_words.queue(link).partition(" (")
+        pairs.append(("Queue", queue, parameters.removesuffix(")")))
+        if link["loss_before"] or link["loss_after"]:
+            pairs.append(("Loss", plan_words.losses(link), ""))
+        pairs += [("Besides", said, "") for said in plan_words.impairments(link)]
     interval = words.seconds(run.plan["record"]["sample_interval_ns"] / 1e9)
     pairs.append(("Duration", words.seconds(run.plan["duration_ns"] / 1e9), f"sampled every {interval}"))
-    pairs.append(("Engine", str(run.manifest.get("engine") or words.UNKNOWN), f"seed {run.plan['seed']}"))
+    engine = f"seed {run.plan['seed']}" + _PATHS.get(str(run.manifest.get("path")), "")
+    pairs.append(("Engine", str(run.manifest.get("engine") or words.UNKNOWN), engine))
     day, time = _started(run)
     if day:
         pairs.append(("Started", day, time))
@@ -88,11 +96,6 @@ def facts(run: Run, known: Facts) -> Html:
 
 def _fact(name: str, value: str, detail: str) -> Html:
     return el("div", el("dt", name), el("dd", value, el("small", detail) if detail else Html("")))
-
-
-def _loss(link: Mapping[str, Any]) -> str:
-    parts = [(link["loss_before"], "before the queue"), (link["loss_after"], "after it")]
-    return words.listed(f"{share:.3%} {where}".replace("%", " %") for share, where in parts if share)
 
 
 def _started(run: Run) -> tuple[str, str]:

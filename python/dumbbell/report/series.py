@@ -5,15 +5,17 @@ from __future__ import annotations
 from dumbbell.errors import DumbbellError
 from dumbbell.records import Run
 from dumbbell.report import words
-from dumbbell.report.events import Found, events
+from dumbbell.report.capacity import VaryingCapacity
+from dumbbell.report.changes import changes
+from dumbbell.report.events import NOTHING, events
 from dumbbell.report.facts import facts
 from dumbbell.report.flow_panels import Samples
 from dumbbell.report.flow_panels import panels as flow_panels
 from dumbbell.report.groups import groups
 from dumbbell.report.model import Panel, Plots
-from dumbbell.report.queue_panel import panel as queue_panel
+from dumbbell.report.queue_panel import panels as queue_panels
 
-_ORDER = ("goodput", "cwnd", "srtt", "queue", "bytes_in_flight")
+_ORDER = ("goodput", "cwnd", "srtt", "queue", "sojourn", "bytes_in_flight")
 _TITLES = ("Throughput", "Congestion window", "RTT", "Bytes in flight")
 
 
@@ -25,18 +27,17 @@ def build(run: Run) -> Plots:
     samples = None
     try:
         samples = Samples.read(run, legend)
-        drawn += flow_panels(samples, known)
+        drawn += flow_panels(samples, known, VaryingCapacity.read(run, known))
     except DumbbellError as error:
         missing.append(f"{words.listed(_TITLES)}: {_reason(error)}.")
     try:
-        queue = queue_panel(run, known)
-        drawn += [queue] if queue else []
+        drawn += queue_panels(run, known, legend)
     except DumbbellError as error:
         missing.append(f"Queue: {_reason(error)}.")
     try:
         found = events(run, legend, samples.rows if samples else None)
     except DumbbellError as error:
-        found = Found((), "", ())
+        found = NOTHING
         missing.append(f"Drops and retransmissions: {_reason(error)}.")
     if run.plan["record"]["packets"] and not run.has("packets"):
         missing.append("The queue of each packet, drops of each flow: packets.parquet is missing.")
@@ -47,7 +48,16 @@ def build(run: Run) -> Plots:
     drawn.sort(key=lambda panel: next(i for i, start in enumerate(_ORDER) if panel.key.startswith(start)))
     duration = run.plan["duration_ns"] / 1e9
     return Plots(
-        run.plan["name"], duration, legend, tuple(drawn), found.events, found.note, found.per_flow, tuple(missing)
+        run.plan["name"],
+        duration,
+        legend,
+        tuple(drawn),
+        changes(run, known),
+        found.kinds,
+        found.events,
+        found.note,
+        found.per_flow,
+        tuple(missing),
     )
 
 

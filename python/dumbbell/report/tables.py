@@ -1,12 +1,13 @@
-"""Tables of flows and links."""
+"""Tables of flows and links, of what befell packets, and of what changed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from dumbbell.records import Run
 from dumbbell.report import words
+from dumbbell.report.events import REASONS
 from dumbbell.report.facts import Facts, Link, summary_list
 from dumbbell.report.markup import Html, el, join
 from dumbbell.report.model import Group, Plots
@@ -19,6 +20,8 @@ def flows(run: Run, groups: Sequence[Group]) -> Html:
     rows = summary_list(run, "flows")
     total = sum(flow.get("goodput_bps") or 0.0 for flow in rows)
     group_of = {flow: group for group in groups for flow in group.flows}
+    marked = any(flow.get("ce_share") is not None for flow in rows)
+    waited = any(flow.get("queue_ms") for flow in rows)
     sized = any(flow.get("fct_s") is not None for flow in rows)
     one = {"rowspan": "2", "scope": "col"}
     head = el(
@@ -28,12 +31,18 @@ def flows(run: Run, groups: Sequence[Group]) -> Html:
             *(el("th", name, **one) for name in ("Flow", "Algorithm", "Path")),
             el("th", "Active (s)", class_="n", **one),
             *(el("th", name, class_="n", **one) for name in ("Goodput", "Share", "Retransmitted")),
+            *([el("th", "ECN-marked", class_="n", **one)] if marked else []),
             el("th", "RTT (ms)", class_="span", colspan="4", scope="colgroup"),
+            *([el("th", "Queueing delay (ms)", class_="span", colspan="2", scope="colgroup")] if waited else []),
             *([el("th", "Completed in", class_="n", **one)] if sized else []),
         ),
-        el("tr", *(el("th", name, class_="n", scope="col") for name in ("base", "min", "median", "p95"))),
+        el(
+            "tr",
+            *(el("th", name, class_="n", scope="col") for name in ("base", "min", "median", "p95")),
+            *(el("th", name, class_="n", scope="col") for name in ("median", "p95") if waited),
+        ),
     )
-    body = el("tbody", *(_flow(flow, group_of.get(flow["id"]), total, sized) for flow in rows))
+    body = el("tbody", *(_flow(flow, group_of.get(flow["id"]), total, marked, waited, sized) for flow in rows))
     errors = el(
         "ul", (el("li", f"{flow['id']}: {flow['error']}") for flow in rows if flow.get("error")), class_="missing"
     )
@@ -51,8 +60,10 @@ def _fairness(run: Run) -> Html:
     return el("p", f"Jain's fairness index {jain:.3f}{when}.", class_="beneath")
 
 
-def _flow(flow: Mapping[str, Any], group: Group | None, total_bps: float, sized: bool) -> Html:
-    goodput, rtt = flow["goodput_bps"], flow.get("rtt_ms") or {}
+def _flow(
+    flow: Mapping[str, Any], group: Group | None, total_bps: float, marked: bool, waited: bool, sized: bool
+) -> Html:
+    goodput, rtt, wait = flow["goodput_bps"], flow.get("rtt_ms") or {}, flow.get("queue_ms") or {}
     part = goodput / total_bps if goodput is not None and total_bps else None
     resent = flow["retransmitted_segments"] if flow["protocol"] != "udp" else None
     cells = [
@@ -63,8 +74,10 @@ def _flow(flow: Mapping[str, Any], group: Group | None, total_bps: float, sized:
         el("td", words.rate(goodput), class_="n"),
         el("td", words.share(part), _meter(part, group), class_="n"),
         el("td", words.count(resent), class_="n"),
+        *([el("td", words.share(flow.get("ce_share")), class_="n")] if marked else []),
         el("td", words.milliseconds(flow.get("base_rtt_ms")), class_="n"),
         *(el("td", words.milliseconds(rtt.get(key)), class_="n") for key in ("min", "p50", "p95")),
+        *(el("td", words.milliseconds(wait.get(key)), class_="n") for key in ("p50", "p95") if waited),
     ]
     if sized:
         fct = flow.get("fct_s")
@@ -78,6 +91,7 @@ def links(run: Run, known: Facts, plots: Plots) -> Html:
     peaks = {
         view.name: float(line.values.max() or 0) * panel.per_unit  # type: ignore[arg-type]
         for panel in plots.panels
+        if panel.key == "queue_bytes"
         for view in panel.views
         for line in view.lines
         if view.name
@@ -121,6 +135,71 @@ def _link(row: Mapping[str, Any], plan: Link, peak: float | None) -> Html:
         *(el("td", words.milliseconds(queue.get(key)), class_="n") for key in ("p50", "p95", "max")),
         el("td", words.size(peak), class_="n"),
     )
+
+
+_BEFELL: Final = (
+    *((fate, kind.word) for fate, kind in REASONS.items() if fate.startswith("dropped-")),
+    ("losses", "lost"),
+    ("marks", "ECN-marked"),
+    ("duplicates", "duplicated"),
+    ("reordered", "reordered"),
+    ("corrupted", "corrupted"),
+)
+
+
+def befell(run: Run) -> Html:
+    """One row per link that did anything to packets but to deliver them; columns only for what occurred."""
+    rows = [(row, {**row, **row["drops_by_reason"]}) for row in summary_list(run, "links")]
+    columns = [(key, word) for key, word in _BEFELL if any(counts[key] for _, counts in rows)]
+    touched = [(row, counts) for row, counts in rows if any(counts[key] for key, _ in columns)]
+    if not touched:
+        return Html("")
+    drops = sum(key.startswith("dropped-") for key, _ in columns)
+    one = {"rowspan": "2", "scope": "col"} if drops else {"scope": "col"}
+    head = el(
+        "thead",
+        el(
+            "tr",
+            el("th", "Link", **one),
+            el("th", "Packets", class_="n", **one),
+            *([el("th", "Dropped", class_="span", colspan=str(drops), scope="colgroup")] if drops else []),
+            *(el("th", f"{word[0].upper()}{word[1:]}", class_="n", **one) for _, word in columns[drops:]),
+        ),
+        *([el("tr", *(el("th", word, class_="n", scope="col") for _, word in columns[:drops]))] if drops else []),
+    )
+    body = el(
+        "tbody",
+        *(
+            el(
+                "tr",
+                el("th", row["name"], scope="row"),
+                el("td", words.count(row["arrived_packets"]), class_="n"),
+                *(el("td", _counted(row, counts, key), class_="n") for key, _ in columns),
+            )
+            for row, counts in touched
+        ),
+    )
+    return join(el("h2", "What befell packets"), _table("What befell packets", head, body, len(touched)))
+
+
+def _counted(row: Mapping[str, Any], counts: Mapping[str, Any], key: str) -> str:
+    share = row["marked_share"] if key == "marks" else None
+    return words.count(counts[key]) + (f" ({words.share(share)})" if share else "")
+
+
+def changes(plots: Plots) -> Html:
+    """What the plan changed while the run went on."""
+    if not plots.changes:
+        return Html("")
+    head = el("thead", el("tr", *(el("th", name, scope="col") for name in ("At", "Link", "From then on"))))
+    body = el(
+        "tbody",
+        *(
+            el("tr", el("th", words.seconds(one.time_s), scope="row"), el("td", one.link), el("td", one.words))
+            for one in plots.changes
+        ),
+    )
+    return join(el("h2", "Changes"), _table("Changes", head, body, len(plots.changes)))
 
 
 def buffer_words(link: Link) -> str:

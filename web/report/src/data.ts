@@ -13,11 +13,19 @@ export interface Reference {
   label: string;
 }
 
-/** One curve. A NaN in its values is a gap. */
+/** One curve. A NaN in its values is a gap. A level is what others are read against. */
 export interface Line {
   group: number | null;
   flow: string | null;
+  name: string;
+  level: boolean;
   values: (number | null)[];
+}
+
+/** Moments at which something befell packets of a view's link. */
+export interface Marks {
+  kind: "drop" | "mark";
+  time: number[];
 }
 
 export interface View {
@@ -26,7 +34,7 @@ export interface View {
   lines: Line[];
   references: Reference[];
   second: { unit: string; factor: number } | null;
-  marks: number[];
+  marks: Marks[];
   note: string;
 }
 
@@ -38,8 +46,21 @@ export interface Panel {
   views: View[];
 }
 
+/** What can befall packets: a lane of marks. */
+export interface Kind {
+  key: string;
+  word: string;
+  pale: boolean;
+}
+
+/** The plan changes a link. */
+export interface Change {
+  time: number;
+  label: string;
+}
+
 export interface Events {
-  kind: "drop" | "retransmission";
+  kind: string;
   group: number | null;
   time: number[];
   count: number[];
@@ -49,14 +70,17 @@ export interface Report {
   duration: number;
   groups: Group[];
   panels: Panel[];
+  changes: Change[];
+  kinds: Kind[];
   events: Events[];
   eventsNote: string;
-  countedPerFlow: Events["kind"][];
+  countedPerFlow: string[];
 }
 
-type Packed<T> = { [K in keyof T]: K extends "time" | "values" | "marks" | "count" ? string : T[K] };
-interface PackedView extends Omit<Packed<View>, "lines"> {
+type Packed<T> = { [K in keyof T]: K extends "time" | "values" | "count" ? string : T[K] };
+interface PackedView extends Omit<Packed<View>, "lines" | "marks"> {
   lines: Packed<Line>[];
+  marks: Packed<Marks>[];
 }
 interface PackedReport extends Omit<Report, "panels" | "events"> {
   panels: (Omit<Panel, "views"> & { views: PackedView[] })[];
@@ -75,7 +99,8 @@ export function read(id: string): Report {
 
 function unpackView(view: PackedView): View {
   const lines = view.lines.map((line) => ({ ...line, values: gaps(floats(line.values)) }));
-  return { ...view, lines, time: doubles(view.time), marks: doubles(view.marks) };
+  const marks = view.marks.map((one) => ({ ...one, time: doubles(one.time) }));
+  return { ...view, lines, time: doubles(view.time), marks };
 }
 
 function bytes(base64: string): ArrayBuffer {

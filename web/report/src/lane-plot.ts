@@ -1,39 +1,47 @@
-// Drops and retransmissions: two lanes of marks per group of flows.
+// What befell packets: for each group of flows, a lane of marks for each kind of event.
 
 import uPlot from "uplot";
 import { gutters, join, timeAxisOptions, zoomToSelection } from "./base-plot";
-import type { Events, Group, Report } from "./data";
+import type { Events, Kind, Report } from "./data";
+import { drawChanges } from "./references";
 import { color, FONT, groupColor } from "./theme";
 import type { TimeAxis } from "./time-axis";
 
 const LANE = 13;
-const PAIR = 2 * LANE + 6;
+const GAP = 6;
 const REACH = 4;
 
+/** One kind of event of one group; `events` is missing if there were none. */
 export interface Lane {
-  group: number | null;
-  name: string;
-  /** Which kinds are known for this lane. */
-  known: Events["kind"][];
-  drops: Events | undefined;
-  retransmissions: Events | undefined;
+  word: string;
+  pale: boolean;
+  events: Events | undefined;
 }
 
-export function lanes(report: Report): Lane[] {
-  const of = (kind: Events["kind"], group: number | null) =>
-    report.events.find((events) => events.kind === kind && events.group === group);
-  const perFlow = report.countedPerFlow;
-  const marks = (group: number | null) => ({ drops: of("drop", group), retransmissions: of("retransmission", group) });
+export interface Row {
+  group: number | null;
+  name: string;
+  lanes: Lane[];
+}
+
+export function rows(report: Report): Row[] {
+  const lane = ({ key, word, pale }: Kind, group: number | null): Lane => ({
+    word,
+    pale,
+    events: report.events.find((events) => events.kind === key && events.group === group),
+  });
+  const perFlow = report.kinds.filter((kind) => report.countedPerFlow.includes(kind.key));
   const flows = report.groups.map(
-    ({ label, flows }, group): Lane => ({
+    ({ label, flows }, group): Row => ({
       group,
       name: flows === 1 ? (label.split(" ")[0] ?? "") : label,
-      known: perFlow,
-      ...marks(group),
+      lanes: perFlow.map((kind) => lane(kind, group)),
     }),
   );
-  if (report.events.every((events) => events.group !== null)) return flows;
-  return [...flows, { group: null, name: perFlow.includes("drop") ? "other" : "any flow", known: ["drop"], ...marks(null) }];
+  const others = report.kinds.filter((kind) => report.events.some(({ kind: key, group }) => key === kind.key && group === null));
+  if (others.length === 0) return flows;
+  const known = perFlow.some((kind) => others.includes(kind));
+  return [...flows, { group: null, name: known ? "other" : "any flow", lanes: others.map((kind) => lane(kind, null)) }];
 }
 
 export class LanePlot {
@@ -41,8 +49,8 @@ export class LanePlot {
   private readonly hidden = new Set<number>();
 
   constructor(
-    readonly all: Lane[],
-    private readonly groups: Group[],
+    readonly all: Row[],
+    private readonly report: Report,
     private readonly axis: TimeAxis,
     host: HTMLElement,
     onCursor: (plot: LanePlot) => void,
@@ -63,7 +71,7 @@ export class LanePlot {
           setSelect: [zoomToSelection(axis)],
           // uPlot calls it once before its constructor returns.
           setCursor: [() => this.u && onCursor(this)],
-          draw: [() => this.draw()],
+          draw: [(u) => (this.draw(), drawChanges(u, this.report.changes, false))],
         },
       },
       [
@@ -75,13 +83,13 @@ export class LanePlot {
     join(this.u, axis, host);
   }
 
-  /** Drops and retransmissions within a few pixels of the crosshair, lane by lane. */
-  countsAtCursor(): [drops: number, retransmissions: number][] | null {
+  /** How many of each lane are within a few pixels of the crosshair, row by row. */
+  countsAtCursor(): number[][] | null {
     const left = this.u.cursor.left ?? -1;
     if (left < 0) return null;
     const from = this.u.posToVal(left - REACH, "x");
     const to = this.u.posToVal(left + REACH, "x");
-    return this.all.map((lane) => [sum(lane.drops, from, to), sum(lane.retransmissions, from, to)]);
+    return this.all.map((row) => row.lanes.map((lane) => sum(lane.events, from, to)));
   }
 
   setVisible(group: number, visible: boolean): void {
@@ -97,53 +105,53 @@ export class LanePlot {
   }
 
   private get height(): number {
-    return this.all.length * PAIR + 32;
+    return this.all.reduce((total, row) => total + row.lanes.length * LANE + GAP, 32);
   }
 
   private draw(): void {
     const { ctx, bbox } = this.u;
     const ratio = devicePixelRatio;
-    const step = bbox.height / this.all.length;
+    let top = bbox.top;
     ctx.save();
     ctx.font = FONT.replace("11px", `${11 * ratio}px`);
     ctx.textBaseline = "middle";
-    this.all.forEach((lane, i) => {
-      const top = bbox.top + i * step;
-      const half = (step - 6 * ratio) / 2;
-      const group = lane.group === null ? undefined : this.groups[lane.group];
-      this.labels(lane, top, half, ratio);
+    this.all.forEach((row, i) => {
+      const height = row.lanes.length * LANE * ratio;
+      const group = row.group === null ? undefined : this.report.groups[row.group];
+      this.labels(row, top + (GAP / 2) * ratio, height, ratio);
       ctx.fillStyle = group ? groupColor(group) : color("--soft");
-      if (lane.group === null || !this.hidden.has(lane.group)) {
-        this.marks(lane.drops, top + 3 * ratio, half, 1);
-        this.marks(lane.retransmissions, top + 3 * ratio + half, half, 0.5);
+      if (row.group === null || !this.hidden.has(row.group)) {
+        row.lanes.forEach((lane, n) => this.marks(lane, top + (GAP / 2 + n * LANE) * ratio, LANE * ratio));
       }
       ctx.fillStyle = color("--grid");
       if (i > 0) ctx.fillRect(bbox.left, Math.round(top), bbox.width, ratio);
+      top += height + GAP * ratio;
     });
     ctx.restore();
   }
 
-  private labels(lane: Lane, top: number, half: number, ratio: number): void {
+  private labels(row: Row, top: number, height: number, ratio: number): void {
     const { ctx, bbox } = this.u;
     ctx.fillStyle = color("--ink");
     ctx.textAlign = "right";
-    ctx.fillText(lane.name, bbox.left - 8 * ratio, top + 3 * ratio + half, bbox.left - 10 * ratio);
+    ctx.fillText(row.name, bbox.left - 8 * ratio, top + height / 2, bbox.left - 10 * ratio);
     ctx.fillStyle = color("--soft");
     ctx.textAlign = "left";
     const x = bbox.left + bbox.width + 6 * ratio;
     const room = this.u.width * ratio - x;
-    const [dropped, resent] = room / ratio > 60 ? ["dropped", "resent"] : ["dr.", "re."];
-    const y = top + 3 * ratio + half / 2;
-    if (lane.known.includes("drop")) ctx.fillText(count(lane.drops, dropped), x, y, room);
-    if (lane.known.includes("retransmission")) ctx.fillText(count(lane.retransmissions, resent), x, y + half, room);
+    const narrow = room / ratio <= 60;
+    row.lanes.forEach((lane, n) => {
+      const word = narrow ? `${lane.word.slice(0, 2)}.` : lane.word;
+      ctx.fillText(`${total(lane).toLocaleString("en")} ${word}`, x, top + (n + 0.5) * LANE * ratio, room);
+    });
   }
 
-  private marks(events: Events | undefined, top: number, height: number, alpha: number): void {
-    if (!events) return;
+  private marks(lane: Lane, top: number, height: number): void {
+    if (!lane.events) return;
     const { ctx, bbox } = this.u;
     const width = Math.max(1, Math.round(1.25 * devicePixelRatio));
-    ctx.globalAlpha = alpha;
-    for (const time of events.time) {
+    ctx.globalAlpha = lane.pale ? 0.5 : 1;
+    for (const time of lane.events.time) {
       if (time < this.axis.min || time > this.axis.max) continue;
       const x = Math.min(this.u.valToPos(time, "x", true), bbox.left + bbox.width - width);
       ctx.fillRect(Math.round(x), Math.round(top), width, Math.round(height - 1));
@@ -152,8 +160,8 @@ export class LanePlot {
   }
 }
 
-function count(events: Events | undefined, word = ""): string {
-  return `${(events?.count.reduce((a, b) => a + b, 0) ?? 0).toLocaleString("en")} ${word}`;
+export function total(lane: Lane): number {
+  return lane.events?.count.reduce((a, b) => a + b, 0) ?? 0;
 }
 
 function sum(events: Events | undefined, from: number, to: number): number {

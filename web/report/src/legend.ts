@@ -31,9 +31,10 @@ export function legend(groups: Group[], setVisible: (group: number, visible: boo
   return element("div", { class: "legend", role: "group", "aria-label": "Flows shown in all plots" }, ...buttons);
 }
 
-export function swatch(index: number | null, group: Group | undefined): HTMLElement {
+/** Of a group, of a level that others are read against, or of neither. */
+export function swatch(index: number | "level" | null, group: Group | undefined): HTMLElement {
   const dash = group?.dash.length ? " dashed" : "";
-  const kind = index === null ? "swatch queue" : `swatch${dash}`;
+  const kind = index === null ? "swatch queue" : index === "level" ? "swatch level dashed" : `swatch${dash}`;
   const made = element("i", { class: kind, "aria-hidden": "true" });
   if (group) {
     made.style.setProperty("--light", group.light);

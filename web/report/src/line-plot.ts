@@ -2,8 +2,8 @@
 
 import uPlot from "uplot";
 import { gutters, join, timeAxisOptions, zoomToSelection } from "./base-plot";
-import type { Group, Panel, View } from "./data";
-import { drawMarks, drawReferences } from "./references";
+import type { Line, Panel, Report, View } from "./data";
+import { drawChanges, drawMarks, drawReferences } from "./references";
 import { color, FONT, groupColor } from "./theme";
 import type { TimeAxis } from "./time-axis";
 
@@ -16,7 +16,7 @@ export class LinePlot {
 
   constructor(
     private readonly panel: Panel,
-    private readonly groups: Group[],
+    private readonly report: Report,
     private readonly axis: TimeAxis,
     host: HTMLElement,
     onCursor: (plot: LinePlot) => void,
@@ -78,17 +78,23 @@ export class LinePlot {
       scales: {
         x: common.scale,
         y: { range: (_, low, high) => this.range(low, high) },
-        ...(second && { second: { from: "y", range: (_, low, high) => [low * second.factor, high * second.factor] } }),
+        ...(second && { second: { from: "y", range: (_, low, high) => [this.inSecond(low), this.inSecond(high)] } }),
       },
       axes: [common.axisX, this.valueAxis("y", width), ...(second ? [this.valueAxis("second", width)] : [])],
-      series: [{}, ...this.view.lines.map((line) => this.series(line.group))],
+      series: [{}, ...this.view.lines.map((line) => this.series(line))],
       hooks: {
         setSelect: [zoomToSelection(this.axis)],
         // uPlot calls it once before its constructor returns.
         setCursor: [() => this.u && onCursor(this)],
-        draw: [(u) => (drawMarks(u, this.view.marks), drawReferences(u, this.view, second !== null))],
+        draw: [(u) => this.drawOver(u, second !== null)],
       },
     };
+  }
+
+  private drawOver(u: uPlot, labelsInside: boolean): void {
+    for (const marks of this.view.marks) drawMarks(u, marks);
+    drawReferences(u, this.view, labelsInside);
+    drawChanges(u, this.report.changes, this.panel === this.report.panels[0]);
   }
 
   private valueAxis(scale: "y" | "second", width: number): uPlot.Axis {
@@ -103,13 +109,23 @@ export class LinePlot {
       stroke: () => color("--soft"),
       grid: { show: scale === "y", stroke: () => color("--grid"), width: 1 },
       ticks: { show: false },
-      values: (_, ticks) => ticks.map((tick) => label(tick) + (scale === "second" ? ` ${this.view.second?.unit}` : "")),
+      values: (_, ticks) => ticks.map((tick) => (scale === "y" ? label(tick) : this.secondLabel(tick))),
     };
   }
 
-  private series(group: number | null): uPlot.Series {
-    const of = group === null ? undefined : this.groups[group];
+  /** Another link may have another rate, or none that bytes tell a time by. */
+  private inSecond(value: number): number {
+    return value * (this.view.second?.factor ?? 1);
+  }
+
+  private secondLabel(tick: number): string {
+    return this.view.second ? `${label(tick)} ${this.view.second.unit}` : "";
+  }
+
+  private series({ group, level }: Line): uPlot.Series {
+    const of = group === null ? undefined : this.report.groups[group];
     const many = this.view.lines.length > MANY;
+    if (level) return { stroke: () => color("--reference"), width: 1.25, dash: [5, 4], points: { show: false } };
     return {
       stroke: () => groupColor(of),
       width: many ? 0.75 : of ? 1.4 : 1,

@@ -2,7 +2,7 @@
 
 import type { Group, Panel, Report, View } from "./data";
 import { element } from "./dom";
-import { type Lane, LanePlot, lanes } from "./lane-plot";
+import { LanePlot, type Row, rows as rowsOf, total } from "./lane-plot";
 import { swatch } from "./legend";
 import { LinePlot } from "./line-plot";
 import type { TimeAxis } from "./time-axis";
@@ -25,7 +25,7 @@ export function linePanel(panel: Panel, report: Report, axis: TimeAxis, host: HT
   const rows = readouts(first, report.groups);
   frame.values.append(...rows.map((row) => row.line));
   frame.values.classList.toggle("two", rows.length > MOST_NAMED);
-  const plot = new LinePlot(panel, report.groups, axis, frame.canvas, (drawn) => {
+  const plot = new LinePlot(panel, report, axis, frame.canvas, (drawn) => {
     const values = drawn.valuesAtCursor();
     rows.forEach((row, i) => {
       row.value.textContent = values ? text(values[i] ?? null, panel, drawn.shown) : "";
@@ -53,13 +53,13 @@ export function linePanel(panel: Panel, report: Report, axis: TimeAxis, host: HT
 }
 
 export function lanePanel(report: Report, axis: TimeAxis, host: HTMLElement, onTime: OnTime): Drawn {
-  const all = lanes(report);
-  const frame = frameOf("events", "Drops and retransmissions", "", host);
+  const all = rowsOf(report);
+  const frame = frameOf("events", "What befell packets", "", host);
   frame.note.textContent = report.eventsNote;
-  frame.canvas.setAttribute("aria-label", `Drops and retransmissions over time. ${laneTotals(all)}`);
-  const near = element("output", { "aria-label": "Drops and retransmissions at the crosshair" });
+  frame.canvas.setAttribute("aria-label", `What befell packets over time. ${laneTotals(all)}`);
+  const near = element("output", { "aria-label": "What befell packets at the crosshair" });
   frame.values.append(near);
-  const plot = new LanePlot(all, report.groups, axis, frame.canvas, (drawn) => {
+  const plot = new LanePlot(all, report, axis, frame.canvas, (drawn) => {
     near.textContent = countsInWords(all, drawn.countsAtCursor());
     onTime(timeAtCursor(drawn));
   });
@@ -104,9 +104,9 @@ function readouts(view: View, groups: Group[]): Readout[] {
   return view.lines.map((line) => {
     const group = line.group === null ? undefined : groups[line.group];
     const value = element("output", {});
-    const label = group?.label ?? "queue";
+    const label = group?.label ?? line.name;
     const name = view.lines.length > MOST_NAMED ? (label.split(" ")[0] ?? "") : label;
-    return { group: line.group, value, line: element("div", {}, swatch(line.group, group), name, value) };
+    return { group: line.group, value, line: element("div", {}, swatch(line.level ? "level" : line.group, group), name, value) };
   });
 }
 
@@ -132,29 +132,26 @@ function linkSelector(views: View[], onSelect: (view: View) => void): HTMLElemen
 }
 
 function description(panel: Panel, view: View, groups: Group[], axis: TimeAxis): string {
-  const curves = view.lines.slice(0, MOST_READOUTS).map((line) => {
+  const known = view.lines.filter((line) => line.values.some((value) => value !== null));
+  const curves = known.slice(0, MOST_READOUTS).map((line) => {
     const values = line.values.filter((value) => value !== null);
     const low = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
     const high = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-    const name = line.group === null ? view.name : (groups[line.group]?.label ?? "");
+    const name = line.group === null ? view.name || line.name : (groups[line.group]?.label ?? "");
     return `${name} from ${digits(low)} to ${digits(high)}`;
   });
   const keys = "Arrow keys move the crosshair, plus and minus zoom, 0 shows the whole run.";
   return `${panel.title} in ${panel.unit} over ${axis.duration} s: ${curves.join("; ")}. ${keys}`;
 }
 
-function countsInWords(all: Lane[], counts: [drops: number, retransmissions: number][] | null): string {
-  const said = (counts ?? []).flatMap(([drops, resent], i) => {
-    const words = [...(drops ? [`${drops} dropped`] : []), ...(resent ? [`${resent} resent`] : [])];
+function countsInWords(all: Row[], counts: number[][] | null): string {
+  const said = (counts ?? []).flatMap((row, i) => {
+    const words = row.flatMap((n, lane) => (n ? [`${n} ${all[i]?.lanes[lane]?.word}`] : []));
     return words.length ? [`${all[i]?.name}: ${words.join(", ")}`] : [];
   });
   return said.length > MOST_NAMED ? `${said.slice(0, MOST_NAMED).join("; ")}; …` : said.join("; ");
 }
 
-function laneTotals(all: Lane[]): string {
-  const total = (counts: number[] | undefined) => (counts ?? []).reduce((a, b) => a + b, 0);
-  const drops = (lane: Lane) => (lane.known.includes("drop") ? [`${total(lane.drops?.count)} drops`] : []);
-  const resent = (lane: Lane) =>
-    lane.known.includes("retransmission") ? [`${total(lane.retransmissions?.count)} retransmissions`] : [];
-  return `${all.map((lane) => `${lane.name}: ${[...drops(lane), ...resent(lane)].join(", ")}`).join("; ")}.`;
+function laneTotals(all: Row[]): string {
+  return `${all.map((row) => `${row.name}: ${row.lanes.map((lane) => `${total(lane)} ${lane.word}`).join(", ")}`).join("; ")}.`;
 }

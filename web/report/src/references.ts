@@ -1,8 +1,8 @@
-// Levels that curves are read against, and marks of drops, drawn over the curves.
+// Levels that curves are read against, marks of drops and ECN, and changes of links, drawn over the curves.
 
 import type uPlot from "uplot";
 import { isNarrow } from "./base-plot";
-import type { View } from "./data";
+import type { Change, Marks, View } from "./data";
 import { color, FONT } from "./theme";
 
 const LINE_HEIGHT = 13;
@@ -64,27 +64,63 @@ function labelInside(
   ctx.fillText(label, x, at);
 }
 
-/** Marks at the upper edge, one per drop: triangles, or ticks where triangles would run together. */
-export function drawMarks(u: uPlot, times: number[]): void {
+/**
+ * Drops at the upper edge: triangles, or ticks where triangles would run together. ECN marks: ticks at the lower edge.
+ */
+export function drawMarks(u: uPlot, { kind, time }: Marks): void {
   const { ctx, bbox } = u;
   const size = 4 * devicePixelRatio;
   const { min = 0, max = 0 } = u.scales["x"] ?? {};
+  const edge = kind === "drop" ? bbox.top : bbox.top + bbox.height - size;
   ctx.save();
-  ctx.fillStyle = color("--drop");
+  ctx.fillStyle = color(`--${kind}`);
   ctx.beginPath();
-  const visible = times.filter((time) => time >= (min ?? 0) && time <= (max ?? 0));
-  const crowded = visible.length * size > bbox.width / 4;
+  const visible = time.filter((time) => time >= (min ?? 0) && time <= (max ?? 0));
+  const ticks = kind === "mark" || visible.length * size > bbox.width / 4;
   for (const time of visible) {
     const x = u.valToPos(time, "x", true);
-    if (crowded) {
-      ctx.rect(x, bbox.top - size, devicePixelRatio / 2, 2 * size);
+    if (ticks) {
+      ctx.rect(x, edge - size, devicePixelRatio / 2, 2 * size);
       continue;
     }
-    ctx.moveTo(x - size, bbox.top - size);
-    ctx.lineTo(x + size, bbox.top - size);
-    ctx.lineTo(x, bbox.top + size);
+    ctx.moveTo(x - size, edge - size);
+    ctx.lineTo(x + size, edge - size);
+    ctx.lineTo(x, edge + size);
     ctx.closePath();
   }
   ctx.fill();
+  ctx.restore();
+}
+
+/** Where the plan changes a link: a line, and `named`, what changes, as far as there is room. */
+export function drawChanges(u: uPlot, changes: Change[], named: boolean): void {
+  const { ctx, bbox } = u;
+  const ratio = devicePixelRatio;
+  const { min = 0, max = 0 } = u.scales["x"] ?? {};
+  let free = bbox.left;
+  ctx.save();
+  ctx.font = FONT.replace("11px", `${11 * ratio}px`);
+  ctx.textAlign = "left";
+  ctx.textBaseline = "top";
+  ctx.setLineDash([2 * ratio, 3 * ratio]);
+  ctx.lineWidth = ratio;
+  for (const { time, label } of changes) {
+    if (time < (min ?? 0) || time > (max ?? 0)) continue;
+    const x = Math.round(u.valToPos(time, "x", true)) + 0.5;
+    ctx.strokeStyle = color("--reference");
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    const width = ctx.measureText(label).width + 8 * ratio;
+    if (!named || x < free || x + width > bbox.left + bbox.width) continue;
+    free = x + width;
+    ctx.fillStyle = color("--ground");
+    ctx.globalAlpha = 0.8;
+    ctx.fillRect(x + 2 * ratio, bbox.top + ratio, width - 4 * ratio, (LINE_HEIGHT + 2) * ratio);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = color("--soft");
+    ctx.fillText(label, x + 4 * ratio, bbox.top + 3 * ratio);
+  }
   ctx.restore();
 }
