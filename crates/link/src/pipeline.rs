@@ -235,11 +235,13 @@ impl Link {
     fn next_service(&self) -> Time {
         match &self.service {
             Service::Wire(Wire { serializer, .. }) if self.in_service.is_some() => serializer.busy_until(),
-            Service::Trace(trace) if self.in_service.is_some() || self.queue.backlog().packets > 0 => {
-                trace.opportunities.next()
-            }
+            Service::Trace(trace) if !self.is_idle() => trace.opportunities.next(),
             _ => self.slots.as_ref().filter(|_| self.queue.backlog().packets > 0).map_or(Time::NEVER, Slots::next),
         }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.in_service.is_none() && self.aggregate.is_empty() && self.queue.backlog().packets == 0
     }
 
     fn next_change(&self) -> Time {
@@ -292,7 +294,8 @@ impl Link {
     fn spend(&mut self, mut budget: u64, at: Time) {
         while budget > 0 {
             if self.in_service.is_none() {
-                let Some(item) = self.take_from_queue(at) else { break };
+                // An aggregate can be left from before an event brought the trace.
+                let Some(item) = self.aggregate.pop_front().or_else(|| self.take_from_queue(at)) else { break };
                 self.start(item, at);
             }
             let Service::Trace(trace) = &mut self.service else { break };

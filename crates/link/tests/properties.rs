@@ -1,7 +1,9 @@
 //! What holds for every link and every arrival pattern.
 
-use link::{Fate, Link, Packet, Passage};
-use plan::{Buffer, Distribution, Jitter, Loss, Policer, Reorder, Slots, Variation};
+use std::num::NonZeroU32;
+
+use link::{Ecn, Fate, Link, Packet, Passage};
+use plan::{Buffer, Distribution, Jitter, Loss, Policer, Queue, Reorder, Slots, Threshold, Variation};
 use proptest::prelude::*;
 use units::{Duration, Rate, Time};
 
@@ -40,6 +42,66 @@ fn jitters() -> impl Strategy<Value = Option<Jitter>> {
     prop::option::of(
         (distribution, 0.0..1.0).prop_map(|(distribution, correlation)| Jitter { distribution, correlation }),
     )
+}
+
+fn queues() -> impl Strategy<Value = Queue> {
+    let ms = Duration::from_millis;
+    let (flows, quantum_bytes) = (NonZeroU32::new(8).unwrap(), NonZeroU32::new(1514).unwrap());
+    let threshold = prop_oneof![
+        Just(None),
+        (0u64..20_000).prop_map(|bytes| Some(Threshold::Bytes(bytes))),
+        (0i64..3_000_000).prop_map(|wait| Some(Threshold::Sojourn(Duration(wait)))),
+    ];
+    // Faster than their defaults, so that they act within a case of a few dozen milliseconds.
+    let controlled = (any::<bool>(), 1i64..5, 5i64..30).prop_map(move |(ecn, target, interval)| Queue::Codel {
+        target_ns: ms(target),
+        interval_ns: ms(interval),
+        ecn,
+        ce_threshold_ns: None,
+    });
+    let fair = any::<bool>().prop_map(move |ecn| {
+        let (target_ns, interval_ns, ce_threshold_ns) = (ms(2), ms(10), Some(ms(4)));
+        Queue::FqCodel { target_ns, interval_ns, quantum_bytes, flows, ecn, ce_threshold_ns }
+    });
+    let red = (any::<bool>(), any::<bool>(), 0.0..1.0).prop_map(|(ecn, gentle, max_p)| Queue::Red {
+        min_th_bytes: 3_000,
+        max_th_bytes: 12_000,
+        max_p,
+        weight: 0.1,
+        average_packet_bytes: 800,
+        gentle,
+        ecn,
+        adaptive: gentle,
+    });
+    let pie = any::<bool>().prop_map(move |ecn| Queue::Pie {
+        target_ns: ms(1),
+        t_update_ns: ms(1),
+        alpha: 2.0,
+        beta: 20.0,
+        max_burst_ns: ms(3),
+        ecn,
+        mark_ecnth: 0.5,
+    });
+    let dual = Queue::Dualpi2 {
+        target_ns: ms(2),
+        t_update_ns: ms(1),
+        alpha: 2.0,
+        beta: 20.0,
+        k: 2.0,
+        min_th_ns: Duration(500_000),
+        range_ns: ms(1),
+        classic_share: 0.1,
+    };
+    prop_oneof![
+        3 => threshold.clone().prop_map(|ce_threshold| Queue::DropTail { ce_threshold }),
+        1 => threshold.prop_map(|ce_threshold| Queue::DropHead { ce_threshold }),
+        1 => red,
+        1 => controlled,
+        1 => fair,
+        1 => pie,
+        1 => Just(Queue::Fq { quantum_bytes, flows }),
+        1 => Just(dual),
+    ]
 }
 
 fn variations() -> impl Strategy<Value = Option<Variation>> {
@@ -89,6 +151,7 @@ prop_compose! {
     /// Everything at once.
     fn cases()(
         plain in plain_cases(),
+        queue in queues(),
         variation in variations(),
         jitter in jitters(),
         reordering in any::<bool>(),
@@ -109,6 +172,7 @@ prop_compose! {
                 min_interval_ns: Duration(min), max_interval_ns: Duration(min + more), packets: Some(packets), bytes: None,
             });
         }
+        case.spec.queue = queue;
         case.spec.jitter = jitter;
         case.spec.reordering = reordering;
         case.spec.reorder = reorder.map(|(probability, gap)| Reorder {
@@ -130,14 +194,20 @@ fn run(case: &Case) -> (Vec<Passage>, Link) {
     for (id, &(gap, size)) in case.arrivals.iter().enumerate() {
         now += Duration(gap);
         settle_until(&mut link, now, &mut done);
-        let packet = Packet { id: id as u64, size, ..Packet::default() };
-        if link.push(packet, now) {
-            link.push_copy(packet, now);
+        if link.push(packet(id as u64, size), now) {
+            link.push_copy(packet(id as u64, size), now);
         }
         done.extend(std::iter::from_fn(|| link.poll(now)));
     }
     settle_until(&mut link, Time::NEVER - Duration(1), &mut done);
     (done, link)
+}
+
+/// Of one of five flows, of which one is not ECN-capable and two are for a queue of low latency.
+fn packet(id: u64, size: u32) -> Packet {
+    let flow = id % 5;
+    let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect0, Ecn::Ect1, Ecn::Ect1][flow as usize];
+    Packet { id, size, flow_hash: flow as u32, flow: flow as u16, ecn, ..Packet::default() }
 }
 
 fn settle_until(link: &mut Link, now: Time, done: &mut Vec<Passage>) {
@@ -171,6 +241,31 @@ proptest! {
     }
 
     #[test]
+    fn changes_at_any_time_lose_no_packet(case in cases(), other in cases(), up in any::<bool>()) {
+        let mut link = Link::new(&case.spec, case.seed);
+        let (mut done, mut now) = (Vec::new(), Time::ZERO);
+        let specs = [plan::Link { up, ..other.spec.clone() }, case.spec.clone()];
+        for (id, &(gap, size)) in case.arrivals.iter().enumerate() {
+            now += Duration(gap);
+            settle_until(&mut link, now, &mut done);
+            if id % 50 == 49 {
+                link.configure(&specs[id / 50 % 2], now);
+            }
+            if link.push(packet(id as u64, size), now) {
+                link.push_copy(packet(id as u64, size), now);
+            }
+            done.extend(std::iter::from_fn(|| link.poll(now)));
+        }
+        link.configure(&case.spec, now);
+        settle_until(&mut link, Time::NEVER - Duration(1), &mut done);
+        let c = link.counters();
+        prop_assert_eq!(done.len() as u64, case.arrivals.len() as u64 + c.duplicated_packets);
+        prop_assert_eq!(c.inside(), 0);
+        prop_assert!(done.iter().all(|p| p.departure.is_none_or(|at| at >= p.arrival)));
+        prop_assert_eq!(link.backlog(), link::Backlog::default());
+    }
+
+    #[test]
     fn a_packet_stopped_at_any_time_is_delivered_dropped_or_inside(case in cases(), stop in 0usize..300) {
         let mut cut = case.clone();
         cut.arrivals.truncate(stop.max(1));
@@ -179,8 +274,8 @@ proptest! {
         let mut done = 0;
         for &(gap, size) in &cut.arrivals {
             now += Duration(gap);
-            if link.push(Packet { size, ..Packet::default() }, now) {
-                link.push_copy(Packet { size, ..Packet::default() }, now);
+            if link.push(packet(0, size), now) {
+                link.push_copy(packet(0, size), now);
             }
             done += std::iter::from_fn(|| link.poll(now)).count();
         }
@@ -195,7 +290,13 @@ proptest! {
         let (done, _) = run(&case);
         prop_assert!(done.iter().all(|p| !p.reordered));
         let through: Vec<_> = done.iter().filter(|p| matches!(p.fate, Fate::Delivered | Fate::LostAfter)).collect();
-        prop_assert!(through.windows(2).all(|w| w[0].packet.id <= w[1].packet.id && w[0].delivery <= w[1].delivery));
+        prop_assert!(through.windows(2).all(|w| w[0].delivery <= w[1].delivery));
+        // Disciplines with several queues keep the order of each flow, others that of all.
+        let many = matches!(case.spec.queue, Queue::FqCodel { .. } | Queue::Fq { .. } | Queue::Dualpi2 { .. });
+        for flow in 0..5 {
+            let ids = through.iter().filter(|p| !many || p.packet.flow == flow).map(|p| p.packet.id);
+            prop_assert!(ids.is_sorted());
+        }
     }
 
     #[test]
@@ -237,7 +338,7 @@ proptest! {
         let (bytes, packets) = limit(case.spec.buffer);
         for p in &done {
             prop_assert!(p.queue_bytes <= bytes && u64::from(p.queue_packets) <= packets);
-            if p.fate == Fate::DroppedTail {
+            if p.fate == Fate::DroppedTail && !matches!(case.spec.queue, Queue::Fq { .. }) {
                 let size = u64::from(p.packet.size + OVERHEAD);
                 prop_assert!(p.queue_bytes + size > bytes || u64::from(p.queue_packets) + 1 > packets);
             }

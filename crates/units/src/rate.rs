@@ -152,6 +152,20 @@ mod tests {
     }
 
     #[test]
+    fn a_year_at_full_load_ends_at_its_exact_time() {
+        // Packets as large as they can be counted, at a rate that divides nothing, changed to itself now and then.
+        let (rate, bytes, n) = (7_000_003, u32::MAX, 6_500);
+        let mut wire = Serializer::new(rate);
+        let mut end = Time::ZERO;
+        for i in 0..n {
+            end = wire.send(bytes, end);
+            wire.set_rate(rate, end - Duration(i));
+        }
+        assert!(end > Time::ZERO + Duration::from_secs(365 * 86_400));
+        assert_eq!(end.as_nanos() as u128, u128::from(bytes) * n as u128 * BYTE / u128::from(rate));
+    }
+
+    #[test]
     fn a_rate_that_changes_in_the_middle_counts_for_the_rest() {
         // Half of the packet's 121,120 ns at 100 Mbit/s, the other half at 10 Mbit/s, after 1 ms at rest.
         let mut wire = Serializer::new(100_000_000);
@@ -182,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_year_of_packets_does_not_drift() {
+    fn packets_do_not_drift() {
         // 7 Mbit/s: 1,730,285 + 5/7 ns each. After 7 n packets exactly 12,112,000 n ns have passed.
         let mut wire = Serializer::new(7_000_000);
         let n: i64 = 100_000;
