@@ -8,7 +8,7 @@ SCENARIO ?= bbr-vs-cubic
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 WEB_SOURCES := $(shell find web/report -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: run build test test-rust test-python test-system test-web lint format bench clean
+.PHONY: run build test test-rust test-python test-system test-web lint format bench pictures clean
 
 run: build
 	$(BIN)/dumbbell run $(SCENARIO)
@@ -51,6 +51,10 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.cost
 	$(BIN)/python -m benches.lab.updown
 	cargo bench -p link
+
+# Minutes, on an idle machine: docs/images/links.
+pictures: build
+	$(BIN)/python docs/draw/links.py
 
 clean:
 	rm -rf $(VENV) target web/report/node_modules python/dumbbell/report/assets python/dumbbell/_core*.so
