@@ -71,7 +71,7 @@ class TestPage:
         text = visible(page(Run(BUSY.write(tmp_path / "run")), tmp_path))
         expected = "What befell packets Link Packets Dropped ECN-marked early bottleneck 100,000 35 10,000 (10.0 %)"
         assert expected in text
-        assert "What befell packets Link Packets Dropped tail bottleneck 100,000 35" in visible(page(run, tmp_path))
+        assert "What befell packets" not in visible(page(run, tmp_path)), "the table of links says it all"
 
     def test_changes_are_a_table(self, run: Run, tmp_path: Path) -> None:
         text = visible(page(Run(BUSY.write(tmp_path / "run")), tmp_path))

@@ -105,13 +105,19 @@ def _throughput(samples: Samples, known: Facts, varying: VaryingCapacity | None)
     tops = [largest, *(level.value for level in near), *([] if capacity is None else [_largest(capacity)])]
     factor, unit = words.rate_unit(max(tops))
     lines = samples.lines(Aligned(frame, width), 1 / factor)
-    if constant and largest > constant:
+    if _exceeds(frame, capacity if constant is None else constant):
         note += " Above capacity: a repaired loss has released what waited behind it."
     if capacity is not None:
         lines = (*lines, Line(capacity / factor, None, name="capacity", is_level=True))
     references = tuple(Reference(level.value / factor, level.label) for level in near)
     view = View("", frame["time_ns"] / 1e9, lines, note + far, references)
     return Panel("goodput_bps", factor, "Throughput", unit, (view,))
+
+
+def _exceeds(rates: pl.DataFrame, capacity: pl.Series | float | None) -> bool:
+    """Whether any flow was above it at a time."""
+    flows = rates.drop("time_ns")
+    return capacity is not None and any((flow > capacity).any() for flow in flows)
 
 
 def goodput(rows: pl.DataFrame, width_ns: int) -> pl.DataFrame:

@@ -148,11 +148,14 @@ _BEFELL: Final = (
 
 
 def befell(run: Run) -> Html:
-    """One row per link that did anything to packets but to deliver them; columns only for what occurred."""
+    """One row per link that did anything to packets but to deliver them; columns only for what occurred.
+
+    Nothing where the table of links says it all: full buffers and losses.
+    """
     rows = [(row, {**row, **row["drops_by_reason"]}) for row in summary_list(run, "links")]
     columns = [(key, word) for key, word in _BEFELL if any(counts[key] for _, counts in rows)]
     touched = [(row, counts) for row, counts in rows if any(counts[key] for key, _ in columns)]
-    if not touched:
+    if {key for key, _ in columns} <= {"dropped-tail", "losses"}:
         return Html("")
     drops = sum(key.startswith("dropped-") for key, _ in columns)
     one = {"rowspan": "2", "scope": "col"} if drops else {"scope": "col"}
@@ -179,7 +182,7 @@ def befell(run: Run) -> Html:
             for row, counts in touched
         ),
     )
-    return join(el("h2", "What befell packets"), _table("What befell packets", head, body, len(touched)))
+    return join(el("h2", "What befell packets"), _table("What befell packets", head, body, len(touched), "fit"))
 
 
 def _counted(row: Mapping[str, Any], counts: Mapping[str, Any], key: str) -> str:
@@ -199,7 +202,7 @@ def changes(plots: Plots) -> Html:
             for one in plots.changes
         ),
     )
-    return join(el("h2", "Changes"), _table("Changes", head, body, len(plots.changes)))
+    return join(el("h2", "Changes"), _table("Changes", head, body, len(plots.changes), "fit"))
 
 
 def buffer_words(link: Link) -> str:
@@ -214,8 +217,8 @@ def _matters(row: Mapping[str, Any], plan: Link) -> bool:
     return bool(row.get("rate_bps") or plan.get("delay_ns") or row.get("drops") or row.get("losses"))
 
 
-def _table(label: str, head: Html, body: Html, n: int) -> Html:
-    kind = "wide tall" if n > _SCROLL_FROM else "wide"
+def _table(label: str, head: Html, body: Html, n: int, also: str = "") -> Html:
+    kind = " ".join(filter(None, ["wide", "tall" if n > _SCROLL_FROM else "", also]))
     return el(
         "div", el("table", head, body, aria_label=label), class_=kind, tabindex="0", role="region", aria_label=label
     )
