@@ -1,0 +1,206 @@
+mod change;
+mod serve;
+
+use std::collections::VecDeque;
+
+use units::{Duration, Time};
+
+use crate::chance::Chance;
+use crate::counters::Counters;
+use crate::delay::Line;
+use crate::loss::Losses;
+use crate::packet::{Fate, Packet, Passage};
+use crate::policer::Policer;
+use crate::queue::{Backlog, Discipline, Dropped, Item, Qdisc};
+use crate::random::Stream;
+use crate::service::Service;
+use crate::slots::Slots;
+
+/// A unidirectional link.
+///
+/// Drive it in the order of time: [`push`](Link::push) each packet at its arrival, then and at each
+/// [`next_event`](Link::next_event) [`poll`](Link::poll) until it has no more to say. What is due at a time happens
+/// before what arrives at that time.
+#[derive(Clone, Debug)]
+pub struct Link {
+    spec: plan::Link,
+    seed: u64,
+    now: Time,
+    loss_before: Losses,
+    duplication: Chance,
+    policer: Option<Policer>,
+    queue: Qdisc,
+    slots: Option<Slots>,
+    /// Taken from the queue in a slot, to be sent one after another.
+    aggregate: VecDeque<Item>,
+    service: Service,
+    in_service: Option<Item>,
+    service_began: Time,
+    line: Line,
+    corruption: Chance,
+    corrupted_bit: Stream,
+    loss_after: Losses,
+    /// Packets that the link is done with before they reached the other end.
+    dropped: Dropped,
+    counters: Counters,
+    /// What the capacity of former services differs from that of the present one.
+    capacity_offset: i64,
+    queue_bytes_max: u64,
+    busy: Duration,
+}
+
+impl Link {
+    /// An empty link. Its random streams follow from the run's seed and the link's name.
+    pub fn new(spec: &plan::Link, seed: u64) -> Link {
+        let element = |part: &str| format!("{}/{part}", spec.name);
+        let (twice, flip) = (spec.duplication.unwrap_or(NO_DUPLICATION), spec.corruption.unwrap_or(NO_CORRUPTION));
+        Link {
+            seed,
+            now: Time(i64::MIN),
+            loss_before: Losses::new(&spec.loss_before, seed, &element("loss-before")),
+            duplication: Chance::new(twice.probability, twice.correlation, seed, &element("duplication")),
+            policer: spec.policer.map(|policer| Policer::new(policer, Time::ZERO)),
+            queue: Qdisc::new(&spec.queue, spec.buffer, seed, &element("queue")),
+            slots: spec.slots.map(|slots| Slots::new(slots, Time::ZERO, seed, &element("slots"))),
+            aggregate: VecDeque::new(),
+            service: Service::new(spec, Time::ZERO),
+            in_service: None,
+            service_began: Time::ZERO,
+            line: Line::new(spec, seed),
+            corruption: Chance::new(flip.probability, flip.correlation, seed, &element("corruption")),
+            corrupted_bit: Stream::new(seed, &element("corrupted-bit")),
+            loss_after: Losses::new(&spec.loss_after, seed, &element("loss-after")),
+            dropped: Dropped::default(),
+            counters: Counters::default(),
+            capacity_offset: 0,
+            queue_bytes_max: 0,
+            busy: Duration::ZERO,
+            spec: spec.clone(),
+        }
+    }
+
+    /// A packet arrives. `true`: the link duplicates it, and wants a copy of its own by [`Link::push_copy`].
+    ///
+    /// `now` must not be before the time of an earlier call.
+    pub fn push(&mut self, packet: Packet, now: Time) -> bool {
+        self.serve_until(now);
+        self.counters.arrived_packets += 1;
+        self.counters.arrived_bytes += u64::from(packet.size + self.spec.overhead_bytes);
+        let item = self.arrival(packet, false, now);
+        let (lost, twice) = (self.loss_before.next(), self.duplication.next());
+        if lost {
+            self.dropped.refuse(item, Fate::LostBefore);
+            return false;
+        }
+        self.accept(item, now);
+        twice
+    }
+
+    /// The copy of a packet that was just pushed enters behind it.
+    pub fn push_copy(&mut self, packet: Packet, now: Time) {
+        self.counters.duplicated_packets += 1;
+        let item = self.arrival(packet, true, now);
+        self.accept(item, now);
+    }
+
+    /// The next packet that the link is done with by `now`: delivered, lost or dropped.
+    pub fn poll(&mut self, now: Time) -> Option<Passage> {
+        self.serve_until(now);
+        let passage = match self.dropped.0.pop_front() {
+            Some(dropped) => dropped,
+            None => self.line.pop(now)?,
+        };
+        self.counters.end(passage.fate);
+        if passage.fate == Fate::Delivered {
+            self.counters.delivered_bytes += u64::from(passage.packet.size + self.spec.overhead_bytes);
+            self.counters.reordered_packets += u64::from(passage.reordered);
+            self.counters.corrupted_packets += u64::from(passage.corruption.is_some());
+        }
+        Some(passage)
+    }
+
+    /// When something happens next if nothing arrives; [`Time::NEVER`] in an empty link.
+    pub fn next_event(&self) -> Time {
+        if !self.dropped.0.is_empty() {
+            return self.now;
+        }
+        let change = if self.in_service.is_some() { self.next_change() } else { Time::NEVER };
+        self.next_service().min(change).min(self.line.next())
+    }
+
+    /// What it has done.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// What waits now.
+    pub fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    /// How long the serializer was busy with packets that have left it.
+    pub fn busy(&self) -> Duration {
+        self.busy
+    }
+
+    /// Frames plus overhead that the link could have sent from the origin until `now`; `None` while it has no limit.
+    pub fn capacity_bytes(&mut self, now: Time) -> Option<u64> {
+        self.serve_until(now);
+        Some(self.service.capacity_bytes(now)?.saturating_add_signed(self.capacity_offset))
+    }
+
+    /// The most bytes that have waited since the last call.
+    pub fn take_queue_bytes_max(&mut self) -> u64 {
+        std::mem::replace(&mut self.queue_bytes_max, self.queue.backlog().bytes)
+    }
+
+    /// Packets that have not left, those that have come furthest first. To be asked after [`Link::poll`].
+    pub fn inside(&self) -> impl Iterator<Item = Passage> {
+        let serving = self.in_service.iter().chain(&self.aggregate).map(|item| item.passage);
+        self.line.inside().into_iter().chain(serving).chain(self.queue.inside()).map(|passage| Passage {
+            // Times in the future didn't happen.
+            departure: passage.departure.filter(|&at| at <= self.now),
+            delivery: None,
+            fate: Fate::Inside,
+            ..passage
+        })
+    }
+
+    fn arrival(&self, packet: Packet, duplicate: bool, now: Time) -> Item {
+        let Backlog { bytes: queue_bytes, packets: queue_packets } = self.queue.backlog();
+        let passage = Passage {
+            packet,
+            arrival: now,
+            queue_bytes,
+            queue_packets,
+            sojourn: None,
+            departure: None,
+            delivery: None,
+            fate: Fate::Inside,
+            mark: None,
+            duplicate,
+            reordered: false,
+            corruption: None,
+        };
+        Item { passage, bytes: packet.size + self.spec.overhead_bytes }
+    }
+
+    fn accept(&mut self, item: Item, now: Time) {
+        if !self.spec.up {
+            return self.dropped.refuse(item, Fate::DroppedDown);
+        }
+        if self.policer.as_mut().is_some_and(|policer| !policer.conforms(item.bytes, now)) {
+            return self.dropped.refuse(item, Fate::DroppedPoliced);
+        }
+        let free = self.in_service.is_none() && self.slots.is_none();
+        if free && self.queue.lets_pass() && !matches!(self.service, Service::Trace(_)) {
+            return self.start(item, now);
+        }
+        self.queue.enqueue(item, now, &mut self.dropped);
+        self.queue_bytes_max = self.queue_bytes_max.max(self.queue.backlog().bytes);
+        self.start_next(now);
+    }
+}
+
+const NO_DUPLICATION: plan::Duplication = plan::Duplication { probability: 0.0, correlation: 0.0 };
+const NO_CORRUPTION: plan::Corruption = plan::Corruption { probability: 0.0, correlation: 0.0 };

@@ -1,0 +1,154 @@
+//! How packets leave a link's queue: one by one at a rate, together in a slot, in pieces at opportunities.
+
+use units::{Duration, Time};
+
+use super::Link;
+use crate::packet::{Fate, Passage};
+use crate::queue::{Discipline, Item};
+use crate::service::{Service, Wire};
+use crate::slots::Slots;
+
+impl Link {
+    /// The next departure, slot or opportunity.
+    pub(super) fn next_service(&self) -> Time {
+        match &self.service {
+            Service::Wire(Wire { serializer, .. }) if self.in_service.is_some() => serializer.busy_until(),
+            Service::Trace(trace) if !self.is_idle() => trace.opportunities.next(),
+            _ => self.slots.as_ref().filter(|_| self.queue.backlog().packets > 0).map_or(Time::NEVER, Slots::next),
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.in_service.is_none() && self.aggregate.is_empty() && self.queue.backlog().packets == 0
+    }
+
+    pub(super) fn next_change(&self) -> Time {
+        match &self.service {
+            Service::Wire(wire) => wire.next_change(),
+            _ => Time::NEVER,
+        }
+    }
+
+    pub(super) fn serve_until(&mut self, now: Time) {
+        loop {
+            let (service, change) = (self.next_service(), self.next_change());
+            if service.min(change) > now {
+                break;
+            }
+            if change < service {
+                if let Service::Wire(wire) = &mut self.service {
+                    wire.change();
+                }
+            } else {
+                self.serve(service);
+            }
+        }
+        if let Some(slots) = &mut self.slots {
+            slots.skip_until(now);
+        }
+        if let Service::Trace(trace) = &mut self.service {
+            trace.opportunities.skip_until(now);
+        }
+        self.now = self.now.max(now);
+    }
+
+    fn serve(&mut self, at: Time) {
+        if let Service::Trace(trace) = &mut self.service {
+            let budget = trace.opportunities.take();
+            self.spend(budget, at);
+        } else if let Some(item) = self.in_service.take() {
+            self.depart(item, at);
+            self.start_next(at);
+            if let Some(slots) = self.slots.as_mut().filter(|_| self.in_service.is_none()) {
+                // Those that came while an aggregate was being sent are over.
+                slots.skip_until(at - Duration(1));
+            }
+        } else {
+            self.open_slot(at);
+        }
+    }
+
+    /// Packets leave at an opportunity, in pieces if need be.
+    fn spend(&mut self, mut budget: u64, at: Time) {
+        while budget > 0 {
+            if self.in_service.is_none() {
+                // An aggregate can be left from before an event brought the trace.
+                let Some(item) = self.aggregate.pop_front().or_else(|| self.take_from_queue(at)) else { break };
+                self.start(item, at);
+            }
+            let Service::Trace(trace) = &mut self.service else { break };
+            let sent = trace.left.min(budget);
+            trace.left -= sent;
+            budget -= sent;
+            if trace.left == 0
+                && let Some(item) = self.in_service.take()
+            {
+                self.depart(item, at);
+            }
+        }
+    }
+
+    /// As many packets as the slot has room for leave the queue together.
+    fn open_slot(&mut self, at: Time) {
+        let Some(slots) = &mut self.slots else { return };
+        slots.pass();
+        let slots = slots.clone();
+        let (mut packets, mut bytes) = (0, 0);
+        while slots.has_room(packets, bytes) {
+            let Some(item) = self.take_from_queue(at) else { break };
+            packets += 1;
+            bytes += u64::from(item.bytes);
+            self.aggregate.push_back(item);
+        }
+        self.start_next(at);
+    }
+
+    /// Start with what is next, if the link is free; without a limit, with all.
+    pub(super) fn start_next(&mut self, at: Time) {
+        while self.in_service.is_none() && !matches!(self.service, Service::Trace(_)) {
+            let next = match self.aggregate.pop_front() {
+                None if self.slots.is_none() => self.take_from_queue(at),
+                taken => taken,
+            };
+            let Some(item) = next else { break };
+            self.start(item, at);
+        }
+    }
+
+    fn take_from_queue(&mut self, at: Time) -> Option<Item> {
+        let mut item = self.queue.dequeue(at, &mut self.dropped)?;
+        item.passage.sojourn = Some(item.sojourn(at));
+        Some(item)
+    }
+
+    pub(super) fn start(&mut self, mut item: Item, at: Time) {
+        item.passage.sojourn.get_or_insert(Duration::ZERO);
+        match &mut self.service {
+            Service::Immediate => return self.depart(item, at),
+            Service::Wire(wire) => {
+                wire.serializer.send(item.bytes, at);
+            }
+            Service::Trace(trace) => trace.left = u64::from(item.bytes),
+        }
+        self.service_began = at;
+        self.in_service = Some(item);
+    }
+
+    fn depart(&mut self, item: Item, at: Time) {
+        let mut passage = item.passage;
+        if !matches!(self.service, Service::Immediate) {
+            self.busy = self.busy + (at - self.service_began);
+        }
+        let index = self.counters.departed_packets;
+        self.counters.departed_packets += 1;
+        self.counters.departed_bytes += u64::from(item.bytes);
+        self.counters.marked_packets += u64::from(passage.mark.is_some());
+        let (lost, flipped) = (self.loss_after.next(), self.corruption.next());
+        passage.departure = Some(at);
+        passage.corruption = flipped.then(|| (self.corrupted_bit.at(index) >> 32) as u32);
+        passage.fate = if lost { Fate::LostAfter } else { Fate::Delivered };
+        if let Err(passage) = self.line.send(passage, at) {
+            self.dropped.0.push_back(Passage { fate: Fate::DroppedDelayLine, delivery: None, ..passage });
+        }
+    }
+}
