@@ -148,7 +148,7 @@ def queue(run: dumbbell.Run) -> Figure:
 
 
 PANELS: dict[str, Callable[[dumbbell.Run], Figure]] = {
-    **dict.fromkeys(["rate-steps", "rate-ramp", "rate-trace", "policer", "delay-line", "flap"], rate),
+    **dict.fromkeys(["rate-steps", "rate-ramp", "rate-csv", "rate-trace", "policer", "delay-line", "flap"], rate),
     **dict.fromkeys(
         ["slots", "jitter-uniform", "jitter-normal", "jitter-pareto", "jitter-correlated", "reorder"], delay
     ),
