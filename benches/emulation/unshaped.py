@@ -56,6 +56,7 @@ def main() -> None:
         "name": "unshaped",
         "duration": f"{options.seconds} s",
         "topology": {"kind": "path", "rtt": "0 ms", "bottleneck": {"rate": "unlimited", "buffer": "unlimited"}},
+        "emulate": {"path": "wire"},
         "flows": [{"from": "h1", "to": "h2", "cc": "cubic"}],
     }
     rates, costs, plain = [], [], []

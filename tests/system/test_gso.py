@@ -120,6 +120,13 @@ def test_udp_bursts_are_taken_apart_too(here: Place) -> None:
     assert packets["payload_bytes"].value_counts().sort("payload_bytes").rows() == [(100, 40), (1200, 40 * 19)]
 
 
+def test_an_ordinary_user_can_take_it(ordinary: Place) -> None:
+    run = ordinary.run(path(flow(cc="cubic"), rate="100 Mbit/s", more=GSO))
+    assert_accounted_for(run)
+    crossed_in_bursts(run)
+    assert run.summary["flows"][0]["received_bytes"] > 1_000_000
+
+
 @pytest.mark.parametrize("cc", ["cubic", "bbr"])
 def test_both_paths_give_the_same_goodput(here: Place, cc: str) -> None:
     goodput = {}

@@ -8,14 +8,21 @@ use plan::EmulatePath;
 
 use crate::gso::Vnet;
 
-/// Bytes of a ring slot on the wire path: header, address and a frame of 1514 bytes.
-const WIRE_SLOT: u32 = 2048;
-/// The same on the GSO path: of a burst.
-const BURST_SLOT: u32 = 2048 + BURST_BYTES;
-/// The longest burst: an IPv4 packet is no longer.
-const BURST_BYTES: u32 = 65536;
-/// Bytes of a physically contiguous part of the ring. 256 KiB can be found in a fragmented memory too.
-const BLOCK: u32 = 256 * 1024;
+/// Bytes of the ring's parts.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// Header, address and a frame.
+    slot: u32,
+    /// Holds whole slots. The kernel would like it to be physically contiguous.
+    block: u32,
+    /// Before each frame.
+    vnet: usize,
+}
+
+/// Frames of 1514 bytes. 256 KiB can be found in a fragmented memory too.
+const WIRE: Layout = Layout { slot: 2048, block: 256 * 1024, vnet: 0 };
+/// Frames as long as an IPv4 packet can be; 15 of them make good use of a block.
+const GSO: Layout = Layout { slot: 66 * 1024, block: 1024 * 1024, vnet: Vnet::BYTES };
 
 /// A packet in the ring, valid until [`Ring::release`].
 pub(crate) struct Captured<'a> {
@@ -41,18 +48,19 @@ pub(crate) struct Ring {
     socket: OwnedFd,
     memory: NonNull<u8>,
     bytes: usize,
-    slot_bytes: u32,
+    layout: Layout,
     slots: u32,
-    slots_per_block: u32,
-    /// Bytes before each frame.
-    vnet_bytes: usize,
     next: u32,
 }
 
 impl Ring {
     /// Open a ring of about `bytes` in the calling thread's network namespace.
     pub(crate) fn open(bytes: u64, path: EmulatePath) -> Result<Ring> {
-        let blocks = (bytes / u64::from(BLOCK)).max(1) as u32;
+        let layout = match path {
+            EmulatePath::Wire => WIRE,
+            EmulatePath::Gso => GSO,
+        };
+        let blocks = (bytes / u64::from(layout.block)).max(1) as u32;
         // Protocol 0 for now: nothing arrives before the ring is there.
         // SAFETY: plain system call; the descriptor is owned from here on.
         let socket = unsafe {
@@ -63,24 +71,20 @@ impl Ring {
         set(&socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))
             .context("asking for ring version 2")?;
         set(&socket, libc::PACKET_IGNORE_OUTGOING, &1i32).context("ignoring outgoing packets")?;
-        let (slot_bytes, vnet_bytes) = match path {
-            EmulatePath::Wire => (WIRE_SLOT, 0),
-            EmulatePath::Gso => {
-                // Before there is a ring: its slots have room for the header or not.
-                set(&socket, libc::PACKET_VNET_HDR, &1i32).context("asking for virtio-net headers")?;
-                (BURST_SLOT, Vnet::BYTES)
-            }
-        };
-        let slots_per_block = BLOCK / slot_bytes;
+        if path == EmulatePath::Gso {
+            // Before there is a ring: its slots have room for the header or not.
+            set(&socket, libc::PACKET_VNET_HDR, &1i32).context("asking for virtio-net headers")?;
+        }
         let request = libc::tpacket_req {
-            tp_block_size: BLOCK,
+            tp_block_size: layout.block,
             tp_block_nr: blocks,
-            tp_frame_size: slot_bytes,
-            tp_frame_nr: blocks * slots_per_block,
+            tp_frame_size: layout.slot,
+            tp_frame_nr: blocks * (layout.block / layout.slot),
         };
-        set(&socket, libc::PACKET_RX_RING, &request)
-            .with_context(|| format!("making a packet ring of {} KiB", u64::from(blocks) * u64::from(BLOCK) / 1024))?;
-        let bytes = blocks as usize * BLOCK as usize;
+        set(&socket, libc::PACKET_RX_RING, &request).with_context(|| {
+            format!("making a packet ring of {} KiB", u64::from(blocks) * u64::from(layout.block) / 1024)
+        })?;
+        let bytes = blocks as usize * layout.block as usize;
         // SAFETY: maps the ring just made.
         let memory = unsafe {
             libc::mmap(
@@ -95,7 +99,7 @@ impl Ring {
         ensure!(memory != libc::MAP_FAILED, "mapping the packet ring: {}", std::io::Error::last_os_error());
         let memory = NonNull::new(memory.cast::<u8>()).expect("mmap returns no null");
         let slots = request.tp_frame_nr;
-        let ring = Ring { socket, memory, bytes, slot_bytes, slots, slots_per_block, vnet_bytes, next: 0 };
+        let ring = Ring { socket, memory, bytes, layout, slots, next: 0 };
         ring.listen()?;
         Ok(ring)
     }
@@ -131,7 +135,7 @@ impl Ring {
             let h = header.read_volatile();
             let address = slot.add(tpacket_align(size_of::<libc::tpacket2_hdr>())).cast::<libc::sockaddr_ll>().read();
             let frame = slot.add(usize::from(h.tp_mac));
-            let vnet = match self.vnet_bytes {
+            let vnet = match self.layout.vnet {
                 0 => Vnet::default(),
                 before => Vnet::from_bytes(frame.sub(before).cast::<[u8; Vnet::BYTES]>().read()),
             };
@@ -171,8 +175,9 @@ impl Ring {
     }
 
     fn slot(&self, index: u32) -> *mut u8 {
-        let block = (index / self.slots_per_block) as usize * BLOCK as usize;
-        let offset = (index % self.slots_per_block) as usize * self.slot_bytes as usize;
+        let per_block = self.layout.block / self.layout.slot;
+        let block = (index / per_block) as usize * self.layout.block as usize;
+        let offset = (index % per_block) as usize * self.layout.slot as usize;
         // SAFETY: index < slots.
         unsafe { self.memory.as_ptr().add(block + offset) }
     }
