@@ -46,6 +46,7 @@ format:
 # Minutes, on an idle machine; the results belong into docs/explanation/fidelity.md.
 bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.fidelity
+	$(BIN)/python -m benches.conformance
 	$(BIN)/python -m benches.emulation.links
 	$(BIN)/python -m benches.emulation.unshaped
 	$(BIN)/python -m benches.emulation.cost

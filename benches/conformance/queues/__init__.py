@@ -1,0 +1,31 @@
+"""Queue disciplines, one to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from benches.conformance.queues.base import Queue
+from benches.conformance.queues.codel import Codel
+from benches.conformance.queues.dualpi2 import DualPi2
+from benches.conformance.queues.fifo import DropHead, DropTail
+from benches.conformance.queues.fq import Fq
+from benches.conformance.queues.fq_codel import FqCodel
+from benches.conformance.queues.pie import Pie
+from benches.conformance.queues.red import Red
+
+KINDS: dict[str, Callable[..., Queue]] = {
+    "drop-tail": DropTail,
+    "drop-head": DropHead,
+    "codel": Codel,
+    "fq-codel": FqCodel,
+    "fq": Fq,
+    "pie": Pie,
+    "red": Red,
+    "dualpi2": DualPi2,
+}
+
+
+def queue(link: dict[str, Any], seed: int) -> Queue:
+    """A link's queue, empty."""
+    return KINDS[link["queue"]["kind"]](link, seed)
