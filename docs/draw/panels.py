@@ -28,6 +28,11 @@ def _axes(y: str, x: str = "time [s]", height: float = 2.3) -> tuple[Figure, Axe
     return figure, axes
 
 
+def _legend(figure: Figure, axes: Axes) -> None:
+    """Above the axes, where no data are."""
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper right", frameon=False, ncols=4, markerscale=2)
+
+
 def _over(run: dumbbell.Run) -> pl.DataFrame:
     """Passages over the bottleneck, by arrival."""
     here = run.packets.filter(pl.col("link") == "bottleneck")
@@ -54,7 +59,7 @@ def rate(run: dumbbell.Run) -> Figure:
                 label=words,
             )
     axes.set_ylim(0)
-    axes.legend(loc="lower left", frameon=False, ncols=2)
+    _legend(figure, axes)
     return figure
 
 
@@ -67,7 +72,7 @@ def goodput(run: dumbbell.Run) -> Figure:
     axes.axhline(configured / 1e6, color=GREY, lw=4, label="rate of the link")
     axes.plot(bins["departure_ns"] / 1e9, bins["size_bytes"] * 8e9 / BIN_NS / 1e6, color=BLUE, label="frames")
     axes.set_ylim(0)
-    axes.legend(loc="lower left", frameon=False, ncols=2)
+    _legend(figure, axes)
     return figure
 
 
@@ -77,7 +82,8 @@ def delay(run: dumbbell.Run) -> Figure:
     packets = _over(run).filter(pl.col("fate") == "delivered")
     overtook = packets["reordered"]
     milliseconds = (packets["delivery_ns"] - packets["arrival_ns"]) / 1e6
-    axes.plot(packets["seconds"].filter(~overtook), milliseconds.filter(~overtook), ".", ms=2.5, color=BLUE)
+    kept = packets["seconds"].filter(~overtook)
+    axes.plot(kept, milliseconds.filter(~overtook), ".", ms=2.5, color=BLUE, label="kept their place")
     if overtook.any():
         axes.plot(
             packets["seconds"].filter(overtook),
@@ -87,7 +93,7 @@ def delay(run: dumbbell.Run) -> Figure:
             color=ORANGE,
             label="overtook others",
         )
-        axes.legend(loc="upper right", frameon=False)
+        _legend(figure, axes)
     axes.set_ylim(0)
     return figure
 
@@ -143,7 +149,7 @@ def queue(run: dumbbell.Run) -> Figure:
             label=f"{len(marks)} marks",
         )
     axes.set_ylim(0, top * 1.05)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper right", frameon=False, ncols=4, markerscale=2)
+    _legend(figure, axes)
     return figure
 
 
