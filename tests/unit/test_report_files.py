@@ -232,6 +232,7 @@ def test_words() -> None:
     assert [words.size(375_000), words.size(1.5e6)] == ["375 kB", "1.5 MB"]
     assert [words.seconds(20), words.seconds(0.005), words.seconds(0.0002)] == ["20 s", "5 ms", "200 µs"]
     assert [words.count(1, "packet"), words.count(164312, "packet")] == ["1 packet", "164,312 packets"]
+    assert [words.share(share) for share in (0.9734, 0, 0.00017)] == ["97.3 %", "0.0 %", "0.017 %"]
     assert words.listed(["a", "b", "c"]) == "a, b and c"
 
 

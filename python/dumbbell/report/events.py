@@ -55,7 +55,7 @@ def events(run: Run, groups: Sequence[Group], samples: pl.DataFrame | None) -> F
     if run.has("packets"):
         by_kind = _of_packets(run)
         per_flow += by_kind
-        source = "Drops, losses and ECN marks: every packet that met one at a link, at its arrival there"
+        source = "Drops, losses and ECN marks: every packet that met one, as it left a link's queue or was refused"
         source += f" ({words.listed(kind.word for kind in by_kind)})." if by_kind else "; there was none."
     elif run.has("links"):
         by_kind = _of_links(run)
@@ -74,6 +74,11 @@ def events(run: Run, groups: Sequence[Group], samples: pl.DataFrame | None) -> F
     return Found(tuple(found), note, kinds, tuple(kind.key for kind in per_flow))
 
 
+def left_queue_ns() -> pl.Expr:
+    """When a row of `packets` left the queue, or was refused."""
+    return pl.col("arrival_ns") + pl.col("sojourn_ns").fill_null(0)
+
+
 def retransmissions(samples: pl.DataFrame) -> pl.DataFrame:
     """Growth of each socket's counter: `time_ns`, `flow`, `count`."""
     counter = pl.col("retransmitted_segments").cast(pl.Int64)
@@ -90,7 +95,7 @@ def _of_packets(run: Run) -> dict[Kind, pl.DataFrame]:
     rows = (
         run.scan("packets")
         .filter(pl.col("mark").is_not_null() | (pl.col("fate").cast(pl.String).is_in(list(REASONS))))
-        .select(time_ns="arrival_ns", flow=pl.col("flow").cast(pl.String), count=pl.lit(1, pl.Int64), kind=kind)
+        .select(time_ns=left_queue_ns(), flow=pl.col("flow").cast(pl.String), count=pl.lit(1, pl.Int64), kind=kind)
         .collect()
     )
     parts = rows.partition_by("kind", as_dict=True, include_key=False)

@@ -12,7 +12,7 @@ from dumbbell.analysis.history import History, is_steady
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.decimate import Thinned, envelope, extremes, round_width_ns
-from dumbbell.report.events import REASONS
+from dumbbell.report.events import REASONS, left_queue_ns
 from dumbbell.report.facts import Facts, Link, buffer_bytes
 from dumbbell.report.levels import split
 from dumbbell.report.model import Group, Line, Marks, Panel, Reference, SecondAxis, View
@@ -83,7 +83,6 @@ def _queue(run: Run, link: Link, history: History) -> View | None:
 
 def _marks(packets: pl.LazyFrame, span: int) -> tuple[tuple[Marks, ...], str]:
     """Drops by the link itself, and ECN marks, as each packet left the queue or was refused; and how many, in words."""
-    at = pl.col("arrival_ns") + pl.col("sojourn_ns").fill_null(0)
     fate = pl.col("fate").cast(pl.String)
     dropped = packets.filter(fate.str.starts_with("dropped-"))
     marked = packets.filter(pl.col("mark").is_not_null() & pl.col("departure_ns").is_not_null())
@@ -93,7 +92,7 @@ def _marks(packets: pl.LazyFrame, span: int) -> tuple[tuple[Marks, ...], str]:
     note = f" Triangles: drops ({said})." if said else ""
     note += f" Ticks below: {words.count(n_marked, 'ECN mark')}." if n_marked else ""
     found = (("drop", dropped), ("mark", marked))
-    return tuple(Marks(kind, _sparse(rows.select(t=at), span)) for kind, rows in found), note
+    return tuple(Marks(kind, _sparse(rows.select(t=left_queue_ns()), span)) for kind, rows in found), note
 
 
 def _sparse(times: pl.LazyFrame, span: int) -> pl.Series:
@@ -107,7 +106,7 @@ def _sojourn(run: Run, link: Link, groups: Sequence[Group]) -> View | None:
     """In ms, a line per flow."""
     left = run.scan("packets").filter((pl.col("link") == link["name"]) & pl.col("departure_ns").is_not_null())
     rows = left.select(
-        time_ns=pl.col("arrival_ns") + pl.col("sojourn_ns"),
+        time_ns=left_queue_ns(),
         flow=pl.col("flow").cast(pl.String),
         v=pl.col("sojourn_ns") / 1e6,
     ).collect()

@@ -44,8 +44,10 @@ def seconds(s: float) -> str:
 
 
 def share(value: float | None) -> str:
-    """`97.3 %` of a value between 0 and 1."""
-    return UNKNOWN if value is None else f"{value:.1%}".replace("%", " %")
+    """`97.3 %` of a value between 0 and 1; `0.017 %` of one that would vanish."""
+    if value is None:
+        return UNKNOWN
+    return f"{100 * value:.2g} %" if 0 < value < 0.001 else f"{100 * value:.1f} %"
 
 
 def count(n: int | None, noun: str = "") -> str:
