@@ -132,7 +132,7 @@ impl Emulator {
                 self.urgency.adapt(now);
                 self.patience.adapt(now, self.driver.left);
                 self.ring_drops += self.ring.take_drops()?;
-                if self.poll(0)? {
+                if self.poll(0, false)? {
                     return Ok(());
                 }
             }
@@ -213,6 +213,9 @@ impl Emulator {
         };
         let due = due.min(self.driver.next_handover(hold)).min(self.next_tick).min(self.next_resync);
         let now = self.clock.now();
+        // What arrives is not delivered before it arrives: it may wait, too, and need not wake us.
+        let arrivals = hold == Duration::ZERO;
+        let due = if arrivals { due } else { due.min(now + hold) };
         let spin = (self.sleep.margin().as_nanos() - self.patience.span().as_nanos()).max(0);
         let spare = (due - now).as_nanos() - spin;
         if spare <= 0 {
@@ -222,7 +225,7 @@ impl Emulator {
             }
             return Ok(false);
         }
-        let stop = self.poll(spare)?;
+        let stop = self.poll(spare, arrivals)?;
         let late = self.clock.now() - (now + Duration(spare));
         // Negative: a packet or a word came first.
         if late >= Duration::ZERO {
@@ -236,11 +239,13 @@ impl Emulator {
         Duration((self.patience.span().as_nanos() - self.sleep.margin().as_nanos()).max(0))
     }
 
-    /// Sleep for at most `ns`, or until a packet or a word on `control`.
-    fn poll(&self, ns: i64) -> Result<bool> {
+    /// Sleep for at most `ns`, or until a word on `control` or, if `arrivals` count, a packet.
+    fn poll(&self, ns: i64, arrivals: bool) -> Result<bool> {
         use std::os::fd::AsFd;
         let fd = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        let mut fds = [fd(self.ring.as_fd().as_raw_fd()), fd(self.control.as_raw_fd())];
+        // A negative descriptor is passed over.
+        let ring = if arrivals { self.ring.as_fd().as_raw_fd() } else { -1 };
+        let mut fds = [fd(ring), fd(self.control.as_raw_fd())];
         let timeout = libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 };
         // SAFETY: valid descriptors and timeout.
         let ready = unsafe { libc::ppoll(fds.as_mut_ptr(), 2, &timeout, std::ptr::null()) };
