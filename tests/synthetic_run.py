@@ -231,10 +231,13 @@ class _Fluid:
                 "ecn": np.where(marked, "ce", "ect0" if self.spec.marked_share else "not-ect"),
                 "mark": pl.Series(np.where(marked, "early", "")).replace("", None),
                 "duplicate": False,
-                "reordered": False,
+                "reordered": None,
                 "corrupted": False,
             }
-        ).with_columns(departure_ns=pl.when(pl.col("fate") == "delivered").then("departure_ns"))
+        ).with_columns(
+            departure_ns=pl.when(pl.col("fate") == "delivered").then("departure_ns"),
+            sojourn_ns=pl.when(pl.col("fate") != "dropped-tail").then("sojourn_ns"),
+        )
         return _complete(frame, "packets")
 
     def summary(self) -> dict[str, Any]:

@@ -18,6 +18,12 @@ from dumbbell.records import Run
 QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
 
 
+CODEL = {
+    **{"kind": "fq-codel", "target_ns": 5_000_000, "interval_ns": 100_000_000, "quantum_bytes": 1514, "flows": 1024},
+    **{"ecn": True, "ce_threshold_ns": None},
+}
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -36,6 +42,13 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "invalid": Synthetic(verdict="invalid", checks=[*CHECKS[1:], LATE]),
         "links": Synthetic(packets=False),
         "hostile": Synthetic(name='</script><script>document.title="hacked"</script>'),
+        "busy": Synthetic(
+            queue=CODEL,
+            dropped_as=("dropped-early", "dropped-tail"),
+            marked_share=0.02,
+            slow_from_s=12,
+            events=((5, {"delay_ns": 20_000_000}), (15, {"up": False}), (15.5, {})),
+        ),
         "many": Synthetic(ccs=("cubic", "bbr") * 500, duration_s=10, sample_s=0.05, stagger_s=0.001),
     }
     return {
@@ -89,11 +102,11 @@ def drag(page: Page, plot: int, start: float, end: float) -> None:
     page.mouse.up()
 
 
-@pytest.mark.parametrize("name", ["valid", "invalid", "links", "many"])
+@pytest.mark.parametrize(("name", "plots"), [("valid", 6), ("invalid", 6), ("links", 6), ("busy", 7), ("many", 6)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_opens_offline_and_silently(open_report: Any, name: str, scheme: str) -> None:
+def test_opens_offline_and_silently(open_report: Any, name: str, plots: int, scheme: str) -> None:
     opened = open_report(name, scheme=scheme)
-    assert opened.page.locator(".plot canvas").count() == 6
+    assert opened.page.locator(".plot canvas").count() == plots
     assert opened.complaints == []
     assert [url for url in opened.requests if not url.startswith(("file:", "data:"))] == []
     assert len([url for url in opened.requests if url.startswith("file:")]) == 1
@@ -206,7 +219,45 @@ def test_plots_have_names_and_descriptions_for_screen_readers(open_report: Any) 
     page = open_report("valid").page
     labels = [canvas.get_attribute("aria-label") or "" for canvas in page.locator(".canvas").all()]
     assert labels[1].startswith("Congestion window in packets over 20 s: f1 cubic from 10.0 to 509")
-    assert "25 drops" in labels[5]
+    assert "25 tail" in labels[5]
+
+
+def test_what_befell_packets_has_a_lane_for_each_reason(open_report: Any) -> None:
+    page = open_report("busy").page
+    label = page.locator(".canvas").nth(6).get_attribute("aria-label") or ""
+    assert label.startswith("What befell packets over time. f1: 11 tail, 14 early, ")
+    drag(page, 6, 0.769, 0.769)
+    assert "marked, 2 resent; f2: " in page.get_by_label("What befell packets at the crosshair").inner_text()
+
+
+def test_a_capacity_that_changes_is_a_curve_with_a_name_and_a_value(open_report: Any) -> None:
+    page = open_report("busy").page
+    drag(page, 0, 0.7, 0.7)
+    values = page.locator('[data-plot="goodput_bps"] .values div').all_inner_texts()
+    assert [" ".join(value.split()) for value in values][2] == "capacity 25.0"
+    page.locator("button.flow").nth(0).click()
+    assert page.locator('[data-plot="goodput_bps"] .values .hidden').count() == 1, "the capacity stays"
+
+
+def test_waits_have_a_curve_per_flow(open_report: Any) -> None:
+    opened = open_report("busy")
+    values = opened.page.locator('[data-plot="sojourn_ms"] .values div').all_inner_texts()
+    assert [value.strip() for value in values] == ["f1 cubic", "f2 bbr"]
+    whole = opened.drawn()
+    opened.page.locator("button.flow").nth(1).click()
+    changed = [before != after for before, after in zip(whole, opened.drawn(), strict=True)]
+    assert changed == [True, True, True, False, True, True, True]
+
+
+def test_changes_of_the_plan_are_drawn_in_every_plot(browser: Browser, tmp_path: Path) -> None:
+    """The same run, but for the events that the plan names."""
+    drawn = []
+    for name, events in (("with", ((5, {"overhead_bytes": 4}),)), ("without", ())):
+        run = Run(Synthetic(events=events).write(tmp_path / name))
+        opened = Opened(browser, report.write_html(run, tmp_path / f"{name}.html"))
+        drawn.append(opened.drawn())
+        opened.close()
+    assert all(one != other for one, other in zip(*drawn, strict=True))
 
 
 def test_printing_shows_the_plots_on_white(open_report: Any) -> None:
