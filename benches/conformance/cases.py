@@ -20,7 +20,7 @@ def udp(rate: str, **keys: Any) -> dict[str, Any]:
 
 
 # No two flows have packets of one size in cases of several queues: which of two that are equally long is dropped from
-# is a matter of hashes, which the record does not have.
+# is a matter of hashes, which the record does not have. For the same reason there are many more queues than flows.
 BURSTS = udp("60 Mbit/s", start="1 s", stop="1200 ms")
 """For a while faster than the link."""
 
@@ -107,13 +107,19 @@ CASES = [
     ),
     Case(
         "FQ-CoDel",
-        {"queue": "fq-codel", "buffer": "200 packets"},
+        {"queue": {"kind": "fq-codel", "flows": 65536}, "buffer": "200 packets"},
         [ECN, {**BURSTS, "payload": "1400 B"}, udp("1 Mbit/s", payload="100 B")],
         expects=("dropped-head", "dropped-early", "marked early"),
     ),
     Case(
+        "FQ-CoDel, thin flows",
+        {"queue": {"kind": "fq-codel", "flows": 65536, "interval": "20 ms"}, "buffer": "1 MB", "rate": "5 Mbit/s"},
+        [CUBIC, CUBIC, CUBIC, CUBIC, udp("300 kbit/s", payload="100 B"), udp("1 Mbit/s")],
+        expects=("dropped-early",),
+    ),
+    Case(
         "FQ",
-        {"queue": {"kind": "fq", "quantum": "700 B"}, "buffer": "60 kB"},
+        {"queue": {"kind": "fq", "quantum": "700 B", "flows": 65536}, "buffer": "60 kB"},
         [CUBIC, {**BURSTS, "payload": "1400 B"}, udp("1 Mbit/s", payload="100 B")],
         expects=("dropped-tail", "dropped-head"),
     ),

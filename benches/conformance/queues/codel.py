@@ -51,8 +51,8 @@ class Control:
             if packet is None:
                 self._first_above = None
                 return None, False
-            # "maxpacket" of the first description: with less than one packet behind it there is no standing queue.
-            if now - packet.arrival < spec["target_ns"] or self.bytes + packet.size <= mtu:
+            # `bytes()` is what is left behind the packet; `maxpacket` is the largest that ever came.
+            if now - packet.arrival < spec["target_ns"] or self.bytes <= mtu:
                 self._first_above = None
                 return packet, False
             if self._first_above is None:
