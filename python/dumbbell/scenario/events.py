@@ -58,15 +58,20 @@ class Event(LinkKeys):
         if self.down_for is None:
             yield self.at, self
             return
-        last = end if self.until is None else min(self.until, end - 1) + 1
-        for at in range(self.at, last, self.every) if self.every else [self.at]:
+        for at in self._failures(end):
             yield Time(at), LinkKeys(up=False)
             if at + self.down_for < end:
                 yield Time(at + self.down_for), LinkKeys(up=True)
 
     def count(self, end: int) -> int:
         """How many changes there are, at most."""
-        return 1 if self.down_for is None else 2 * (1 if self.every is None else -(-(end - self.at) // self.every))
+        return 1 if self.down_for is None else 2 * len(self._failures(end))
+
+    def _failures(self, end: int) -> Sequence[int]:
+        """When the link goes down."""
+        if self.every is None:
+            return [self.at]
+        return range(self.at, end if self.until is None else min(self.until + 1, end), self.every)
 
 
 @dataclass(frozen=True)
