@@ -63,6 +63,45 @@ def test_compose_without_packets(directory: Path) -> None:
     assert "record.packets" in error.value.hint
 
 
+def test_waits_that_the_links_counters_do_not_tell_are_none(directory: Path) -> None:
+    """Without packets: another order than that of arrival, or a rate that changes."""
+    (directory / "packets.parquet").unlink()
+    link = known_run.PLAN["links"][0]
+    for changed in (link | {"queue": {"kind": "fq"}}, link | {"rate_bps": 5_000_000}):
+        plan = known_run.PLAN | {"events": [{"at_ns": 10**9, "link": changed}]}
+        write_json(directory / "plan.json", plan)
+        compose(dumbbell.open(directory), {})
+        assert dumbbell.open(directory).summary["links"][0]["queue_ms"] is None
+
+
+def test_compose_counts_by_reason(tmp_path: Path) -> None:
+    files = known_run.engine_output()
+    account = files["emulator.json"]["links"][0]
+    account["dropped"] |= {"dropped-early": 30, "dropped-tail": 4}
+    account |= {"marked": 9, "duplicated": 40, "reordered": 2, "corrupted": 1, "lost_before": 5, "lost_after": 1}
+    odd = pl.col("packet") % 2 == 1
+    files["packets.parquet"] = files["packets.parquet"].with_columns(
+        ecn=pl.when(odd)
+        .then(pl.lit("not-ect"))
+        .when(pl.col("packet") < 400)
+        .then(pl.lit("ce"))
+        .otherwise(pl.lit("ect0"))
+    )
+    compose(dumbbell.open(known_run.make(tmp_path / "run", files=files)), {})
+    run = dumbbell.open(tmp_path / "run")
+    link = run.summary["links"][0]
+    assert (link["drops"], link["losses"]) == (34, 6)
+    assert {reason: n for reason, n in link["drops_by_reason"].items() if n} == {"dropped-early": 30, "dropped-tail": 4}
+    assert [link[key] for key in ("marks", "duplicates", "reordered", "corrupted")] == [9, 40, 2, 1]
+    first, second = run.summary["flows"]
+    assert (first["ce_packets"], second["ce_packets"], second["ce_share"]) == (200, None, None)
+    assert first["ce_share"] == pytest.approx(200 / (known_run.PACKETS / 2), rel=0.01)
+    assert first["queue_ms"]["p50"] == pytest.approx(5 - 1.2112)
+    assert run.flows["queue_p95_ms"].to_list() == pytest.approx([3.7888, 3.7888])
+    assert run.flows["ce_packets"].to_list() == [200, None]
+    assert run.summary["path"] == "wire"
+
+
 def test_one_flow_has_no_jain_index(tmp_path: Path) -> None:
     files = known_run.engine_output()
     plan = known_run.PLAN | {"flows": known_run.PLAN["flows"][:1]}

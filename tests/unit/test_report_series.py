@@ -228,6 +228,19 @@ def test_capacity_follows_the_rate_and_is_0_while_the_link_is_down(busy: Run) ->
     assert {at: capacity[at] for at in expected} == pytest.approx(expected, rel=0.01)
 
 
+def test_there_is_no_capacity_while_there_is_no_limit(busy: Run, tmp_path: Path) -> None:
+    directory = BUSY.write(tmp_path / "run")
+    rows = pl.read_parquet(directory / "links.parquet")
+    unlimited = pl.col("time_ns").is_between(2 * 10**9, 4 * 10**9)
+    rows.with_columns(capacity_bytes=pl.when(~unlimited).then("capacity_bytes")).write_parquet(
+        directory / "links.parquet"
+    )
+    view = panel(build(Run(directory)), "Throughput").views[0]
+    capacity = dict(zip(view.time_s.round(3), view.lines[-1].values, strict=True))
+    assert capacity[3.05] is None
+    assert capacity[1.05] == capacity[5.05] == pytest.approx(100, rel=0.01)
+
+
 def test_waits_have_a_panel_where_bytes_do_not_tell_them(busy: Run, plots: Plots) -> None:
     assert [panel.title for panel in build(busy).panels][3:5] == ["Queue", "Queueing delay"]
     assert panel(build(busy), "Queue").views[0].second is None

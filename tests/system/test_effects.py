@@ -1,0 +1,62 @@
+"""What links do to packets, from the record of each packet up to the figures and to what hosts see of it."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from harness import Place
+from scenarios import checks, flow, link, path
+
+ALL = """buffer = "20 packets", queue = { kind = "drop-tail", ce_threshold = "10 packets" }, loss = "2 %", \
+duplicate = "2 %", corrupt = "2 %", reorder = "2 %", jitter = "2 ms", overhead = "4 B" """
+SLOWER = """
+[[events]]
+at = "700 ms"
+rate = "5 Mbit/s"
+overhead = "24 B"
+
+[[events]]
+at = "1100 ms"
+down_for = "50 ms"
+"""
+STANDS = ("conservation", "packet-log", "interfaces", "rtt-floor", "udp-hosts", "offloads")
+
+
+def test_everything_at_once_adds_up(here: Place) -> None:
+    stream = flow(protocol="udp", rate="8 Mbit/s", ecn="ect0", stop="1300 ms", id="stream")
+    run = here.run(path(flow(cc="cubic"), stream, bottleneck=ALL) + SLOWER)
+    assert {name: checks(run)[name]["verdict"] for name in STANDS} == dict.fromkeys(STANDS, "valid")
+    # A loaded machine may be late, and then says so.
+    assert checks(run)["rate"]["verdict"] != "invalid", checks(run)["rate"]
+    packets = run.packets.filter(pl.col("link") == "bottleneck")
+    bottleneck = link(run)
+    fates = dict(packets["fate"].cast(pl.String).value_counts().iter_rows())
+    reasons = {fate: count for fate, count in bottleneck["drops_by_reason"].items() if count}
+    assert reasons == {fate: count for fate, count in fates.items() if fate.startswith("dropped-")}
+    assert set(reasons) == {"dropped-tail", "dropped-down"}
+    assert bottleneck["losses"] == fates["lost-before"] > 0
+    assert bottleneck["duplicates"] == packets["duplicate"].sum() > 0
+    delivered = packets.filter(pl.col("fate") == "delivered")
+    assert bottleneck["reordered"] == delivered["reordered"].sum() > 0
+    assert bottleneck["corrupted"] == delivered["corrupted"].sum() > 0
+    assert bottleneck["marks"] == packets.filter(pl.col("departure_ns").is_not_null())["mark"].count() > 0
+    # The receiver drops what is corrupted, and counts a datagram that comes twice once.
+    mine = delivered.filter((pl.col("flow") == "stream") & ~pl.col("corrupted"))
+    (found,) = [row for row in run.summary["flows"] if row["id"] == "stream"]
+    assert found["udp"]["received_packets"] == mine["packet"].n_unique()
+    assert found["udp"]["duplicate_packets"] == len(mine) - mine["packet"].n_unique()
+    assert found["udp"]["ce_packets"] == mine.filter(pl.col("ecn") == "ce")["packet"].n_unique() > 0
+
+
+def test_utilisation_and_pace_follow_a_trace(here: Place) -> None:
+    """A rate that halves each 100 ms and begins again, kept busy all the time."""
+    steps = '{ steps = [["0 s", "20 Mbit/s"], ["100 ms", "10 Mbit/s"], ["200 ms", "5 Mbit/s"]], period = "300 ms" }'
+    scenario = path(flow(protocol="udp", rate="25 Mbit/s"), bottleneck='buffer = "20 packets"')
+    run = here.run(scenario.replace('rate = "20 Mbit/s"', f"rate = {steps}"))
+    assert checks(run)["rate"]["verdict"] != "invalid", checks(run)["rate"]
+    assert checks(run)["rate"]["measured"].endswith("of its rate, which changes")
+    # Busy from the first datagram on; 5 % for a sender that lags on a loaded machine.
+    assert link(run)["utilisation"] == pytest.approx(1, rel=0.05)
+    rows = run.links.filter(pl.col("link") == "bottleneck")
+    # In 1.5 s: five rounds of 250, 125 and 62.5 kB.
+    assert rows.filter(pl.col("time_ns") == 1_500_000_000)["capacity_bytes"].item() == 5 * 437_500
