@@ -80,7 +80,7 @@ def delay(run: dumbbell.Run) -> Figure:
     """One-way delay of each packet over the link."""
     figure, axes = _axes("delay [ms]")
     packets = _over(run).filter(pl.col("fate") == "delivered")
-    overtook = packets["reordered"]
+    overtook = packets["reordered"].is_not_null()
     milliseconds = (packets["delivery_ns"] - packets["arrival_ns"]) / 1e6
     kept = packets["seconds"].filter(~overtook)
     axes.plot(kept, milliseconds.filter(~overtook), ".", ms=2.5, color=BLUE, label="kept their place")

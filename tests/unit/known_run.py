@@ -189,7 +189,7 @@ def packets(lateness_ns: int = 5_000) -> pl.DataFrame:
             "ecn": "not-ect",
             "mark": None,
             "duplicate": False,
-            "reordered": False,
+            "reordered": None,
             "corrupted": False,
         }
         for number, departure in enumerate(departures)

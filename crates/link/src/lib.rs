@@ -42,7 +42,7 @@ mod variation;
 
 pub use counters::Counters;
 pub use network::{Network, Sink};
-pub use packet::{Ecn, Fate, Mark, Packet, Passage};
+pub use packet::{Ecn, Fate, Mark, Packet, Passage, Reordered};
 pub use pipeline::Link;
 pub use queue::Backlog;
 pub use random::{Stream, mix};

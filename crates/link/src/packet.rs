@@ -123,6 +123,21 @@ impl Mark {
     pub const NAMES: [&str; 3] = ["early", "threshold", "coupled"];
 }
 
+/// Why a packet overtook another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Reordered {
+    /// Its delay was smaller: jitter, or a delay that an event changed.
+    ShorterDelay,
+    /// It was chosen to skip the delay.
+    SkippedDelay,
+}
+
+impl Reordered {
+    /// As records spell them, in the order of the discriminants.
+    pub const NAMES: [&str; 2] = ["shorter-delay", "skipped-delay"];
+}
+
 /// A packet's way over one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
@@ -147,7 +162,7 @@ pub struct Passage {
     /// It is the copy that the link made of the packet before it.
     pub duplicate: bool,
     /// It reached the other end before a packet that had left the serializer earlier.
-    pub reordered: bool,
+    pub reordered: Option<Reordered>,
     /// A bit of it was flipped: a uniform random number that says which.
     pub corruption: Option<u32>,
 }

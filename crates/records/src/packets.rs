@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use link::{Ecn, Fate, Mark, Passage};
+use link::{Ecn, Fate, Mark, Passage, Reordered};
 use units::{Duration, Time};
 
 use crate::{Names, Row, categorical_column, categorical_field};
@@ -48,7 +48,7 @@ impl Row for PacketRow {
             categorical_field("ecn", false),
             categorical_field("mark", true),
             Field::new("duplicate", DataType::Boolean, false),
-            Field::new("reordered", DataType::Boolean, false),
+            categorical_field("reordered", true),
             Field::new("corrupted", DataType::Boolean, false),
         ]))
     }
@@ -83,7 +83,10 @@ impl Row for PacketRow {
             categorical_column(keys(|r| r.passage.packet.ecn as u16), &Ecn::NAMES)?,
             categorical_column(rows.iter().map(|r| r.passage.mark.map(|mark| mark as u16)).collect(), &Mark::NAMES)?,
             flag(|p| p.duplicate),
-            flag(|p| p.reordered),
+            categorical_column(
+                rows.iter().map(|r| r.passage.reordered.map(|why| why as u16)).collect(),
+                &Reordered::NAMES,
+            )?,
             flag(|p| p.corruption.is_some()),
         ];
         Ok(RecordBatch::try_new(Self::schema(), columns)?)

@@ -60,7 +60,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "ecn": "dict",
         "mark": "dict",
         "duplicate": "bool",
-        "reordered": "bool",
+        "reordered": "dict",
         "corrupted": "bool",
     },
     "links": {

@@ -5,7 +5,7 @@ use units::{Duration, Time};
 
 use super::jitter::Jitter;
 use crate::chance::Chance;
-use crate::packet::{Fate, Passage};
+use crate::packet::{Fate, Passage, Reordered};
 
 /// The packets that propagate.
 ///
@@ -96,7 +96,8 @@ impl Line {
         };
         passage.delivery = Some(delivery);
         if passage.fate != Fate::LostAfter {
-            passage.reordered = delivery < self.last_arriving;
+            let why = if skipped.is_some() { Reordered::SkippedDelay } else { Reordered::ShorterDelay };
+            passage.reordered = (delivery < self.last_arriving).then_some(why);
             self.last_arriving = self.last_arriving.max(delivery);
         }
         let entry = Entry { delivery, number, passage };

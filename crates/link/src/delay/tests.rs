@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use units::{Duration, Time};
 
 use super::Line;
-use crate::packet::{Fate, Packet, Passage};
+use crate::packet::{Fate, Packet, Passage, Reordered};
 use crate::statistics::{assert_mean, batches, lag_product};
 
 const DELAY: i64 = 10_000;
@@ -33,7 +33,7 @@ fn passage(id: u64, at: Time, fate: Fate) -> Passage {
         fate,
         mark: None,
         duplicate: false,
-        reordered: false,
+        reordered: None,
         corruption: None,
     }
 }
@@ -78,14 +78,14 @@ fn a_constant_delay_is_exact() {
 #[test]
 fn jitter_overtakes_only_where_it_may() {
     let ordered = run(&jittery(false), 10_000, 100);
-    assert!(ordered.is_sorted_by_key(|p| p.packet.id) && ordered.iter().all(|p| !p.reordered));
+    assert!(ordered.is_sorted_by_key(|p| p.packet.id) && ordered.iter().all(|p| p.reordered.is_none()));
     assert!(ordered.iter().all(|p| (DELAY..=DELAY + 5_000).contains(&took(p))));
     let free = run(&jittery(true), 10_000, 100);
     assert!(!free.is_sorted_by_key(|p| p.packet.id) && free.is_sorted_by_key(|p| p.delivery));
     // Whoever overtakes nobody arrives at the same time on both lines; kept order means waiting for the slowest before.
     for p in &free {
         let held = ordered[p.packet.id as usize].delivery;
-        assert!(if p.reordered { p.delivery < held } else { p.delivery == held });
+        assert!(if p.reordered.is_some() { p.delivery < held } else { p.delivery == held });
     }
 }
 
@@ -94,7 +94,7 @@ fn every_gapth_packet_skips_the_line() {
     let passages = run(&skipping(1.0, 0.0, 5), 20, 100);
     for p in &passages {
         let skips = p.packet.id % 5 == 4;
-        assert_eq!((took(p), p.reordered), if skips { (7, true) } else { (DELAY, false) });
+        assert_eq!((took(p), p.reordered), if skips { (7, Some(Reordered::SkippedDelay)) } else { (DELAY, None) });
     }
 }
 
@@ -119,7 +119,10 @@ fn who_skips_a_faster_line_is_overtaken() {
     let slow = Reorder { probability: 1.0, correlation: 0.0, gap: 2, delay_ns: Duration(3 * DELAY) };
     let passages = run(&Link { reorder: Some(slow), ..link() }, 4, 100);
     assert_eq!(ids(&passages), [0, 2, 1, 3]);
-    assert_eq!(passages.iter().map(|p| p.reordered).collect::<Vec<_>>(), [false, true, false, false]);
+    assert_eq!(
+        passages.iter().map(|p| p.reordered).collect::<Vec<_>>(),
+        [None, Some(Reordered::ShorterDelay), None, None]
+    );
 }
 
 #[test]
@@ -130,7 +133,7 @@ fn the_lost_are_not_reordered_and_reorder_nobody() {
     }
     let passages = drain(&mut line);
     assert_eq!(ids(&passages), [1, 3, 0, 2]);
-    assert!(passages.iter().all(|p| !p.reordered));
+    assert!(passages.iter().all(|p| p.reordered.is_none()));
 }
 
 #[test]
@@ -240,7 +243,7 @@ proptest! {
                     let skipped = spec.reorder.is_some_and(|r| takes == r.delay_ns);
                     prop_assert!(takes >= spec.delay_ns || skipped);
                     prop_assert!(spec.reordering || skipped || delivery >= latest_in_line);
-                    prop_assert_eq!(entered.reordered, !lost && delivery < latest);
+                    prop_assert_eq!(entered.reordered.is_some(), !lost && delivery < latest);
                     if !lost {
                         latest = latest.max(delivery);
                     }

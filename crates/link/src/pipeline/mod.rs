@@ -113,7 +113,7 @@ impl Link {
         self.counters.end(passage.fate);
         if passage.fate == Fate::Delivered {
             self.counters.delivered_bytes += u64::from(passage.packet.size + self.spec.overhead_bytes);
-            self.counters.reordered_packets += u64::from(passage.reordered);
+            self.counters.reordered_packets += u64::from(passage.reordered.is_some());
             self.counters.corrupted_packets += u64::from(passage.corruption.is_some());
         }
         Some(passage)
@@ -179,7 +179,7 @@ impl Link {
             fate: Fate::Inside,
             mark: None,
             duplicate,
-            reordered: false,
+            reordered: None,
             corruption: None,
         };
         Item { passage, bytes: packet.size + self.spec.overhead_bytes }

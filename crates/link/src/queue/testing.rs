@@ -21,7 +21,7 @@ pub fn item(id: u64, flow_hash: u32, bytes: u32, at: Time) -> Item {
         fate: Fate::Inside,
         mark: None,
         duplicate: false,
-        reordered: false,
+        reordered: None,
         corruption: None,
     };
     Item { passage, bytes }

@@ -21,7 +21,7 @@ pub(in crate::queue) fn item(bytes: u32, ecn: Ecn, now: Time) -> Item {
         fate: Fate::Inside,
         mark: None,
         duplicate: false,
-        reordered: false,
+        reordered: None,
         corruption: None,
     };
     Item { passage, bytes }
