@@ -5,7 +5,7 @@ from typing import Any
 import known_run
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dumbbell.analysis import metrics
@@ -69,6 +69,7 @@ def test_jain_index(values: list[float], index: float | None) -> None:
     assert metrics.jain_index(values) == index
 
 
+@settings(deadline=None)  # The machine may be busy.
 @given(st.lists(st.floats(0.001, 1e10), min_size=2, max_size=20), st.floats(0.001, 1000))
 def test_jain_index_is_bounded_and_independent_of_scale(values: list[float], scale: float) -> None:
     index = metrics.jain_index(values)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_run import Synthetic
 
@@ -31,6 +31,7 @@ def panel(plots: Plots, title: str) -> Panel:
     return next(panel for panel in plots.panels if panel.title == title)
 
 
+@settings(deadline=None)  # The machine may be busy.
 @given(st.floats(1, 1e13))
 def test_round_widths_are_1_2_5_and_just_large_enough(width: float) -> None:
     rounded = round_width_ns(width)
@@ -38,6 +39,7 @@ def test_round_widths_are_1_2_5_and_just_large_enough(width: float) -> None:
     assert str(rounded).rstrip("0") in {"1", "2", "5"}
 
 
+@settings(deadline=None)  # The machine may be busy.
 @given(st.integers(0, 99_999), st.integers(0, 99_999))
 def test_extremes_keep_every_peak_at_its_own_time(peak: int, dip: int) -> None:
     values = np.full(100_000, 50)
@@ -239,6 +241,15 @@ def test_there_is_no_capacity_while_there_is_no_limit(busy: Run, tmp_path: Path)
     capacity = dict(zip(view.time_s.round(3), view.lines[-1].values, strict=True))
     assert capacity[3.05] is None
     assert capacity[1.05] == capacity[5.05] == pytest.approx(100, rel=0.01)
+
+
+def test_links_that_cannot_be_read_cost_the_capacity_only(tmp_path: Path) -> None:
+    directory = BUSY.write(tmp_path / "run")
+    (directory / "links.parquet").write_bytes(b"PAR1")
+    plots = build(Run(directory))
+    assert [panel.title for panel in plots.panels][:3] == ["Throughput", "Congestion window", "RTT"]
+    assert [line.flow for line in plots.panels[0].views[0].lines] == ["f1", "f2"]
+    assert [sentence.partition(" (")[0] for sentence in plots.missing] == ["Capacity: links.parquet cannot be read"]
 
 
 def test_waits_have_a_panel_where_bytes_do_not_tell_them(busy: Run, plots: Plots) -> None:

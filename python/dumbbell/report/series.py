@@ -24,10 +24,14 @@ def build(run: Run) -> Plots:
     known, legend = facts(run), groups(run)
     drawn: list[Panel] = []
     missing: list[str] = []
-    samples = None
+    samples = capacity = None
+    try:
+        capacity = VaryingCapacity.read(run, known)
+    except DumbbellError as error:
+        missing.append(f"Capacity: {_reason(error)}.")
     try:
         samples = Samples.read(run, legend)
-        drawn += flow_panels(samples, known, VaryingCapacity.read(run, known))
+        drawn += flow_panels(samples, known, capacity)
     except DumbbellError as error:
         missing.append(f"{words.listed(_TITLES)}: {_reason(error)}.")
     try:
