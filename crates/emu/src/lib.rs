@@ -3,6 +3,7 @@
 //! Packets come from the hosts' interfaces through one AF_PACKET ring with kernel arrival timestamps, cross the network
 //! in virtual time, and are sent to their host's interface when they are due. The model is fed with true arrival times,
 //! so a late thread delays packets but never changes what the links do to them; how late each packet left is measured.
+//! On the GSO path frames are bursts of segments ([`plan::EmulatePath`]); the links see the segments on either path.
 
 mod arena;
 mod checksum;
