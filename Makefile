@@ -49,7 +49,9 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.conformance
 	$(BIN)/python -m benches.emulation.links
 	$(BIN)/python -m benches.emulation.unshaped
+	$(BIN)/python -m benches.emulation.paths
 	$(BIN)/python -m benches.emulation.cost
+	$(BIN)/python -m benches.emulation.shapers
 	$(BIN)/python -m benches.lab.updown
 	cargo bench -p link
 
