@@ -14,6 +14,8 @@ from dumbbell.records.machine import machine
 def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print one table of results."""
     console = Console(soft_wrap=True)
+    # Into a file or a pipe, rich would fold a table at 80 columns.
+    console.width = max(console.width, 140)
     about = machine()
     load = " ".join(f"{x:.2f}" for x in os.getloadavg())
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)

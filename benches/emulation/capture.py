@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NANOSECOND_MAGIC = 0xA1B23C4D
+UDP = 17
+"""Of IPv4's protocols."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A captured TCP segment."""
+    """A captured TCP segment or UDP datagram."""
 
     time_ns: int
     """CLOCK_REALTIME of the tap."""
@@ -20,11 +22,14 @@ class Segment:
     """The whole frame."""
     payload_bytes: int
     key: tuple[int, int]
-    """IP identification and TCP sequence number: tells a retransmission from the original."""
+    """TCP: IP identification and sequence number, which tells a retransmission from the original. UDP: 0, and the first
+    four bytes of the payload."""
+    protocol: str = "tcp"
+    """`tcp` or `udp`."""
 
 
 def read(path: Path) -> Iterator[Segment]:
-    """The TCP segments with payload in a nanosecond pcap of Ethernet frames."""
+    """The TCP segments and UDP datagrams with payload in a nanosecond pcap of Ethernet frames."""
     data = path.read_bytes()
     magic, *_ = struct.unpack_from("<IHHiIII", data)
     if magic != NANOSECOND_MAGIC:
@@ -35,9 +40,14 @@ def read(path: Path) -> Iterator[Segment]:
         frame = at + 16
         at = frame + captured
         ip = frame + 14
-        tcp = ip + 4 * (data[ip] & 0xF)
+        inner = ip + 4 * (data[ip] & 0xF)
         total, identification = struct.unpack_from(">HH", data, ip + 2)
-        (sequence,) = struct.unpack_from(">I", data, tcp + 4)
-        payload = total - (tcp - ip) - 4 * (data[tcp + 12] >> 4)
+        time = seconds * 10**9 + nanoseconds
+        if data[ip + 9] == UDP:
+            (number,) = struct.unpack_from("<I", data, inner + 8)
+            yield Segment(time, size, total - (inner - ip) - 8, (0, number), "udp")
+            continue
+        (sequence,) = struct.unpack_from(">I", data, inner + 4)
+        payload = total - (inner - ip) - 4 * (data[inner + 12] >> 4)
         if payload:
-            yield Segment(seconds * 10**9 + nanoseconds, size, payload, (identification, sequence))
+            yield Segment(time, size, payload, (identification, sequence))
