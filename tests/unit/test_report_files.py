@@ -87,8 +87,9 @@ class TestPage:
         (directory / "plan.json").write_text(json.dumps(plan))
         text = visible(page(Run(directory), tmp_path))
         assert "Bottleneck 100 Mbit/s on average: 2 steps from 25 Mbit/s to 100 Mbit/s; left → right" in text
-        assert "Queue drop-tail Loss 1 % before the queue Besides 0.2 % corrupted" in text
+        assert "Queue drop-tail Loss 1 % before the queue Duration" in text
         assert "Engine emulate seed 1, packets one by one" in text
+        assert "Besides, at bottleneck: 0.2 % corrupted." in text
 
     def test_a_failed_run_without_summary_is_invalid_and_names_what_is_missing(self, tmp_path: Path) -> None:
         directory = Synthetic().write(tmp_path / "run")

@@ -166,6 +166,9 @@ def _thin_lines(ax: Axes, view: View, plots: Plots) -> None:
         segments = [list(zip(time, values, strict=True)) for values in curves]
         ax.add_collection(LineCollection(segments, colors=group.light, linewidths=0.3, alpha=0.35, rasterized=True))
     ax.autoscale_view()
+    for line in view.lines:
+        if line.is_level:
+            ax.plot(time, line.values.to_numpy(), **_style(line, plots))
 
 
 def _style(line: Line, plots: Plots) -> dict[str, Any]:

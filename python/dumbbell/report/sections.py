@@ -15,6 +15,8 @@ from dumbbell.report.markup import Html, el, join
 from dumbbell.report.tables import buffer_words
 
 _FULL_FRAME = 1514
+_SHORT = 32
+"""Letters that find room among the facts."""
 _PATHS = {"wire": ", packets one by one", "gso": ", packets in bursts (GSO)"}
 
 
@@ -81,9 +83,9 @@ def facts(run: Run, known: Facts) -> Html:
         pairs.append(("Buffer", buffer_words(link), of_bdp))
         queue, _, parameters = plan_words.queue(link).partition(" (")
         pairs.append(("Queue", queue, parameters.removesuffix(")")))
-        if link["loss_before"] or link["loss_after"]:
-            pairs.append(("Loss", plan_words.losses(link), ""))
-        pairs += [("Besides", said, "") for said in plan_words.impairments(link)]
+        loss = plan_words.losses(link)
+        if (link["loss_before"] or link["loss_after"]) and len(loss) <= _SHORT:
+            pairs.append(("Loss", loss, ""))
     interval = words.seconds(run.plan["record"]["sample_interval_ns"] / 1e9)
     pairs.append(("Duration", words.seconds(run.plan["duration_ns"] / 1e9), f"sampled every {interval}"))
     engine = f"seed {run.plan['seed']}" + _PATHS.get(str(run.manifest.get("path")), "")
@@ -91,7 +93,15 @@ def facts(run: Run, known: Facts) -> Html:
     day, time = _started(run)
     if day:
         pairs.append(("Started", day, time))
-    return el("dl", (_fact(*pair) for pair in pairs), class_="facts")
+    listed = el("dl", (_fact(*pair) for pair in pairs), class_="facts")
+    return listed if link is None else join(listed, _besides(link))
+
+
+def _besides(link: Mapping[str, Any]) -> Html:
+    """What befalls packets at the bottleneck and takes more than a few words."""
+    loss = plan_words.losses(link)
+    said = ([f"loss: {loss}"] if len(loss) > _SHORT else []) + plan_words.impairments(link)
+    return el("p", f"Besides, at {link['name']}: {'; '.join(said)}.", class_="beneath") if said else Html("")
 
 
 def _fact(name: str, value: str, detail: str) -> Html:
