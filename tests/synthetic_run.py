@@ -51,7 +51,7 @@ class Synthetic:
     """What to make up.
 
     `dropped_as`: fates that drops have in turn. `marked_share`: of packets that find a queue. `slow_from_s`: the
-    bottleneck's rate varies, and is a quarter from then on. `events`: when (s), and what changes at the bottleneck then.
+    bottleneck's rate varies, and is a quarter from then on. `events`: when (s), and what changes there then.
     """
 
     name: str = "bbr-vs-cubic"
