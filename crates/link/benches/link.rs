@@ -47,12 +47,23 @@ fn disciplines(c: &mut Criterion) {
     through(c, "fq, 100 flows", plan::Queue::Fq { quantum_bytes, flows }, 100);
     let (t_update_ns, max_burst_ns) = (Duration::from_millis(15), Duration::from_millis(150));
     let (target_ns, mark_ecnth) = (t_update_ns, 0.1);
-    through(
-        c,
-        "pie",
-        plan::Queue::Pie { target_ns, t_update_ns, alpha: 0.125, beta: 1.25, max_burst_ns, ecn, mark_ecnth },
-        1,
-    );
+    let pie = plan::Queue::Pie { target_ns, t_update_ns, alpha: 0.125, beta: 1.25, max_burst_ns, ecn, mark_ecnth };
+    through(c, "pie", pie, 1);
+    let red = plan::Queue::Red {
+        min_th_bytes: 62_500,
+        max_th_bytes: 187_500,
+        max_p: 0.1,
+        weight: 0.002,
+        average_packet_bytes: 1514,
+        gentle: true,
+        ecn,
+        adaptive: false,
+    };
+    through(c, "red", red, 1);
+    let (min_th_ns, range_ns) = (Duration(800_000), Duration(400_000));
+    let (alpha, beta, k, classic_share) = (0.15, 3.0, 2.0, 0.1);
+    let dualpi2 = plan::Queue::Dualpi2 { target_ns, t_update_ns, alpha, beta, k, min_th_ns, range_ns, classic_share };
+    through(c, "dualpi2", dualpi2, 1);
 }
 
 criterion_group!(benches, disciplines);

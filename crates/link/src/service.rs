@@ -47,6 +47,15 @@ impl Service {
         }
     }
 
+    /// What is still to be sent of the packet in service at `now`, a part of a byte as a whole one.
+    pub(crate) fn left_bytes(&self, now: Time) -> u32 {
+        match self {
+            Service::Immediate => 0,
+            Service::Wire(wire) => wire.serializer.left_bytes(now) as u32,
+            Service::Trace(trace) => trace.left as u32,
+        }
+    }
+
     /// Bytes that could have left since the origin, had it always been this service; `None` without a limit.
     pub(crate) fn capacity_bytes(&mut self, now: Time) -> Option<u64> {
         match self {

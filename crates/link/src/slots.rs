@@ -20,6 +20,11 @@ impl Slots {
         slots
     }
 
+    /// Other parameters: the slot that is next stays where it is.
+    pub(crate) fn configure(&mut self, spec: plan::Slots) {
+        self.spec = spec;
+    }
+
     /// When the next one is.
     pub(crate) fn next(&self) -> Time {
         self.next

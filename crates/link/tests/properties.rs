@@ -261,8 +261,17 @@ proptest! {
         let c = link.counters();
         prop_assert_eq!(done.len() as u64, case.arrivals.len() as u64 + c.duplicated_packets);
         prop_assert_eq!(c.inside(), 0);
-        prop_assert!(done.iter().all(|p| p.departure.is_none_or(|at| at >= p.arrival)));
         prop_assert_eq!(link.backlog(), link::Backlog::default());
+        for p in &done {
+            prop_assert!(p.departure.is_none_or(|at| at >= p.arrival + p.sojourn.unwrap()));
+            prop_assert!(p.fate != Fate::DroppedHead || p.sojourn.is_some());
+        }
+        let bytes = |of: &dyn Fn(&Passage) -> bool| {
+            done.iter().filter(|&p| of(p)).map(|p| u64::from(p.packet.size + OVERHEAD)).sum::<u64>()
+        };
+        prop_assert_eq!(c.arrived_bytes, bytes(&|p| !p.duplicate));
+        prop_assert_eq!(c.departed_bytes, bytes(&|p| p.departure.is_some()));
+        prop_assert_eq!(c.delivered_bytes, bytes(&|p| p.fate == Fate::Delivered));
     }
 
     #[test]

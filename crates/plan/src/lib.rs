@@ -230,6 +230,9 @@ impl Plan {
         for event in &self.events {
             let known = self.links.iter().any(|l| l.name == event.link.name);
             ensure!(known, "an event changes {}, which is no link", event.link.name);
+            let same =
+                self.links.iter().any(|l| (&l.name, l.overhead_bytes) == (&event.link.name, event.link.overhead_bytes));
+            ensure!(same, "an event changes the overhead of {}", event.link.name);
         }
         ensure!(self.events.is_sorted_by_key(|event| event.at_ns), "events are not in the order of time");
         for flow in &self.flows {

@@ -101,6 +101,11 @@ impl Serializer {
         self.settle();
     }
 
+    /// Bytes that are still to be sent at `now`, a part of one as a whole.
+    pub fn left_bytes(&self, now: Time) -> u64 {
+        self.work.saturating_sub(self.possible(now)).div_ceil(BYTE) as u64
+    }
+
     /// Bytes that could have been sent from time 0 until `now`, rounded down.
     pub fn capacity_bytes(&self, now: Time) -> u64 {
         ((self.capacity + self.possible(now)) / BYTE) as u64

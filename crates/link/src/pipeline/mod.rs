@@ -45,6 +45,8 @@ pub struct Link {
     counters: Counters,
     /// What the capacity of former services differs from that of the present one.
     capacity_offset: i64,
+    /// A link that is down could send nothing.
+    capacity_when_down: Option<u64>,
     queue_bytes_max: u64,
     busy: Duration,
 }
@@ -73,6 +75,7 @@ impl Link {
             dropped: Dropped::default(),
             counters: Counters::default(),
             capacity_offset: 0,
+            capacity_when_down: if spec.up { None } else { Some(0) },
             queue_bytes_max: 0,
             busy: Duration::ZERO,
             spec: spec.clone(),
@@ -146,6 +149,9 @@ impl Link {
     /// Frames plus overhead that the link could have sent from the origin until `now`; `None` while it has no limit.
     pub fn capacity_bytes(&mut self, now: Time) -> Option<u64> {
         self.serve_until(now);
+        if self.capacity_when_down.is_some() {
+            return self.capacity_when_down;
+        }
         Some(self.service.capacity_bytes(now)?.saturating_add_signed(self.capacity_offset))
     }
 

@@ -123,14 +123,19 @@ impl Link {
 
     pub(super) fn start(&mut self, mut item: Item, at: Time) {
         item.passage.sojourn.get_or_insert(Duration::ZERO);
+        self.service_began = at;
+        self.start_with(item, item.bytes, at);
+    }
+
+    /// As much as `bytes` of the item is still to be sent.
+    pub(super) fn start_with(&mut self, item: Item, bytes: u32, at: Time) {
         match &mut self.service {
             Service::Immediate => return self.depart(item, at),
             Service::Wire(wire) => {
-                wire.serializer.send(item.bytes, at);
+                wire.serializer.send(bytes, at);
             }
-            Service::Trace(trace) => trace.left = u64::from(item.bytes),
+            Service::Trace(trace) => trace.left = u64::from(bytes),
         }
-        self.service_began = at;
         self.in_service = Some(item);
     }
 

@@ -1,8 +1,7 @@
-use std::collections::VecDeque;
-
 use plan::{Buffer, Queue};
 use units::{Duration, Time};
 
+use super::aqm::Waiting;
 use super::{Backlog, Discipline, Dropped, Item};
 use crate::packet::{Fate, Mark, Passage};
 
@@ -119,6 +118,12 @@ fn drop_head(queue: &mut impl Source, now: Time, dropped: &mut Dropped) {
 }
 
 impl Control {
+    /// As a dequeue leaves it that finds no packet (RFC 8289 section 5.6).
+    pub(super) fn found_empty(&mut self) {
+        self.first_above = None;
+        self.dropping = false;
+    }
+
     /// Enter the dropping state. Soon after it was left, it goes on at the rate that controlled the queue then: with as
     /// many drops as there were after it was entered (RFC 8289 section 5.5).
     fn enter(&mut self, interval: Duration, now: Time) {
@@ -141,25 +146,17 @@ pub(crate) struct Codel {
     largest: u32,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Waiting {
-    items: VecDeque<Item>,
-    backlog: Backlog,
-}
-
 impl Source for Waiting {
     fn head(&self) -> Option<&Item> {
-        self.items.front()
+        Waiting::head(self)
     }
 
     fn pop(&mut self) -> Option<Item> {
-        let item = self.items.pop_front()?;
-        self.backlog.remove(item.bytes);
-        Some(item)
+        Waiting::pop(self)
     }
 
     fn bytes(&self) -> u64 {
-        self.backlog.bytes
+        self.backlog().bytes
     }
 }
 
@@ -178,12 +175,11 @@ impl Codel {
 
 impl Discipline for Codel {
     fn enqueue(&mut self, item: Item, _: Time, dropped: &mut Dropped) {
-        if !self.waiting.backlog.has_room(self.limit, item.bytes) {
+        if !self.waiting.backlog().has_room(self.limit, item.bytes) {
             return dropped.refuse(item, Fate::DroppedTail);
         }
         self.largest = self.largest.max(item.bytes);
-        self.waiting.backlog.add(item.bytes);
-        self.waiting.items.push_back(item);
+        self.waiting.push(item);
     }
 
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Item> {
@@ -191,15 +187,16 @@ impl Discipline for Codel {
     }
 
     fn backlog(&self) -> Backlog {
-        self.waiting.backlog
+        self.waiting.backlog()
     }
 
-    fn drain(&mut self) -> Vec<Item> {
-        std::mem::take(&mut self.waiting).items.into()
+    fn drain(&mut self, _: Time) -> Vec<Item> {
+        self.control.found_empty();
+        self.waiting.drain().collect()
     }
 
     fn inside(&self) -> Vec<Passage> {
-        self.waiting.items.iter().map(|item| item.passage).collect()
+        self.waiting.passages().collect()
     }
 
     fn configure(&mut self, spec: &Queue, limit: Buffer) -> bool {

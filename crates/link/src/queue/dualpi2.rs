@@ -55,7 +55,7 @@ impl Recurrence {
 
 impl DualPi2 {
     /// An empty queue. `spec` is [`Queue::Dualpi2`]. It draws no random numbers.
-    pub(crate) fn new(spec: &Queue, limit: Buffer, _seed: u64, _element: &str) -> DualPi2 {
+    pub(crate) fn new(spec: &Queue, limit: Buffer) -> DualPi2 {
         let Queue::Dualpi2 { target_ns, t_update_ns, alpha, beta, k, min_th_ns, range_ns, classic_share } = *spec
         else {
             unreachable!("the parameters of another discipline")
@@ -177,7 +177,7 @@ impl Discipline for DualPi2 {
         Backlog { bytes: low.bytes + classic.bytes, packets: low.packets + classic.packets }
     }
 
-    fn drain(&mut self) -> Vec<Item> {
+    fn drain(&mut self, _: Time) -> Vec<Item> {
         self.low.drain().chain(self.classic.drain()).collect()
     }
 

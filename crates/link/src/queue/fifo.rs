@@ -61,7 +61,7 @@ impl Discipline for Fifo {
         self.backlog
     }
 
-    fn drain(&mut self) -> Vec<Item> {
+    fn drain(&mut self, _: Time) -> Vec<Item> {
         self.backlog = Backlog::default();
         self.waiting.drain(..).collect()
     }

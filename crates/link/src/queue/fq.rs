@@ -97,12 +97,12 @@ impl Discipline for Fq {
         self.flows.backlog()
     }
 
-    fn drain(&mut self) -> Vec<Item> {
+    fn drain(&mut self, _: Time) -> Vec<Item> {
         std::iter::from_fn(|| self.next()).collect()
     }
 
     fn inside(&self) -> Vec<Passage> {
-        self.clone().drain().into_iter().map(|item| item.passage).collect()
+        self.clone().drain(Time::ZERO).into_iter().map(|item| item.passage).collect()
     }
 
     /// Another number of queues is another hash: then all begin anew.

@@ -140,12 +140,14 @@ impl Discipline for FqCodel {
         self.flows.backlog()
     }
 
-    fn drain(&mut self) -> Vec<Item> {
+    fn drain(&mut self, _: Time) -> Vec<Item> {
+        // A queue that is emptied so is never found empty by CoDel, which would end its dropping state.
+        self.controls.iter_mut().for_each(Control::found_empty);
         std::iter::from_fn(|| self.next(|flows, _, queue| flows.pop_head(queue))).collect()
     }
 
     fn inside(&self) -> Vec<Passage> {
-        self.clone().drain().into_iter().map(|item| item.passage).collect()
+        self.clone().drain(Time::ZERO).into_iter().map(|item| item.passage).collect()
     }
 
     /// Another number of queues is another hash: then all begin anew.

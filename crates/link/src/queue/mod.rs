@@ -119,8 +119,8 @@ pub(crate) trait Discipline {
     /// What waits.
     fn backlog(&self) -> Backlog;
 
-    /// Everything that waits, in an order in which it could leave; the queue is empty then.
-    fn drain(&mut self) -> Vec<Item>;
+    /// Everything that waits, in an order in which it could leave; the queue is empty from `now` on.
+    fn drain(&mut self, now: Time) -> Vec<Item>;
 
     /// What waits, in the same order.
     fn inside(&self) -> Vec<Passage>;
@@ -168,7 +168,7 @@ impl Qdisc {
             Queue::Fq { .. } => Qdisc::Fq(Fq::new(spec, limit, seed, element)),
             Queue::Red { .. } => Qdisc::Red(Red::new(spec, limit, seed, element)),
             Queue::Pie { .. } => Qdisc::Pie(Pie::new(spec, limit, seed, element)),
-            Queue::Dualpi2 { .. } => Qdisc::DualPi2(DualPi2::new(spec, limit, seed, element)),
+            Queue::Dualpi2 { .. } => Qdisc::DualPi2(DualPi2::new(spec, limit)),
         }
     }
 
@@ -192,8 +192,8 @@ impl Discipline for Qdisc {
         each!(self, it => it.backlog())
     }
 
-    fn drain(&mut self) -> Vec<Item> {
-        each!(self, it => it.drain())
+    fn drain(&mut self, now: Time) -> Vec<Item> {
+        each!(self, it => it.drain(now))
     }
 
     fn inside(&self) -> Vec<Passage> {

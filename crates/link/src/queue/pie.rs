@@ -142,7 +142,7 @@ impl Discipline for Pie {
         self.waiting.backlog()
     }
 
-    fn drain(&mut self) -> Vec<Item> {
+    fn drain(&mut self, _: Time) -> Vec<Item> {
         self.waiting.drain().collect()
     }
 

@@ -129,7 +129,7 @@ proptest! {
         spec in disciplines(), limit in limits(), seed in any::<u64>(), steps in steps(),
     ) {
         let mut run = run(&spec, limit, seed, &steps, |_| ());
-        run.left.extend(run.queue.drain());
+        run.left.extend(run.queue.drain(run.now));
         let mut last = HashMap::new();
         for item in &run.left {
             let before = last.insert(item.passage.packet.flow_hash, id(item));
@@ -182,7 +182,7 @@ proptest! {
     fn draining_empties_the_queue(spec in disciplines(), limit in limits(), seed in any::<u64>(), steps in steps()) {
         let mut run = run(&spec, limit, seed, &steps, |_| ());
         let inside = run.queue.inside();
-        let drained: Vec<Passage> = run.queue.drain().iter().map(|item| item.passage).collect();
+        let drained: Vec<Passage> = run.queue.drain(run.now).iter().map(|item| item.passage).collect();
         prop_assert_eq!(drained, inside);
         prop_assert_eq!(run.queue.backlog(), super::Backlog::default());
         prop_assert!(run.queue.dequeue(run.now, &mut run.dropped).is_none());

@@ -189,8 +189,9 @@ impl Discipline for Red {
         self.waiting.backlog()
     }
 
-    fn drain(&mut self) -> Vec<Item> {
+    fn drain(&mut self, now: Time) -> Vec<Item> {
         self.service.interrupt();
+        self.empty_since.get_or_insert(now);
         self.waiting.drain().collect()
     }
 

@@ -129,7 +129,7 @@ proptest! {
             prop_assert_eq!(passage.mark.is_some(), before != Ecn::Ce && passage.packet.ecn == Ecn::Ce);
             prop_assert!(before != Ecn::NotEct || passage.mark.is_none());
         }
-        let drained: Vec<Passage> = qdisc.drain().iter().map(|item| item.passage).collect();
+        let drained: Vec<Passage> = qdisc.drain(Time::ZERO).iter().map(|item| item.passage).collect();
         prop_assert_eq!(&drained, &inside);
         prop_assert_eq!(qdisc.backlog(), Backlog::default());
         let mut ids: Vec<u64> = out.iter().chain(&dropped).chain(&inside).map(|p| p.packet.id).collect();

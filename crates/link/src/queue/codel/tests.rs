@@ -75,7 +75,7 @@ fn nothing_is_dropped_when_at_most_one_mtu_waits() {
                 queue.enqueue(item(id, 0, bytes, at), at, &mut dropped);
             }
             queue.dequeue(at + Duration::from_millis(500), &mut dropped);
-            queue.drain();
+            drop(queue.waiting.drain());
         }
         assert_eq!(!dropped.0.is_empty(), is_dropped, "{behind} bytes behind");
     }
@@ -142,7 +142,7 @@ fn a_short_wait_ends_the_dropping_state() {
     let (mut queue, mut dropped) = (codel(false, None), Dropped::default());
     fill(&mut queue, 0, 10_000, 0, Time::ZERO);
     assert_eq!(leave(&mut queue, Time::ZERO, Time(200_000_000)).len(), 1, "dropping since 105 ms");
-    queue.drain();
+    drop(queue.waiting.drain());
     let fresh = Time(249_000_000);
     fill(&mut queue, 0, 10_000, 0, fresh);
     let leaves = fresh + Duration::from_millis(1);
@@ -160,7 +160,7 @@ fn episode(queue: &mut Codel, from: Time, drops: usize) -> (Vec<Time>, Time) {
         times.extend(leave(queue, now, now + STEP));
         now += STEP;
     }
-    queue.drain();
+    drop(queue.waiting.drain());
     queue.dequeue(now, &mut Dropped::default());
     (times, now)
 }

@@ -15,12 +15,12 @@ fn spec(alpha: f64, beta: f64, classic_share: f64) -> Queue {
 }
 
 fn dualpi2() -> DualPi2 {
-    DualPi2::new(&spec(0.16, 3.2, 0.1), Buffer::Unlimited, 1, "link/queue")
+    DualPi2::new(&spec(0.16, 3.2, 0.1), Buffer::Unlimited)
 }
 
 /// With p' held.
 fn held(base: f64) -> DualPi2 {
-    let mut queue = DualPi2::new(&spec(0.0, 0.0, 0.1), Buffer::Unlimited, 1, "link/queue");
+    let mut queue = DualPi2::new(&spec(0.0, 0.0, 0.1), Buffer::Unlimited);
     queue.base = base;
     queue
 }
@@ -94,7 +94,7 @@ fn the_controller_is_that_of_the_appendix() {
     put(&mut queue, 1000, Ecn::NotEct, ms(15));
     queue.update_until(ms(17));
     assert!((queue.base - (0.16 * 0.001 + 3.2 * 0.016)).abs() < 1e-12, "{}", queue.base);
-    queue.drain();
+    queue.drain(Time::ZERO);
     queue.update_until(ms(32));
     assert_eq!(queue.base, 0.0, "never below");
     put(&mut queue, 1000, Ecn::NotEct, ms(32));
@@ -136,7 +136,7 @@ fn the_ramp_rises_in_a_line() {
     let (min_th_ns, range_ns) = (Duration(800_000), Duration(400_000));
     let spec = Queue::Dualpi2 { target_ns, t_update_ns, alpha, beta, k, min_th_ns, range_ns, classic_share };
     for (wait, marked) in [(800_000, 0), (900_000, 250), (1_000_000, 500), (1_100_000, 750), (1_200_000, 1000)] {
-        let mut queue = DualPi2::new(&spec, Buffer::Unlimited, 1, "link/queue");
+        let mut queue = DualPi2::new(&spec, Buffer::Unlimited);
         (0..1001).for_each(|_| put(&mut queue, 1000, Ecn::Ect1, Time::ZERO));
         let leave = |_| queue.dequeue(Time(wait), &mut Dropped::default()).unwrap().passage.mark.is_some();
         assert_eq!((0..1000).map(leave).filter(|&mark| mark).count(), marked, "{wait} ns");
@@ -148,7 +148,7 @@ fn the_ramp_rises_in_a_line() {
 #[test]
 fn priority_is_conditional() {
     for (share, low, classic) in [(0.1, 1500, 1500), (0.0625, 200, 1500), (0.5, 1500, 100), (1.0, 1500, 1500)] {
-        let mut queue = DualPi2::new(&spec(0.0, 0.0, share), Buffer::Unlimited, 1, "link/queue");
+        let mut queue = DualPi2::new(&spec(0.0, 0.0, share), Buffer::Unlimited);
         for _ in 0..20_000 {
             put(&mut queue, low, Ecn::Ect1, Time::ZERO);
             put(&mut queue, classic, Ecn::NotEct, Time::ZERO);

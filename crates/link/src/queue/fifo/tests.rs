@@ -30,7 +30,7 @@ fn the_step_follows_the_queue_at_once() {
     (0..3).for_each(|id| come(&mut queue, id));
     let left: Vec<_> = (0..2).map(|_| queue.dequeue(Time::ZERO, &mut Dropped::default()).unwrap()).collect();
     come(&mut queue, 3);
-    let rest = queue.drain();
+    let rest = queue.drain(Time::ZERO);
     let marks: Vec<bool> = left.iter().chain(&rest).map(|item| item.passage.mark.is_some()).collect();
     assert_eq!(marks, [false, false, true, false]);
 }

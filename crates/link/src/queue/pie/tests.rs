@@ -119,7 +119,7 @@ fn a_burst_is_let_through() {
     (pie.accu_prob, pie.burst_allowance) = (8.5, Duration::from_millis(150));
     let first = (0..1000).find(|&t| arrive(&mut pie, Ecn::NotEct, ms(t)).is_some());
     assert_eq!(first, Some(150), "the tenth update");
-    pie.drain();
+    pie.drain(Time::ZERO);
     (0..1000).for_each(|_| pie.update());
     assert_eq!(pie.drop_prob, 0.0);
     assert_eq!(pie.burst_allowance, Duration::ZERO);
