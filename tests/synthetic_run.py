@@ -103,6 +103,9 @@ class _Fluid:
         self.is_bbr = np.array([cc.startswith("bbr") for cc in spec.ccs])
         self.is_udp = np.array([cc == "udp" for cc in spec.ccs])
         slow = np.inf if spec.slow_from_s is None else spec.slow_from_s
+        self.up_at = np.ones(self.steps)
+        for at, changes in spec.events:
+            self.up_at[round(at / spec.sample_s) :] = changes.get("up", True)
         self.rate_at = np.where(np.arange(self.steps) * spec.sample_s < slow, spec.rate_bps, spec.rate_bps / 4)
 
     def run(self) -> None:
@@ -188,7 +191,7 @@ class _Fluid:
             "dropped_packets": dropped,
             "lost_packets": dropped * 0,
             "marked_packets": arrived / FRAME * self.spec.marked_share,
-            "capacity_bytes": np.cumsum(self.rate_at) * self.spec.sample_s / 8,
+            "capacity_bytes": np.cumsum(self.rate_at * self.up_at) * self.spec.sample_s / 8,
             "queue_bytes": self.queue,
             "queue_packets": self.queue / FRAME,
             "queue_bytes_max": self.queue,

@@ -13,7 +13,6 @@ SLOWER = """
 [[events]]
 at = "700 ms"
 rate = "5 Mbit/s"
-overhead = "24 B"
 
 [[events]]
 at = "1100 ms"

@@ -105,10 +105,17 @@ def test_a_link_that_is_too_fast_is_found_even_if_it_idles(packets: pl.LazyFrame
     assert pace(burst).excess_packets == pytest.approx(49.5, abs=0.01)
 
 
-def test_overhead_counts_from_when_it_is_there(packets: pl.LazyFrame) -> None:
+def test_overhead_counts(packets: pl.LazyFrame) -> None:
     link = STEADY[0][1]
-    history = ((0, link), (10**9, {**link, "rate_bps": 20_000_000, "overhead_bytes": known_run.FRAME}))
-    assert pace(packets, history).achieved == pytest.approx(1, rel=0.002)
+    history = ((0, {**link, "rate_bps": 20_000_000, "overhead_bytes": known_run.FRAME}),)
+    assert pace(packets, history).achieved == pytest.approx(1, rel=1e-6)
+
+
+def test_a_link_that_is_down_has_no_capacity() -> None:
+    up = known_run.link("bottleneck", "h1", "h2", 8_000_000)
+    history = ((0, up), (1000 * MS, {**up, "up": False}), (1500 * MS, up))
+    at = np.array([1000, 1200, 1500, 2000]) * MS
+    assert Capacity(history, 3000 * MS).until(at) / 1e6 == pytest.approx([1, 1, 1, 1.5])
 
 
 def test_steps_and_events_are_the_capacity() -> None:

@@ -65,7 +65,7 @@ class Moments:
 
 
 class Capacity:
-    """Bytes that a link with a rate at all times could have sent since the origin."""
+    """Bytes that a link with a rate at all times could have sent since the origin; none while it is down."""
 
     def __init__(self, history: History, end_ns: int) -> None:
         """Of a link with this history, for times up to `end_ns`."""
@@ -93,7 +93,7 @@ class Capacity:
 
 
 def _rate(link: Link) -> tuple[int, Any]:
-    return link["rate_bps"], link["variation"]
+    return (link["rate_bps"], link["variation"]) if link["up"] else (0, None)
 
 
 def _curve(rate_bps: int, variation: Any, end_ns: int) -> Curve:

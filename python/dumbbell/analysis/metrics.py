@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import polars as pl
 
-from dumbbell.analysis.history import History
 from dumbbell.plan.paths import path, transparent_links
 
 SECOND_NS = 1_000_000_000
@@ -134,17 +132,9 @@ def rtt_ms(samples: pl.LazyFrame) -> dict[str, Rtt]:
     return {flow: Rtt(*(None if us is None else us / 1000 for us in row)) for flow, *row in frame.iter_rows()}
 
 
-def wire_bytes(history: History) -> pl.Expr:
-    """Bytes that a row of `packets` counts on a link: its frame and the link's overhead when it arrived."""
-    overheads = [next(same) for _, same in groupby(((at, link["overhead_bytes"]) for at, link in history), _second)]
-    overhead = pl.lit(overheads[0][1], pl.Int64)
-    for since, changed in overheads[1:]:
-        overhead = pl.when(pl.col("arrival_ns") >= since).then(changed).otherwise(overhead)
-    return pl.col("size_bytes").cast(pl.Int64) + overhead
-
-
-def _second(pair: tuple[int, int]) -> int:
-    return pair[1]
+def wire_bytes(link: Mapping[str, Any]) -> pl.Expr:
+    """Bytes that a row of `packets` counts on `link`: its frame and the link's overhead."""
+    return pl.col("size_bytes").cast(pl.Int64) + int(link["overhead_bytes"])
 
 
 def queueing_delay_ms(packets: pl.LazyFrame) -> dict[str, Percentiles]:

@@ -61,7 +61,7 @@ def _departures(packets: pl.LazyFrame, name: str, history: History) -> pl.DataFr
     )
     return (
         packets.filter((pl.col("link") == name) & pl.col("departure_ns").is_not_null())
-        .select("packet", "arrival_ns", "departure_ns", bytes=wire_bytes(history))
+        .select("packet", "arrival_ns", "departure_ns", bytes=wire_bytes(history[0][1]))
         .join(lateness, on="packet", how="left")
         .sort("departure_ns", maintain_order=True)
         .select("arrival_ns", "departure_ns", "bytes", real=pl.col("departure_ns") + pl.col("lateness"))

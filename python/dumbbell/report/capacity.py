@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dumbbell.analysis.history import History
 from dumbbell.records import Run
 from dumbbell.report.facts import Facts
 
@@ -23,7 +22,6 @@ class VaryingCapacity:
     time_ns: _Floats
     bytes: _Floats
     """NaN while there was no limit."""
-    history: History
 
     @classmethod
     def read(cls, run: Run, known: Facts) -> VaryingCapacity | None:
@@ -36,20 +34,13 @@ class VaryingCapacity:
         if table.is_empty():
             return None
         time, sent = (np.concatenate(([0.0], table[column].to_numpy())) for column in table.columns)
-        return cls(time, sent, known.histories[link["name"]])
+        return cls(time, sent)
 
     def rates_bps(self, middle_ns: pl.Series, width_ns: int) -> pl.Series:
-        """The mean capacity of each interval around `middle_ns`; 0 while the link is down, null without a limit."""
+        """The mean capacity of each interval around `middle_ns`; null without a limit."""
         middle = middle_ns.to_numpy()
         start = np.clip(middle - width_ns / 2, 0, self.time_ns[-1])
         end = np.clip(middle + width_ns / 2, 0, self.time_ns[-1])
         span = np.where(end > start, end - start, np.nan)
         sent = np.interp(end, self.time_ns, self.bytes) - np.interp(start, self.time_ns, self.bytes)
-        up = (self._up_ns(end) - self._up_ns(start)) / span
-        return pl.Series(8e9 * sent / span * up).fill_nan(None)
-
-    def _up_ns(self, times: _Floats) -> _Floats:
-        """For how long the link was up, by each of `times`."""
-        since = np.array([at for at, _ in self.history] + [max(self.time_ns[-1], self.history[-1][0]) + 1])
-        was_up = np.array([link["up"] for _, link in self.history])
-        return np.interp(times, since, np.concatenate(([0.0], np.cumsum(np.diff(since) * was_up))))
+        return pl.Series(8e9 * sent / span).fill_nan(None)
