@@ -124,10 +124,14 @@ def row(name: str, mbit: int, delay_ms: int, seen: Seen) -> list[str]:
         abs((b.time_ns - a.time_ns) - ((w.departure_ns or 0) - (v.departure_ns or 0)))
         for (a, v), (b, w) in pairwise(loaded)
     ]
+    came = [(s.time_ns, s.size_bytes) for s in seen.received]
+    delay = delay_ms * 10**6
+    departures = zip(seen.sent, passed, strict=True)
+    due = [(p.departure_ns + delay, s.size_bytes) for s, p in departures if p.departure_ns is not None]
     drops = len(seen.sent) - len(seen.received), sum(one.departure_ns is None for one in passed)
     return [
         name,
-        f"{rate_error(seen, mbit):+.3%}",
+        f"{rate_error(came, seen.loaded, mbit):+.3%} / {rate_error(due, seen.loaded, mbit):+.3%}",
         two(probe),
         two(load),
         two(gaps),
@@ -141,12 +145,14 @@ def late(got: Segment, want: Passed, delay_ms: int) -> int:
     return abs(got.time_ns - (want.departure_ns or 0) - delay_ms * 10**6)
 
 
-def rate_error(seen: Seen, mbit: int) -> float:
-    """What came out between two packets under load, against the rate: CUBIC keeps the queue from running dry."""
-    begin, end = seen.loaded
-    through = [s for s in seen.received if begin <= s.time_ns <= end]
-    bits = 8 * sum(s.size_bytes for s in through[1:])
-    return bits * 1e9 / (through[-1].time_ns - through[0].time_ns) / (mbit * 1e6) - 1
+def rate_error(through: list[tuple[int, int]], window: tuple[int, int], mbit: int) -> float:
+    """What came out (when, bytes) from one packet to another, against what the rate lets out meanwhile.
+
+    The ideal's is not zero where its queue runs dry.
+    """
+    within = [one for one in through if window[0] <= one[0] <= window[1]]
+    bits = 8 * sum(size for _, size in within[1:])
+    return bits * 1e9 / (within[-1][0] - within[0][0]) / (mbit * 1e6) - 1
 
 
 def two(errors: list[int]) -> str:
@@ -177,7 +183,7 @@ def main() -> None:
             rows.append(["no shaper, paced by iperf3", *[""] * 5, f"{plain.busy.cores(*plain.loaded):.2f}"])
         show(
             f"{mbit} Mbit/s, buffer {buffer_bytes(mbit):,} B, CUBIC for {options.seconds} s; errors p50 / p99 in us",
-            ["", "rate", "idle delay", "loaded delay", "gaps", "drops / ideal", "cores"],
+            ["", "rate / ideal", "idle delay", "loaded delay", "gaps", "drops / ideal", "cores"],
             rows,
         )
 
