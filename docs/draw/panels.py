@@ -165,7 +165,7 @@ PANELS: dict[str, Callable[[dumbbell.Run], Figure]] = {
     **dict.fromkeys(
         [f"queue-{kind}" for kind in ("drop-tail", "drop-head", "threshold", "red", "ared", "codel", "pie")], queue
     ),
-    **dict.fromkeys(["queue-fq-codel", "queue-fq", "queue-dualpi2", "events"], queue),
+    **dict.fromkeys(["queue-fq-codel", "queue-fq", "queue-dualpi2", "whole-bursts", "events"], queue),
     "overhead": goodput,
 }
 """What is drawn of each example, by its name."""
