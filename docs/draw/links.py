@@ -20,6 +20,7 @@ import dumbbell
 
 DOCS = Path(__file__).parents[1]
 PAGE = DOCS / "reference" / "links.md"
+PICTURES = DOCS / "images" / "links"
 EXAMPLE = re.compile(
     r"```toml\n(?P<toml>(?:(?!```).)*)```\n\n!\[.*?\]\(\.\./images/links/(?P<name>[a-z0-9-]+)\.png\)", re.DOTALL
 )
@@ -29,26 +30,30 @@ ATTEMPTS = 3
 
 def main(wanted: list[str]) -> None:
     """Draw the pictures named, or all."""
-    page = PAGE.read_text(encoding="utf-8")
-    first = BASE.search(page)
-    assert first is not None
-    base = tomllib.loads(first[1])
-    found = {example["name"]: tomllib.loads(example["toml"]) for example in EXAMPLE.finditer(page)}
+    base, found = examples()
     if unknown := set(wanted) - set(found):
         sys.exit(f"no such picture: {', '.join(sorted(unknown))}; there are {', '.join(found)}")
-    target = DOCS / "images" / "links"
-    target.mkdir(exist_ok=True)
+    PICTURES.mkdir(exist_ok=True)
     refused = 0
     for name in wanted or found:
-        done = run(merged(base, found[name]))
+        done = run(with_files(merged(base, found[name])))
         if done.summary["verdict"] == "invalid":
             refused += 1
             print(f"{name}: not drawn: {', '.join(reason['check'] for reason in done.summary['reasons'])}", flush=True)
             continue
-        PANELS[name](done).savefig(target / f"{name}.png", dpi=100, metadata={"Software": ""})
+        PANELS[name](done).savefig(PICTURES / f"{name}.png", dpi=100, metadata={"Software": ""})
         print(name, flush=True)
     if refused:
         sys.exit(f"{refused} runs were invalid {ATTEMPTS} times: draw them on an idle machine")
+
+
+def examples() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """What all examples have in common, and each by the name of its picture."""
+    page = PAGE.read_text(encoding="utf-8")
+    first = BASE.search(page)
+    assert first is not None
+    found = {example["name"]: tomllib.loads(example["toml"]) for example in EXAMPLE.finditer(page)}
+    return tomllib.loads(first[1]), found
 
 
 def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
@@ -57,13 +62,18 @@ def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return {**base, **over, **both}
 
 
-def run(scenario: dict[str, Any]) -> dumbbell.Run:
-    """Run it, again if it is invalid. Files lie beside this script, or come with the package."""
+def with_files(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Where its files lie: beside this script, or with the package."""
     bottleneck = scenario["topology"]["bottleneck"]
     for table, key in ((bottleneck["rate"], "trace"), (bottleneck["rate"], "csv"), (bottleneck.get("jitter"), "file")):
         if isinstance(table, dict) and key in table:
             beside = DOCS / "draw" / table[key]
             table[key] = str(beside if beside.exists() else files("dumbbell.scenario.bundled") / table[key])
+    return scenario
+
+
+def run(scenario: dict[str, Any]) -> dumbbell.Run:
+    """Run it, again if it is invalid."""
     for _ in range(ATTEMPTS):
         done = dumbbell.run(scenario, directory=tempfile.mkdtemp(prefix="links-"))
         if done.summary["verdict"] != "invalid":

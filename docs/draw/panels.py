@@ -155,9 +155,8 @@ def queue(run: dumbbell.Run) -> Figure:
 
 PANELS: dict[str, Callable[[dumbbell.Run], Figure]] = {
     **dict.fromkeys(["rate-steps", "rate-ramp", "rate-csv", "rate-trace", "policer", "delay-line", "flap"], rate),
-    **dict.fromkeys(
-        ["slots", "jitter-uniform", "jitter-normal", "jitter-pareto", "jitter-correlated", "reorder"], delay
-    ),
+    **dict.fromkeys([f"jitter-{kind}" for kind in ("uniform", "normal", "pareto", "table", "correlated")], delay),
+    **dict.fromkeys(["slots", "reorder", "delay-events"], delay),
     **dict.fromkeys(
         [f"loss-{kind}" for kind in ("independent", "correlated", "netem", "gilbert-elliott", "four-state")], strip
     ),
