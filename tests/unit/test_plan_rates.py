@@ -105,6 +105,7 @@ def test_what_a_file_holds_is_in_the_plan_and_its_name_is_not(here: Path) -> Non
         ("0,1000000\n2.5,0\n", [[0, 1_000_000], [2_500_000_000, 0]]),
         ("time_s,rate_Mbps\n0,10\n2.5,0.5\n", [[0, 10_000_000], [2_500_000_000, 500_000]]),
         ('"time (ms)", "rate (kbit/s)"\n0, 10\n1e3, 30\n', [[0, 10_000], [10**9, 30_000]]),
+        ("Time (s),RATE_Mbps\n0,10\n1,20\n", [[0, 10_000_000], [S, 20_000_000]]),
         ("# measured on a train\ntime,rate\n\n0,5\n1,6\n", [[0, 5], [S, 6]]),
     ],
 )
@@ -112,6 +113,20 @@ def test_a_csv_file(text: str, expected: list[list[int]], here: Path) -> None:
     (here / "rate.csv").write_text(text)
     found = forward(rate={"csv": "rate.csv", "period": "20 s"})
     assert found["variation"] == {"kind": "steps", "steps": expected, "period_ns": 20 * S}
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(here: Path) -> None:
+    (here / "cell.trace").write_text("2\n", encoding="utf-8-sig")
+    (here / "rate.csv").write_text("time_s,rate_Mbps\n0,10\n", encoding="utf-8-sig")
+    (here / "plain.csv").write_text("0,10\n", encoding="utf-8-sig")
+    (here / "delay.csv").write_text("Delay_ms\n1\n2\n", encoding="utf-8-sig")
+    (here / "lost.txt").write_text("3\n", encoding="utf-8-sig")
+    assert forward(rate={"trace": "cell.trace"})["variation"]["times"] == [[2_000_000, 1]]
+    assert forward(rate={"csv": "rate.csv"})["variation"]["steps"] == [[0, 10_000_000]]
+    assert forward(rate={"csv": "plain.csv"})["variation"]["steps"] == [[0, 10]]
+    distribution = forward(jitter={"distribution": "table", "file": "delay.csv"})["jitter"]["distribution"]
+    assert distribution["quantiles_ns"] == [1_000_000, 2_000_000]
+    assert forward(loss={"model": "trace", "file": "lost.txt"})["loss_before"][0]["lost"] == [3]
 
 
 def test_the_bundled_trace_is_what_its_scenario_says() -> None:

@@ -73,7 +73,7 @@ def test_links(keys: dict[str, Any], column: str, expected: str) -> None:
 
 def test_events() -> None:
     events = [
-        {"at": "1 s", "rate": "20 Mbit/s", "buffer": "1 bdp", "queue": "pie", "overhead": "24 B"},
+        {"at": "1 s", "rate": "20 Mbit/s", "buffer": "1 bdp", "queue": "pie"},
         {"at": "2 s", "delay": "20 ms", "loss": "none", "jitter": "none", "duplicate": "1 %"},
         {"at": "3 s", "link": "bottleneck-reverse", "down_for": "100 ms"},
     ]
@@ -83,8 +83,8 @@ def test_events() -> None:
         [
             "1 s",
             "bottleneck",
-            "rate 20 Mbit/s; buffer 75 kB (48 packets, 30 ms, 1 bdp); queue pie (target 15 ms, t_update 15 ms, "
-            "alpha 0.125, beta 1.25, max_burst 150 ms, mark_ecnth 0.1); overhead 24 B",
+            "rate 20 Mbit/s; buffer 75 kB (49 packets, 30 ms, 1 bdp); queue pie (target 15 ms, t_update 15 ms, "
+            "alpha 0.125, beta 1.25, max_burst 150 ms, mark_ecnth 0.1)",
         ],
         ["2 s", "bottleneck", "delay 20 ms; loss none; 1 % duplicated; no longer jitter uniform 0 s to 5 ms, in order"],
         ["3 s", "bottleneck-reverse", "down"],

@@ -1,5 +1,6 @@
 """Every refusal of what a link does names the file and line, the key, what is wrong, what was expected, what to do."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,31 @@ KEYS = {
         'queue = { kind = "red", min_th = "60 kB", max_th = "30 kB" }',
         "my.toml:10: topology.bottleneck.queue: min_th = 60000 B is not below max_th = 30000 B\n"
         "  expected min_th below max_th\n"
-        'hint: write max_th = "180000 B"',
+        'hint: write max_th = "151400 B"',
+    ),
+    "RED's minimum above its maximum and the buffer": (
+        'queue = { kind = "red", min_th = "200 packets", max_th = "10 packets" }',
+        "my.toml:10: topology.bottleneck.queue: min_th = 302800 B is not below max_th = 15140 B\n"
+        "  expected min_th below max_th\n"
+        "hint: leave min_th and max_th out: they follow from the buffer",
+    ),
+    "RED's minimum in the upper half of the buffer": (
+        'queue = { kind = "red", min_th = "60 packets" }',
+        "my.toml:10: topology.bottleneck.queue: max_th = 272520 B is above the buffer\n"
+        "  expected max_th at most 151400 B, or the queue would overflow before\n"
+        'hint: write max_th = "151400 B", or raise the buffer',
+    ),
+    "ARED that cannot adapt": (
+        'queue = { kind = "ared", max_p = "0 %" }',
+        "my.toml:10: topology.bottleneck.queue: max_p = 0 % could never adapt\n"
+        "  expected max_p above 0 %\n"
+        'hint: write max_p = "10 %"',
+    ),
+    "RED that cannot adapt": (
+        'queue = { kind = "red", adaptive = true, max_p = "0 %" }',
+        "my.toml:10: topology.bottleneck.queue: max_p = 0 % could never adapt\n"
+        "  expected max_p above 0 %\n"
+        'hint: write max_p = "10 %"',
     ),
     "RED above the buffer": (
         'queue = { kind = "red", max_th = "200 kB" }',
@@ -56,9 +81,21 @@ KEYS = {
         'hint: write max_th = "75700 B", or raise the buffer',
     ),
     "unknown discipline": (
-        'queue = "sfq"',
-        "my.toml:10: topology.bottleneck.queue.kind: unknown\n"
+        'queue = "blue"',
+        'my.toml:10: topology.bottleneck.queue = "blue": unknown\n'
         "  expected one of drop-tail, drop-head, red, ared, codel, fq-codel, pie, fq, dualpi2",
+    ),
+    "a misspelt discipline": (
+        'queue = "fqcodel"',
+        'my.toml:10: topology.bottleneck.queue = "fqcodel": unknown\n'
+        "  expected one of drop-tail, drop-head, red, ared, codel, fq-codel, pie, fq, dualpi2\n"
+        'hint: did you mean "fq-codel"?',
+    ),
+    "a misspelt discipline in its table": (
+        'queue = { kind = "CoDel2" }',
+        'my.toml:10: topology.bottleneck.queue.kind = "CoDel2": unknown\n'
+        "  expected one of drop-tail, drop-head, red, ared, codel, fq-codel, pie, fq, dualpi2\n"
+        'hint: did you mean "codel"?',
     ),
     "a discipline without its kind": (
         'queue = { target = "5 ms" }',
@@ -126,7 +163,14 @@ KEYS = {
     "unknown model": (
         'loss = { model = "gilbert", p = "1 %" }',
         'my.toml:10: topology.bottleneck.loss.model = "gilbert": unknown\n'
-        "  expected one of independent, correlated, netem, gilbert-elliott, four-state, burst, periodic, trace",
+        "  expected one of independent, correlated, netem, gilbert-elliott, four-state, burst, periodic, trace\n"
+        'hint: did you mean "gilbert-elliott"?',
+    ),
+    "a misspelt model, the second of two": (
+        'loss = ["1 %", { model = "busrt", rate = "1 %" }]',
+        'my.toml:10: topology.bottleneck.loss.1.model = "busrt": unknown\n'
+        "  expected one of independent, correlated, netem, gilbert-elliott, four-state, burst, periodic, trace\n"
+        'hint: did you mean "burst"?',
     ),
     "a key of another model": (
         'loss = { rate = "1 %", p = "1 %" }',
@@ -180,6 +224,12 @@ KEYS = {
         'jitter = { distribution = "gamma", mean = "1 ms" }',
         'my.toml:10: topology.bottleneck.jitter.distribution = "gamma": unknown\n'
         "  expected one of uniform, normal, pareto, table",
+    ),
+    "a misspelt distribution": (
+        'jitter = { distribution = "parteo", min = "1 ms", shape = 2 }',
+        'my.toml:10: topology.bottleneck.jitter.distribution = "parteo": unknown\n'
+        "  expected one of uniform, normal, pareto, table\n"
+        'hint: did you mean "pareto"?',
     ),
     "reordering that is none": (
         'reorder = { rate = "1 %", delay = "15 ms" }',
@@ -285,6 +335,12 @@ EVENTS = {
         "  expected max_th at most 15140 B, or the queue would overflow before\n"
         'hint: write max_th = "7570 B", or raise the buffer',
     ),
+    "RED that was there above the new buffer": (
+        'at = "1 s"\nqueue = "red"\n\n[[events]]\nat = "5 s"\nbuffer = "10 packets"',
+        "my.toml:20: events.1.queue: max_th = 75700 B is above the buffer\n"
+        "  expected max_th at most 15140 B, or the queue would overflow before\n"
+        "hint: raise the buffer, or write a queue with other thresholds here, too",
+    ),
 }
 
 
@@ -292,6 +348,41 @@ EVENTS = {
 def test_events(case: str) -> None:
     given, expected = EVENTS[case]
     assert refused(f"{BASE}\n[[events]]\n{given}\n") == expected
+
+
+def test_an_event_does_not_change_the_overhead() -> None:
+    text = refused(f'{BASE}\n[[events]]\nat = "1 s"\noverhead = "24 B"\n')
+    assert text.startswith('my.toml:18: events.0.overhead = "24 B": unknown key\n  expected one of up, rate, buffer,')
+    assert text.endswith("hint: overhead belongs in topology.bottleneck")
+
+
+@pytest.mark.parametrize("buffer", ["2 packets", "20 packets", "100 packets", "1600 B", "unlimited"])
+@pytest.mark.parametrize(
+    "thresholds",
+    [
+        'min_th = "30 packets", max_th = "10 packets"',
+        'min_th = "15 packets", max_th = "200 packets"',
+        'min_th = "1 packet", max_th = "1 packet"',
+        'min_th = "60 packets"',
+        'max_th = "1 B"',
+        'max_th = "1 ns"',
+        'min_th = "1 ns", max_th = "1 ns"',
+    ],
+)
+def test_what_is_hinted_for_red_is_accepted(thresholds: str, buffer: str) -> None:
+    def scenario(thresholds: str) -> str:
+        queue = f'queue = {{ kind = "red", {thresholds} }}'
+        return BASE.replace('buffer = "100 packets"', f'buffer = "{buffer}"\n{queue}')
+
+    Path("my.toml").write_text(scenario(thresholds))
+    try:
+        load("my.toml")
+    except ScenarioError as error:
+        hint = re.search(r'hint: (?:write (max_th = "\d+ (?:B|packets)")|leave min_th and max_th out)', str(error))
+        assert hint is not None
+        kept = re.findall(r'min_th = "[^"]*"', thresholds) if hint[1] else []
+        Path("my.toml").write_text(scenario(", ".join([*kept, hint[1]] if hint[1] else ["gentle = true"])))
+        assert load("my.toml")
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,12 @@ RATES = {
         'rate = { ramp = [["0 s", "1 Mbit/s"], ["20 s", "2 Mbit/s"]], step = "10 us" }',
         "my.toml:9: topology.bottleneck.rate: too many steps\n  expected at most 100000 steps\nhint: raise ramp's step",
     ),
+    "slots and a trace": (
+        'rate = { trace = "cell.trace" }\nslots = { interval = "2 ms" }',
+        "my.toml:10: topology.bottleneck.slots: a trace says itself when the link may send\n"
+        "  expected either slots or a rate from a trace\n"
+        'hint: write slots = "none"',
+    ),
     "a table that is no rate": (
         'rate = { wave = "sine" }',
         "my.toml:9: topology.bottleneck.rate: not a rate\n"
@@ -146,6 +152,44 @@ RATES = {
 def test_rates(case: str) -> None:
     given, expected = RATES[case]
     assert refused(BASE.replace('rate = "10 Mbit/s"', given)) == expected
+
+
+TWICE = {
+    "slots in the direction that takes the trace over": (
+        'rate = { trace = "cell.trace" }\nreverse = { slots = { interval = "2 ms" } }',
+        "",
+        "my.toml:10: topology.bottleneck.reverse.slots: a trace says itself when the link may send\n"
+        "  expected either slots or a rate from a trace\n"
+        "hint: leave slots out",
+    ),
+    "an event that brings slots": (
+        'rate = { trace = "cell.trace" }',
+        'slots = { interval = "2 ms" }',
+        "my.toml:18: events.0.slots: a trace says itself when the link may send\n"
+        "  expected either slots or a rate from a trace\n"
+        "hint: leave slots out",
+    ),
+    "an event that brings a trace": (
+        'rate = "10 Mbit/s"\nslots = { interval = "2 ms" }',
+        'rate = { trace = "cell.trace" }',
+        "my.toml:19: events.0.rate: a trace says itself when the link may send\n"
+        "  expected either slots or a rate from a trace\n"
+        'hint: write slots = "none"',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TWICE)
+def test_slots_and_a_trace(case: str) -> None:
+    given, event, expected = TWICE[case]
+    events = f'\n[[events]]\nat = "1 s"\n{event}\n' if event else ""
+    assert refused(BASE.replace('rate = "10 Mbit/s"', given) + events) == expected
+
+
+def test_an_event_may_bring_a_trace_in_place_of_slots() -> None:
+    event = '[[events]]\nat = "1 s"\nrate = { trace = "cell.trace" }\nslots = "none"\n'
+    Path("my.toml").write_text(BASE.replace("buffer", 'slots = { interval = "2 ms" }\nbuffer') + event)
+    assert load("my.toml").events
 
 
 def test_a_trace_on_an_override() -> None:

@@ -180,7 +180,6 @@ def changes(before: Part, after: Part, rtt_ns: int) -> Sequence[str]:
         (("rate_bps", "variation"), "rate", rate),
         (("buffer",), "buffer", lambda link: buffer(link, rtt_ns)),
         (("queue",), "queue", queue),
-        (("overhead_bytes",), "overhead", lambda link: str(Size(link["overhead_bytes"]))),
         (("delay_ns",), "delay", lambda link: str(Time(link["delay_ns"]))),
         (("loss_before", "loss_after"), "loss", losses),
     ):

@@ -56,7 +56,12 @@ def _link(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterato
         if wrong:
             return
     if given.keys() & {"queue", "buffer"}:
-        yield from _queue((*at, "queue"), link, rtt)
+        yield from _queue(at, link, given, rtt)
+    if link.slots is not None and isinstance(link.rate, Trace) and given.keys() & {"rate", "slots"}:
+        what = "a trace says itself when the link may send"
+        hint = 'write slots = "none"' if "rate" in given else "leave slots out"
+        key = "slots" if "slots" in given else "rate"
+        yield Finding((*at, key), what, "either slots or a rate from a trace", hint)
     if link.policer is not None and given.keys() & {"policer", "overhead"} and link.policer.burst < link.frame:
         why = f"at least {Size(link.frame)}, a full frame, or none could ever pass"
         yield Finding((*at, "policer", "burst"), "too small", why, 'write burst = "30 kB"')
@@ -77,14 +82,15 @@ def _buffer(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
         yield Finding(key, "too small", why, 'write buffer = "1 packet" for the smallest useful buffer')
 
 
-def _queue(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
-    room = link.room(rtt)
+def _queue(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterator[Finding]:
+    key, room = (*at, "queue"), link.room(rtt)
     match link.queue:
         case Red() as red:
             try:
                 settled(red, link.nominal, room, link.frame, rtt)
             except QuantityError as error:
-                yield Finding(key, error.wrong, error.expected, error.hint)
+                inherited = "raise the buffer, or write a queue with other thresholds here, too"
+                yield Finding(key, error.wrong, error.expected, error.hint if "queue" in given else inherited)
         case Fifo(ce_threshold=BufferSize(kind="bytes" | "packets") as threshold):
             size = threshold.amount * (link.frame if threshold.kind == "packets" else 1)
             if room is not None and size >= room:

@@ -68,7 +68,7 @@ DelayLine = Annotated[Packets | None, *word_for_none("unlimited", Packets | Lite
 
 
 class LinkKeys(Table):
-    """What is not given is not set: `model_fields_set` tells."""
+    """What an event may change, too. What is not given is not set: `model_fields_set` tells."""
 
     up: bool = Field(default=True, strict=True, description="false: the link is down, what comes or waits is dropped.")
     rate: LinkRate = Field(
@@ -86,12 +86,6 @@ class LinkKeys(Table):
         default=None,
         description="Queue discipline: its name, or a table with its kind and parameters. Default: drop-tail; "
         "`reverse`: as forward.",
-    )
-    overhead: Size | None = Field(
-        default=None,
-        le=65535,
-        description="Added to each frame's size, in the rate and in the buffer, e.g. 24 B for Ethernet's preamble, FCS "
-        "and gap. Default: 0 B; `reverse`: as forward.",
     )
     delay: Time | None = Field(
         default=None,
@@ -136,7 +130,7 @@ class LinkKeys(Table):
 
     def given(self) -> dict[str, Any]:
         """The link's keys that are written down, with their values."""
-        keys = LinkKeys.model_fields
+        keys = DirectionKeys.model_fields
         return {key: getattr(self, key) for key in keys if key in self.model_fields_set and not self._is_blank(key)}
 
     def _is_blank(self, key: str) -> bool:
@@ -144,11 +138,22 @@ class LinkKeys(Table):
         return getattr(self, key) is None and key in ("buffer", "queue", "overhead", "delay")
 
 
-class Reverse(LinkKeys):
+class DirectionKeys(LinkKeys):
+    """What a direction has from the start of the run to its end, too."""
+
+    overhead: Size | None = Field(
+        default=None,
+        le=65535,
+        description="Added to each frame's size, in the rate and in the buffer, e.g. 24 B for Ethernet's preamble, FCS "
+        "and gap. Default: 0 B; `reverse`: as forward.",
+    )
+
+
+class Reverse(DirectionKeys):
     """The bottleneck from right to left: rate, buffer, queue and overhead are as forward unless given."""
 
 
-class Bottleneck(LinkKeys):
+class Bottleneck(DirectionKeys):
     """The shaped link from left to right."""
 
     rate: LinkRate = Field(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from dumbbell.scenario.quantities import Amount, BufferSize, Duration, Percent, QuantityError, Time
 from dumbbell.scenario.table import Table, shorthand
@@ -65,6 +65,13 @@ class Red(Table):
         default=False, strict=True, description="Adapt max_p so that the average stays in the middle (ARED)."
     )
     ecn: bool = Field(default=False, strict=True, description=_ECN)
+
+    @model_validator(mode="after")
+    def _check(self) -> Red:
+        # ARED raises max_p by a quarter of itself at most.
+        if (self.adaptive or self.kind == "ared") and self.max_p.percent == 0:
+            raise QuantityError("max_p = 0 % could never adapt", "max_p above 0 %", 'write max_p = "10 %"')
+        return self
 
 
 class Codel(Table):

@@ -22,23 +22,22 @@ def settled(red: Red, rate: Rate | None, buffer: int | None, frame: int, rtt: in
     """
     adaptive = red.adaptive or red.kind == "ared"
     average = red.average_packet or Amount(frame)
-    low, high = (_bytes(name, getattr(red, name), rate, frame, rtt) for name in ("min_th", "max_th"))
-    if high is None and low is not None:
-        high = RATIO * low
+    least, high = (_bytes(name, getattr(red, name), rate, frame, rtt) for name in ("min_th", "max_th"))
+    if high is None and least:
+        high = RATIO * least
     elif high is None:
         if buffer is None:
             hint = 'write max_th = "60 packets"'
             raise QuantityError("no buffer to take thresholds from", "max_th where the buffer is unlimited", hint)
         high = buffer // 2
-    if low is None:
-        low = max(high // RATIO, 1)
+    low = max(high // RATIO, 1) if least is None else least
     if low >= high:
         what = f"min_th = {low} B is not below max_th = {high} B"
-        raise QuantityError(what, "min_th below max_th", f'write max_th = "{RATIO * low} B"')
+        raise QuantityError(what, "min_th below max_th", _other_max_th(least, buffer))
     if buffer is not None and high > buffer:
         what = f"max_th = {high} B is above the buffer"
         why = f"max_th at most {buffer} B, or the queue would overflow before"
-        raise QuantityError(what, why, f'write max_th = "{buffer // 2} B", or raise the buffer')
+        raise QuantityError(what, why, f"{_other_max_th(least, buffer)}, or raise the buffer")
     return red.model_copy(
         update={
             "min_th": BufferSize("bytes", Fraction(low)),
@@ -48,6 +47,17 @@ def settled(red: Red, rate: Rate | None, buffer: int | None, frame: int, rtt: in
             "adaptive": adaptive,
         }
     )
+
+
+def _other_max_th(min_th: int | None, buffer: int | None) -> str:
+    """A hint that fits `min_th`, if that is given, and the buffer: following it leads to a RED."""
+    if not min_th:
+        return 'write max_th = "60 packets"' if buffer is None else f'write max_th = "{buffer // 2} B"'
+    if buffer is None:
+        return f'write max_th = "{RATIO * min_th} B"'
+    if min_th < buffer:
+        return f'write max_th = "{min(RATIO * min_th, buffer)} B"'
+    return "leave min_th and max_th out: they follow from the buffer"
 
 
 def _bytes(name: str, value: BufferSize | None, rate: Rate | None, frame: int, rtt: int) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel, Discriminator, ValidationError
@@ -47,15 +47,15 @@ _HOMES: dict[str, type[BaseModel]] = {
 _NEAR = {"flows": "a flow", "queue": "a queue", "loss": "a loss", "jitter": "a jitter"}
 """Below these keys, the homes that begin like this are the likeliest."""
 
-_CHOICES: dict[str, tuple[str, str]] = {
-    "topology": ("kind", 'kind = "dumbbell" or kind = "path"'),
-    "flows": ("protocol", 'protocol = "tcp" (the default), "udp", or a command'),
-    "queue": ("kind", f"one of {', '.join(queues.KINDS)}"),
-    "loss": ("model", f"one of {', '.join(losses.MODELS)}"),
-    "jitter": ("distribution", f"one of {', '.join(delays.DISTRIBUTIONS)}"),
-    "rate": ("", 'a rate, such as "100 Mbit/s", or a table with one of steps, ramp, trace, csv'),
+_CHOICES: dict[str, tuple[str, Collection[str], str]] = {
+    "topology": ("kind", ("dumbbell", "path"), 'kind = "dumbbell" or kind = "path"'),
+    "flows": ("protocol", ("tcp", "udp"), 'protocol = "tcp" (the default), "udp", or a command'),
+    "queue": ("kind", queues.KINDS, f"one of {', '.join(queues.KINDS)}"),
+    "loss": ("model", losses.MODELS, f"one of {', '.join(losses.MODELS)}"),
+    "jitter": ("distribution", delays.DISTRIBUTIONS, f"one of {', '.join(delays.DISTRIBUTIONS)}"),
+    "rate": ("", (), 'a rate, such as "100 Mbit/s", or a table with one of steps, ramp, trace, csv'),
 }
-"""The key that says of which kind a table is, and what it may say."""
+"""The key that says of which kind a table is, what it may say, and that in words."""
 
 
 def findings(error: ValidationError, data: Any) -> list[Finding]:
@@ -75,7 +75,7 @@ def _finding(details: ErrorDetails, data: Any) -> Finding:
         case "missing":
             return Finding(key, "missing", f"{key[-1]}: {_meaning(key, tables)}", _example(key, tables))
         case "union_tag_invalid" | "union_tag_not_found":
-            return _kind(key, details["type"])
+            return _kind(key, details["type"], data)
         case "literal_error":
             return Finding(key, "unknown", f"one of {context['expected']}")
         case "bool_type" | "bool_parsing":
@@ -180,13 +180,18 @@ def _bound(key: Key, tables: list[type[BaseModel]], bound: Any) -> str:
     return str(quantity(bound)) if quantity else str(bound)
 
 
-def _kind(key: Key, problem: str) -> Finding:
+def _kind(key: Key, problem: str, data: Any) -> Finding:
     name = next(part for part in reversed(key) if isinstance(part, str))
-    choice, expected = _CHOICES[name]
-    wrong = "unknown" if problem == "union_tag_invalid" else "missing"
+    choice, known, expected = _CHOICES[name]
     if not choice:
         return Finding(key, "not a rate", expected, _RATE_HINT)
-    return Finding((*key, choice), wrong, expected)
+    if problem != "union_tag_invalid":
+        return Finding((*key, choice), "missing", expected)
+    _, value = lookup(data, key)
+    if isinstance(value, Mapping):
+        key, value = (*key, choice), value.get(choice)
+    close = difflib.get_close_matches(str(value).lower(), known, n=1)
+    return Finding(key, "unknown", expected, f'did you mean "{close[0]}"?' if close else "")
 
 
 _RATE_HINT = 'write rate = { steps = [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]] }'

@@ -37,7 +37,8 @@ class File:
             raise QuantityError("not a path", _EXPECTED, 'write "cell.trace"')
         folder = Path((info.context or {}).get(FOLDER, "."))
         try:
-            return cls(value, folder.joinpath(value).read_text(encoding="utf-8"))
+            # Spreadsheets begin their text files with a byte order mark.
+            return cls(value, folder.joinpath(value).read_text(encoding="utf-8-sig"))
         except UnicodeDecodeError:
             raise QuantityError("no text file", _EXPECTED, "a trace is a text file in UTF-8") from None
         except (OSError, ValueError) as error:  # ValueError: a null byte in the name
@@ -202,8 +203,8 @@ def _columns(
 
 
 def _unit(line: int, cell: str, name: str, known: Mapping[str, int], hint: str) -> int | None:
-    """What a header's cell says about its column: `time_ms`, `time (ms)`; none without a unit."""
-    match = re.fullmatch(rf"{name}s?(?:[_ ]?[(\[]?([A-Za-z/]+)[)\]]?)?", cell)
+    """What a header's cell says about its column: `time_ms`, `Time (ms)`; none without a unit."""
+    match = re.fullmatch(rf"(?i:{name}s?)(?:[_ ]?[(\[]?([A-Za-z/]+)[)\]]?)?", cell)
     if match is None:
         raise LineError(line, f"{cell[:20]!r} is no column", f"{name} with its unit", hint)
     if match[1] and match[1] not in known:
