@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import pytest
 from planning import dumbbell, link
 
+from dumbbell.errors import ScenarioError
 from dumbbell.plan.paths import is_transparent, transparent_links
 
 S = 10**9
@@ -73,6 +75,17 @@ def test_a_link_that_fails() -> None:
     assert [at for at, _, _ in changes(dumbbell(BASE, events=[again]))] == [2.0, 3.0, 5.0, 6.0, 8.0, 9.0]
     assert [at for at, _, _ in changes(dumbbell(BASE, events=[{**again, "until": "5 s"}]))] == [2.0, 3.0, 5.0, 6.0]
     assert [at for at, _, _ in changes(dumbbell(BASE, events=[{"at": "9.5 s", "down_for": "1 s"}]))] == [9.5]
+
+
+def test_failures_are_counted_as_far_as_until() -> None:
+    """To the end of the run they would be too many."""
+    often = {"at": "0 s", "down_for": "100 us", "every": "1 ms", "until": "1 s"}
+    found = dumbbell(BASE, events=[often])["events"]
+    # At 0 ms, 1 ms, ... 1000 ms, down and up.
+    assert len(found) == 2 * 1001
+    assert found[-1]["at_ns"] == S + 100_000
+    with pytest.raises(ScenarioError, match="20000 changes in all"):
+        dumbbell(BASE, events=[{**often, "until": "10 s"}])
 
 
 def test_a_link_that_begins_down() -> None:
