@@ -1,10 +1,12 @@
 //! What processes that keep to a schedule share: clock, sleep, priority, and records of being late.
 
+mod affinity;
 mod clock;
 mod scheduling;
 mod sleep;
 mod spans;
 
+pub use affinity::{Part, keep_to};
 pub use clock::{Clock, monotonic_ns, wall_clock_ns};
 pub use scheduling::{Scheduling, ThreadTimes, Urgency, thread_cpu_ns};
 pub use sleep::Sleep;

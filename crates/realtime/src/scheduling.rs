@@ -1,6 +1,8 @@
 use serde::Serialize;
 use units::{Duration, Time};
 
+use crate::affinity::allowed;
+
 /// The CPU time after which the scheduler may prefer another thread, in ns: the shortest that Linux grants.
 ///
 /// A short slice gives a thread that sleeps often an early virtual deadline, so it is picked soon after it wakes
@@ -41,6 +43,8 @@ pub struct Scheduling {
     pub nice: i32,
     /// As an ordinary thread: the slice that the kernel granted, 0 if it knows none.
     pub slice_ns: u64,
+    /// How many CPUs it may use.
+    pub cpus: usize,
 }
 
 impl Urgency {
@@ -53,7 +57,7 @@ impl Urgency {
         };
         let slice_ns = ordinary(nice);
         let real_time = fifo();
-        let scheduling = Scheduling { real_time, stepped_back: 0, nice, slice_ns };
+        let scheduling = Scheduling { real_time, stepped_back: 0, nice, slice_ns, cpus: allowed().len() };
         Urgency { scheduling, fifo: real_time, window_began: now, cpu_began_ns: thread_cpu_ns() }
     }
 

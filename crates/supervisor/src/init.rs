@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use events::{Event, Failure, Process};
 use lab::{HostSpec, Lab};
 use plan::{EmulatePath, Plan};
-use realtime::monotonic_ns;
+use realtime::{Part, keep_to, monotonic_ns};
 use serde::Serialize;
 
 use crate::child::Child;
@@ -66,10 +66,18 @@ fn supervise(plan: &Plan, dir: &Path, rootless: bool, started: Instant) -> Resul
     Event::Lab { build_ms }.emit(&mut stdout())?;
 
     let before = Machine::now();
+    // In bursts go the rates at which the emulator needs a CPU of its own.
+    let part = |part: Part| {
+        if offloads {
+            keep_to(part)
+        }
+    };
     let emulator = Child::start(Process::Emulator, c"db-emulator", -20, |control, events| {
+        part(Part::Last);
         emu::run(plan, &ports(&lab), dir, control, events).map(drop)
     })?;
     let traffic = Child::start(Process::Traffic, c"db-traffic", -10, |control, events| {
+        part(Part::AllButLast);
         let netns = |name: &str| {
             let host = lab.hosts().iter().find(|host| host.name == name);
             host.map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))

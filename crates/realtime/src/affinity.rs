@@ -1,0 +1,60 @@
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+
+/// A part of the CPUs that a process may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// One of them.
+    Last,
+    /// The others.
+    AllButLast,
+}
+
+/// Keep the calling thread, and what it starts, to a part of its CPUs, where there are at least two.
+///
+/// At high rates two busy processes cost each other more by meeting on a CPU, until the scheduler has moved one away, than
+/// either would gain by being free to move.
+pub fn keep_to(part: Part) {
+    let cpus = allowed();
+    let [others @ .., last] = cpus.as_slice() else { return };
+    if others.is_empty() {
+        return;
+    }
+    let mut set = CpuSet::new();
+    for &cpu in if part == Part::Last { std::slice::from_ref(last) } else { others } {
+        let _ = set.set(cpu);
+    }
+    // Refused only for a set without a CPU that may be used, and these may be.
+    let _ = sched_setaffinity(Pid::from_raw(0), &set);
+}
+
+/// The CPUs that the calling thread may use, in order.
+pub(crate) fn allowed() -> Vec<usize> {
+    let Ok(set) = sched_getaffinity(Pid::from_raw(0)) else { return Vec::new() };
+    (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_are_all_and_share_nothing() {
+        let kept = |part| {
+            // A thread of its own: affinity is a thread's.
+            std::thread::spawn(move || {
+                keep_to(part);
+                allowed()
+            })
+            .join()
+            .unwrap()
+        };
+        let all = allowed();
+        if all.len() == 1 {
+            assert_eq!((kept(Part::Last), kept(Part::AllButLast)), (all.clone(), all));
+            return;
+        }
+        assert_eq!(kept(Part::Last), all[all.len() - 1..]);
+        assert_eq!(kept(Part::AllButLast), all[..all.len() - 1]);
+    }
+}
