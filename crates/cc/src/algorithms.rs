@@ -1,14 +1,17 @@
 use alloc::boxed::Box;
 
-use crate::{CongestionControl, Reno};
+use crate::{CongestionControl, Cubic, Dctcp, Reno, Vegas};
 
 /// The algorithms that there are.
-pub const NAMES: [&str; 1] = ["reno"];
+pub const NAMES: [&str; 4] = ["cubic", "dctcp", "reno", "vegas"];
 
 /// A new instance of the algorithm `name`, with its default parameters; `None` if there is no such algorithm.
 pub fn create(name: &str) -> Option<Box<dyn CongestionControl>> {
     Some(match name {
+        "cubic" => Box::new(Cubic::default()),
+        "dctcp" => Box::new(Dctcp::default()),
         "reno" => Box::new(Reno),
+        "vegas" => Box::new(Vegas::default()),
         _ => return None,
     })
 }

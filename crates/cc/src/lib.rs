@@ -23,6 +23,8 @@ extern crate alloc;
 
 mod algorithms;
 mod column;
+mod cubic;
+mod dctcp;
 mod event;
 mod ops;
 mod random;
@@ -30,10 +32,13 @@ mod reno;
 mod sample;
 mod seq;
 mod socket;
+mod vegas;
 mod window;
 
 pub use algorithms::{NAMES, create};
 pub use column::{Column, Value};
+pub use cubic::Cubic;
+pub use dctcp::Dctcp;
 pub use event::{CaEvent, CaState, ack_event};
 pub use ops::CongestionControl;
 pub use random::Random;
@@ -41,3 +46,4 @@ pub use reno::Reno;
 pub use sample::{AckSample, LostPacket, RateSample};
 pub use seq::{after, before};
 pub use socket::{EcnFlags, ImmediateAck, Socket};
+pub use vegas::Vegas;
