@@ -1,13 +1,18 @@
 use alloc::boxed::Box;
 
+use crate::bbr::{Bbr, Bbr1, Parameters};
 use crate::{CongestionControl, Cubic, Dctcp, Reno, Vegas};
 
 /// The algorithms that there are.
-pub const NAMES: [&str; 4] = ["cubic", "dctcp", "reno", "vegas"];
+pub const NAMES: [&str; 8] = ["bbr1", "bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp", "reno", "vegas"];
 
 /// A new instance of the algorithm `name`, with its default parameters; `None` if there is no such algorithm.
 pub fn create(name: &str) -> Option<Box<dyn CongestionControl>> {
     Some(match name {
+        "bbr1" => Box::new(Bbr1::default()),
+        "bbr2" => Box::new(Bbr::new(Parameters::v2())),
+        "bbr3" => Box::new(Bbr::new(Parameters::v3())),
+        "bbr3-draft" => Box::new(Bbr::new(Parameters::v3_draft())),
         "cubic" => Box::new(Cubic::default()),
         "dctcp" => Box::new(Dctcp::default()),
         "reno" => Box::new(Reno),

@@ -22,6 +22,7 @@
 extern crate alloc;
 
 mod algorithms;
+pub mod bbr;
 mod column;
 mod cubic;
 mod dctcp;

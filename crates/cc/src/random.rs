@@ -14,7 +14,7 @@ impl Random {
     }
 
     /// Uniform over all of `u32`.
-    pub fn next(&mut self) -> u32 {
+    pub fn next_u32(&mut self) -> u32 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,7 +24,7 @@ impl Random {
 
     /// Uniform over 0..`bound`: the high word of the product, as a BPF program draws it too.
     pub fn below(&mut self, bound: u32) -> u32 {
-        ((u64::from(self.next()) * u64::from(bound)) >> 32) as u32
+        ((u64::from(self.next_u32()) * u64::from(bound)) >> 32) as u32
     }
 }
 
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_numbers() {
         let (mut a, mut b) = (Random::new(7), Random::new(7));
-        assert!((0..1000).all(|_| a.next() == b.next()));
+        assert!((0..1000).all(|_| a.next_u32() == b.next_u32()));
     }
 
     #[test]
