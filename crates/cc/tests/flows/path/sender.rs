@@ -194,7 +194,8 @@ impl Path {
 
     /// Recovery's state, then the algorithm.
     fn control(&mut self, newest: u64, rs: &RateSample) {
-        if self.recovery_point.is_some_and(|point| newest >= point) {
+        // By then all losses among what was in flight when recovery began are known.
+        if self.recovery_point.is_some_and(|point| newest >= point + DUP_THRESH) {
             self.recovery_point = None;
             if !self.cc.has_cong_control() {
                 self.sk.snd_cwnd = self.sk.snd_cwnd.max(2).min(self.sk.snd_ssthresh);
