@@ -3,13 +3,13 @@ use alloc::boxed::Box;
 use crate::bbr::{Bbr, Bbr1, Parameters};
 use crate::{CongestionControl, Cubic, Dctcp, Reno, Vegas};
 
-/// The algorithms that there are.
-pub const NAMES: [&str; 8] = ["bbr1", "bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp", "reno", "vegas"];
+/// The algorithms that there are. `bbr` is BBRv1, as in Linux.
+pub const NAMES: [&str; 8] = ["bbr", "bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp", "reno", "vegas"];
 
 /// A new instance of the algorithm `name`, with its default parameters; `None` if there is no such algorithm.
 pub fn create(name: &str) -> Option<Box<dyn CongestionControl>> {
     Some(match name {
-        "bbr1" => Box::new(Bbr1::default()),
+        "bbr" => Box::new(Bbr1::default()),
         "bbr2" => Box::new(Bbr::new(Parameters::v2())),
         "bbr3" => Box::new(Bbr::new(Parameters::v3())),
         "bbr3-draft" => Box::new(Bbr::new(Parameters::v3_draft())),

@@ -1,6 +1,7 @@
 use crate::{CaEvent, CaState, Column, CongestionControl, ImmediateAck, Socket, before};
 
-/// DCTCP (RFC 8257) as Linux runs it: the window is cut by the share of packets that were marked.
+/// DCTCP (RFC 8257) as Linux runs it: the window is cut by the share of packets that were marked. Where ECN was not
+/// negotiated it is Reno.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dctcp {
     /// The estimated share of marked packets, of 1024.
@@ -49,6 +50,9 @@ impl CongestionControl for Dctcp {
     /// cwnd (1 - alpha/2) after a mark (RFC 8257 section 3.3 equation 4).
     fn ssthresh(&mut self, sk: &mut Socket) -> u32 {
         self.loss_cwnd = sk.snd_cwnd;
+        if !sk.ecn_flags.ok {
+            return sk.reno_ssthresh();
+        }
         let cut = (u64::from(sk.snd_cwnd) * u64::from(self.alpha)) >> 11;
         (sk.snd_cwnd - cut as u32).max(2)
     }
@@ -59,7 +63,7 @@ impl CongestionControl for Dctcp {
 
     /// Once a round: alpha = alpha (1 - g) + g * share (RFC 8257 section 3.3 equation 1).
     fn in_ack_event(&mut self, sk: &mut Socket, _flags: u32) {
-        if before(sk.snd_una, self.next_seq) {
+        if !sk.ecn_flags.ok || before(sk.snd_una, self.next_seq) {
             return;
         }
         let marked = sk.delivered_ce.wrapping_sub(self.old_delivered_ce);
@@ -130,6 +134,11 @@ impl Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::EcnFlags;
+
+    fn socket(snd_cwnd: u32) -> Socket {
+        Socket { snd_cwnd, ecn_flags: EcnFlags { ok: true, ..EcnFlags::default() }, ..Socket::new(1448, 1) }
+    }
 
     /// A round in which `delivered` packets are acknowledged, `marked` of them with CE.
     fn round(dctcp: &mut Dctcp, sk: &mut Socket, delivered: u32, marked: u32) {
@@ -141,7 +150,7 @@ mod tests {
 
     #[test]
     fn alpha_decays_by_a_sixteenth_per_clean_round_down_to_nothing() {
-        let (mut dctcp, mut sk) = (Dctcp::default(), Socket::new(1448, 1));
+        let (mut dctcp, mut sk) = (Dctcp::default(), socket(10));
         round(&mut dctcp, &mut sk, 10, 0);
         assert_eq!(dctcp.alpha, 960);
         (0..200).for_each(|_| round(&mut dctcp, &mut sk, 10, 0));
@@ -151,21 +160,27 @@ mod tests {
 
     #[test]
     fn alpha_converges_to_the_share_of_marked_packets() {
-        let (mut dctcp, mut sk) = (Dctcp::default(), Socket::new(1448, 1));
+        let (mut dctcp, mut sk) = (Dctcp::default(), socket(10));
         (0..200).for_each(|_| round(&mut dctcp, &mut sk, 100, 25));
         assert!(dctcp.alpha.abs_diff(256) <= 16, "alpha {}", dctcp.alpha);
     }
 
     #[test]
     fn the_cut_is_half_of_alpha() {
-        let mut sk = Socket { snd_cwnd: 100, ..Socket::new(1448, 1) };
+        let mut sk = socket(100);
         assert_eq!(Dctcp { alpha: 1024, ..Dctcp::default() }.ssthresh(&mut sk), 50);
         assert_eq!(Dctcp { alpha: 256, ..Dctcp::default() }.ssthresh(&mut sk), 88);
     }
 
     #[test]
+    fn without_ecn_it_is_reno() {
+        let mut sk = Socket { ecn_flags: EcnFlags::default(), ..socket(100) };
+        assert_eq!(Dctcp { alpha: 0, ..Dctcp::default() }.ssthresh(&mut sk), 50);
+    }
+
+    #[test]
     fn a_loss_halves_whatever_alpha_says() {
-        let mut sk = Socket { snd_cwnd: 100, ..Socket::new(1448, 1) };
+        let mut sk = socket(100);
         let mut dctcp = Dctcp { alpha: 0, ..Dctcp::default() };
         sk.snd_ssthresh = dctcp.ssthresh(&mut sk);
         dctcp.set_state(&mut sk, CaState::Recovery);

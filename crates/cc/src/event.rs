@@ -35,8 +35,8 @@ pub enum CaEvent {
 
 /// Bits of `in_ack_event`: `enum tcp_ca_ack_event_flags`.
 pub mod ack_event {
-    /// The ACK came in order (fast path).
-    pub const IN_ACK_SLOWPATH: u32 = 1;
+    /// The ACK was not one of the expected kind (header prediction failed).
+    pub const SLOWPATH: u32 = 1;
     /// The ACK changed the send window.
     pub const WIN_UPDATE: u32 = 2;
     /// The ACK carries ECE.

@@ -205,7 +205,7 @@ impl Model {
             let una = sk.snd_una;
             self.cc.cong_avoid(sk, una, acked);
         }
-        let floor = if self.cc.name().starts_with("bbr") && self.cc.name() != "bbr1" && acked > 0 { 4 } else { 1 };
+        let floor = if self.cc.name().starts_with("bbr") && self.cc.name() != "bbr" && acked > 0 { 4 } else { 1 };
         let cwnd = self.sk.snd_cwnd;
         assert!(cwnd >= floor.min(self.sk.snd_cwnd_clamp), "a window of {cwnd} after an ACK");
     }

@@ -35,13 +35,13 @@ pub struct Parameters {
     /// Its name in records.
     pub name: &'static str,
 
-    /// STARTUP: pacing and window gain.
+    /// STARTUP: pacing gain.
     pub startup_pacing_gain: u32,
-    /// See above.
+    /// STARTUP: window gain.
     pub startup_cwnd_gain: u32,
-    /// DRAIN: pacing and window gain.
+    /// DRAIN: pacing gain.
     pub drain_pacing_gain: u32,
-    /// See above.
+    /// DRAIN: window gain.
     pub drain_cwnd_gain: u32,
     /// PROBE_BW: pacing gain in UP.
     pub up_pacing_gain: u32,
@@ -54,9 +54,9 @@ pub struct Parameters {
     /// PROBE_RTT: window gain; besides it the window is capped at half a BDP.
     pub probe_rtt_cwnd_gain: u32,
 
-    /// Growth of bandwidth that counts, and rounds without it that make a plateau.
+    /// Growth of bandwidth that counts.
     pub full_bw_threshold: u32,
-    /// See above.
+    /// Rounds without it that make a plateau.
     pub full_bw_rounds: u32,
     /// How a plateau is found.
     pub plateau: Plateau,
@@ -89,9 +89,9 @@ pub struct Parameters {
     /// A minimum that is too old is replaced even by the RTT of a delayed ACK.
     pub trust_delayed_acks: bool,
 
-    /// Wall-clock wait between two probes of bandwidth, us: base and random part.
+    /// Time between two probes of bandwidth, us, ...
     pub probe_wait_us: u32,
-    /// See above.
+    /// ... and a random time, less than this, on top.
     pub probe_wait_random_us: u32,
     /// The most rounds between them.
     pub probe_max_rounds: u32,

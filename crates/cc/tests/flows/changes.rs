@@ -46,7 +46,7 @@ fn a_tenth_of_the_bandwidth_is_learnt_after_two_cycles() {
 #[test]
 fn a_policer_gets_no_more_than_it_passes() {
     // 10 Mbit/s of a path of 100.
-    for name in ["bbr1", "bbr2", "bbr3", "bbr3-draft"] {
+    for name in ["bbr", "bbr2", "bbr3", "bbr3-draft"] {
         let mut path = Path::new(name, 100, 40, DEEP);
         path.bottleneck.policer = Some(Policer::new(10_000_000, 50));
         path.run(10 * SECOND);

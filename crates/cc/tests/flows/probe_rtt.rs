@@ -22,7 +22,7 @@ fn probe_rtt_comes_after_5_seconds_and_holds_half_a_bdp_for_200_ms() {
 
 #[test]
 fn probe_rtt_of_v1_comes_after_10_seconds_and_holds_4_packets() {
-    let mut path = path("bbr1", DEEP);
+    let mut path = path("bbr", DEEP);
     path.run(100 * MS);
     path.bottleneck.rtt += MS;
     reach(&mut path, "PROBE_RTT");

@@ -41,7 +41,7 @@ fn a_spurious_timeout_leaves_no_trace() {
 
 #[test]
 fn after_a_real_timeout_the_window_comes_back() {
-    for name in ["bbr1", "bbr2", "bbr3", "bbr3-draft"] {
+    for name in ["bbr", "bbr2", "bbr3", "bbr3-draft"] {
         let mut path = path(name, DEEP);
         path.run(2_000 * MS);
         path.bottleneck.drop_next = u32::MAX;

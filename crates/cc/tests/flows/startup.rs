@@ -6,7 +6,7 @@ const HALF: u64 = 2_000;
 
 #[test]
 fn startup_ends_on_a_plateau_with_the_bandwidth_known_to_2_percent() {
-    for name in ["bbr1", "bbr2", "bbr3", "bbr3-draft"] {
+    for name in ["bbr", "bbr2", "bbr3", "bbr3-draft"] {
         let mut path = path(name, DEEP);
         assert_eq!(leave(&mut path, "STARTUP"), "DRAIN");
         assert_near(path.number("bbr.max_bw").unwrap(), path.path_bw(), 2);
@@ -51,12 +51,12 @@ fn startup_with_lumps_of_acks_finds_the_bandwidth() {
 
 #[test]
 fn drain_ends_when_a_bdp_is_in_flight() {
-    for name in ["bbr1", "bbr2", "bbr3", "bbr3-draft"] {
+    for name in ["bbr", "bbr2", "bbr3", "bbr3-draft"] {
         let mut path = path(name, DEEP);
         reach(&mut path, "DRAIN");
         assert!(u64::from(path.sk.packets_in_flight()) > path.path_bdp() * 3 / 2, "{name}: there is a queue to drain");
         leave(&mut path, "DRAIN");
-        let room = if name == "bbr1" { 20 } else { 4 }; // v1 adds three trains to the BDP.
+        let room = if name == "bbr" { 20 } else { 4 }; // v1 adds three trains to the BDP.
         assert!(u64::from(path.sk.packets_in_flight()) <= path.path_bdp() + room, "{name}");
     }
 }

@@ -89,8 +89,9 @@ impl Default for Bbr1 {
 }
 
 impl CongestionControl for Bbr1 {
+    /// Linux's name for it.
     fn name(&self) -> &'static str {
-        "bbr1"
+        "bbr"
     }
 
     fn init(&mut self, sk: &mut Socket) {

@@ -60,6 +60,7 @@ impl Path {
 
     pub fn with(mut cc: Box<dyn CongestionControl>, bottleneck: Bottleneck) -> Path {
         let mut sk = Socket::new(MSS, 1);
+        sk.ecn_flags.ok = cc.needs_ecn();
         cc.init(&mut sk);
         Path {
             cc,
