@@ -179,4 +179,11 @@ mod tests {
         vegas.cong_avoid(&mut sk, 1, 21);
         assert_eq!(sk.snd_cwnd, 22);
     }
+
+    #[test]
+    fn idleness_forgets_the_base_rtt() {
+        let (mut vegas, mut sk) = cruising();
+        vegas.cwnd_event(&mut sk, CaEvent::TxStart);
+        assert_eq!(vegas.base_rtt, NO_RTT);
+    }
 }

@@ -111,4 +111,14 @@ mod tests {
         cubic.pkts_acked(&mut sk, &AckSample { rtt_us: 30_000, ..AckSample::default() });
         assert_eq!(cubic.delay_min, 30_000);
     }
+
+    #[test]
+    fn idle_time_is_no_time_of_the_epoch() {
+        let (mut cubic, mut sk) = (Cubic::default(), socket(100, 100));
+        sk.tcp_mstamp = 5_000_000;
+        cubic.cong_avoid(&mut sk, 0, 1);
+        (sk.tcp_mstamp, sk.lsndtime) = (9_000_000, 6_000_000);
+        cubic.cwnd_event(&mut sk, CaEvent::TxStart);
+        assert!(cubic.curve.began_within(9_000, 1_001) && !cubic.curve.began_within(9_000, 1_000));
+    }
 }

@@ -78,3 +78,33 @@ fn the_window_is_even_and_has_room_for_three_trains() {
     let slow = Socket { sk_pacing_rate: 100_000, ..socket() };
     assert_eq!(bbr.quantize(&slow, 87), 90);
 }
+
+#[test]
+fn a_probe_lasts_until_it_had_its_effect_or_losses() {
+    let mut sk = socket();
+    sk.sk_pacing_rate = 1_000_000;
+    let mut bbr = Bbr1 { mode: Mode::ProbeBw, pacing_gain: 320, ..Bbr1::default() };
+    bbr.rtt = MinRtt::begin(10_000, 0);
+    bbr.bw.update(10, 0, (1 << 24) / 100);
+    let rs = RateSample { prior_in_flight: 100, ..RateSample::default() };
+    bbr.cycle_start = sk.delivered_mstamp - 10_001;
+    bbr.update_cycle_phase(&sk, &rs);
+    assert_eq!(bbr.cycle_idx, 0, "100 in flight are not 1.25 BDP");
+    bbr.update_cycle_phase(&sk, &RateSample { losses: 1, ..rs });
+    assert_eq!(bbr.cycle_idx, 1);
+    (bbr.cycle_idx, bbr.cycle_start) = (0, sk.delivered_mstamp - 10_001);
+    bbr.update_cycle_phase(&sk, &RateSample { prior_in_flight: 140, ..rs });
+    assert_eq!(bbr.cycle_idx, 1);
+}
+
+#[test]
+fn app_limited_data_says_nothing_of_a_policer() {
+    let mut bbr = Bbr1::default();
+    let mut sk = socket();
+    bbr.sample_long_term(&mut sk, &RateSample { losses: 1, ..RateSample::default() });
+    assert_ne!(bbr.long_term, LongTerm::default());
+    bbr.sample_long_term(&mut sk, &RateSample { is_app_limited: true, ..RateSample::default() });
+    let mut fresh = LongTerm::default();
+    fresh.reset(&sk);
+    assert_eq!(bbr.long_term, fresh);
+}
