@@ -1,0 +1,215 @@
+/// What differs between BBRv2 and BBRv3 beyond numbers (spec section 14).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// As google/bbr v2alpha deploys it.
+    V2,
+    /// As google/bbr v3 deploys it.
+    V3,
+}
+
+/// How STARTUP and v3's PROBE_BW UP notice that the bandwidth has stopped growing (spec section 8.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plateau {
+    /// The maximum is compared once a round \[v2\].
+    MaxEachRound,
+    /// Each sample is compared, rounds are counted \[v3\].
+    EachSample,
+    /// Only samples that start a round are compared \[v3 draft\].
+    RoundStart,
+}
+
+/// When PROBE_BW UP has filled the pipe (spec section 8.8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpExit {
+    /// 1.25 BDP in flight after a min_rtt \[v2\].
+    Queue,
+    /// The bandwidth has stopped growing \[v3\].
+    Plateau,
+}
+
+/// The parameters of BBRv2 and v3: spec section 3, and the choices of section 15. Gains and fractions are of 256.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// Which of the two.
+    pub version: Version,
+    /// Its name in records.
+    pub name: &'static str,
+
+    /// STARTUP: pacing gain.
+    pub startup_pacing_gain: u32,
+    /// STARTUP: window gain.
+    pub startup_cwnd_gain: u32,
+    /// DRAIN: pacing gain.
+    pub drain_pacing_gain: u32,
+    /// DRAIN: window gain.
+    pub drain_cwnd_gain: u32,
+    /// PROBE_BW: pacing gain in UP.
+    pub up_pacing_gain: u32,
+    /// PROBE_BW: pacing gain in DOWN.
+    pub down_pacing_gain: u32,
+    /// PROBE_BW: window gain, but in UP.
+    pub probe_bw_cwnd_gain: u32,
+    /// PROBE_BW: window gain in UP.
+    pub up_cwnd_gain: u32,
+    /// PROBE_RTT: window gain; besides it the window is capped at half a BDP.
+    pub probe_rtt_cwnd_gain: u32,
+
+    /// Growth of bandwidth that counts.
+    pub full_bw_threshold: u32,
+    /// Rounds without it that make a plateau.
+    pub full_bw_rounds: u32,
+    /// How a plateau is found.
+    pub plateau: Plateau,
+    /// How UP ends.
+    pub up_exit: UpExit,
+    /// Losses in a round that end STARTUP, if their share is too high.
+    pub startup_loss_events: u32,
+    /// DRAIN ends after more rounds than this; `None`: only when the queue is drained.
+    pub drain_max_rounds: Option<u32>,
+    /// DRAIN's window is bounded by inflight_hi too.
+    pub drain_obeys_inflight_hi: bool,
+
+    /// Share of losses that is too high.
+    pub loss_threshold: u32,
+    /// What a loss leaves of the bounds (1 - beta).
+    pub beta_keep: u32,
+    /// Share of inflight_hi that CRUISE leaves to others.
+    pub headroom: u32,
+    /// A high loss share that an ACK reports cuts inflight_hi, and not only a packet that is marked lost.
+    pub cut_on_ack: bool,
+
+    /// The window of PROBE_RTT, of a BDP.
+    pub probe_rtt_bdp: u32,
+    /// Between two PROBE_RTT, us.
+    pub probe_rtt_interval_us: u64,
+    /// Length of PROBE_RTT, us.
+    pub probe_rtt_hold_us: u64,
+    /// Window of the minimum RTT, us.
+    pub min_rtt_window_us: u64,
+    /// A minimum that is too old is replaced even by the RTT of a delayed ACK.
+    pub trust_delayed_acks: bool,
+
+    /// Time between two probes of bandwidth, us, ...
+    pub probe_wait_us: u32,
+    /// ... and a random time, less than this, on top.
+    pub probe_wait_random_us: u32,
+    /// The most rounds between them.
+    pub probe_max_rounds: u32,
+
+    /// Answer ECN marks (shallow-threshold marks only, never RFC 3168 AQMs). v3 does it too where the route says so.
+    pub ecn: bool,
+    /// The largest min_rtt at which ECN is answered, us.
+    pub ecn_max_rtt_us: u32,
+    /// Gain of the average share of marks.
+    pub ecn_alpha_gain: u32,
+    /// What of that share is cut.
+    pub ecn_factor: u32,
+    /// Share of marks that is too high.
+    pub ecn_threshold: u32,
+    /// Rounds of it that end STARTUP.
+    pub ecn_startup_rounds: u32,
+    /// Start of the next probe where marks and no losses ended the last, of inflight_hi; 0: off.
+    pub ecn_reprobe_gain: u32,
+
+    /// Reckon what is in flight at the earliest departure time, not now.
+    pub edt_inflight: bool,
+    /// The window grows without bound at first: until `2 * init_cwnd` (deployed) or until `init_cwnd` is delivered (draft).
+    pub grow_until_delivered: bool,
+    /// extra_acked is a windowed maximum of 10 rounds, not two slots of 5.
+    pub windowed_extra_acked: bool,
+    /// An undo also goes back to STARTUP or REFILL, if it was the loss that ended STARTUP or UP.
+    pub undo_state: bool,
+    /// What an undo restores is saved at the first loss of a round, not when recovery begins.
+    pub undo_from_first_loss: bool,
+}
+
+impl Parameters {
+    /// BBRv2 as deployed: column "v2 code" of spec section 3.
+    pub const fn v2() -> Parameters {
+        Parameters {
+            version: Version::V2,
+            name: "bbr2",
+            startup_pacing_gain: 739, // 2.885
+            startup_cwnd_gain: 739,
+            drain_cwnd_gain: 739,
+            down_pacing_gain: 192, // 0.75
+            up_cwnd_gain: 512,
+            plateau: Plateau::MaxEachRound,
+            up_exit: UpExit::Queue,
+            startup_loss_events: 8,
+            ecn_reprobe_gain: 0,
+            ..Parameters::v3()
+        }
+    }
+
+    /// BBRv3 as deployed: column "v3 code" of spec section 3, column "K3" of section 15.
+    pub const fn v3() -> Parameters {
+        Parameters {
+            version: Version::V3,
+            name: "bbr3",
+            startup_pacing_gain: 710, // 2.77
+            startup_cwnd_gain: 512,
+            drain_pacing_gain: 88, // 1/2.885
+            drain_cwnd_gain: 512,
+            up_pacing_gain: 320,
+            down_pacing_gain: 232, // 0.91
+            probe_bw_cwnd_gain: 512,
+            up_cwnd_gain: 576, // 2.25
+            probe_rtt_cwnd_gain: 256,
+            full_bw_threshold: 320, // 1.25
+            full_bw_rounds: 3,
+            plateau: Plateau::EachSample,
+            up_exit: UpExit::Plateau,
+            startup_loss_events: 6,
+            drain_max_rounds: None,
+            drain_obeys_inflight_hi: false,
+            loss_threshold: 5, // 2 %
+            beta_keep: 180,    // 1 - 0.3
+            headroom: 38,      // 0.15
+            cut_on_ack: true,
+            probe_rtt_bdp: 128,
+            probe_rtt_interval_us: 5_000_000,
+            probe_rtt_hold_us: 200_000,
+            min_rtt_window_us: 10_000_000,
+            trust_delayed_acks: false,
+            probe_wait_us: 2_000_000,
+            probe_wait_random_us: 1_000_000,
+            probe_max_rounds: 63,
+            ecn: false,
+            ecn_max_rtt_us: 5_000,
+            ecn_alpha_gain: 16,
+            ecn_factor: 85,     // 1/3
+            ecn_threshold: 128, // 50 %
+            ecn_startup_rounds: 2,
+            ecn_reprobe_gain: 128,
+            edt_inflight: true,
+            grow_until_delivered: false,
+            windowed_extra_acked: false,
+            undo_state: false,
+            undo_from_first_loss: false,
+        }
+    }
+
+    /// BBRv3 as the draft has it: column "D3" of spec section 15.
+    ///
+    /// Not in it: the draft's advice on ACK frequency, which TCP can't give, and a response to ECN, which it leaves open.
+    pub const fn v3_draft() -> Parameters {
+        Parameters {
+            name: "bbr3-draft",
+            drain_pacing_gain: 128,
+            down_pacing_gain: 230, // 0.90
+            probe_rtt_cwnd_gain: 128,
+            plateau: Plateau::RoundStart,
+            drain_max_rounds: Some(3),
+            drain_obeys_inflight_hi: true,
+            cut_on_ack: false,
+            trust_delayed_acks: true,
+            edt_inflight: false,
+            grow_until_delivered: true,
+            windowed_extra_acked: true,
+            undo_state: true,
+            undo_from_first_loss: true,
+            ..Parameters::v3()
+        }
+    }
+}

@@ -1,0 +1,202 @@
+use crate::{CaEvent, CaState, Column, CongestionControl, ImmediateAck, Socket, before};
+
+/// DCTCP (RFC 8257) as Linux runs it: the window is cut by the share of packets that were marked. Where ECN was not
+/// negotiated it is Reno.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dctcp {
+    /// The estimated share of marked packets, of 1024.
+    alpha: u32,
+    /// The round ends when this is acknowledged.
+    next_seq: u32,
+    /// `delivered` and `delivered_ce` when it began.
+    old_delivered: u32,
+    old_delivered_ce: u32,
+    /// The window before the last reduction, packets.
+    loss_cwnd: u32,
+    /// The last data that came was CE-marked, and what was expected next before it came (receiver).
+    ce_state: bool,
+    prior_rcv_nxt: u32,
+}
+
+/// alpha = 1 (RFC 8257 section 4.2: the first marks are answered like losses).
+const MAX_ALPHA: u32 = 1024;
+/// g = 1/16 (RFC 8257 section 4.2).
+const SHIFT_G: u32 = 4;
+
+impl Default for Dctcp {
+    fn default() -> Dctcp {
+        Dctcp {
+            alpha: MAX_ALPHA,
+            next_seq: 0,
+            old_delivered: 0,
+            old_delivered_ce: 0,
+            loss_cwnd: 0,
+            ce_state: false,
+            prior_rcv_nxt: 0,
+        }
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn name(&self) -> &'static str {
+        "dctcp"
+    }
+
+    fn init(&mut self, sk: &mut Socket) {
+        *self = Dctcp { prior_rcv_nxt: sk.rcv_nxt, ..Dctcp::default() };
+        self.start_round(sk);
+    }
+
+    /// cwnd (1 - alpha/2) after a mark (RFC 8257 section 3.3 equation 4).
+    fn ssthresh(&mut self, sk: &mut Socket) -> u32 {
+        self.loss_cwnd = sk.snd_cwnd;
+        if !sk.ecn_flags.ok {
+            return sk.reno_ssthresh();
+        }
+        let cut = (u64::from(sk.snd_cwnd) * u64::from(self.alpha)) >> 11;
+        (sk.snd_cwnd - cut as u32).max(2)
+    }
+
+    fn cong_avoid(&mut self, sk: &mut Socket, _ack: u32, acked: u32) {
+        sk.reno_cong_avoid(acked);
+    }
+
+    /// Once a round: alpha = alpha (1 - g) + g * share (RFC 8257 section 3.3 equation 1).
+    fn in_ack_event(&mut self, sk: &mut Socket, _flags: u32) {
+        if !sk.ecn_flags.ok || before(sk.snd_una, self.next_seq) {
+            return;
+        }
+        let marked = sk.delivered_ce.wrapping_sub(self.old_delivered_ce);
+        let delivered = sk.delivered.wrapping_sub(self.old_delivered).max(1);
+        // Under 16/1024 the step down would round to nothing: alpha then goes to 0 at once.
+        self.alpha -= if self.alpha >> SHIFT_G == 0 { self.alpha } else { self.alpha >> SHIFT_G };
+        if marked > 0 {
+            let share = (u64::from(marked) << (10 - SHIFT_G)) / u64::from(delivered);
+            self.alpha = (u64::from(self.alpha) + share).min(u64::from(MAX_ALPHA)) as u32;
+        }
+        self.start_round(sk);
+    }
+
+    fn set_state(&mut self, sk: &mut Socket, state: CaState) {
+        // A loss is answered as Reno does (RFC 8257 section 3.4), whatever alpha says.
+        if state == CaState::Recovery && sk.ca_state != CaState::Recovery {
+            self.react_to_loss(sk);
+        }
+    }
+
+    fn cwnd_event(&mut self, sk: &mut Socket, event: CaEvent) {
+        match event {
+            CaEvent::EcnIsCe => self.receive(sk, true),
+            CaEvent::EcnNoCe => self.receive(sk, false),
+            CaEvent::Loss => self.react_to_loss(sk),
+            _ => {}
+        }
+    }
+
+    fn undo_cwnd(&mut self, sk: &mut Socket) -> u32 {
+        sk.snd_cwnd.max(self.loss_cwnd)
+    }
+
+    fn needs_ecn(&self) -> bool {
+        true
+    }
+
+    fn publish(&self, column: &mut dyn FnMut(Column)) {
+        column(Column::number("dctcp.alpha", "1/1024", self.alpha));
+        column(Column::flag("dctcp.ce_state", self.ce_state));
+    }
+}
+
+impl Dctcp {
+    fn start_round(&mut self, sk: &Socket) {
+        self.next_seq = sk.snd_nxt;
+        self.old_delivered = sk.delivered;
+        self.old_delivered_ce = sk.delivered_ce;
+    }
+
+    fn react_to_loss(&mut self, sk: &mut Socket) {
+        self.loss_cwnd = sk.snd_cwnd;
+        sk.snd_ssthresh = sk.reno_ssthresh();
+    }
+
+    /// Data came, marked or not. Where that changes, what came before is acknowledged at once and with the old echo, so
+    /// that the sender can count marked packets in spite of delayed ACKs (RFC 8257 section 3.2).
+    fn receive(&mut self, sk: &mut Socket, is_ce: bool) {
+        if self.ce_state != is_ce && sk.is_ack_pending {
+            sk.immediate_ack = Some(ImmediateAck { rcv_nxt: self.prior_rcv_nxt, ece: self.ce_state });
+        }
+        self.prior_rcv_nxt = sk.rcv_nxt;
+        self.ce_state = is_ce;
+        sk.ecn_flags.demand_cwr = is_ce;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::EcnFlags;
+
+    fn socket(snd_cwnd: u32) -> Socket {
+        Socket { snd_cwnd, ecn_flags: EcnFlags { ok: true, ..EcnFlags::default() }, ..Socket::new(1448, 1) }
+    }
+
+    /// A round in which `delivered` packets are acknowledged, `marked` of them with CE.
+    fn round(dctcp: &mut Dctcp, sk: &mut Socket, delivered: u32, marked: u32) {
+        (sk.delivered, sk.delivered_ce) = (sk.delivered + delivered, sk.delivered_ce + marked);
+        sk.snd_una = sk.snd_nxt;
+        sk.snd_nxt += delivered * sk.mss_cache;
+        dctcp.in_ack_event(sk, 0);
+    }
+
+    #[test]
+    fn alpha_decays_by_a_sixteenth_per_clean_round_down_to_nothing() {
+        let (mut dctcp, mut sk) = (Dctcp::default(), socket(10));
+        round(&mut dctcp, &mut sk, 10, 0);
+        assert_eq!(dctcp.alpha, 960);
+        (0..200).for_each(|_| round(&mut dctcp, &mut sk, 10, 0));
+        assert_eq!(dctcp.alpha, 0);
+        assert_eq!(dctcp.ssthresh(&mut sk), sk.snd_cwnd);
+    }
+
+    #[test]
+    fn alpha_converges_to_the_share_of_marked_packets() {
+        let (mut dctcp, mut sk) = (Dctcp::default(), socket(10));
+        (0..200).for_each(|_| round(&mut dctcp, &mut sk, 100, 25));
+        assert!(dctcp.alpha.abs_diff(256) <= 16, "alpha {}", dctcp.alpha);
+    }
+
+    #[test]
+    fn the_cut_is_half_of_alpha() {
+        let mut sk = socket(100);
+        assert_eq!(Dctcp { alpha: 1024, ..Dctcp::default() }.ssthresh(&mut sk), 50);
+        assert_eq!(Dctcp { alpha: 256, ..Dctcp::default() }.ssthresh(&mut sk), 88);
+    }
+
+    #[test]
+    fn without_ecn_it_is_reno() {
+        let mut sk = Socket { ecn_flags: EcnFlags::default(), ..socket(100) };
+        assert_eq!(Dctcp { alpha: 0, ..Dctcp::default() }.ssthresh(&mut sk), 50);
+    }
+
+    #[test]
+    fn a_loss_halves_whatever_alpha_says() {
+        let mut sk = socket(100);
+        let mut dctcp = Dctcp { alpha: 0, ..Dctcp::default() };
+        sk.snd_ssthresh = dctcp.ssthresh(&mut sk);
+        dctcp.set_state(&mut sk, CaState::Recovery);
+        assert_eq!((sk.snd_ssthresh, dctcp.undo_cwnd(&mut sk)), (50, 100));
+    }
+
+    #[test]
+    fn a_change_of_ce_acknowledges_what_came_before_with_the_old_echo() {
+        let mut sk = Socket { rcv_nxt: 1000, is_ack_pending: true, ..Socket::new(1448, 1) };
+        let mut dctcp = Dctcp::default();
+        dctcp.init(&mut sk);
+        sk.rcv_nxt = 2000;
+        dctcp.cwnd_event(&mut sk, CaEvent::EcnIsCe);
+        assert_eq!(sk.immediate_ack.take(), Some(ImmediateAck { rcv_nxt: 1000, ece: false }));
+        assert!(sk.ecn_flags.demand_cwr);
+        dctcp.cwnd_event(&mut sk, CaEvent::EcnIsCe);
+        assert_eq!(sk.immediate_ack, None);
+    }
+}
