@@ -79,7 +79,7 @@ $(VENV)/.python: constraints.txt pyproject.toml | $(VENV)/.build-tools
 
 $(VENV)/.core: $(VENV)/.python $(RUST_SOURCES)
 	@echo "building the core (some minutes the first time)"
-	$(BIN)/maturin develop --release --quiet >/dev/null
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet >/dev/null
 	touch $@
 
 $(VENV)/.web: $(WEB_SOURCES) | $(VENV)/.build-tools
