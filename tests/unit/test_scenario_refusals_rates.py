@@ -3,26 +3,10 @@
 from pathlib import Path
 
 import pytest
+from refused import BASE, refused
 
 from dumbbell.errors import ScenarioError
 from dumbbell.scenario.loading import load
-
-BASE = """\
-name = "base"
-duration = "20 s"
-
-[topology]
-kind = "path"
-rtt = "30 ms"
-
-[topology.bottleneck]
-rate = "10 Mbit/s"
-buffer = "100 packets"
-
-[[flows]]
-from = "h1"
-to = "h2"
-"""
 
 FILES = {
     "cell.trace": "1\n",
@@ -40,14 +24,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-
-
-def refused(text: str) -> str:
-    """What is printed."""
-    Path("my.toml").write_text(text)
-    with pytest.raises(ScenarioError) as caught:
-        load("my.toml")
-    return str(caught.value)
 
 
 RATES = {

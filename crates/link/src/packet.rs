@@ -166,3 +166,23 @@ pub struct Passage {
     /// A bit of it was flipped: a uniform random number that says which.
     pub corruption: Option<u32>,
 }
+
+impl Passage {
+    /// Of a packet that comes at `arrival` and finds nothing waiting.
+    pub(crate) fn new(packet: Packet, arrival: Time) -> Passage {
+        Passage {
+            packet,
+            arrival,
+            queue_bytes: 0,
+            queue_packets: 0,
+            sojourn: None,
+            departure: None,
+            delivery: None,
+            fate: Fate::Inside,
+            mark: None,
+            duplicate: false,
+            reordered: None,
+            corruption: None,
+        }
+    }
+}

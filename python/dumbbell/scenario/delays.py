@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from dumbbell.scenario.quantities import Correlation, Duration, Percent, QuantityError, Time
-from dumbbell.scenario.table import Table, shorthand, word_for_none
+from dumbbell.scenario.table import Table, shorthand, tag_by, word_for_none
 from dumbbell.scenario.traces import File, delays, holding
 
 MOST_QUANTILES = 1001
@@ -94,19 +94,12 @@ DISTRIBUTIONS: dict[str, type[AnyJitter]] = {
 """Tables by the names of their distributions."""
 
 
-def _tag(value: Any) -> str:
-    name = (
-        value.get("distribution", "uniform") if isinstance(value, dict) else getattr(value, "distribution", "uniform")
-    )
-    return f"@{DISTRIBUTIONS[name].__name__}" if name in list(DISTRIBUTIONS) else f"@{name}"
-
-
 JitterTable = Annotated[
     Annotated[Uniform, Tag("@Uniform")]
     | Annotated[Normal, Tag("@Normal")]
     | Annotated[Pareto, Tag("@Pareto")]
     | Annotated[Measured, Tag("@Measured")],
-    Discriminator(_tag),
+    Discriminator(tag_by("distribution", DISTRIBUTIONS, "uniform")),
 ]
 _ShortJitter = Annotated[JitterTable, BeforeValidator(lambda value: shorthand("max", value))]
 LinkJitter = Annotated[_ShortJitter | None, *word_for_none("none", Time | Literal["none"] | JitterTable)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from dumbbell.scenario.quantities import Correlation, Percent, QuantityError
-from dumbbell.scenario.table import Table, shorthand, word_for_none
+from dumbbell.scenario.table import Table, shorthand, tag_by, word_for_none
 from dumbbell.scenario.traces import File, holding, indices
 
 _ALL, _NONE = Percent.parse("100 %"), Percent.parse("0 %")
@@ -160,11 +160,6 @@ MODELS: dict[str, type[AnyLoss]] = {
 """Tables by the names of their models."""
 
 
-def _tag(value: Any) -> str:
-    model = value.get("model", "independent") if isinstance(value, dict) else getattr(value, "model", "independent")
-    return f"@{MODELS[model].__name__}" if model in list(MODELS) else f"@{model}"
-
-
 LossTable = Annotated[
     Annotated[Independent, Tag("@Independent")]
     | Annotated[Correlated, Tag("@Correlated")]
@@ -174,7 +169,7 @@ LossTable = Annotated[
     | Annotated[Burst, Tag("@Burst")]
     | Annotated[Periodic, Tag("@Periodic")]
     | Annotated[LossTrace, Tag("@LossTrace")],
-    Discriminator(_tag),
+    Discriminator(tag_by("model", MODELS, "independent")),
 ]
 
 

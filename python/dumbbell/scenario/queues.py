@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from dumbbell.scenario.quantities import Amount, BufferSize, Duration, Percent, QuantityError, Time
-from dumbbell.scenario.table import Table, shorthand
+from dumbbell.scenario.table import Table, shorthand, tag_by
 
 
 def _threshold(value: BufferSize) -> BufferSize:
@@ -161,11 +161,6 @@ KINDS: dict[str, type[Table]] = {
 """Models by the names of their disciplines."""
 
 
-def _tag(value: Any) -> str | None:
-    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return None if kind is None else f"@{KINDS[kind].__name__}" if kind in list(KINDS) else f"@{kind}"
-
-
 AnyQueue = Annotated[
     Annotated[Fifo, Tag("@Fifo")]
     | Annotated[Red, Tag("@Red")]
@@ -174,7 +169,7 @@ AnyQueue = Annotated[
     | Annotated[Pie, Tag("@Pie")]
     | Annotated[Fq, Tag("@Fq")]
     | Annotated[Dualpi2, Tag("@Dualpi2")],
-    Discriminator(_tag),
+    Discriminator(tag_by("kind", KINDS)),
 ]
 
 LinkQueue = Annotated[

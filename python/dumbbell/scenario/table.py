@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializerFunctionWrapHandler, WrapSerializer
@@ -28,3 +29,19 @@ def word_for_none(word: str, schema: Any) -> tuple[BeforeValidator, WrapSerializ
 def shorthand(key: str, value: Any) -> Any:
     """A text or a number in place of a table: the table with `key` alone."""
     return value if isinstance(value, dict | list | Table) else {key: value}
+
+
+def tag_by(key: str, tables: Mapping[str, type[Table]], default: str | None = None) -> Callable[[Any], str | None]:
+    """What tells the tables of a union apart: the class behind the name that stands at `key`, as `@Class`.
+
+    A name that no table has is its own tag, so that the refusal can say it.
+    """
+
+    def tag(value: Any) -> str | None:
+        name = value.get(key, default) if isinstance(value, dict) else getattr(value, key, default)
+        if name is None and default is None:
+            return None
+        # A list, as a wrong value may be no key of a mapping.
+        return f"@{tables[name].__name__}" if name in list(tables) else f"@{name}"
+
+    return tag

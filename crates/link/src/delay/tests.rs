@@ -22,20 +22,7 @@ fn skipping(probability: f64, correlation: f64, gap: u64) -> Link {
 }
 
 fn passage(id: u64, at: Time, fate: Fate) -> Passage {
-    Passage {
-        packet: Packet { id, ..Packet::default() },
-        arrival: at,
-        queue_bytes: 0,
-        queue_packets: 0,
-        sojourn: None,
-        departure: Some(at),
-        delivery: None,
-        fate,
-        mark: None,
-        duplicate: false,
-        reordered: None,
-        corruption: None,
-    }
+    Passage { departure: Some(at), fate, ..Passage::new(Packet { id, ..Packet::default() }, at) }
 }
 
 fn send(line: &mut Line, id: u64, at: i64) -> bool {

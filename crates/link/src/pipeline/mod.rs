@@ -174,20 +174,7 @@ impl Link {
 
     fn arrival(&self, packet: Packet, duplicate: bool, now: Time) -> Item {
         let Backlog { bytes: queue_bytes, packets: queue_packets } = self.queue.backlog();
-        let passage = Passage {
-            packet,
-            arrival: now,
-            queue_bytes,
-            queue_packets,
-            sojourn: None,
-            departure: None,
-            delivery: None,
-            fate: Fate::Inside,
-            mark: None,
-            duplicate,
-            reordered: None,
-            corruption: None,
-        };
+        let passage = Passage { queue_bytes, queue_packets, duplicate, ..Passage::new(packet, now) };
         Item { passage, bytes: packet.size + self.spec.overhead_bytes }
     }
 

@@ -10,20 +10,7 @@ pub const FULL: u32 = 1_500;
 
 /// A packet of a flow that comes at `at`, not ECN-capable.
 pub fn item(id: u64, flow_hash: u32, bytes: u32, at: Time) -> Item {
-    let passage = Passage {
-        packet: Packet { id, size: bytes, flow_hash, ..Packet::default() },
-        arrival: at,
-        queue_bytes: 0,
-        queue_packets: 0,
-        sojourn: None,
-        departure: None,
-        delivery: None,
-        fate: Fate::Inside,
-        mark: None,
-        duplicate: false,
-        reordered: None,
-        corruption: None,
-    };
+    let passage = Passage::new(Packet { id, size: bytes, flow_hash, ..Packet::default() }, at);
     Item { passage, bytes }
 }
 

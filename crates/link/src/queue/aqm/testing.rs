@@ -5,25 +5,12 @@ use std::collections::BinaryHeap;
 
 use units::{Duration, Time};
 
-use crate::packet::{Ecn, Fate, Packet, Passage};
+use crate::packet::{Ecn, Packet, Passage};
 use crate::queue::{Discipline, Dropped, Item};
 
 /// A packet that comes at `now`.
 pub(in crate::queue) fn item(bytes: u32, ecn: Ecn, now: Time) -> Item {
-    let passage = Passage {
-        packet: Packet { size: bytes, ecn, ..Packet::default() },
-        arrival: now,
-        queue_bytes: 0,
-        queue_packets: 0,
-        sojourn: None,
-        departure: None,
-        delivery: None,
-        fate: Fate::Inside,
-        mark: None,
-        duplicate: false,
-        reordered: None,
-        corruption: None,
-    };
+    let passage = Passage::new(Packet { size: bytes, ecn, ..Packet::default() }, now);
     Item { passage, bytes }
 }
 
