@@ -3,6 +3,7 @@
 //! The Python planner writes it as `plan.json`; every engine reads it here. An engine knows nodes, unidirectional links
 //! and flows: presets such as a dumbbell are gone by now. See `docs/reference/scenario.md` for the meaning of each key.
 
+mod algorithm;
 mod impairments;
 mod link;
 mod queue;
@@ -16,6 +17,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
 
+pub use algorithm::{Algorithm, Parameter, Source};
 pub use impairments::{Corruption, Distribution, Duplication, Jitter, Loss, Reorder};
 pub use link::{Link, Policer, Slots, Variation};
 pub use queue::{Buffer, Queue, Threshold};
@@ -38,6 +40,9 @@ pub struct Plan {
     /// What changes on links during the run, in the order of time.
     #[serde(default)]
     pub events: Vec<Event>,
+    /// Congestion controls that are not the kernel's own under their own names.
+    #[serde(default)]
+    pub algorithms: Vec<Algorithm>,
     /// The traffic, in the scenario's order.
     pub flows: Vec<Flow>,
     /// What is written down, how often.
@@ -111,7 +116,7 @@ pub struct Flow {
 pub enum Workload {
     /// As much as TCP allows.
     Tcp {
-        /// Congestion control, as the kernel names it.
+        /// Congestion control: the label of one of the plan's `algorithms`, or else the kernel's name of one.
         cc: String,
         /// Stop after this many bytes of application data.
         bytes: Option<u64>,
@@ -136,6 +141,10 @@ pub enum Workload {
         command: String,
         /// Shell command line of its peer, run in the receiving host's namespace before it.
         server_command: Option<String>,
+        /// Congestion control, as a TCP flow's `cc`: `{cc}` in both command lines becomes the name that the kernel knows it
+        /// by.
+        #[serde(default)]
+        cc: Option<String>,
     },
 }
 
@@ -160,6 +169,22 @@ pub struct Record {
     pub sample_interval_ns: Duration,
     /// Write a row per packet and link.
     pub packets: bool,
+    /// Write a row per ACK that a sender receives.
+    #[serde(default)]
+    pub acks: Acks,
+}
+
+/// Whether every ACK is recorded, which takes BPF.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Acks {
+    /// Where BPF is allowed.
+    #[default]
+    Auto,
+    /// The run fails where it is not.
+    On,
+    /// Never.
+    Off,
 }
 
 /// Settings of the emulation engine.

@@ -155,7 +155,7 @@ fn new_agent<'a>(
         Workload::Udp { rate_bps, payload_bytes, bytes, ecn } => {
             Agent::Udp(UdpFlow::new(index, flow, *rate_bps, *payload_bytes, *bytes, *ecn, to)?)
         }
-        Workload::Command { command, server_command } => {
+        Workload::Command { command, server_command, .. } => {
             let addresses = (address(plan, &flow.from)?, to);
             let lines = (command.as_str(), server_command.as_deref());
             Agent::Command(CommandFlow::new(index, flow, lines, addresses, netns(&flow.from)?, dir)?)
