@@ -1,0 +1,111 @@
+"""Many short runs, several at once, each repeated until it is not invalid, and what is measured of each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+import polars as pl
+
+import dumbbell
+from dumbbell.plan import expand, run_id
+from dumbbell.records.manifest import core_version
+from dumbbell.scenario import load
+
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
+
+ALGORITHMS = ("cubic", "bbr", "bbr2", "bbr3")
+NAMES = {"cubic": "CUBIC", "bbr": "BBRv1", "bbr2": "BBRv2", "bbr3": "BBRv3"}
+COLOURS = {"cubic": "#6b7280", "bbr": "#0072b2", "bbr2": "#d55e00", "bbr3": "#009e73"}
+
+FRAME, PAYLOAD = 1514, 1448
+"""Bytes of a full frame, and of what it carries for the application."""
+ATTEMPTS = 4
+RUNS = Path("runs/bbr-evidence")
+PICTURES = Path(__file__).parents[2] / "docs" / "images" / "bbr"
+
+
+def scenario(
+    rate_mbit: float,
+    rtt_ms: float,
+    seconds: float,
+    flows: Sequence[str],
+    buffer: str = "1 bdp",
+    loss_percent: float = 0,
+) -> dict[str, Any]:
+    """Flows of the named algorithms from one host each, over one bottleneck, all from the start."""
+    bottleneck: dict[str, Any] = {"rate": f"{rate_mbit:g} Mbit/s", "buffer": buffer}
+    if loss_percent:
+        bottleneck["loss"] = f"{loss_percent:f} %"
+    return {
+        "name": "bbr-evidence",
+        "duration": f"{seconds:g} s",
+        "topology": {"kind": "dumbbell", "pairs": len(flows), "rtt": f"{rtt_ms:g} ms", "bottleneck": bottleneck},
+        "flows": [{"from": f"s{i}", "to": f"r{i}", "cc": cc} for i, cc in enumerate(flows, 1)],
+    }
+
+
+def bdp_packets(rate_mbit: float, rtt_ms: float) -> float:
+    """Full frames."""
+    return rate_mbit * 1e6 * rtt_ms / 1e3 / 8 / FRAME
+
+
+def goodput_share(run: dumbbell.Run, flow: str, rate_mbit: float, begin_s: float) -> float:
+    """Goodput from `begin_s` on, as a share of what the bottleneck could carry."""
+    mine = run.samples.filter((pl.col("flow") == flow) & (pl.col("time_ns") >= begin_s * 1e9)).sort("time_ns")
+    span_s = (mine["time_ns"][-1] - mine["time_ns"][0]) / 1e9
+    received = mine["received_bytes"][-1] - mine["received_bytes"][0]
+    return float(received * 8 / span_s / (rate_mbit * 1e6 * PAYLOAD / FRAME))
+
+
+def retransmitted_share(run: dumbbell.Run, flow: str) -> float:
+    """Retransmitted payload as a share of all payload sent."""
+    last = run.samples.filter(pl.col("flow") == flow).sort("time_ns").tail(1)
+    return float(last["bytes_retransmitted"][0] / last["bytes_sent"][0])
+
+
+def carry_out(
+    wanted: Mapping[Key, dict[str, Any]], measure: Callable[[dumbbell.Run], Result], jobs: int
+) -> dict[Key, Result]:
+    """Run all of `wanted` in a random order, `jobs` at a time, and `measure` each.
+
+    The order is shuffled so that a slow spell of the machine doesn't fall on one algorithm. Runs are kept in `RUNS` and
+    never repeated, so that a measurement that was cut short goes on where it was. A cell whose runs are all invalid is
+    an error once the others are done: no figure comes from it.
+    """
+    order = list(wanted)
+    Random(1).shuffle(order)
+    done: dict[Key, Result] = {}
+    refused: dict[Key, str] = {}
+
+    def one(key: Key) -> None:
+        run = _earlier(wanted[key])
+        for _ in range(ATTEMPTS):
+            if run is not None and run.verdict != "invalid":
+                done[key] = measure(run)
+                break
+            run = dumbbell.run(wanted[key], directory=RUNS)
+        else:
+            refused[key] = ", ".join(reason["check"] for reason in run.summary["reasons"]) if run else ""
+        print(f"\r{len(done)} of {len(order)} runs", end="", file=sys.stderr, flush=True)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for finished in [pool.submit(one, key) for key in order]:
+            finished.result()
+    print(file=sys.stderr)
+    for key, why in refused.items():
+        print(f"{key}: {ATTEMPTS} runs were invalid: {why}", file=sys.stderr)
+    if refused:
+        raise SystemExit("measure again on an idle machine, or with fewer jobs: what is done is kept")
+    return done
+
+
+def _earlier(wanted: dict[str, Any]) -> dumbbell.Run | None:
+    identity = run_id(expand(load(wanted)), "emulate", core_version() or "none")
+    directory = RUNS / f"{wanted['name']}-{identity}"
+    return dumbbell.open(directory) if directory.exists() else None
