@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import dumbbell
-from benches.bbr.picture import axes, lines, save
+from benches.bbr.picture import axes, lines, log_x, save
 from benches.bbr.runs import ALGORITHMS, NAMES, carry_out, goodput_share, retransmitted_share, scenario
 from benches.table import show
 
@@ -57,9 +57,11 @@ def main() -> None:
             )
         ):
             lines(panel, {cc: [(x, factor * found[cc, x][index]) for x in BUFFERS] for cc in ALGORITHMS})
-            panel.set(xscale="log", xlabel="buffer [BDP]", ylabel=label)
+            log_x(panel, "buffer [BDP]", BUFFERS)
+            panel.set(ylabel=label)
         panels[0].set_ylim(0, 102)
         panels[1].set_yscale("symlog", linthresh=0.1)
+        panels[1].set_yticks([0, 0.1, 1, 10], ["0", "0.1", "1", "10"])
         panels[1].set_ylim(bottom=0)
         save(figure, "buffers")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import dumbbell
-from benches.bbr.picture import axes, lines, save
+from benches.bbr.picture import axes, lines, log_x, save
 from benches.bbr.runs import NAMES, carry_out, goodput_share, scenario
 from benches.table import show
 
@@ -43,7 +43,8 @@ def main() -> None:
         figure, (panel,) = axes(1)
         lines(panel, {cc: [(x, 100 * found[cc, x]) for x in BUFFERS] for cc in BBRS})
         panel.axhline(50, color="#9ca3af", lw=0.8, ls=":")
-        panel.set(xscale="log", xlabel="buffer [BDP]", ylabel="share against CUBIC [%]", ylim=(0, 100))
+        log_x(panel, "buffer [BDP]", BUFFERS)
+        panel.set(ylabel="share against CUBIC [%]", ylim=(0, 100))
         save(figure, "fairness")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from benches.bbr.picture import axes, lines, save
+from benches.bbr.picture import axes, lines, log_x, save
 from benches.bbr.runs import ALGORITHMS, NAMES, bdp_packets, carry_out, goodput_share, retransmitted_share, scenario
 from benches.table import show
 
@@ -74,7 +74,8 @@ def main() -> None:
     if options.picture:
         figure, (left, right) = axes(2)
         lines(left, {cc: [(x, 100 * found[cc, RATE_MBIT, RTT_MS, x][0]) for x in LOSSES if x] for cc in ALGORITHMS})
-        left.set(xscale="log", xlabel="random loss [%]", ylabel="goodput [% of the bottleneck]", ylim=(0, 102))
+        log_x(left, "random loss [%]", [0.001, 0.01, 0.1, 1, 10])
+        left.set(ylabel="goodput [% of the bottleneck]", ylim=(0, 102))
         left.axvline(100 * 5 / 256, color="#9ca3af", lw=0.8, ls=":")
         left.set_title(f"{RATE_MBIT} Mbit/s, {RTT_MS} ms", loc="left")
         lines(
@@ -83,7 +84,8 @@ def main() -> None:
             joined=False,
         )
         right.axhline(80, color="#9ca3af", lw=0.8, ls=":")
-        right.set(xscale="log", xlabel="BDP [packets]", ylabel="kept at 1 % loss [%]", ylim=(0, 102))
+        log_x(right, "BDP [packets]", [10, 30, 100, 300, 1000, 3000])
+        right.set(ylabel="kept at 1 % loss [%]", ylim=(0, 102))
         right.set_title("1 % loss, other paths", loc="left")
         save(figure, "loss")
 

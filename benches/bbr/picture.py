@@ -29,6 +29,14 @@ def lines(panel: Axes, of: Mapping[str, Points], joined: bool = True) -> None:
     panel.grid(True, axis="y", color="#e5e7eb", lw=0.6)
 
 
+def log_x(panel: Axes, label: str, ticks: Sequence[float]) -> None:
+    """A logarithmic axis with numbers at `ticks`, written out."""
+    panel.set_xscale("log")
+    panel.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
+    panel.minorticks_off()
+    panel.set_xlabel(label)
+
+
 def save(figure: Figure, name: str) -> None:
     """Write docs/images/bbr/NAME.png."""
     legend: dict[str, object] = {}
