@@ -174,7 +174,7 @@ struct tcp_sock {
 	u64 tcp_clock_cache; /* ns: the same moment */
 	u64 tcp_wstamp_ns;   /* ns: the earliest departure of the next paced packet */
 	u64 delivered_mstamp; /* us: when delivered grew last */
-	u64 first_tx_mstamp;  /* us: the start of the rate sample's send phase */
+	u64 first_tx_mstamp;  /* us: when the packet was sent that was ACKed last, of those the one sent last */
 	u32 lsndtime;         /* jiffies: the last transmission of data */
 	u32 rcv_nxt;
 	u32 snd_nxt;
@@ -223,7 +223,7 @@ struct tcp_sock {
 
 /* What an ACK told of the delivery rate. Its packet: the one of those ACKed that was sent last. */
 struct rate_sample {
-	u64 prior_mstamp;       /* us: when the packet was sent */
+	u64 prior_mstamp;       /* us: tp->delivered_mstamp when the packet was sent */
 	u32 prior_delivered;    /* tp->delivered then */
 	u32 prior_delivered_ce; /* tp->delivered_ce then */
 	s32 delivered;          /* packets delivered since; < 0: no valid sample */
@@ -233,7 +233,7 @@ struct rate_sample {
 	int losses;             /* packets that this ACK marked lost */
 	u32 acked_sacked;       /* packets that this ACK ACKed or SACKed for the first time */
 	u32 prior_in_flight;    /* packets in flight before this ACK */
-	u32 last_end_seq;
+	u32 last_end_seq;    /* the sequence number after the packet's last byte */
 	bool is_app_limited; /* the packet was sent while the application was the limit */
 	bool is_retrans;
 	bool is_ack_delayed; /* this may be a delayed ACK */
