@@ -1,0 +1,51 @@
+//! The algorithms that come with the program, as objects compiled by build.rs.
+
+include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
+
+/// An embedded object.
+#[derive(Debug)]
+pub struct Bundled {
+    /// What scenario, plan and records call it.
+    pub label: &'static str,
+    /// Of the source, in the directory `bpf`.
+    pub path: &'static str,
+    /// SHA-256 over the source and the headers that it may include, in hexadecimal.
+    pub sha256: &'static str,
+    /// The ELF file.
+    pub object: &'static [u8],
+    /// Its source, without headers.
+    pub source: &'static str,
+}
+
+/// The probe is bundled, but not an algorithm.
+const PROBE_LABEL: &str = "probe";
+
+/// Everything of a bundled algorithm.
+pub fn find(label: &str) -> Option<&'static Bundled> {
+    algorithms().find(|bundled| bundled.label == label)
+}
+
+/// The object of a bundled algorithm.
+pub fn bundled(label: &str) -> Option<&'static [u8]> {
+    find(label).map(|bundled| bundled.object)
+}
+
+/// What [`bundled`] knows.
+pub fn bundled_labels() -> Vec<&'static str> {
+    algorithms().map(|bundled| bundled.label).collect()
+}
+
+/// All bundled algorithms.
+pub fn algorithms() -> impl Iterator<Item = &'static Bundled> {
+    OBJECTS.iter().filter(|bundled| bundled.label != PROBE_LABEL)
+}
+
+/// The object of the per-ACK probe.
+pub fn probe() -> Option<&'static [u8]> {
+    OBJECTS.iter().find(|bundled| bundled.label == PROBE_LABEL).map(|bundled| bundled.object)
+}
+
+/// Headers for users' own algorithms: their names as in `#include <...>`, and their text.
+pub fn headers() -> &'static [(&'static str, &'static str)] {
+    HEADERS
+}
