@@ -105,7 +105,7 @@ pub enum CaState {
     Loss,
 }
 
-const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
+pub(crate) const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 
 type Of<T> = fn(&Sample) -> Option<T>;
 

@@ -113,6 +113,11 @@ class Run:
         return self.scan("packets").collect() if self.has("packets") else None
 
     @cached_property
+    def acks(self) -> pl.DataFrame | None:
+        """A row per acknowledgement that a sender took; `None` if they were not recorded."""
+        return self.scan("acks").collect() if self.has("acks") else None
+
+    @cached_property
     def links(self) -> pl.DataFrame:
         """A row per link and sampling interval: bytes, packets, drops, queue."""
         return self.scan("links").collect()
@@ -127,7 +132,7 @@ class Run:
         return self._path(table).exists()
 
     def scan(self, table: str) -> pl.LazyFrame:
-        """`table` as a lazy frame, for tables larger than memory: `samples`, `packets`, `links` or `flows`.
+        """`table` as a lazy frame, for tables larger than memory: `samples`, `acks`, `packets`, `links` or `flows`.
 
         Raises:
             InputError: there is no such table.
@@ -139,7 +144,7 @@ class Run:
             raise InputError(f"no table {table!r}", f"the tables are {', '.join(TABLES)}")
         path = self._path(table)
         if not path.exists():
-            hint = "set record.packets = true in the scenario" if table == "packets" else ""
+            hint = f"set record.{table} = true in the scenario" if table in ("packets", "acks") else ""
             raise DumbbellError(f"{path} is missing", "the run did not record it", hint)
         try:
             frame = pl.scan_parquet(path)
