@@ -1,5 +1,7 @@
 //! `dumbbell._core`: the Rust side as Python sees it. Coarse on purpose: a run's directory goes in, files come out.
 
+mod cc;
+
 use std::path::PathBuf;
 
 use pyo3::exceptions::PyRuntimeError;
@@ -31,5 +33,6 @@ fn version() -> &'static str {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(emulate, module)?)?;
     module.add_function(wrap_pyfunction!(check_namespaces, module)?)?;
+    cc::register(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -1,0 +1,118 @@
+//! BPF congestion controls, for `dumbbell cc` and the planner.
+//!
+//! Every function returns JSON: what it says below, or `{"failure": {"what", "why", "hint"}}`.
+//!
+//! An *algorithm* goes in as the plan has it: `{"label": "bbr3", "source": {"kind": "bundled", "name": "bbr3"},
+//! "parameters": {"beta_keep": 200}}`, or with the source `{"kind": "object", "path": "/tmp/my_cc.bpf.o"}`. Other keys of
+//! the plan's, such as `sha256`, may be there.
+//!
+//! A *parameter* comes out as `{"name", "bits", "signed", "default", "doc"}`; `bits` of a flag is 1, `doc` is empty if the
+//! source says nothing (a user's object carries none).
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use events::Failure;
+use plan::Algorithm;
+use pyo3::prelude::*;
+use serde::Serialize;
+use serde_json::json;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(cc_bundled, module)?)?;
+    module.add_function(wrap_pyfunction!(cc_headers, module)?)?;
+    module.add_function(wrap_pyfunction!(cc_build, module)?)?;
+    module.add_function(wrap_pyfunction!(cc_inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(cc_check, module)?)?;
+    module.add_function(wrap_pyfunction!(cc_load, module)?)?;
+    module.add_function(wrap_pyfunction!(cc_unload, module)?)?;
+    module.add_function(wrap_pyfunction!(cc_list, module)?)?;
+    module.add_function(wrap_pyfunction!(cc_can_load, module)?)
+}
+
+/// What comes with the core: a list of {label, path, sha256, parameters}. Needs no privileges.
+#[pyfunction]
+fn cc_bundled() -> String {
+    answer(Err::<(), _>(anyhow::anyhow!("not implemented")))
+}
+
+/// Write the headers that algorithms include to `directory`: `<dumbbell/...>` and libbpf's `<bpf/...>`. Returns
+/// {directory}; give it to a compiler by `-I`.
+#[pyfunction]
+fn cc_headers(directory: PathBuf) -> String {
+    answer(Err::<(), _>(anyhow::anyhow!("not implemented {directory:?}")))
+}
+
+/// Compile a C `source` to the object `out`, with our headers and those below `include`.
+///
+/// Returns {ok, compiler, diagnostics, text}: diagnostics is a list of {file, line, column, severity, message}, severity
+/// "error", "warning" or "note", `file` as the compiler names it; text is all that the compiler said. The same source
+/// gives the same object wherever it lies. A failure only if the compiler can't be started or files can't be written.
+#[pyfunction]
+#[pyo3(signature = (source, out, include = Vec::new()))]
+fn cc_build(source: PathBuf, out: PathBuf, include: Vec<PathBuf>) -> String {
+    answer(Err::<(), _>(anyhow::anyhow!("not implemented {source:?} {out:?} {include:?}")))
+}
+
+/// What an algorithm's object says, without privileges and without loading it: {label, licence, variant, operations,
+/// parameters, name}. `variant` is "v64", "v610", "v71" or null; `operations` are the members of tcp_congestion_ops that
+/// it sets; `name` is what it is called in the kernel if it is loaded to stay with these parameters.
+///
+/// Fails if it isn't one congestion control, lacks a required operation, has a licence that the kernel refuses, or if the
+/// algorithm's parameters are unknown or don't fit.
+#[pyfunction]
+fn cc_inspect(algorithm: &str) -> String {
+    answer(parse(algorithm).map(|_| json!({})))
+}
+
+/// Load an algorithm without registering it, so that the kernel's verifier reads it: {label, variant, programs}, programs
+/// a list of {name, operation, instructions, processed, verify_us, jited_bytes}: BPF instructions, and those that the
+/// verifier has processed, out of a million that it may.
+///
+/// If it is refused, the failure says which program, where and why; {"failure", "refused": {program, message, source_line,
+/// file, line, log}} has the parts, if they are known.
+#[pyfunction]
+fn cc_check(algorithm: &str) -> String {
+    answer(parse(algorithm).map(|_| json!({})))
+}
+
+/// Register an algorithm to stay until `cc_unload` or a reboot, for everybody: {name, label, parameters, sha256, loaded_at,
+/// already, mounted}. `already`: it was loaded before. `mounted`: the path of a BPF file system that had to be mounted
+/// for it, or null.
+#[pyfunction]
+fn cc_load(algorithm: &str) -> String {
+    answer(parse(algorithm).map(|_| json!({})))
+}
+
+/// Take away what `cc_load` has registered, by label (all parameter sets) or registered name: {unloaded: [name, ...]}.
+/// Connections that use it go on. Fails if nothing is called that.
+#[pyfunction]
+fn cc_unload(name: &str) -> String {
+    answer(Err::<(), _>(anyhow::anyhow!("not implemented {name}")))
+}
+
+/// All congestion controls: {bundled: [label], stay: [{name, label, parameters, sha256, loaded_at}], runs: [{name, label}],
+/// kernel: [name]}. Of another run's `label` only the beginning is known. `loaded_at` is in seconds since 1970.
+#[pyfunction]
+fn cc_list() -> String {
+    answer(Err::<(), _>(anyhow::anyhow!("not implemented")))
+}
+
+/// Whether this process may load congestion controls: {ok, missing, failure}. `missing` are the capabilities that it
+/// lacks, `failure` is as above or null.
+#[pyfunction]
+fn cc_can_load() -> String {
+    answer(Err::<(), _>(anyhow::anyhow!("not implemented")))
+}
+
+fn parse(algorithm: &str) -> Result<Algorithm> {
+    serde_json::from_str(algorithm).context("reading an algorithm")
+}
+
+fn answer(result: Result<impl Serialize>) -> String {
+    let text = match result {
+        Ok(value) => serde_json::to_string(&value),
+        Err(error) => serde_json::to_string(&json!({ "failure": Failure::of(&error) })),
+    };
+    text.expect("answers are plain data")
+}
