@@ -180,6 +180,7 @@ def test_flows() -> None:
             "kind": "command",
             "command": "x 10.0.1.2 10.0.0.1 5004 8.5 ${port} {print}",
             "server_command": "y 5004",
+            "cc": None,
         },
     ]
     assert host(plan, "s2")["sysctl"]["net.ipv4.tcp_ecn"] == "1"

@@ -19,7 +19,7 @@ def test_the_main_one_is_what_the_documentation_says() -> None:
     assert str(scenario.duration) == "20 s"
     assert str(scenario.topology.bottleneck.rate) == "100 Mbit/s"
     assert str(scenario.topology.bottleneck.buffer) == "1 bdp"
-    assert [(f.from_, f.to, f.cc, str(f.start)) for f in scenario.flows if isinstance(f, TcpFlow)] == [
+    assert [(f.from_, f.to, str(f.cc), str(f.start)) for f in scenario.flows if isinstance(f, TcpFlow)] == [
         ("s1", "r1", "cubic", "0 s"),
         ("s2", "r2", "bbr", "2 s"),
     ]

@@ -1,17 +1,42 @@
-"""Which congestion controls the kernel has."""
+"""Congestion controls as the plan has them, and which of them the kernel has."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
+from dumbbell.cc.bundled import BUNDLED
+from dumbbell.cc.core import sha256_of
 from dumbbell.errors import Problem
-from dumbbell.scenario.flows import TcpFlow
+from dumbbell.scenario.algorithms import Labelled, labelled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding
+from dumbbell.scenario.writing import ALGORITHMS
 
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+
+
+def entries(found: Iterable[str | Labelled]) -> list[dict[str, Any]]:
+    """The plan's `algorithms`: what is not the kernel's own under its own name, each once."""
+    by_label = {one.label: _entry(one) for one in found if isinstance(one, Labelled)}
+    return list(by_label.values())
+
+
+def _entry(found: Labelled) -> dict[str, Any]:
+    algorithm = found.algorithm
+    source: dict[str, Any]
+    sha256: str | None = None
+    if algorithm.bpf is not None:
+        stem = found.file.rpartition(".")[0]
+        source, sha256 = {"kind": "object", "path": f"{ALGORITHMS}/{stem}.o"}, algorithm.bpf.program.sha256
+    elif algorithm.bundled is not None:
+        source, sha256 = {"kind": "bundled", "name": algorithm.bundled}, sha256_of(algorithm.bundled)
+    else:
+        source = {"kind": "kernel", "name": algorithm.own}
+    parameters = dict(sorted(algorithm.parameters.items()))
+    return {"label": found.label, "source": source, "parameters": parameters, "sha256": sha256}
 
 
 def available() -> list[str]:
@@ -25,18 +50,29 @@ def available() -> list[str]:
         return []
 
 
+def own(scenario: Scenario) -> dict[int, str]:
+    """Of each flow that uses one of the kernel's own: its name there."""
+    found = {}
+    for i, one in labelled(scenario).items():
+        name = one if isinstance(one, str) else one.algorithm.own
+        if name is not None:
+            found[i] = name
+    return found
+
+
 def lacking(scenario: Scenario, available: Collection[str]) -> list[Problem]:
-    """A problem for each flow whose algorithm is not `available`."""
+    """A problem for each flow whose algorithm is the kernel's own and not `available`."""
     return [
-        scenario.source.problem(_finding(i, flow.cc, available))
-        for i, flow in enumerate(scenario.flows)
-        if isinstance(flow, TcpFlow) and flow.cc not in available
+        scenario.source.problem(_finding(i, cc, available)) for i, cc in own(scenario).items() if cc not in available
     ]
 
 
 def _finding(i: int, cc: str, available: Collection[str]) -> Finding:
-    close = difflib.get_close_matches(cc, available, n=1, cutoff=0.7)
+    names = [*available, *BUNDLED]
+    close = difflib.get_close_matches(cc, names, n=1, cutoff=0.7)
     modprobe = f"if it is a module, load it: sudo modprobe tcp_{cc}"
-    hint = f"did you mean {close[0]}? {modprobe[0].upper()}{modprobe[1:]}" if close else modprobe
-    key = ("flows", i, "cc")
-    return Finding(key, "this kernel has no such congestion control", f"one of {', '.join(sorted(available))}", hint)
+    if cc in BUNDLED:
+        modprobe = f'{cc} comes with dumbbell, too: cc = "{cc}"'
+    hint = f"did you mean {close[0]}? {modprobe[0].upper()}{modprobe[1:]}" if close and cc not in BUNDLED else modprobe
+    expected = f"one of {', '.join(sorted(available))}, or dumbbell's {', '.join(BUNDLED)}"
+    return Finding(("flows", i, "cc"), "this kernel has no such congestion control", expected, hint)

@@ -10,9 +10,11 @@ from fractions import Fraction
 from typing import Any
 
 from dumbbell.errors import ScenarioError
+from dumbbell.plan.algorithms import entries
 from dumbbell.plan.links import Link, shaped, transparent
 from dumbbell.plan.path import settle
 from dumbbell.plan.sysctls import pinned
+from dumbbell.scenario.algorithms import Labelled, labelled
 from dumbbell.scenario.bottleneck import NAMES, History, histories, rtts
 from dumbbell.scenario.check import check, flow_ids, flow_ports, hosts
 from dumbbell.scenario.flows import CommandFlow, Flow, UdpFlow
@@ -29,6 +31,7 @@ def expand(scenario: Scenario) -> Plan:
     if problems:
         raise ScenarioError(problems)
     history = histories(scenario.topology, scenario.duration, scenario.events)
+    labels = labelled(scenario)
     links, events = _links(scenario.topology, history), _events(scenario.topology, history)
     addresses = _addresses(scenario)
     plan: Plan = {
@@ -38,13 +41,17 @@ def expand(scenario: Scenario) -> Plan:
         "nodes": _nodes(scenario, addresses, [*links, *(event["link"] for event in events)]),
         "links": links,
         "events": events,
+        "algorithms": entries(labels.values()),
         "flows": [
-            _flow(scenario, flow, name, port, addresses)
-            for flow, name, port in zip(scenario.flows, flow_ids(scenario), flow_ports(scenario), strict=True)
+            _flow(scenario, flow, name, port, _label(labels.get(i)), addresses)
+            for i, (flow, name, port) in enumerate(
+                zip(scenario.flows, flow_ids(scenario), flow_ports(scenario), strict=True)
+            )
         ],
         "record": {
             "sample_interval_ns": int(scenario.record.sample_interval),
             "packets": scenario.record.packets,
+            "acks": {"auto": "auto", True: "on", False: "off"}[scenario.record.acks],
         },
         "emulate": {
             "ring_bytes": int(scenario.emulate.ring),
@@ -112,7 +119,13 @@ def _access(from_: str, to: str, delay: int) -> Link:
     return transparent(f"{from_}-{to}", from_, to, delay)
 
 
-def _flow(scenario: Scenario, flow: Flow, name: str, port: int, addresses: dict[str, str]) -> dict[str, Any]:
+def _label(cc: str | Labelled | None) -> str | None:
+    return cc.label if isinstance(cc, Labelled) else cc
+
+
+def _flow(
+    scenario: Scenario, flow: Flow, name: str, port: int, cc: str | None, addresses: dict[str, str]
+) -> dict[str, Any]:
     stop = scenario.duration if flow.stop is None else flow.stop
     return {
         "id": name,
@@ -121,11 +134,11 @@ def _flow(scenario: Scenario, flow: Flow, name: str, port: int, addresses: dict[
         "start_ns": int(flow.start),
         "stop_ns": int(stop),
         "port": port,
-        "workload": _workload(flow, port, stop - flow.start, addresses),
+        "workload": _workload(flow, port, cc, stop - flow.start, addresses),
     }
 
 
-def _workload(flow: Flow, port: int, length: int, addresses: dict[str, str]) -> dict[str, Any]:
+def _workload(flow: Flow, port: int, cc: str | None, length: int, addresses: dict[str, str]) -> dict[str, Any]:
     if isinstance(flow, CommandFlow):
         filled = {
             "server": addresses[flow.to],
@@ -138,6 +151,7 @@ def _workload(flow: Flow, port: int, length: int, addresses: dict[str, str]) -> 
             "kind": "command",
             "command": _fill(flow.command, filled),
             "server_command": None if server is None else _fill(server, filled),
+            "cc": cc,
         }
     amount = None if flow.bytes is None else int(flow.bytes)
     if isinstance(flow, UdpFlow):
@@ -148,7 +162,7 @@ def _workload(flow: Flow, port: int, length: int, addresses: dict[str, str]) -> 
             "bytes": amount,
             "ecn": flow.ecn,
         }
-    return {"kind": "tcp", "cc": flow.cc, "bytes": amount, "ecn": flow.ecn}
+    return {"kind": "tcp", "cc": cc, "bytes": amount, "ecn": flow.ecn or flow.cc.needs_ecn}
 
 
 def _fill(command: str, values: dict[str, str]) -> str:

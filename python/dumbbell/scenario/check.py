@@ -10,18 +10,25 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from dumbbell.scenario.check_algorithms import check_algorithms
 from dumbbell.scenario.check_links import check_links
 from dumbbell.scenario.flows import CommandFlow, Flow, TcpFlow
 from dumbbell.scenario.model import Dumbbell, Hosts, Scenario
 from dumbbell.scenario.source import Finding, Key
 
-PLACEHOLDERS = ("server", "client", "port", "duration")
+PLACEHOLDERS = ("server", "client", "port", "duration", "cc")
 FIRST_PORT = 5001
 
 
 def check(scenario: Scenario) -> list[Finding]:
     """All that is wrong with a well-formed scenario; empty if it can be planned."""
-    return [*_network(scenario), *_flows(scenario), *_host_settings(scenario), *_emulate(scenario)]
+    return [
+        *_network(scenario),
+        *_flows(scenario),
+        *check_algorithms(scenario),
+        *_host_settings(scenario),
+        *_emulate(scenario),
+    ]
 
 
 def hosts(scenario: Scenario) -> list[str]:
@@ -95,6 +102,13 @@ def _placeholders(at: Key, flow: CommandFlow) -> Iterator[Finding]:
             if name not in PLACEHOLDERS and close:
                 expected = ", ".join(f"{{{p}}}" for p in PLACEHOLDERS)
                 yield Finding((*at, key), f"unknown placeholder {{{name}}}", expected, f"did you mean {{{close[0]}}}?")
+    asks = any(re.search(r"(?<!\$)\{cc\}", text) for text in (flow.command, flow.server_command or ""))
+    if asks and flow.cc is None:
+        hint = 'add cc = "bbr3", or write the name in place of {cc}'
+        yield Finding((*at, "command"), "{cc} without cc", "the congestion control that {cc} stands for", hint)
+    if flow.cc is not None and not asks:
+        hint = "write {cc} where the program takes it, as in iperf3 -C {cc}"
+        yield Finding((*at, "cc"), "no command line asks for it", "{cc} in command or server_command", hint)
 
 
 def flow_ids(scenario: Scenario) -> list[str]:
@@ -133,7 +147,8 @@ def _ports(scenario: Scenario) -> Iterator[Finding]:
 
 
 def _ecn(scenario: Scenario) -> Iterator[Finding]:
-    tcp = [(i, flow) for i, flow in enumerate(scenario.flows) if isinstance(flow, TcpFlow)]
+    # An algorithm that needs ECN negotiates it by itself, whatever the host's setting.
+    tcp = [(i, f) for i, f in enumerate(scenario.flows) if isinstance(f, TcpFlow) and not f.cc.needs_ecn]
     asking = {flow.from_ for _, flow in tcp if flow.ecn}
     for i, flow in tcp:
         if flow.from_ in asking and not flow.ecn:

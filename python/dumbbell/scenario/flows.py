@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
+from dumbbell.scenario.algorithms import Algorithm, Cc
 from dumbbell.scenario.quantities import Amount, Rate, Size, Time
 from dumbbell.scenario.table import Table
 
@@ -32,11 +33,10 @@ class TcpFlow(AnyFlow):
     """Bulk TCP: sends as much as it can, until `stop` or until `bytes` are through."""
 
     protocol: Literal["tcp"] = Field(default="tcp", description="TCP of this machine's kernel.")
-    cc: str = Field(
-        default="cubic",
-        pattern=r"^[A-Za-z0-9_-]{1,15}$",
-        description="Congestion control, by the kernel's name.",
-        examples=["reno", "cubic", "bbr"],
+    cc: Cc = Field(
+        default=Algorithm(name="cubic"),
+        description="Congestion control: one that comes with dumbbell, the kernel's own, or a BPF program of yours.",
+        examples=["cubic", "bbr", "bbr3"],
     )
     bytes: Amount | None = Field(default=None, description="Application data to send. Default: no end before `stop`.")
     ecn: bool = Field(
@@ -62,7 +62,7 @@ class CommandFlow(AnyFlow):
     command: str = Field(
         min_length=1,
         description="Shell command line of the sender. {server} and {client} become the addresses of `to` and `from`, "
-        "{port} the flow's port, {duration} its length in seconds.",
+        "{port} the flow's port, {duration} its length in seconds, {cc} the name by which the kernel knows `cc`.",
         examples=["iperf3 -c {server} -p {port} -t {duration}"],
     )
     server_command: str | None = Field(
@@ -70,6 +70,11 @@ class CommandFlow(AnyFlow):
         min_length=1,
         description="Shell command line of its peer, started before it in the receiving host's namespace.",
         examples=["iperf3 -s -1 -p {port}"],
+    )
+    cc: Cc | None = Field(
+        default=None,
+        description="Congestion control that the command lines ask for by {cc}.",
+        examples=["bbr3"],
     )
 
 

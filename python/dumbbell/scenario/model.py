@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
 
 from dumbbell.scenario.events import Event
 from dumbbell.scenario.flows import Flow
@@ -77,6 +77,9 @@ class Record(Table):
         default=Time(10_000_000), ge=1_000_000, description="Spacing of the rows of `samples` and `links`."
     )
     packets: bool = Field(default=True, strict=True, description="Write a row per packet and link.")
+    acks: Literal["auto"] | StrictBool = Field(
+        default="auto", description="Write a row per ACK that a sender receives. auto: where BPF is allowed."
+    )
 
 
 class Emulate(Table):

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Discriminator, ValidationError
 from pydantic_core import ErrorDetails
 
 from dumbbell.scenario import delays, losses, queues, rates
+from dumbbell.scenario.algorithms import Algorithm
 from dumbbell.scenario.events import Event
 from dumbbell.scenario.flows import CommandFlow, TcpFlow, UdpFlow
 from dumbbell.scenario.link import Bottleneck
@@ -33,6 +34,7 @@ _HOMES: dict[str, type[BaseModel]] = {
     "a flow with command": CommandFlow,
     'a flow with protocol = "udp"': UdpFlow,
     "a TCP flow": TcpFlow,
+    "cc, as in cc = { name = ..., parameters = { ... } }": Algorithm,
     "a queue that marks: red, codel, fq-codel or pie": queues.Codel,
     **{f'a queue of kind "{name}"': table for name, table in queues.KINDS.items()},
     **{f'a loss with model = "{name}"': table for name, table in losses.MODELS.items()},

@@ -1,4 +1,4 @@
-"""A checked scenario as files that give the same plan anywhere: `scenario.toml`, and the traces that it names."""
+"""A checked scenario as files that give the same plan anywhere: `scenario.toml`, and the files that it names."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from dumbbell.scenario.algorithms import Labelled, labelled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Source, lookup
 from dumbbell.scenario.traces import FOLDER, File
 
 TRACES = "traces"
-"""Folder beside `scenario.toml`."""
+ALGORITHMS = "algorithms"
+"""Folders beside `scenario.toml`: of traces, and of congestion controls of the user's."""
 
-_PATH_KEYS = ("trace", "csv", "file")
+_PATH_KEYS = ("trace", "csv", "file", "bpf")
 """Keys that hold the path of a file."""
 
 
@@ -25,9 +27,9 @@ def write(scenario: Scenario, directory: Path) -> None:
     """Write the scenario into `directory`, its overrides applied.
 
     It is the text that it came from, comments and all, as far as there is one. Copies of the files that it names go to
-    `traces/`, and their paths with them.
+    `traces/` and `algorithms/`, and their paths with them.
     """
-    moved: dict[str, str] = {}
+    moved = _programs(scenario, directory)
     for file in _files(scenario):
         if file.name not in moved:
             moved[file.name] = f"{TRACES}/{_free(Path(file.name), moved)}"
@@ -38,6 +40,18 @@ def write(scenario: Scenario, directory: Path) -> None:
     wanted = _values(plain, directory)
     text = next(text for text in _candidates(scenario.source, plain, moved) if _read(text, directory) == wanted)
     (directory / "scenario.toml").write_text(text, encoding="utf-8")
+
+
+def _programs(scenario: Scenario, directory: Path) -> dict[str, str]:
+    """Copy the user's congestion controls; their names in the scenario, and where they are now."""
+    moved = {}
+    for found in labelled(scenario).values():
+        if isinstance(found, Labelled) and found.algorithm.bpf is not None:
+            moved[found.algorithm.bpf.name] = f"{ALGORITHMS}/{found.file}"
+            copy = directory / ALGORITHMS / found.file
+            copy.parent.mkdir(exist_ok=True)
+            copy.write_bytes(found.algorithm.bpf.program.content)
+    return moved
 
 
 def _files(value: Any) -> Iterator[File]:

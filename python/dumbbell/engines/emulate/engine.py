@@ -16,8 +16,7 @@ from typing import Any, Final
 from dumbbell.engines.emulate.process import Helper, Signalled, Signals, Silent
 from dumbbell.engines.protocol import Event, OnEvent, Outcome
 from dumbbell.errors import Interrupted, Problem, RunFailed
-from dumbbell.plan.algorithms import available, lacking
-from dumbbell.scenario.flows import TcpFlow
+from dumbbell.plan.algorithms import available, lacking, own
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key
 
@@ -116,7 +115,7 @@ def _check_platform() -> Iterator[Problem]:
 
 
 def _check_algorithms(scenario: Scenario) -> list[Problem]:
-    wanted = {flow.cc for flow in scenario.flows if isinstance(flow, TcpFlow)}
+    wanted = set(own(scenario).values())
     return lacking(scenario, {*available(), *filter(has_algorithm, wanted)})
 
 

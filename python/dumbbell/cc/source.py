@@ -1,0 +1,114 @@
+"""A user's own congestion control: a BPF program in C, or already compiled."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from dumbbell.cc.parameters import Parameters, declared
+
+SUFFIXES: Final = (".bpf.c", ".bpf.o")
+"""Of a source and of an object."""
+
+LARGEST: Final = 32 << 20
+"""Bytes of a source with all that it includes: a `vmlinux.h` has 3 to 5 MB."""
+
+_STEM: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
+_INCLUDE: Final = re.compile(r'[ \t]*#[ \t]*include[ \t]+"([^"]+)"')
+_ONCE: Final = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+once\b.*")
+
+
+class SourceError(ValueError):
+    """A file that is no such program: what is `wrong`, what was `expected`, and a `hint`."""
+
+    def __init__(self, wrong: str, expected: str = "", hint: str = "") -> None:
+        super().__init__(wrong)
+        self.wrong = wrong
+        self.expected = expected
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Program:
+    """A congestion control of the user's."""
+
+    stem: str
+    """Name of its file, without `.bpf.c` or `.bpf.o`."""
+    content: bytes
+    """Of the source, with the local files that it includes in their places; or of the object."""
+    compiled: bool
+
+    @property
+    def sha256(self) -> str:
+        """Of the content, in hex."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """As far as the source tells without a compiler."""
+        return Parameters((), complete=False) if self.compiled else declared(self.content.decode())
+
+    @property
+    def needs_ecn(self) -> bool:
+        """Whether it asks the kernel to negotiate ECN, as far as the source tells."""
+        return not self.compiled and b"TCP_CONG_NEEDS_ECN" in self.content
+
+
+def read(path: Path) -> Program:
+    """Read a program. Raises `SourceError`, and `OSError` if the file cannot be read."""
+    suffix = next((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), None)
+    expected = "a BPF program in C (my_cc.bpf.c), or a compiled one (my_cc.bpf.o)"
+    if suffix is None:
+        raise SourceError("not the name of a BPF program", expected, f"rename it: {path.name.split('.')[0]}.bpf.c")
+    stem = path.name.removesuffix(suffix)
+    if not _STEM.fullmatch(stem):
+        raise SourceError("records cannot call it that", "at most 32 letters, digits, _, ., - before .bpf.c")
+    if suffix == ".bpf.o":
+        return Program(stem, path.read_bytes(), compiled=True)
+    text = "".join(_Inliner().lines(path, path.name))
+    return Program(stem, text.encode(), compiled=False)
+
+
+class _Inliner:
+    """Puts the files that a source includes by `#include "..."` into their places, so that it is one file.
+
+    What is not there beside the including file is left to the compiler, which looks for dumbbell's own headers.
+    """
+
+    def __init__(self) -> None:
+        self._stack: list[Path] = []
+        self._once: set[Path] = set()
+        self._size = 0
+
+    def lines(self, path: Path, name: str) -> Iterator[str]:
+        resolved = path.resolve()
+        if resolved in self._stack or resolved in self._once:
+            return
+        self._stack.append(resolved)
+        for number, line in enumerate(_text(path, name).removesuffix("\n").split("\n"), 1):
+            self._size += len(line) + 1
+            if self._size > LARGEST:
+                raise SourceError(f"more than {LARGEST >> 20} MiB with all that it includes", "", "include less")
+            included = _INCLUDE.match(line)
+            if included and path.parent.joinpath(included[1]).is_file():
+                yield f'#line 1 "{included[1]}"\n'
+                yield from self.lines(path.parent / included[1], included[1])
+                yield f'#line {number + 1} "{name}"\n'
+            elif _ONCE.match(line):
+                self._once.add(resolved)
+                yield "\n"
+            else:
+                yield f"{line}\n"
+        self._stack.pop()
+
+
+def _text(path: Path, name: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise SourceError(f"{name} is no text in UTF-8", "a source in C") from None

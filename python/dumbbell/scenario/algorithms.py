@@ -1,0 +1,246 @@
+"""Which congestion control a flow uses: `cc`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    WrapSerializer,
+    model_validator,
+)
+from pydantic_core import CoreSchema, core_schema
+
+from dumbbell.cc.bundled import BUNDLED
+from dumbbell.cc.parameters import Value
+from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
+from dumbbell.scenario.quantities import QuantityError
+from dumbbell.scenario.table import Table, shorthand
+from dumbbell.scenario.traces import FOLDER
+
+if TYPE_CHECKING:
+    from dumbbell.scenario.model import Scenario
+
+_NAME: Final = r"^[A-Za-z0-9_.-]{1,15}$"
+_EXAMPLE: Final = 'write cc = "bbr3", or cc = { bpf = "my_cc.bpf.c" }'
+_EXPECTED: Final = "the name of a congestion control, or a table with one of name, bpf, kernel"
+
+
+@dataclass(frozen=True)
+class ProgramFile:
+    """A user's program, by the path that the scenario gives it."""
+
+    name: str
+    program: Program
+
+    @classmethod
+    def read(cls, value: object, info: ValidationInfo) -> ProgramFile:
+        """Read the file that `value` names; one that was read passes unchanged. Raises `QuantityError`."""
+        if isinstance(value, cls):
+            return value
+        expected = "the path of a BPF program, relative to the scenario file"
+        if not isinstance(value, str) or not value.strip():
+            raise QuantityError("not a path", expected, 'write cc = { bpf = "my_cc.bpf.c" }')
+        path = Path((info.context or {}).get(FOLDER, ".")).joinpath(value)
+        try:
+            return cls(value, read(path))
+        except SourceError as error:
+            raise QuantityError(error.wrong, error.expected or expected, error.hint) from None
+        except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+            why = (getattr(error, "strerror", None) or str(error)).lower()
+            raise QuantityError(f"cannot read it: {why}", expected, _nearby(path)) from None
+
+    def __str__(self) -> str:
+        """As the scenario names it."""
+        return self.name
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Read on validation, the name alone on serialisation to JSON."""
+        name = core_schema.plain_serializer_function_ser_schema(str, when_used="json")
+        return core_schema.with_info_plain_validator_function(cls.read, serialization=name)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """A path."""
+        return {"type": "string", "pattern": r"\.bpf\.[co]$", "examples": ["my_cc.bpf.c"]}
+
+
+def _nearby(path: Path) -> str:
+    """What lies where the program should be."""
+    try:
+        there = sorted(file.name for file in path.parent.iterdir() if file.name.endswith(SUFFIXES))
+    except (OSError, ValueError):
+        there = []
+    return f"there is {', '.join(there[:5])}" if there else ""
+
+
+def _name(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise QuantityError("not a name", _EXPECTED, _EXAMPLE)
+    if value.endswith((".c", ".o")):
+        raise QuantityError("not a name", _EXPECTED, f'for a file, write cc = {{ bpf = "{value}" }}')
+    if not re.fullmatch(_NAME, value):
+        raise QuantityError("not a name", "at most 15 letters, digits, _, - and .", _EXAMPLE)
+    return value
+
+
+def _parameter(value: Any) -> Any:
+    """Integers and flags only: BPF programs know nothing else."""
+    if not isinstance(value, int):
+        raise QuantityError("no parameter's value", "an integer, true or false, without quotes", "write 200, or true")
+    if not -(1 << 63) <= value < 1 << 63:
+        raise QuantityError("too large", "an integer of 64 bits", "write 200, or true")
+    return value
+
+
+Name = Annotated[str, BeforeValidator(_name), Field(json_schema_extra={"pattern": _NAME})]
+ParameterValue = Annotated[Any, BeforeValidator(_parameter, json_schema_input_type=int | bool)]
+
+
+def _one_of(schema: dict[str, Any]) -> None:
+    schema["oneOf"] = [{"required": [key]} for key in ("name", "bpf", "kernel")]
+
+
+class Algorithm(Table):
+    """A congestion control."""
+
+    model_config = ConfigDict(json_schema_extra=_one_of)
+
+    name: Name | None = Field(
+        default=None,
+        description=f"One that comes with dumbbell ({', '.join(BUNDLED)}), or else the kernel's.",
+        examples=["bbr3"],
+    )
+    bpf: ProgramFile | None = Field(default=None, description="A BPF program of your own.")
+    kernel: Name | None = Field(
+        default=None, description="The kernel's, though one of this name comes with dumbbell.", examples=["bbr3"]
+    )
+    parameters: dict[str, ParameterValue] = Field(
+        default={}, description="Of a BPF program, by name: what is set in place of its defaults."
+    )
+
+    @property
+    def bundled(self) -> str | None:
+        """Which of those that come with dumbbell."""
+        return self.name if self.name in BUNDLED else None
+
+    @property
+    def own(self) -> str | None:
+        """Which of the kernel's own."""
+        return self.kernel or (None if self.name in BUNDLED else self.name)
+
+    @property
+    def needs_ecn(self) -> bool:
+        """It negotiates ECN whatever the host's setting."""
+        if self.bpf is not None:
+            return self.bpf.program.needs_ecn
+        return self.own == "dctcp" or (self.bundled is not None and BUNDLED[self.bundled].needs_ecn)
+
+    def __str__(self) -> str:
+        """As the scenario names it."""
+        return str(self.bpf or self.kernel or self.name)
+
+    @model_validator(mode="after")
+    def _check(self) -> Algorithm:
+        given = [key for key in ("name", "bpf", "kernel") if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise QuantityError(" and ".join(given) or "names no congestion control", _EXPECTED, _EXAMPLE)
+        if self.parameters and self.own is not None:
+            close = difflib.get_close_matches(self.own, BUNDLED, n=1)
+            hint = f"did you mean {close[0]}?" if close else ""
+            expected = f"one of {', '.join(BUNDLED)}, or a BPF program of your own"
+            raise QuantityError(f"{self.own} is the kernel's and takes no parameters", expected, hint)
+        return self
+
+
+def _short(value: Any) -> Any:
+    if not isinstance(value, str | dict | Algorithm):
+        raise QuantityError("not a congestion control", _EXPECTED, _EXAMPLE)
+    return shorthand("name", value)
+
+
+def _dump(value: Algorithm | None, handler: SerializerFunctionWrapHandler) -> Any:
+    return value.name if value is not None and value.model_fields_set == {"name"} else handler(value)
+
+
+Cc = Annotated[
+    Algorithm, BeforeValidator(_short, json_schema_input_type=Name | Algorithm), WrapSerializer(_dump, when_used="json")
+]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A congestion control that is not just the kernel's under its own name, as flows and records call it."""
+
+    label: str
+    algorithm: Algorithm
+    file: str = ""
+    """Of a user's program: the name of its copy in the run's directory."""
+
+
+def used(scenario: Scenario) -> Iterator[tuple[int, Algorithm]]:
+    """The congestion control of each flow that names one, with the flow's index."""
+    for i, flow in enumerate(scenario.flows):
+        cc = getattr(flow, "cc", None)
+        if cc is not None:
+            yield i, cc
+
+
+def labelled(scenario: Scenario) -> dict[int, str | Labelled]:
+    """Of each flow that names a congestion control: the kernel's own name, or what it is called here.
+
+    One that is used with several sets of parameters has several labels, which tell the parameters that differ.
+    """
+    algorithms = dict(used(scenario))
+    names = {i: _base(algorithm, algorithms) for i, algorithm in algorithms.items()}
+    found: dict[int, str | Labelled] = {}
+    for i, algorithm in algorithms.items():
+        base, file = names[i]
+        alike = [other.parameters for j, other in algorithms.items() if names[j] == names[i]]
+        label = base + _differing(algorithm.parameters, alike)
+        found[i] = label if algorithm.own == label else Labelled(label, algorithm, file)
+    return found
+
+
+_KERNEL: Final = frozenset(
+    [
+        *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "reno"),
+        *("scalable", "vegas", "veno", "westwood", "yeah"),
+    ]
+)
+"""Names that mean the kernel's own in every record."""
+
+
+def _base(algorithm: Algorithm, among: dict[int, Algorithm]) -> tuple[str, str]:
+    """Its label without parameters, and the name of its copy."""
+    if algorithm.bpf is None:
+        return (f"{algorithm.kernel} (kernel)" if algorithm.kernel in BUNDLED else str(algorithm)), ""
+    program = algorithm.bpf.program
+    # Files of the same name and other content, in the order of the flows.
+    same = [other.bpf.program for other in among.values() if other.bpf and other.bpf.program.stem == program.stem]
+    number = list(dict.fromkeys(one.content for one in same)).index(program.content) + 1
+    stem = program.stem if number == 1 else f"{program.stem}-{number}"
+    taken = stem in BUNDLED or stem in _KERNEL or any(other.own == stem for other in among.values())
+    return f"{stem} (file)" if taken else stem, stem + SUFFIXES[program.compiled]
+
+
+def _differing(parameters: dict[str, Value], alike: list[dict[str, Value]]) -> str:
+    shown = {key: value for key, value in parameters.items() if any(_other(key, value, table) for table in alike)}
+    texts = [f"{key}={str(value).lower()}" for key, value in sorted(shown.items())]
+    return f" ({', '.join(texts)})" if texts else ""
+
+
+def _other(key: str, value: Value, table: dict[str, Value]) -> bool:
+    return key not in table or table[key] != value
