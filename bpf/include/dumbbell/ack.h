@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * A row of the per-ACK table, and how an algorithm or the probe writes one.
  *
@@ -17,6 +17,8 @@
 #define DUMBBELL_ACK_H
 
 #include <dumbbell/tcp.h>
+
+#include <bpf/bpf_endian.h>
 
 /* When in the life of an ACK a row was taken. */
 enum db_ack_moment {
@@ -54,9 +56,6 @@ enum db_bbr_ack_phase {
 /* Bits of db_ack.flags. */
 #define DB_ACK_APP_LIMITED 1 /* the rate sample was limited by the application */
 
-/* What TCP's headers call infinite. */
-#define DB_INFINITE_SSTHRESH 0x7fffffffU
-
 /*
  * One row. Its layout is fixed; a later version may only append. Multiples of 8 bytes, no holes, so that it reads the same
  * in every language; the reader tells versions apart by the size of the ring's record.
@@ -76,7 +75,7 @@ struct db_ack {
 	__u32 snd_una;	       /* the first sequence number that is not acknowledged */
 	__u32 snd_nxt;	       /* the next sequence number to be sent */
 	__u32 cwnd;	       /* packets */
-	__u32 ssthresh;	       /* packets; DB_INFINITE_SSTHRESH and above: infinite */
+	__u32 ssthresh;	       /* packets; TCP_INFINITE_SSTHRESH and above: infinite */
 	__u32 mss;	       /* bytes of payload in a full segment */
 	__u32 srtt_us;	       /* 0: no sample yet */
 	__u32 rtt_us;	       /* the latest sample; DB_NONE: none */
@@ -105,7 +104,7 @@ struct db_ack {
 	__u8 reserved[3];
 };
 
-_Static_assert(sizeof(struct db_ack) == 152, "the layout of a row is fixed");
+_Static_assert(sizeof(struct db_ack) == 144, "the layout of a row is fixed");
 
 /* Its size is the loader's to set, or the map the loader's to replace. */
 struct {
@@ -116,8 +115,22 @@ struct {
 /* Set by the loader if somebody reads the ring. */
 const volatile bool db_emit_acks = false;
 
-/* Rows that found the ring full. */
-__u64 db_acks_lost = 0;
+/* Rows of this object that found the ring full. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} db_acks_lost SEC(".maps");
+
+static __always_inline void db_ack_lose(void)
+{
+	__u32 first = 0;
+	__u64 *lost = bpf_map_lookup_elem(&db_acks_lost, &first);
+
+	if (lost)
+		__sync_fetch_and_add(lost, 1);
+}
 
 /*
  * A row of `sk` with all but BBR's fields filled, or NULL: rows are not wanted, the socket never sent data, or the ring is
@@ -133,19 +146,19 @@ static __always_inline struct db_ack *db_ack_begin(struct sock *sk, __u8 moment)
 		return NULL;
 	row = bpf_ringbuf_reserve(&db_acks, sizeof(*row), 0);
 	if (!row) {
-		__sync_fetch_and_add(&db_acks_lost, 1);
+		db_ack_lose();
 		return NULL;
 	}
 	row->time_ns = bpf_ktime_get_ns();
 	row->bytes_acked = tp->bytes_acked;
 	row->pacing_rate = sk->sk_pacing_rate;
-	row->netns = sk->__sk_common.skc_net.net->ns.inum;
+	row->netns = netns_inode(sk);
 	row->remote_address = sk->__sk_common.skc_daddr;
 	row->local_port = sk->__sk_common.skc_num;
 	row->remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
 	row->moment = moment;
 	row->ca_state = ca_state(sk);
-	row->flags = BPF_CORE_READ_BITFIELD(tp, rate_app_limited) ? DB_ACK_APP_LIMITED : 0;
+	row->flags = rate_app_limited(tp) ? DB_ACK_APP_LIMITED : 0;
 	row->snd_una = tp->snd_una;
 	row->snd_nxt = tp->snd_nxt;
 	row->cwnd = tp->snd_cwnd;
@@ -155,7 +168,7 @@ static __always_inline struct db_ack *db_ack_begin(struct sock *sk, __u8 moment)
 	/* Of the segment that was delivered last, by the time it was sent. */
 	rtt_us = tp->rack.rtt_us;
 	row->rtt_us = rtt_us ? rtt_us : DB_NONE;
-	row->min_rtt_us = tp->rtt_min.s[0].v;
+	row->min_rtt_us = tcp_min_rtt(tp);
 	row->in_flight = tcp_packets_in_flight(tp);
 	row->delivered = tp->delivered;
 	row->delivered_ce = tp->delivered_ce;

@@ -165,6 +165,10 @@ struct minmax {
 	struct minmax_sample s[3];
 };
 
+struct tcp_rack {
+	u32 rtt_us; /* of the segment that was delivered last */
+};
+
 struct sk_buff;
 
 /* Packets are segments of mss_cache bytes; counters and sequence numbers wrap. */
@@ -211,6 +215,7 @@ struct tcp_sock {
 	u32 srtt_us; /* us << 3; 0: no sample yet */
 	u32 mdev_us;
 	struct minmax rtt_min; /* read it by tcp_min_rtt() */
+	struct tcp_rack rack;
 	u32 reordering;
 	u32 reord_seen;
 	u32 tlp_high_seq; /* snd_nxt at a tail loss probe that is not resolved; 0: there is none */
