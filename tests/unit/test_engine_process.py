@@ -13,7 +13,8 @@ import known_run
 import psutil
 import pytest
 
-from dumbbell.engines.emulate.engine import SILENCE_S, EmulateEngine, has_algorithm
+from dumbbell.engines.emulate.algorithms import has_algorithm
+from dumbbell.engines.emulate.engine import SILENCE_S, EmulateEngine
 from dumbbell.engines.protocol import Event, Outcome
 from dumbbell.errors import Interrupted, RunFailed
 from dumbbell.plan import expand

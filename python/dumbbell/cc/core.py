@@ -1,22 +1,43 @@
-"""What the compiled core knows and does about BPF congestion controls, typed."""
+"""What the compiled core knows and does about BPF congestion controls, typed.
+
+Its functions take and return JSON. What fails there is a `RunFailed` here, with what, why and a hint.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from dumbbell.cc.parameters import Parameter, Parameters
+from dumbbell.cc.parameters import Parameter, Parameters, Value
+from dumbbell.errors import RunFailed
+
+Algorithm = Mapping[str, Any]
+"""As in the plan's `algorithms`; the path of an object is absolute, or relative to the working directory."""
+
+
+class Refused(RunFailed):
+    """The kernel's verifier refused a program."""
+
+    def __init__(self, what: str, why: str, hint: str, refused: Mapping[str, Any]) -> None:
+        super().__init__(what, why, hint)
+        self.refused = refused
+        """`program`, `message`, `source_line`, `file`, `line`, `log`, as far as they are known."""
+
+
+def algorithm(label: str, source: Mapping[str, str], parameters: Mapping[str, Value] | None = None) -> Algorithm:
+    """One that no plan has."""
+    return {"label": label, "source": source, "parameters": dict(parameters or {}), "sha256": None}
 
 
 @cache
 def bundled() -> dict[str, dict[str, Any]]:
     """What the core says about each algorithm that comes with dumbbell, by label; empty if it is not built."""
     try:
-        from dumbbell import _core
-
-        told = json.loads(_core.cc_bundled())
-    except (ImportError, AttributeError):
+        told: list[dict[str, Any]] = _ask("cc_bundled")
+    except RunFailed:
         return {}
     return {one["label"]: one for one in told}
 
@@ -24,9 +45,12 @@ def bundled() -> dict[str, dict[str, Any]]:
 def parameters_of(label: str | None) -> Parameters | None:
     """The parameters of one that comes with dumbbell; `None` of others, and if the core is not built."""
     told = bundled().get(label or "")
-    if told is None:
-        return None
-    return Parameters(tuple(_parameter(one) for one in told["parameters"]))
+    return None if told is None else parameters(told)
+
+
+def parameters(told: Mapping[str, Any]) -> Parameters:
+    """Those that the core told about an algorithm."""
+    return Parameters(tuple(Parameter(**one) for one in told["parameters"]))
 
 
 def sha256_of(label: str) -> str | None:
@@ -35,5 +59,66 @@ def sha256_of(label: str) -> str | None:
     return None if told is None else str(told["sha256"])
 
 
-def _parameter(told: dict[str, Any]) -> Parameter:
-    return Parameter(**told)
+def headers(directory: Path) -> None:
+    """Write the headers that programs may include to `directory`."""
+    _ask("cc_headers", directory)
+
+
+def build(source: Path, out: Path, include: Sequence[Path] = ()) -> dict[str, Any]:
+    """Compile: `ok`, `compiler`, `diagnostics`, `text`."""
+    return _table(_ask("cc_build", source, out, list(include)))
+
+
+def inspect(algorithm: Algorithm) -> dict[str, Any]:
+    """What an object holds: `label`, `licence`, `variant`, `operations`, `parameters`, `name`. Loads nothing."""
+    return _table(_ask("cc_inspect", json.dumps(algorithm)))
+
+
+def check(algorithm: Algorithm) -> dict[str, Any]:
+    """Let the kernel's verifier read it: `label`, `variant`, `programs`. Raises `Refused` if it does not like it."""
+    return _table(_ask("cc_check", json.dumps(algorithm)))
+
+
+def load(algorithm: Algorithm) -> dict[str, Any]:
+    """Register it to stay: `name`, `label`, `parameters`, `sha256`, `loaded_at`, `already`, `mounted`."""
+    return _table(_ask("cc_load", json.dumps(algorithm)))
+
+
+def unload(name: str) -> list[str]:
+    """Take away what was registered to stay, by label or registered name: the names that went."""
+    return [str(one) for one in _table(_ask("cc_unload", name))["unloaded"]]
+
+
+def registered() -> dict[str, Any]:
+    """All congestion controls: `bundled`, `stay`, `runs`, `kernel`."""
+    return _table(_ask("cc_list"))
+
+
+def can_load() -> dict[str, Any]:
+    """Whether this process may load them: `ok`, `missing` (capabilities), `failure`."""
+    return _table(_ask("cc_can_load"))
+
+
+def _ask(function: str, *arguments: Any) -> Any:
+    try:
+        from dumbbell import _core
+
+        ask = getattr(_core, function)
+    except (ImportError, AttributeError):
+        raise RunFailed(
+            "the compiled core is missing, or older than this package",
+            f"dumbbell._core has no {function}",
+            "make build",
+        ) from None
+    answer = json.loads(ask(*arguments))
+    failure = answer.get("failure") if isinstance(answer, dict) else None
+    if failure is None or "ok" in answer:
+        return answer
+    if answer.get("refused") is not None:
+        raise Refused(failure["what"], failure["why"], failure["hint"], answer["refused"])
+    raise RunFailed(failure["what"], failure["why"], failure["hint"])
+
+
+def _table(answer: Any) -> dict[str, Any]:
+    assert isinstance(answer, dict), answer
+    return answer

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.doctor.finding import Finding, Level
-from dumbbell.engines.emulate.engine import has_algorithm
+from dumbbell.engines.emulate.algorithms import has_algorithm
 from dumbbell.plan.algorithms import available
 
 EXPECTED: Final = ("reno", "cubic", "bbr")

@@ -6,17 +6,16 @@ import difflib
 import importlib.util
 import shlex
 import shutil
-import socket
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell.engines.emulate import algorithms
 from dumbbell.engines.emulate.process import Helper, Signalled, Signals, Silent
 from dumbbell.engines.protocol import Event, OnEvent, Outcome
 from dumbbell.errors import Interrupted, Problem, RunFailed
-from dumbbell.plan.algorithms import available, lacking, own
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key
 
@@ -44,13 +43,14 @@ class EmulateEngine:
         """What keeps this machine from carrying out `plan`."""
         return [
             *_check_platform(),
-            *_check_algorithms(scenario),
+            *algorithms.check(scenario),
             *_check_sysctls(scenario),
             *_check_programs(plan),
         ]
 
     def execute(self, plan: Mapping[str, Any], directory: Path, lock: int, on_event: OnEvent) -> Outcome:
         """Carry out `plan`. The first Ctrl-C stops early and keeps what was measured, the second ends at once."""
+        algorithms.prepare(plan, directory)
         command = [*self._helper, str(directory)]
         with Signals() as signals, Helper(command, directory / "logs" / "helper.stderr", lock) as helper:
             on_event({"event": "helper", "pid": helper.pid})
@@ -112,27 +112,6 @@ def _check_platform() -> Iterator[Problem]:
         )
     elif importlib.util.find_spec("dumbbell._core") is None:
         yield Problem("the compiled core is missing", "dumbbell._core is not installed", "maturin develop --release")
-
-
-def _check_algorithms(scenario: Scenario) -> list[Problem]:
-    wanted = set(own(scenario).values())
-    return lacking(scenario, {*available(), *filter(has_algorithm, wanted)})
-
-
-def has_algorithm(name: str) -> bool:
-    """Whether a socket can use congestion control `name` in a lab of ours.
-
-    Asks the kernel, which for root also loads the module. An algorithm that is there but reserved for administrators
-    (EPERM) counts: inside its own network namespace the lab is one.
-    """
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        try:
-            probe.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
-        except PermissionError:
-            return True
-        except OSError:
-            return False
-    return True
 
 
 def _check_sysctls(scenario: Scenario) -> Iterator[Problem]:

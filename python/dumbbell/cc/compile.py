@@ -1,0 +1,57 @@
+"""From a user's program to a BPF object."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.cc import core
+from dumbbell.cc.source import Program
+from dumbbell.errors import RunFailed
+
+_QUOTED: Final = 6
+"""Errors that a refusal shows; the first ones matter most."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """An object, and what the compiler said."""
+
+    object: bytes
+    compiler: str
+    text: str
+    """Warnings; empty if it had none."""
+
+
+@lru_cache(maxsize=32)
+def compiled(program: Program) -> Compiled:
+    """Compile `program`; one that is compiled passes unchanged.
+
+    The source is compiled as a run keeps it, in one file, so that the object is the same wherever the source lies.
+
+    Raises:
+        RunFailed: with the compiler's errors.
+    """
+    if program.compiled:
+        return Compiled(program.content, "", "")
+    with tempfile.TemporaryDirectory(prefix="dumbbell-cc-") as folder:
+        source, out = Path(folder, f"{program.stem}.bpf.c"), Path(folder, f"{program.stem}.bpf.o")
+        source.write_bytes(program.content)
+        told = core.build(source, out)
+        text = str(told["text"]).replace(f"{folder}/", "").strip()
+        if not told["ok"]:
+            raise _refused(program, told, text)
+        return Compiled(out.read_bytes(), str(told["compiler"]), text)
+
+
+def _refused(program: Program, told: dict[str, Any], text: str) -> RunFailed:
+    errors = [one for one in told["diagnostics"] if one["severity"] == "error"]
+    lines = [f"{Path(one['file']).name}:{one['line']}:{one['column']}: {one['message']}" for one in errors]
+    if len(lines) > _QUOTED:
+        lines[_QUOTED:] = [f"and {len(lines) - _QUOTED} more errors"]
+    why = "\n".join(lines) or text
+    hint = f"dumbbell cc build {program.stem}.bpf.c shows all that the compiler says"
+    return RunFailed(f"{program.stem}.bpf.c does not compile ({told['compiler']})", why, hint)

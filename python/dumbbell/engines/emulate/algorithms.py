@@ -1,0 +1,97 @@
+"""Congestion controls of an emulated run: whether this machine can give them, and the user's own, compiled."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dumbbell.cc import core
+from dumbbell.cc.compile import compiled
+from dumbbell.cc.parameters import written
+from dumbbell.cc.source import SUFFIXES, read
+from dumbbell.errors import Problem, RunFailed
+from dumbbell.plan.algorithms import available, entries, lacking, own
+from dumbbell.scenario.algorithms import Labelled, labelled
+from dumbbell.scenario.model import Scenario
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """What this machine lacks of the algorithms that a scenario uses, and of what it takes to record every ACK."""
+    yield from lacking(scenario, {*available(), *filter(has_algorithm, set(own(scenario).values()))})
+    seen = set()
+    for i, found in labelled(scenario).items():
+        if isinstance(found, Labelled) and found.algorithm.own is None and found.label not in seen:
+            seen.add(found.label)
+            try:
+                yield from _check(scenario, i, found)
+            except RunFailed as error:
+                place = scenario.source.place(("flows", i, "cc"))
+                yield Problem(f"{place}: {error.what}", error.why, error.hint)
+    if scenario.record.acks is True and not (told := core.can_load())["ok"]:
+        place = scenario.source.place(("record", "acks"))
+        hint = 'run as root, or write acks = "auto": every ACK where that is allowed, and samples elsewhere'
+        yield Problem(f"{place}: record.acks = true: not allowed here", _missing(told), hint)
+
+
+def _check(scenario: Scenario, i: int, found: Labelled) -> Iterator[Problem]:
+    """Compile it if need be, compare its parameters with the scenario's, and see whether it can be loaded, or is."""
+    (entry,) = entries([found])
+    with tempfile.TemporaryDirectory(prefix="dumbbell-cc-") as folder:
+        if found.algorithm.bpf is not None:
+            out = Path(folder, Path(entry["source"]["path"]).name)
+            out.write_bytes(compiled(found.algorithm.bpf.program).object)
+            entry = {**entry, "source": {"kind": "object", "path": str(out)}}
+        told = core.inspect(entry)
+    allowed = core.can_load()
+    if allowed["ok"] or told["name"] in available():
+        return
+    place = scenario.source.place(("flows", i, "cc"))
+    load = " ".join(["sudo dumbbell cc load", *_as_arguments(scenario, found)])
+    hint = f"run as root, or load it once so that every user's runs can use it: {load}"
+    yield Problem(f"{place}: {found.label}: this user may not load BPF programs", _missing(allowed), hint)
+
+
+def _as_arguments(scenario: Scenario, found: Labelled) -> list[str]:
+    file = found.algorithm.bpf
+    name = str(scenario.source.folder / file.name) if file is not None else str(found.algorithm)
+    return [name, *(f"--set {key}={written(value)}" for key, value in sorted(found.algorithm.parameters.items()))]
+
+
+def _missing(told: Mapping[str, Any]) -> str:
+    """Why this process may not load BPF programs."""
+    missing = f"it lacks {' and '.join(told['missing'])}" if told["missing"] else ""
+    return missing or str((told["failure"] or {}).get("why", "the kernel does not say why"))
+
+
+def has_algorithm(name: str) -> bool:
+    """Whether a socket can use congestion control `name` in a lab of ours.
+
+    Asks the kernel, which for root also loads the module. An algorithm that is there but reserved for administrators
+    (EPERM) counts: inside its own network namespace the lab is one.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        try:
+            probe.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        except PermissionError:
+            return True
+        except OSError:
+            return False
+    return True
+
+
+def prepare(plan: Mapping[str, Any], directory: Path) -> None:
+    """Compile the user's programs, whose sources lie in a run's `directory`, into the objects that the plan names.
+
+    Raises:
+        RunFailed: with the compiler's errors.
+    """
+    source, compiled_one = SUFFIXES
+    for algorithm in plan.get("algorithms", ()):
+        if algorithm["source"]["kind"] == "object":
+            out = directory / algorithm["source"]["path"]
+            if not out.exists():
+                file = out.with_name(out.name.removesuffix(compiled_one) + source)
+                out.write_bytes(compiled(read(file)).object)
