@@ -193,7 +193,8 @@ impl CongestionControl for Bbr {
 
     fn undo_cwnd(&mut self, sk: &mut Socket) -> u32 {
         self.undo_recovery(sk);
-        self.prior_cwnd
+        // A flow that came to BBR in the midst of recovery has saved no window.
+        if self.prior_cwnd == 0 { sk.snd_cwnd } else { self.prior_cwnd }
     }
 
     fn pkts_acked(&mut self, _sk: &mut Socket, _sample: &AckSample) {}

@@ -5,7 +5,7 @@ use crate::{DEEP, VERSIONS, path};
 fn a_path_of_less_than_a_packet_is_filled_by_a_window_of_few() {
     // 64 kbit/s and 10 ms: a BDP of 0.05 packets, and 189 ms to send one.
     for name in VERSIONS {
-        let cc = cc::create(name).unwrap();
+        let cc = crate::create(name).unwrap();
         let mut path = Path::with(cc, Bottleneck::new(64_000, 10 * MS, 30));
         path.run(20 * SECOND);
         let (received, since) = (path.received, path.now);

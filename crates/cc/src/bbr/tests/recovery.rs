@@ -76,3 +76,9 @@ fn a_timeout_restarts_the_search_for_a_plateau() {
         assert_eq!((bbr.full.bw, bbr.full.count, bbr.full.is_reached), (0, count, true));
     }
 }
+
+#[test]
+fn an_undo_without_a_saved_window_leaves_the_window() {
+    let (mut bbr, mut sk) = cruising(Parameters::v3());
+    assert_eq!(bbr.undo_cwnd(&mut sk), 200);
+}

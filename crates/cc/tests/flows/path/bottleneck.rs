@@ -17,7 +17,7 @@ pub struct Bottleneck {
     pub policer: Option<Policer>,
     /// The next packets that are dropped, whatever else.
     pub drop_next: u32,
-    random: Random,
+    pub random: Random,
     /// When each of the packets in it has left, ns.
     departures: std::collections::VecDeque<u64>,
 }

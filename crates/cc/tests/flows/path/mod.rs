@@ -54,7 +54,7 @@ pub struct Path {
 impl Path {
     /// `mbps` Mbit/s, `rtt_ms`, a buffer of `buffer` packets.
     pub fn new(name: &str, mbps: u64, rtt_ms: u64, buffer: usize) -> Path {
-        let cc = cc::create(name).unwrap_or_else(|| panic!("no algorithm {name}"));
+        let cc = crate::create(name).unwrap_or_else(|| panic!("no algorithm {name}"));
         Path::with(cc, Bottleneck::new(mbps * 1_000_000, rtt_ms * MS, buffer))
     }
 

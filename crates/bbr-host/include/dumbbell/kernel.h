@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* Stand-ins for the kernel's types: the fields that the core uses, by their names. The layout is also known to src/ffi.rs. */
+#ifndef DUMBBELL_KERNEL_H
+#define DUMBBELL_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef unsigned char __u8;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+enum tcp_ca_state { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
+
+struct sock {
+	__u64 sk_pacing_rate;
+	__u64 sk_max_pacing_rate;
+	__u32 sk_pacing_shift;
+	bool is_pacing_requested;
+	__u8 ca_state;
+};
+
+struct tcp_sock {
+	struct sock sk;
+	__u64 tcp_mstamp;
+	__u64 tcp_clock_cache;
+	__u64 tcp_wstamp_ns;
+	__u64 delivered_mstamp;
+	__u32 snd_cwnd;
+	__u32 snd_cwnd_clamp;
+	__u32 snd_ssthresh;
+	__u32 packets_out;
+	__u32 retrans_out;
+	__u32 lost_out;
+	__u32 sacked_out;
+	__u32 delivered;
+	__u32 delivered_ce;
+	__u32 app_limited;
+	__u32 srtt_us;
+	__u32 min_rtt_us;
+	__u32 mss_cache;
+	bool is_cwnd_limited;
+};
+
+#endif

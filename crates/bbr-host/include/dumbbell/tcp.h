@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* Stand-ins for the accessors of the BPF programs' <dumbbell/tcp.h>. */
+#ifndef DUMBBELL_TCP_H
+#define DUMBBELL_TCP_H
+
+#include <dumbbell/kernel.h>
+
+/* As the cc crate has it; the kernel's is 0x7fffffff. */
+#define TCP_INFINITE_SSTHRESH 0xffffffffU
+
+#define min(a, b)                           \
+	({                                  \
+		__typeof__(a) _a = (a);     \
+		__typeof__(b) _b = (b);     \
+		_a < _b ? _a : _b;          \
+	})
+#define max(a, b)                           \
+	({                                  \
+		__typeof__(a) _a = (a);     \
+		__typeof__(b) _b = (b);     \
+		_a > _b ? _a : _b;          \
+	})
+
+static inline struct tcp_sock *tcp_sk(const struct sock *sk)
+{
+	return (struct tcp_sock *)sk;
+}
+
+static inline bool before(__u32 a, __u32 b)
+{
+	return (__s32)(a - b) < 0;
+}
+
+static inline bool after(__u32 a, __u32 b)
+{
+	return before(b, a);
+}
+
+static inline __u8 ca_state(const struct sock *sk)
+{
+	return sk->ca_state;
+}
+
+static inline bool is_cwnd_limited(const struct tcp_sock *tp)
+{
+	return tp->is_cwnd_limited;
+}
+
+static inline __u32 tcp_packets_in_flight(const struct tcp_sock *tp)
+{
+	return tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out;
+}
+
+static inline __u32 tcp_min_rtt(const struct tcp_sock *tp)
+{
+	return tp->min_rtt_us;
+}
+
+static inline void request_pacing(struct sock *sk)
+{
+	sk->is_pacing_requested = true;
+}
+
+#endif

@@ -1,0 +1,47 @@
+use cc::bbr::{Parameters, Plateau};
+
+/// The parameters by the names that they have in C.
+pub fn values(p: &Parameters) -> [(&'static str, u32); 39] {
+    let time = |us: u64| u32::try_from(us).expect("a time of less than 71 minutes");
+    [
+        ("startup_pacing_gain", p.startup_pacing_gain),
+        ("startup_cwnd_gain", p.startup_cwnd_gain),
+        ("drain_pacing_gain", p.drain_pacing_gain),
+        ("drain_cwnd_gain", p.drain_cwnd_gain),
+        ("up_pacing_gain", p.up_pacing_gain),
+        ("down_pacing_gain", p.down_pacing_gain),
+        ("probe_bw_cwnd_gain", p.probe_bw_cwnd_gain),
+        ("up_cwnd_gain", p.up_cwnd_gain),
+        ("probe_rtt_cwnd_gain", p.probe_rtt_cwnd_gain),
+        ("full_bw_threshold", p.full_bw_threshold),
+        ("full_bw_rounds", p.full_bw_rounds),
+        ("plateau_at_round_start", u32::from(p.plateau == Plateau::RoundStart)),
+        ("startup_loss_events", p.startup_loss_events),
+        ("drain_max_rounds", p.drain_max_rounds.unwrap_or(0)),
+        ("drain_obeys_inflight_hi", u32::from(p.drain_obeys_inflight_hi)),
+        ("loss_threshold", p.loss_threshold),
+        ("beta_keep", p.beta_keep),
+        ("headroom", p.headroom),
+        ("cut_on_ack", u32::from(p.cut_on_ack)),
+        ("probe_rtt_bdp", p.probe_rtt_bdp),
+        ("probe_rtt_interval_us", time(p.probe_rtt_interval_us)),
+        ("probe_rtt_hold_us", time(p.probe_rtt_hold_us)),
+        ("min_rtt_window_us", time(p.min_rtt_window_us)),
+        ("trust_delayed_acks", u32::from(p.trust_delayed_acks)),
+        ("probe_wait_us", p.probe_wait_us),
+        ("probe_wait_random_us", p.probe_wait_random_us),
+        ("probe_max_rounds", p.probe_max_rounds),
+        ("ecn", u32::from(p.ecn)),
+        ("ecn_max_rtt_us", p.ecn_max_rtt_us),
+        ("ecn_alpha_gain", p.ecn_alpha_gain),
+        ("ecn_factor", p.ecn_factor),
+        ("ecn_threshold", p.ecn_threshold),
+        ("ecn_startup_rounds", p.ecn_startup_rounds),
+        ("ecn_reprobe_gain", p.ecn_reprobe_gain),
+        ("edt_inflight", u32::from(p.edt_inflight)),
+        ("grow_until_delivered", u32::from(p.grow_until_delivered)),
+        ("windowed_extra_acked", u32::from(p.windowed_extra_acked)),
+        ("undo_state", u32::from(p.undo_state)),
+        ("undo_from_first_loss", u32::from(p.undo_from_first_loss)),
+    ]
+}
