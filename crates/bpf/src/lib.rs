@@ -2,13 +2,36 @@
 //!
 //! A registration holds for the whole machine, under a name of at most 15 characters. Each run registers its algorithms
 //! under names of its own, so that runs with different parameters live side by side; they end with the descriptors of
-//! the processes that hold them, however these die. See `docs/reference/` for what a user sees of this.
+//! the processes that hold them, however these die.
 
+mod acks;
 mod bundled;
+mod elf;
 mod kernel;
 mod log;
+mod names;
 mod object;
+mod parameters;
+mod privilege;
+mod session;
+mod statistics;
+mod types;
 
+use anyhow::{Context, Result};
+
+pub use acks::AckRing;
 pub use bundled::{Bundled, algorithms, bundled, bundled_labels, find, headers, probe};
 pub use kernel::{Interface, Variant};
-pub use object::{Algorithm, NAME_MAX, Registered};
+pub use names::Names;
+pub use object::{Algorithm, Loaded, NAME_MAX, Registered};
+pub use parameters::Parameter;
+pub use privilege::Privilege;
+pub use session::{Fact, LoadedBy, Session};
+pub use statistics::{ProgramStatistics, count_run_time, statistics};
+
+/// The congestion controls that the kernel has now. Modules that it could load are not among them.
+pub fn available() -> Result<Vec<String>> {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let names = std::fs::read_to_string(path).with_context(|| format!("reading {path}"))?;
+    Ok(names.split_whitespace().map(str::to_owned).collect())
+}

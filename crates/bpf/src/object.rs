@@ -1,26 +1,45 @@
 //! An algorithm's object: opened, made ready for this kernel, loaded, registered.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::os::fd::BorrowedFd;
 
 use anyhow::{Context, Result};
 use events::Failure;
-use libbpf_rs::btf::types::{DataSec, MemberAttr, Struct, Var};
-use libbpf_rs::btf::{Btf, BtfType, ReferencesType};
-use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapType, Object, ObjectBuilder, OpenObject};
+use libbpf_rs::btf::BtfKind;
+use libbpf_rs::{Error, ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, OpenMapMut, OpenObject};
+use plan::Parameter as Value;
 
 use crate::kernel::{self, Interface, Variant};
-use crate::log;
+use crate::parameters::{self, Parameter};
+use crate::{elf, log, names, types};
 
-const OPS: &str = "tcp_congestion_ops";
 /// Longest name of a congestion control, without the terminating zero (TCP_CA_NAME_MAX).
 pub const NAME_MAX: usize = 15;
 /// TCP_CONG_NON_RESTRICTED: sockets of any user in any namespace may choose it.
 const NON_RESTRICTED: u32 = 1;
+/// The ring buffer to which algorithms of ours write a row per ACK, and the flag that makes them do it
+/// (`<dumbbell/ack.h>`).
+const ACKS: &str = "db_acks";
+const EMIT_ACKS: &str = "db_emit_acks";
+/// What the kernel takes as compatible with the GPL, which it demands.
+const LICENCES: [&str; 6] =
+    ["GPL", "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"];
 
 /// An algorithm that is not loaded yet.
 #[derive(Debug)]
 pub struct Algorithm {
+    label: String,
     open: OpenObject,
+    map: String,
+    variant: Option<Variant>,
+}
+
+/// An algorithm that the kernel's verifier has accepted, but that nobody can choose yet.
+#[derive(Debug)]
+pub struct Loaded {
+    label: String,
+    object: Object,
     map: String,
     variant: Option<Variant>,
 }
@@ -29,68 +48,134 @@ pub struct Algorithm {
 #[derive(Debug)]
 pub struct Registered {
     name: String,
-    variant: Option<Variant>,
     // In this order: the link ends before its map does.
     link: Link,
-    object: Object,
+    loaded: Loaded,
 }
 
 impl Algorithm {
     /// Opens an object and picks the variant that fits the kernel. `label` is for messages.
+    ///
+    /// # Errors
+    /// What can be seen without the kernel: no congestion control in it, or several; an operation missing; a licence that
+    /// the kernel will refuse.
     pub fn open(label: &str, object: &[u8], interface: Interface) -> Result<Algorithm> {
-        let (open, said) = log::collecting(|| ObjectBuilder::default().open_memory(object));
+        let what = format!("opening the BPF object of {label}");
+        let licence = elf::section(object, "license").map(|text| elf::string(text).to_owned());
+        let (open, said) = log::collecting(|| ObjectBuilder::default().name(names::prefix(label))?.open_memory(object));
         let mut open = open.map_err(|error| {
-            Failure::new(format!("opening the BPF object of {label}"), format!("{error}\n{}", said.trim()))
+            let said = said.trim().replace("libbpf: ", "");
+            Failure::new(&what, if said.is_empty() { error.to_string() } else { said })
                 .hint("compile it with `dumbbell cc build`")
         })?;
         let all = ops_maps(&open);
         let maps: Vec<&str> = all.iter().map(String::as_str).collect();
-        let (map, variant) = kernel::choose(&maps, interface).ok_or_else(|| ambiguous(label, &maps))?;
-        let (map, variant) = (map.to_owned(), variant);
+        let (map, variant) = kernel::choose(&maps, interface).ok_or_else(|| ambiguous(&what, &maps))?;
+        let map = map.to_owned();
         for mut other in open.maps_mut() {
             if other.map_type() == MapType::StructOps && other.name() != OsStr::new(&map) {
                 other.set_autocreate(false)?;
             }
         }
-        Ok(Algorithm { open, map, variant })
+        let mut algorithm = Algorithm { label: label.to_owned(), open, map, variant };
+        algorithm.check(&what, licence.as_deref())?;
+        Ok(algorithm)
     }
 
-    /// Loads it and registers it as `name`, at most 15 characters out of `[A-Za-z0-9_.]`.
-    pub fn register(mut self, label: &str, name: &str) -> Result<Registered> {
+    fn check(&mut self, what: &str, licence: Option<&str>) -> Result<(), Failure> {
+        let operations = self.operations().map_err(|error| {
+            Failure::new(what, format!("{error:#}")).hint("it needs a `struct tcp_congestion_ops`, and -g to compile")
+        })?;
+        let has = |name: &str| operations.iter().any(|operation| operation == name);
+        for required in ["ssthresh", "undo_cwnd"] {
+            if !has(required) {
+                return Err(Failure::new(what, format!("it has no `{required}`"))
+                    .hint("the kernel demands `ssthresh`, `undo_cwnd`, and `cong_avoid` or `cong_control`"));
+            }
+        }
+        if !has("cong_avoid") && !has("cong_control") {
+            return Err(Failure::new(what, "it has neither `cong_avoid` nor `cong_control`")
+                .hint("`cong_avoid` grows a window per ACK; `cong_control` sets window and pacing rate itself"));
+        }
+        match licence {
+            Some(licence) if LICENCES.contains(&licence) => Ok(()),
+            Some(licence) => Err(Failure::new(what, format!("its licence is {licence:?}"))
+                .hint(format!("the kernel takes only what is compatible with the GPL: {}", LICENCES.join(", ")))),
+            None => Err(Failure::new(what, "it states no licence")
+                .hint("add `char LICENSE[] SEC(\"license\") = \"GPL\";`, or another that is compatible with it")),
+        }
+    }
+
+    /// The members of `tcp_congestion_ops` that are set to functions.
+    pub fn operations(&mut self) -> Result<Vec<String>> {
+        let pointers: Vec<(String, usize)> = {
+            let btf = types::of_object(&self.open)?;
+            let ops = types::congestion_ops(&btf, &self.map).context("its operations are no tcp_congestion_ops")?;
+            let members = types::members(&btf, &ops).into_iter();
+            let functions = members.filter(|(.., of)| of.skip_mods_and_typedefs().kind() == BtfKind::Ptr);
+            functions.map(|(name, offset, _)| (name.to_owned(), offset)).collect()
+        };
+        let value = self.ops_map()?;
+        let value = value.initial_value().context("a struct_ops map has a value")?;
+        // libbpf puts its handle of the program there.
+        let is_set = |offset: usize| value.get(offset..offset + 8).is_some_and(|pointer| pointer != [0; 8]);
+        Ok(pointers.into_iter().filter(|(_, offset)| is_set(*offset)).map(|(name, _)| name).collect())
+    }
+
+    /// Which variant fits the kernel; `None` if there is only one, of no particular name.
+    pub fn variant(&self) -> Option<Variant> {
+        self.variant
+    }
+
+    /// What can be set, without the loader's own.
+    pub fn parameters(&mut self) -> Result<Vec<Parameter>> {
+        let mut all = parameters::all(&mut self.open)?;
+        all.retain(|parameter| !parameter.name.starts_with(parameters::RESERVED));
+        Ok(all)
+    }
+
+    /// Sets what `values` names.
+    ///
+    /// # Errors
+    /// A name that it doesn't know, a value that doesn't fit.
+    pub fn set_parameters(&mut self, values: &BTreeMap<String, Value>) -> Result<()> {
+        parameters::set(&mut self.open, &self.label, values)
+    }
+
+    /// Lets it write a row per ACK to `ring`. An algorithm that knows nothing of it stays as it is.
+    pub fn emit_acks(&mut self, ring: BorrowedFd<'_>) -> Result<()> {
+        let Some(mut map) = self.open.maps_mut().find(|map| map.name() == OsStr::new(ACKS)) else { return Ok(()) };
+        map.reuse_fd(ring).context("handing over the ring buffer for ACKs")?;
+        parameters::set_reserved(&mut self.open, EMIT_ACKS, true).map(drop)
+    }
+
+    /// Loads it, to be registered as `name`: at most 15 characters out of `[A-Za-z0-9_.]`.
+    pub fn load(mut self, name: &str) -> Result<Loaded> {
         self.rename(name)?;
-        let Algorithm { open, map, variant } = self;
+        let Algorithm { label, open, map, variant } = self;
         let (object, said) = log::collecting(|| open.load());
-        let mut object = object.map_err(|error| {
-            Failure::new(format!("loading {label} into the kernel"), format!("{error}\n{}", said.trim()))
-        })?;
-        let mut ops = object.maps_mut().find(|m| m.name() == OsStr::new(&map)).context("the map was loaded")?;
-        let (link, said) = log::collecting(|| ops.attach_struct_ops());
-        let link = link.map_err(|error| {
-            Failure::new(format!("registering {label} as {name}"), format!("{error} {}", said.trim()))
-        })?;
-        Ok(Registered { name: name.to_owned(), variant, link, object })
+        let object = object.map_err(|error| refused(&label, &error, &said))?;
+        Ok(Loaded { label, object, map, variant })
     }
 
     /// Writes the name and the flag that lets everybody use it into the map's initial value.
     fn rename(&mut self, name: &str) -> Result<()> {
-        let bad = name.is_empty()
-            || name.len() > NAME_MAX
-            || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b));
-        if bad {
-            return Err(Failure::new(
-                format!("registering a congestion control as {name:?}"),
-                "the kernel takes 1 to 15 letters, digits, _ and .",
-            )
-            .into());
+        let taken = |byte: u8| byte.is_ascii_alphanumeric() || b"_.".contains(&byte);
+        if name.is_empty() || name.len() > NAME_MAX || !name.bytes().all(taken) {
+            let why = format!("the kernel takes 1 to {NAME_MAX} letters, digits, _ and .");
+            return Err(Failure::new(format!("registering a congestion control as {name:?}"), why).into());
         }
         let (name_at, flags_at) = {
-            let btf = btf_of(&self.open)?;
-            let ops = ops_type(&btf, &self.map).context("it has a tcp_congestion_ops")?;
-            (member_offset(&ops, "name"), member_offset(&ops, "flags"))
+            let btf = types::of_object(&self.open)?;
+            let ops = types::congestion_ops(&btf, &self.map).context("its operations are no tcp_congestion_ops")?;
+            let members = types::members(&btf, &ops);
+            let offset = |wanted: &str| {
+                let found = members.iter().find(|(name, ..)| *name == wanted).map(|(_, offset, _)| *offset);
+                found.with_context(|| format!("its tcp_congestion_ops has no member `{wanted}`"))
+            };
+            (offset("name")?, offset("flags")?)
         };
-        let name_at = name_at.context("its tcp_congestion_ops has no member `name`")?;
-        let flags_at = flags_at.context("its tcp_congestion_ops has no member `flags`")?;
-        let mut map = self.open.maps_mut().find(|m| m.name() == OsStr::new(&self.map)).context("the map is there")?;
+        let mut map = self.ops_map()?;
         let value = map.initial_value_mut().context("a struct_ops map has a value")?;
         let field = value.get_mut(name_at..name_at + NAME_MAX + 1).context("`name` has 16 bytes")?;
         field.fill(0);
@@ -100,6 +185,39 @@ impl Algorithm {
         flags.copy_from_slice(&(old | NON_RESTRICTED).to_ne_bytes());
         Ok(())
     }
+
+    fn ops_map(&mut self) -> Result<OpenMapMut<'_>> {
+        let map = self.open.maps_mut().find(|map| map.name() == OsStr::new(&self.map));
+        map.context("the map was found when the object was opened")
+    }
+}
+
+impl Loaded {
+    /// Everything loaded: its maps and programs.
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+
+    /// Which variant was loaded.
+    pub fn variant(&self) -> Option<Variant> {
+        self.variant
+    }
+
+    /// Makes it available to all sockets of the machine, under the name that it was loaded with.
+    pub fn register(mut self, name: &str) -> Result<Registered> {
+        let mut ops =
+            self.object.maps_mut().find(|map| map.name() == OsStr::new(&self.map)).context("it was loaded")?;
+        let (link, said) = log::collecting(|| ops.attach_struct_ops());
+        let link = link.map_err(|error| {
+            let what = format!("registering {} as {name}", self.label);
+            let failure = Failure::new(what, format!("{error} {}", said.trim()));
+            match error.kind() {
+                ErrorKind::AlreadyExists => failure.hint("another congestion control has this name"),
+                _ => failure,
+            }
+        })?;
+        Ok(Registered { name: name.to_owned(), link, loaded: self })
+    }
 }
 
 impl Registered {
@@ -108,65 +226,32 @@ impl Registered {
         &self.name
     }
 
-    /// Which variant was loaded.
-    pub fn variant(&self) -> Option<Variant> {
-        self.variant
-    }
-
-    /// Everything loaded: its maps and programs.
-    pub fn object(&self) -> &Object {
-        &self.object
+    /// What is behind it.
+    pub fn loaded(&self) -> &Loaded {
+        &self.loaded
     }
 
     /// What keeps it registered.
-    pub fn link_mut(&mut self) -> &mut Link {
+    pub(crate) fn link_mut(&mut self) -> &mut Link {
         &mut self.link
     }
 }
 
-fn ambiguous(label: &str, maps: &[&str]) -> Failure {
-    let what = format!("opening the BPF object of {label}");
+fn refused(label: &str, error: &Error, said: &str) -> Failure {
+    Failure::new(format!("loading {label} into the kernel"), format!("{error}\n{}", said.trim()))
+}
+
+fn ambiguous(what: &str, maps: &[&str]) -> Failure {
     if maps.is_empty() {
         Failure::new(what, "it defines no congestion control")
             .hint("it needs a `struct tcp_congestion_ops` in the section `.struct_ops.link`")
     } else {
         Failure::new(what, format!("it defines several congestion controls: {}", maps.join(", ")))
-            .hint("one per file; variants for kernels end in _v64, _v610, _v71")
+            .hint("one per file; variants of one for different kernels end in _v64, _v610 and _v71")
     }
 }
 
 fn ops_maps(open: &OpenObject) -> Vec<String> {
     let maps = open.maps().filter(|map| map.map_type() == MapType::StructOps);
     maps.map(|map| map.name().to_string_lossy().into_owned()).collect()
-}
-
-fn btf_of(open: &OpenObject) -> Result<Btf<'_>> {
-    // SAFETY: the object lives as long as the borrow.
-    let object = unsafe { open.as_libbpf_object().as_ref() };
-    Btf::from_bpf_object(object)?.context("the object has no BTF: compile it with -g")
-}
-
-/// The type of a struct_ops map: a `tcp_congestion_ops` or a flavour of it (`tcp_congestion_ops___v71`).
-fn ops_type<'a>(btf: &'a Btf<'_>, map: &str) -> Option<Struct<'a>> {
-    for section in [".struct_ops.link", ".struct_ops"] {
-        let Some(section) = btf.type_by_name::<DataSec<'_>>(section) else { continue };
-        for index in 0..section.len() {
-            let variable: Var<'_> = btf.type_by_id(section.get(index)?.ty)?;
-            if variable.name() == Some(OsStr::new(map)) {
-                let of: BtfType<'_> = variable.referenced_type().skip_mods_and_typedefs();
-                let of = Struct::try_from(of).ok()?;
-                let name = of.name()?.to_str()?;
-                return (name.split("___").next() == Some(OPS)).then_some(of);
-            }
-        }
-    }
-    None
-}
-
-fn member_offset(of: &Struct<'_>, name: &str) -> Option<usize> {
-    let index = (0..of.len()).find(|&i| of.get(i).is_some_and(|m| m.name == Some(OsStr::new(name))))?;
-    match of.get(index)?.attr {
-        MemberAttr::Normal { offset } => Some(offset as usize / 8),
-        MemberAttr::BitField { .. } => None,
-    }
 }

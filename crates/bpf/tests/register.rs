@@ -2,12 +2,7 @@
 
 use std::fs;
 
-use bpf::{Algorithm, Interface};
-
-fn available() -> Vec<String> {
-    let names = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
-    names.split_whitespace().map(str::to_owned).collect()
-}
+use bpf::{Algorithm, Interface, available};
 
 fn test_object(name: &str) -> Vec<u8> {
     fs::read(format!("{}/{name}.bpf.o", env!("TEST_OBJECTS"))).unwrap()
@@ -15,16 +10,16 @@ fn test_object(name: &str) -> Vec<u8> {
 
 #[test]
 fn an_algorithm_is_registered_as_long_as_it_is_held() {
-    if !nix::unistd::geteuid().is_root() {
-        eprintln!("skipped: not root");
+    if !bpf::Privilege::now().missing().is_empty() {
+        eprintln!("skipped: {:?} missing", bpf::Privilege::now().missing());
         return;
     }
-    let name = "dbt_tiny_1";
+    let name = "dbt_tiny_1".to_owned();
     let interface = Interface::of_running_kernel().unwrap();
     let algorithm = Algorithm::open("tiny", &test_object("tiny"), interface).unwrap();
-    let registered = algorithm.register("tiny", name).unwrap();
+    let registered = algorithm.load(&name).unwrap().register(&name).unwrap();
     assert_eq!(registered.name(), name);
-    assert!(available().contains(&name.to_owned()));
+    assert!(available().unwrap().contains(&name));
     drop(registered);
-    assert!(!available().contains(&name.to_owned()));
+    assert!(!available().unwrap().contains(&name));
 }

@@ -1,0 +1,108 @@
+//! What algorithms are called: by a label in scenario, plan and records, by a name of at most 15 characters in the kernel.
+
+use std::collections::BTreeMap;
+
+use plan::Parameter;
+use sha2::{Digest, Sha256};
+
+/// Digits of the hash in a registered name.
+const DIGITS: usize = 6;
+
+/// Labels and the kernel's names. What is not in it is called the same on both sides.
+#[derive(Clone, Debug, Default)]
+pub struct Names(Vec<(String, String)>);
+
+impl Names {
+    pub(crate) fn push(&mut self, label: &str, kernel: &str) {
+        self.0.push((label.to_owned(), kernel.to_owned()));
+    }
+
+    /// What the kernel calls it.
+    pub fn kernel<'a>(&'a self, label: &'a str) -> &'a str {
+        self.0.iter().find(|(known, _)| known == label).map_or(label, |(_, kernel)| kernel)
+    }
+
+    /// What records call it.
+    pub fn label<'a>(&'a self, kernel: &'a str) -> &'a str {
+        self.0.iter().find(|(_, known)| known == kernel).map_or(kernel, |(label, _)| label)
+    }
+}
+
+/// SHA-256 of an object, in hexadecimal.
+pub(crate) fn sha256(object: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(object))
+}
+
+/// The name under which an algorithm is registered: short for its label, and a hash of all that makes it differ from
+/// others. With an empty nonce it is that of an algorithm loaded to stay, which everybody can compute.
+pub(crate) fn registered(label: &str, object: &[u8], parameters: &BTreeMap<String, Parameter>, nonce: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(Sha256::digest(object));
+    hash.update(serde_json::to_vec(parameters).expect("parameters are plain data"));
+    hash.update([0]);
+    hash.update(nonce);
+    format!("{}_{}", prefix(label), &hexadecimal(&hash.finalize())[..DIGITS])
+}
+
+/// What registered names of a label begin with.
+pub(crate) fn prefix(label: &str) -> String {
+    // A label with parameters, such as `bbr3 (beta_keep=200)`, is short for the same algorithm.
+    let base = label.split_whitespace().next().unwrap_or_default();
+    match base {
+        "bbr2" => "db2".into(),
+        "bbr3" => "db3".into(),
+        _ => base.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(8).collect(),
+    }
+}
+
+/// Whether a kernel's name looks like one of ours; if so, its prefix.
+pub(crate) fn prefix_of(kernel: &str) -> Option<&str> {
+    let (prefix, digits) = kernel.rsplit_once('_')?;
+    let hash = digits.len() == DIGITS && digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    (hash && !prefix.is_empty() && prefix.len() <= 8).then_some(prefix)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::NAME_MAX;
+
+    #[test]
+    fn names_are_short_and_hang_on_everything() {
+        let none = BTreeMap::new();
+        let some = BTreeMap::from([("beta_keep".to_owned(), Parameter::Integer(200))]);
+        let name = registered("bbr3", b"object", &none, b"");
+        assert!(name.starts_with("db3_") && name.len() == 10, "{name}");
+        assert_eq!(name, registered("bbr3 (beta_keep=200)", b"object", &none, b""));
+        for other in [
+            registered("bbr3", b"another", &none, b""),
+            registered("bbr3", b"object", &some, b""),
+            registered("bbr3", b"object", &none, b"run"),
+        ] {
+            assert_ne!(name, other);
+        }
+        let long = registered("my-very-long.name", b"", &none, b"");
+        assert!(long.starts_with("my_very__") && long.len() == NAME_MAX, "{long}");
+    }
+
+    #[test]
+    fn our_names_are_told_from_the_kernels() {
+        assert_eq!(prefix_of("db3_0a1b2c"), Some("db3"));
+        assert_eq!(prefix_of("bpf_reno_0a1b2c"), Some("bpf_reno"));
+        for other in ["cubic", "bbr", "dbt_tiny_1", "_0a1b2c", "bbr_0A1B2C"] {
+            assert_eq!(prefix_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_stand_for_themselves() {
+        let mut names = Names::default();
+        names.push("bbr3", "db3_0a1b2c");
+        assert_eq!((names.kernel("bbr3"), names.kernel("cubic")), ("db3_0a1b2c", "cubic"));
+        assert_eq!((names.label("db3_0a1b2c"), names.label("cubic")), ("bbr3", "cubic"));
+    }
+}

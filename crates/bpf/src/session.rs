@@ -1,0 +1,172 @@
+//! What one run has loaded.
+
+use std::fs;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use plan::{Plan, Source};
+use serde::Serialize;
+
+use crate::kernel::Interface;
+use crate::names::{self, Names};
+use crate::object::{Algorithm, Registered};
+use crate::privilege::Privilege;
+use crate::statistics::{ProgramStatistics, statistics};
+use crate::{available, bundled};
+
+/// Everything that a run has loaded. Dropping it, or the death of all processes that hold it, takes the names away.
+#[derive(Debug, Default)]
+pub struct Session {
+    registered: Vec<Registered>,
+    names: Names,
+    facts: Vec<Fact>,
+}
+
+/// What the kernel knows of one of the plan's algorithms: evidence for the manifest.
+#[derive(Clone, Debug, Serialize)]
+pub struct Fact {
+    /// The plan's.
+    pub label: String,
+    /// The name by which the kernel knows it.
+    pub registered: String,
+    /// Of the object, in hexadecimal; `None` of the kernel's own.
+    pub sha256: Option<String>,
+    /// `v64`, `v610` or `v71`; `None` if it has only one, is the kernel's own, or was there before.
+    pub variant: Option<&'static str>,
+    /// Who has loaded it.
+    pub loaded: LoadedBy,
+    /// Filled at the end of a run.
+    pub programs: Vec<ProgramStatistics>,
+}
+
+/// Who has loaded an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoadedBy {
+    /// This run, for itself.
+    Run,
+    /// Somebody with the right to, to stay.
+    Stay,
+    /// It is the kernel's own.
+    Kernel,
+}
+
+impl Session {
+    /// Loads what the plan names. `dir` is the run's directory; `acks` the ring buffer to which algorithms of ours write a
+    /// row per ACK.
+    ///
+    /// Without the right to load, algorithms that were loaded to stay are used, if they have the plan's parameters.
+    pub fn load(plan: &Plan, dir: &Path, acks: Option<BorrowedFd<'_>>) -> Result<Session> {
+        let mut session = Session::default();
+        for algorithm in &plan.algorithms {
+            session.add(algorithm, dir, acks)?;
+        }
+        Ok(session)
+    }
+
+    fn add(&mut self, algorithm: &plan::Algorithm, dir: &Path, acks: Option<BorrowedFd<'_>>) -> Result<()> {
+        let label = algorithm.label.as_str();
+        let mut fact = Fact {
+            label: label.to_owned(),
+            registered: String::new(),
+            sha256: None,
+            variant: None,
+            loaded: LoadedBy::Kernel,
+            programs: Vec::new(),
+        };
+        if let Source::Kernel { name } = &algorithm.source {
+            fact.registered.clone_from(name);
+        } else {
+            let object = read(algorithm, dir)?;
+            fact.sha256 = Some(names::sha256(&object));
+            if let Some(refusal) = Privilege::now().refusal(label, format!("loading {label} into the kernel")) {
+                fact.registered = names::registered(label, &object, &algorithm.parameters, b"");
+                fact.loaded = LoadedBy::Stay;
+                if !available()?.contains(&fact.registered) {
+                    return Err(refusal.into());
+                }
+            } else {
+                let registered = register(algorithm, &object, acks)?;
+                fact.registered = registered.name().to_owned();
+                fact.variant = registered.loaded().variant().map(crate::Variant::name);
+                fact.loaded = LoadedBy::Run;
+                self.registered.push(registered);
+            }
+        }
+        self.names.push(label, &fact.registered);
+        self.facts.push(fact);
+        Ok(())
+    }
+
+    /// Labels and the kernel's names.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// What the kernel knows of the plan's algorithms, in the plan's order. `programs` says how often they have run until
+    /// now and how long, if the kernel counts it (`kernel.bpf_stats_enabled`, or [`crate::count_run_time`]).
+    pub fn facts(&self) -> Result<Vec<Fact>> {
+        let mut facts = self.facts.clone();
+        for fact in &mut facts {
+            if let Some(registered) = self.registered.iter().find(|registered| registered.name() == fact.registered) {
+                fact.programs = statistics(registered.loaded().object())?;
+            }
+        }
+        Ok(facts)
+    }
+
+    /// What this run itself has loaded.
+    pub fn registered(&self) -> &[Registered] {
+        &self.registered
+    }
+}
+
+/// An algorithm's object.
+pub(crate) fn read(algorithm: &plan::Algorithm, dir: &Path) -> Result<Vec<u8>> {
+    match &algorithm.source {
+        Source::Bundled { name } => {
+            let object = bundled::bundled(name).with_context(|| {
+                format!(
+                    "no congestion control {name} comes with this core: it has {}",
+                    bundled::bundled_labels().join(", ")
+                )
+            })?;
+            Ok(object.to_vec())
+        }
+        Source::Object { path } => {
+            let path = dir.join(path);
+            fs::read(&path)
+                .with_context(|| format!("reading the BPF object of {}, {}", algorithm.label, path.display()))
+        }
+        Source::Kernel { name } => anyhow::bail!("{name} is the kernel's own"),
+    }
+}
+
+/// Registers it for this run only.
+fn register(algorithm: &plan::Algorithm, object: &[u8], acks: Option<BorrowedFd<'_>>) -> Result<Registered> {
+    let label = algorithm.label.as_str();
+    let interface = Interface::of_running_kernel()?;
+    // Six digits are few: another run may have drawn the same.
+    let name = loop {
+        let name = names::registered(label, object, &algorithm.parameters, &nonce()?);
+        if !available()?.contains(&name) {
+            break name;
+        }
+    };
+    let mut opened = Algorithm::open(label, object, interface)?;
+    opened.set_parameters(&algorithm.parameters)?;
+    if let Some(ring) = acks {
+        opened.emit_acks(ring)?;
+    }
+    opened.load(&name)?.register(&name)
+}
+
+/// What no other run has.
+fn nonce() -> Result<[u8; 16]> {
+    let mut nonce = [0; 16];
+    // SAFETY: writes at most as many bytes as there are.
+    let got = unsafe { libc::getrandom(nonce.as_mut_ptr().cast(), nonce.len(), 0) };
+    anyhow::ensure!(got == nonce.len() as isize, "getrandom: {}", std::io::Error::last_os_error());
+    Ok(nonce)
+}
