@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from dumbbell.cc import source
-from dumbbell.cc.parameters import Parameter, Parameters, declared
+from dumbbell.cc.declared import declared
+from dumbbell.cc.parameters import Parameter, Parameters
 from dumbbell.cc.source import SourceError, read
 
 

@@ -27,10 +27,14 @@ class Compiled:
 
 
 @lru_cache(maxsize=32)
-def compiled(program: Program) -> Compiled:
+def compiled(program: Program, whole: bool = False) -> Compiled:
     """Compile `program`; one that is compiled passes unchanged.
 
     The source is compiled as a run keeps it, in one file, so that the object is the same wherever the source lies.
+
+    Args:
+        program: what to compile.
+        whole: an error tells all that the compiler says, instead of the first errors.
 
     Raises:
         RunFailed: with the compiler's errors.
@@ -43,15 +47,18 @@ def compiled(program: Program) -> Compiled:
         told = core.build(source, out)
         text = str(told["text"]).replace(f"{folder}/", "").strip()
         if not told["ok"]:
-            raise _refused(program, told, text)
+            raise _refused(program, told, text, whole)
         return Compiled(out.read_bytes(), str(told["compiler"]), text)
 
 
-def _refused(program: Program, told: dict[str, Any], text: str) -> RunFailed:
+def _refused(program: Program, told: dict[str, Any], text: str, whole: bool) -> RunFailed:
+    what = f"{program.stem}.bpf.c does not compile ({told['compiler']})"
+    if whole:
+        return RunFailed(what, text)
     errors = [one for one in told["diagnostics"] if one["severity"] == "error"]
     lines = [f"{Path(one['file']).name}:{one['line']}:{one['column']}: {one['message']}" for one in errors]
     if len(lines) > _QUOTED:
         lines[_QUOTED:] = [f"and {len(lines) - _QUOTED} more errors"]
     why = "\n".join(lines) or text
     hint = f"dumbbell cc build {program.stem}.bpf.c shows all that the compiler says"
-    return RunFailed(f"{program.stem}.bpf.c does not compile ({told['compiler']})", why, hint)
+    return RunFailed(what, why, hint)

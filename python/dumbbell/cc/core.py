@@ -99,6 +99,13 @@ def can_load() -> dict[str, Any]:
     return _table(_ask("cc_can_load"))
 
 
+def why_not(told: Mapping[str, Any]) -> str:
+    """Why this process may not load any, from what `can_load` tells."""
+    if told["missing"]:
+        return f"it lacks {' and '.join(told['missing'])}"
+    return str((told["failure"] or {}).get("why") or "the kernel does not say why")
+
+
 def _ask(function: str, *arguments: Any) -> Any:
     try:
         from dumbbell import _core

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -65,64 +64,57 @@ class Parameters:
         return self.find(close[0]) if close else None
 
 
+@dataclass(frozen=True)
+class Misfit:
+    """A value that a parameter cannot have."""
+
+    name: str
+    wrong: str
+    expected: str
+    hint: str
+
+
+def misfits(of: str, known: Parameters, values: Values) -> Iterator[Misfit]:
+    """What is wrong with `values` for the algorithm that is called `of`."""
+    for name, value in values.items():
+        parameter = known.find(name)
+        if parameter is None:
+            # Only the loader sets those that begin with db_.
+            if known.complete or name.startswith("db_"):
+                yield _unknown(name, of, known)
+        elif expected := parameter.misfit(value):
+            example = parameter.bounds[1] if parameter.default is None else parameter.default
+            hint = f"{parameter.doc}; {_default(parameter)}" if parameter.doc else f"write {written(example)}"
+            yield Misfit(name, "does not fit", expected, hint)
+
+
+_TOLD: Final = 12
+"""Of so many parameters each is told with what it is; of more, the names alone."""
+
+
+def _unknown(name: str, of: str, known: Parameters) -> Misfit:
+    if not known.known:
+        return Misfit(name, f"{of} has no parameters", "none", "")
+    close = known.closest(name)
+    if len(known.known) <= _TOLD:
+        expected = "one of\n" + "\n".join(f"  {describe(parameter)}" for parameter in known.known)
+        hint = f"did you mean {close.name}?" if close else ""
+    else:
+        expected = f"one of {', '.join(parameter.name for parameter in known.known)}"
+        hint = f"did you mean {describe(close)}?" if close else f"what each is: dumbbell cc list {of}"
+    return Misfit(name, f"{of} has no such parameter", expected, hint)
+
+
+def describe(parameter: Parameter) -> str:
+    """`beta_keep (u32, 180 by default): what it is`."""
+    text = f"{parameter.name} ({parameter.type}, {_default(parameter)})"
+    return f"{text}: {parameter.doc}" if parameter.doc else text
+
+
+def _default(parameter: Parameter) -> str:
+    return "see its source" if parameter.default is None else f"{written(parameter.default)} by default"
+
+
 def written(value: Value) -> str:
     """A value as TOML writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def declared(source: str) -> Parameters:
-    """The parameters that a C source declares: `const volatile __u32 beta = 717; /* what it is */`.
-
-    Without a compiler: what stands in structures or comes out of macros is not found, and the list is not complete.
-    """
-    found = tuple(_declared(source))
-    bare = _COMMENT.sub(" ", source)
-    return Parameters(found, complete=len(_CONSTANT.findall(bare)) == len(found))
-
-
-_COMMENT: Final = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_CONSTANT: Final = re.compile(r"\b(?:const\s+volatile|volatile\s+const)\b")
-_DECLARATION: Final = re.compile(
-    r"^[ \t]*(?:const\s+volatile|volatile\s+const)\s+(?P<type>\w+(?:\s+\w+)*?)\s+(?P<name>\w+)\s*"
-    r"(?:=\s*(?P<value>[^;,]+?)\s*)?;[ \t]*(?:/\*(?P<block>.*?)\*/|//(?P<line>[^\n]*))?",
-    re.MULTILINE | re.DOTALL,
-)
-_LITERAL: Final = re.compile(r"(-?(?:0[xX][0-9a-fA-F]+|[0-9]+))[uUlL]*")
-_TYPES: Final = {
-    **dict.fromkeys(("bool", "_Bool"), (1, False)),
-    **{f"{prefix}u{bits}": (bits, False) for prefix in ("", "__") for bits in (8, 16, 32, 64)},
-    **{f"{prefix}s{bits}": (bits, True) for prefix in ("", "__") for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}_t": (bits, False) for bits in (8, 16, 32, 64)},
-    **{f"int{bits}_t": (bits, True) for bits in (8, 16, 32, 64)},
-    **dict.fromkeys(("unsigned char",), (8, False)),
-    **dict.fromkeys(("unsigned short",), (16, False)),
-    **dict.fromkeys(("unsigned", "unsigned int"), (32, False)),
-    **dict.fromkeys(("unsigned long", "unsigned long long"), (64, False)),
-    **dict.fromkeys(("char", "signed char"), (8, True)),
-    **dict.fromkeys(("short",), (16, True)),
-    **dict.fromkeys(("int", "signed int"), (32, True)),
-    **dict.fromkeys(("long", "long long"), (64, True)),
-}
-"""C's types -> bits, signed, as BPF has them."""
-
-
-def _declared(source: str) -> Iterator[Parameter]:
-    for match in _DECLARATION.finditer(source):
-        kind = _TYPES.get(" ".join(match["type"].split()))
-        if kind is None:
-            continue
-        doc = " ".join((match["block"] or match["line"] or "").split())
-        yield Parameter(match["name"], *kind, _default(match["value"], kind[0] == 1), doc)
-
-
-def _default(text: str | None, flag: bool) -> Value | None:
-    if text is None:
-        return False if flag else 0
-    if text in ("true", "false"):
-        return text == "true" if flag else int(text == "true")
-    literal = _LITERAL.fullmatch(text)
-    if literal is None:
-        return None
-    digits = literal[1]
-    value = int(digits, 16) if "x" in digits.lower() else int(digits, 8 if re.fullmatch(r"-?0[0-7]+", digits) else 10)
-    return bool(value) if flag else value

@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from dumbbell.cc.parameters import Parameters, declared
+from dumbbell.cc.declared import declared
+from dumbbell.cc.parameters import Parameters
 
 SUFFIXES: Final = (".bpf.c", ".bpf.o")
 """Of a source and of an object."""

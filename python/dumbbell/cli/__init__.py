@@ -1,4 +1,5 @@
-"""The command line. Each verb is one module here with a function `command`; it is imported when it is called.
+"""The command line. Each verb is one module here with a function `command`, or with an `app` of verbs of its own; it is
+imported when it is called.
 
 Keep a verb's module light: what it needs beyond typer is imported inside the function, since `dumbbell --help` imports
 them all, and every run should say something within 0.3 s.
@@ -16,7 +17,7 @@ from typer.core import TyperGroup
 
 from dumbbell.errors import DumbbellError, Problem
 
-VERBS = ("run", "plan", "report", "scenarios", "schema", "doctor")
+VERBS = ("run", "plan", "report", "scenarios", "schema", "cc", "doctor")
 """In the order of the help page."""
 
 
@@ -31,8 +32,11 @@ class Verbs(TyperGroup):
         """Load a verb's module and make its command."""
         if cmd_name not in self.commands:
             return None
+        module = import_module(f"dumbbell.cli.{cmd_name}")
+        if hasattr(module, "app"):
+            return typer.main.get_command(module.app)
         app = typer.Typer(add_completion=False)
-        app.command(cmd_name)(import_module(f"dumbbell.cli.{cmd_name}").command)
+        app.command(cmd_name)(module.command)
         return typer.main.get_command(app)
 
     def __init__(self, **settings: Any) -> None:

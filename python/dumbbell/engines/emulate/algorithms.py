@@ -33,7 +33,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if scenario.record.acks is True and not (told := core.can_load())["ok"]:
         place = scenario.source.place(("record", "acks"))
         hint = 'run as root, or write acks = "auto": every ACK where that is allowed, and samples elsewhere'
-        yield Problem(f"{place}: record.acks = true: not allowed here", _missing(told), hint)
+        yield Problem(f"{place}: record.acks = true: not allowed here", core.why_not(told), hint)
 
 
 def _check(scenario: Scenario, i: int, found: Labelled) -> Iterator[Problem]:
@@ -51,19 +51,13 @@ def _check(scenario: Scenario, i: int, found: Labelled) -> Iterator[Problem]:
     place = scenario.source.place(("flows", i, "cc"))
     load = " ".join(["sudo dumbbell cc load", *_as_arguments(scenario, found)])
     hint = f"run as root, or load it once so that every user's runs can use it: {load}"
-    yield Problem(f"{place}: {found.label}: this user may not load BPF programs", _missing(allowed), hint)
+    yield Problem(f"{place}: {found.label}: this user may not load BPF programs", core.why_not(allowed), hint)
 
 
 def _as_arguments(scenario: Scenario, found: Labelled) -> list[str]:
     file = found.algorithm.bpf
     name = str(scenario.source.folder / file.name) if file is not None else str(found.algorithm)
     return [name, *(f"--set {key}={written(value)}" for key, value in sorted(found.algorithm.parameters.items()))]
-
-
-def _missing(told: Mapping[str, Any]) -> str:
-    """Why this process may not load BPF programs."""
-    missing = f"it lacks {' and '.join(told['missing'])}" if told["missing"] else ""
-    return missing or str((told["failure"] or {}).get("why", "the kernel does not say why"))
 
 
 def has_algorithm(name: str) -> bool:

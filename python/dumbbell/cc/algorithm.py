@@ -1,0 +1,148 @@
+"""Congestion controls as the command line names them."""
+
+from __future__ import annotations
+
+import difflib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.cc import core
+from dumbbell.cc.bundled import BUNDLED
+from dumbbell.cc.compile import Compiled, compiled
+from dumbbell.cc.parameters import Misfit, Parameters, Values, misfits, written
+from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
+from dumbbell.errors import InputError
+
+if TYPE_CHECKING:
+    from dumbbell.plan.view import Table
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One that the core can work on."""
+
+    entry: core.Algorithm
+    """As the core takes it."""
+    parameters: Parameters
+    """As far as its source tells: with what each is."""
+    compiler: str = ""
+    """Empty if nothing had to be compiled."""
+    text: str = ""
+    """The compiler's warnings."""
+
+
+@contextmanager
+def opened(name: str, values: Values) -> Iterator[Algorithm]:
+    """The algorithm `name`, one that comes with dumbbell or a file, with parameters. A source is compiled.
+
+    Raises:
+        InputError: there is no such algorithm or file, or it has no such parameter.
+        RunFailed: it does not compile.
+    """
+    if not _is_file(name):
+        label = _bundled(name)
+        known = core.parameters_of(label) or Parameters((), complete=False)
+        _check(name, known, values)
+        yield Algorithm(core.algorithm(label, {"kind": "bundled", "name": label}, values), known)
+        return
+    program = program_in(name)
+    _check(Path(name).name, program.parameters, values)
+    found: Compiled = compiled(program)
+    with tempfile.TemporaryDirectory(prefix="dumbbell-cc-") as folder:
+        out = Path(folder, f"{program.stem}.bpf.o")
+        out.write_bytes(found.object)
+        entry = core.algorithm(program.stem, {"kind": "object", "path": str(out)}, values)
+        yield Algorithm(entry, program.parameters, found.compiler, found.text)
+
+
+def program_in(name: str) -> Program:
+    """The program in the file `name`. Raises `InputError`."""
+    try:
+        return read(Path(name))
+    except SourceError as error:
+        raise InputError(
+            f"{name}: {error.wrong}", f"expected {error.expected}" if error.expected else "", error.hint
+        ) from None
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file", hint=_nearby(Path(name))) from None
+    except OSError as error:
+        raise InputError(f"{name}: cannot read it", error.strerror or str(error)) from None
+
+
+def label_of(name: str) -> str:
+    """What a file is called when it is loaded; other names are what they are."""
+    suffix = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
+    return Path(name).name.removesuffix(suffix) if suffix else name
+
+
+def parse(texts: Sequence[str]) -> Values:
+    """Parameters from the command line: `beta_keep=200`, `undo=false`. Raises `InputError`."""
+    values: dict[str, int | bool] = {}
+    for text in texts:
+        name, _, value = (part.strip() for part in text.partition("="))
+        try:
+            values[name] = value == "true" if value in ("true", "false") else int(value, 0)
+        except ValueError:
+            expected = "expected parameter=value, the value an integer, true or false"
+            raise InputError(f"--set {text}: no such value", expected, "write --set beta_keep=200") from None
+    return values
+
+
+def describe(told: Mapping[str, Any]) -> Iterator[Table]:
+    """What the core knows of, as tables."""
+    from dumbbell.plan.view import Table
+
+    loaded = {one["label"] for one in told["stay"]}
+    rows = [
+        [label, BUNDLED[label].what if label in BUNDLED else "", "yes" if label in loaded else ""]
+        for label in told["bundled"]
+    ]
+    yield Table("With dumbbell", ["cc", "what it is", "loaded to stay"], rows)
+    if told["stay"]:
+        rows = [[one["label"], one["name"], _set(one["parameters"]), _moment(one["loaded_at"])] for one in told["stay"]]
+        yield Table("Loaded to stay", ["cc", "name in the kernel", "parameters", "since"], rows)
+    if told["runs"]:
+        rows = [[one["label"], one["name"]] for one in told["runs"]]
+        yield Table("Loaded by runs that are going on", ["cc", "name in the kernel"], rows)
+    yield Table("The kernel's own", ["cc"], [[name] for name in told["kernel"]])
+
+
+def _set(parameters: Values) -> str:
+    return ", ".join(f"{name}={written(value)}" for name, value in parameters.items()) or "defaults"
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).isoformat(sep=" ", timespec="seconds")
+
+
+def _is_file(name: str) -> bool:
+    return "/" in name or name.endswith((".c", ".o"))
+
+
+def _bundled(name: str) -> str:
+    if name in BUNDLED:
+        return name
+    close = difflib.get_close_matches(name, BUNDLED, n=1)
+    here = [file for file in (Path(f"{name}{suffix}") for suffix in SUFFIXES) if file.is_file()]
+    hint = f"for the file, write {here[0]}" if here else f"did you mean {close[0]}?" if close else ""
+    raise InputError(f"no congestion control {name} comes with dumbbell", f"expected one of {', '.join(BUNDLED)}", hint)
+
+
+def _check(name: str, known: Parameters, values: Values) -> None:
+    for one in misfits(name, known, values):
+        raise _refusal(one, values)
+
+
+def _refusal(one: Misfit, values: Values) -> InputError:
+    what = f"--set {one.name}={written(values[one.name])}: {one.wrong}"
+    return InputError(what, f"expected {one.expected}", one.hint)
+
+
+def _nearby(path: Path) -> str:
+    there = sorted(file.name for file in path.parent.glob("*.bpf.c")) if path.parent.is_dir() else []
+    return f"there is {', '.join(there[:5])}" if there else ""

@@ -1,0 +1,251 @@
+"""`dumbbell cc`: congestion controls that are BPF programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dumbbell.cli.options import Json
+from dumbbell.cli.output import reader_may_leave
+
+if TYPE_CHECKING:
+    from dumbbell.cc.algorithm import Algorithm
+
+app = typer.Typer(
+    name="cc",
+    add_completion=False,
+    invoke_without_command=True,
+    rich_markup_mode="rich",
+    help="Load, check and list congestion controls: those that come with dumbbell, and BPF programs of your own.",
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A program in C: my_cc.bpf.c.", show_default=False)]
+NameOrFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME|FILE", help="One that comes with dumbbell, or my_cc.bpf.c, or my_cc.bpf.o.", show_default=False
+    ),
+]
+SetParameter = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PARAMETER=VALUE", help="Set a parameter. Repeatable.", show_default=False),
+]
+
+
+@app.callback()
+def _help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def build(
+    file: File,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The object. Default: beside it, .bpf.o.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Compile a program, with the headers that come with dumbbell. Prints the object's path.
+
+    A scenario needs no object: it compiles what `cc = { bpf = "my_cc.bpf.c" }` names. With one, machines without clang
+    can use it, too: `cc = { bpf = "my_cc.bpf.o" }`.
+    """
+    from dumbbell.cc.algorithm import program_in
+    from dumbbell.cc.compile import compiled
+    from dumbbell.errors import InputError
+
+    program = program_in(str(file))
+    if program.compiled:
+        raise InputError(f"{file} is an object already", "", "dumbbell cc check reads it")
+    found = compiled(program, whole=True)
+    out = output or file.with_name(f"{program.stem}.bpf.o")
+    try:
+        out.write_bytes(found.object)
+    except OSError as error:
+        raise InputError(f"cannot write {out}", error.strerror or str(error)) from None
+    if found.text:
+        typer.echo(found.text, err=True)
+    typer.echo(out)
+
+
+@app.command()
+def check(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = False) -> None:
+    """Compile a program, look at what it holds, and let the kernel's verifier read it. Nothing is registered.
+
+    Exit code: 0 if the kernel takes it, 1 if it does not compile, is no congestion control, is refused by the verifier,
+    or if you may not load BPF programs, 2 if there is no such file.
+    """
+    from json import dumps
+
+    from dumbbell.cc import core
+    from dumbbell.cc.algorithm import opened, parse
+    from dumbbell.errors import RunFailed
+
+    with opened(algorithm, parse(overrides or ())) as found:
+        held = core.inspect(found.entry)
+        allowed = core.can_load()
+        if not json:
+            with reader_may_leave():
+                _print_held(found, held)
+        if not allowed["ok"]:
+            raise RunFailed(
+                "the verifier was not asked: this user may not load BPF programs",
+                core.why_not(allowed),
+                "run it as root",
+            )
+        seen = core.check(found.entry)
+    with reader_may_leave():
+        if json:
+            print(dumps({**held, **seen, "compiler": found.compiler, "warnings": found.text}, indent=2))
+        else:
+            _print_seen(seen)
+
+
+def _print_held(found: Algorithm, held: dict[str, Any]) -> None:
+    from dumbbell.cc import core
+    from dumbbell.cli.tables import print_table
+    from dumbbell.plan.view import Table
+
+    if found.text:
+        typer.echo(found.text)
+    rows = [["name in the kernel", f"{held['name']} (loaded to stay)"], ["licence", held["licence"]]]
+    if found.compiler:
+        rows.insert(0, ["compiled by", found.compiler])
+    if held["variant"]:
+        rows.append(["variant for this kernel", held["variant"]])
+    rows.append(["operations", ", ".join(held["operations"])])
+    print_table(Table(held["label"], ["", ""], rows))
+    _print_parameters(core.parameters(held), found.parameters, dict(found.entry["parameters"]))
+
+
+def _print_parameters(told: Any, declared: Any, values: dict[str, Any]) -> None:
+    """`declared` is what the source says: it has the comments."""
+    from dumbbell.cc.parameters import written
+    from dumbbell.cli.tables import print_table
+    from dumbbell.plan.view import Table
+
+    rows = []
+    for parameter in told.known:
+        source = declared.find(parameter.name)
+        default = "" if parameter.default is None else written(parameter.default)
+        given = [written(values[parameter.name]) if parameter.name in values else ""] if values else []
+        doc = parameter.doc or (source.doc if source else "")
+        rows.append([parameter.name, parameter.type, default, *given, doc])
+    columns = ["parameter", "type", "default", *(["set to"] if values else []), "what it is"]
+    if rows:
+        print_table(Table("Parameters", columns, rows))
+
+
+def _print_seen(seen: dict[str, Any]) -> None:
+    from dumbbell.cli.tables import print_table
+    from dumbbell.plan.view import Table
+
+    rows = [
+        [
+            program["operation"],
+            program["name"],
+            f"{program['instructions']:,}",
+            f"{program['processed']:,}",
+            f"{program['processed'] / 1e6:.2%}".replace("%", " %"),
+            f"{program['verify_us'] / 1000:.1f}",
+            f"{program['jited_bytes']:,}",
+        ]
+        for program in seen["programs"]
+    ]
+    columns = ["operation", "program", "instructions", "verified", "of the limit", "in ms", "machine code (B)"]
+    print_table(Table("The verifier takes it", columns, rows))
+
+
+@app.command()
+def load(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = False) -> None:
+    """Load one to stay, for every user, until `dumbbell cc unload` or a reboot.
+
+    A run loads what it needs by itself, where its user may. What is loaded to stay, every user's run may use, if it asks
+    for the same program with the same parameters.
+    """
+    from json import dumps
+
+    from dumbbell.cc import core
+    from dumbbell.cc.algorithm import opened, parse
+
+    with opened(algorithm, parse(overrides or ())) as found:
+        told = core.load(found.entry)
+    if json:
+        print(dumps(told, indent=2))
+        return
+    was = "was loaded already" if told["already"] else "is loaded to stay"
+    typer.echo(f"{told['label']} {was}; the kernel calls it {told['name']}")
+    if told["mounted"]:
+        typer.echo(f"a BPF file system was mounted at {told['mounted']} to keep it")
+
+
+@app.command()
+def unload(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="As it was loaded, or as the kernel calls it.", show_default=False),
+    ] = None,
+    all: Annotated[bool, typer.Option("--all", help="All that were loaded to stay.")] = False,
+    json: Json = False,
+) -> None:
+    """Take away what `dumbbell cc load` has loaded. Connections that use it go on."""
+    from json import dumps
+
+    from dumbbell.cc import core
+    from dumbbell.cc.algorithm import label_of
+    from dumbbell.errors import InputError
+
+    if (name is None) != all:
+        raise InputError("unload what?", "expected a name, or --all", "dumbbell cc list shows what is loaded")
+    if all:
+        gone = [went for label in dict.fromkeys(one["name"] for one in core.registered()["stay"])
+                for went in core.unload(label)]  # fmt: skip
+    else:
+        gone = core.unload(label_of(name or ""))
+    if json:
+        print(dumps({"unloaded": gone}, indent=2))
+        return
+    for went in gone:
+        typer.echo(f"{went} is unloaded")
+    if not gone:
+        typer.echo("nothing was loaded to stay")
+
+
+@app.command("list")
+def list_(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME|FILE]", help="Show the parameters of this one.", show_default=False),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List congestion controls: those that come with dumbbell, what is loaded, and the kernel's own.
+
+    With a name, the parameters of that one, with defaults and what they are.
+    """
+    from json import dumps
+
+    from dumbbell.cc import core
+    from dumbbell.cc.algorithm import describe, opened
+    from dumbbell.cli.tables import print_table
+
+    with reader_may_leave():
+        if name is None:
+            told = core.registered()
+            if json:
+                print(dumps(told, indent=2))
+                return
+            for table in describe(told):
+                print_table(table)
+            return
+        with opened(name, {}) as found:
+            held = core.inspect(found.entry)
+        if json:
+            print(dumps(held, indent=2))
+        else:
+            _print_parameters(core.parameters(held), found.parameters, {})
