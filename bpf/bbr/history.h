@@ -61,6 +61,12 @@ static __always_inline void history_push(struct history *h, __u32 delivered, __u
 		h->pushed = HISTORY_ENTRIES;
 }
 
+/* All ones if x is negative, else 0. */
+static __always_inline __u32 history_sign(__u32 x)
+{
+	return -(x >> 31);
+}
+
 /* The newest entry that is not after `delivered`: its number, counted from the oldest; -1: there is none. */
 static __always_inline int history_search(const struct history *h, __u32 delivered)
 {
@@ -70,14 +76,15 @@ static __always_inline int history_search(const struct history *h, __u32 deliver
 
 	if (!count || before(delivered, h->ring[oldest & HISTORY_MASK].delivered))
 		return -1;
-#ifdef __bpf__
-#pragma unroll
-#endif
 	for (__u32 step = HISTORY_ENTRIES / 2; step; step /= 2) {
 		__u32 probe = found + step;
+		__u32 there = h->ring[(oldest + probe) & HISTORY_MASK].delivered;
 
-		if (probe < count && !before(delivered, h->ring[(oldest + probe) & HISTORY_MASK].delivered))
-			found = probe;
+		/*
+		 * found = probe if probe < count and there <= delivered. Without branches: the verifier follows each of
+		 * the ways through the loop, and there are 2^8.
+		 */
+		found += step & history_sign(probe - count) & history_sign(there - delivered - 1);
 	}
 	return (int)found;
 }

@@ -61,7 +61,7 @@ fn main() {
     // Objects that only tests load, at TEST_OBJECTS/<name>.bpf.o.
     let tests = out.join("tests");
     fs::create_dir_all(&tests).expect("making a directory");
-    for source in sources(&crate_dir.join("tests/objects")) {
+    for source in sources(&crate_dir.join("tests/objects")).into_iter().chain(sources(&root.join("tests"))) {
         compile(&source, &root, &libbpf, &tests);
     }
     println!("cargo:rustc-env=TEST_OBJECTS={}", tests.display());
