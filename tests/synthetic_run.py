@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from synthetic_acks import Bottleneck, acks
 
 from dumbbell.plan.links import transparent
 from dumbbell.records.schema import SCHEMA, polars_schema
@@ -62,6 +63,8 @@ class Synthetic:
     sample_s: float = 0.010
     stagger_s: float = 2.0
     packets: bool = True
+    acks: bool = False
+    buffer_bdp: float = 1.0
     queue: dict[str, Any] = field(default_factory=lambda: {"kind": "drop-tail", "ce_threshold": None})
     dropped_as: tuple[str, ...] = ("dropped-tail",)
     marked_share: float = 0.0
@@ -83,6 +86,8 @@ class Synthetic:
         fluid.links().write_parquet(directory / "links.parquet")
         if self.packets:
             fluid.packets().write_parquet(directory / "packets.parquet")
+        if self.acks:
+            fluid.acks().write_parquet(directory / "acks.parquet")
         _dump(directory / "plan.json", _plan(self))
         _dump(directory / "summary.json", fluid.summary())
         _dump(directory / "manifest.json", _manifest(self))
@@ -98,7 +103,7 @@ class _Fluid:
         self.n = len(spec.ccs)
         self.steps = round(spec.duration_s / spec.sample_s)
         self.bdp = spec.rate_bps * spec.rtt_s / 8
-        self.buffer = int(self.bdp)
+        self.buffer = int(self.bdp * spec.buffer_bdp)
         self.start = np.arange(self.n) * spec.stagger_s % (spec.duration_s / 2)
         self.is_bbr = np.array([cc.startswith("bbr") for cc in spec.ccs])
         self.is_udp = np.array([cc == "udp" for cc in spec.ccs])
@@ -243,6 +248,10 @@ class _Fluid:
         )
         return _complete(frame, "packets")
 
+    def acks(self) -> pl.DataFrame:
+        path = Bottleneck(self.spec.rate_bps, self.spec.rtt_s, self.buffer, self.spec.duration_s)
+        return _complete(acks(self.spec.ccs, self.start, path), "acks")
+
     def summary(self) -> dict[str, Any]:
         goodput = self.rate.mean(axis=0) * MSS / FRAME * self.spec.duration_s / (self.spec.duration_s - self.start)
         queue_ms = self.queue * 8e3 / self.spec.rate_bps
@@ -321,7 +330,7 @@ def _complete(frame: pl.DataFrame, table: str) -> pl.DataFrame:
 
 def _plan(spec: Synthetic) -> dict[str, Any]:
     quarter = round(spec.rtt_s * 1e9 / 2)
-    buffer = {"bytes": int(spec.rate_bps * spec.rtt_s / 8)}
+    buffer = {"bytes": int(spec.rate_bps * spec.rtt_s / 8 * spec.buffer_bdp)}
     hosts = [f"{side}{i}" for side in "sr" for i in (1, 2)]
 
     def link(name: str, source: str, to: str, rate: int | None = None, delay: int = 0) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.resources import as_file, files
 from typing import Any, Final
 
@@ -12,9 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.transforms import ScaledTranslation
 
 from dumbbell.report.events import RETRANSMISSION
-from dumbbell.report.model import Line, Marks, Panel, Plots, Reference, View
+from dumbbell.report.figures_model import LANE_IN, above, draw_bands, draw_kleinrock
+from dumbbell.report.model import Line, Look, Marks, Panel, Plots, Reference, View
 
 _WIDTH_IN: Final = 7.0
 _PANEL_IN: Final = 1.25
@@ -24,7 +27,23 @@ _NEUTRAL: Final = "#4d5866"
 _DROP: Final = "#c2321d"
 _MARK: Final = "#7a3fb0"
 _LEVEL: Final[dict[str, Any]] = {"color": "0.5", "linewidth": 0.9, "dashes": (5, 2)}
+_LOOKS: Final[Mapping[Look, dict[str, Any]]] = {
+    "curve": {},
+    "pale": {"alpha": 0.4, "linewidth": 0.7},
+    "low": {"linestyle": (0, (1, 1.6)), "linewidth": 0.9},
+    "high": {"linestyle": (0, (4, 2)), "linewidth": 0.8},
+    "lost": {"linestyle": "none", "marker": "v", "markersize": 2.6, "markeredgewidth": 0, "color": _DROP, "zorder": 3},
+    "resent": {
+        "linestyle": "none",
+        "marker": "x",
+        "markersize": 2.6,
+        "markeredgewidth": 0.6,
+        "color": "0.1",
+        "zorder": 4,
+    },
+}
 _LANE_IN: Final = 0.16
+_SCATTER_IN: Final = 1.7
 _MOST_CHANGES_NAMED: Final = 12
 _LABEL_HEIGHT: Final = 0.2
 """Two lines, of the axes'."""
@@ -33,30 +52,47 @@ _LETTER: Final = 0.0092
 
 
 def figure(plots: Plots) -> Figure:
-    """Draw the first view of each panel, and a lane of marks per group, 7 inches wide."""
+    """Draw the first view of each panel, and a lane of marks per group, 7 inches wide; beneath, Kleinrock's plot."""
     with as_file(files("dumbbell.report") / "paper.mplstyle") as style, matplotlib.style.context(style):
-        lanes = 0.45 + _LANE_IN * len(plots.kinds) * len(plots.groups) if plots.events else 0.0
-        heights = [_PANEL_IN] * len(plots.panels) + ([lanes] if plots.events else [])
-        fig = Figure(figsize=(_WIDTH_IN, sum(heights) + 0.6), layout="constrained")
+        rows = _rows(plots)
+        heights = [height for height, _ in rows] + ([_SCATTER_IN] * 2 if plots.kleinrock else [])
+        fig = Figure(figsize=(_WIDTH_IN, sum(heights) + 0.6 + (0.25 if plots.kleinrock else 0)), layout="constrained")
         if not heights:
             fig.text(0.5, 0.5, "\n".join(plots.missing) or "Nothing was recorded.", ha="center", va="center")
             return fig
-        axes = list(fig.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0])
-        for ax, panel in zip(axes, plots.panels, strict=False):
-            _panel(ax, panel, plots)
-        if plots.events:
-            _lanes(axes[-1], plots)
+        grid = fig.add_gridspec(len(heights), 1, height_ratios=heights)
+        axes: list[Axes] = []
+        for row, (_, draw) in enumerate(rows):
+            axes.append(fig.add_subplot(grid[row], sharex=axes[0] if axes else None))
+            draw(axes[-1])
         for ax in axes:
             for change in plots.changes:
                 ax.axvline(change.time_s, color="0.55", linewidth=0.6, dashes=(1.5, 1.5), zorder=1.4)
-        _name_changes(axes[0], plots)
-        axes[-1].set_xlim(0, plots.duration_s)
-        axes[-1].set_xlabel("time (s)")
-        fig.align_ylabels(axes)
+            ax.tick_params(labelbottom=ax is axes[-1])
+        if axes:
+            _name_changes(axes[0], plots)
+            axes[-1].set_xlim(0, plots.duration_s)
+            axes[-1].set_xlabel("time (s)")
+        if plots.kleinrock:
+            lower = fig.add_subplot(grid[-1])
+            upper = fig.add_subplot(grid[-2], sharex=lower)
+            draw_kleinrock(upper, lower, plots, plots.kleinrock)
+        fig.align_ylabels()
         if plots.groups:
             entries = _legend(plots)
             fig.legend(handles=entries, loc="outside upper center", ncols=min(6, len(entries)))
         return fig
+
+
+def _rows(plots: Plots) -> list[tuple[float, Callable[[Axes], None]]]:
+    """Height and drawing of all plots over time; the states stand beneath the throughput that they explain."""
+    rows = [(_PANEL_IN, partial(_panel, panel=panel, plots=plots)) for panel in plots.panels]
+    if plots.bands:
+        lanes = 0.3 + LANE_IN * len(plots.bands.lanes)
+        rows.insert(1, (lanes, partial(draw_bands, plots=plots, bands=plots.bands)))
+    if plots.events:
+        rows.append((0.45 + _LANE_IN * len(plots.kinds) * len(plots.groups), partial(_lanes, plots=plots)))
+    return rows
 
 
 def render(fig: Figure, format: str) -> bytes:
@@ -70,14 +106,14 @@ def render(fig: Figure, format: str) -> bytes:
 
 def _panel(ax: Axes, panel: Panel, plots: Plots) -> None:
     view = panel.views[0]
-    many = len(view.lines) > _MANY
-    time = view.time_s.to_numpy()
-    if many:
+    if len({line.flow for line in view.lines}) > _MANY:
         _thin_lines(ax, view, plots)
     else:
-        for line in view.lines:
-            ax.plot(time, line.values.to_numpy(), **_style(line, plots))
+        for line in sorted(view.lines, key=lambda line: _look(line, panel) != "pale"):
+            _line(ax, line, view, panel, plots)
     _limits(ax, view, panel.from_zero)
+    if view.top is not None:
+        ax.set_ylim(top=1.05 * view.top)
     labelled: list[float] = []
     for reference in view.references:
         ax.axhline(reference.value, color="0.5", linewidth=0.7, dashes=(5, 3), zorder=1.5)
@@ -89,6 +125,7 @@ def _panel(ax: Axes, panel: Panel, plots: Plots) -> None:
     dropped = any(marks.kind == "drop" for marks in view.marks)
     ax.set_title(f"{panel.title}, {view.name}" if view.name else panel.title, pad=7 if dropped else None)
     ax.set_ylabel(panel.unit)
+    _quantities(ax, panel)
     if view.second is not None:
         factor = view.second.factor
         to, back = _scaling(factor), _scaling(1 / factor)
@@ -96,6 +133,29 @@ def _panel(ax: Axes, panel: Panel, plots: Plots) -> None:
         twin.set_ylabel(view.second.unit)
     for marks in view.marks:
         _edge(ax, marks)
+
+
+def _line(ax: Axes, line: Line, view: View, panel: Panel, plots: Plots) -> None:
+    time = (view.time_s if line.time_s is None else line.time_s).to_numpy()
+    style: dict[str, Any] = _style(line, plots) | _LOOKS[_look(line, panel)]
+    if line.steps and line.values.null_count() < len(line.values):
+        style["drawstyle"] = "steps-post"
+    if _look(line, panel) == "lost":
+        # They point at the curve.
+        style["transform"] = ax.transData + ScaledTranslation(0, 3 / 72, ax.get_figure().dpi_scale_trans)
+    ax.plot(time, line.values.to_numpy(), **style)
+
+
+def _look(line: Line, panel: Panel) -> Look:
+    return panel.quantities[line.quantity].look if panel.quantities else "curve"
+
+
+def _quantities(ax: Axes, panel: Panel) -> None:
+    """What is drawn how, on the title's line."""
+    plain: dict[str, Any] = {"color": "0.35", "linewidth": 0.9, "linestyle": "-"}
+    handles = [Line2D([], [], label=one.word, **plain | _LOOKS[one.look]) for one in panel.quantities]
+    if handles:
+        above(ax, handles)
 
 
 def _edge(ax: Axes, marks: Marks) -> None:
@@ -154,7 +214,7 @@ def _limits(ax: Axes, view: View, from_zero: bool) -> None:
     """Room for curves and levels, and for words above the level where an axis stands on the right."""
     low, high = ax.get_ylim()
     levels = [reference.value for reference in view.references]
-    low = 0.0 if from_zero else min([low, *(level - 0.03 * (high - level) for level in levels)])
+    low = 0.0 if from_zero or not levels else min([low, *(level - 0.03 * (high - level) for level in levels)])
     above = 1.16 if view.second is not None else 1.05
     ax.set_ylim(low, max([high, *(low + above * (level - low) for level in levels)]))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -19,6 +19,10 @@ from dumbbell.report.levels import split
 from dumbbell.report.model import Group, Line, Panel, Reference, View
 
 _INTERVALS_OF_THROUGHPUT = 200
+_COLUMNS = (
+    *("time_ns", "socket", "cwnd_packets", "ssthresh_packets", "srtt_us", "bytes_in_flight", "delivery_rate_bps"),
+    *("retransmitted_segments", "bytes_acked", "received_bytes", "bbr_bw_bps", "bbr_min_rtt_us", "snd_mss_bytes"),
+)
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,7 @@ class Samples:
     @classmethod
     def read(cls, run: Run, groups: Sequence[Group]) -> Samples:
         """Read what the panels need."""
-        columns = ("time_ns", "socket", "cwnd_packets", "srtt_us", "bytes_in_flight", "bytes_acked", "received_bytes")
-        rows = run.scan("samples").select(*columns, "retransmitted_segments", flow=pl.col("flow").cast(pl.String))
+        rows = run.scan("samples").select(*_COLUMNS, flow=pl.col("flow").cast(pl.String))
         interval, span = run.plan["record"]["sample_interval_ns"], run.plan["duration_ns"]
         return cls(rows.sort("time_ns").collect(), groups, interval, span)
 
@@ -70,19 +73,28 @@ class Samples:
         latest = rows.group_by("flow", "socket", tick.alias("tick")).agg(pl.col("time_ns", "v").last())
         return latest.group_by("flow", "tick").agg(pl.col("time_ns").min(), combine).drop("tick").sort("time_ns")
 
+    def of(
+        self, flow: str, column: str, combine: Literal["sum", "mean", "one"] | None, late: int
+    ) -> pl.DataFrame | None:
+        """`time_ns` and `column` of one flow; null where no sample came for `late` intervals. `None`: no value."""
+        if combine is None or (combine == "one" and self.has_several_sockets):
+            return None
+        v = pl.col("v")
+        rows = self.per_flow(column, v.mean() if combine == "mean" else v.sum()).filter(pl.col("flow") == flow)
+        if rows.is_empty():
+            return None
+        silent = rows.filter(pl.col("time_ns").diff() > late * self.interval_ns)
+        ends = silent.select(pl.col("time_ns") - 1, v=pl.lit(None, pl.Float64))
+        return pl.concat([rows.select("time_ns", "v"), ends]).sort("time_ns").rename({"v": column})
 
-def panels(samples: Samples, known: Facts, varying: VaryingCapacity | None) -> list[Panel]:
-    """Throughput, cwnd, RTT and bytes in flight; a panel without any value is left out."""
-    drawn = [
-        _throughput(samples, known, varying),
-        _cwnd(samples),
-        _rtt(samples, known),
-        _in_flight(samples, known),
-    ]
+
+def of_samples(samples: Samples, known: Facts) -> list[Panel]:
+    """cwnd, RTT and bytes in flight of many flows; a panel without any value is left out."""
+    drawn = [_cwnd(samples), _rtt(samples, known), _in_flight(samples, known)]
     return [panel for panel in drawn if panel is not None]
 
 
-def _throughput(samples: Samples, known: Facts, varying: VaryingCapacity | None) -> Panel | None:
+def throughput(samples: Samples, known: Facts, varying: VaryingCapacity | None) -> Panel | None:
     width = max(round_width_ns(samples.span_ns / _INTERVALS_OF_THROUGHPUT), samples.interval_ns)
     rates = goodput(samples.rows, width)
     if rates.is_empty():
@@ -143,21 +155,31 @@ def goodput(rows: pl.DataFrame, width_ns: int) -> pl.DataFrame:
     return rates.group_by("flow", "slot").agg(pl.col("v").sum()).select(middle.alias("time_ns"), "flow", "v")
 
 
+def levels_of(key: str, known: Facts) -> list[Reference]:
+    """What the curves of a panel are read against, in the panel's basic unit."""
+    bdp, link = known.bdp_bytes, known.bottleneck
+    if key == "delivery_rate_bps" and link is not None and known.is_constant:
+        return [Reference(float(link["rate_bps"]), f"capacity {words.rate(link['rate_bps'])}")]
+    if key == "srtt_ms":
+        return [Reference(rtt * 1e3, f"base {words.seconds(rtt)}") for rtt in known.base_rtts_s[:4]]
+    if key == "bytes_in_flight" and bdp:
+        return [Reference(bdp, f"{_of_which_rate(known)}BDP {words.size(bdp)}")]
+    return []
+
+
 def _cwnd(samples: Samples) -> Panel | None:
     view = _sampled(samples, "cwnd_packets", 1.0, "sum")
     return None if view is None else Panel("cwnd_packets", 1.0, "Congestion window", "packets", (view,))
 
 
 def _rtt(samples: Samples, known: Facts) -> Panel | None:
-    references = [Reference(rtt * 1e3, f"base {words.seconds(rtt)}") for rtt in known.base_rtts_s[:4]]
-    view = _sampled(samples, "srtt_us", 1e-3, "mean", "Smoothed RTT (srtt). ", references)
+    view = _sampled(samples, "srtt_us", 1e-3, "mean", "Smoothed RTT (srtt). ", levels_of("srtt_ms", known))
     return None if view is None else Panel("srtt_ms", 1.0, "RTT", "ms", (view,), from_zero=False)
 
 
 def _in_flight(samples: Samples, known: Facts) -> Panel | None:
-    largest, bdp = _largest(samples.rows["bytes_in_flight"]), known.bdp_bytes
-    factor, unit = words.size_unit(largest)
-    references = [Reference(bdp / factor, f"{_of_which_rate(known)}BDP {words.size(bdp)}")] if bdp else []
+    factor, unit = words.size_unit(_largest(samples.rows["bytes_in_flight"]))
+    references = [replace(level, value=level.value / factor) for level in levels_of("bytes_in_flight", known)]
     view = _sampled(samples, "bytes_in_flight", 1 / factor, "sum", references=references)
     return None if view is None else Panel("bytes_in_flight", factor, "Bytes in flight", unit, (view,))
 

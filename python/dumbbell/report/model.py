@@ -6,8 +6,12 @@ Times are seconds since the run's origin. Values are in the panel's unit. A null
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
+
+Look = Literal["curve", "pale", "low", "high", "resent", "lost"]
+"""How a curve is drawn: strong; pale, as what a model is made from; dotted and dashed, as bounds; as marks."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,23 @@ class Line:
     """What it shows, if it is of no flow: `queue`, `capacity`."""
     is_level: bool = False
     """Other curves are read against it, as against a `Reference`; it changes over time."""
+    quantity: int = 0
+    """Index into the panel's `quantities`, if it has any."""
+    time_s: pl.Series | None = None
+    """Its own times; `None`: those of its view."""
+    steps: bool = False
+    """A value holds until the next one."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One of the things that a panel shows of each flow."""
+
+    key: str
+    """Column name in CSV, in the unit of the panel's `key`: `bbr_bw_bps`."""
+    word: str
+    """In a legend: `bw`."""
+    look: Look = "curve"
 
 
 @dataclass(frozen=True)
@@ -75,6 +96,8 @@ class View:
     references: tuple[Reference, ...] = ()
     second: SecondAxis | None = None
     marks: tuple[Marks, ...] = ()
+    top: float | None = None
+    """Values above it are cut off: a few of them would press the rest flat."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +113,8 @@ class Panel:
     views: tuple[View, ...]
     from_zero: bool = True
     """Whether the axis of values starts at 0."""
+    quantities: tuple[Quantity, ...] = ()
+    """Empty: one, which `key` names."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +153,85 @@ class Change:
 
 
 @dataclass(frozen=True)
+class State:
+    """A state of BBR, or for version 1 a part of one."""
+
+    key: str
+    """As in CSV: `probe_bw_up`."""
+    word: str
+    """As papers write it: `PROBE_BW: UP`."""
+    light: str
+    """Colour on white."""
+    dark: str
+    """Colour on black."""
+    height: float
+    """Of its band, in the lane's: more where BBR sends faster."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """States of one flow in the order of time."""
+
+    flow: str
+    group: int
+    start_s: pl.Series
+    end_s: pl.Series
+    state: pl.Series
+    """Index of each band's state."""
+
+
+@dataclass(frozen=True)
+class Bands:
+    """A lane for each flow that said which state it was in."""
+
+    states: tuple[State, ...]
+    """Those that occur, in the order of a flow's life."""
+    lanes: tuple[Lane, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """ACKs of one flow."""
+
+    flow: str
+    group: int
+    time_s: pl.Series
+    inflight_bytes: pl.Series
+    rate_bps: pl.Series
+    rtt_ms: pl.Series
+    state: pl.Series
+    """Index into the states of the run's `Bands`; null: of none."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What no flow can pass, as a polyline over bytes in flight, in bytes and bit/s or ms."""
+
+    label: str
+    inflight_bytes: tuple[float, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Kleinrock:
+    """Delivery rate and RTT against data in flight."""
+
+    clouds: tuple[Cloud, ...]
+    bdp_bytes: float | None
+    """The unit of the common axis; `None`: bytes."""
+    full_bytes: float | None
+    """In flight as the buffer overflows, of a flow alone."""
+    rate_limits: tuple[Limit, ...]
+    rtt_limits: tuple[Limit, ...]
+    top_rate_bps: float
+    top_rtt_ms: float
+    bottom_rtt_ms: float
+    right_bytes: float
+    note: str
+
+
+@dataclass(frozen=True)
 class Plots:
     """All plots of a run."""
 
@@ -145,3 +249,5 @@ class Plots:
     """Keys of the kinds that are known for each flow; without packet records drops are known per link only."""
     missing: tuple[str, ...]
     """Sentences that say which plot could not be drawn and why."""
+    bands: Bands | None = None
+    kleinrock: Kleinrock | None = None

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from dumbbell.errors import DumbbellError
 from dumbbell.records import Run
 from dumbbell.report import words
+from dumbbell.report import acks as of_acks
+from dumbbell.report import flow_panels, states
+from dumbbell.report.ack_panels import Gathered
 from dumbbell.report.capacity import VaryingCapacity
 from dumbbell.report.changes import changes
 from dumbbell.report.events import NOTHING, events
-from dumbbell.report.facts import facts
+from dumbbell.report.facts import Facts, facts
 from dumbbell.report.flow_panels import Samples
-from dumbbell.report.flow_panels import panels as flow_panels
 from dumbbell.report.groups import groups
-from dumbbell.report.model import Panel, Plots
+from dumbbell.report.kleinrock import Clouds, kleinrock
+from dumbbell.report.model import Bands, Kleinrock, Panel, Plots
 from dumbbell.report.queue_panel import panels as queue_panels
 
-_ORDER = ("goodput", "cwnd", "srtt", "queue", "sojourn", "bytes_in_flight")
+_ORDER = ("goodput", "delivery_rate", "bbr_bw", "cwnd", "srtt", "rtt", "queue", "sojourn", "bytes_in_flight", "snd_nxt")
 _TITLES = ("Throughput", "Congestion window", "RTT", "Bytes in flight")
 
 
@@ -24,14 +29,19 @@ def build(run: Run) -> Plots:
     known, legend = facts(run), groups(run)
     drawn: list[Panel] = []
     missing: list[str] = []
-    samples = capacity = None
+    samples = capacity = flows = None
     try:
         capacity = VaryingCapacity.read(run, known)
     except DumbbellError as error:
         missing.append(f"Capacity: {_reason(error)}.")
     try:
         samples = Samples.read(run, legend)
-        drawn += flow_panels(samples, known, capacity)
+        goodput = flow_panels.throughput(samples, known, capacity)
+        drawn += [goodput] if goodput is not None else []
+        flows = _Flows.read(run, known, samples)
+        drawn += flows.panels
+        if (absent := of_acks.absent(run)) is not None:
+            missing.append(absent)
     except DumbbellError as error:
         missing.append(f"{words.listed(_TITLES)}: {_reason(error)}.")
     try:
@@ -62,7 +72,45 @@ def build(run: Run) -> Plots:
         found.note,
         found.per_flow,
         tuple(missing),
+        flows.bands if flows else None,
+        flows.kleinrock if flows else None,
     )
+
+
+@dataclass(frozen=True)
+class _Flows:
+    """What is drawn of the flows' ACKs, or of the samples."""
+
+    panels: list[Panel]
+    bands: Bands | None
+    kleinrock: Kleinrock | None
+
+    @classmethod
+    def read(cls, run: Run, known: Facts, samples: Samples) -> _Flows:
+        """Each flow's ACKs once, one flow after another."""
+        flows, span = samples.flows, samples.span_ns
+        few = len(flows) <= of_acks.MOST_FLOWS
+        gathered, clouds, lanes = Gathered(samples), Clouds(min(len(flows), of_acks.MOST_FLOWS)), []
+        read: set[str] = set()
+        if run.has("acks"):
+            for acks in of_acks.each(run, samples.groups):
+                read.add(acks.flow)
+                clouds.add(acks)
+                if (lane := states.lane(acks, span)) is not None:
+                    lanes.append(lane)
+                if few:
+                    gathered.add(acks)
+        elif few:
+            clouds.add_samples(samples)
+        if few:
+            gathered.add_samples()
+        left_out = [] if few else [flow for flow in flows if flow not in read]
+        bands = states.bands(lanes, left_out)
+        return cls(
+            gathered.panels(known) if few else flow_panels.of_samples(samples, known),
+            bands,
+            kleinrock(run, known, clouds, bands, left_out),
+        )
 
 
 def _reason(error: DumbbellError) -> str:

@@ -64,6 +64,32 @@ export function timeAxisOptions(axis: TimeAxis): Pick<uPlot.Options, "cursor" | 
   };
 }
 
+/** The axis of values: on the left, or a second one on the right. */
+export function valueAxisOptions(
+  scale: string,
+  width: number,
+  values: (tick: number) => string = label,
+  side: 1 | 3 = 3,
+): uPlot.Axis {
+  const { left, right } = gutters(width);
+  return {
+    scale,
+    side,
+    size: side === 3 ? left : right,
+    font: FONT,
+    gap: 6,
+    space: 32,
+    stroke: () => color("--soft"),
+    grid: { show: side === 3, stroke: () => color("--grid"), width: 1 },
+    ticks: { show: false },
+    values: (_, ticks) => ticks.map(values),
+  };
+}
+
+export function label(value: number): string {
+  return value.toLocaleString("en", { maximumFractionDigits: 6 });
+}
+
 /** Connect a plot with the axis: zoom by drag, keys and fingers; follow the others. */
 export function join(u: uPlot, axis: TimeAxis, host: HTMLElement): void {
   axis.add({

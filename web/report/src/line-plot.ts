@@ -1,10 +1,10 @@
 // A panel of curves over time.
 
 import uPlot from "uplot";
-import { gutters, join, timeAxisOptions, zoomToSelection } from "./base-plot";
+import { gutters, join, label, timeAxisOptions, valueAxisOptions, zoomToSelection } from "./base-plot";
 import type { Line, Panel, Report, View } from "./data";
 import { drawChanges, drawMarks, drawReferences } from "./references";
-import { color, FONT, groupColor } from "./theme";
+import { color, groupColor } from "./theme";
 import type { TimeAxis } from "./time-axis";
 
 const HEIGHT = 172;
@@ -80,7 +80,11 @@ export class LinePlot {
         y: { range: (_, low, high) => this.range(low, high) },
         ...(second && { second: { from: "y", range: (_, low, high) => [this.inSecond(low), this.inSecond(high)] } }),
       },
-      axes: [common.axisX, this.valueAxis("y", width), ...(second ? [this.valueAxis("second", width)] : [])],
+      axes: [
+        common.axisX,
+        valueAxisOptions("y", width),
+        ...(second ? [valueAxisOptions("second", width, (tick) => this.secondLabel(tick), 1)] : []),
+      ],
       series: [{}, ...this.view.lines.map((line) => this.series(line))],
       hooks: {
         setSelect: [zoomToSelection(this.axis)],
@@ -95,22 +99,6 @@ export class LinePlot {
     for (const marks of this.view.marks) drawMarks(u, marks);
     drawReferences(u, this.view, labelsInside);
     drawChanges(u, this.report.changes, this.panel === this.report.panels[0]);
-  }
-
-  private valueAxis(scale: "y" | "second", width: number): uPlot.Axis {
-    const { left, right } = gutters(width);
-    return {
-      scale,
-      side: scale === "y" ? 3 : 1,
-      size: scale === "y" ? left : right,
-      font: FONT,
-      gap: 6,
-      space: 32,
-      stroke: () => color("--soft"),
-      grid: { show: scale === "y", stroke: () => color("--grid"), width: 1 },
-      ticks: { show: false },
-      values: (_, ticks) => ticks.map((tick) => (scale === "y" ? label(tick) : this.secondLabel(tick))),
-    };
   }
 
   /** Another link may have another rate, or none that bytes tell a time by. */
@@ -144,8 +132,4 @@ export class LinePlot {
     const margin = (top - bottom || top || 1) * 0.06;
     return [this.panel.fromZero ? 0 : Math.max(0, bottom - margin), top + margin];
   }
-}
-
-function label(value: number): string {
-  return value.toLocaleString("en", { maximumFractionDigits: 6 });
 }

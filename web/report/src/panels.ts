@@ -1,14 +1,19 @@
 // A plot with its caption: title, unit, values under the crosshair, where the data comes from.
 
+import { CurvePlot } from "./curve-plot";
 import type { Group, Panel, Report, View } from "./data";
 import { element } from "./dom";
+import { frameOf } from "./frame";
 import { LanePlot, type Row, rows as rowsOf, total } from "./lane-plot";
 import { swatch } from "./legend";
 import { LinePlot } from "./line-plot";
+import { type Matrix, matrix } from "./matrix";
+import { digits } from "./numbers";
 import type { TimeAxis } from "./time-axis";
 
 const MOST_READOUTS = 12;
 const MOST_NAMED = 5;
+const KEYS = "Arrow keys move the crosshair, plus and minus zoom, 0 shows the whole run.";
 
 export interface Drawn {
   setVisible(group: number, visible: boolean): void;
@@ -16,7 +21,7 @@ export interface Drawn {
   redraw(): void;
 }
 
-type OnTime = (time: number | null) => void;
+export type OnTime = (time: number | null) => void;
 
 export function linePanel(panel: Panel, report: Report, axis: TimeAxis, host: HTMLElement, onTime: OnTime): Drawn {
   const first = panel.views[0] as View;
@@ -52,6 +57,28 @@ export function linePanel(panel: Panel, report: Report, axis: TimeAxis, host: HT
   };
 }
 
+/** A panel of curves with times of their own, and a table of what they are at the crosshair. */
+export function curvePanel(panel: Panel, report: Report, axis: TimeAxis, host: HTMLElement, onTime: OnTime): Drawn {
+  const view = panel.views[0] as View;
+  const frame = frameOf(panel.key, panel.title, panel.unit, host);
+  frame.canvas.setAttribute("aria-label", curvesInWords(panel, view, report.groups, axis));
+  const values: Matrix = matrix(panel, view, report.groups);
+  frame.values.append(values.element);
+  const plot = new CurvePlot(panel, report, axis, frame.canvas, (drawn) => {
+    values.show(drawn.valuesAtCursor());
+    onTime(timeAtCursor(drawn));
+  });
+  frame.note.textContent = view.note;
+  return {
+    setVisible: (group, visible) => {
+      plot.setVisible(group, visible);
+      values.setVisible(group, visible);
+    },
+    resize: () => plot.resize(frame.canvas.clientWidth),
+    redraw: () => plot.u.redraw(false, true),
+  };
+}
+
 export function lanePanel(report: Report, axis: TimeAxis, host: HTMLElement, onTime: OnTime): Drawn {
   const all = rowsOf(report);
   const frame = frameOf("events", "What befell packets", "", host);
@@ -70,27 +97,9 @@ export function lanePanel(report: Report, axis: TimeAxis, host: HTMLElement, onT
   };
 }
 
-function timeAtCursor({ u }: LinePlot | LanePlot): number | null {
+function timeAtCursor({ u }: LinePlot | CurvePlot | LanePlot): number | null {
   const left = u.cursor.left ?? -1;
   return left >= 0 ? u.posToVal(left, "x") : null;
-}
-
-interface Frame {
-  head: HTMLElement;
-  values: HTMLElement;
-  note: HTMLElement;
-  canvas: HTMLElement;
-}
-
-function frameOf(key: string, title: string, unit: string, host: HTMLElement): Frame {
-  const id = `plot-${key}`;
-  const head = element("h3", { id }, title, " ", element("span", { class: "unit" }, unit));
-  const values = element("div", { class: "values" });
-  const note = element("p", { class: "note" });
-  const canvas = element("div", { class: "canvas", tabindex: "0", role: "group", "aria-roledescription": "plot" });
-  const side = element("div", { class: "side" }, head, values, note);
-  host.append(element("section", { class: "plot", "data-plot": key, "aria-labelledby": id }, side, canvas));
-  return { head, values, note, canvas };
 }
 
 interface Readout {
@@ -116,11 +125,6 @@ function text(value: number | null, panel: Panel, view: View): string {
   return view.second ? `${number} ${panel.unit} · ${digits(value * view.second.factor)} ${view.second.unit}` : number;
 }
 
-function digits(value: number): string {
-  const fraction = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-  return value.toLocaleString("en", { minimumFractionDigits: fraction, maximumFractionDigits: fraction });
-}
-
 function linkSelector(views: View[], onSelect: (view: View) => void): HTMLElement {
   const options = views.map((view, i) => element("option", { value: String(i) }, view.name));
   const select = element("select", { "aria-label": "Link whose queue is shown" }, ...options);
@@ -140,8 +144,18 @@ function description(panel: Panel, view: View, groups: Group[], axis: TimeAxis):
     const name = line.group === null ? view.name || line.name : (groups[line.group]?.label ?? "");
     return `${name} from ${digits(low)} to ${digits(high)}`;
   });
-  const keys = "Arrow keys move the crosshair, plus and minus zoom, 0 shows the whole run.";
-  return `${panel.title} in ${panel.unit} over ${axis.duration} s: ${curves.join("; ")}. ${keys}`;
+  return `${panel.title} in ${panel.unit} over ${axis.duration} s: ${curves.join("; ")}. ${KEYS}`;
+}
+
+function curvesInWords(panel: Panel, view: View, groups: Group[], axis: TimeAxis): string {
+  const curves = view.curves.slice(0, MOST_READOUTS).map((curve) => {
+    const values = curve.values.filter((value) => !Number.isNaN(value));
+    const low = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+    const high = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+    const word = panel.quantities[curve.quantity]?.word;
+    return `${groups[curve.group]?.label ?? curve.flow}${word ? ` ${word}` : ""} from ${digits(low)} to ${digits(high)}`;
+  });
+  return `${panel.title} in ${panel.unit} over ${axis.duration} s: ${curves.join("; ")}. ${KEYS}`;
 }
 
 function countsInWords(all: Row[], counts: number[][] | null): string {

@@ -34,8 +34,15 @@ export function drawReferences(u: uPlot, view: View, labelsInside: boolean): voi
 }
 
 /** Two short lines: what it is, and how much. */
-function labelInGutter(ctx: CanvasRenderingContext2D, label: string, x: number, y: number, ratio: number): void {
+export function labelInGutter(
+  ctx: CanvasRenderingContext2D,
+  label: string,
+  x: number,
+  y: number,
+  ratio: number,
+): void {
   const [what = "", ...amount] = label.split(" ");
+  ctx.font = FONT.replace("11px", `${11 * ratio}px`);
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   ctx.fillStyle = color("--soft");

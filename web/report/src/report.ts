@@ -4,7 +4,8 @@ import "uplot/dist/uPlot.min.css";
 import "./report.css";
 import { read } from "./data";
 import { controls, legend } from "./legend";
-import { type Drawn, lanePanel, linePanel } from "./panels";
+import { bandPanel, kleinrockPanel } from "./model-panels";
+import { curvePanel, type Drawn, lanePanel, linePanel } from "./panels";
 import { onThemeChange } from "./theme";
 import { TimeAxis } from "./time-axis";
 
@@ -20,8 +21,20 @@ function main(): void {
   head.className = "bar";
   head.append(flows, bar);
   host.append(head);
-  for (const panel of report.panels) drawn.push(linePanel(panel, report, axis, host, setTime));
-  if (report.events.length) drawn.push(lanePanel(report, axis, host, setTime));
+  const follow: ((time: number | null) => void)[] = [setTime];
+  const onTime = (time: number | null) => follow.forEach((one) => one(time));
+  report.panels.forEach((panel, i) => {
+    const made = panel.views[0]?.curves.length ? curvePanel : linePanel;
+    drawn.push(made(panel, report, axis, host, onTime));
+    // The states stand beneath the throughput that they explain.
+    if (i === 0 && report.bands) drawn.push(bandPanel(report.bands, report, axis, host, onTime));
+  });
+  if (report.events.length) drawn.push(lanePanel(report, axis, host, onTime));
+  if (report.kleinrock) {
+    const plot = kleinrockPanel(report.kleinrock, report, axis, host);
+    drawn.push(plot);
+    follow.push(plot.follow);
+  }
 
   let width = host.clientWidth;
   new ResizeObserver(() => {

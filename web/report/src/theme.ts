@@ -1,6 +1,6 @@
 // Colours of the canvas, from the same custom properties as the page's.
 
-import type { Group } from "./data";
+import type { Group, State } from "./data";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let printing = false;
@@ -13,6 +13,10 @@ export function color(name: string): string {
 export function groupColor(group: Group | undefined): string {
   if (!group) return color("--queue");
   return dark.matches && !printing ? group.dark : group.light;
+}
+
+export function stateColor(state: State): string {
+  return dark.matches && !printing ? state.dark : state.light;
 }
 
 export const FONT = '11px "Segoe UI", -apple-system, "Helvetica Neue", Roboto, "Liberation Sans", Arial, sans-serif';

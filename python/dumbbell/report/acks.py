@@ -1,0 +1,90 @@
+"""The `acks` table flow by flow, and why it is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
+
+import polars as pl
+
+from dumbbell.records import Run
+from dumbbell.report.model import Group
+
+MOST_FLOWS: Final = 12
+"""With more, curves of ACKs would bury one another; the timed samples are drawn."""
+COLUMNS: Final = (
+    "time_ns",
+    "socket",
+    "moment",
+    "cwnd_packets",
+    "ssthresh_packets",
+    "snd_mss_bytes",
+    "srtt_us",
+    "rtt_us",
+    "min_rtt_us",
+    "bytes_in_flight",
+    "delivery_rate_bps",
+    "lost_total_packets",
+    "retransmitted_segments",
+    "snd_una_bytes",
+    "snd_nxt_bytes",
+    "bbr_state",
+    "bbr_bw_bps",
+    "bbr_bw_lo_bps",
+    "bbr_bw_hi_bps",
+    "bbr_min_rtt_us",
+    "bbr_pacing_gain",
+    "bbr_inflight_lo_packets",
+    "bbr_inflight_hi_packets",
+)
+
+
+@dataclass(frozen=True)
+class Acks:
+    """One socket of one flow, an ACK per row, in the order of time."""
+
+    flow: str
+    group: int
+    rows: pl.DataFrame
+    sockets: int
+    """How many the flow has; `rows` are of the one that delivered most."""
+
+    @property
+    def n(self) -> int:
+        """How many ACKs."""
+        return self.rows.height
+
+
+def each(run: Run, groups: Sequence[Group], most: int = MOST_FLOWS) -> Iterator[Acks]:
+    """The ACKs of at most `most` flows, of each group in turn, one flow in memory at a time."""
+    table = run.scan("acks")
+    counts = dict(table.group_by(pl.col("flow").cast(pl.String)).agg(pl.col("socket").n_unique()).collect().iter_rows())
+    queues = [[(flow, index) for flow in group.flows if flow in counts] for index, group in enumerate(groups)]
+    in_turn = [one for turn in zip_longest(*queues) for one in turn if one is not None]
+    for flow, group in sorted(in_turn[:most], key=lambda one: one[1]):
+        rows = table.filter(pl.col("flow").cast(pl.String) == flow).select(COLUMNS).collect()
+        if counts[flow] > 1:
+            busiest = rows.group_by("socket").agg(pl.col("snd_una_bytes").max()).sort("snd_una_bytes", "socket")
+            rows = rows.filter(pl.col("socket") == busiest["socket"][-1])
+        yield Acks(flow, group, _one_moment(rows).sort("time_ns", maintain_order=True), counts[flow])
+
+
+def _one_moment(rows: pl.DataFrame) -> pl.DataFrame:
+    """Each ACK once: where both are recorded, what it led to, and not what was before."""
+    moment = pl.col("moment").cast(pl.String)
+    if rows.select((moment == "after").any()).item():
+        return rows.filter(moment != "before")
+    return rows
+
+
+def absent(run: Run) -> str | None:
+    """Why there are no ACKs, as a sentence; `None` if there are, or if the run is older than the table."""
+    if run.has("acks"):
+        return None
+    told = (run.manifest.get("lab") or {}).get("acks")
+    if not isinstance(told, dict) or told.get("recorded"):
+        return None
+    why = str(told.get("why") or "no reason is recorded").rstrip(".")
+    return f"ACKs were not recorded: {why}. Curves are drawn from the timed samples."

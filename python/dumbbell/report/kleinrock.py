@@ -1,0 +1,176 @@
+"""Delivery rate and RTT against data in flight, ACK by ACK: how close to the best point a flow works."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from dumbbell.records import Run
+from dumbbell.report import states, words
+from dumbbell.report.acks import Acks
+from dumbbell.report.facts import Facts, buffer_bytes
+from dumbbell.report.flow_panels import Samples
+from dumbbell.report.model import Bands, Cloud, Kleinrock, Limit
+
+POINTS: Final = 24_000
+"""Of all flows."""
+_MOST_POINTS: Final = 6_000
+"""Of one flow."""
+_CELLS: Final = (160, 80, 80)
+"""In which points lie on one another: of data in flight, rate, and RTT."""
+_ETHERNET, _TCP = 14, 32
+_MOST_LIMITS: Final = 3
+
+_Floats = npt.NDArray[np.float64]
+
+
+@dataclass
+class Clouds:
+    """Gathers the points of each flow."""
+
+    n_flows: int
+    found: list[Cloud] = field(default_factory=list)
+    n: int = 0
+    """How many rows they were drawn from."""
+    kept: int = 0
+    mss: int = 0
+    from_samples: bool = False
+
+    def add(self, acks: Acks) -> None:
+        """Those of one flow's ACKs."""
+        rows = acks.rows.select(
+            "time_ns",
+            "snd_mss_bytes",
+            inflight="bytes_in_flight",
+            rate="delivery_rate_bps",
+            rtt=pl.col("rtt_us") / 1e3,
+            state=states.of_rows(),
+        )
+        self._add(rows, acks.flow, acks.group)
+
+    def add_samples(self, samples: Samples) -> None:
+        """Those of all flows with one socket, where ACKs were not recorded."""
+        self.from_samples = True
+        group_of = {flow: index for index, group in enumerate(samples.groups) for flow in group.flows}
+        single = samples.rows.filter(pl.col("socket").n_unique().over("flow") == 1)
+        rows = single.select(
+            "time_ns",
+            "flow",
+            "snd_mss_bytes",
+            inflight="bytes_in_flight",
+            rate="delivery_rate_bps",
+            rtt=pl.col("srtt_us") / 1e3,
+            state=pl.lit(None, pl.Int8),
+        )
+        for (flow,), part in rows.partition_by("flow", as_dict=True, maintain_order=True).items():
+            self._add(part.drop("flow"), str(flow), group_of[str(flow)])
+
+    def _add(self, rows: pl.DataFrame, flow: str, group: int) -> None:
+        rows = rows.filter(pl.col("inflight") > 0, pl.col("rate").is_not_null())
+        if rows.is_empty():
+            return
+        self.mss = max(self.mss, int(rows["snd_mss_bytes"].max() or 0))  # type: ignore[arg-type]
+        kept = rows[_spread(rows, min(_MOST_POINTS, POINTS // self.n_flows))]
+        self.n, self.kept = self.n + rows.height, self.kept + kept.height
+        self.found.append(
+            Cloud(
+                flow,
+                group,
+                kept["time_ns"] / 1e9,
+                kept["inflight"].cast(pl.Float64),
+                kept["rate"].cast(pl.Float64),
+                kept["rtt"],
+                kept["state"],
+            )
+        )
+
+
+def _spread(rows: pl.DataFrame, most: int) -> pl.Series:
+    """Indices of at most `most` rows: all that lie alone, and an even share of those that lie on one another."""
+    if rows.height <= most:
+        return pl.int_range(rows.height, eager=True)
+    columns = [rows[name].cast(pl.Float64).fill_null(0).to_numpy() for name in ("inflight", "rate", "rtt")]
+    cell = np.zeros(rows.height, dtype=np.int64)
+    for values, cells in zip(columns, _CELLS, strict=True):
+        step = max(float(np.percentile(values, 99.9)), 1e-9) / cells
+        cell = cell * (2 * cells) + np.minimum(values // step, 2 * cells - 1).astype(np.int64)
+    shuffled = np.random.default_rng(0).permutation(rows.height)
+    order = shuffled[np.argsort(cell[shuffled], kind="stable")]
+    first = np.concatenate(([True], np.diff(cell[order]) != 0))
+    start = np.flatnonzero(first)
+    rank = np.arange(rows.height) - np.repeat(start, np.diff(np.append(start, rows.height)))
+    counts = np.bincount(rank)
+    each = max(1, int(np.searchsorted(np.cumsum(counts), most, side="right")))
+    return pl.Series(np.sort(order[rank < each][:most] if each > 1 else order[first][:most]))
+
+
+def kleinrock(run: Run, known: Facts, clouds: Clouds, bands: Bands | None, left_out: Sequence[str]) -> Kleinrock | None:
+    """The plot; `None` if there is no point."""
+    if not clouds.found:
+        return None
+    inflight = np.concatenate([cloud.inflight_bytes.to_numpy() for cloud in clouds.found])
+    rate = np.concatenate([cloud.rate_bps.to_numpy() for cloud in clouds.found])
+    rtt = np.concatenate([cloud.rtt_ms.drop_nulls().to_numpy() for cloud in clouds.found])
+    right, top_rate, top_rtt = (float(np.percentile(x, 99.9)) if len(x) else 1.0 for x in (inflight, rate, rtt))
+    bottom_rtt = 0.0
+    note = f"One point per {'sample' if clouds.from_samples else 'ACK'}"
+    thinned = (
+        f", {clouds.kept:,} of {clouds.n:,}: fewer where they lie on one another" if clouds.kept < clouds.n else ""
+    )
+    note += f"{thinned}." + (" RTT: smoothed." if clouds.from_samples else "")
+    bdp = full = None
+    rate_limits: list[Limit] = []
+    rtt_limits: list[Limit] = []
+    link = known.bottleneck
+    if link is not None and known.is_constant and known.base_rtts_s:
+        headers = _ETHERNET + _TCP + (40 if _is_ipv6(run) else 20) + int(link.get("overhead_bytes") or 0)
+        share = clouds.mss / (clouds.mss + headers)
+        capacity = link["rate_bps"] * share
+        bdp = capacity * known.base_rtts_s[-1] / 8
+        room = buffer_bytes(link)
+        full = None if room is None else bdp + room * share
+        right = max(right, 1.3 * bdp, full if full is not None and full < 2 * right else 0)
+        if full is not None and full > 1.06 * right:
+            note += f" The buffer is full far to the right, at {full / bdp:.3g} BDP."
+            full = None
+        top_rate = max(min(top_rate, 2 * capacity), 1.12 * capacity)
+        top_rtt = max(top_rtt, 8e3 * right / capacity)
+        bottom_rtt = max(0.0, known.base_rtts_s[0] * 1e3 - 0.16 * (top_rtt - known.base_rtts_s[0] * 1e3))
+        for base in known.base_rtts_s[-_MOST_LIMITS:]:
+            knee = capacity * base / 8
+            rate_limits.append(Limit(f"capacity {words.rate(capacity)}", (0, knee, 9 * right), (0, capacity, capacity)))
+            slope = (base * 1e3, base * 1e3, 9 * right * 8e3 / capacity)
+            rtt_limits.append(Limit(f"base {words.seconds(base)}", (0, knee, 9 * right), slope))
+        note += " Lines: no flow is above the capacity (of payload) or in flight / base RTT, nor below the base RTT or in flight / capacity. One that shares the link is farther from them."
+    else:
+        note += " No limits are drawn: the capacity changes." if link is not None else " No link limits the rate."
+    if left_out:
+        note += f" Not drawn: {words.count(len(left_out), 'more flow')}."
+    return Kleinrock(
+        tuple(_numbered(cloud, bands) for cloud in clouds.found),
+        bdp,
+        full,
+        tuple(rate_limits),
+        tuple(rtt_limits),
+        1.04 * top_rate,
+        1.04 * top_rtt,
+        bottom_rtt,
+        1.04 * right,
+        note,
+    )
+
+
+def _numbered(cloud: Cloud, bands: Bands | None) -> Cloud:
+    """With states as indices into those of `bands`."""
+    keys = [] if bands is None else [state.key for state in bands.states]
+    to = {states.INDEX[key]: index for index, key in enumerate(keys)}
+    return replace(cloud, state=cloud.state.replace_strict(to, default=None, return_dtype=pl.UInt8))
+
+
+def _is_ipv6(run: Run) -> bool:
+    return any(":" in str(node.get("address", "")) for node in run.plan["nodes"] if isinstance(node, dict))
