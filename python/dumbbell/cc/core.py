@@ -101,9 +101,8 @@ def can_load() -> dict[str, Any]:
 
 def why_not(told: Mapping[str, Any]) -> str:
     """Why this process may not load any, from what `can_load` tells."""
-    if told["missing"]:
-        return f"it lacks {' and '.join(told['missing'])}"
-    return str((told["failure"] or {}).get("why") or "the kernel does not say why")
+    why = (told["failure"] or {}).get("why") or f"this process lacks {' and '.join(told['missing'])}"
+    return str(why)
 
 
 def _ask(function: str, *arguments: Any) -> Any:

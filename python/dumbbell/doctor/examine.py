@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from dumbbell.doctor import machine, network
+from dumbbell.doctor import bpf, machine, network
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.records.manifest import core_version
 
@@ -26,7 +26,7 @@ def examine() -> list[Finding]:
         machine.load(),
         machine.clocksource(),
         machine.scheduler_statistics(),
-        machine.bpf(),
+        *bpf.examine(),
         *machine.tools(),
     ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from dumbbell.doctor.finding import Finding, Level
@@ -22,16 +21,20 @@ def kernel(release: str | None = None) -> Finding:
     if os.uname().sysname != "Linux":
         return Finding("kernel", Level.MISSING, os.uname().sysname, "run dumbbell in a Linux virtual machine")
     release = release or os.uname().release
-    numbers = tuple(int(part) for part in release.split("-")[0].split(".")[:2] if part.isdigit())
-    if numbers < SLICES_SINCE:
+    if release_of(release) < SLICES_SINCE:
         detail = f"Linux {release}: before 6.12, an ordinary user's emulator may be kept waiting by other programs"
         return Finding("kernel", Level.WARN, detail, "run as root, or on an otherwise idle machine; the verdict tells")
     return Finding("kernel", Level.OK, f"Linux {release}")
 
 
+def release_of(text: str) -> tuple[int, ...]:
+    """`6.18.44-fc` as (6, 18)."""
+    return tuple(int(part) for part in text.split("-")[0].split(".")[:2] if part.isdigit())
+
+
 def priority(capabilities: int | None = None) -> Finding:
     """Who may raise priorities may raise the emulator's."""
-    if _has(_CAP_SYS_NICE, capabilities):
+    if has(_CAP_SYS_NICE, capabilities):
         return Finding("priority", Level.OK, "the highest for the emulator (CAP_SYS_NICE)")
     return Finding("priority", Level.OK, "the normal one (no CAP_SYS_NICE), so keep the machine idle")
 
@@ -72,15 +75,6 @@ def scheduler_statistics() -> Finding:
     return Finding("scheduler statistics", Level.OK, "available")
 
 
-def bpf(capabilities: int | None = None) -> Finding:
-    """Not needed for anything yet that dumbbell does; told because congestion controls can come as BPF programs."""
-    if not Path("/sys/kernel/btf/vmlinux").exists():
-        return Finding("BPF", Level.OK, "this kernel has no type information (BTF), so no BPF congestion controls")
-    if _has(_CAP_BPF, capabilities) or _has(_CAP_SYS_ADMIN, capabilities):
-        return Finding("BPF", Level.OK, "type information (BTF) and the right to load programs")
-    return Finding("BPF", Level.OK, "type information (BTF); loading programs needs CAP_BPF")
-
-
 def tools() -> Iterator[Finding]:
     """Programs that some scenarios use."""
     for program, purpose in (("iperf3", "scenarios that run it as a flow"),):
@@ -93,12 +87,10 @@ def tools() -> Iterator[Finding]:
 
 
 # From linux/capability.h.
-_CAP_SYS_ADMIN: Final = 21
 _CAP_SYS_NICE: Final = 23
-_CAP_BPF: Final = 39
 
 
-def _has(capability: int, capabilities: int | None = None) -> bool:
+def has(capability: int, capabilities: int | None = None) -> bool:
     """Whether this process, or one with the bits `capabilities`, has one: root in a container may lack it."""
     return bool((_effective() if capabilities is None else capabilities) >> capability & 1)
 

@@ -108,9 +108,11 @@ def _compose(target: RunDirectory, manifest: Mapping[str, Any], wall_s: float) -
     from dumbbell.records.compose import compose
     from dumbbell.records.run import Run
 
-    written = [read_json(target.path / f"{name}.json") for name in ("emulator", "traffic", "lab")]
+    plan, *written = (read_json(target.path / f"{name}.json") for name in ("plan", "emulator", "traffic", "lab"))
     compose(Run(target.path, incomplete=True), attempts(target.root, target.stem))
-    write_json(target.path / "manifest.json", manifests.at_end(manifest, wall_s, *written) | {"status": "complete"})
+    write_json(
+        target.path / "manifest.json", manifests.at_end(manifest, plan, wall_s, *written) | {"status": "complete"}
+    )
 
 
 def _uncomposed(error: Exception) -> RunFailed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.cc.parameters import written
 from dumbbell.plan import words
 from dumbbell.plan.expand import Plan
 from dumbbell.plan.paths import base_rtt_ns, path, transparent_links
@@ -22,7 +23,15 @@ class Table:
 
 def tables(plan: Plan, rtt_ns: int) -> list[Table]:
     """All of a plan; `rtt_ns` is the largest base RTT, by which BDPs are reckoned."""
-    return [_run(plan), _links(plan, rtt_ns), *_events(plan, rtt_ns), _flows(plan), _hosts(plan), _sysctls(plan)]
+    return [
+        _run(plan),
+        _links(plan, rtt_ns),
+        *_events(plan, rtt_ns),
+        _flows(plan),
+        *_algorithms(plan),
+        _hosts(plan),
+        _sysctls(plan),
+    ]
 
 
 def _run(plan: Plan) -> Table:
@@ -32,6 +41,7 @@ def _run(plan: Plan) -> Table:
         ["seed", str(plan["seed"])],
         ["record.sample_interval", str(Time(record["sample_interval_ns"]))],
         ["record.packets", _yes(record["packets"])],
+        ["record.acks", record["acks"]],
         ["emulate.ring", str(Size(emulate["ring_bytes"]))],
         ["emulate.spin", str(Time(emulate["spin_ns"]))],
         ["emulate.arena", str(Size(emulate["arena_bytes"]))],
@@ -96,12 +106,34 @@ def _flows(plan: Plan) -> Table:
 def _sends(workload: dict[str, Any]) -> str:
     if workload["kind"] == "command":
         server = workload["server_command"]
-        return f"{workload['command']}" + (f" (server: {server})" if server else "")
+        cc = f" ({{cc}}: {workload['cc']})" if workload["cc"] else ""
+        return f"{workload['command']}" + (f" (server: {server})" if server else "") + cc
     amount = "" if workload["bytes"] is None else f", {Size(workload['bytes'])}"
     if workload["kind"] == "udp":
         ecn = "" if workload["ecn"] == "not-ect" else f", {workload['ecn']}"
         return f"UDP, {Rate(workload['rate_bps'])}, {workload['payload_bytes']} B each{amount}{ecn}"
     return f"TCP, {workload['cc']}{amount}{', ECN' if workload['ecn'] else ''}"
+
+
+def _algorithms(plan: Plan) -> list[Table]:
+    """Congestion controls that are not the kernel's own under their own names, if there are any."""
+    rows = []
+    for algorithm in plan["algorithms"]:
+        parameters = ", ".join(f"{name} = {written(value)}" for name, value in algorithm["parameters"].items())
+        sha256 = algorithm["sha256"]
+        rows.append([algorithm["label"], _source(algorithm["source"]), parameters or "defaults", (sha256 or "-")[:12]])
+    return [Table("Congestion controls", ["cc", "source", "parameters", "SHA-256"], rows)] if rows else []
+
+
+def _source(source: dict[str, Any]) -> str:
+    match source:
+        case {"kind": "bundled", "name": name}:
+            return f"{name} of dumbbell"
+        case {"kind": "object", "path": path}:
+            return str(path)
+        case {"kind": "kernel", "name": name}:
+            return f"the kernel's {name}"
+    raise ValueError(f"unknown source {source}")
 
 
 def _hosts(plan: Plan) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -41,14 +41,15 @@ def at_start(name: str, run_id: str, engine: str, source: str | None, overrides:
     }
 
 
-def at_end(manifest: Json, wall_s: float, emulator: Json, traffic: Json, lab: Json) -> dict[str, Any]:
-    """The manifest of a run that ended, from what its processes wrote."""
+def at_end(manifest: Json, plan: Json, wall_s: float, emulator: Json, traffic: Json, lab: Json) -> dict[str, Any]:
+    """The manifest of a run that ended, from its plan and what its processes wrote."""
     return {
         **manifest,
         "wall_s": wall_s,
         "lab": {key: lab[key] for key in ("rootless", "build_ms", "sysctls", "offloads", "cpu")},
         "scheduling": emulator["scheduling"],
         "path": emulator["path"],
+        "algorithms": list(_algorithms(plan, lab)),
         "cost": {
             "unit": "share of one core",
             "emulator": _share(emulator["cpu_s"], emulator["wall_s"]),
@@ -57,6 +58,23 @@ def at_end(manifest: Json, wall_s: float, emulator: Json, traffic: Json, lab: Js
             "logging": _share(emulator["writer"]["cpu_s"] + traffic["writer"]["cpu_s"], emulator["wall_s"]),
         },
     }
+
+
+def _algorithms(plan: Json, lab: Json) -> Iterator[dict[str, Any]]:
+    """Congestion controls that are not the kernel's own under their own names: what each really was."""
+    found = {fact["label"]: fact for fact in lab.get("algorithms", ())}
+    for planned in plan.get("algorithms", ()):
+        fact = found.get(planned["label"], {})
+        yield {
+            "label": planned["label"],
+            "source": planned["source"],
+            "parameters": planned["parameters"],
+            "source_sha256": planned["sha256"],
+            "registered": fact.get("registered"),
+            "object_sha256": fact.get("sha256"),
+            "variant": fact.get("variant"),
+            "loaded": fact.get("loaded"),
+        }
 
 
 def tool_version() -> str:

@@ -1,0 +1,89 @@
+"""Congestion controls that are BPF programs: what this machine lacks of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from dumbbell.cc import core
+from dumbbell.cc.bundled import BUNDLED
+from dumbbell.doctor.finding import Finding, Level
+from dumbbell.doctor.machine import has, release_of
+from dumbbell.errors import RunFailed
+from dumbbell.records.machine import read_line
+
+SINCE: Final = (6, 4)
+"""Linux from which on a BPF congestion control goes with the process that loaded it (links of struct_ops)."""
+TYPES: Final = Path("/sys/kernel/btf/vmlinux")
+"""The kernel's own type information."""
+
+# From linux/capability.h.
+_CAP_SYS_ADMIN: Final = 21
+_CAP_PERFMON: Final = 38
+_CAP_BPF: Final = 39
+
+
+def examine() -> Iterator[Finding]:
+    """All of it, in the order in which loading one would stumble."""
+    kernel_finding = kernel()
+    yield kernel_finding
+    if kernel_finding.level is Level.OK:
+        yield privileges()
+        yield jit()
+    yield compiler()
+    yield from loaded()
+
+
+def kernel(release: str | None = None, types: Path = TYPES) -> Finding:
+    """Whether it knows them at all."""
+    release = release or os.uname().release
+    names = ", ".join(BUNDLED)
+    if release_of(release) < SINCE:
+        why = f"Linux {release}: {names} need 6.4 or later"
+        return Finding("BPF congestion controls", Level.WARN, why, "use a newer kernel; other algorithms work here")
+    if not types.exists():
+        why = f"{names} need the kernel's type information, and there is no {types}"
+        fix = "use your distribution's standard kernel, or one with CONFIG_DEBUG_INFO_BTF"
+        return Finding("BPF congestion controls", Level.WARN, why, fix)
+    return Finding("BPF congestion controls", Level.OK, f"Linux {release} with type information (BTF)")
+
+
+def privileges(capabilities: int | None = None) -> Finding:
+    """Whether this user may load them."""
+    if has(_CAP_SYS_ADMIN, capabilities) or (has(_CAP_BPF, capabilities) and has(_CAP_PERFMON, capabilities)):
+        return Finding("BPF privileges", Level.OK, "this user may load congestion controls, and record every ACK")
+    why = "this user may not load congestion controls, nor record every ACK (CAP_BPF and CAP_PERFMON)"
+    fix = "run as root; or load one once, and every user's runs can use it: sudo dumbbell cc load bbr3"
+    return Finding("BPF privileges", Level.WARN, why, fix)
+
+
+def jit(enabled: str | None = None) -> Finding:
+    """Whether programs become machine code."""
+    enabled = enabled or read_line("/proc/sys/net/core/bpf_jit_enable")
+    if enabled == "0":
+        why = "off: the kernel interprets BPF programs, which takes several times as long"
+        return Finding("BPF compiler of the kernel", Level.WARN, why, "sudo sysctl -w net.core.bpf_jit_enable=1")
+    return Finding("BPF compiler of the kernel", Level.OK, "on" if enabled else "on, or not told to this user")
+
+
+def compiler(path: str | None = None) -> Finding:
+    """Needed for the user's own only: those that come with dumbbell are compiled."""
+    path = path or shutil.which(os.environ.get("CLANG", "clang"))
+    if path:
+        return Finding("clang", Level.OK, path)
+    why = 'not installed; needed only for congestion controls of your own, cc = { bpf = "my_cc.bpf.c" }'
+    return Finding("clang", Level.WARN, why, "sudo apt-get install clang")
+
+
+def loaded() -> Iterator[Finding]:
+    """What is loaded to stay."""
+    try:
+        stay = core.registered()["stay"]
+    except RunFailed:
+        return
+    if stay:
+        names = ", ".join(f"{one['label']} ({one['name']})" for one in stay)
+        yield Finding("loaded to stay", Level.OK, f"{names}; dumbbell cc unload takes them away")
