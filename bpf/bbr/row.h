@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* BBR's part of a row of the per-ACK table. */
+#ifndef BBR_ROW_H
+#define BBR_ROW_H
+
+#include <dumbbell/ack.h>
+
+#include "core.h"
+
+static inline __u8 bbr_row_state(const struct bbr *bbr)
+{
+	switch (bbr->state) {
+	case BBR_STARTUP:
+		return DB_BBR_STARTUP;
+	case BBR_DRAIN:
+		return DB_BBR_DRAIN;
+	case BBR_PROBE_BW_DOWN:
+		return DB_BBR_PROBE_BW_DOWN;
+	case BBR_PROBE_BW_CRUISE:
+		return DB_BBR_PROBE_BW_CRUISE;
+	case BBR_PROBE_BW_REFILL:
+		return DB_BBR_PROBE_BW_REFILL;
+	case BBR_PROBE_BW_UP:
+		return DB_BBR_PROBE_BW_UP;
+	default:
+		return DB_BBR_PROBE_RTT;
+	}
+}
+
+static inline void bbr_emit_row(struct sock *sk, const struct bbr *bbr, const struct bbr_ack *ack)
+{
+	struct db_ack *row = db_ack_begin(sk, DB_ACK_AFTER);
+
+	if (!row)
+		return;
+	row->rtt_us = ack->rtt_us < 0 ? DB_NONE : bbr_saturate(ack->rtt_us);
+	row->bbr_state = bbr_row_state(bbr);
+	row->bbr_ack_phase = DB_BBR_ACKS_INIT + bbr->ack_phase;
+	/* BBR_INF_BW and BBR_INF become DB_NONE. */
+	row->bbr_bw = bbr_saturate(bbr_bw(bbr));
+	row->bbr_bw_lo = bbr_saturate(bbr->bw_lo);
+	row->bbr_bw_hi = bbr_saturate(bbr->bw_hi);
+	row->bbr_min_rtt_us = bbr->min_rtt_us;
+	row->bbr_inflight_lo = bbr->inflight_lo;
+	row->bbr_inflight_hi = bbr->inflight_hi;
+	row->bbr_round = bbr->round;
+	row->bbr_cycle = bbr->cycle;
+	row->bbr_pacing_gain = bbr->pacing_gain;
+	row->bbr_cwnd_gain = bbr->cwnd_gain;
+	db_ack_submit(row);
+}
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* What BBR wants to know of the transport and mainline Linux doesn't tell, rebuilt from what it does tell: what was in
+ * flight and had been lost when a packet was sent, losses that a timer marks, and losses that a tail loss probe repaired. */
+#ifndef BBR_TRANSPORT_H
+#define BBR_TRANSPORT_H
+
+#include "core.h"
+#include "history.h"
+
+/* All that is kept of a flow. */
+struct bbr_flow {
+	struct bbr bbr;
+	__u32 delivered;	/* tp->delivered after the last ACK, */
+	__u32 delivered_ce;	/* tp->delivered_ce, */
+	__u32 tlp_high_seq;	/* tp->tlp_high_seq, */
+	__u32 lost;		/* and tp->lost when it was looked at last. */
+	__u32 loss_delivered;	/* tp->delivered when tp->lost had last grown. */
+	bool has_lost;		/* It has. */
+	bool is_cwr_new;	/* State CWR was entered since the last ACK was processed. */
+	bool is_tlp_acked;	/* A tail loss probe's repair was ACKed since. */
+	struct history history;
+};
+
+_Static_assert(sizeof(struct bbr_flow) < 16384, "kernels before 6.9 allow 20 KB a socket by default");
+
+static inline void bbr_begin_transport(const struct tcp_sock *tp, struct bbr_flow *flow)
+{
+	flow->delivered = tp->delivered;
+	flow->delivered_ce = tp->delivered_ce;
+	flow->tlp_high_seq = tp->tlp_high_seq;
+	flow->lost = tp->lost;
+	flow->has_lost = false;
+	flow->is_cwr_new = false;
+	flow->is_tlp_acked = false;
+	history_clear(&flow->history);
+}
+
+/* The first of the packets that were marked lost and wait for their retransmission; how many were marked at once. */
+static inline bool bbr_find_lost_packet(const struct tcp_sock *tp, struct bbr_flow *flow, __u32 marked,
+					struct bbr_lost_packet *packet)
+{
+	const struct tcp_skb_cb *cb = tcp_first_lost(tp);
+	__u32 threshold, segments, lost;
+	struct history_entry sent;
+
+	if (!cb || !history_find(&flow->history, cb->tx.delivered, cb->end_seq, tp->mss_cache, &sent))
+		return false;
+	/* Each packet is judged as it is marked, with what had been lost by then. Of those that are marked at once only the
+	 * first is known; the others were sent with it. So the first one is judged, a train of segments; if it was not too
+	 * many, then the segment that is, if there is one. */
+	segments = min((__u32)cb->tcp_gso_segs, marked);
+	segments = max(segments, 1U);
+	lost = flow->lost - sent.lost;
+	threshold = bbr_scale(sent.inflight, params.loss_threshold);
+	packet->segments = segments;
+	packet->lost = lost - (marked - segments);
+	if (packet->lost <= (__s32)threshold && lost > threshold) {
+		packet->segments = 1;
+		packet->lost = threshold + 1;
+	}
+	packet->tx_in_flight = sent.inflight;
+	packet->is_app_limited = BPF_CORE_READ_BITFIELD(cb, tx.is_app_limited);
+	packet->was_sacked = false;
+	return true;
+}
+
+/* Takes note of packets that were marked lost since the last look, by an ACK or by a timer. To be called before the state
+ * of recovery changes and whenever an ACK has been processed. */
+static inline void bbr_take_losses(const struct sock *sk, struct bbr_flow *flow)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct bbr_lost_packet packet;
+	__u32 lost = tp->lost;
+	__u32 marked = lost - flow->lost;
+
+	if (!marked)
+		return;
+	flow->lost = lost;
+	flow->loss_delivered = tp->delivered;
+	flow->has_lost = true;
+	if (flow->bbr.is_sampling && bbr_find_lost_packet(tp, flow, marked, &packet))
+		bbr_packet_lost(sk, &flow->bbr, &packet);
+	else
+		bbr_note_loss(tp, &flow->bbr);
+}
+
+/* The state of recovery is about to change. A tail loss probe that repaired a loss makes the stack enter CWR and leave it
+ * again at once, while it processes one ACK; ECN and local congestion, which lead to CWR too, make it stay for a round. */
+static inline void bbr_take_ca_state(const struct sock *sk, struct bbr_flow *flow, __u8 new_state)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	bool is_cwr = ca_state(sk) == TCP_CA_CWR;
+
+	bbr_take_losses(sk, flow);
+	if (new_state == TCP_CA_CWR) {
+		flow->is_cwr_new = true;
+	} else if (is_cwr && flow->is_cwr_new && new_state < TCP_CA_CWR && tlp_retrans(tp)) {
+		flow->is_cwr_new = false;
+		flow->is_tlp_acked = true;
+		if (BBR_VERSION == 3)
+			bbr_loss_repaired_by_tlp(sk, &flow->bbr, tp->app_limited);
+	}
+}
+
+/* Does this ACK acknowledge the sequence of a tail loss probe's retransmission? */
+static inline bool bbr_take_tlp_ack(const struct tcp_sock *tp, struct bbr_flow *flow)
+{
+	__u32 high_seq = tp->tlp_high_seq;
+	bool is_pending = high_seq && !before(tp->snd_una, high_seq);
+	bool is_resolved = flow->tlp_high_seq && !high_seq;
+	bool is_acked = flow->is_tlp_acked || ((is_pending || is_resolved) && tlp_retrans(tp));
+
+	flow->tlp_high_seq = high_seq;
+	flow->is_tlp_acked = false;
+	flow->is_cwr_new = false;
+	return is_acked;
+}
+
+/* The state when the newest packet that was ACKed was sent. The search is left out where nothing hangs on it: nothing was
+ * lost since then, and no bound of what is in flight is known. */
+static inline void bbr_find_sent(const struct tcp_sock *tp, struct bbr_flow *flow, const struct rate_sample *rs,
+				 struct bbr_ack *ack)
+{
+	bool may_have_lost = flow->has_lost && !after(ack->prior_delivered, flow->loss_delivered);
+	struct history_entry sent;
+
+	ack->tx_in_flight = 0;
+	ack->lost = 0;
+	if (!may_have_lost && flow->bbr.inflight_hi == BBR_INF)
+		return;
+	if (ack->delivered < 0 || !history_find(&flow->history, ack->prior_delivered, rs->last_end_seq, tp->mss_cache, &sent))
+		return;
+	ack->tx_in_flight = sent.inflight;
+	ack->lost = tp->lost - sent.lost;
+}
+
+/* An ACK was processed: what it tells. */
+static inline void bbr_take_ack(const struct sock *sk, struct bbr_flow *flow, const struct rate_sample *rs, bool is_ece,
+				struct bbr_ack *ack)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	__u32 delivered = tp->delivered;
+	__u32 delivered_ce = tp->delivered_ce;
+
+	ack->interval_us = rs->interval_us;
+	ack->rtt_us = rs->rtt_us;
+	ack->prior_delivered = rs->prior_delivered;
+	ack->delivered = rs->delivered;
+	ack->delivered_ce = rs->delivered_ce;
+	ack->newly_lost = rs->losses;
+	ack->newly_acked = rs->acked_sacked;
+	ack->prior_in_flight = rs->prior_in_flight;
+	ack->is_app_limited = rs->is_app_limited;
+	ack->is_ack_delayed = rs->is_ack_delayed;
+	ack->bw = bbr_delivery_rate(ack->delivered, ack->interval_us);
+	if (delivered != flow->delivered)
+		history_push(&flow->history, flow->delivered, tp->lost - ack->newly_lost, ack->prior_in_flight, tp->snd_nxt,
+			     tp->snd_cwnd);
+	bbr_take_losses(sk, flow);
+	bbr_find_sent(tp, flow, rs, ack);
+	ack->is_of_tlp = bbr_take_tlp_ack(tp, flow);
+	/* Kernels before 6.10 don't tell of ECE here, but count it. */
+	ack->is_ece = is_ece || delivered_ce != flow->delivered_ce;
+	flow->delivered = delivered;
+	flow->delivered_ce = delivered_ce;
+}
+
+#endif
