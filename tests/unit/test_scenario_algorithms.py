@@ -28,6 +28,7 @@ BBR3 = Parameters(
     (
         Parameter("beta_keep", 32, False, 180, "share of inflight_hi that is kept after loss, /256"),
         Parameter("undo", 1, False, True),
+        Parameter("ecn", 1, False, False),
         *(Parameter(f"other{i}", 32, False, i) for i in range(12)),
     )
 )
@@ -262,7 +263,7 @@ REFUSALS = {
     "a misspelt parameter": (
         '{ name = "bbr3", parameters = { beta_kep = 200 } }',
         "flows.0.cc.parameters.beta_kep = 200: bbr3 has no such parameter\n"
-        f"  expected one of beta_keep, undo, {', '.join(f'other{i}' for i in range(12))}\n"
+        f"  expected one of beta_keep, undo, ecn, {', '.join(f'other{i}' for i in range(12))}\n"
         "hint: did you mean beta_keep (u32, 180 by default): share of inflight_hi that is kept after loss, /256?",
     ),
     "an unknown parameter of a file": (
@@ -271,6 +272,12 @@ REFUSALS = {
         "  expected one of\n"
         "    step (u32, 2 by default): packets by which the window grows per RTT\n"
         "    gentle (bool, true by default): whether it halves at all",
+    ),
+    "marks that never come": (
+        '{ name = "bbr3", parameters = { ecn = true } }',
+        "flows.0.cc.parameters.ecn = true: bbr3 is to answer marks, but the flow does not negotiate ECN\n"
+        "  expected ecn = true on the flow, too\n"
+        "hint: add ecn = true",
     ),
     "a program that needs no name": (
         '"bbr3"\ncommand = "iperf3 -c {server}"',

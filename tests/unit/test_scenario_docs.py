@@ -33,7 +33,7 @@ def test_the_example_can_be_planned() -> None:
 
 
 def test_there_are_snippets() -> None:
-    assert len(SNIPPETS) == 7
+    assert len(SNIPPETS) == 8
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)

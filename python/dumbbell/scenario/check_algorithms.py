@@ -30,7 +30,12 @@ def _parameters(at: Key, algorithm: Algorithm) -> Iterator[Finding]:
 
 def _ecn(i: int, scenario: Scenario, algorithm: Algorithm) -> Iterator[Finding]:
     flow = scenario.flows[i]
-    if isinstance(flow, TcpFlow) and algorithm.needs_ecn and "ecn" in flow.model_fields_set and not flow.ecn:
+    if not isinstance(flow, TcpFlow):
+        return
+    if algorithm.bundled in ("bbr2", "bbr3") and algorithm.parameters.get("ecn") is True and not flow.ecn:
+        what = f"{algorithm} is to answer marks, but the flow does not negotiate ECN"
+        yield Finding(("flows", i, "cc", "parameters", "ecn"), what, "ecn = true on the flow, too", "add ecn = true")
+    if algorithm.needs_ecn and "ecn" in flow.model_fields_set and not flow.ecn:
         yield Finding(("flows", i, "ecn"), f"{algorithm} always negotiates ECN", "true", "leave ecn out")
 
 
