@@ -7,7 +7,6 @@ use libbpf_rs::Object;
 use libbpf_sys::{BPF_STATS_RUN_TIME, bpf_enable_stats, bpf_obj_get_info_by_fd, bpf_prog_info};
 use serde::Serialize;
 
-
 /// What the kernel has counted of a program, while it counted (`bpf_prog_info`).
 #[derive(Clone, Debug, Serialize)]
 pub struct ProgramStatistics {

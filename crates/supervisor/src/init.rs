@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use bpf::Session;
 use events::{Event, Failure, Process};
 use lab::{HostSpec, Lab};
 use plan::{EmulatePath, Plan};
@@ -35,16 +36,18 @@ struct LabReport {
     /// Over the run, of the whole machine.
     softnet_dropped: u64,
     cpu: Cpu,
+    /// What the kernel knows of the plan's `algorithms`, in the plan's order.
+    algorithms: Vec<bpf::Fact>,
 }
 
 /// Pid 1 of the lab. Returns its exit code.
-pub(crate) fn main(plan: &Plan, dir: &Path, rootless: bool, started: Instant) -> i32 {
+pub(crate) fn main(plan: &Plan, dir: &Path, algorithms: &Session, rootless: bool, started: Instant) -> i32 {
     // SAFETY: plain system calls. If the helper dies, so does the lab.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"db-init".as_ptr());
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
     }
-    match supervise(plan, dir, rootless, started) {
+    match supervise(plan, dir, algorithms, rootless, started) {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(error) => {
@@ -54,7 +57,7 @@ pub(crate) fn main(plan: &Plan, dir: &Path, rootless: bool, started: Instant) ->
     }
 }
 
-fn supervise(plan: &Plan, dir: &Path, rootless: bool, started: Instant) -> Result<bool> {
+fn supervise(plan: &Plan, dir: &Path, algorithms: &Session, rootless: bool, started: Instant) -> Result<bool> {
     let mounts = lab::sandbox::mounts()?;
     let spec = |(name, address, sysctl): (&str, _, &BTreeMap<String, String>)| HostSpec {
         sysctl: sysctl.clone(),
@@ -82,7 +85,7 @@ fn supervise(plan: &Plan, dir: &Path, rootless: bool, started: Instant) -> Resul
             let host = lab.hosts().iter().find(|host| host.name == name);
             host.map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))
         };
-        traffic::run(plan, &netns, dir, control, events).map(drop)
+        traffic::run(plan, &netns, algorithms.names(), dir, control, events).map(drop)
     })?;
     let well = Watch { emulator, traffic, stopping: None, failed: false }.watch(plan)?;
 
@@ -96,6 +99,7 @@ fn supervise(plan: &Plan, dir: &Path, rootless: bool, started: Instant) -> Resul
         interfaces: lab.counters()?,
         softnet_dropped,
         cpu,
+        algorithms: algorithms.facts()?,
     };
     let file = File::create(dir.join("lab.json")).context("creating lab.json")?;
     serde_json::to_writer_pretty(file, &report).context("writing lab.json")?;

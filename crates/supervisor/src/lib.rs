@@ -6,6 +6,9 @@
 //!      └ events <──────────────────────────── stdout: JSON lines
 //! ```
 //!
+//! Before it enters the lab, the helper loads the plan's congestion controls into the kernel: in there it may lack the right
+//! to. Their registrations live as long as the processes do.
+//!
 //! * The command dies: its end of the control pipe closes, init ends, and with pid 1 the kernel ends everything inside.
 //! * The helper dies: init is killed with it.
 //! * Init dies: the kernel kills the rest; the helper notices.
@@ -22,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use bpf::Session;
 use events::{Event, Failure, Process};
 use nix::sys::signal::{SigHandler, Signal};
 use nix::sys::wait::{WaitStatus, waitpid};
@@ -51,13 +55,14 @@ fn run(dir: &Path) -> Result<bool> {
     // The lab gets a /run of its own, and `dir` may lie below the old one: hold it by descriptor.
     let held = File::open(dir).with_context(|| format!("opening the run's directory {}", dir.display()))?;
     let dir = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+    let algorithms = Session::load(&plan, &dir, None)?;
     let started = Instant::now();
     let rootless = lab::sandbox::is_unprivileged();
     lab::sandbox::enter(rootless)?;
     // SAFETY: the sandbox has made sure that there is one thread; the child runs only our own code until it exits.
     match unsafe { fork() }.context("starting the lab's first process")? {
         ForkResult::Child => {
-            let code = init::main(&plan, &dir, rootless, started);
+            let code = init::main(&plan, &dir, &algorithms, rootless, started);
             // Not `exit`: what the interpreter registered to run at its end is the parent's to run.
             // SAFETY: ends the process.
             unsafe { libc::_exit(code) }

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use bpf::Names;
 use events::Failure;
 use nix::sys::epoll::EpollFlags;
 use nix::sys::signal::Signal;
@@ -29,6 +30,7 @@ pub struct CommandFlow {
     client: Option<Process>,
     server: Option<Process>,
     sockets: Diagnosed,
+    names: Names,
     settled: bool,
     client_ended_by_us: bool,
     server_ended_by_us: bool,
@@ -39,9 +41,10 @@ impl CommandFlow {
     pub fn new(
         index: u32,
         flow: &plan::Flow,
-        (command, server_command): (&str, Option<&str>),
+        (command, server_command): (String, Option<String>),
         (from, to): (Ipv4Addr, SocketAddrV4),
         from_netns: BorrowedFd,
+        names: &Names,
         dir: &Path,
     ) -> Result<CommandFlow> {
         let logs = dir.join("logs");
@@ -49,8 +52,8 @@ impl CommandFlow {
         Ok(CommandFlow {
             index,
             id: flow.id.clone(),
-            command: command.to_owned(),
-            server_command: server_command.map(str::to_owned),
+            command,
+            server_command,
             port: flow.port,
             to_host: flow.to.clone(),
             from_netns: from_netns.try_clone_to_owned()?,
@@ -58,6 +61,7 @@ impl CommandFlow {
             client: None,
             server: None,
             sockets: Diagnosed::new(index, flow, from, to),
+            names: names.clone(),
             settled: false,
             client_ended_by_us: false,
             server_ended_by_us: false,
@@ -176,7 +180,7 @@ impl CommandFlow {
         let totals = self.sockets.totals();
         let exit_code = |program: &Option<Process>| program.as_ref().and_then(Process::exit_code);
         FlowReport {
-            cc_actual: self.sockets.cc.clone(),
+            cc_actual: self.sockets.cc.as_deref().map(|cc| self.names.label(cc).to_owned()),
             received_bytes: totals.received_bytes,
             sent_bytes: totals.sent_bytes,
             retransmitted_segments: totals.retransmitted_segments,

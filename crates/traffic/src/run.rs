@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration as Wait, Instant};
 
 use anyhow::{Context, Result, ensure};
+use bpf::Names;
 use events::{Event, Failure, Process};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -21,6 +22,7 @@ use crate::report::TrafficReport;
 use crate::sampler::Sampler;
 use crate::shared::Shared;
 use crate::sock_diag::SockDiag;
+use crate::sockets::Algorithm;
 use crate::tcp::TcpFlow;
 use crate::udp::UdpFlow;
 use crate::udp_receiver::Batch;
@@ -32,7 +34,7 @@ const SERVERS_UP: Wait = Wait::from_secs(2);
 /// Run a plan's flows.
 ///
 /// `netns` gives a host's network namespace. The calling thread enters it where it is not there already, which needs
-/// CAP_SYS_ADMIN. When every receiver is up, the event `ready` is written; then 8 bytes are read from `control`: the origin, a
+/// CAP_SYS_ADMIN. `names` says what the kernel calls the plan's congestion controls. When every receiver is up, the event `ready` is written; then 8 bytes are read from `control`: the origin, a
 /// little-endian i64 of CLOCK_MONOTONIC nanoseconds. Any further byte, or its end, stops the run early.
 ///
 /// Writes `samples.parquet`, `traffic.json` and `logs/<flow>.{stdout,stderr}`, of servers `logs/<flow>.server.…`, to `dir`, and
@@ -44,6 +46,7 @@ const SERVERS_UP: Wait = Wait::from_secs(2);
 pub fn run<'a>(
     plan: &Plan,
     netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    names: &Names,
     dir: &Path,
     control: OwnedFd,
     events: &mut dyn Write,
@@ -62,7 +65,7 @@ pub fn run<'a>(
         batch: Batch::new(),
         diags: Default::default(),
     };
-    let mut agents = open_agents(plan, netns, dir, &mut shared)?;
+    let mut agents = open_agents(plan, netns, names, dir, &mut shared)?;
     start_servers(plan, &mut agents, netns, &mut shared)?;
     Event::Ready { process: Process::Traffic }.emit(events)?;
 
@@ -97,12 +100,13 @@ pub fn run<'a>(
 fn open_agents<'a>(
     plan: &Plan,
     netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    names: &Names,
     dir: &Path,
     shared: &mut Shared,
 ) -> Result<Vec<Agent>> {
     let mut agents = (0..)
         .zip(&plan.flows)
-        .map(|(index, flow)| new_agent(index, flow, plan, netns, dir))
+        .map(|(index, flow)| new_agent(index, flow, plan, netns, names, dir))
         .collect::<Result<Vec<Agent>>>()?;
     for (host, address, _) in plan.hosts() {
         if plan.flows.iter().all(|flow| flow.from != host && flow.to != host) {
@@ -147,20 +151,36 @@ fn new_agent<'a>(
     flow: &Flow,
     plan: &Plan,
     netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    names: &Names,
     dir: &Path,
 ) -> Result<Agent> {
     let to = SocketAddrV4::new(address(plan, &flow.to)?, flow.port);
     Ok(match &flow.workload {
-        Workload::Tcp { cc, bytes, .. } => Agent::Tcp(TcpFlow::new(index, &flow.id, cc, *bytes, to)),
+        Workload::Tcp { cc, bytes, .. } => {
+            let cc = Algorithm { label: cc.clone(), kernel: names.kernel(cc).to_owned() };
+            Agent::Tcp(TcpFlow::new(index, &flow.id, cc, *bytes, to))
+        }
         Workload::Udp { rate_bps, payload_bytes, bytes, ecn } => {
             Agent::Udp(UdpFlow::new(index, flow, *rate_bps, *payload_bytes, *bytes, *ecn, to)?)
         }
-        Workload::Command { command, server_command, .. } => {
+        Workload::Command { command, server_command, cc } => {
             let addresses = (address(plan, &flow.from)?, to);
-            let lines = (command.as_str(), server_command.as_deref());
-            Agent::Command(CommandFlow::new(index, flow, lines, addresses, netns(&flow.from)?, dir)?)
+            let fill = |line: &String| cc.as_ref().map_or(line.clone(), |cc| with_cc(line, names.kernel(cc)));
+            let lines = (fill(command), server_command.as_ref().map(fill));
+            Agent::Command(CommandFlow::new(index, flow, lines, addresses, netns(&flow.from)?, names, dir)?)
         }
     })
+}
+
+/// A command line with the kernel's name of its congestion control. `${cc}` is the shell's.
+fn with_cc(line: &str, cc: &str) -> String {
+    let mut parts = line.split("{cc}");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        filled.push_str(if filled.ends_with('$') { "{cc}" } else { cc });
+        filled.push_str(part);
+    }
+    filled
 }
 
 fn address(plan: &Plan, host: &str) -> Result<Ipv4Addr> {
@@ -213,4 +233,17 @@ fn files(plan: &Plan) -> u64 {
     // A namespace of each host, inherited; of each flow a listener, a receiver and a sender; of each program that and its
     // server's pidfds, a namespace, the hosts' diagnostic sockets and, as it starts, its logs; some for ourselves.
     (plan.hosts().count() + 3 * plan.flows.len() + 8 * programs + 100) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_names_the_kernels_algorithm() {
+        assert_eq!(with_cc("iperf3 -C {cc} -c x", "db3_0a1b2c"), "iperf3 -C db3_0a1b2c -c x");
+        assert_eq!(with_cc("{cc}{cc}", "reno"), "renoreno");
+        assert_eq!(with_cc("cc=1; echo ${cc} {cc}", "reno"), "cc=1; echo ${cc} reno");
+        assert_eq!(with_cc("true", "reno"), "true");
+    }
 }

@@ -12,12 +12,19 @@ use nix::sys::socket::{
     AddressFamily, SockFlag, SockProtocol, SockType, SockaddrIn, bind, getsockname, getsockopt, setsockopt, socket,
 };
 
+/// A congestion control: as records call it, and as the kernel does.
+#[derive(Clone, Debug)]
+pub struct Algorithm {
+    pub label: String,
+    pub kernel: String,
+}
+
 /// A non-blocking TCP socket that sends as `cc` says and whose close discards what is unsent: an orphaned sender would keep
 /// its namespace alive for minutes.
-pub fn tcp(flow: &str, cc: &str) -> Result<OwnedFd> {
+pub fn tcp(flow: &str, cc: &Algorithm) -> Result<OwnedFd> {
     let fd = open(flow, SockType::Stream, SockProtocol::Tcp)?;
     setsockopt(&fd, Linger, &libc::linger { l_onoff: 1, l_linger: 0 })?;
-    setsockopt(&fd, TcpCongestion, &cc.into()).map_err(|errno| refused(flow, cc, errno))?;
+    setsockopt(&fd, TcpCongestion, &cc.kernel.as_str().into()).map_err(|errno| refused(flow, cc, errno))?;
     Ok(fd)
 }
 
@@ -66,23 +73,23 @@ pub fn congestion_control(fd: impl AsFd) -> Result<String> {
 }
 
 /// Fail unless the kernel uses the algorithm that was asked for.
-pub fn require_cc(flow: &str, end: &str, asked: &str, got: &str) -> Result<()> {
-    if asked == got {
+pub fn require_cc(flow: &str, end: &str, asked: &Algorithm, got: &str) -> Result<()> {
+    if asked.kernel == got {
         return Ok(());
     }
     let hint = "a route with a congctl option, or a BPF program, overrides the socket's choice: remove it";
-    let why = format!("asked for {asked}, got {got}");
+    let why = format!("asked for {}, got {got}", asked.label);
     Err(Failure::new(format!("flow {flow}: congestion control of its {end}"), why).hint(hint).into())
 }
 
-fn refused(flow: &str, cc: &str, errno: Errno) -> Failure {
-    let what = format!("flow {flow}: setting its congestion control to {cc}");
+fn refused(flow: &str, cc: &Algorithm, errno: Errno) -> Failure {
+    let what = format!("flow {flow}: setting its congestion control to {}", cc.label);
     let known = |name: &str| fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap_or_default();
     match errno {
         Errno::ENOENT => {
             let available = known("tcp_available_congestion_control");
-            let hint =
-                format!("available: {}. If it is a module, load it as root: modprobe tcp_{cc}", available.trim());
+            let module = format!("If it is a module, load it as root: modprobe tcp_{}", cc.kernel);
+            let hint = format!("available: {}. {module}", available.trim());
             Failure::new(what, "this kernel has no such algorithm loaded").hint(hint)
         }
         Errno::EPERM => {
@@ -99,19 +106,23 @@ fn refused(flow: &str, cc: &str, errno: Errno) -> Failure {
 mod tests {
     use super::*;
 
+    fn cc(name: &str) -> Algorithm {
+        Algorithm { label: name.to_owned(), kernel: name.to_owned() }
+    }
+
     #[test]
     fn an_unknown_algorithm_is_refused_by_name() {
-        let error = tcp("f7", "nosuch").unwrap_err().downcast::<Failure>().unwrap();
+        let error = tcp("f7", &cc("nosuch")).unwrap_err().downcast::<Failure>().unwrap();
         assert_eq!(error.what, "flow f7: setting its congestion control to nosuch");
         assert!(error.hint.starts_with("available: ") && error.hint.contains("reno"), "{error}");
     }
 
     #[test]
     fn another_algorithm_than_asked_for_is_refused() {
-        let fd = tcp("f7", "reno").unwrap();
+        let fd = tcp("f7", &cc("reno")).unwrap();
         let got = congestion_control(&fd).unwrap();
-        require_cc("f7", "sender", "reno", &got).unwrap();
-        let error = require_cc("f7", "sender", "cubic", &got).unwrap_err().to_string();
+        require_cc("f7", "sender", &cc("reno"), &got).unwrap();
+        let error = require_cc("f7", "sender", &cc("cubic"), &got).unwrap_err().to_string();
         assert!(error.starts_with("flow f7: congestion control of its sender: asked for cubic, got reno"), "{error}");
     }
 }

@@ -15,7 +15,7 @@ use records::samples::Sample;
 use crate::poller::Source;
 use crate::report::FlowReport;
 use crate::shared::Shared;
-use crate::sockets;
+use crate::sockets::{self, Algorithm};
 use crate::tcp_info::{BbrInfo, TcpInfo};
 
 /// What is sent, and the most that one turn of a flow sends: a turn takes tens of microseconds, so that datagrams and samples
@@ -38,7 +38,7 @@ enum Phase {
 pub struct TcpFlow {
     index: u32,
     id: String,
-    cc: String,
+    cc: Algorithm,
     bytes: Option<u64>,
     to: SocketAddrV4,
     listener: Option<OwnedFd>,
@@ -55,11 +55,10 @@ pub struct TcpFlow {
 
 impl TcpFlow {
     /// A flow that has no sockets yet. `bytes`: `None` sends until stopped.
-    pub fn new(index: u32, id: &str, cc: &str, bytes: Option<u64>, to: SocketAddrV4) -> TcpFlow {
+    pub fn new(index: u32, id: &str, cc: Algorithm, bytes: Option<u64>, to: SocketAddrV4) -> TcpFlow {
         TcpFlow {
             index,
             id: id.to_owned(),
-            cc: cc.to_owned(),
             bytes,
             to,
             listener: None,
@@ -71,7 +70,8 @@ impl TcpFlow {
             has_bbr: false,
             received_all: false,
             last: TcpInfo::default(),
-            report: FlowReport { id: id.to_owned(), cc_requested: Some(cc.to_owned()), ..FlowReport::default() },
+            report: FlowReport { id: id.to_owned(), cc_requested: Some(cc.label.clone()), ..FlowReport::default() },
+            cc,
         }
     }
 
@@ -150,7 +150,7 @@ impl TcpFlow {
         }
         let cc = sockets::congestion_control(fd)?;
         sockets::require_cc(&self.id, "sender", &self.cc, &cc)?;
-        self.report.cc_actual = Some(cc);
+        self.report.cc_actual = Some(self.cc.label.clone());
         self.socket = sockets::local_port(fd)?;
         self.has_bbr = BbrInfo::of(fd).is_some();
         self.phase = Phase::Sending;
@@ -321,7 +321,8 @@ mod tests {
     /// A flow whose receiver has accepted its connection.
     fn connected(bytes: u64, shared: &mut Shared) -> TcpFlow {
         let port = TcpListener::bind("127.0.0.2:0").unwrap().local_addr().unwrap().port();
-        let mut flow = TcpFlow::new(0, "f1", "reno", Some(bytes), SocketAddrV4::new(Ipv4Addr::new(127, 0, 0, 2), port));
+        let reno = Algorithm { label: "reno".to_owned(), kernel: "reno".to_owned() };
+        let mut flow = TcpFlow::new(0, "f1", reno, Some(bytes), SocketAddrV4::new(Ipv4Addr::new(127, 0, 0, 2), port));
         flow.open_receiver(shared).unwrap();
         flow.open_sender(Ipv4Addr::LOCALHOST).unwrap();
         flow.start(shared).unwrap();

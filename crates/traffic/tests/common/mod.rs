@@ -13,6 +13,7 @@ use anyhow::Result;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt16Type};
 use arrow_array::{Array, RecordBatch};
+use bpf::Names;
 use events::Failure;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use plan::Plan;
@@ -109,7 +110,7 @@ fn watch(plan: &Plan, netns: BorrowedFd, stop_at_ns: Option<i64>, on_ready: Opti
     let dir = TempDir::new().unwrap();
     let (read, write): (OwnedFd, OwnedFd) = nix::unistd::pipe().unwrap();
     let mut watcher = Watcher { control: File::from(write), events: Vec::new(), stop_at_ns, on_ready };
-    let report = traffic::run(plan, &|_| Ok(netns), dir.path(), read, &mut watcher);
+    let report = traffic::run(plan, &|_| Ok(netns), &Names::default(), dir.path(), read, &mut watcher);
     Ran { report, events: watcher.events, dir }
 }
 
