@@ -125,7 +125,7 @@ class Gathered:
 
 
 def _top(spec: Spec, lines: Sequence[Line]) -> tuple[float, str]:
-    """The highest value to show, and what is cut off, in words: bounds far above the measure, and its peaks if noisy."""
+    """The highest value to show, and what is cut off: bounds far above the measure, and its peaks if it is noisy."""
     measured = [line.values for line in lines if line.quantity == 0] or [line.values for line in lines]
     values = pl.concat([one.cast(pl.Float64) for one in measured]).drop_nulls()
     highest = float(values.max() or 0)  # type: ignore[arg-type]

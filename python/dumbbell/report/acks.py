@@ -64,19 +64,21 @@ def each(run: Run, groups: Sequence[Group], most: int = MOST_FLOWS) -> Iterator[
     queues = [[(flow, index) for flow in group.flows if flow in counts] for index, group in enumerate(groups)]
     in_turn = [one for turn in zip_longest(*queues) for one in turn if one is not None]
     for flow, group in sorted(in_turn[:most], key=lambda one: one[1]):
-        rows = table.filter(pl.col("flow").cast(pl.String) == flow).select(COLUMNS).collect()
+        rows = table.filter(pl.col("flow").cast(pl.String) == flow).select(COLUMNS).collect(engine="streaming")
         if counts[flow] > 1:
             busiest = rows.group_by("socket").agg(pl.col("snd_una_bytes").max()).sort("snd_una_bytes", "socket")
             rows = rows.filter(pl.col("socket") == busiest["socket"][-1])
-        yield Acks(flow, group, _one_moment(rows).sort("time_ns", maintain_order=True), counts[flow])
+        rows = _one_moment(rows)
+        # As it is written; a table of a gigabit flow takes long to sort.
+        in_order = rows if rows["time_ns"].is_sorted() else rows.sort("time_ns", maintain_order=True)
+        yield Acks(flow, group, in_order, counts[flow])
 
 
 def _one_moment(rows: pl.DataFrame) -> pl.DataFrame:
     """Each ACK once: where both are recorded, what it led to, and not what was before."""
     moment = pl.col("moment").cast(pl.String)
-    if rows.select((moment == "after").any()).item():
-        return rows.filter(moment != "before")
-    return rows
+    after, before = rows.select((moment == "after").any(), (moment == "before").any().alias("before")).row(0)
+    return rows.filter(moment != "before") if after and before else rows
 
 
 def absent(run: Run) -> str | None:

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.transforms import offset_copy
 
 from dumbbell.report.events import RETRANSMISSION
 from dumbbell.report.figures_model import LANE_IN, above, draw_bands, draw_kleinrock
@@ -86,7 +86,9 @@ def figure(plots: Plots) -> Figure:
 
 def _rows(plots: Plots) -> list[tuple[float, Callable[[Axes], None]]]:
     """Height and drawing of all plots over time; the states stand beneath the throughput that they explain."""
-    rows = [(_PANEL_IN, partial(_panel, panel=panel, plots=plots)) for panel in plots.panels]
+    rows: list[tuple[float, Callable[[Axes], None]]] = [
+        (_PANEL_IN, partial(_panel, panel=panel, plots=plots)) for panel in plots.panels
+    ]
     if plots.bands:
         lanes = 0.3 + LANE_IN * len(plots.bands.lanes)
         rows.insert(1, (lanes, partial(draw_bands, plots=plots, bands=plots.bands)))
@@ -142,7 +144,7 @@ def _line(ax: Axes, line: Line, view: View, panel: Panel, plots: Plots) -> None:
         style["drawstyle"] = "steps-post"
     if _look(line, panel) == "lost":
         # They point at the curve.
-        style["transform"] = ax.transData + ScaledTranslation(0, 3 / 72, ax.get_figure().dpi_scale_trans)
+        style["transform"] = offset_copy(ax.transData, fig=ax.get_figure(root=True), y=3, units="points")
     ax.plot(time, line.values.to_numpy(), **style)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -17,6 +17,10 @@ LANE_IN: Final = 0.22
 _IMPOSSIBLE: Final = "0.955"
 _INK: Final = "0.1"
 _SOFT: Final = "0.35"
+_NO_STATE: Final = "#5f656c"
+_RING: Final[dict[str, Any]] = {"markersize": 5, "fillstyle": "none", "markeredgewidth": 1}
+_Ha = Literal["left", "right"]
+_Va = Literal["top", "center", "bottom"]
 
 
 def draw_bands(ax: Axes, plots: Plots, bands: Bands) -> None:
@@ -64,10 +68,10 @@ def draw_kleinrock(upper: Axes, lower: Axes, plots: Plots, plot: Kleinrock) -> N
     for cloud in plot.clouds:
         x = cloud.inflight_bytes.to_numpy() / size
         if by_state and plots.bands is not None:
-            palette = np.array([state.light for state in plots.bands.states] + ["#5f656c"])
-            colors: object = palette[cloud.state.fill_null(len(palette) - 1).to_numpy()].tolist()
+            palette = [*(state.light for state in plots.bands.states), _NO_STATE]
+            colors = [palette[index] for index in cloud.state.fill_null(len(palette) - 1)]
         else:
-            colors = plots.groups[cloud.group].light
+            colors = [plots.groups[cloud.group].light]
         for ax, y in ((upper, cloud.rate_bps.to_numpy() / factor), (lower, cloud.rtt_ms.cast(float).to_numpy())):
             ax.scatter(x, y, s=1.6, c=colors, alpha=0.55, linewidths=0, rasterized=True, zorder=2.2)
     _limits(upper, plot.rate_limits, size, factor, top=True)
@@ -99,44 +103,23 @@ def _levels(upper: Axes, lower: Axes, plot: Kleinrock, size: float, factor: floa
         for at in (bdp, plot.full_bytes):
             if at is not None:
                 ax.axvline(at / size, color="0.5", linewidth=0.7, dashes=(1.5, 2), zorder=1.5)
-    small = {"fontsize": 7, "color": _SOFT, "zorder": 5}
     for ax, limit, per in ((upper, rate, factor), (lower, rtt, 1.0)):
-        ax.plot(
-            bdp / size,
-            limit.values[1] / per,
-            "o",
-            markersize=5,
-            fillstyle="none",
-            color=_INK,
-            markeredgewidth=1,
-            zorder=6,
-        )
+        ax.plot(bdp / size, limit.values[1] / per, "o", color=_INK, zorder=6, **_RING)
+    name, _, amount = rate.label.partition(" ")
     upper.annotate(
-        rate.label.replace(" ", "\n", 1), (1, rate.values[1] / factor), xycoords=("axes fraction", "data"),
+        f"{name}\n{amount}", (1, rate.values[1] / factor), xycoords=("axes fraction", "data"),
         xytext=(4, 0), textcoords="offset points", va="center", fontsize=7, color=_SOFT,
     )  # fmt: skip
-    at = 0.6 * rate.inflight_bytes[1]
-    upper.annotate(
-        "in flight / base RTT", (at / size, rate.values[1] / factor * 0.6), xytext=(-5, 0),
-        textcoords="offset points", ha="right", va="center", **small,
-    )  # fmt: skip
-    upper.annotate(
-        "operating point", (bdp / size, rate.values[1] / factor), xytext=(-6, 2), textcoords="offset points",
-        ha="right", va="bottom", **small,
-    )  # fmt: skip
+    half = 0.6 * rate.inflight_bytes[1] / size
+    _word(upper, "in flight / base RTT", (half, rate.values[1] / factor * 0.6), (-5, 0), "right", "center")
+    _word(upper, "operating point", (bdp / size, rate.values[1] / factor), (-6, 2), "right", "bottom")
     base = rtt.values[1]
-    lower.annotate(rtt.label, (0, base), xytext=(3, -3), textcoords="offset points", va="top", **small)
-    x = min(0.82 * plot.right_bytes, 2.2 * bdp)
-    lower.annotate(
-        "in flight / capacity",
-        (x / size, base * x / bdp),
-        xytext=(7, -5),
-        textcoords="offset points",
-        va="top",
-        **small,
-    )
+    _word(lower, rtt.label, (0, base), (3, -3), "left", "top")
+    far = min(0.82 * plot.right_bytes, 2.2 * bdp)
+    _word(lower, "in flight / capacity", (far / size, base * far / bdp), (7, -5), "left", "top")
     if plot.full_bytes is not None:
-        lower.annotate(
-            "buffer full", (plot.full_bytes / size, lower.get_ylim()[0]), xytext=(-3, 3), textcoords="offset points",
-            ha="right", va="bottom", **small,
-        )  # fmt: skip
+        _word(lower, "buffer full", (plot.full_bytes / size, lower.get_ylim()[0]), (-3, 3), "right", "bottom")
+
+
+def _word(ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], ha: _Ha, va: _Va) -> None:
+    ax.annotate(text, at, xytext=offset, textcoords="offset points", ha=ha, va=va, fontsize=7, color=_SOFT, zorder=5)

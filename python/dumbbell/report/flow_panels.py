@@ -95,6 +95,7 @@ def of_samples(samples: Samples, known: Facts) -> list[Panel]:
 
 
 def throughput(samples: Samples, known: Facts, varying: VaryingCapacity | None) -> Panel | None:
+    """Goodput of each flow, and the capacity; `None` if nothing is known of it."""
     width = max(round_width_ns(samples.span_ns / _INTERVALS_OF_THROUGHPUT), samples.interval_ns)
     rates = goodput(samples.rows, width)
     if rates.is_empty():

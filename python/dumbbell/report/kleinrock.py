@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.records import Run
@@ -25,8 +24,10 @@ _CELLS: Final = (160, 80, 80)
 """In which points lie on one another: of data in flight, rate, and RTT."""
 _ETHERNET, _TCP = 14, 32
 _MOST_LIMITS: Final = 3
-
-_Floats = npt.NDArray[np.float64]
+_LINES: Final = (
+    " Lines: no flow is above the capacity (of payload) or in flight / base RTT, nor below the base RTT or in flight /"
+    " capacity. One that shares the link is farther from them."
+)
 
 
 @dataclass
@@ -146,7 +147,7 @@ def kleinrock(run: Run, known: Facts, clouds: Clouds, bands: Bands | None, left_
             rate_limits.append(Limit(f"capacity {words.rate(capacity)}", (0, knee, 9 * right), (0, capacity, capacity)))
             slope = (base * 1e3, base * 1e3, 9 * right * 8e3 / capacity)
             rtt_limits.append(Limit(f"base {words.seconds(base)}", (0, knee, 9 * right), slope))
-        note += " Lines: no flow is above the capacity (of payload) or in flight / base RTT, nor below the base RTT or in flight / capacity. One that shares the link is farther from them."
+        note += _LINES
     else:
         note += " No limits are drawn: the capacity changes." if link is not None else " No link limits the rate."
     if left_out:

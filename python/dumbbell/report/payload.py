@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from dumbbell.report.model import Bands, Cloud, Events, Group, Kleinrock, Line, Limit, Panel, Plots, Reference, View
+from dumbbell.report.model import Bands, Cloud, Events, Group, Kleinrock, Limit, Line, Panel, Plots, Reference, View
 
 _TICKS: Final = 2**32 - 1
 

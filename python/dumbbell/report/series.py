@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from dumbbell.errors import DumbbellError
 from dumbbell.records import Run
-from dumbbell.report import words
 from dumbbell.report import acks as of_acks
-from dumbbell.report import flow_panels, states
+from dumbbell.report import flow_panels, states, words
 from dumbbell.report.ack_panels import Gathered
 from dumbbell.report.capacity import VaryingCapacity
 from dumbbell.report.changes import changes
@@ -40,8 +39,8 @@ def build(run: Run) -> Plots:
         drawn += [goodput] if goodput is not None else []
         flows = _Flows.read(run, known, samples)
         drawn += flows.panels
-        if (absent := of_acks.absent(run)) is not None:
-            missing.append(absent)
+        if (why := of_acks.absent(run)) is not None:
+            missing.append(why)
     except DumbbellError as error:
         missing.append(f"{words.listed(_TITLES)}: {_reason(error)}.")
     try:

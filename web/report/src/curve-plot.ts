@@ -102,7 +102,7 @@ export class CurvePlot {
     const whole = this.axis.isWhole;
     let low = Number.POSITIVE_INFINITY;
     let high = 0;
-    for (const curve of this.shown()) {
+    for (const curve of this.shown().filter((curve) => !isMark(this.look(curve)))) {
       const [first, last] = this.window(curve);
       for (let i = first; i <= last; i++) {
         const value = curve.values[i] ?? Number.NaN;
@@ -137,7 +137,7 @@ export class CurvePlot {
     const ratio = devicePixelRatio;
     const look = this.look(curve);
     const group = this.report.groups[curve.group];
-    if (look === "lost" || look === "resent") {
+    if (isMark(look)) {
       this.drawMarks(u, curve, look);
       return;
     }
@@ -195,4 +195,8 @@ export class CurvePlot {
     if (look === "lost") ctx.fill();
     else ctx.stroke();
   }
+}
+
+function isMark(look: Look): look is "lost" | "resent" {
+  return look === "lost" || look === "resent";
 }

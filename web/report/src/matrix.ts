@@ -24,6 +24,8 @@ export function matrix(panel: Panel, view: View, groups: Group[]): Matrix {
   const table = element("table", { class: "matrix", "aria-label": "Values at the crosshair" });
   if (panel.quantities.length) table.append(element("thead", {}, head));
   table.append(body);
+  // Of a sequence, the last digits tell.
+  const precise = panel.key.startsWith("snd_");
   const rows = new Map<string, { row: HTMLElement; group: number }>();
   const cells = view.curves.map((curve) => {
     const key = `${curve.flow} ${curve.quantity}`;
@@ -43,7 +45,7 @@ export function matrix(panel: Panel, view: View, groups: Group[]): Matrix {
     element: table,
     show: (values) =>
       cells.forEach((cell, i) => {
-        if (cell) cell.textContent = values ? text(values[i] ?? null) : "";
+        if (cell) cell.textContent = values ? text(values[i] ?? null, precise) : "";
       }),
     setVisible: (group, visible) => {
       for (const of of rows.values()) if (of.group === group) of.row.classList.toggle("hidden", !visible);
@@ -51,8 +53,9 @@ export function matrix(panel: Panel, view: View, groups: Group[]): Matrix {
   };
 }
 
-function text(value: number | null): string {
-  return value === null ? "–" : digits(value);
+function text(value: number | null, precise: boolean): string {
+  if (value === null) return "–";
+  return precise ? value.toLocaleString("en", { minimumFractionDigits: 3, maximumFractionDigits: 3 }) : digits(value);
 }
 
 function fail(key: string): never {
