@@ -126,14 +126,14 @@ static __always_inline bool history_find(const struct history *h, __u32 delivere
 		return false;
 	below = h->ring[index & HISTORY_MASK];
 	if (below.delivered == delivered) {
-		/* New data, or a retransmission? It is new if what was sent before this entry ends before it. */
-		bool is_new = !after(end_seq, below.snd_nxt) && at &&
-			      after(end_seq, h->ring[(index - 1) & HISTORY_MASK].snd_nxt);
-
 		*out = below;
-		if (is_new)
-			out->inflight = history_count(&below, delivered, end_seq, mss);
 		out->snd_nxt = end_seq;
+		if (at) {
+			/* Sent before this entry began, and again in it: retransmissions go before new data. */
+			__u32 begin = h->ring[(index - 1) & HISTORY_MASK].snd_nxt;
+
+			out->inflight = history_count(&below, delivered, after(end_seq, begin) ? end_seq : begin, mss);
+		}
 		return true;
 	}
 	above = (__u32)at + 1 < count ? h->ring[(index + 1) & HISTORY_MASK] : h->latest;

@@ -17,6 +17,8 @@ pub struct Path {
     pub rtt_ms: i64,
     pub seconds: i64,
     pub flows: u16,
+    /// In bandwidth-delay products; 100 kB at least.
+    pub buffer_bdp: u64,
     /// Probability of a packet's loss.
     pub loss: f64,
     /// The greatest additional delay of a packet; those behind it overtake it.
@@ -25,7 +27,7 @@ pub struct Path {
 
 impl Default for Path {
     fn default() -> Path {
-        Path { rate_mbps: 50, rtt_ms: 20, seconds: 4, flows: 1, loss: 0.0, reordering_ms: 0 }
+        Path { rate_mbps: 50, rtt_ms: 20, seconds: 4, flows: 1, buffer_bdp: 1, loss: 0.0, reordering_ms: 0 }
     }
 }
 
@@ -66,7 +68,7 @@ impl Path {
         let mut there = Link::transparent("bottleneck", "s", "r");
         there.rate_bps = Rate::from_bps(self.rate_mbps * 1_000_000);
         there.delay_ns = half;
-        there.buffer = Buffer::Bytes(bdp_bytes.max(100_000));
+        there.buffer = Buffer::Bytes((self.buffer_bdp * bdp_bytes).max(100_000));
         if self.loss > 0.0 {
             there.loss_before = vec![Loss::Independent { probability: self.loss }];
         }
