@@ -96,7 +96,7 @@ static __always_inline void add_bbr(struct db_ack *row, const struct sock *sk)
 
 static __always_inline void emit(struct sock *sk, __u8 moment, const struct name *name)
 {
-	struct db_ack *row = db_ack_begin(sk, moment);
+	struct db_ack *row = db_ack_take(sk, moment);
 
 	if (!row)
 		return;

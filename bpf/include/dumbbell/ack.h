@@ -132,17 +132,14 @@ static __always_inline void db_ack_lose(void)
 		__sync_fetch_and_add(lost, 1);
 }
 
-/*
- * A row of `sk` with all but BBR's fields filled, or NULL: rows are not wanted, the socket never sent data, or the ring is
- * full. Hand every row to db_ack_submit().
- */
-static __always_inline struct db_ack *db_ack_begin(struct sock *sk, __u8 moment)
+/* A row of `sk`, wanted or not: see db_ack_begin(). */
+static __always_inline struct db_ack *db_ack_take(struct sock *sk, __u8 moment)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct db_ack *row;
 	__u32 rtt_us;
 
-	if (!db_emit_acks || !tp->data_segs_out)
+	if (!tp->data_segs_out)
 		return NULL;
 	row = bpf_ringbuf_reserve(&db_acks, sizeof(*row), 0);
 	if (!row) {
@@ -192,6 +189,15 @@ static __always_inline struct db_ack *db_ack_begin(struct sock *sk, __u8 moment)
 	row->bbr_ack_phase = DB_BBR_ACKS_NONE;
 	row->reserved[0] = row->reserved[1] = row->reserved[2] = 0;
 	return row;
+}
+
+/*
+ * A row of `sk` with all but BBR's fields filled, or NULL: rows are not wanted, the socket never sent data, or the ring is
+ * full. Hand every row to db_ack_submit().
+ */
+static __always_inline struct db_ack *db_ack_begin(struct sock *sk, __u8 moment)
+{
+	return db_emit_acks ? db_ack_take(sk, moment) : NULL;
 }
 
 /* Hand a row over. Nobody is woken for it. */

@@ -73,6 +73,8 @@ pub enum Process {
     Emulator,
     /// Runs the flows.
     Traffic,
+    /// Records every ACK.
+    Probe,
 }
 
 impl Event {

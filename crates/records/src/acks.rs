@@ -121,16 +121,8 @@ pub enum BbrState {
     ProbeRtt,
 }
 
-const BBR_STATES: [&str; 8] = [
-    "startup",
-    "drain",
-    "probe_bw",
-    "probe_bw_down",
-    "probe_bw_cruise",
-    "probe_bw_refill",
-    "probe_bw_up",
-    "probe_rtt",
-];
+const BBR_STATES: [&str; 8] =
+    ["startup", "drain", "probe_bw", "probe_bw_down", "probe_bw_cruise", "probe_bw_refill", "probe_bw_up", "probe_rtt"];
 
 /// What BBRv2 and BBRv3 take acknowledgements for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

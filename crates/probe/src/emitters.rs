@@ -1,0 +1,32 @@
+//! Algorithms that write a row per ACK themselves.
+
+use std::ffi::OsStr;
+
+use anyhow::Result;
+use bpf::Session;
+use libbpf_rs::{MapCore, Object};
+
+use crate::kernel;
+
+/// Those that a run has loaded.
+#[derive(Debug, Default)]
+pub struct Emitters<'a>(Vec<(String, &'a Object)>);
+
+impl<'a> Emitters<'a> {
+    /// Those of `session`, which was loaded with a ring.
+    pub fn of(session: &'a Session) -> Emitters<'a> {
+        let all = session.registered().iter().map(|registered| (registered.name(), registered.loaded().object()));
+        let emits = |object: &Object| object.maps().any(|map| map.name() == OsStr::new("db_acks"));
+        Emitters(all.filter(|(_, object)| emits(object)).map(|(name, object)| (name.to_owned(), object)).collect())
+    }
+
+    /// As the kernel names them.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Rows of theirs that found the ring full.
+    pub(crate) fn lost(&self) -> Result<u64> {
+        self.0.iter().map(|(_, object)| kernel::lost(object)).sum()
+    }
+}

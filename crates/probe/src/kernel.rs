@@ -1,0 +1,171 @@
+//! The probe's programs in the kernel, and the ring through which all rows come.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::AsFd;
+
+use anyhow::{Context, Result};
+use bpf::{AckRing, Privilege};
+use events::Failure;
+use libbpf_rs::{Link, Map, MapCore, MapFlags, Object, ObjectBuilder, OpenMapMut, OpenObject, ProgramMut, set_print};
+use nix::sys::socket::sockopt::TcpCongestion;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket};
+use plan::{Acks, Plan, Workload};
+
+use crate::senders::{Sender, has_tcp};
+
+/// Size of the ring. A row takes 152 bytes: this is a second of a sender at 1 Gbit/s whose receiver acknowledges each segment.
+const RING_BYTES: u32 = 16 << 20;
+/// Length of `struct name` of `bpf/probe.bpf.c`: TCP_CA_NAME_MAX.
+const NAME_BYTES: usize = 16;
+
+/// Whether a run records its acknowledgements.
+#[derive(Debug)]
+pub enum Wanted {
+    /// It does, by this.
+    Yes(Box<Probe>),
+    /// It doesn't: why, for a person to read.
+    No(String),
+}
+
+impl Wanted {
+    /// Loads the probe if the plan wants it and this process may.
+    ///
+    /// # Errors
+    /// The plan insists (`record.acks = true`), and the kernel refuses.
+    pub fn by(plan: &Plan) -> Result<Wanted> {
+        if plan.record.acks == Acks::Off {
+            return Ok(Wanted::No("the scenario has record.acks = false".into()));
+        }
+        if !plan.flows.iter().any(|flow| has_tcp(&flow.workload)) {
+            return Ok(Wanted::No("no flow uses TCP".into()));
+        }
+        let loaded = match Privilege::now().missing().as_slice() {
+            [] => Probe::load(plan, RING_BYTES),
+            missing => Err(Failure::new("recording every ACK", format!("it takes {}", missing.join(" and ")))
+                .hint("run as root, or set record.acks = false: samples are taken all the same")
+                .into()),
+        };
+        match loaded {
+            Ok(probe) => Ok(Wanted::Yes(Box::new(probe))),
+            Err(error) if plan.record.acks == Acks::On => Err(error),
+            Err(error) => {
+                let Failure { what, why, .. } = Failure::of(&error);
+                Ok(Wanted::No(format!("{what}: {why}")))
+            }
+        }
+    }
+
+    /// The probe, if there is one.
+    pub fn probe(&self) -> Option<&Probe> {
+        match self {
+            Wanted::Yes(probe) => Some(probe),
+            Wanted::No(_) => None,
+        }
+    }
+}
+
+/// The probe's programs, loaded and attached. They are detached when it is dropped in all processes that have it.
+#[derive(Debug)]
+pub struct Probe {
+    ring: AckRing,
+    ring_bytes: u32,
+    // In this order: the links end before their programs do.
+    _links: Vec<Link>,
+    object: Object,
+}
+
+impl Probe {
+    /// Loads the programs, makes the ring, and attaches the programs to their tracepoints: later, inside the lab, the right to
+    /// do so may be gone. They see nobody until they are told the run's senders.
+    pub fn load(plan: &Plan, ring_bytes: u32) -> Result<Probe> {
+        load_bbr_module(plan);
+        let ring = AckRing::create(ring_bytes)?;
+        let mut open = quietly(|| {
+            let object = bpf::probe().context("this core was built without the probe")?;
+            ObjectBuilder::default().open_memory(object).context("opening the probe's object")
+        })?;
+        map_mut(&mut open, "db_acks")?.reuse_fd(ring.as_fd())?;
+        let entries = |n: usize| u32::try_from(n.max(1)).unwrap_or(u32::MAX);
+        map_mut(&mut open, "db_flows")?.set_max_entries(entries(plan.flows.len()))?;
+        map_mut(&mut open, "db_emitters")?.set_max_entries(entries(plan.algorithms.len()))?;
+        let object = quietly(|| open.load().context("loading the probe into the kernel"))?;
+        let attach = |program: ProgramMut<'_>| {
+            let name = program.name().to_string_lossy().into_owned();
+            quietly(|| program.attach().with_context(|| format!("attaching the probe's program {name}")))
+        };
+        let links = object.progs_mut().map(attach).collect::<Result<_>>()?;
+        Ok(Probe { ring, ring_bytes, _links: links, object })
+    }
+
+    /// Where rows come from; algorithms write to it, too.
+    pub fn ring(&self) -> &AckRing {
+        &self.ring
+    }
+
+    pub(crate) fn ring_bytes(&self) -> u64 {
+        self.ring_bytes.into()
+    }
+
+    /// From now on there are rows of `senders`, except of those that use one of the `emitters`, by the kernel's names.
+    pub(crate) fn watch<'a>(&self, senders: impl Iterator<Item = &'a Sender>, emitters: &[String]) -> Result<()> {
+        let names = self.map("db_emitters")?;
+        for emitter in emitters {
+            let mut name = [0; NAME_BYTES];
+            let length = emitter.len().min(NAME_BYTES - 1);
+            name[..length].copy_from_slice(&emitter.as_bytes()[..length]);
+            names.update(&name, &[1], MapFlags::ANY).context("telling the probe the run's algorithms")?;
+        }
+        let flows = self.map("db_flows")?;
+        for sender in senders {
+            flows.update(&sender.key(), &[1], MapFlags::ANY).context("telling the probe the run's senders")?;
+        }
+        Ok(())
+    }
+
+    /// Rows of the probe's own that found the ring full.
+    pub(crate) fn lost(&self) -> Result<u64> {
+        lost(&self.object)
+    }
+
+    /// What its programs cost so far, if the kernel counts it.
+    pub(crate) fn cost(&self) -> Result<Vec<bpf::ProgramStatistics>> {
+        bpf::statistics(&self.object)
+    }
+
+    fn map(&self, name: &str) -> Result<Map<'_>> {
+        let found = self.object.maps().find(|map| map.name() == OsStr::new(name));
+        found.with_context(|| format!("the probe has no map {name}"))
+    }
+}
+
+/// Rows that programs of `object` lost; 0 if it never writes any.
+pub(crate) fn lost(object: &Object) -> Result<u64> {
+    let Some(map) = object.maps().find(|map| map.name() == OsStr::new("db_acks_lost")) else { return Ok(0) };
+    let count = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).context("reading the count of lost rows")?;
+    let count = count.and_then(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
+    count.context("the count of lost rows is no number")
+}
+
+fn map_mut<'a>(open: &'a mut OpenObject, name: &str) -> Result<OpenMapMut<'a>> {
+    let found = open.maps_mut().find(|map| map.name() == OsStr::new(name));
+    found.with_context(|| format!("the probe has no map {name}"))
+}
+
+/// The state of the kernel's BBR is read by its type information, which a module brings along: it must be there first.
+fn load_bbr_module(plan: &Plan) {
+    let uses = |workload: &Workload| matches!(workload, Workload::Tcp { cc, .. } if cc == "bbr");
+    if plan.flows.iter().any(|flow| uses(&flow.workload))
+        && let Ok(fd) = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
+    {
+        // Choosing it loads it. Whether that worked is for the flow to say.
+        let _ = setsockopt(&fd, TcpCongestion, &OsString::from("bbr"));
+    }
+}
+
+/// libbpf prints to standard error unless told not to; an error says enough.
+fn quietly<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
+    let before = set_print(None);
+    let result = f();
+    set_print(before);
+    result
+}

@@ -1,0 +1,179 @@
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use events::{Event, Failure, Process};
+use libbpf_rs::RingBufferBuilder;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use plan::Plan;
+use realtime::{Clock, Spans, ThreadTimes};
+use records::acks::Ack;
+use records::{Names, Writer};
+use units::Time;
+
+use crate::emitters::Emitters;
+use crate::kernel::Probe;
+use crate::raw::RawAck;
+use crate::report::ProbeReport;
+use crate::senders::{Sender, Senders};
+
+/// Between two looks at the ring: so rare that it costs next to nothing, so often that the ring is never near full.
+const INTERVAL_MS: u8 = 20;
+/// What the kernel puts before each record of a ring.
+const HEADER_BYTES: u64 = 8;
+
+/// Record the acknowledgements of the plan's senders until `control` says stop.
+///
+/// `netns` gives the inode number of a host's network namespace. Says on `events` that it is ready, reads the run's origin
+/// (CLOCK_MONOTONIC, ns, i64 little-endian) from `control`, and runs until another byte or the end of `control`. Writes
+/// `acks.parquet` and `probe.json` into `dir`.
+pub fn run(
+    plan: &Plan,
+    probe: &Probe,
+    emitters: &Emitters<'_>,
+    netns: &dyn Fn(&str) -> Result<u32>,
+    dir: &Path,
+    control: OwnedFd,
+    events: &mut dyn Write,
+) -> Result<ProbeReport> {
+    let senders = Senders::of(plan, netns)?;
+    let table = Writer::create(&dir.join("acks.parquet"), Names::of(plan))?;
+    probe.watch(senders.all(), &emitters.names())?;
+    Event::Ready { process: Process::Probe }.emit(events)?;
+
+    let mut control = File::from(control);
+    let mut origin = [0; 8];
+    control
+        .read_exact(&mut origin)
+        .map_err(|error| Failure::new("waiting for the start", error).hint("the run was stopped before it began"))?;
+    let clock = Clock::new(i64::from_le_bytes(origin));
+    let before = ThreadTimes::now();
+    let intake = RefCell::new(Intake::new(senders, clock, table));
+    let mut ring = RingBufferBuilder::new();
+    ring.add(probe.ring().map(), |record| {
+        intake.borrow_mut().take(record);
+        0
+    })?;
+    let ring = ring.build().context("mapping the ring of rows")?;
+    let look = || {
+        intake.borrow_mut().begin();
+        ring.consume().context("reading the ring of rows")?;
+        intake.borrow_mut().end();
+        anyhow::Ok(())
+    };
+    while !told_to_stop(&control)? {
+        look()?;
+    }
+    look()?;
+    drop(ring);
+
+    let ThreadTimes { cpu_s, run_delay_s } = ThreadTimes::now().since(before);
+    let lost_rows = probe.lost()? + emitters.lost()?;
+    let intake = intake.into_inner();
+    let report = ProbeReport {
+        wall_s: clock.now().as_nanos() as f64 / 1e9,
+        cpu_s,
+        run_delay_s,
+        rows: intake.rows,
+        lost_rows,
+        foreign_rows: intake.foreign,
+        unreadable_rows: intake.unreadable,
+        ring_bytes: probe.ring_bytes(),
+        ring_peak_bytes: intake.peak_bytes,
+        interval_us: intake.intervals.quantiles(),
+        age_us: intake.ages.quantiles(),
+        writer: intake.table.finish()?,
+        programs: probe.cost()?,
+    };
+    let path = dir.join("probe.json");
+    std::fs::write(&path, serde_json::to_vec_pretty(&report)?)
+        .with_context(|| format!("writing {}", path.display()))?;
+    Event::Done { process: Process::Probe }.emit(events)?;
+    Ok(report)
+}
+
+/// Waits until the ring is to be looked at again, or less if there is a word on `control`.
+fn told_to_stop(control: &File) -> Result<bool> {
+    let mut fds = [PollFd::new(control.as_fd(), PollFlags::POLLIN)];
+    match poll(&mut fds, PollTimeout::from(INTERVAL_MS)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(nix::errno::Errno::EINTR) => Ok(false),
+        Err(errno) => Err(errno).context("waiting for the stop"),
+    }
+}
+
+/// Takes records out of the ring.
+struct Intake {
+    senders: Senders,
+    clock: Clock,
+    table: Writer<Ack>,
+    rows: u64,
+    foreign: u64,
+    unreadable: u64,
+    /// Of this look.
+    bytes: u64,
+    peak_bytes: u64,
+    began: Time,
+    last: Option<Time>,
+    intervals: Spans,
+    ages: Spans,
+}
+
+impl Intake {
+    fn new(senders: Senders, clock: Clock, table: Writer<Ack>) -> Intake {
+        Intake {
+            senders,
+            clock,
+            table,
+            rows: 0,
+            foreign: 0,
+            unreadable: 0,
+            bytes: 0,
+            peak_bytes: 0,
+            began: Time::ZERO,
+            last: None,
+            intervals: Spans::default(),
+            ages: Spans::default(),
+        }
+    }
+
+    fn begin(&mut self) {
+        self.bytes = 0;
+        self.began = self.clock.now();
+        if let Some(last) = self.last.replace(self.began) {
+            self.intervals.add(self.began - last);
+        }
+    }
+
+    fn take(&mut self, record: &[u8]) {
+        let first = self.bytes == 0;
+        self.bytes += HEADER_BYTES + record.len() as u64;
+        let Some(raw) = RawAck::parse(record) else {
+            self.unreadable += 1;
+            return;
+        };
+        if first {
+            self.ages.add(self.began - self.clock.at(raw.time_ns as i64));
+        }
+        let address = Ipv4Addr::from(raw.remote_address.to_ne_bytes());
+        let Some(flow) = self.senders.flow(&Sender { netns: raw.netns, address, port: raw.remote_port }) else {
+            self.foreign += 1;
+            return;
+        };
+        match raw.row(flow, self.clock) {
+            Some(row) => {
+                self.rows += 1;
+                self.table.push(row);
+            }
+            None => self.unreadable += 1,
+        }
+    }
+
+    fn end(&mut self) {
+        self.peak_bytes = self.peak_bytes.max(self.bytes);
+    }
+}

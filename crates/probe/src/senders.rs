@@ -1,0 +1,94 @@
+//! Whose connection a row is of.
+
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
+
+use anyhow::{Context, Result};
+use plan::{Plan, Workload};
+
+/// A sender: the network namespace of its host by inode number, and the address and port that it sends to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sender {
+    pub netns: u32,
+    pub address: Ipv4Addr,
+    pub port: u16,
+}
+
+impl Sender {
+    /// As `struct flow_key` of `bpf/probe.bpf.c`.
+    pub fn key(&self) -> [u8; 12] {
+        let mut key = [0; 12];
+        key[..4].copy_from_slice(&self.netns.to_ne_bytes());
+        key[4..8].copy_from_slice(&self.address.octets());
+        key[8..10].copy_from_slice(&self.port.to_ne_bytes());
+        key
+    }
+}
+
+/// Flows by their senders. A receiving host's port is one flow's, so a sender has one flow.
+#[derive(Debug)]
+pub(crate) struct Senders(HashMap<Sender, u16>);
+
+impl Senders {
+    /// Of all flows that have TCP connections. `netns` gives the inode number of a host's network namespace.
+    pub fn of(plan: &Plan, netns: &dyn Fn(&str) -> Result<u32>) -> Result<Senders> {
+        let mut senders = HashMap::new();
+        for (index, flow) in (0..).zip(&plan.flows) {
+            if !has_tcp(&flow.workload) {
+                continue;
+            }
+            let host = plan.hosts().find(|(name, ..)| *name == flow.to);
+            let (_, address, _) = host.with_context(|| format!("the plan has no host {}", flow.to))?;
+            senders.insert(Sender { netns: netns(&flow.from)?, address, port: flow.port }, index);
+        }
+        Ok(Senders(senders))
+    }
+
+    pub fn flow(&self, sender: &Sender) -> Option<u16> {
+        self.0.get(sender).copied()
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &Sender> {
+        self.0.keys()
+    }
+}
+
+/// Whether a workload may have TCP connections: a program may.
+pub(crate) fn has_tcp(workload: &Workload) -> bool {
+    match workload {
+        Workload::Tcp { .. } | Workload::Command { .. } => true,
+        Workload::Udp { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn flows_are_found_by_host_and_destination() {
+        let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {}});
+        let flow = |id: &str, from: &str, port: u16, workload: serde_json::Value| json!({"id": id, "from": from, "to": "c", "start_ns": 0, "stop_ns": 1, "port": port, "workload": workload});
+        let tcp = json!({"kind": "tcp", "cc": "reno", "bytes": null, "ecn": false});
+        let udp = json!({"kind": "udp", "rate_bps": 1, "payload_bytes": 1, "bytes": null});
+        let program = json!({"kind": "command", "command": "x", "server_command": null});
+        let plan: Plan = serde_json::from_value(json!({
+            "name": "test", "duration_ns": 1, "seed": 1, "links": [],
+            "nodes": [host("a", "10.0.0.1"), host("b", "10.0.0.2"), host("c", "10.0.0.3")],
+            "flows": [flow("f1", "a", 1, tcp), flow("f2", "a", 1, udp), flow("f3", "b", 2, program)],
+            "record": {"sample_interval_ns": 1, "packets": false},
+            "emulate": {"ring_bytes": 0, "spin_ns": 0, "arena_bytes": 0},
+        }))
+        .unwrap();
+        let inode = |host: &str| Ok(u32::from(host.as_bytes()[0]));
+        let senders = Senders::of(&plan, &inode).unwrap();
+        let sender = |netns: char, port| Sender { netns: netns as u32, address: Ipv4Addr::new(10, 0, 0, 3), port };
+        assert_eq!(senders.flow(&sender('a', 1)), Some(0));
+        assert_eq!(senders.flow(&sender('b', 2)), Some(2));
+        assert_eq!(senders.flow(&sender('b', 1)), None);
+        assert_eq!(senders.flow(&Sender { address: Ipv4Addr::LOCALHOST, ..sender('a', 1) }), None);
+        assert_eq!(senders.all().count(), 2);
+    }
+}
