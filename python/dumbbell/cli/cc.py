@@ -74,6 +74,17 @@ def build(
 
 
 @app.command()
+def headers(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder; made if need be.", show_default=False)],
+) -> None:
+    """Write the headers that programs include to a folder, for editors: give it to them by -I."""
+    from dumbbell.cc import core
+
+    core.headers(directory)
+    typer.echo(directory)
+
+
+@app.command()
 def check(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = False) -> None:
     """Compile a program, look at what it holds, and let the kernel's verifier read it. Nothing is registered.
 
@@ -165,8 +176,8 @@ def _print_seen(seen: dict[str, Any]) -> None:
 def load(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = False) -> None:
     """Load one to stay, for every user, until `dumbbell cc unload` or a reboot.
 
-    A run loads what it needs by itself, where its user may. What is loaded to stay, every user's run may use, if it asks
-    for the same program with the same parameters.
+    A run loads what it needs by itself, where its user may. What is loaded to stay, every user's run may use, if it
+    asks for the same program with the same parameters.
     """
     from json import dumps
 
