@@ -47,7 +47,6 @@ static void on_cong_control(struct sock *sk, __u32 ack_seq, int flag, const stru
 {
 	struct bbr_flow *flow = bbr_flow_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct bbr_ack ack;
 
 	if (!flow) {
 		/* Nothing is known of this flow. It must not be left with the single packet of a timeout. */
@@ -55,9 +54,9 @@ static void on_cong_control(struct sock *sk, __u32 ack_seq, int flag, const stru
 			set_cwnd(tp, TCP_INIT_CWND);
 		return;
 	}
-	bbr_take_ack(sk, flow, rs, flag & FLAG_ECE, &ack);
-	bbr_on_ack(sk, &flow->bbr, &ack);
-	bbr_emit_row(sk, &flow->bbr, &ack);
+	bbr_take_ack(sk, flow, rs, flag & FLAG_ECE);
+	bbr_on_ack(sk, &flow->bbr, &flow->ack);
+	bbr_emit_row(sk, &flow->bbr, &flow->ack);
 }
 
 static __u32 on_ssthresh(struct sock *sk)

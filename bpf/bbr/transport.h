@@ -10,6 +10,8 @@
 /* All that is kept of a flow. */
 struct bbr_flow {
 	struct bbr bbr;
+	struct bbr_ack ack;	/* The ACK that is processed. Here and not on the stack, where the verifier would tell apart
+				 * all the values that it can have. */
 	__u32 delivered;	/* tp->delivered after the last ACK, */
 	__u32 delivered_ce;	/* tp->delivered_ce, */
 	__u32 tlp_high_seq;	/* tp->tlp_high_seq, */
@@ -135,10 +137,10 @@ static inline void bbr_find_sent(const struct tcp_sock *tp, struct bbr_flow *flo
 }
 
 /* An ACK was processed: what it tells. */
-static inline void bbr_take_ack(const struct sock *sk, struct bbr_flow *flow, const struct rate_sample *rs, bool is_ece,
-				struct bbr_ack *ack)
+static inline void bbr_take_ack(const struct sock *sk, struct bbr_flow *flow, const struct rate_sample *rs, bool is_ece)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	struct bbr_ack *ack = &flow->ack;
 	__u32 delivered = tp->delivered;
 	__u32 delivered_ce = tp->delivered_ce;
 
