@@ -26,9 +26,10 @@
 #define TCP_ECN_OK 1         /* negotiated (RFC 3168) */
 #define TCP_ECN_DEMAND_CWR 4 /* our ACKs carry ECE */
 
-/* Bits of icsk_ack.pending: an ACK is scheduled, the timer of a delayed one runs. */
+/* Bits of icsk_ack.pending: an ACK is scheduled, the timer of a delayed one runs, one shall go at once. */
 #define ICSK_ACK_SCHED 1
 #define ICSK_ACK_TIMER 2
+#define ICSK_ACK_NOW 16
 
 /* Bits of tcp_skb_cb.sacked. */
 #define TCPCB_SACKED_ACKED 0x01
@@ -68,7 +69,7 @@ static __always_inline struct inet_connection_sock *inet_csk(const struct sock *
 	return (struct inet_connection_sock *)sk;
 }
 
-/* 104 bytes that are the algorithm's own. They are not cleared before init(). */
+/* 104 bytes that are the algorithm's own. */
 static __always_inline void *inet_csk_ca(const struct sock *sk)
 {
 	return (void *)inet_csk(sk)->icsk_ca_priv;
