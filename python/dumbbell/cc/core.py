@@ -106,23 +106,24 @@ def why_not(told: Mapping[str, Any]) -> str:
 
 
 def _ask(function: str, *arguments: Any) -> Any:
-    try:
-        from dumbbell import _core
-
-        ask = getattr(_core, function)
-    except (ImportError, AttributeError):
-        raise RunFailed(
-            "the compiled core is missing, or older than this package",
-            f"dumbbell._core has no {function}",
-            "make build",
-        ) from None
-    answer = json.loads(ask(*arguments))
+    answer = json.loads(_call(function, *arguments))
     failure = answer.get("failure") if isinstance(answer, dict) else None
     if failure is None or "ok" in answer:
         return answer
     if answer.get("refused") is not None:
         raise Refused(failure["what"], failure["why"], failure["hint"], answer["refused"])
     raise RunFailed(failure["what"], failure["why"], failure["hint"])
+
+
+def _call(function: str, *arguments: Any) -> str:
+    try:
+        from dumbbell import _core
+
+        found = getattr(_core, function)
+    except (ImportError, AttributeError):
+        why = f"dumbbell._core has no {function}"
+        raise RunFailed("the compiled core is missing, or older than this package", why, "make build") from None
+    return str(found(*arguments))
 
 
 def _table(answer: Any) -> dict[str, Any]:

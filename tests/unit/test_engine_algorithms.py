@@ -1,0 +1,121 @@
+"""What the emulation engine says about congestion controls before a run, and how it compiles the user's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fake_core import FakeCore, fake
+from refused import BASE
+
+from dumbbell.engines.emulate import algorithms
+from dumbbell.plan import expand
+from dumbbell.records import manifest
+from dumbbell.scenario.loading import load
+from dumbbell.scenario.writing import write
+
+__all__ = ["fake"]
+
+PROGRAM = "const volatile __u32 beta_keep = 180;\n"
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my_cc.bpf.c").write_text(PROGRAM)
+
+
+def problems(cc: str, more: str = "") -> list[str]:
+    Path("my.toml").write_text(f"{BASE}cc = {cc}\n{more}")
+    return [problem.text() for problem in algorithms.check(load("my.toml"))]
+
+
+OWN = '{ bpf = "my_cc.bpf.c", parameters = { beta_keep = 3 } }'
+
+
+def test_root_may(fake: FakeCore) -> None:
+    assert problems('"bbr3"') == problems(OWN) == problems('"bbr3"', "[record]\nacks = true\n") == []
+
+
+@pytest.mark.parametrize(
+    ("cc", "label", "load_it"),
+    [
+        ('"bbr3"', "bbr3", "sudo dumbbell cc load bbr3"),
+        (
+            '{ name = "bbr3", parameters = { undo = false, beta_keep = 9 } }',
+            "bbr3",
+            "sudo dumbbell cc load bbr3 --set beta_keep=9 --set undo=false",
+        ),
+        (OWN, "my_cc", "sudo dumbbell cc load my_cc.bpf.c --set beta_keep=3"),
+    ],
+)
+def test_an_ordinary_user_is_told_how(cc: str, label: str, load_it: str, fake: FakeCore) -> None:
+    fake.may_load = False
+    assert problems(cc) == [
+        f"my.toml:15: {label}: this user may not load BPF programs\n"
+        "  this process lacks CAP_BPF and CAP_PERFMON\n"
+        f"hint: run as root, or load it once so that every user's runs can use it: {load_it}"
+    ]
+
+
+@pytest.mark.parametrize("cc", ['"bbr3"', OWN])
+def test_an_ordinary_user_uses_what_is_loaded(cc: str, fake: FakeCore, monkeypatch: pytest.MonkeyPatch) -> None:
+    problems(cc)
+    plan = expand(load("my.toml"))
+    (entry,) = plan["algorithms"]
+    if entry["source"]["kind"] == "object":
+        Path("as-root.bpf.o").write_bytes(b"object of " + PROGRAM.encode())
+        entry = {**entry, "source": {"kind": "object", "path": "as-root.bpf.o"}}
+    monkeypatch.setattr(algorithms, "available", lambda: ["cubic", fake.name(entry)])
+    fake.may_load = False
+    assert problems(cc) == []
+    assert len(problems(cc.replace("3 }", "4 }").replace('"bbr3"', '"bbr2"'))) == 1
+
+
+def test_every_ack_takes_bpf(fake: FakeCore) -> None:
+    fake.may_load = False
+    (told,) = problems('"reno"', "[record]\nacks = true\n")
+    assert told.startswith("my.toml:17: record.acks = true: not allowed here\n")
+    assert problems('"reno"') == []
+
+
+def test_what_does_not_compile_starts_nothing(fake: FakeCore) -> None:
+    fake.errors = [{"file": "main", "line": 7, "column": 2, "severity": "error", "message": "what?"}]
+    assert problems(OWN) == [
+        "my.toml:15: my_cc.bpf.c does not compile (clang 14.0.6)\n"
+        "  my_cc.bpf.c:7:2: what?\n"
+        "hint: dumbbell cc build my_cc.bpf.c shows all that the compiler says"
+    ]
+
+
+def test_objects_lie_where_the_plan_says(fake: FakeCore) -> None:
+    Path("made.bpf.o").write_bytes(b"made elsewhere")
+    Path("my.toml").write_text(f'{BASE}cc = {OWN}\n[[flows]]\nfrom="h1"\nto="h2"\ncc = {{ bpf = "made.bpf.o" }}\n')
+    scenario = load("my.toml")
+    plan = expand(scenario)
+    Path("run").mkdir()
+    write(scenario, Path("run"))
+    algorithms.prepare(plan, Path("run"))
+    objects = {one["label"]: Path("run", one["source"]["path"]).read_bytes() for one in plan["algorithms"]}
+    assert objects == {"my_cc": b"object of " + PROGRAM.encode(), "made": b"made elsewhere"}
+
+
+def test_the_manifest_says_what_each_was() -> None:
+    source = {"kind": "bundled", "name": "bbr3"}
+    plan = {"algorithms": [{"label": "bbr3 (x=1)", "source": source, "parameters": {"x": 1}, "sha256": "ab"}]}
+    fact = {"label": "bbr3 (x=1)", "registered": "db3_0a1b2c", "sha256": "cd", "variant": "v610", "loaded": "run"}
+    told = list(manifest._algorithms(plan, {"algorithms": [{**fact, "programs": []}]}))
+    assert json.loads(json.dumps(told)) == [
+        {
+            "label": "bbr3 (x=1)",
+            "source": source,
+            "parameters": {"x": 1},
+            "source_sha256": "ab",
+            "registered": "db3_0a1b2c",
+            "object_sha256": "cd",
+            "variant": "v610",
+            "loaded": "run",
+        }
+    ]
+    assert list(manifest._algorithms({}, {})) == []
