@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
@@ -82,11 +82,11 @@ def _one_moment(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def absent(run: Run) -> str | None:
-    """Why there are no ACKs, as a sentence; `None` if there are, or if the run is older than the table."""
+    """Why there are no ACKs, as a sentence; `None` if there are, or if nobody asked for them."""
     if run.has("acks"):
         return None
     told = (run.manifest.get("lab") or {}).get("acks")
-    if not isinstance(told, dict) or told.get("recorded"):
-        return None
+    if not isinstance(told, Mapping) or told.get("recorded"):
+        return "Every ACK: acks.parquet is missing." if run.plan["record"].get("acks") == "on" else None
     why = str(told.get("why") or "no reason is recorded").rstrip(".")
-    return f"ACKs were not recorded: {why}. Curves are drawn from the timed samples."
+    return f"ACKs were not recorded: {why}. Curves of flows are drawn from the timed samples."

@@ -32,7 +32,7 @@ def _panel(panel: Panel) -> dict[str, bytes]:
 
 
 def _curves(panel: Panel, key: str, curves: Sequence[tuple[View, Line]]) -> bytes:
-    """A level that changes stands among the flows, by its name."""
+    """A level that changes stands among the flows, by its name. The end of a bound is a row without a value."""
     of_links = any(view.name for view, _ in curves)
     of_flows = any(line.flow for _, line in curves)
     parts = [
@@ -44,7 +44,9 @@ def _curves(panel: Panel, key: str, curves: Sequence[tuple[View, Line]]) -> byte
         )
         for view, line in curves
     ]
-    return pl.concat(parts).drop_nulls().write_csv().encode()
+    ends = curves[0][1].steps
+    rows = pl.concat(parts)
+    return (rows if ends else rows.drop_nulls()).write_csv().encode()
 
 
 def _states(bands: Bands) -> bytes:

@@ -111,7 +111,7 @@ def _levels(upper: Axes, lower: Axes, plot: Kleinrock, size: float, factor: floa
         xytext=(4, 0), textcoords="offset points", va="center", fontsize=7, color=_SOFT,
     )  # fmt: skip
     half = 0.6 * rate.inflight_bytes[1] / size
-    _word(upper, "in flight / base RTT", (half, rate.values[1] / factor * 0.6), (-5, 0), "right", "center")
+    _word(upper, "in flight / base RTT", (half, rate.values[1] / factor * 0.6), (-10, 3), "right", "center")
     _word(upper, "operating point", (bdp / size, rate.values[1] / factor), (-6, 2), "right", "bottom")
     base = rtt.values[1]
     _word(lower, rtt.label, (0, base), (3, -3), "left", "top")

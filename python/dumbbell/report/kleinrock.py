@@ -23,7 +23,6 @@ _MOST_POINTS: Final = 6_000
 _CELLS: Final = (160, 80, 80)
 """In which points lie on one another: of data in flight, rate, and RTT."""
 _ETHERNET, _TCP = 14, 32
-_MOST_LIMITS: Final = 3
 _LINES: Final = (
     " Lines: no flow is above the capacity (of payload) or in flight / base RTT, nor below the base RTT or in flight /"
     " capacity. One that shares the link is farther from them."
@@ -142,7 +141,7 @@ def kleinrock(run: Run, known: Facts, clouds: Clouds, bands: Bands | None, left_
         top_rate = max(min(top_rate, 2 * capacity), 1.12 * capacity)
         top_rtt = max(top_rtt, 8e3 * right / capacity)
         bottom_rtt = max(0.0, known.base_rtts_s[0] * 1e3 - 0.16 * (top_rtt - known.base_rtts_s[0] * 1e3))
-        for base in known.base_rtts_s[-_MOST_LIMITS:]:
+        for base in _few(known.base_rtts_s):
             knee = capacity * base / 8
             rate_limits.append(Limit(f"capacity {words.rate(capacity)}", (0, knee, 9 * right), (0, capacity, capacity)))
             slope = (base * 1e3, base * 1e3, 9 * right * 8e3 / capacity)
@@ -164,6 +163,12 @@ def kleinrock(run: Run, known: Facts, clouds: Clouds, bands: Bands | None, left_
         1.04 * right,
         note,
     )
+
+
+def _few(ascending: Sequence[float]) -> list[float]:
+    """The smallest, one in the middle, and the largest."""
+    n = len(ascending)
+    return [ascending[index] for index in sorted({0, n // 2, n - 1})]
 
 
 def _numbered(cloud: Cloud, bands: Bands | None) -> Cloud:
