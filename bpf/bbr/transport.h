@@ -12,8 +12,7 @@ struct bbr_flow {
 	struct bbr bbr;
 	struct bbr_ack ack;	/* The ACK that is processed. Here and not on the stack, where the verifier would tell apart
 				 * all the values that it can have. */
-	__u32 delivered;	/* tp->delivered after the last ACK, */
-	__u32 delivered_ce;	/* tp->delivered_ce, */
+	__u32 delivered_ce;	/* tp->delivered_ce after the last ACK, */
 	__u32 tlp_high_seq;	/* tp->tlp_high_seq, */
 	__u32 lost;		/* and tp->lost when it was looked at last. */
 	__u32 loss_delivered;	/* tp->delivered when tp->lost had last grown. */
@@ -27,7 +26,6 @@ _Static_assert(sizeof(struct bbr_flow) < 16384, "kernels before 6.9 allow 20 KB 
 
 static inline void bbr_begin_transport(const struct tcp_sock *tp, struct bbr_flow *flow)
 {
-	flow->delivered = tp->delivered;
 	flow->delivered_ce = tp->delivered_ce;
 	flow->tlp_high_seq = tp->tlp_high_seq;
 	flow->lost = tp->lost;
@@ -141,7 +139,7 @@ static inline void bbr_take_ack(const struct sock *sk, struct bbr_flow *flow, co
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct bbr_ack *ack = &flow->ack;
-	__u32 delivered = tp->delivered;
+	__u32 window = tp->snd_cwnd;
 	__u32 delivered_ce = tp->delivered_ce;
 
 	ack->interval_us = rs->interval_us;
@@ -155,15 +153,16 @@ static inline void bbr_take_ack(const struct sock *sk, struct bbr_flow *flow, co
 	ack->is_app_limited = rs->is_app_limited;
 	ack->is_ack_delayed = rs->is_ack_delayed;
 	ack->bw = bbr_delivery_rate(ack->delivered, ack->interval_us);
-	if (delivered != flow->delivered)
-		history_push(&flow->history, flow->delivered, tp->lost - ack->newly_lost, ack->prior_in_flight, tp->snd_nxt,
-			     tp->snd_cwnd);
+	if (ack->newly_acked) {
+		window = max(window, bbr_delivered(ack));
+		history_push(&flow->history, tp->delivered - ack->newly_acked, tp->lost - ack->newly_lost,
+			     ack->prior_in_flight, tp->snd_nxt, window);
+	}
 	bbr_take_losses(sk, flow);
 	bbr_find_sent(tp, flow, rs, ack);
 	ack->is_of_tlp = bbr_take_tlp_ack(tp, flow);
 	/* Kernels before 6.10 don't tell of ECE here, but count it. */
 	ack->is_ece = is_ece || delivered_ce != flow->delivered_ce;
-	flow->delivered = delivered;
 	flow->delivered_ce = delivered_ce;
 }
 
