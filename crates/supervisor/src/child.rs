@@ -8,7 +8,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, pipe2};
 
-/// The emulator or the traffic process, as init sees it.
+/// One of the run's processes, as init sees it.
 pub(crate) struct Child {
     pub process: Process,
     pid: Pid,

@@ -6,14 +6,16 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use bpf::Session;
 use events::{Event, Failure, Process};
 use lab::{HostSpec, Lab};
+use nix::sys::stat::fstat;
 use plan::{EmulatePath, Plan};
+use probe::{Emitters, Wanted};
 use realtime::{Part, keep_to, monotonic_ns};
 use serde::Serialize;
 
 use crate::child::Child;
+use crate::loaded::Loaded;
 use crate::machine::{Cpu, Machine};
 
 /// Between "all are ready" and time 0: long enough for both processes to have read the origin and to be asleep.
@@ -36,18 +38,36 @@ struct LabReport {
     /// Over the run, of the whole machine.
     softnet_dropped: u64,
     cpu: Cpu,
+    /// Whether `acks.parquet` was written.
+    acks: Acks,
     /// What the kernel knows of the plan's `algorithms`, in the plan's order.
     algorithms: Vec<bpf::Fact>,
 }
 
+#[derive(Serialize)]
+struct Acks {
+    recorded: bool,
+    /// If not, why.
+    why: Option<String>,
+}
+
+impl From<&Wanted> for Acks {
+    fn from(wanted: &Wanted) -> Acks {
+        match wanted {
+            Wanted::Yes(_) => Acks { recorded: true, why: None },
+            Wanted::No(why) => Acks { recorded: false, why: Some(why.clone()) },
+        }
+    }
+}
+
 /// Pid 1 of the lab. Returns its exit code.
-pub(crate) fn main(plan: &Plan, dir: &Path, algorithms: &Session, rootless: bool, started: Instant) -> i32 {
+pub(crate) fn main(plan: &Plan, dir: &Path, loaded: &Loaded, rootless: bool, started: Instant) -> i32 {
     // SAFETY: plain system calls. If the helper dies, so does the lab.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"db-init".as_ptr());
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
     }
-    match supervise(plan, dir, algorithms, rootless, started) {
+    match supervise(plan, dir, loaded, rootless, started) {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(error) => {
@@ -57,7 +77,7 @@ pub(crate) fn main(plan: &Plan, dir: &Path, algorithms: &Session, rootless: bool
     }
 }
 
-fn supervise(plan: &Plan, dir: &Path, algorithms: &Session, rootless: bool, started: Instant) -> Result<bool> {
+fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, rootless: bool, started: Instant) -> Result<bool> {
     let mounts = lab::sandbox::mounts()?;
     let spec = |(name, address, sysctl): (&str, _, &BTreeMap<String, String>)| HostSpec {
         sysctl: sysctl.clone(),
@@ -79,15 +99,23 @@ fn supervise(plan: &Plan, dir: &Path, algorithms: &Session, rootless: bool, star
         part(Part::Last);
         emu::run(plan, &ports(&lab), dir, control, events).map(drop)
     })?;
+    let netns = |name: &str| {
+        let host = lab.hosts().iter().find(|host| host.name == name);
+        host.map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))
+    };
     let traffic = Child::start(Process::Traffic, c"db-traffic", -10, |control, events| {
         part(Part::AllButLast);
-        let netns = |name: &str| {
-            let host = lab.hosts().iter().find(|host| host.name == name);
-            host.map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))
-        };
-        traffic::run(plan, &netns, algorithms.names(), dir, control, events).map(drop)
+        traffic::run(plan, &netns, loaded.session.names(), dir, control, events).map(drop)
     })?;
-    let well = Watch { emulator, traffic, stopping: None, failed: false }.watch(plan)?;
+    let probe = loaded.acks.probe().map(|probe| {
+        let inode = |name: &str| Ok(fstat(netns(name)?)?.st_ino as u32);
+        Child::start(Process::Probe, c"db-probe", -5, |control, events| {
+            part(Part::AllButLast);
+            probe::run(plan, probe, &Emitters::of(&loaded.session), &inode, dir, control, events).map(drop)
+        })
+    });
+    let probe = probe.transpose()?;
+    let well = Watch { emulator, traffic, probe, stopping: None, failed: false }.watch(plan)?;
 
     let (cpu, softnet_dropped) = Machine::now().since(before);
     let report = LabReport {
@@ -99,7 +127,8 @@ fn supervise(plan: &Plan, dir: &Path, algorithms: &Session, rootless: bool, star
         interfaces: lab.counters()?,
         softnet_dropped,
         cpu,
-        algorithms: algorithms.facts()?,
+        acks: Acks::from(&loaded.acks),
+        algorithms: loaded.session.facts()?,
     };
     let file = File::create(dir.join("lab.json")).context("creating lab.json")?;
     serde_json::to_writer_pretty(file, &report).context("writing lab.json")?;
@@ -120,31 +149,38 @@ fn ports(lab: &Lab) -> Vec<emu::Port> {
 struct Watch {
     emulator: Child,
     traffic: Child,
+    /// Where every ACK is recorded.
+    probe: Option<Child>,
     /// Since when everything comes to an end.
     stopping: Option<Instant>,
     failed: bool,
 }
 
 impl Watch {
-    /// Relay events, start the run when both processes are ready, stop the emulator when the traffic is over.
+    /// Relay events, start the run when all processes are ready, stop the others when the traffic is over.
     fn watch(mut self, plan: &Plan) -> Result<bool> {
         let started = Instant::now();
         let mut running = false;
-        while !(self.emulator.gone && self.traffic.gone) {
+        while !self.children().all(|child| child.gone) {
             self.relay()?;
-            let ready = self.emulator.ready && self.traffic.ready;
+            let ready = self.children().all(|child| child.ready);
             if ready && !running && self.stopping.is_none() {
                 running = true;
                 let origin_ns = monotonic_ns() + LEAD_NS;
-                self.emulator.tell_origin(origin_ns)?;
-                self.traffic.tell_origin(origin_ns)?;
+                for child in self.children() {
+                    child.tell_origin(origin_ns)?;
+                }
                 Event::Started { origin_ns }.emit(&mut stdout())?;
             }
             if self.traffic.done || self.traffic.gone {
                 self.emulator.stop();
                 self.stopping.get_or_insert_with(Instant::now);
             }
-            if self.emulator.gone {
+            // Only then are all sockets closed, and their last rows written.
+            if let Some(probe) = self.probe.as_mut().filter(|_| self.traffic.gone) {
+                probe.stop();
+            }
+            if self.emulator.gone || self.probe.as_ref().is_some_and(|probe| probe.gone) {
                 self.traffic.stop();
                 self.stopping.get_or_insert_with(Instant::now);
             }
@@ -164,30 +200,38 @@ impl Watch {
         Ok(!self.failed)
     }
 
+    fn children(&mut self) -> impl Iterator<Item = &mut Child> {
+        [&mut self.emulator, &mut self.traffic].into_iter().chain(&mut self.probe)
+    }
+
     /// Wait for words from above or below, and pass them on.
     fn relay(&mut self) -> Result<()> {
         let fd = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        let mut fds = [fd(0), fd(self.emulator.poll_fd()), fd(self.traffic.poll_fd())];
+        // Standard input first.
+        let mut fds = vec![fd(0)];
+        fds.extend(self.children().map(|child| fd(child.poll_fd())));
         // SAFETY: valid descriptors. A second at most: the loop looks at the clock.
-        unsafe { libc::poll(fds.as_mut_ptr(), 3, 1000) };
+        unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, 1000) };
         if fds[0].revents != 0 {
             self.obey();
         }
-        for (child, ready) in [(&mut self.emulator, fds[1].revents), (&mut self.traffic, fds[2].revents)] {
-            if ready == 0 {
+        let mut failed = false;
+        for (child, fd) in self.children().zip(&fds[1..]) {
+            if fd.revents == 0 {
                 continue;
             }
             for event in child.read_events()? {
-                self.failed |= matches!(event, Event::Failed { .. });
+                failed |= matches!(event, Event::Failed { .. });
                 event.emit(&mut stdout())?;
             }
             if child.gone
                 && let Some(failure) = child.silent_end()?
             {
-                self.failed = true;
+                failed = true;
                 Event::Failed { process: child.process, failure }.emit(&mut stdout())?;
             }
         }
+        self.failed |= failed;
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The processes of an emulated run: who starts whom, who tells whom, and who dies with whom.
 //!
 //! ```text
-//!   command ──spawns──> helper ──forks──> init (pid 1 of the lab) ──forks──> emulator, traffic
+//!   command ──spawns──> helper ──forks──> init (pid 1 of the lab) ──forks──> emulator, traffic, probe
 //!      │ control pipe ─────────────────────┘ stdin: "stop" or end of file
 //!      └ events <──────────────────────────── stdout: JSON lines
 //! ```
@@ -12,10 +12,11 @@
 //! * The command dies: its end of the control pipe closes, init ends, and with pid 1 the kernel ends everything inside.
 //! * The helper dies: init is killed with it.
 //! * Init dies: the kernel kills the rest; the helper notices.
-//! * The emulator or the traffic process dies: init lets the other one write down what it measured, and fails the run.
+//! * One of init's processes dies: init lets the others write down what they measured, and fails the run.
 
 mod child;
 mod init;
+mod loaded;
 mod machine;
 
 use std::fs::File;
@@ -25,12 +26,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use bpf::Session;
 use events::{Event, Failure, Process};
 use nix::sys::signal::{SigHandler, Signal};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 use plan::Plan;
+
+use crate::loaded::Loaded;
 
 /// Run `dir/plan.json` and write its records into `dir`. Returns an exit code: 0, or 1 after a `failed` event.
 ///
@@ -55,14 +57,14 @@ fn run(dir: &Path) -> Result<bool> {
     // The lab gets a /run of its own, and `dir` may lie below the old one: hold it by descriptor.
     let held = File::open(dir).with_context(|| format!("opening the run's directory {}", dir.display()))?;
     let dir = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
-    let algorithms = Session::load(&plan, &dir, None)?;
+    let loaded = Loaded::of(&plan, &dir)?;
     let started = Instant::now();
     let rootless = lab::sandbox::is_unprivileged();
     lab::sandbox::enter(rootless)?;
     // SAFETY: the sandbox has made sure that there is one thread; the child runs only our own code until it exits.
     match unsafe { fork() }.context("starting the lab's first process")? {
         ForkResult::Child => {
-            let code = init::main(&plan, &dir, &algorithms, rootless, started);
+            let code = init::main(&plan, &dir, &loaded, rootless, started);
             // Not `exit`: what the interpreter registered to run at its end is the parent's to run.
             // SAFETY: ends the process.
             unsafe { libc::_exit(code) }
