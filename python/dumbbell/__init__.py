@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dumbbell.engines.run import run
     from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed, RunInvalid, ScenarioError
-    from dumbbell.plan import expand
+    from dumbbell.plan.expand import expand
     from dumbbell.records import Run, open
     from dumbbell.scenario import Scenario, load
 

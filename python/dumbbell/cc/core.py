@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +117,9 @@ def _ask(function: str, *arguments: Any) -> Any:
 
 def _call(function: str, *arguments: Any) -> str:
     try:
-        # By name: a plain import would tie the whole package into one knot, which mypy cannot undo.
-        found = getattr(import_module("dumbbell._core"), function)
+        from dumbbell import _core
+
+        found = getattr(_core, function)
     except (ImportError, AttributeError):
         why = f"dumbbell._core has no {function}"
         raise RunFailed("the compiled core is missing, or older than this package", why, "make build") from None
