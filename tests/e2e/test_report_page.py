@@ -49,6 +49,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             slow_from_s=12,
             events=((5, {"delay_ns": 20_000_000}), (15, {"up": False}), (15.5, {})),
         ),
+        "acks": Synthetic(ccs=("cubic", "bbr3"), rate_bps=20e6, duration_s=14, stagger_s=1, acks=True),
         "many": Synthetic(ccs=("cubic", "bbr") * 500, duration_s=10, sample_s=0.05, stagger_s=0.001),
     }
     return {
@@ -102,7 +103,9 @@ def drag(page: Page, plot: int, start: float, end: float) -> None:
     page.mouse.up()
 
 
-@pytest.mark.parametrize(("name", "plots"), [("valid", 6), ("invalid", 6), ("links", 6), ("busy", 7), ("many", 6)])
+@pytest.mark.parametrize(
+    ("name", "plots"), [("valid", 6), ("invalid", 6), ("links", 6), ("busy", 7), ("acks", 11), ("many", 6)]
+)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_opens_offline_and_silently(open_report: Any, name: str, plots: int, scheme: str) -> None:
     opened = open_report(name, scheme=scheme)
@@ -266,3 +269,93 @@ def test_printing_shows_the_plots_on_white(open_report: Any) -> None:
     ground = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == "rgb(253, 253, 251)"
     assert opened.page.pdf()[:4] == b"%PDF"
+
+
+def over(page: Page, plot: str, at: float, height: float = 0.5) -> None:
+    """Put the pointer on a plot."""
+    target = page.locator(f'[data-plot="{plot}"] .u-over').first
+    target.scroll_into_view_if_needed()
+    box = target.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + at * box["width"], box["y"] + height * box["height"])
+
+
+def test_states_are_named_under_the_pointer_and_in_a_legend(open_report: Any) -> None:
+    page = open_report("acks").page
+    order = [plot.get_attribute("data-plot") for plot in page.locator(".plot").all()]
+    assert order[:3] == ["goodput_bps", "bbr_state", "delivery_rate_bps"]
+    over(page, "bbr_state", 1.1 / 14)
+    assert page.locator('[data-plot="bbr_state"] .values').inner_text().split() == ["f2", "STARTUP"]
+    over(page, "cwnd_packets", 3 / 14)
+    assert "PROBE_BW: CRUISE" in page.locator('[data-plot="bbr_state"] .values').inner_text()
+    legend = page.get_by_label("Colours of states").locator("li").all_inner_texts()
+    assert legend[:2] == ["STARTUP", "DRAIN"]
+    assert legend[-1] == "PROBE_RTT"
+    label = page.locator('[data-plot="bbr_state"] .canvas').get_attribute("aria-label") or ""
+    assert "f2: STARTUP 0.23 s, DRAIN 0.06 s, PROBE_BW: DOWN 0." in label
+
+
+def test_values_of_acks_stand_in_a_table_by_flow_and_quantity(open_report: Any) -> None:
+    page = open_report("acks").page
+    over(page, "delivery_rate_bps", 0.5)
+    table = page.locator('[data-plot="delivery_rate_bps"] .matrix')
+    assert table.locator("thead th").all_inner_texts() == ["rate", "bw", "bw_lo", "bw_hi"]
+    rows = [row.all_inner_texts() for row in (table.locator(f"tbody tr:nth-child({n}) > *") for n in (1, 2))]
+    assert [row[0].strip() for row in rows] == ["f1", "f2"]
+    assert rows[0][2:] == ["", "", ""], "CUBIC has no model"
+    rate, bandwidth = (float(text) for text in rows[1][1:3])
+    assert 1 < rate <= bandwidth * 1.1
+    page.locator("button.flow").nth(0).click()
+    assert table.locator("tbody tr.hidden").count() == 1
+
+
+def test_zooming_shows_single_acks(open_report: Any) -> None:
+    opened = open_report("acks")
+    page = opened.page
+    page.locator('[data-plot="snd_nxt_bytes"] .canvas').focus()
+    for _ in range(9):
+        page.keyboard.press("+")
+    over(page, "snd_nxt_bytes", 0.5)
+    cells = page.locator('[data-plot="snd_nxt_bytes"] tbody tr').nth(1).locator("output")
+    first = cells.nth(0).inner_text()
+    assert first.count(".") == 1
+    assert len(first.partition(".")[2]) == 3, "to the kilobyte"
+    over(page, "snd_nxt_bytes", 0.9)
+    assert float(cells.nth(0).inner_text()) > float(first)
+    assert opened.complaints == []
+
+
+def test_kleinrock_s_plot_follows_the_time_axis_and_the_crosshair(open_report: Any) -> None:
+    opened = open_report("acks")
+    page = opened.page
+
+    def kleinrock() -> list[str]:
+        canvases = page.locator('[data-plot="kleinrock"] canvas').all()
+        return [canvas.evaluate("canvas => canvas.toDataURL()") for canvas in canvases]
+
+    whole = kleinrock()
+    over(page, "srtt_ms", 0.5)
+    assert all(one != other for one, other in zip(whole, kleinrock(), strict=True)), "where each flow is at that time"
+    page.mouse.move(0, 0)
+    assert kleinrock() == whole
+    drag(page, 2, 0.3, 0.5)
+    page.mouse.move(0, 0)
+    assert all(one != other for one, other in zip(whole, kleinrock(), strict=True)), "other times are a shade"
+    page.get_by_role("button", name="Show the whole run").click()
+    page.get_by_label("Colours of points").select_option("by BBR state")
+    assert all(one != other for one, other in zip(whole, kleinrock(), strict=True))
+
+
+def test_a_point_of_kleinrock_s_plot_says_which_ack_it_is(open_report: Any) -> None:
+    page = open_report("acks").page
+    target = page.locator('[data-plot="kleinrock"] .u-over').nth(1)
+    target.scroll_into_view_if_needed()
+    box = target.bounding_box()
+    assert box is not None
+    said = set()
+    for x in range(5, 95, 3):
+        page.mouse.move(box["x"] + box["width"] * x / 100, box["y"] + box["height"] * 0.4)
+        said.add(page.get_by_label("ACK at the crosshair").inner_text())
+    found = [text for text in said if text]
+    assert found
+    assert all("BDP in flight" in text and "Mbit/s, RTT " in text and "t = " in text for text in found)
