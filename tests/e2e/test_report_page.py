@@ -206,8 +206,9 @@ def test_a_thousand_flows_have_a_short_legend_and_all_their_lines(open_report: A
 
 
 @pytest.mark.parametrize("width", [400, 1280, 1920])
-def test_no_width_makes_the_page_scroll_sideways(open_report: Any, width: int) -> None:
-    page = open_report("valid", width=width).page
+@pytest.mark.parametrize("name", ["valid", "acks"])
+def test_no_width_makes_the_page_scroll_sideways(open_report: Any, width: int, name: str) -> None:
+    page = open_report(name, width=width).page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

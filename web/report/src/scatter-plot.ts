@@ -261,7 +261,9 @@ export class ScatterPlot {
   }
 
   private word(text: string, x: number, y: number, align: CanvasTextAlign): void {
-    const { ctx } = this.u;
+    const { ctx, bbox } = this.u;
+    const start = align === "right" ? x - ctx.measureText(text).width : x;
+    if (start < bbox.left || start + ctx.measureText(text).width > bbox.left + bbox.width) return;
     ctx.textAlign = align;
     // Points that a limit does not hold for must not hide it.
     ctx.strokeStyle = color("--raised");
