@@ -1,13 +1,13 @@
 //! The C side: its structs, and its functions for each version.
 
 use std::cell::Cell;
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_long, c_void};
 
 use cc::Random;
 
 /// `struct tcp_sock` of `include/dumbbell/kernel.h`.
 #[repr(C)]
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TcpSock {
     pub sk_pacing_rate: u64,
     pub sk_max_pacing_rate: u64,
@@ -31,11 +31,52 @@ pub(crate) struct TcpSock {
     pub srtt_us: u32,
     pub min_rtt_us: u32,
     pub mss_cache: u32,
+    pub lost: u32,
+    pub snd_una: u32,
+    pub snd_nxt: u32,
+    pub tlp_high_seq: u32,
+    pub first_lost: SkbCb,
     pub is_cwnd_limited: bool,
+    pub tlp_retrans: bool,
+    pub has_first_lost: bool,
+}
+
+/// `struct tcp_skb_cb`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SkbCb {
+    pub end_seq: u32,
+    pub tcp_gso_segs: u16,
+    pub tx: Tx,
+}
+
+/// `struct tcp_skb_cb.tx`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tx {
+    pub delivered: u32,
+    pub is_app_limited: bool,
+}
+
+/// `struct rate_sample`.
+#[repr(C)]
+pub(crate) struct Sample {
+    pub prior_delivered: u32,
+    pub delivered: i32,
+    pub delivered_ce: i32,
+    pub interval_us: c_long,
+    pub rtt_us: c_long,
+    pub losses: i32,
+    pub acked_sacked: u32,
+    pub prior_in_flight: u32,
+    pub last_end_seq: u32,
+    pub is_app_limited: bool,
+    pub is_ack_delayed: bool,
 }
 
 /// `struct bbr_ack` of `bbr/state.h`.
 #[repr(C)]
+#[derive(Debug, Default)]
 pub(crate) struct Ack {
     pub bw: u64,
     pub interval_us: i64,
@@ -158,6 +199,11 @@ functions! {
     repaired_by_tlp: fn(Flow, Sock, bool), "bbr2_repaired_by_tlp", "bbr3_repaired_by_tlp";
     restart_from_idle: fn(Flow, Sock), "bbr2_restart_from_idle", "bbr3_restart_from_idle";
     train_floor: fn(*const TcpSock) -> u32, "bbr2_train_floor", "bbr3_train_floor";
+    begin_transport: fn(Flow, Sock), "bbr2_begin_transport", "bbr3_begin_transport";
+    take_ack: fn(Flow, Sock, *const Sample, bool, *mut Ack), "bbr2_take_ack", "bbr3_take_ack";
+    take_losses: fn(Flow, Sock), "bbr2_take_losses", "bbr3_take_losses";
+    take_ca_state: fn(Flow, Sock, u8), "bbr2_take_ca_state", "bbr3_take_ca_state";
+    begin_sampling: fn(Flow), "bbr2_begin_sampling", "bbr3_begin_sampling";
     view: fn(*const c_void, *mut View), "bbr2_view", "bbr3_view";
     delivery_rate: fn(i32, i64) -> u64, "bbr2_delivery_rate", "bbr3_delivery_rate";
     volume: fn(u64, u32, u32) -> u32, "bbr2_volume", "bbr3_volume";

@@ -10,7 +10,9 @@ use crate::parameters::values;
 #[derive(Clone, Debug)]
 pub struct Core {
     parameters: Parameters,
-    functions: &'static Functions,
+    pub(crate) functions: &'static Functions,
+    /// What a kernel has beyond a [`Socket`].
+    pub(crate) beyond: TcpSock,
     /// `struct host_flow`.
     flow: Vec<u64>,
 }
@@ -30,7 +32,8 @@ impl Core {
         let functions = if parameters.version == Version::V2 { &V2 } else { &V3 };
         // SAFETY: it takes nothing and has no effect.
         let size = unsafe { (functions.flow_size)() };
-        let mut core = Core { parameters: parameters.clone(), functions, flow: vec![0; size.div_ceil(8)] };
+        let flow = vec![0; size.div_ceil(8)];
+        let mut core = Core { parameters: parameters.clone(), functions, beyond: TcpSock::default(), flow };
         // SAFETY: the flow is as large as C says, and aligned for all that is in it.
         unsafe { (core.functions.use_defaults)(core.flow()) };
         core
@@ -58,7 +61,7 @@ impl Core {
     }
 
     /// Calls a function of C on the flow and on what it may see of `sk`, and takes over what it may write.
-    fn call<R>(&mut self, sk: &mut Socket, function: impl FnOnce(*mut c_void, *mut TcpSock) -> R) -> R {
+    pub(crate) fn call<R>(&mut self, sk: &mut Socket, function: impl FnOnce(*mut c_void, *mut TcpSock) -> R) -> R {
         // v3 answers marks where both ends negotiated ECN and the route says that they are of the shallow kind. What routes
         // say is not in mainline Linux: there, only the parameter counts.
         let is_v3 = self.parameters.version == Version::V3;
@@ -88,7 +91,11 @@ impl Core {
             srtt_us: sk.srtt_us,
             min_rtt_us: sk.min_rtt_us,
             mss_cache: sk.mss_cache,
+            lost: sk.lost,
+            snd_una: sk.snd_una,
+            snd_nxt: sk.snd_nxt,
             is_cwnd_limited: sk.is_cwnd_limited,
+            ..self.beyond
         };
         let flow = self.flow();
         let result = with_random(&mut sk.random, || function(flow, &mut tcp_sock));

@@ -15,7 +15,7 @@ static inline __u32 cc_random_below(__u32 n)
 /* Each flow has its own; they are in force while one of its callbacks runs. */
 #define BBR_RODATA static _Thread_local
 
-#include "bbr/core.h"
+#include "bbr/transport.h"
 
 #define PASTE(a, b) a##b
 #define EXPAND(a, b) PASTE(a, b)
@@ -27,7 +27,7 @@ static inline __u32 cc_random_below(__u32 n)
 
 struct host_flow {
 	struct bbr_parameters params;
-	struct bbr bbr;
+	struct bbr_flow state;
 };
 
 static const struct bbr_parameters defaults = BBR_DEFAULTS;
@@ -131,8 +131,8 @@ bool HOST(get_parameter)(struct host_flow *flow, const char *name, __u32 *value)
 void HOST(begin)(struct host_flow *flow, struct sock *sk)
 {
 	params = flow->params;
-	memset(&flow->bbr, 0, sizeof(flow->bbr));
-	bbr_begin(sk, &flow->bbr);
+	memset(&flow->state.bbr, 0, sizeof(flow->state.bbr));
+	bbr_begin(sk, &flow->state.bbr);
 }
 
 void HOST(on_ack)(struct host_flow *flow, struct sock *sk, const struct bbr_ack *ack)
@@ -141,48 +141,81 @@ void HOST(on_ack)(struct host_flow *flow, struct sock *sk, const struct bbr_ack 
 
 	params = flow->params;
 	sample.bw = bbr_delivery_rate(ack->delivered, ack->interval_us);
-	bbr_on_ack(sk, &flow->bbr, &sample);
+	bbr_on_ack(sk, &flow->state.bbr, &sample);
 }
 
 void HOST(begin_recovery)(struct host_flow *flow, struct sock *sk)
 {
 	params = flow->params;
-	bbr_begin_recovery(tcp_sk(sk), &flow->bbr);
+	bbr_begin_recovery(tcp_sk(sk), &flow->state.bbr);
 }
 
 void HOST(change_ca_state)(struct host_flow *flow, struct sock *sk, __u8 state)
 {
 	params = flow->params;
-	bbr_change_ca_state(tcp_sk(sk), &flow->bbr, state);
+	bbr_change_ca_state(tcp_sk(sk), &flow->state.bbr, state);
 }
 
 __u32 HOST(undo_recovery)(struct host_flow *flow, struct sock *sk)
 {
 	params = flow->params;
-	return bbr_undo_recovery(tcp_sk(sk), &flow->bbr);
+	return bbr_undo_recovery(tcp_sk(sk), &flow->state.bbr);
 }
 
 void HOST(packet_lost)(struct host_flow *flow, struct sock *sk, const struct bbr_lost_packet *packet)
 {
 	params = flow->params;
-	bbr_packet_lost(sk, &flow->bbr, packet);
+	bbr_packet_lost(sk, &flow->state.bbr, packet);
 }
 
 void HOST(repaired_by_tlp)(struct host_flow *flow, struct sock *sk, bool is_app_limited)
 {
 	params = flow->params;
-	bbr_loss_repaired_by_tlp(sk, &flow->bbr, is_app_limited);
+	bbr_loss_repaired_by_tlp(sk, &flow->state.bbr, is_app_limited);
 }
 
 void HOST(restart_from_idle)(struct host_flow *flow, struct sock *sk)
 {
 	params = flow->params;
-	bbr_restart_from_idle(sk, &flow->bbr);
+	bbr_restart_from_idle(sk, &flow->state.bbr);
 }
 
 __u32 HOST(train_floor)(struct sock *sk)
 {
 	return bbr_train_floor(sk);
+}
+
+/* What a kernel that knows less tells: the transport's callbacks. */
+
+void HOST(begin_transport)(struct host_flow *flow, struct sock *sk)
+{
+	bbr_begin_transport(tcp_sk(sk), &flow->state);
+}
+
+void HOST(take_ack)(struct host_flow *flow, struct sock *sk, const struct rate_sample *rs, bool is_ece,
+		    struct bbr_ack *ack)
+{
+	params = flow->params;
+	bbr_take_ack(sk, &flow->state, rs, is_ece);
+	*ack = flow->state.ack;
+}
+
+void HOST(take_losses)(struct host_flow *flow, struct sock *sk)
+{
+	params = flow->params;
+	bbr_take_losses(sk, &flow->state);
+}
+
+void HOST(take_ca_state)(struct host_flow *flow, struct sock *sk, __u8 state)
+{
+	params = flow->params;
+	bbr_take_ca_state(sk, &flow->state, state);
+}
+
+/* ACKs and losses tell of a probe, for a test of what they do then. */
+void HOST(begin_sampling)(struct host_flow *flow)
+{
+	flow->state.bbr.is_sampling = true;
 }
 
 /* What the cc crate publishes of its twin. */
@@ -214,7 +247,7 @@ struct host_view {
 
 void HOST(view)(const struct host_flow *flow, struct host_view *view)
 {
-	const struct bbr *bbr = &flow->bbr;
+	const struct bbr *bbr = &flow->state.bbr;
 
 	params = flow->params;
 	*view = (struct host_view){

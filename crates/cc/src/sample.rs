@@ -64,6 +64,10 @@ pub struct LostPacket {
     pub tx_in_flight: u32,
     /// [`Socket::lost`](crate::Socket::lost) when it was sent.
     pub tx_lost: u32,
+    /// [`Socket::delivered`](crate::Socket::delivered) when it was sent.
+    pub tx_delivered: u32,
+    /// The sequence number after its last byte.
+    pub end_seq: u32,
     /// Segments in it.
     pub segments: u32,
     /// It was sent while the application limited the flow.

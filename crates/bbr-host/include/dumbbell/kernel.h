@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 typedef unsigned char __u8;
+typedef unsigned short __u16;
 typedef int __s32;
 typedef unsigned int __u32;
 typedef long long __s64;
@@ -24,6 +25,15 @@ struct sock {
 	__u32 sk_pacing_shift;
 	bool is_pacing_requested;
 	__u8 ca_state;
+};
+
+struct tcp_skb_cb {
+	__u32 end_seq;
+	__u16 tcp_gso_segs;
+	struct {
+		__u32 delivered;
+		bool is_app_limited;
+	} tx;
 };
 
 struct tcp_sock {
@@ -45,7 +55,28 @@ struct tcp_sock {
 	__u32 srtt_us;
 	__u32 min_rtt_us;
 	__u32 mss_cache;
+	__u32 lost;
+	__u32 snd_una;
+	__u32 snd_nxt;
+	__u32 tlp_high_seq;
+	struct tcp_skb_cb first_lost;
 	bool is_cwnd_limited;
+	bool tlp_retrans;
+	bool has_first_lost;
+};
+
+struct rate_sample {
+	__u32 prior_delivered;
+	__s32 delivered;
+	__s32 delivered_ce;
+	long interval_us;
+	long rtt_us;
+	int losses;
+	__u32 acked_sacked;
+	__u32 prior_in_flight;
+	__u32 last_end_seq;
+	bool is_app_limited;
+	bool is_ack_delayed;
 };
 
 #endif

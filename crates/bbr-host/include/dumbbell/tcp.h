@@ -21,6 +21,8 @@
 		_a > _b ? _a : _b;          \
 	})
 
+#define BPF_CORE_READ_BITFIELD(object, field) ((object)->field)
+
 static inline struct tcp_sock *tcp_sk(const struct sock *sk)
 {
 	return (struct tcp_sock *)sk;
@@ -44,6 +46,16 @@ static inline __u8 ca_state(const struct sock *sk)
 static inline bool is_cwnd_limited(const struct tcp_sock *tp)
 {
 	return tp->is_cwnd_limited;
+}
+
+static inline bool tlp_retrans(const struct tcp_sock *tp)
+{
+	return tp->tlp_retrans;
+}
+
+static inline const struct tcp_skb_cb *tcp_first_lost(const struct tcp_sock *tp)
+{
+	return tp->has_first_lost ? &tp->first_lost : NULL;
 }
 
 static inline __u32 tcp_packets_in_flight(const struct tcp_sock *tp)

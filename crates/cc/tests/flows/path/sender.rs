@@ -15,6 +15,12 @@ pub struct Sent {
     is_app_limited: bool,
 }
 
+impl Sent {
+    fn end_seq(&self) -> u32 {
+        (self.id as u32 + 1).wrapping_mul(MSS)
+    }
+}
+
 /// Later packets that must be ACKed before one is lost (RFC 5681's three duplicate ACKs).
 const DUP_THRESH: u64 = 3;
 
@@ -165,6 +171,8 @@ impl Path {
         let packet = LostPacket {
             tx_in_flight: packet.tx_in_flight,
             tx_lost: packet.lost,
+            tx_delivered: packet.delivered,
+            end_seq: packet.end_seq(),
             segments: 1,
             is_app_limited: packet.is_app_limited,
             was_sacked: false,
@@ -178,6 +186,7 @@ impl Path {
             self.sk.app_limited = 0;
         }
         self.first_tx_time = newest.at;
+        rs.last_end_seq = newest.end_seq();
         rs.prior_delivered = newest.delivered;
         rs.delivered = self.sk.delivered.wrapping_sub(newest.delivered) as i32;
         rs.delivered_ce = self.sk.delivered_ce.wrapping_sub(newest.delivered_ce) as i32;
@@ -263,6 +272,8 @@ impl Path {
         let packet = LostPacket {
             tx_in_flight: newest.tx_in_flight,
             tx_lost: newest.lost,
+            tx_delivered: newest.delivered,
+            end_seq: newest.end_seq(),
             segments: 1,
             ..LostPacket::default()
         };

@@ -1,0 +1,222 @@
+//! What BBR finds out for itself where the kernel doesn't tell it.
+
+#[allow(dead_code, unused_imports)] // What only other tests use.
+#[path = "../../cc/tests/flows/path/mod.rs"]
+mod path;
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use bbr_host::{Mainline, create};
+use cc::bbr::Parameters;
+use cc::{CaState, CongestionControl, RateSample, Socket};
+use path::{Bottleneck, MS, Path};
+
+/// A flow of 100 packets, after some ACKs of one packet each.
+fn flowing(parameters: &Parameters) -> (Mainline, Socket) {
+    let mut sk = Socket { snd_cwnd: 100, packets_out: 100, ..Socket::new(1448, 1) };
+    (sk.min_rtt_us, sk.srtt_us) = (10_000, 80_000);
+    sk.snd_nxt = 100 * 1448;
+    let mut flow = Mainline::new(parameters);
+    flow.init(&mut sk);
+    (0..200).for_each(|_| ack(&mut flow, &mut sk, RateSample::default()));
+    (flow, sk)
+}
+
+/// An ACK of the oldest of 100 packets in flight; the next packet is sent.
+fn ack(flow: &mut Mainline, sk: &mut Socket, rs: RateSample) {
+    sk.tcp_mstamp += 100;
+    sk.delivered += 1;
+    sk.snd_una += 1448;
+    let rs = RateSample {
+        prior_delivered: sk.delivered.saturating_sub(100),
+        delivered: 100.min(sk.delivered as i32),
+        interval_us: 10_000,
+        rtt_us: 10_000,
+        acked_sacked: 1,
+        prior_in_flight: 100,
+        last_end_seq: sk.snd_una,
+        ..rs
+    };
+    flow.cong_control(sk, &rs);
+    sk.snd_nxt += 1448;
+}
+
+fn flag(flow: &Mainline, name: &str) -> bool {
+    let mut found = None;
+    flow.publish(&mut |column| {
+        if let cc::Value::Bool(value) = column.value
+            && column.name == name
+        {
+            found = Some(value);
+        }
+    });
+    found.unwrap()
+}
+
+fn inflight_hi(flow: &Mainline) -> Option<u32> {
+    let mut found = None;
+    flow.publish(&mut |column| {
+        if let cc::Value::U32(value) = column.value
+            && column.name == "bbr.inflight_hi"
+        {
+            found = value;
+        }
+    });
+    found
+}
+
+fn change_state(flow: &mut Mainline, sk: &mut Socket, state: CaState) {
+    flow.set_state(sk, state);
+    sk.ca_state = state;
+}
+
+#[test]
+fn a_tail_loss_probe_that_repaired_a_loss_is_told_from_other_reductions() {
+    // The stack enters CWR and leaves it while it processes the ACK. For ECN it stays in CWR for a round.
+    for (parameters, is_retransmission, is_at_once, is_loss) in [
+        (Parameters::v3(), true, true, true),
+        (Parameters::v3(), false, true, false),
+        (Parameters::v3(), true, false, false),
+        (Parameters::v2(), true, true, false),
+    ] {
+        let (mut flow, mut sk) = flowing(&parameters);
+        flow.set_tlp(0, is_retransmission);
+        flow.ssthresh(&mut sk);
+        change_state(&mut flow, &mut sk, CaState::Cwr);
+        if !is_at_once {
+            ack(&mut flow, &mut sk, RateSample::default());
+        }
+        change_state(&mut flow, &mut sk, CaState::Open);
+        assert_eq!(flag(&flow, "bbr.loss_in_round"), is_loss, "{} {is_at_once}", parameters.name);
+    }
+}
+
+#[test]
+fn an_ack_of_a_tail_loss_probe_is_known() {
+    let (mut flow, mut sk) = flowing(&Parameters::v3());
+    assert!(!flow.estimate().is_of_tlp);
+    // The probe repeated the last packet, and waits for its ACK.
+    let high_seq = sk.snd_una + 2 * 1448;
+    flow.set_tlp(high_seq, true);
+    ack(&mut flow, &mut sk, RateSample::default());
+    assert!(!flow.estimate().is_of_tlp, "this ACK is of a packet before it");
+    ack(&mut flow, &mut sk, RateSample::default());
+    assert!(flow.estimate().is_of_tlp, "the original arrived");
+    flow.set_tlp(0, true);
+    ack(&mut flow, &mut sk, RateSample::default());
+    assert!(flow.estimate().is_of_tlp, "a D-SACK says that the probe arrived, too");
+    ack(&mut flow, &mut sk, RateSample::default());
+    assert!(!flow.estimate().is_of_tlp);
+    // A probe with new data repairs nothing.
+    flow.set_tlp(sk.snd_una + 1448, false);
+    ack(&mut flow, &mut sk, RateSample::default());
+    assert!(!flow.estimate().is_of_tlp);
+}
+
+#[test]
+fn losses_that_a_timer_marks_are_seen() {
+    for parameters in [Parameters::v2(), Parameters::v3()] {
+        let (mut flow, mut sk) = flowing(&parameters);
+        sk.lost += 3;
+        change_state(&mut flow, &mut sk, CaState::Loss);
+        assert!(flag(&flow, "bbr.loss_in_round"), "{}", parameters.name);
+        // And by the next ACK, where no state changed.
+        let (mut flow, mut sk) = flowing(&parameters);
+        sk.lost += 3;
+        let before = RateSample { losses: 0, ..RateSample::default() };
+        ack(&mut flow, &mut sk, before);
+        assert_eq!(flow.estimate().lost, 3);
+    }
+}
+
+#[test]
+fn a_loss_in_a_probe_bounds_what_is_in_flight_at_the_packet_that_was_one_too_many() {
+    // Of 100 packets in flight two are too many: 5/256 of 100 is 1.
+    for (marked, segments, expected) in [
+        (1, 1, None),
+        (2, 2, Some(100)),        // A train of two: 98, and both fitted.
+        (2, 1, Some(100)),        // Two packets: the second is one too many, 99 and one of it fitted.
+        (45, 45, Some(57)),       // Spec section 16: a train of 45.
+        (45, 1, Some(100)),       // 45 packets, of which the second is one too many.
+        (45, u16::MAX, Some(57)), // No more of a train than was marked.
+    ] {
+        // Without the floor of 0.7 of the target.
+        let (mut flow, mut sk) = flowing(&Parameters { beta_keep: 0, ..Parameters::v3() });
+        flow.begin_sampling(&mut sk);
+        sk.lost += marked;
+        flow.set_first_lost(sk.snd_una + 1448, sk.delivered - 99, segments, false);
+        change_state(&mut flow, &mut sk, CaState::Recovery);
+        assert_eq!(inflight_hi(&flow), expected, "{marked} marked, {segments} in the train");
+    }
+}
+
+#[test]
+fn a_loss_of_a_packet_sent_while_app_limited_sets_no_bound() {
+    let (mut flow, mut sk) = flowing(&Parameters::v3());
+    flow.begin_sampling(&mut sk);
+    sk.lost += 10;
+    flow.set_first_lost(sk.snd_una + 1448, sk.delivered - 99, 1, true);
+    change_state(&mut flow, &mut sk, CaState::Recovery);
+    assert_eq!(inflight_hi(&flow), None);
+}
+
+#[test]
+fn marks_are_seen_by_their_count() {
+    let (mut flow, mut sk) = flowing(&Parameters::v3());
+    assert!(!flow.estimate().is_ece);
+    sk.delivered_ce += 1;
+    ack(&mut flow, &mut sk, RateSample::default());
+    assert!(flow.estimate().is_ece);
+    ack(&mut flow, &mut sk, RateSample::default());
+    assert!(!flow.estimate().is_ece);
+}
+
+#[test]
+fn what_was_in_flight_and_lost_is_found_again() {
+    // By ACKs that come alone and in lumps, with losses at random and by a full buffer, and more ACKs a round than entries.
+    for (mbps, rtt_ms, buffer, loss, ack_lump) in
+        [(50, 40, 100, 0, 0), (50, 40, 1_000, 10_000, 0), (50, 40, 1_000, 1_000, 4), (200, 100, 3_000, 1_000, 0)]
+    {
+        for parameters in [Parameters::v2(), Parameters::v3()] {
+            let flow = Mainline::new(&parameters);
+            let quality = flow.quality();
+            let mut path = Path::with(Box::new(flow), Bottleneck::new(mbps * 1_000_000, rtt_ms * MS, buffer));
+            path.bottleneck.loss = loss;
+            path.ack_lump = ack_lump * MS;
+            path.run(10_000 * MS);
+            let [samples, exact, error, lost_wrong] =
+                [&quality.samples, &quality.exact, &quality.error, &quality.lost_wrong]
+                    .map(|count| count.load(Relaxed));
+            println!(
+                "{mbps} Mbit/s {rtt_ms} ms {loss} {ack_lump}: {exact} of {samples}, {error} off, {lost_wrong} wrong"
+            );
+            assert!(samples > 300);
+            let entries_suffice = mbps * rtt_ms <= 2_000;
+            if entries_suffice {
+                assert!(exact * 100 >= samples * 97, "{exact} of {samples}");
+                assert!(lost_wrong * 100 <= samples, "{lost_wrong} of {samples}");
+            }
+            // 0.5 % of a BDP.
+            assert!(error * 200 * 1514 * 8 <= samples * mbps * rtt_ms * 1000, "{error} in {samples}");
+        }
+    }
+}
+
+#[test]
+fn flows_do_as_well_as_with_all_that_can_be_known() {
+    for (name, parameters) in [("bbr2", Parameters::v2()), ("bbr3", Parameters::v3())] {
+        for (buffer, loss) in [(50, 0), (500, 0), (500, 2_000), (500, 20_000)] {
+            let received = |cc| {
+                let mut path = Path::with(cc, Bottleneck::new(50_000_000, 40 * MS, buffer));
+                path.bottleneck.loss = loss;
+                path.run(20_000 * MS);
+                (path.received, path.dropped)
+            };
+            let (with_all, dropped_with_all) = received(create(name).unwrap());
+            let (with_less, dropped_with_less) = received(Box::new(Mainline::new(&parameters)));
+            println!("{name} {buffer} {loss}: {with_all} {dropped_with_all} {with_less} {dropped_with_less}");
+            assert!(with_less * 100 >= with_all * 97, "{name} {buffer} {loss}: {with_less} of {with_all}");
+            assert!(dropped_with_less * 100 <= dropped_with_all * 120, "{name} {buffer} {loss}");
+        }
+    }
+}
