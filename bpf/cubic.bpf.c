@@ -30,7 +30,7 @@ const volatile bool hystart = true;	       /* leave slow start before the first 
 /* RTT samples of this time after a reduction are not trusted, ms: retransmissions and the draining queue are in them. */
 #define DISTRUST_AFTER_REDUCTION 1000
 
-/* HyStart: smaller windows are left alone, packets. */
+/* HyStart: smaller windows are left alone, packets; but rounds are counted from the first. */
 #define LOW_WINDOW 16
 /* ACKs closer than this belong to one train, us. */
 #define ACK_DELTA 2000
@@ -288,10 +288,12 @@ static void cubic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 	delay = max((__u32)sample->rtt_us, 1U);
 	if (!cubic->delay_min || delay < cubic->delay_min)
 		cubic->delay_min = delay;
-	if (!hystart || cubic->hystart_found || !is_in_slow_start(tp) || tp->snd_cwnd < LOW_WINDOW)
+	if (!hystart || cubic->hystart_found || !is_in_slow_start(tp))
 		return;
 	if (after(tp->snd_una, cubic->end_seq))
 		hystart_start_round(tp, cubic);
+	if (tp->snd_cwnd < LOW_WINDOW)
+		return;
 	is_long = is_train_long(sk, cubic);
 	if (is_delay_risen(cubic, delay) || is_long) {
 		cubic->hystart_found = true;

@@ -3,7 +3,7 @@
 
 use crate::{Column, Socket, after};
 
-/// Smaller windows are left alone, packets.
+/// Smaller windows are left alone, packets; but rounds are counted from the first, so that they begin with the ACKs' bursts.
 const LOW_WINDOW: u32 = 16;
 /// ACKs closer than this belong to one train, us.
 const ACK_DELTA: u64 = 2_000;
@@ -50,11 +50,14 @@ impl HyStart {
 
     /// An ACK with an RTT of `delay` us; `delay_min`: the least so far.
     pub(super) fn on_ack(&mut self, sk: &mut Socket, delay: u32, delay_min: u32) {
-        if self.found.is_some() || !sk.is_in_slow_start() || sk.snd_cwnd < LOW_WINDOW {
+        if self.found.is_some() || !sk.is_in_slow_start() {
             return;
         }
         if after(sk.snd_una, self.end_seq) {
             self.start_round(sk);
+        }
+        if sk.snd_cwnd < LOW_WINDOW {
+            return;
         }
         // Both are looked at on every ACK; the train is the sign that is told if both are there.
         let is_train = self.is_train_long(sk, delay_min);
