@@ -1,13 +1,11 @@
 //! The oracle, and what it has found out.
 
-use std::ffi::OsStr;
 use std::fmt::{self, Display, Formatter};
 
 use anyhow::{Context, Result};
-use bpf::Interface;
-use libbpf_rs::{Link, MapCore, MapFlags, MapType, Object, ObjectBuilder};
+use libbpf_rs::{Link, MapCore, MapFlags, MapMut, MapType, Object};
 
-use crate::Bound;
+use crate::{Bound, support};
 
 /// What its congestion control is registered as.
 pub const NAME: &str = "dbt_oracle";
@@ -19,23 +17,12 @@ pub struct Oracle {
 
 impl Oracle {
     pub fn load() -> Result<Oracle> {
-        let interface = Interface::of_running_kernel()?;
-        let variant = match interface {
-            Interface { cong_control_parameters: 2, .. } => "dbt_oracle_v64",
-            Interface { has_tx_start: false, .. } => "dbt_oracle_v610",
-            _ => "dbt_oracle_v71",
-        };
-        let file = concat!(env!("TEST_OBJECTS"), "/oracle.bpf.o");
-        let mut open = ObjectBuilder::default().open_file(file).with_context(|| format!("opening {file}"))?;
-        for mut map in open.maps_mut() {
-            if map.map_type() == MapType::StructOps && map.name() != OsStr::new(variant) {
-                map.set_autocreate(false)?;
-            }
-        }
+        let open = support::open(&support::test_object("oracle")?)?;
         let mut object = open.load().context("loading the oracle into the kernel")?;
         let program = object.progs_mut().find(|program| program.name() == "oracle").context("the program is there")?;
         let watching = program.attach().context("attaching to net_dev_queue")?;
-        let mut map = object.maps_mut().find(|map| map.name() == OsStr::new(variant)).context("the map is there")?;
+        let is_ours = |map: &MapMut<'_>| map.map_type() == MapType::StructOps && map.autocreate();
+        let mut map = object.maps_mut().find(is_ours).context("its map is there")?;
         let registered = map.attach_struct_ops().context("registering the congestion control")?;
         Ok(Oracle { _links: [watching, registered], object })
     }

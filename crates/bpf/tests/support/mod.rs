@@ -1,0 +1,64 @@
+//! Opening objects as the loader does, but with nothing hidden.
+#![allow(dead_code)] // Not every test that includes this needs all of it.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+use bpf::Interface;
+use libbpf_rs::{AsRawLibbpf, MapType, ObjectBuilder, OpenObject};
+
+/// An object of which only the variant for the running kernel will be created.
+pub fn open(bytes: &[u8]) -> Result<OpenObject> {
+    let suffix = match Interface::of_running_kernel()? {
+        Interface { cong_control_parameters: 2, .. } => "_v64",
+        Interface { has_tx_start: false, .. } => "_v610",
+        _ => "_v71",
+    };
+    let mut open = ObjectBuilder::default().open_memory(bytes).context("opening an object")?;
+    for mut map in open.maps_mut() {
+        if map.map_type() == MapType::StructOps && !map.name().to_string_lossy().ends_with(suffix) {
+            map.set_autocreate(false)?;
+        }
+    }
+    Ok(open)
+}
+
+/// How many instructions the verifier looked at, by program, in the object's order.
+pub fn complexity(bytes: &[u8]) -> Result<Vec<(String, u64)>> {
+    let mut open = open(bytes)?;
+    let mut logs = Vec::new();
+    for mut program in open.progs_mut() {
+        let mut log = vec![0u8; 1 << 16];
+        program.set_log_level(4); // Statistics only.
+        // SAFETY: the buffer outlives the load below.
+        let rc = unsafe {
+            let program = program.as_libbpf_object().as_ptr();
+            libbpf_sys::bpf_program__set_log_buf(program, log.as_mut_ptr().cast(), log.len() as u64)
+        };
+        anyhow::ensure!(rc == 0, "giving libbpf a buffer: {rc}");
+        logs.push((program.name().to_string_lossy().into_owned(), log));
+    }
+    let _object = open.load().context("loading an object into the kernel")?;
+    // Of a program that belongs to another variant there is nothing.
+    let told = logs.into_iter().filter_map(|(name, log)| {
+        let text = String::from_utf8_lossy(&log);
+        let words = text.split_once("processed ")?.1;
+        Some((name, words.split(' ').next()?.parse().ok()?))
+    });
+    Ok(told.collect())
+}
+
+/// May BPF be loaded here? If not says so where it is seen even if the test passes: the harness keeps what `eprintln` says.
+pub fn is_allowed(test: &str) -> bool {
+    let missing = bpf::Privilege::now().missing();
+    if !missing.is_empty() {
+        let _ = writeln!(std::io::stderr(), "{test}: SKIPPED, nothing was checked: {missing:?} missing");
+    }
+    missing.is_empty()
+}
+
+/// A test's own object, from `bpf/tests` or `crates/bpf/tests/objects`.
+pub fn test_object(name: &str) -> Result<Vec<u8>> {
+    let file = format!("{}/{name}.bpf.o", env!("TEST_OBJECTS"));
+    std::fs::read(&file).with_context(|| format!("reading {file}"))
+}
