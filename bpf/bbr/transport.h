@@ -35,32 +35,45 @@ static inline void bbr_begin_transport(const struct tcp_sock *tp, struct bbr_flo
 	history_clear(&flow->history);
 }
 
-/* The first of the packets that were marked lost and wait for their retransmission; how many were marked at once. */
-static inline bool bbr_find_lost_packet(const struct tcp_sock *tp, struct bbr_flow *flow, __u32 marked,
-					struct bbr_lost_packet *packet)
+/* The first of the packets that were marked lost and wait for their retransmission, and in which state it was sent. After a
+ * timeout the stack doesn't tell which one that is: then it is taken for one that was sent when the last ACK came. */
+static inline bool bbr_find_lost(const struct tcp_sock *tp, const struct history *history, struct history_entry *sent,
+				 struct bbr_lost_packet *packet)
 {
 	const struct tcp_skb_cb *cb = tcp_first_lost(tp);
-	__u32 threshold, segments, lost;
-	struct history_entry sent;
 
-	if (!cb || !history_find(&flow->history, cb->tx.delivered, cb->end_seq, tp->mss_cache, &sent))
+	if (cb && history_find(history, cb->tx.delivered, cb->end_seq, tp->mss_cache, sent)) {
+		packet->segments = cb->tcp_gso_segs;
+		packet->is_app_limited = BPF_CORE_READ_BITFIELD(cb, tx.is_app_limited);
+		return true;
+	}
+	*sent = history->latest;
+	packet->segments = 1;
+	packet->is_app_limited = tp->app_limited;
+	return history->pushed;
+}
+
+/* Each packet is judged as it is marked, with what had been lost by then. Of those that are marked at once only the first is
+ * known; the others were sent with it. So it is the first that is judged, a train of segments; if that was not too many, then
+ * the segment that is, if there is one. */
+static inline bool bbr_judge_lost(const struct tcp_sock *tp, const struct bbr_flow *flow, __u32 marked,
+				  struct bbr_lost_packet *packet)
+{
+	struct history_entry sent;
+	__u32 threshold, lost;
+
+	if (!bbr_find_lost(tp, &flow->history, &sent, packet))
 		return false;
-	/* Each packet is judged as it is marked, with what had been lost by then. Of those that are marked at once only the
-	 * first is known; the others were sent with it. So the first one is judged, a train of segments; if it was not too
-	 * many, then the segment that is, if there is one. */
-	segments = min((__u32)cb->tcp_gso_segs, marked);
-	segments = max(segments, 1U);
+	packet->segments = max(min(packet->segments, marked), 1U);
+	packet->tx_in_flight = sent.inflight;
+	packet->was_sacked = is_sack_reneg(tp);
 	lost = flow->lost - sent.lost;
 	threshold = bbr_scale(sent.inflight, params.loss_threshold);
-	packet->segments = segments;
-	packet->lost = lost - (marked - segments);
-	if (packet->lost <= (__s32)threshold && lost > threshold) {
+	packet->lost = lost - (marked - packet->segments);
+	if (packet->lost <= (__s32)threshold && (__s32)lost > (__s32)threshold) {
 		packet->segments = 1;
 		packet->lost = threshold + 1;
 	}
-	packet->tx_in_flight = sent.inflight;
-	packet->is_app_limited = BPF_CORE_READ_BITFIELD(cb, tx.is_app_limited);
-	packet->was_sacked = false;
 	return true;
 }
 
@@ -78,7 +91,7 @@ static inline void bbr_take_losses(const struct sock *sk, struct bbr_flow *flow)
 	flow->lost = lost;
 	flow->loss_delivered = tp->delivered;
 	flow->has_lost = true;
-	if (flow->bbr.is_sampling && bbr_find_lost_packet(tp, flow, marked, &packet))
+	if (flow->bbr.is_sampling && bbr_judge_lost(tp, flow, marked, &packet))
 		bbr_packet_lost(sk, &flow->bbr, &packet);
 	else
 		bbr_note_loss(tp, &flow->bbr);

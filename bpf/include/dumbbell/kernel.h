@@ -224,6 +224,7 @@ struct tcp_sock {
 	u8 is_cwnd_limited : 1; /* read these by the functions of tcp.h */
 	u8 rate_app_limited : 1;
 	u8 tlp_retrans : 1;
+	u8 is_sack_reneg : 1;
 };
 
 /* What an ACK told of the delivery rate. Its packet: the one of those ACKed that was sent last. */

@@ -104,6 +104,12 @@ static __always_inline bool tlp_retrans(const struct tcp_sock *tp)
 	return BPF_CORE_READ_BITFIELD(tp, tlp_retrans);
 }
 
+/* The receiver has thrown away what it had SACKed, and loss recovery goes on. */
+static __always_inline bool is_sack_reneg(const struct tcp_sock *tp)
+{
+	return BPF_CORE_READ_BITFIELD(tp, is_sack_reneg);
+}
+
 /* The last rate sample was limited by the application. */
 static __always_inline bool rate_app_limited(const struct tcp_sock *tp)
 {

@@ -38,6 +38,7 @@ pub(crate) struct TcpSock {
     pub first_lost: SkbCb,
     pub is_cwnd_limited: bool,
     pub tlp_retrans: bool,
+    pub is_sack_reneg: bool,
     pub has_first_lost: bool,
 }
 

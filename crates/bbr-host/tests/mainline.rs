@@ -151,6 +151,15 @@ fn a_loss_in_a_probe_bounds_what_is_in_flight_at_the_packet_that_was_one_too_man
 }
 
 #[test]
+fn a_timeout_in_a_probe_bounds_what_is_in_flight_by_what_was_when_the_last_ack_came() {
+    let (mut flow, mut sk) = flowing(&Parameters::v3());
+    flow.begin_sampling(&mut sk);
+    sk.lost += 100;
+    change_state(&mut flow, &mut sk, CaState::Loss);
+    assert_eq!(inflight_hi(&flow), Some(100));
+}
+
+#[test]
 fn a_loss_of_a_packet_sent_while_app_limited_sets_no_bound() {
     let (mut flow, mut sk) = flowing(&Parameters::v3());
     flow.begin_sampling(&mut sk);

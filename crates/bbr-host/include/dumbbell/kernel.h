@@ -62,6 +62,7 @@ struct tcp_sock {
 	struct tcp_skb_cb first_lost;
 	bool is_cwnd_limited;
 	bool tlp_retrans;
+	bool is_sack_reneg;
 	bool has_first_lost;
 };
 

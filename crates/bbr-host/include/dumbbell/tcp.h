@@ -53,6 +53,11 @@ static inline bool tlp_retrans(const struct tcp_sock *tp)
 	return tp->tlp_retrans;
 }
 
+static inline bool is_sack_reneg(const struct tcp_sock *tp)
+{
+	return tp->is_sack_reneg;
+}
+
 static inline const struct tcp_skb_cb *tcp_first_lost(const struct tcp_sock *tp)
 {
 	return tp->has_first_lost ? &tp->first_lost : NULL;
