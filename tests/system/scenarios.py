@@ -11,9 +11,15 @@ import dumbbell
 
 def flow(source: str = "h1", to: str = "h2", **keys: Any) -> str:
     """A `[[flows]]` table."""
-    # JSON's texts, numbers and booleans are TOML's.
-    lines = [f"{key} = {json.dumps(value)}" for key, value in {"from": source, "to": to, **keys}.items()]
+    lines = [f"{key} = {_toml(value)}" for key, value in {"from": source, "to": to, **keys}.items()]
     return "\n".join(["[[flows]]", *lines, ""])
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(part)}" for key, part in value.items()) + " }"
+    # JSON's texts, numbers and booleans are TOML's.
+    return json.dumps(value)
 
 
 def path(

@@ -1,0 +1,172 @@
+"""Congestion controls that are BPF programs, for real: those that come with dumbbell, and one's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import Place, place
+from scenarios import checks, flow, link, path
+
+import dumbbell
+
+TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial"
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+    reason="loading congestion controls takes root, and a kernel with type information",
+)
+
+
+def known() -> set[str]:
+    """Names of all congestion controls of this kernel."""
+    return set(Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split())
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays() -> Iterator[None]:
+    before = known()
+    yield
+    ours = {name for name in known() - before if name.startswith(("db2_", "db3_", "bpf_", "calm_", "dbt_"))}
+    # Other runs on this machine come and go meanwhile; they have names of their own.
+    left = {name for name in ours if name in _mine}
+    _mine.clear()
+    assert not left
+
+
+_mine: set[str] = set()
+
+
+def algorithms(run: dumbbell.Run) -> dict[str, Any]:
+    """What the manifest says, by label; each name is looked for when the test ends."""
+    found = {one["label"]: one for one in run.manifest["algorithms"]}
+    _mine.update(one["registered"] for one in found.values())
+    return found
+
+
+def goodput(run: dumbbell.Run) -> list[float]:
+    """Of each flow, in Mbit/s."""
+    return [flow["goodput_bps"] / 1e6 for flow in run.summary["flows"]]
+
+
+def test_those_that_come_with_dumbbell(here: Place) -> None:
+    """Side by side, one of them twice with other parameters, and records know them by their labels alone."""
+    labels = ["bbr2", "bbr3", "bbr3 (beta_keep=200)", "bpf_reno", "bpf_cubic", "bpf_dctcp"]
+    given: list[Any] = ["bbr2", "bbr3", {"name": "bbr3", "parameters": {"beta_keep": 200}}, *labels[3:]]
+    run = here.run(path(*(flow(cc=cc) for cc in given), rate="30 Mbit/s", duration="3 s"))
+    assert [flow["cc"] for flow in run.summary["flows"]] == labels
+    assert all(rate > 0.3 for rate in goodput(run))
+    assert sum(goodput(run)) > 20
+    found = algorithms(run)
+    assert list(found) == labels
+    assert found["bbr3"]["registered"].startswith("db3_")
+    assert found["bbr3"]["registered"] != found["bbr3 (beta_keep=200)"]["registered"]
+    assert found["bbr3"]["object_sha256"] == found["bbr3 (beta_keep=200)"]["object_sha256"]
+    assert {one["loaded"] for one in found.values()} == {"run"}
+    for name in (file for file in run.directory.glob("*.json") if file.name not in ("manifest.json", "lab.json")):
+        assert "db3_" not in name.read_text(), name
+
+
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
+@pytest.mark.parametrize("cc", ["bbr3", "reno"])
+def test_a_program_is_told_the_kernel_s_name(cc: str, here: Place) -> None:
+    command = "iperf3 -c {server} -p {port} -t 1 -C {cc}"
+    run = here.run(path(flow(command=command, server_command="iperf3 -s -1 -p {port}", cc=cc), duration="3 s"))
+    assert [flow["cc"] for flow in run.summary["flows"]] == [cc]
+    assert goodput(run)[0] > 2
+    algorithms(run)
+
+
+@pytest.fixture
+def tutorial(here: Place) -> Place:
+    """The tutorial's files where they are to be copied to."""
+    for name in ("calm.bpf.c", "calm.toml"):
+        shutil.copy(TUTORIAL / name, here.directory)
+    return here
+
+
+def ran(here: Place, scenario: str, *overrides: str) -> dumbbell.Run:
+    """A run, shortened."""
+    options = [word for text in ("duration=6 s", *overrides) for word in ("--set", text)]
+    done = here.invoke("run", scenario, "--quiet", *options)
+    assert done.returncode in (0, 3), done.stderr
+    return dumbbell.open(here.directory / done.stdout.splitlines()[-1].removesuffix("/report.html"))
+
+
+def test_the_tutorial(tutorial: Place) -> None:
+    """What it says that one's own program does: the link is used, and `target` packets of 0.6 ms each wait."""
+    calm = ran(tutorial, "calm.toml")
+    assert [flow["cc"] for flow in calm.summary["flows"]] == ["calm"]
+    assert algorithms(calm)["calm"]["registered"].startswith("calm_")
+    assert goodput(calm)[0] > 15
+    more = ran(tutorial, "calm.toml", "flows.0.cc.parameters.target=20")
+    waits = [link(run)["queue_ms"]["p50"] for run in (calm, more)]
+    assert waits[0] < 6 < waits[1] < 20
+    cubic = ran(tutorial, "calm.toml", "flows.0.cc=cubic")
+    assert link(cubic)["queue_ms"]["p50"] > 20
+    algorithms(more)
+
+
+def test_a_run_of_one_s_own_is_repeated_from_its_directory(tutorial: Place) -> None:
+    first = ran(tutorial, "calm.toml", "duration=1 s")
+    (tutorial.directory / "calm.bpf.c").unlink()
+    again = ran(tutorial, f"{first.directory}/scenario.toml", "duration=1 s")
+    assert again.run_id == first.run_id
+    assert algorithms(again)["calm"]["object_sha256"] == algorithms(first)["calm"]["object_sha256"]
+
+
+def test_check_says_what_the_verifier_says(tutorial: Place) -> None:
+    done = tutorial.invoke("cc", "check", "calm.bpf.c")
+    assert done.returncode == 0, done.stderr
+    assert "calm_op_cong_avoid" in done.stdout
+    assert "packets of this flow that may wait" in done.stdout
+    source = tutorial.directory / "calm.bpf.c"
+    good = source.read_text()
+    source.write_text(good.replace("state->rtt_us = ~0;", "*(__u32 *)0 = 1;", 1))
+    refused = tutorial.invoke("cc", "check", "calm.bpf.c")
+    assert refused.returncode == 1
+    assert "calm" in refused.stderr
+    assert "hint: " in refused.stderr
+    source.write_text(good.replace("state->rtt_us = ~0;", "state->rtt_us = nothing;", 1))
+    broken = tutorial.invoke("cc", "check", "calm.bpf.c")
+    assert broken.returncode == 1
+    assert "calm.bpf.c does not compile" in broken.stderr
+    assert "use of undeclared identifier 'nothing'" in broken.stderr
+
+
+def test_an_ordinary_user_s_run_uses_what_root_has_loaded(tutorial: Place) -> None:
+    parameters = "beta_keep=211"
+    with place(ordinary=True) as ordinary:
+        shutil.copy(TUTORIAL / "calm.bpf.c", ordinary.directory)
+        given = {"name": "bbr3", "parameters": {"beta_keep": 211}}
+        scenario = path(flow(cc=given), flow(cc={"bpf": "calm.bpf.c"}), duration="2 s")
+        alone = ordinary.invoke("run", ordinary.write(scenario), "--quiet")
+        assert alone.returncode == 2
+        assert "CAP_BPF and CAP_PERFMON" in alone.stderr
+        assert "sudo dumbbell cc load bbr3 --set beta_keep=211" in alone.stderr
+        assert "sudo dumbbell cc load calm.bpf.c" in alone.stderr
+        loads = (["bbr3", "--set", parameters], ["calm.bpf.c"])
+        names = []
+        try:
+            for words in loads:
+                told = tutorial.invoke("cc", "load", *words, "--json")
+                assert told.returncode == 0, told.stderr
+                names.append(json.loads(told.stdout)["name"])
+            run = ordinary.run(scenario)
+            assert [flow["cc"] for flow in run.summary["flows"]] == ["bbr3", "calm"]
+            assert [one["registered"] for one in run.manifest["algorithms"]] == names
+            assert {one["loaded"] for one in run.manifest["algorithms"]} == {"stay"}
+            assert checks(run)["algorithm"]["verdict"] == "valid"
+            assert all(rate > 1 for rate in goodput(run))
+            listed = json.loads(tutorial.invoke("cc", "list", "--json").stdout)
+            assert set(names) <= {one["name"] for one in listed["stay"]}
+        finally:
+            for name in names:
+                gone = tutorial.invoke("cc", "unload", name)
+                assert gone.returncode == 0, gone.stderr
+        assert not set(names) & known()
