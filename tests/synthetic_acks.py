@@ -168,8 +168,10 @@ def _rows(flow: Flow, path: Bottleneck, rng: np.random.Generator) -> pl.DataFram
     window = np.where(of["state"][at] == "probe_rtt", inflight, window)
     lost = np.cumsum(of["lost"])[at]
     una = np.arange(1, n + 1) * 2 * MSS
-    rtt_us = (of["rtt"][at] + rng.exponential(0.0003, n)) * 1e6
-    rate = of["rate"][at] * noise
+    # What an ACK measures is what its packet met, which was sent one RTT ago.
+    sent = np.maximum(np.searchsorted(of["t"], time - of["rtt"][at]), 0)
+    rtt_us = (of["rtt"][sent] + rng.exponential(0.0003, n)) * 1e6
+    rate = of["rate"][sent] * noise
     state = np.where(of["state"][at] == None, "", of["state"][at]).astype(str)  # noqa: E711  an array's elements
     ours = flow.cc in ("bbr2", "bbr3")
     frame = pl.DataFrame(

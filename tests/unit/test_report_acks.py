@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from synthetic_run import Synthetic
 from dumbbell import report
 from dumbbell.records import Run
 from dumbbell.report.acks import Acks
-from dumbbell.report.kleinrock import _spread
+from dumbbell.report.kleinrock import _as_sent, _spread
 from dumbbell.report.model import Line, Panel, Plots
 from dumbbell.report.payload import payload
 from dumbbell.report.series import build
@@ -237,6 +238,34 @@ def test_states_differ_in_colour_or_height() -> None:
     assert len({state.light for state in phases}) == len({state.dark for state in phases}) == 4
 
 
+# Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency" (2009):
+# linear sRGB as full colour vision, protanopes, deuteranopes and tritanopes see it.
+VISION = {
+    "full": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def lab(color: str, vision: str) -> Any:
+    """CIE L*a*b* of `#rrggbb` under D65, for a kind of vision."""
+    srgb = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    xyz = TO_XYZ @ np.clip(VISION[vision] @ linear, 0, 1) / [0.9505, 1, 1.089]
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_anybody_can_tell_the_colours_of_states_apart(vision: str, ground: str) -> None:
+    colors = {getattr(state, ground) for state in STATES}
+    assert len(colors) == 7
+    assert min(np.linalg.norm(lab(a, vision) - lab(b, vision)) for a, b in combinations(colors, 2)) > 20
+
+
 def test_the_operating_point_is_where_the_limits_meet(plots: Plots) -> None:
     plot = plots.kleinrock
     assert plot is not None
@@ -245,10 +274,17 @@ def test_the_operating_point_is_where_the_limits_meet(plots: Plots) -> None:
     (rate,), (rtt,) = plot.rate_limits, plot.rtt_limits
     assert (rate.inflight_bytes[1], rate.values[1]) == pytest.approx((plot.bdp_bytes, capacity))
     assert (rtt.inflight_bytes[1], rtt.values[1]) == pytest.approx((plot.bdp_bytes, 30))
-    assert rtt.values[2] == pytest.approx(rtt.inflight_bytes[2] * 8e3 / capacity)
+    assert rtt.values[2] == rtt.values[3] == pytest.approx(rtt.inflight_bytes[2] * 8e3 / capacity)
+    assert rtt.inflight_bytes[2] == pytest.approx(plot.full_bytes), "more is dropped"
     assert plot.full_bytes == pytest.approx(2 * plot.bdp_bytes, rel=0.001)
     assert [cloud.flow for cloud in plot.clouds] == ["f1", "f2", "f3"]
     assert plot.clouds[0].state.null_count() == len(plot.clouds[0].state), "CUBIC has no such state"
+
+
+def test_an_ack_is_paired_with_what_was_in_flight_as_its_packet_was_sent() -> None:
+    rows = pl.DataFrame({"time_ns": np.arange(6) * MS, "inflight": [1, 2, 3, 4, 5, 6], "rtt": [2.0, 2, 2, 2, 3, None]})
+    paired = _as_sent(rows.with_columns(rate=pl.Series([8, 8, 9, 9, 7, 7])))
+    assert paired.select("time_ns", "inflight", "rate").rows() == [(2 * MS, 1, 9), (3 * MS, 2, None), (4 * MS, 2, 7)]
 
 
 def test_points_that_lie_alone_survive_the_thinning() -> None:
@@ -267,7 +303,9 @@ def test_without_acks_kleinrock_s_plot_is_of_samples(tmp_path: Path) -> None:
     plots = build(run)
     assert plots.bands is None
     assert plots.kleinrock is not None
-    assert plots.kleinrock.note.startswith("One point per sample. RTT: smoothed.")
+    assert plots.kleinrock.note.startswith(
+        "One point per sample. In flight: one RTT earlier, as the packet was sent. RTT: smoothed."
+    )
     assert panel(plots, "Delivery rate").views[0].references[0].value == 100
 
 

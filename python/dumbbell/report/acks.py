@@ -60,7 +60,10 @@ class Acks:
 def each(run: Run, groups: Sequence[Group], most: int = MOST_FLOWS) -> Iterator[Acks]:
     """The ACKs of at most `most` flows, of each group in turn, one flow in memory at a time."""
     table = run.scan("acks")
-    counts = dict(table.group_by(pl.col("flow").cast(pl.String)).agg(pl.col("socket").n_unique()).collect().iter_rows())
+    # A connection that closes can have lost its port already.
+    open_ones = table.filter(pl.col("moment").cast(pl.String) != "close")
+    sockets = open_ones.group_by(pl.col("flow").cast(pl.String)).agg(pl.col("socket").n_unique()).collect()
+    counts = dict(sockets.iter_rows())
     queues = [[(flow, index) for flow in group.flows if flow in counts] for index, group in enumerate(groups)]
     in_turn = [one for turn in zip_longest(*queues) for one in turn if one is not None]
     for flow, group in sorted(in_turn[:most], key=lambda one: one[1]):

@@ -72,8 +72,13 @@ def draw_kleinrock(upper: Axes, lower: Axes, plots: Plots, plot: Kleinrock) -> N
             colors = [palette[index] for index in cloud.state.fill_null(len(palette) - 1)]
         else:
             colors = [plots.groups[cloud.group].light]
-        for ax, y in ((upper, cloud.rate_bps.to_numpy() / factor), (lower, cloud.rtt_ms.cast(float).to_numpy())):
-            ax.scatter(x, y, s=1.6, c=colors, alpha=0.55, linewidths=0, rasterized=True, zorder=2.2)
+        for ax, y in (
+            (upper, cloud.rate_bps.cast(float).to_numpy() / factor),
+            (lower, cloud.rtt_ms.cast(float).to_numpy()),
+        ):
+            ax.scatter(
+                x, y, s=1.6, c=colors, alpha=0.75 if by_state else 0.55, linewidths=0, rasterized=True, zorder=2.2
+            )
     _limits(upper, plot.rate_limits, size, factor, top=True)
     _limits(lower, plot.rtt_limits, size, 1.0, top=False)
     _levels(upper, lower, plot, size, factor)
@@ -115,8 +120,8 @@ def _levels(upper: Axes, lower: Axes, plot: Kleinrock, size: float, factor: floa
     _word(upper, "operating point", (bdp / size, rate.values[1] / factor), (-6, 2), "right", "bottom")
     base = rtt.values[1]
     _word(lower, rtt.label, (0, base), (3, -3), "left", "top")
-    far = min(0.82 * plot.right_bytes, 2.2 * bdp)
-    _word(lower, "in flight / capacity", (far / size, base * far / bdp), (7, -5), "left", "top")
+    far = bdp + 0.5 * (min(plot.right_bytes, rtt.inflight_bytes[2]) - bdp)
+    _word(lower, "in flight / capacity", (far / size, base * far / bdp), (9, -7), "left", "top")
     if plot.full_bytes is not None:
         _word(lower, "buffer full", (plot.full_bytes / size, lower.get_ylim()[0]), (-3, 3), "right", "bottom")
 

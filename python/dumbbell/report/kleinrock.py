@@ -71,7 +71,7 @@ class Clouds:
             self._add(part.drop("flow"), str(flow), group_of[str(flow)])
 
     def _add(self, rows: pl.DataFrame, flow: str, group: int) -> None:
-        rows = rows.filter(pl.col("inflight") > 0, pl.col("rate").is_not_null())
+        rows = _as_sent(rows).filter(pl.col("inflight") > 0)
         if rows.is_empty():
             return
         self.mss = max(self.mss, int(rows["snd_mss_bytes"].max() or 0))  # type: ignore[arg-type]
@@ -88,6 +88,20 @@ class Clouds:
                 kept["state"],
             )
         )
+
+
+def _as_sent(rows: pl.DataFrame) -> pl.DataFrame:
+    """With `inflight` as it was one RTT before each row, which is when the packet that it acknowledges was sent.
+
+    What an ACK measures is what that packet met: a rate and an RTT that follow from what was in flight then.
+    """
+    known = rows.filter(pl.col("rtt").is_not_null(), pl.col("inflight").is_not_null())
+    sent = (known["time_ns"] - (known["rtt"] * 1e6).cast(pl.Int64)).to_numpy()
+    at = np.searchsorted(known["time_ns"].to_numpy(), sent, side="right") - 1
+    found = known["inflight"].gather(np.maximum(at, 0))
+    # The kernel keeps the latest sample where an ACK gives none, or one that the application limited.
+    is_new = pl.col("rate").ne_missing(pl.col("rate").shift())
+    return known.with_columns(inflight=found, rate=pl.when(is_new).then("rate")).filter(pl.Series(at >= 0))
 
 
 def _spread(rows: pl.DataFrame, most: int) -> pl.Series:
@@ -114,7 +128,7 @@ def kleinrock(run: Run, known: Facts, clouds: Clouds, bands: Bands | None, left_
     if not clouds.found:
         return None
     inflight = np.concatenate([cloud.inflight_bytes.to_numpy() for cloud in clouds.found])
-    rate = np.concatenate([cloud.rate_bps.to_numpy() for cloud in clouds.found])
+    rate = np.concatenate([cloud.rate_bps.drop_nulls().to_numpy() for cloud in clouds.found])
     rtt = np.concatenate([cloud.rtt_ms.drop_nulls().to_numpy() for cloud in clouds.found])
     right, top_rate, top_rtt = (float(np.percentile(x, 99.9)) if len(x) else 1.0 for x in (inflight, rate, rtt))
     bottom_rtt = 0.0
@@ -122,7 +136,9 @@ def kleinrock(run: Run, known: Facts, clouds: Clouds, bands: Bands | None, left_
     thinned = (
         f", {clouds.kept:,} of {clouds.n:,}: fewer where they lie on one another" if clouds.kept < clouds.n else ""
     )
-    note += f"{thinned}." + (" RTT: smoothed." if clouds.from_samples else "")
+    note += f"{thinned}. In flight: one RTT earlier, as the packet was sent." + (
+        " RTT: smoothed." if clouds.from_samples else ""
+    )
     bdp = full = None
     rate_limits: list[Limit] = []
     rtt_limits: list[Limit] = []
@@ -139,13 +155,15 @@ def kleinrock(run: Run, known: Facts, clouds: Clouds, bands: Bands | None, left_
             note += f" The buffer is full far to the right, at {full / bdp:.3g} BDP."
             full = None
         top_rate = max(min(top_rate, 2 * capacity), 1.12 * capacity)
-        top_rtt = max(top_rtt, 8e3 * right / capacity)
+        top_rtt = max(top_rtt, 8e3 * min(right, full or right) / capacity)
         bottom_rtt = max(0.0, known.base_rtts_s[0] * 1e3 - 0.16 * (top_rtt - known.base_rtts_s[0] * 1e3))
         for base in _few(known.base_rtts_s):
             knee = capacity * base / 8
             rate_limits.append(Limit(f"capacity {words.rate(capacity)}", (0, knee, 9 * right), (0, capacity, capacity)))
-            slope = (base * 1e3, base * 1e3, 9 * right * 8e3 / capacity)
-            rtt_limits.append(Limit(f"base {words.seconds(base)}", (0, knee, 9 * right), slope))
+            # What is beyond a full buffer was dropped: it delays nobody.
+            end = knee + room * share if room is not None else 9 * right
+            slope = (base * 1e3, base * 1e3, end * 8e3 / capacity, end * 8e3 / capacity)
+            rtt_limits.append(Limit(f"base {words.seconds(base)}", (0, knee, end, max(end, 9 * right)), slope))
         note += _LINES
     else:
         note += " No limits are drawn: the capacity changes." if link is not None else " No link limits the rate."

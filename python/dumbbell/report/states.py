@@ -13,17 +13,17 @@ from dumbbell.report.acks import Acks
 from dumbbell.report.decimate import round_width_ns
 from dumbbell.report.model import Bands, Lane, State
 
-# Any two differ by at least 25 in CIE L*a*b*, on white and on black, for people with full colour vision, and with each
+# Any two differ by at least 20 in CIE L*a*b*, on white and on black, for people with full colour vision, and with each
 # kind of dichromacy (Machado, Oliveira and Fernandes, 2009). The height of a band tells the same once more.
 STATES: Final = (
     State("startup", "STARTUP", "#b13750", "#ee7b5e", 1.0),
     State("drain", "DRAIN", "#7c3170", "#9a63bd", 0.4),
     State("probe_bw_down", "PROBE_BW: DOWN", "#3233aa", "#7f78ff", 0.5),
-    State("probe_bw_cruise", "PROBE_BW: CRUISE", "#a9cfe6", "#2d5866", 0.66),
-    State("probe_bw_refill", "PROBE_BW: REFILL", "#2e88be", "#13aca4", 0.83),
+    State("probe_bw_cruise", "PROBE_BW: CRUISE", "#97c5e1", "#2d5866", 0.66),
+    State("probe_bw_refill", "PROBE_BW: REFILL", "#2684bb", "#13aca4", 0.83),
     State("probe_bw_up", "PROBE_BW: UP", "#b8860b", "#e1bd30", 1.0),
     State("probe_bw_below", "PROBE_BW: gain < 1", "#3233aa", "#7f78ff", 0.5),
-    State("probe_bw", "PROBE_BW", "#a9cfe6", "#2d5866", 0.66),
+    State("probe_bw", "PROBE_BW", "#97c5e1", "#2d5866", 0.66),
     State("probe_bw_above", "PROBE_BW: gain > 1", "#b8860b", "#e1bd30", 1.0),
     State("probe_rtt", "PROBE_RTT", "#111827", "#f4f4f0", 0.28),
 )

@@ -95,7 +95,7 @@ export function kleinrockPanel(plot: Kleinrock, report: Report, axis: TimeAxis, 
     return [
       `${cloud.flow}, t = ${(cloud.time[index] ?? 0).toFixed(3)} s${state ? `, ${state}` : ""}`,
       `${digits(inflight)} ${xUnit.name} in flight`,
-      `${digits((cloud.rate[index] ?? 0) / rateFactor)} ${rate.unit}, RTT ${digits(cloud.rtt[index] ?? Number.NaN)} ms`,
+      `${known((cloud.rate[index] ?? Number.NaN) / rateFactor)} ${rate.unit}, RTT ${known(cloud.rtt[index] ?? Number.NaN)} ms`,
     ].join("\n");
   };
   const show = (picked: Picked[]): void => {
@@ -140,6 +140,10 @@ export function kleinrockPanel(plot: Kleinrock, report: Report, axis: TimeAxis, 
 export interface Follows {
   /** Mark the ACKs at a time that is read in another plot. */
   follow(time: number | null): void;
+}
+
+function known(value: number): string {
+  return Number.isNaN(value) ? "–" : digits(value);
 }
 
 function at(cloud: Cloud, time: number): Picked[] {

@@ -57,6 +57,7 @@ export class ScatterPlot {
         padding: [8, (u) => gutters(u.width).right, half.hasAxis ? 0 : 8, 0],
         legend: { show: false },
         cursor: {
+          y: false,
           points: { show: false },
           drag: { x: false, y: false, setScale: false },
           sync: { key: "inflight", scales: ["x", null], setSeries: false },
@@ -183,7 +184,7 @@ export class ScatterPlot {
     const { ctx, bbox } = u;
     const size = POINT * devicePixelRatio;
     if (!inTime && this.axis.isWhole) return;
-    ctx.globalAlpha = inTime ? 0.55 : 0.1;
+    ctx.globalAlpha = inTime ? (this.byState ? 0.75 : 0.55) : 0.1;
     const states = this.report.bands?.states ?? [];
     const xScale = bbox.width / this.plot.right;
     const yScale = bbox.height / (this.half.top - this.half.bottom);
@@ -252,9 +253,9 @@ export class ScatterPlot {
     }
     this.word(limit.label, bbox.left + 6 * ratio, flat + 14 * ratio, "left");
     if (!isNarrow(u.width)) {
-      const at = Math.min(this.plot.right * 0.82, bdp * 2.2);
+      const at = bdp + 0.5 * (Math.min(this.plot.right, limit.inflight[2] ?? bdp) - bdp);
       const value = ((limit.values[1] ?? 0) * at) / bdp;
-      this.word(this.half.slope, x(at) + 10 * ratio, y(value) + 14 * ratio, "left");
+      this.word(this.half.slope, x(at) + 14 * ratio, y(value) + 16 * ratio, "left");
     }
     if (full !== null) this.word("buffer full", x(full) - 5 * ratio, bbox.top + bbox.height - 6 * ratio, "right");
     this.word("operating point", x(bdp) + 8 * ratio, flat + 14 * ratio, "left");
