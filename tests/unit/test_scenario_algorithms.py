@@ -165,6 +165,17 @@ def test_a_dict_becomes_short_toml() -> None:
     assert expand(load("run/scenario.toml")) == expand(scenario)
 
 
+def test_a_parameter_is_added_to_a_name() -> None:
+    Path("my.toml").write_text("# Mine.\n" + with_cc('"bbr3"'))
+    queue = ["topology.bottleneck.queue=codel", "topology.bottleneck.queue.ecn=true"]
+    scenario = load("my.toml", ["flows.0.cc.parameters.beta_keep=200", *queue])
+    assert expand(scenario)["algorithms"][0]["parameters"] == {"beta_keep": 200}
+    Path("run").mkdir()
+    write(scenario, Path("run"))
+    assert Path("run/scenario.toml").read_text().startswith("# Mine.\n")
+    assert expand(load("run/scenario.toml")) == expand(scenario)
+
+
 @pytest.mark.parametrize(("given", "planned"), [("", "auto"), ("acks = true", "on"), ("acks = false", "off")])
 def test_acks(given: str, planned: str) -> None:
     Path("my.toml").write_text(f"{BASE}[record]\n{given}\n")
@@ -306,6 +317,8 @@ def test_on_the_command_line() -> None:
     plan = expand(load("my.toml", [f"flows.0.cc={BUNDLED_CC}"]))
     assert plan["algorithms"][0]["parameters"] == {"beta_keep": 200}
     assert expand(load("my.toml", ["flows.0.cc=bbr2"]))["flows"][0]["workload"]["cc"] == "bbr2"
+    plan = expand(load("my.toml", ["flows.0.cc=bbr3", "flows.0.cc.parameters.beta_keep=200"]))
+    assert plan["algorithms"][0]["parameters"] == {"beta_keep": 200}
     with pytest.raises(ScenarioError, match=r"^--set flows\.0\.cc=my\.bpf\.c: not a name"):
         load("my.toml", ["flows.0.cc=my.bpf.c"])
 

@@ -16,6 +16,10 @@ Overrides = Mapping[str, Any] | Iterable[str]
 _EXAMPLE = 'write --set topology.bottleneck.rate="50 Mbit/s"'
 
 
+_SHORT = {"cc": "name", "queue": "kind"}
+"""Keys at which a text is short for a table that has it at another key."""
+
+
 def apply(data: dict[str, Any], overrides: Overrides, name: str) -> dict[Key, str]:
     """Set each value in `data`; return what was set and the text that set it. Raises `InputError`."""
     if isinstance(overrides, str):
@@ -68,6 +72,8 @@ def _set(data: dict[str, Any], way: list[str], value: Any, text: str, name: str)
     done: list[str | int] = []
     for i, part in enumerate(way):
         last = i == len(way) - 1
+        if isinstance(here, str) and done[-1] in _SHORT:
+            here = _set_at(data, done, {_SHORT[str(done[-1])]: here})
         if isinstance(here, list):
             index = _index(here, part, done, text, name)
             done.append(index)
@@ -83,6 +89,13 @@ def _set(data: dict[str, Any], way: list[str], value: Any, text: str, name: str)
             why = f"{dotted(tuple(done))} is {show(here)} in {name}, which has no parts"
             raise InputError(f"{text}: cannot set {'.'.join(way)}", why, f"set {dotted(tuple(done))} as a whole")
     return tuple(done)
+
+
+def _set_at(data: Any, way: list[str | int], value: Any) -> Any:
+    for part in way[:-1]:
+        data = data[part]
+    data[way[-1]] = value
+    return value
 
 
 def _index(here: list[Any], part: str, done: list[str | int], text: str, name: str) -> int:

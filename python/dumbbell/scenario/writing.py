@@ -114,8 +114,10 @@ def _edited(source: Source, moved: Mapping[str, str]) -> str:
     document = tomlkit.parse(source.text)
     for key in source.overrides:
         here: Any = document
-        # What the file lacks is made: from the first part that is not there on, the whole value is new.
+        # What the file lacks is made: from the first part that is not there on, or is no table, the whole value is new.
         depth = min(lookup(document, key[:-1])[0], len(key) - 1)
+        while depth and not isinstance(lookup(document, key[:depth])[1], dict | list):
+            depth -= 1
         for part in key[:depth]:
             here = here[part]
         here[key[depth]] = lookup(source.data, key[: depth + 1])[1]
