@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from dumbbell.cc import core
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.engines.emulate.algorithms import has_algorithm
+from dumbbell.errors import RunFailed
 from dumbbell.plan.algorithms import available
 
 EXPECTED: Final = ("reno", "cubic", "bbr")
@@ -33,9 +35,18 @@ def algorithms(modules: Path | None = None) -> Iterator[Finding]:
             why = "this kernel was built without it"
             fix = "install your distribution's standard kernel, or one with more modules"
             yield Finding(f"congestion control {name}", Level.WARN, why, fix)
-    others = sorted(set(available()) - set(EXPECTED))
+    others = sorted(set(available()) - set(EXPECTED) - _ours())
     if others:
         yield Finding("other congestion controls", Level.OK, ", ".join(others))
+
+
+def _ours() -> set[str]:
+    """Names of what dumbbell has loaded, now or to stay, which has a line of its own."""
+    try:
+        told = core.registered()
+    except RunFailed:
+        return set()
+    return {one["name"] for one in (*told["stay"], *told["runs"])}
 
 
 def has_module(name: str, modules: Path) -> bool:
