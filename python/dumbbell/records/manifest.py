@@ -46,7 +46,8 @@ def at_end(manifest: Json, plan: Json, wall_s: float, emulator: Json, traffic: J
     return {
         **manifest,
         "wall_s": wall_s,
-        "lab": {key: lab[key] for key in ("rootless", "build_ms", "sysctls", "offloads", "cpu")},
+        "lab": {key: lab[key] for key in ("rootless", "build_ms", "sysctls", "offloads", "cpu")}
+        | ({"acks": lab["acks"]} if "acks" in lab else {}),
         "scheduling": emulator["scheduling"],
         "path": emulator["path"],
         "algorithms": list(_algorithms(plan, lab)),
