@@ -23,7 +23,7 @@ static inline void bbr_check_startup_ecn(const struct sock *sk, struct bbr *bbr,
 }
 
 /* At the start of a round. v2 keeps the average even where marks aren't answered. */
-static inline void bbr_update_ecn_alpha(const struct sock *sk, struct bbr *bbr)
+BBR_OUT_OF_LINE void bbr_update_ecn_alpha(const struct sock *sk, struct bbr *bbr)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	__u32 delivered = tp->delivered - bbr->alpha_delivered;

@@ -23,7 +23,7 @@ static inline void bbr_init_inflight_lo(struct bbr *bbr, __u32 cwnd)
 		bbr->inflight_lo = cwnd;
 }
 
-static inline void bbr_adapt_lower_bounds(const struct tcp_sock *tp, struct bbr *bbr)
+BBR_OUT_OF_LINE void bbr_adapt_lower_bounds(const struct tcp_sock *tp, struct bbr *bbr)
 {
 	__u32 cwnd = tp->snd_cwnd;
 	__u32 inflight_ecn = BBR_INF;

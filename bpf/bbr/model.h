@@ -81,7 +81,7 @@ static inline __u32 bbr_quantize(const struct sock *sk, const struct bbr *bbr, _
 	return bbr->state == BBR_PROBE_BW_UP ? bbr_add(volume, 2) : volume;
 }
 
-static inline __u32 bbr_inflight(const struct sock *sk, const struct bbr *bbr, __u64 bw, __u32 gain)
+BBR_OUT_OF_LINE __u32 bbr_inflight(const struct sock *sk, const struct bbr *bbr, __u64 bw, __u32 gain)
 {
 	return bbr_quantize(sk, bbr, bbr_bdp(bbr, bw, gain));
 }
@@ -97,7 +97,7 @@ static inline __u32 bbr_probe_rtt_cwnd(const struct bbr *bbr)
 }
 
 /* Of n packets in flight, those that will be in the network when the next paced train leaves. */
-static inline __u32 bbr_in_network(const struct sock *sk, const struct bbr *bbr, __u32 n)
+BBR_OUT_OF_LINE __u32 bbr_in_network(const struct sock *sk, const struct bbr *bbr, __u32 n)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	__u64 departure = tp->tcp_wstamp_ns;

@@ -9,7 +9,7 @@
 /* Doublings of the slope: 30 keep the shift within 32 bits. */
 #define BBR_MAX_UP_ROUNDS 30U
 
-static inline void bbr_start_down(const struct tcp_sock *tp, struct bbr *bbr)
+BBR_OUT_OF_LINE void bbr_start_down(const struct tcp_sock *tp, struct bbr *bbr)
 {
 	bbr_reset_signals(bbr);
 	bbr->up_cnt = BBR_INF;
@@ -30,7 +30,7 @@ static inline void bbr_start_cruise(struct bbr *bbr)
 	bbr->state = BBR_PROBE_BW_CRUISE;
 }
 
-static inline void bbr_start_refill(const struct tcp_sock *tp, struct bbr *bbr, __u32 up_rounds)
+BBR_OUT_OF_LINE void bbr_start_refill(const struct tcp_sock *tp, struct bbr *bbr, __u32 up_rounds)
 {
 	bbr_reset_lower_bounds(bbr);
 	bbr->up_rounds = up_rounds;

@@ -79,7 +79,7 @@ static inline bool bbr_judge_lost(const struct tcp_sock *tp, const struct bbr_fl
 
 /* Takes note of packets that were marked lost since the last look, by an ACK or by a timer. To be called before the state
  * of recovery changes and whenever an ACK has been processed. */
-static inline void bbr_take_losses(const struct sock *sk, struct bbr_flow *flow)
+BBR_OUT_OF_LINE void bbr_take_losses(const struct sock *sk, struct bbr_flow *flow)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct bbr_lost_packet packet;

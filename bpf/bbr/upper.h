@@ -37,7 +37,7 @@ static inline void bbr_cut_bw_hi(struct bbr *bbr)
 }
 
 /* With tx_in_flight packets in flight too much was lost or marked: once a probe, the bound is lowered. */
-static inline void bbr_on_too_high(const struct sock *sk, struct bbr *bbr, __u32 tx_in_flight, bool is_app_limited)
+BBR_OUT_OF_LINE void bbr_on_too_high(const struct sock *sk, struct bbr *bbr, __u32 tx_in_flight, bool is_app_limited)
 {
 	bbr->was_too_high = true;
 	bbr->is_sampling = false;
