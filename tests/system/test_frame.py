@@ -1,0 +1,94 @@
+"""The kernel's Reno and CUBIC against ours in BPF, on the same path: their windows must move alike."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from statistics import median
+
+import polars as pl
+import pytest
+from harness import Place, place
+from scenarios import flow, link, path
+
+from benches.frame.curves import PATHS, Curve, Cycle, of, scenario
+
+SECONDS = {"reno": 6, "cubic": 15}
+
+PEAK = 0.04
+"""The buffer overflows at the same window, give or take what a round trip adds and a delayed ACK holds back."""
+MEAN = 0.04
+PERIOD = 0.1
+"""A round trip at either end of a cycle of ten or more, and the time that the repair of the losses takes."""
+GOODPUT = 0.03
+
+
+@pytest.fixture(scope="module")
+def curves() -> dict[str, Curve]:
+    """All four at once, each in a lab of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may load BPF")
+    with ThreadPoolExecutor() as pool:
+        found = {cc: pool.submit(curve, cc, name) for name in PATHS for cc in (name, f"bpf_{name}")}
+        return {cc: future.result() for cc, future in found.items()}
+
+
+def curve(cc: str, name: str) -> Curve:
+    """Run it alone on a path."""
+    with place(ordinary=False) as there:
+        return of(there.run(scenario(cc, *PATHS[name], seconds=SECONDS[name])))
+
+
+def typical(cycles: list[Cycle]) -> Cycle:
+    """The median of each figure: now and then a retransmission is lost, and its time-out makes one cycle longer."""
+    return Cycle(*(median(getattr(cycle, field.name) for cycle in cycles) for field in fields(Cycle)))
+
+
+def same(theirs: Cycle, ours: Cycle) -> None:
+    """The cycles agree."""
+    assert ours.peak == pytest.approx(theirs.peak, rel=PEAK), (theirs, ours)
+    assert ours.mean == pytest.approx(theirs.mean, rel=MEAN), (theirs, ours)
+    assert ours.period == pytest.approx(theirs.period, rel=PERIOD), (theirs, ours)
+
+
+def test_reno_s_cycles_are_the_kernels(curves: dict[str, Curve]) -> None:
+    theirs, ours = curves["reno"].cycles(), curves["bpf_reno"].cycles()
+    assert min(len(theirs), len(ours)) >= 3, (theirs, ours)
+    same(typical(theirs), typical(ours))
+
+
+def test_cubic_s_cycles_are_the_kernels_one_by_one(curves: dict[str, Curve]) -> None:
+    """Fast convergence makes each differ from the one before."""
+    both = list(zip(curves["cubic"].cycles(), curves["bpf_cubic"].cycles(), strict=False))
+    assert len(both) >= 2, both
+    for theirs, ours in both:
+        same(theirs, ours)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_goodput_is_the_kernels(curves: dict[str, Curve], name: str) -> None:
+    assert curves[f"bpf_{name}"].goodput_bps == pytest.approx(curves[name].goodput_bps, rel=GOODPUT)
+
+
+def test_slow_start_ends_where_the_kernels_does(curves: dict[str, Curve]) -> None:
+    """By HyStart, before there is a loss: at the same ACK, give or take a few."""
+    assert curves["bpf_cubic"].slow_start == pytest.approx(curves["cubic"].slow_start, rel=0.1)
+
+
+def test_dctcp_holds_the_queue_at_the_threshold(here: Place) -> None:
+    """Marks instead of losses, a full link, and a queue that stays near the threshold: 20 packets, 12 ms."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may load BPF")
+    bottleneck = 'buffer = "200 packets", queue = { kind = "drop-tail", ce_threshold = "20 packets" }'
+    run = here.run(path(flow(cc="bpf_dctcp"), bottleneck=bottleneck, duration="5 s"))
+    (found,) = run.summary["flows"]
+    assert link(run)["marks"] > 50
+    later = run.samples.filter(pl.col("time_ns") > 1e9)
+    assert later["retransmitted_segments"].max() == later["retransmitted_segments"].min()
+    # 20 Mbit/s carry 19.1 Mbit/s of payload.
+    assert found["goodput_bps"] > 0.95 * 19.1e6
+    assert 4 < found["queue_ms"]["p50"] < 16, found["queue_ms"]
+    # A cut by half at each mark, as Reno's, would empty the queue: alpha made it smaller.
+    windows = later["cwnd_packets"].drop_nulls()
+    assert windows.min() > 0.6 * windows.max(), (windows.min(), windows.max())
