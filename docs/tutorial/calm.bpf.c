@@ -42,9 +42,9 @@ static void calm_cong_avoid(struct sock *sk, __u32 ack, __u32 acked)
 	if (rtt > base && rtt != ~0)
 		queued = (__u64)tp->snd_cwnd * (rtt - base) / rtt;
 	if (queued > target) {
-		if (slow_start)
-			tp->snd_ssthresh = tp->snd_cwnd - (queued - target);
-		set_cwnd(tp, slow_start ? tp->snd_ssthresh : tp->snd_cwnd - 1);
+		/* By half of the excess: this round's RTT tells of the window of the round before. */
+		set_cwnd(tp, tp->snd_cwnd - (queued - target + 1) / 2);
+		tp->snd_ssthresh = tp->snd_cwnd; /* the end of slow start */
 	} else if (!slow_start && queued < target && is_cwnd_limited(tp)) {
 		set_cwnd(tp, tp->snd_cwnd + 1);
 	}
