@@ -205,11 +205,15 @@ def labelled(scenario: Scenario) -> dict[int, str | Labelled]:
     """
     algorithms = dict(used(scenario))
     names = {i: _base(algorithm, algorithms) for i, algorithm in algorithms.items()}
+    sets: dict[tuple[str, str], list[dict[str, Value]]] = {}
+    for i, algorithm in algorithms.items():
+        alike = sets.setdefault(names[i], [])
+        if algorithm.parameters not in alike:
+            alike.append(algorithm.parameters)
     found: dict[int, str | Labelled] = {}
     for i, algorithm in algorithms.items():
         base, file = names[i]
-        alike = [other.parameters for j, other in algorithms.items() if names[j] == names[i]]
-        label = base + _differing(algorithm.parameters, alike)
+        label = base + _differing(algorithm.parameters, sets[names[i]])
         found[i] = label if algorithm.own == label else Labelled(label, algorithm, file)
     return found
 
