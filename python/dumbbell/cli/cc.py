@@ -124,13 +124,13 @@ def _print_held(found: Algorithm, held: dict[str, Any]) -> None:
 
     if found.text:
         typer.echo(found.text)
-    rows = [["name in the kernel", f"{held['name']} (loaded to stay)"], ["licence", held["licence"]]]
+    rows = [["name if loaded to stay", held["name"]], ["licence", held["licence"]]]
     if found.compiler:
         rows.insert(0, ["compiled by", found.compiler])
     if held["variant"]:
         rows.append(["variant for this kernel", held["variant"]])
     rows.append(["operations", ", ".join(held["operations"])])
-    print_table(Table(held["label"], ["", ""], rows))
+    print_table(Table(held["label"], ["property", "value"], rows))
     _print_parameters(core.parameters(held), found.parameters, dict(found.entry["parameters"]))
 
 
