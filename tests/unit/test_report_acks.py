@@ -17,6 +17,7 @@ from synthetic_run import Synthetic
 
 from dumbbell import report
 from dumbbell.records import Run
+from dumbbell.records.schema import polars_schema
 from dumbbell.report.acks import Acks
 from dumbbell.report.kleinrock import _as_sent, _spread
 from dumbbell.report.model import Line, Panel, Plots
@@ -190,6 +191,17 @@ def test_where_acks_were_not_recorded_the_report_says_why(tmp_path: Path, told: 
     (directory / "manifest.json").write_text(json.dumps(manifest))
     said = build(Run(directory)).missing
     assert (said == ()) if sentence is None else said[0].startswith(sentence)
+
+
+def test_acks_that_cannot_be_read_leave_the_samples(tmp_path: Path) -> None:
+    directory = SPEC.write(tmp_path / "run")
+    (directory / "acks.parquet").write_bytes(b"PAR1")
+    plots = build(Run(directory))
+    assert plots.missing[0].startswith("Every ACK: acks.parquet cannot be read")
+    assert panel(plots, "Congestion window").views[0].note.startswith("Drawn from 3,900 samples")
+    pl.DataFrame(schema=polars_schema("acks")).write_parquet(directory / "acks.parquet")
+    plots = build(Run(directory))
+    assert (plots.missing, plots.bands) == ((), None)
 
 
 def test_rare_peaks_of_the_delivery_rate_are_cut_off_and_told(tmp_path: Path) -> None:

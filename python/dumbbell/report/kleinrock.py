@@ -72,7 +72,7 @@ class Clouds:
 
     def _add(self, rows: pl.DataFrame, flow: str, group: int) -> None:
         rows = _as_sent(rows).filter(pl.col("inflight") > 0)
-        if rows.is_empty():
+        if rows["rate"].null_count() == rows.height:
             return
         self.mss = max(self.mss, int(rows["snd_mss_bytes"].max() or 0))  # type: ignore[arg-type]
         kept = rows[_spread(rows, min(_MOST_POINTS, POINTS // self.n_flows))]

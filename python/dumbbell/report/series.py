@@ -37,7 +37,11 @@ def build(run: Run) -> Plots:
         samples = Samples.read(run, legend)
         goodput = flow_panels.throughput(samples, known, capacity)
         drawn += [goodput] if goodput is not None else []
-        flows = _Flows.read(run, known, samples)
+        try:
+            flows = _Flows.read(run, known, samples, run.has("acks"))
+        except DumbbellError as error:
+            missing.append(f"Every ACK: {_reason(error)}.")
+            flows = _Flows.read(run, known, samples, with_acks=False)
         drawn += flows.panels
         if (why := of_acks.absent(run)) is not None:
             missing.append(why)
@@ -85,13 +89,13 @@ class _Flows:
     kleinrock: Kleinrock | None
 
     @classmethod
-    def read(cls, run: Run, known: Facts, samples: Samples) -> _Flows:
+    def read(cls, run: Run, known: Facts, samples: Samples, with_acks: bool) -> _Flows:
         """Each flow's ACKs once, one flow after another."""
         flows, span = samples.flows, samples.span_ns
         few = len(flows) <= of_acks.MOST_FLOWS
         gathered, clouds, lanes = Gathered(samples), Clouds(min(len(flows), of_acks.MOST_FLOWS)), []
         read: set[str] = set()
-        if run.has("acks"):
+        if with_acks:
             for acks in of_acks.each(run, samples.groups):
                 read.add(acks.flow)
                 clouds.add(acks)
@@ -99,7 +103,7 @@ class _Flows:
                     lanes.append(lane)
                 if few:
                     gathered.add(acks)
-        elif few:
+        if few and not read:
             clouds.add_samples(samples)
         if few:
             gathered.add_samples()
