@@ -311,7 +311,7 @@ def test_points_that_lie_alone_survive_the_thinning() -> None:
 
 def test_without_acks_kleinrock_s_plot_is_of_samples(tmp_path: Path) -> None:
     directory = Synthetic(duration_s=4).write(tmp_path / "run")
-    run = rewrite(directory, "samples", delivery_rate_bps=pl.lit(50_000_000, pl.UInt64))
+    run = rewrite(directory, "samples", delivery_rate_bps=(50_000_000 + pl.int_range(pl.len())).cast(pl.UInt64))
     plots = build(run)
     assert plots.bands is None
     assert plots.kleinrock is not None
