@@ -1,0 +1,189 @@
+"""BBRv2 and BBRv3 as BPF programs on the running kernel: each phase where it should be, by the record of every ACK."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from harness import Place, place
+from scenarios import flow, path
+
+import dumbbell
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+    reason="loading congestion controls takes root, and a kernel with type information",
+)
+
+VERSIONS = ["bbr2", "bbr3"]
+BDP = 10e6 * 0.040 / (1514 * 8)
+"""Of 10 Mbit/s and 40 ms: 33 packets."""
+RATE = 10e6 * 1448 / 1514
+"""Its payload."""
+
+GAINS = {
+    "startup": {"bbr2": 2.885, "bbr3": 2.77},
+    "drain": {"bbr2": 0.344, "bbr3": 0.344},
+    "probe_bw_down": {"bbr2": 0.75, "bbr3": 0.91},
+    "probe_bw_cruise": {"bbr2": 1, "bbr3": 1},
+    "probe_bw_refill": {"bbr2": 1, "bbr3": 1},
+    "probe_bw_up": {"bbr2": 1.25, "bbr3": 1.25},
+    "probe_rtt": {"bbr2": 1, "bbr3": 1},
+}
+
+NEXT = {
+    "startup": {"drain"},
+    "drain": {"probe_bw_down", "probe_bw_cruise"},
+    "probe_bw_down": {"probe_bw_cruise", "probe_bw_refill", "probe_rtt"},
+    "probe_bw_cruise": {"probe_bw_refill", "probe_rtt"},
+    "probe_bw_refill": {"probe_bw_up", "probe_rtt"},
+    "probe_bw_up": {"probe_bw_down", "probe_bw_cruise", "probe_rtt"},
+    "probe_rtt": {"probe_bw_cruise"},
+}
+"""DOWN may begin and end with the same ACK."""
+
+
+def acks(run: dumbbell.Run) -> pl.DataFrame:
+    """Rows of the algorithm itself."""
+    table = run.acks
+    assert table is not None
+    return table.filter(pl.col("moment") == "after").with_columns(pl.col("bbr_state").cast(pl.String))
+
+
+def phases(rows: pl.DataFrame) -> list[Mapping[str, Any]]:
+    """One after the other: state, first and last time in seconds, least window."""
+    changed = (pl.col("bbr_state") != pl.col("bbr_state").shift()).fill_null(True)
+    by_phase = rows.with_columns(changed.cum_sum().alias("phase")).group_by("phase", maintain_order=True)
+    return by_phase.agg(
+        state=pl.col("bbr_state").first(),
+        since=pl.col("time_ns").min() / 1e9,
+        until=pl.col("time_ns").max() / 1e9,
+        cwnd=pl.col("cwnd_packets").min(),
+    ).to_dicts()
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, dumbbell.Run]:
+    """A flow of each alone, 16 s. The directories are gone afterwards: what is looked at is read here."""
+
+    def run(cc: str) -> dumbbell.Run:
+        with place(ordinary=False) as there:
+            found = there.run(
+                path(flow(cc=cc), rate="10 Mbit/s", rtt="40 ms", duration="16 s", bottleneck='buffer = "4 bdp"')
+            )
+            assert found.acks is not None
+            assert found.summary
+            return found
+
+    with ThreadPoolExecutor() as pool:
+        return dict(zip(VERSIONS, pool.map(run, VERSIONS), strict=True))
+
+
+@pytest.mark.parametrize("cc", VERSIONS)
+def test_phases_follow_one_another(runs: dict[str, dumbbell.Run], cc: str) -> None:
+    found = phases(acks(runs[cc]))
+    states = [phase["state"] for phase in found]
+    assert states[:2] == ["startup", "drain"]
+    assert set(states) == set(NEXT)
+    for now, then in itertools.pairwise(states):
+        assert then in NEXT[now], states
+    assert found[0]["until"] - found[0]["since"] < 1
+    assert states.count("probe_bw_up") >= 3
+    rows = acks(runs[cc])
+    for state, gain in GAINS.items():
+        assert rows.filter(pl.col("bbr_state") == state)["bbr_pacing_gain"].unique().to_list() == pytest.approx(
+            [gain[cc]], abs=0.005
+        )
+
+
+@pytest.mark.parametrize("cc", VERSIONS)
+def test_probe_rtt_comes_every_5_s_and_holds_half_a_bdp(runs: dict[str, dumbbell.Run], cc: str) -> None:
+    found = [phase for phase in phases(acks(runs[cc])) if phase["state"] == "probe_rtt"]
+    assert len(found) >= 2
+    assert 4.5 < found[0]["since"] < 6.5
+    # Later if a lower minimum was seen meanwhile.
+    assert all(4.9 < then["since"] - now["since"] < 8 for now, then in itertools.pairwise(found))
+    for phase in found:
+        assert 0.15 < phase["until"] - phase["since"] < 0.45
+        assert 0.4 * BDP < phase["cwnd"] < 0.7 * BDP
+
+
+@pytest.mark.parametrize("cc", VERSIONS)
+def test_the_model_is_the_path(runs: dict[str, dumbbell.Run], cc: str) -> None:
+    later = acks(runs[cc]).filter(pl.col("time_ns") > 1e9)
+    assert later["bbr_bw_bps"].median() == pytest.approx(RATE, rel=0.05)
+    assert 40_000 <= later["bbr_min_rtt_us"].min() < 43_000
+    (found,) = runs[cc].summary["flows"]
+    assert found["goodput_bps"] > 0.85 * RATE
+    assert later["bbr_round"].diff().drop_nulls().max() == 1
+    cruise = later.filter((pl.col("bbr_state") == "probe_bw_cruise") & (pl.col("bbr_cycle") > 1))
+    assert cruise["cwnd_packets"].median() == pytest.approx(2 * BDP, rel=0.4)
+
+
+def test_the_draft_is_a_set_of_switches(here: Place) -> None:
+    """As `parameters.h` gives its values. What shows: DRAIN at half the rate, and DOWN at 0.90."""
+    draft = {
+        "drain_pacing_gain": 128,
+        "down_pacing_gain": 230,
+        "probe_rtt_cwnd_gain": 128,
+        "plateau_at_round_start": True,
+        "drain_max_rounds": 3,
+        "drain_obeys_inflight_hi": True,
+        "cut_on_ack": False,
+        "trust_delayed_acks": True,
+        "edt_inflight": False,
+        "grow_until_delivered": True,
+        "windowed_extra_acked": True,
+        "undo_state": True,
+        "undo_from_first_loss": True,
+    }
+    cc = {"name": "bbr3", "parameters": draft}
+    run = here.run(path(flow(cc=cc), rate="10 Mbit/s", rtt="40 ms", duration="7 s", bottleneck='buffer = "4 bdp"'))
+    rows = acks(run)
+    gains = {
+        state: rows.filter(pl.col("bbr_state") == state)["bbr_pacing_gain"].first()
+        for state in ("drain", "probe_bw_down")
+    }
+    assert gains == pytest.approx({"drain": 0.5, "probe_bw_down": 0.9}, abs=0.005)
+    assert "probe_rtt" in {phase["state"] for phase in phases(rows)}
+    (found,) = run.summary["flows"]
+    assert found["goodput_bps"] > 0.8 * RATE
+
+
+def test_losses_at_random_do_not_stop_it() -> None:
+    """1 % of a window of 165 packets: two losses of a probe are too many, and the bounds that they leave are kept."""
+
+    def run(cc: str) -> float:
+        bottleneck = 'buffer = "1 bdp", loss = "1 %"'
+        with place(ordinary=False) as there:
+            run = there.run(path(flow(cc=cc), rate="50 Mbit/s", rtt="40 ms", duration="6 s", bottleneck=bottleneck))
+            if cc != "cubic":
+                rows = acks(run)
+                assert rows["bbr_inflight_lo_packets"].null_count() < rows.height
+                assert rows["bbr_inflight_hi_packets"].null_count() < rows.height
+            return float(run.summary["flows"][0]["goodput_bps"])
+
+    with ThreadPoolExecutor() as pool:
+        goodput = dict(zip(["cubic", *VERSIONS], pool.map(run, ["cubic", *VERSIONS]), strict=True))
+    assert min(goodput["bbr2"], goodput["bbr3"]) > 2 * goodput["cubic"], goodput
+
+
+def test_a_shallow_buffer_sees_few_losses() -> None:
+    """A tenth of the BDP: version 1 loses packets in each round, these learn what fits. STARTUP is left out."""
+
+    def lost(cc: str) -> int:
+        bottleneck = 'buffer = "0.1 bdp"'
+        with place(ordinary=False) as there:
+            run = there.run(path(flow(cc=cc), rate="50 Mbit/s", rtt="40 ms", duration="8 s", bottleneck=bottleneck))
+            later = run.samples.filter(pl.col("time_ns") > 2e9)["retransmitted_segments"]
+            return int(later.max()) - int(later.min())
+
+    with ThreadPoolExecutor() as pool:
+        found = dict(zip(["bbr", *VERSIONS], pool.map(lost, ["bbr", *VERSIONS]), strict=True))
+    assert max(found["bbr2"], found["bbr3"]) * 3 < found["bbr"], found
