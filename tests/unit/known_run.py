@@ -132,6 +132,16 @@ def traffic_flow(identifier: str, cc: str, received: int) -> dict[str, Any]:
     }
 
 
+PROBE: dict[str, Any] = {
+    "wall_s": 2.0,
+    "cpu_s": 0.01,
+    "rows": PACKETS // 2,
+    "lost_rows": 0,
+    "foreign_rows": 0,
+    "unreadable_rows": 0,
+    "writer": {"rows": PACKETS // 2, "cpu_s": 0.01, "backlog_max_chunks": 1},
+}
+
 TRAFFIC: dict[str, Any] = {
     "wall_s": 2.0,
     "cpu_s": 0.2,

@@ -12,6 +12,7 @@ import known_run
 import polars as pl
 import pytest
 
+from dumbbell.analysis.acks import Coverage
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.pace import Pace
 from dumbbell.analysis.verdict import Verdict, at_least, at_most, check_all, rules, worst
@@ -31,6 +32,8 @@ def sound() -> Evidence:
         logged_packets={"bottleneck": known_run.PACKETS},
         corrupted_packets={},
         min_rtt_us={"f1": 21_000, "f2": 21_500},
+        probe=copy.deepcopy(known_run.PROBE),
+        ack_coverage={"f1": Coverage(1000, 0, 0), "f2": Coverage(1000, 1, 0)},
     )
 
 
@@ -213,6 +216,11 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("commands", X, command(0, -15)),
     ("commands", X, command(1, 0, server_ended=True)),
     ("commands", X, command(1, 1, ended=True)),
+    ("ack-rows", S, update("probe.lost_rows", 1)),
+    ("ack-rows", S, update("probe.unreadable_rows", 1)),
+    ("ack-coverage", V, update("ack_coverage.f2", Coverage(1000, 10, 0))),
+    ("ack-coverage", S, update("ack_coverage.f2", Coverage(1000, 11, 0))),
+    ("ack-coverage", S, update("ack_coverage.f2", Coverage(0, 0, 1))),
 ]
 
 
@@ -250,6 +258,14 @@ def test_without_packets_the_log_is_not_judged() -> None:
     found = {check.check: check for check in check_all(evidence)}
     for check in ("packet-log", "rate"):
         assert found[check].measured == "does not apply: packets were not recorded"
+
+
+def test_where_acks_are_not_recorded_the_reason_is_told() -> None:
+    evidence = replace(sound(), probe=None, ack_coverage=None)
+    update("lab.acks", {"recorded": False, "why": "it takes CAP_BPF"})(evidence)
+    found = {check.check: check for check in check_all(evidence)}
+    for check in ("ack-rows", "ack-coverage"):
+        assert found[check].measured == "does not apply: ACKs were not recorded: it takes CAP_BPF"
 
 
 def test_idle_times_without_packets_are_no_slow_link(tmp_path: Path) -> None:

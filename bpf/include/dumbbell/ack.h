@@ -151,7 +151,7 @@ static __always_inline struct db_ack *db_ack_take(struct sock *sk, __u8 moment)
 	row->pacing_rate = sk->sk_pacing_rate;
 	row->netns = netns_inode(sk);
 	row->remote_address = sk->__sk_common.skc_daddr;
-	row->local_port = sk->__sk_common.skc_num;
+	row->local_port = bpf_ntohs(tp->inet_conn.icsk_inet.inet_sport);
 	row->remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
 	row->moment = moment;
 	row->ca_state = ca_state(sk);

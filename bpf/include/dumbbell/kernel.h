@@ -139,6 +139,7 @@ struct sock {
 
 struct inet_sock {
 	struct sock sk;
+	__be16 inet_sport; /* the local port, network order; stays when skc_num is given back at the close */
 };
 
 struct tcp_congestion_ops;

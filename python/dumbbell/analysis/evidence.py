@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.analysis import pace
+from dumbbell.analysis import acks, pace
 from dumbbell.analysis.history import histories, is_limited
 from dumbbell.records.files import read_json
 
@@ -36,6 +36,10 @@ class Evidence:
     """Packets that links corrupted, per flow; `None` if packets were not recorded."""
     min_rtt_us: Mapping[str, int]
     """The smallest RTT that TCP measured, per flow that has one."""
+    probe: Json | None = None
+    """probe.json; `None` if acknowledgements were not recorded."""
+    ack_coverage: Mapping[str, acks.Coverage] | None = None
+    """Rows of `acks` against samples, per flow; `None` if acknowledgements were not recorded."""
 
     @classmethod
     def of(cls, run: Run) -> Evidence:
@@ -69,4 +73,6 @@ class Evidence:
             logged_packets=logged,
             corrupted_packets=corrupted,
             min_rtt_us=dict(rtts.iter_rows()),
+            probe=read_json(probe) if (probe := run.directory / "probe.json").exists() else None,
+            ack_coverage=acks.coverage(run) if run.has("acks") else None,
         )

@@ -43,3 +43,6 @@ SCHEDULE_ERROR_P99_US: Final = (200.0, 2000.0)
 """Floor of the limit on the lateness of UDP datagrams; sparser ones may be later:"""
 SCHEDULE_ERROR_OF_GAP: Final = (0.10, 1.0)
 """... by this share of the gap between two."""
+
+ACK_MISMATCH_SHARE: Final = 0.01
+"""Samples whose count of delivered packets no row of `acks` beside them has. Suspect above."""

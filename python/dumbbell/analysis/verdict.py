@@ -69,9 +69,9 @@ def rule(name: str, why: str) -> Callable[[Callable[[Evidence], Judgement]], Rul
 
 def rules() -> tuple[Rule, ...]:
     """All rules, in the order in which they are reported."""
-    from dumbbell.analysis.rules import hosts, packets, timing
+    from dumbbell.analysis.rules import acks, hosts, packets, timing
 
-    return (*timing.RULES, *packets.RULES, *hosts.RULES)
+    return (*timing.RULES, *packets.RULES, *hosts.RULES, *acks.RULES)
 
 
 def check_all(evidence: Evidence) -> list[Check]:

@@ -109,6 +109,8 @@ def _compose(target: RunDirectory, manifest: Mapping[str, Any], wall_s: float) -
     from dumbbell.records.run import Run
 
     plan, *written = (read_json(target.path / f"{name}.json") for name in ("plan", "emulator", "traffic", "lab"))
+    probe = target.path / "probe.json"
+    written += [read_json(probe)] if probe.exists() else []
     compose(Run(target.path, incomplete=True), attempts(target.root, target.stem))
     write_json(
         target.path / "manifest.json", manifests.at_end(manifest, plan, wall_s, *written) | {"status": "complete"}

@@ -41,8 +41,10 @@ def at_start(name: str, run_id: str, engine: str, source: str | None, overrides:
     }
 
 
-def at_end(manifest: Json, plan: Json, wall_s: float, emulator: Json, traffic: Json, lab: Json) -> dict[str, Any]:
-    """The manifest of a run that ended, from its plan and what its processes wrote."""
+def at_end(
+    manifest: Json, plan: Json, wall_s: float, emulator: Json, traffic: Json, lab: Json, probe: Json | None = None
+) -> dict[str, Any]:
+    """The manifest of a run that ended, from its plan and what its processes wrote; `probe` if it recorded ACKs."""
     return {
         **manifest,
         "wall_s": wall_s,
@@ -57,6 +59,7 @@ def at_end(manifest: Json, plan: Json, wall_s: float, emulator: Json, traffic: J
             "traffic": _share(traffic["cpu_s"], traffic["wall_s"]),
             "sampling": _share(traffic["sampling"]["cpu_s"], traffic["wall_s"]),
             "logging": _share(emulator["writer"]["cpu_s"] + traffic["writer"]["cpu_s"], emulator["wall_s"]),
+            "acks": _share(probe["cpu_s"] + probe["writer"]["cpu_s"], probe["wall_s"]) if probe else None,
         },
     }
 
