@@ -12,7 +12,7 @@ use nix::sched::{CloneFlags, setns};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
-const TIME: Duration = Duration::from_secs(4);
+const TIME: Duration = Duration::from_secs(3);
 const PORT: u16 = 5001;
 
 /// Sends for some seconds by the congestion control `cc`, 50 Mbit/s.

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use emulated::Path;
-use oracle::{NAME, Oracle, Verdict};
+use oracle::{Oracle, Verdict};
 
 /// What a path is for.
 enum Bound {
@@ -22,8 +22,20 @@ enum Bound {
     Small,
 }
 
-const NAMES: [&str; 6] =
-    ["drop-tail", "1 % random loss", "reordering by up to 2 ms", "30 flows", "IPv6", "200 Mbit/s x 500 ms"];
+/// An object, and what its congestion control is registered as. The one that stands for BBR asks at every ACK.
+const SMALL_BBR: (&str, &str) = ("oracle", "dbt_oracle");
+const BBR3: (&str, &str) = ("oracle_bbr3", "dbt_bbr3");
+
+const NAMES: [&str; 8] = [
+    "drop-tail",
+    "1 % random loss",
+    "reordering by up to 2 ms",
+    "30 flows",
+    "IPv6",
+    "200 Mbit/s x 500 ms",
+    "BBRv3, 1 % random loss",
+    "BBRv3, 30 flows",
+];
 
 fn main() -> ExitCode {
     // As with the usual harness, a word picks tests: here paths, e.g. `cargo test -p bpf --test oracle -- flows`.
@@ -44,23 +56,26 @@ fn main() -> ExitCode {
 }
 
 fn run(word: &str) -> Result<()> {
-    let oracle = Oracle::load()?;
-    let path = Path { rate_mbps: 50, rtt_ms: 20, seconds: 4, ..Path::default() };
-    let paths = [
-        (Bound::Exact, Some(path)),
-        (Bound::Exact, Some(Path { loss: 0.01, ..path })),
-        (Bound::Exact, Some(Path { reordering_ms: 2, ..path })),
-        (Bound::Exact, Some(Path { flows: 30, rate_mbps: 200, rtt_ms: 40, buffer_bdp: 4, ..path })),
-        (Bound::Exact, None),
-        (Bound::Small, Some(Path { rate_mbps: 200, rtt_ms: 500, seconds: 12, ..path })),
+    let path = Path { seconds: 3, ..Path::default() };
+    let lossy = Path { loss: 0.01, ..path };
+    let many = Path { flows: 30, rate_mbps: 200, rtt_ms: 40, buffer_bdp: 4, ..path };
+    let runs = [
+        (Bound::Exact, SMALL_BBR, Some(path)),
+        (Bound::Exact, SMALL_BBR, Some(lossy)),
+        (Bound::Exact, SMALL_BBR, Some(Path { reordering_ms: 2, ..path })),
+        (Bound::Exact, SMALL_BBR, Some(many)),
+        (Bound::Exact, SMALL_BBR, None),
+        (Bound::Small, SMALL_BBR, Some(Path { rate_mbps: 200, rtt_ms: 500, seconds: 9, ..path })),
+        (Bound::Exact, BBR3, Some(lossy)),
+        (Bound::Exact, BBR3, Some(Path { buffer_bdp: 1, ..many })),
     ];
     println!("{}", Verdict::HEADER);
     let mut failed = Vec::new();
-    for (name, (bound, path)) in NAMES.into_iter().zip(paths).filter(|(name, _)| name.contains(word)) {
-        oracle.forget()?;
+    for (name, (bound, (object, cc), path)) in NAMES.into_iter().zip(runs).filter(|(name, _)| name.contains(word)) {
+        let oracle = Oracle::load(object)?;
         match path {
-            Some(path) => emulated::run(&path, NAME)?,
-            None => ipv6::run(NAME)?,
+            Some(path) => emulated::run(&path, cc)?,
+            None => ipv6::run(cc)?,
         }
         let verdict = oracle.verdict()?;
         println!("{name:>25} {verdict}");

@@ -7,17 +7,15 @@ use libbpf_rs::{Link, MapCore, MapFlags, MapMut, MapType, Object};
 
 use crate::{Bound, support};
 
-/// What its congestion control is registered as.
-pub const NAME: &str = "dbt_oracle";
-
 pub struct Oracle {
     _links: [Link; 2],
     object: Object,
 }
 
 impl Oracle {
-    pub fn load() -> Result<Oracle> {
-        let open = support::open(&support::test_object("oracle")?)?;
+    /// From the object `bpf/tests/NAME.bpf.c`.
+    pub fn load(name: &str) -> Result<Oracle> {
+        let open = support::open(&support::test_object(name)?)?;
         let mut object = open.load().context("loading the oracle into the kernel")?;
         let program = object.progs_mut().find(|program| program.name() == "oracle").context("the program is there")?;
         let watching = program.attach().context("attaching to net_dev_queue")?;
@@ -25,12 +23,6 @@ impl Oracle {
         let mut map = object.maps_mut().find(is_ours).context("its map is there")?;
         let registered = map.attach_struct_ops().context("registering the congestion control")?;
         Ok(Oracle { _links: [watching, registered], object })
-    }
-
-    /// Begin anew.
-    pub fn forget(&self) -> Result<()> {
-        let value = vec![0; self.result()?.len()];
-        self.map()?.update(&0u32.to_ne_bytes(), &value, MapFlags::ANY).context("clearing the result")
     }
 
     pub fn verdict(&self) -> Result<Verdict> {
