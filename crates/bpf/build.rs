@@ -34,11 +34,11 @@ fn main() {
         let path = source.strip_prefix(&root).expect("found under it").display();
         writeln!(
             code,
-            "    Bundled {{ label: {label:?}, path: {:?}, sha256: {:?}, object: include_bytes!({:?}), source: include_str!({:?}) }},",
+            "    Bundled {{ label: {label:?}, path: {:?}, sha256: {:?}, object: include_bytes!({:?}), docs: &{:?} }},",
             path.to_string(),
             hash(source, &root),
             object,
-            source
+            docs(source)
         )
         .unwrap();
     }
@@ -108,6 +108,36 @@ fn compile(source: &Path, root: &Path, libbpf: &Path, out: &Path) -> (String, Pa
              (`tools/install build` does on Debian), or set CLANG."
         ),
     }
+}
+
+/// What a source and the headers beside it say about parameters: `const volatile` globals, and the members of structures
+/// called `..._parameters`, each with a comment behind it.
+fn docs(source: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for file in std::iter::once(source.to_owned()).chain(headers(source.parent().expect("in a directory"))) {
+        let text = fs::read_to_string(&file).expect("a readable source");
+        let mut inside = false;
+        for (at, line) in text.lines().map(|line| (line.as_ptr().addr() - text.as_ptr().addr(), line)) {
+            if line.starts_with("struct ") && line.ends_with("_parameters {") {
+                inside = true;
+            } else if line.starts_with('}') {
+                inside = false;
+            }
+            if !inside && !line.trim_start().starts_with("const volatile ") {
+                continue;
+            }
+            // The comment may go on behind the line.
+            let Some((declaration, rest)) = text[at..].split_once(';') else { continue };
+            let Some((comment, _)) = rest.trim_start().strip_prefix("/*").and_then(|rest| rest.split_once("*/")) else {
+                continue;
+            };
+            let name = declaration.split('=').next().unwrap_or_default().trim_end();
+            let name = name.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+            let words: Vec<&str> = comment.split_whitespace().filter(|word| *word != "*").collect();
+            found.push((name.to_owned(), words.join(" ")));
+        }
+    }
+    found
 }
 
 /// Of a source and of all headers of ours, which it may include.

@@ -13,8 +13,8 @@ pub struct Bundled {
     pub sha256: &'static str,
     /// The ELF file.
     pub object: &'static [u8],
-    /// Its source, without headers.
-    pub source: &'static str,
+    /// What the comments in its source say about its parameters, by name.
+    pub docs: &'static [(&'static str, &'static str)],
 }
 
 /// The probe is bundled, but not an algorithm.

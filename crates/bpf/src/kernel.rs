@@ -1,6 +1,7 @@
 //! What the running kernel's types say, and which variant of an algorithm fits it.
 
 use anyhow::{Context, Result};
+use events::Failure;
 use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
 use libbpf_rs::btf::{Btf, BtfType, ReferencesType};
 
@@ -33,6 +34,24 @@ impl Interface {
             Variant::V71 => self.cong_control_parameters == 4 && self.has_tx_start,
         }
     }
+}
+
+/// Fails on kernels whose registrations don't end with their processes: links to congestion controls are of Linux 6.4.
+pub(crate) fn is_new_enough() -> Result<()> {
+    let release = nix::sys::utsname::uname().context("asking for the kernel's version")?;
+    let release = release.release().to_string_lossy();
+    if at_least(&release, (6, 4)) {
+        return Ok(());
+    }
+    Err(Failure::new("loading a congestion control into the kernel", format!("this is Linux {release}"))
+        .hint("Linux 6.4 or later can; the kernel's own congestion controls work everywhere")
+        .into())
+}
+
+/// Whether a release such as `6.18.4-arch1` is of this version or a later one.
+fn at_least(release: &str, version: (u32, u32)) -> bool {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|digits| digits.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= version
 }
 
 fn parameters(btf: &Btf<'_>, pointer: libbpf_rs::btf::TypeId) -> Option<usize> {
@@ -106,6 +125,12 @@ mod tests {
         assert_eq!(choose(&["mine", "yours"], V6_18), None);
         assert_eq!(choose(&["mine", "yours_v64"], V6_18), None);
         assert_eq!(choose(&[], V6_18), None);
+    }
+
+    #[test]
+    fn releases_are_compared_by_number() {
+        assert!(at_least("6.18.44-arch1", (6, 4)) && at_least("7.0", (6, 4)) && at_least("6.4.0", (6, 4)));
+        assert!(!at_least("6.1.0-30-amd64", (6, 4)) && !at_least("5.15", (6, 4)));
     }
 
     #[test]

@@ -6,6 +6,8 @@
 
 mod acks;
 mod bundled;
+mod check;
+mod compile;
 mod elf;
 mod kernel;
 mod log;
@@ -15,12 +17,16 @@ mod parameters;
 mod privilege;
 mod session;
 mod statistics;
+mod stay;
 mod types;
+mod verifier;
 
 use anyhow::{Context, Result};
 
 pub use acks::AckRing;
 pub use bundled::{Bundled, algorithms, bundled, bundled_labels, find, headers, probe};
+pub use check::{CanLoad, Check, Inspection, Program, Unfit, can_load, check, inspect};
+pub use compile::{Build, Diagnostic, build, write_headers};
 pub use kernel::{Interface, Variant};
 pub use names::Names;
 pub use object::{Algorithm, Loaded, NAME_MAX, Registered};
@@ -28,6 +34,8 @@ pub use parameters::Parameter;
 pub use privilege::Privilege;
 pub use session::{Fact, LoadedBy, Session};
 pub use statistics::{ProgramStatistics, count_run_time, statistics};
+pub use stay::{Listing, OfRun, Stay, Stayed, list, load, unload};
+pub use verifier::Refusal;
 
 /// The congestion controls that the kernel has now. Modules that it could load are not among them.
 pub fn available() -> Result<Vec<String>> {

@@ -7,11 +7,14 @@ use std::os::fd::BorrowedFd;
 use anyhow::{Context, Result};
 use events::Failure;
 use libbpf_rs::btf::BtfKind;
-use libbpf_rs::{Error, ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, OpenMapMut, OpenObject};
+use libbpf_rs::{
+    AsRawLibbpf, ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, OpenMapMut, OpenObject, OpenProgram,
+};
 use plan::Parameter as Value;
 
 use crate::kernel::{self, Interface, Variant};
 use crate::parameters::{self, Parameter};
+use crate::verifier::{self, Refusal};
 use crate::{elf, log, names, types};
 
 /// Longest name of a congestion control, without the terminating zero (TCP_CA_NAME_MAX).
@@ -33,6 +36,7 @@ pub struct Algorithm {
     open: OpenObject,
     map: String,
     variant: Option<Variant>,
+    licence: String,
 }
 
 /// An algorithm that the kernel's verifier has accepted, but that nobody can choose yet.
@@ -42,6 +46,15 @@ pub struct Loaded {
     object: Object,
     map: String,
     variant: Option<Variant>,
+}
+
+/// Why an algorithm could not be loaded.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    /// For a person to read.
+    pub failure: Failure,
+    /// Its parts, if it was the verifier that refused.
+    pub refusal: Option<Box<Refusal>>,
 }
 
 /// An algorithm that sockets can choose. Dropping it takes its name away; connections that use it go on.
@@ -77,16 +90,17 @@ impl Algorithm {
                 other.set_autocreate(false)?;
             }
         }
-        let mut algorithm = Algorithm { label: label.to_owned(), open, map, variant };
-        algorithm.check(&what, licence.as_deref())?;
+        let licence = licence.unwrap_or_default();
+        let mut algorithm = Algorithm { label: label.to_owned(), open, map, variant, licence };
+        algorithm.check(&what)?;
         Ok(algorithm)
     }
 
-    fn check(&mut self, what: &str, licence: Option<&str>) -> Result<(), Failure> {
+    fn check(&mut self, what: &str) -> Result<(), Failure> {
         let operations = self.operations().map_err(|error| {
             Failure::new(what, format!("{error:#}")).hint("it needs a `struct tcp_congestion_ops`, and -g to compile")
         })?;
-        let has = |name: &str| operations.iter().any(|operation| operation == name);
+        let has = |name: &str| operations.iter().any(|(operation, _)| operation == name);
         for required in ["ssthresh", "undo_cwnd"] {
             if !has(required) {
                 return Err(Failure::new(what, format!("it has no `{required}`"))
@@ -97,17 +111,17 @@ impl Algorithm {
             return Err(Failure::new(what, "it has neither `cong_avoid` nor `cong_control`")
                 .hint("`cong_avoid` grows a window per ACK; `cong_control` sets window and pacing rate itself"));
         }
-        match licence {
-            Some(licence) if LICENCES.contains(&licence) => Ok(()),
-            Some(licence) => Err(Failure::new(what, format!("its licence is {licence:?}"))
-                .hint(format!("the kernel takes only what is compatible with the GPL: {}", LICENCES.join(", ")))),
-            None => Err(Failure::new(what, "it states no licence")
+        match self.licence.as_str() {
+            known if LICENCES.contains(&known) => Ok(()),
+            "" => Err(Failure::new(what, "it states no licence")
                 .hint("add `char LICENSE[] SEC(\"license\") = \"GPL\";`, or another that is compatible with it")),
+            other => Err(Failure::new(what, format!("its licence is {other:?}"))
+                .hint(format!("the kernel takes only what is compatible with the GPL: {}", LICENCES.join(", ")))),
         }
     }
 
-    /// The members of `tcp_congestion_ops` that are set to functions.
-    pub fn operations(&mut self) -> Result<Vec<String>> {
+    /// The members of `tcp_congestion_ops` that are set, each with the name of its program.
+    pub fn operations(&mut self) -> Result<Vec<(String, String)>> {
         let pointers: Vec<(String, usize)> = {
             let btf = types::of_object(&self.open)?;
             let ops = types::congestion_ops(&btf, &self.map).context("its operations are no tcp_congestion_ops")?;
@@ -115,16 +129,24 @@ impl Algorithm {
             let functions = members.filter(|(.., of)| of.skip_mods_and_typedefs().kind() == BtfKind::Ptr);
             functions.map(|(name, offset, _)| (name.to_owned(), offset)).collect()
         };
-        let value = self.ops_map()?;
-        let value = value.initial_value().context("a struct_ops map has a value")?;
+        let value = self.ops_map()?.initial_value().context("a struct_ops map has a value")?.to_vec();
         // libbpf puts its handle of the program there.
-        let is_set = |offset: usize| value.get(offset..offset + 8).is_some_and(|pointer| pointer != [0; 8]);
-        Ok(pointers.into_iter().filter(|(_, offset)| is_set(*offset)).map(|(name, _)| name).collect())
+        let program = |offset: usize| {
+            let handle = value.get(offset..offset + size_of::<usize>())?;
+            let is_it = |program: &OpenProgram<'_>| program.as_libbpf_object().as_ptr().addr().to_ne_bytes() == *handle;
+            self.open.progs().find(is_it).map(|program| program.name().to_string_lossy().into_owned())
+        };
+        Ok(pointers.into_iter().filter_map(|(name, offset)| Some((name, program(offset)?))).collect())
     }
 
     /// Which variant fits the kernel; `None` if there is only one, of no particular name.
     pub fn variant(&self) -> Option<Variant> {
         self.variant
+    }
+
+    /// As the object states it.
+    pub fn licence(&self) -> &str {
+        &self.licence
     }
 
     /// What can be set, without the loader's own.
@@ -150,12 +172,34 @@ impl Algorithm {
     }
 
     /// Loads it, to be registered as `name`: at most 15 characters out of `[A-Za-z0-9_.]`.
-    pub fn load(mut self, name: &str) -> Result<Loaded> {
+    pub fn load(self, name: &str) -> Result<Loaded> {
+        Ok(self.try_load(name)?.map_err(|refused| refused.failure)?)
+    }
+
+    /// As [`Algorithm::load`], with the parts of a refusal.
+    pub(crate) fn try_load(mut self, name: &str) -> Result<Result<Loaded, Refused>> {
         self.rename(name)?;
-        let Algorithm { label, open, map, variant } = self;
+        let Algorithm { label, open, map, variant, .. } = self;
         let (object, said) = log::collecting(|| open.load());
-        let object = object.map_err(|error| refused(&label, &error, &said))?;
-        Ok(Loaded { label, object, map, variant })
+        Ok(match object {
+            Ok(object) => Ok(Loaded { label, object, map, variant }),
+            Err(error) => {
+                let refusal = verifier::refusal(&said).map(Box::new);
+                let failure = verifier::failure(&label, &error.to_string(), &said, refusal.as_deref());
+                Err(Refused { failure, refusal })
+            }
+        })
+    }
+
+    /// Loads it, and gives all that the verifier says of each program, as libbpf prints it.
+    pub(crate) fn load_with_statistics(mut self, name: &str) -> Result<(Loaded, String)> {
+        /// BPF_LOG_STATS
+        const STATISTICS: u32 = 4;
+        self.rename(name)?;
+        let Algorithm { label, mut open, map, variant, .. } = self;
+        open.progs_mut().for_each(|mut program| program.set_log_level(STATISTICS));
+        let (object, said) = log::collecting_all(|| open.load());
+        Ok((Loaded { label, object: object?, map, variant }, said))
     }
 
     /// Writes the name and the flag that lets everybody use it into the map's initial value.
@@ -235,10 +279,6 @@ impl Registered {
     pub(crate) fn link_mut(&mut self) -> &mut Link {
         &mut self.link
     }
-}
-
-fn refused(label: &str, error: &Error, said: &str) -> Failure {
-    Failure::new(format!("loading {label} into the kernel"), format!("{error}\n{}", said.trim()))
 }
 
 fn ambiguous(what: &str, maps: &[&str]) -> Failure {

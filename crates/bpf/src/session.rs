@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use plan::{Plan, Source};
 use serde::Serialize;
 
-use crate::kernel::Interface;
+use crate::kernel::{self, Interface};
 use crate::names::{self, Names};
 use crate::object::{Algorithm, Registered};
 use crate::privilege::Privilege;
@@ -146,6 +146,7 @@ pub(crate) fn read(algorithm: &plan::Algorithm, dir: &Path) -> Result<Vec<u8>> {
 /// Registers it for this run only.
 fn register(algorithm: &plan::Algorithm, object: &[u8], acks: Option<BorrowedFd<'_>>) -> Result<Registered> {
     let label = algorithm.label.as_str();
+    kernel::is_new_enough()?;
     let interface = Interface::of_running_kernel()?;
     // Six digits are few: another run may have drawn the same.
     let name = loop {

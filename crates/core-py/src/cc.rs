@@ -9,9 +9,10 @@
 //! A *parameter* comes out as `{"name", "bits", "signed", "default", "doc"}`; `bits` of a flag is 1, `doc` is empty if the
 //! source says nothing (a user's object carries none).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use bpf::Unfit;
 use events::Failure;
 use plan::Algorithm;
 use pyo3::prelude::*;
@@ -33,14 +34,26 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// What comes with the core: a list of {label, path, sha256, parameters}. Needs no privileges.
 #[pyfunction]
 fn cc_bundled() -> String {
-    answer(Err::<(), _>(anyhow::anyhow!("not implemented")))
+    let none = plan::Algorithm {
+        label: String::new(),
+        source: plan::Source::Bundled { name: String::new() },
+        parameters: Default::default(),
+        sha256: None,
+    };
+    let one = |bundled: &bpf::Bundled| -> Result<_> {
+        let source = plan::Source::Bundled { name: bundled.label.to_owned() };
+        let algorithm = plan::Algorithm { label: bundled.label.to_owned(), source, ..none.clone() };
+        let parameters = bpf::inspect(&algorithm, Path::new("."))?.parameters;
+        Ok(json!({ "label": bundled.label, "path": bundled.path, "sha256": bundled.sha256, "parameters": parameters }))
+    };
+    answer(bpf::algorithms().map(one).collect::<Result<Vec<_>>>())
 }
 
 /// Write the headers that algorithms include to `directory`: `<dumbbell/...>` and libbpf's `<bpf/...>`. Returns
 /// {directory}; give it to a compiler by `-I`.
 #[pyfunction]
 fn cc_headers(directory: PathBuf) -> String {
-    answer(Err::<(), _>(anyhow::anyhow!("not implemented {directory:?}")))
+    answer(bpf::write_headers(&directory).map(|()| json!({ "directory": directory })))
 }
 
 /// Compile a C `source` to the object `out`, with our headers and those below `include`.
@@ -51,7 +64,7 @@ fn cc_headers(directory: PathBuf) -> String {
 #[pyfunction]
 #[pyo3(signature = (source, out, include = Vec::new()))]
 fn cc_build(source: PathBuf, out: PathBuf, include: Vec<PathBuf>) -> String {
-    answer(Err::<(), _>(anyhow::anyhow!("not implemented {source:?} {out:?} {include:?}")))
+    answer(bpf::build(&source, &out, &include))
 }
 
 /// What an algorithm's object says, without privileges and without loading it: {label, licence, variant, operations,
@@ -62,7 +75,7 @@ fn cc_build(source: PathBuf, out: PathBuf, include: Vec<PathBuf>) -> String {
 /// algorithm's parameters are unknown or don't fit.
 #[pyfunction]
 fn cc_inspect(algorithm: &str) -> String {
-    answer(parse(algorithm).map(|_| json!({})))
+    answer(parse(algorithm).and_then(|algorithm| bpf::inspect(&algorithm, Path::new("."))))
 }
 
 /// Load an algorithm without registering it, so that the kernel's verifier reads it: {label, variant, programs}, programs
@@ -73,7 +86,10 @@ fn cc_inspect(algorithm: &str) -> String {
 /// file, line, log}} has the parts, if they are known.
 #[pyfunction]
 fn cc_check(algorithm: &str) -> String {
-    answer(parse(algorithm).map(|_| json!({})))
+    match parse(algorithm).map_err(Unfit::from).and_then(|algorithm| bpf::check(&algorithm, Path::new("."))) {
+        Ok(check) => answer(Ok(check)),
+        Err(Unfit { failure, refused }) => json!({ "failure": failure, "refused": refused }).to_string(),
+    }
 }
 
 /// Register an algorithm to stay until `cc_unload` or a reboot, for everybody: {name, label, parameters, sha256, loaded_at,
@@ -81,28 +97,28 @@ fn cc_check(algorithm: &str) -> String {
 /// for it, or null.
 #[pyfunction]
 fn cc_load(algorithm: &str) -> String {
-    answer(parse(algorithm).map(|_| json!({})))
+    answer(parse(algorithm).and_then(|algorithm| bpf::load(&algorithm, Path::new("."))))
 }
 
 /// Take away what `cc_load` has registered, by label (all parameter sets) or registered name: {unloaded: [name, ...]}.
 /// Connections that use it go on. Fails if nothing is called that.
 #[pyfunction]
 fn cc_unload(name: &str) -> String {
-    answer(Err::<(), _>(anyhow::anyhow!("not implemented {name}")))
+    answer(bpf::unload(name).map(|names| json!({ "unloaded": names })))
 }
 
 /// All congestion controls: {bundled: [label], stay: [{name, label, parameters, sha256, loaded_at}], runs: [{name, label}],
 /// kernel: [name]}. Of another run's `label` only the beginning is known. `loaded_at` is in seconds since 1970.
 #[pyfunction]
 fn cc_list() -> String {
-    answer(Err::<(), _>(anyhow::anyhow!("not implemented")))
+    answer(bpf::list())
 }
 
 /// Whether this process may load congestion controls: {ok, missing, failure}. `missing` are the capabilities that it
 /// lacks, `failure` is as above or null.
 #[pyfunction]
 fn cc_can_load() -> String {
-    answer(Err::<(), _>(anyhow::anyhow!("not implemented")))
+    answer(Ok(bpf::can_load()))
 }
 
 fn parse(algorithm: &str) -> Result<Algorithm> {

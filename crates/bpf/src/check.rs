@@ -1,0 +1,194 @@
+//! What an algorithm is, and what the kernel's verifier makes of it, without registering it.
+
+use std::path::Path;
+
+use anyhow::Result;
+use events::Failure;
+use plan::Source;
+use serde::Serialize;
+
+use crate::kernel::{self, Interface, Variant};
+use crate::object::{Algorithm, Refused};
+use crate::parameters::Parameter;
+use crate::privilege::Privilege;
+use crate::session::read;
+use crate::statistics::statistics;
+use crate::verifier::Refusal;
+use crate::{bundled, names};
+
+/// What an object holds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Inspection {
+    /// As it was asked for.
+    pub label: String,
+    /// As the object states it.
+    pub licence: String,
+    /// `v64`, `v610` or `v71`; `None` if there is only one.
+    pub variant: Option<&'static str>,
+    /// The members of `tcp_congestion_ops` that are set.
+    pub operations: Vec<String>,
+    /// What can be set.
+    pub parameters: Vec<Parameter>,
+    /// What it is called in the kernel if it is loaded to stay, with these parameters.
+    pub name: String,
+}
+
+/// What the verifier made of an algorithm.
+#[derive(Clone, Debug, Serialize)]
+pub struct Check {
+    /// As it was asked for.
+    pub label: String,
+    /// As in [`Inspection`].
+    pub variant: Option<&'static str>,
+    /// Those that were loaded.
+    pub programs: Vec<Program>,
+}
+
+/// One of an algorithm's programs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Program {
+    /// As in the source.
+    pub name: String,
+    /// The member of `tcp_congestion_ops` that it is for.
+    pub operation: String,
+    /// BPF instructions.
+    pub instructions: usize,
+    /// Instructions that the verifier has processed, out of a million.
+    pub processed: u32,
+    /// Time that this took.
+    pub verify_us: u64,
+    /// Size of its machine code.
+    pub jited_bytes: u32,
+}
+
+/// An algorithm that isn't loadable.
+#[derive(Debug)]
+pub struct Unfit {
+    /// For a person to read.
+    pub failure: Failure,
+    /// Its parts, if it was the verifier that refused.
+    pub refused: Option<Box<Refusal>>,
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Unfit {
+    fn from(error: E) -> Unfit {
+        Unfit { failure: Failure::of(&error.into()), refused: None }
+    }
+}
+
+/// What an algorithm's object holds, without loading it. Paths are relative to `dir`.
+///
+/// # Errors
+/// It isn't a congestion control that could be loaded, as far as can be seen without the kernel; its parameters don't fit.
+pub fn inspect(algorithm: &plan::Algorithm, dir: &Path) -> Result<Inspection> {
+    let object = read(algorithm, dir)?;
+    let mut opened = open(algorithm, &object)?;
+    Ok(Inspection {
+        label: algorithm.label.clone(),
+        licence: opened.licence().to_owned(),
+        variant: opened.variant().map(Variant::name),
+        operations: opened.operations()?.into_iter().map(|(operation, _)| operation).collect(),
+        parameters: documented(&algorithm.source, opened.parameters()?),
+        name: names::registered(&algorithm.label, &object, &algorithm.parameters, b""),
+    })
+}
+
+/// Whether this process may load congestion controls, and this kernel takes them.
+#[derive(Clone, Debug, Serialize)]
+pub struct CanLoad {
+    /// It may.
+    pub ok: bool,
+    /// Capabilities that it lacks.
+    pub missing: Vec<&'static str>,
+    /// Why not.
+    pub failure: Option<Failure>,
+}
+
+/// Asks this process and this kernel, without loading anything.
+pub fn can_load() -> CanLoad {
+    let privilege = Privilege::now();
+    let kernel = kernel::is_new_enough().and_then(|()| Interface::of_running_kernel());
+    let failure = match kernel {
+        Err(error) => Some(Failure::of(&error)),
+        Ok(_) => privilege.refusal("NAME", "loading congestion controls into the kernel"),
+    };
+    CanLoad { ok: failure.is_none(), missing: privilege.missing(), failure }
+}
+
+/// Lets the verifier read an algorithm. Paths are relative to `dir`.
+pub fn check(algorithm: &plan::Algorithm, dir: &Path) -> Result<Check, Unfit> {
+    let label = &algorithm.label;
+    let object = read(algorithm, dir)?;
+    let mut opened = open(algorithm, &object)?;
+    opened.set_parameters(&algorithm.parameters)?;
+    let operations = opened.operations()?;
+    if let Some(refusal) = Privilege::now().refusal(label, format!("letting the kernel's verifier read {label}")) {
+        return Err(refusal.into());
+    }
+    // Twice: the kernel gives either its whole log, of a refusal, or numbers.
+    let name = names::prefix(label);
+    if let Err(Refused { failure, refusal }) = opened.try_load(&name)? {
+        return Err(Unfit { failure, refused: refusal });
+    }
+    let mut opened = open(algorithm, &object)?;
+    opened.set_parameters(&algorithm.parameters)?;
+    let (loaded, said) = opened.load_with_statistics(&name)?;
+    let mut programs = Vec::new();
+    for counted in statistics(loaded.object())? {
+        let operation = operations.iter().find(|(_, program)| *program == counted.name);
+        let Some((operation, _)) = operation else { continue };
+        let program = loaded.object().progs().find(|program| program.name().to_string_lossy() == counted.name);
+        programs.push(Program {
+            operation: operation.clone(),
+            instructions: program.map_or(0, |program| program.insn_cnt()),
+            processed: counted.verified_instructions,
+            verify_us: verification_us(&said, &counted.name),
+            jited_bytes: counted.jited_bytes,
+            name: counted.name,
+        });
+    }
+    Ok(Check { label: label.clone(), variant: loaded.variant().map(Variant::name), programs })
+}
+
+/// Of what comes with the core the source is known.
+fn documented(source: &Source, mut parameters: Vec<Parameter>) -> Vec<Parameter> {
+    let Source::Bundled { name } = source else { return parameters };
+    let docs = bundled::find(name).map_or(&[][..], |bundled| bundled.docs);
+    for parameter in &mut parameters {
+        let doc = docs.iter().find(|(name, _)| *name == parameter.name);
+        parameter.doc = doc.map_or(String::new(), |(_, text)| (*text).to_owned());
+    }
+    parameters
+}
+
+fn open(algorithm: &plan::Algorithm, object: &[u8]) -> Result<Algorithm> {
+    let mut opened = Algorithm::open(&algorithm.label, object, Interface::of_running_kernel()?)?;
+    // To find out whether they fit: what is opened here may never be loaded.
+    opened.set_parameters(&algorithm.parameters)?;
+    Ok(opened)
+}
+
+/// `verification time 123 usec` in the log of a program; 0 if the kernel doesn't say.
+fn verification_us(said: &str, program: &str) -> u64 {
+    let log = said.split_once(&format!("prog '{program}': -- BEGIN PROG LOAD LOG --")).map(|(_, rest)| rest);
+    let log = log.and_then(|rest| rest.split("-- END PROG LOAD LOG --").next()).unwrap_or_default();
+    let time = log.lines().find_map(|line| line.strip_prefix("verification time "));
+    time.and_then(|time| time.split(' ').next()?.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verification_time_is_of_the_program() {
+        let log = |name: &str, time: u32| {
+            format!(
+                "libbpf: prog '{name}': -- BEGIN PROG LOAD LOG --\nverification time {time} usec\nstack depth 0\n\
+                 -- END PROG LOAD LOG --\n"
+            )
+        };
+        let said = log("one", 17) + &log("two", 23);
+        assert_eq!((verification_us(&said, "two"), verification_us(&said, "three")), (23, 0));
+    }
+}

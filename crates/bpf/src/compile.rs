@@ -1,0 +1,181 @@
+//! Compiling a user's own algorithm.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use events::Failure;
+use serde::Serialize;
+
+use crate::bundled;
+
+/// What the compiler said.
+#[derive(Clone, Debug, Serialize)]
+pub struct Build {
+    /// An object was written.
+    pub ok: bool,
+    /// Its name and version.
+    pub compiler: String,
+    /// In its order.
+    pub diagnostics: Vec<Diagnostic>,
+    /// All of it, with the lines of the source.
+    pub text: String,
+}
+
+/// An error, a warning, or a note to one of these.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// As the source names it: relative to the source's directory.
+    pub file: String,
+    /// Of the file, from 1.
+    pub line: u32,
+    /// Of the line, from 1.
+    pub column: u32,
+    /// `error`, `warning` or `note`.
+    pub severity: String,
+    /// What it is about.
+    pub message: String,
+}
+
+/// Writes the headers that algorithms include to `directory`.
+pub fn write_headers(directory: &Path) -> Result<()> {
+    for (name, text) in bundled::headers() {
+        let path = directory.join(name);
+        let parent = path.parent().expect("a name below the directory");
+        fs::create_dir_all(parent).with_context(|| format!("creating {}", parent.display()))?;
+        fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Compiles `source` to `out`, with our headers and those below `include`. The object doesn't depend on where they lie.
+pub fn build(source: &Path, out: &Path, include: &[PathBuf]) -> Result<Build> {
+    let source = source.canonicalize().with_context(|| format!("reading {}", source.display()))?;
+    let (dir, file) = (source.parent().context("a file in a directory")?, source.file_name().context("a file")?);
+    let out = std::path::absolute(out)?;
+    let include = include.iter().map(std::path::absolute).collect::<io::Result<Vec<PathBuf>>>()?;
+    let headers = Headers::write()?;
+    let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
+    let mut command = Command::new(&clang);
+    command.args(["-target", "bpf", "-O2", "-g", "-mcpu=v3", "-Wall", "-fno-color-diagnostics", "-c"]);
+    command.arg("-fdebug-compilation-dir=.").arg(prefix_map(&headers.0, "dumbbell"));
+    for (index, directory) in include.iter().enumerate() {
+        command.arg(prefix_map(directory, &format!("include{index}")));
+    }
+    command.arg("-I").arg(&headers.0);
+    for directory in &include {
+        command.arg("-I").arg(directory);
+    }
+    // Where Debian keeps <asm/types.h>, which <linux/bpf.h> includes; clang doesn't look there for the target bpf.
+    command.arg("-idirafter").arg(format!("/usr/include/{}-linux-gnu", env::consts::ARCH));
+    // By its name alone: that is what messages and the verifier's log will call it.
+    command.arg(file).arg("-o").arg(&out).current_dir(dir);
+    let output = command.output().map_err(|error| missing(&clang, &error))?;
+    let text = String::from_utf8_lossy(&output.stderr).replace(&format!("{}/", headers.0.display()), "");
+    let diagnostics = text.lines().filter_map(diagnostic).collect();
+    Ok(Build { ok: output.status.success(), compiler: version(&clang), diagnostics, text })
+}
+
+fn missing(clang: &OsString, error: &io::Error) -> Failure {
+    let clang = clang.to_string_lossy();
+    Failure::new(format!("starting the compiler {clang}"), error)
+        .hint("BPF programs are compiled by clang 14 or later: apt-get install clang, or set CLANG to another")
+}
+
+fn prefix_map(from: &Path, to: &str) -> OsString {
+    let mut option = OsString::from("-ffile-prefix-map=");
+    option.push(from);
+    option.push(format!("={to}"));
+    option
+}
+
+fn version(clang: &OsString) -> String {
+    let output = Command::new(clang).arg("--version").output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// `file:line:column: severity: message`
+fn diagnostic(text: &str) -> Option<Diagnostic> {
+    let (place, rest) = ["error", "warning", "note"].iter().find_map(|severity| {
+        let sign = format!(": {severity}: ");
+        // `fatal error: ` ends like `error: `.
+        let (place, message) = text.split_once(&sign).or_else(|| text.split_once(&format!(": fatal {severity}: ")))?;
+        Some((place, (severity, message)))
+    })?;
+    let mut parts = place.rsplitn(3, ':');
+    let column = parts.next()?.parse().ok()?;
+    let line = parts.next()?.parse().ok()?;
+    let (severity, message) = (rest.0.to_string(), rest.1.to_owned());
+    Some(Diagnostic { file: parts.next()?.to_owned(), line, column, severity, message })
+}
+
+/// Our headers in a directory of their own, as long as a compiler needs them.
+struct Headers(PathBuf);
+
+impl Headers {
+    fn write() -> Result<Headers> {
+        let template = env::temp_dir().join("dumbbell-headers-XXXXXX");
+        let headers = Headers(nix::unistd::mkdtemp(&template).context("making a directory for headers")?);
+        write_headers(&headers.0)?;
+        Ok(headers)
+    }
+}
+
+impl Drop for Headers {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "#include <dumbbell/congestion_control.h>\n\
+        static __u32 keep(struct sock *sk) { return tcp_sk(sk)->snd_cwnd; }\n\
+        static void grow(struct sock *sk, __u32 ack, __u32 acked) { }\n\
+        CONGESTION_CONTROL(calm, (ssthresh, keep), (undo_cwnd, keep), (cong_avoid, grow));\n\
+        char LICENSE[] SEC(\"license\") = \"GPL\";\n";
+
+    fn compiled(dir: &Path, text: &str) -> (Build, Vec<u8>) {
+        fs::create_dir_all(dir).unwrap();
+        let (source, out) = (dir.join("calm.bpf.c"), dir.join("calm.bpf.o"));
+        fs::write(&source, text).unwrap();
+        let build = build(&source, &out, &[]).unwrap();
+        (build, fs::read(&out).unwrap_or_default())
+    }
+
+    #[test]
+    fn an_object_does_not_depend_on_where_it_is_compiled() {
+        let dir = tempfile::tempdir().unwrap();
+        let (first, object) = compiled(&dir.path().join("one"), SOURCE);
+        let (_, again) = compiled(&dir.path().join("somewhere/else"), SOURCE);
+        assert!(first.ok && first.compiler.contains("clang"), "{}", first.text);
+        assert!(first.diagnostics.is_empty() && !object.is_empty(), "{}", first.text);
+        assert!(object == again, "the objects differ");
+    }
+
+    #[test]
+    fn errors_have_a_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let (build, _) = compiled(dir.path(), &SOURCE.replace("->snd_cwnd;", "->no_such_field;"));
+        assert!(!build.ok);
+        let error = &build.diagnostics[0];
+        assert_eq!((error.file.as_str(), error.line, error.severity.as_str()), ("calm.bpf.c", 2, "error"));
+        assert!(error.message.contains("no_such_field"), "{error:?}");
+    }
+
+    #[test]
+    fn lines_of_the_compiler_are_told_apart() {
+        let error = diagnostic("a:b.c:3:14: fatal error: 'x.h' file not found").unwrap();
+        assert_eq!((error.file.as_str(), error.line, error.column), ("a:b.c", 3, 14));
+        assert_eq!((error.severity.as_str(), error.message.as_str()), ("error", "'x.h' file not found"));
+        assert_eq!(diagnostic("    x = y: error: 3"), None);
+        assert_eq!(diagnostic("1 error generated."), None);
+    }
+}

@@ -1,0 +1,258 @@
+//! Algorithms that are loaded to stay, for everybody, until somebody unloads them or the machine restarts.
+//!
+//! What keeps one registered is its link, pinned to a BPF file system. What it is lies beside, in a file that everybody may
+//! read: its name in the kernel is only a hash.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result};
+use events::Failure;
+use nix::errno::Errno;
+use nix::mount::{MsFlags, mount};
+use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
+use plan::Parameter;
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::{self, Interface};
+use crate::names;
+use crate::object::Algorithm;
+use crate::privilege::Privilege;
+use crate::session::read;
+use crate::{available, bundled};
+
+/// Where the system keeps its BPF file system, and where ours is if it has none.
+const SYSTEM: &str = "/sys/fs/bpf";
+const OURS: &str = "/run/dumbbell/bpf";
+/// Folder of the pins in it.
+const PINS: &str = "dumbbell";
+/// What they are.
+const RECORDS: &str = "/run/dumbbell/cc";
+
+/// An algorithm that was loaded to stay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stay {
+    /// The kernel's.
+    pub name: String,
+    /// What it was loaded as.
+    pub label: String,
+    /// What was set in place of its defaults.
+    pub parameters: BTreeMap<String, Parameter>,
+    /// Of the object, in hexadecimal.
+    pub sha256: String,
+    /// Seconds since 1970.
+    pub loaded_at: u64,
+}
+
+/// What loading one did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Stayed {
+    /// What it is now.
+    #[serde(flatten)]
+    pub stay: Stay,
+    /// It was there before.
+    pub already: bool,
+    /// Where a BPF file system had to be mounted for it.
+    pub mounted: Option<PathBuf>,
+}
+
+/// All congestion controls of this machine.
+#[derive(Clone, Debug, Serialize)]
+pub struct Listing {
+    /// Labels of those that come with the core, loaded or not.
+    pub bundled: Vec<&'static str>,
+    /// Those that were loaded to stay.
+    pub stay: Vec<Stay>,
+    /// Those that belong to runs which are going on.
+    pub runs: Vec<OfRun>,
+    /// The kernel's own, and others' BPF programs.
+    pub kernel: Vec<String>,
+}
+
+/// An algorithm that belongs to a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct OfRun {
+    /// The kernel's.
+    pub name: String,
+    /// As far as the name tells: of a long one only the beginning.
+    pub label: String,
+}
+
+/// Registers an algorithm to stay. Paths are relative to `dir`.
+pub fn load(algorithm: &plan::Algorithm, dir: &Path) -> Result<Stayed> {
+    let label = algorithm.label.as_str();
+    let what = format!("loading {label} to stay");
+    if let Some(refusal) = Privilege::now().refusal(label, &what) {
+        return Err(Failure { hint: format!("sudo dumbbell cc load {label}"), ..refusal }.into());
+    }
+    kernel::is_new_enough()?;
+    let object = read(algorithm, dir)?;
+    let name = names::registered(label, &object, &algorithm.parameters, b"");
+    let (fs, mounted) = file_system(&what)?;
+    let stay = Stay {
+        name: name.clone(),
+        label: label.to_owned(),
+        parameters: algorithm.parameters.clone(),
+        sha256: names::sha256(&object),
+        loaded_at: SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs()),
+    };
+    let (pin, record) = (fs.join(PINS).join(&name), Path::new(RECORDS).join(format!("{name}.json")));
+    if available()?.contains(&name) {
+        if !pin.exists() {
+            let why = format!("something else is registered as {name}");
+            return Err(Failure::new(what, why)
+                .hint("a run may have drawn this name: try again when it is over")
+                .into());
+        }
+        let stay = known(&record).unwrap_or(stay);
+        write(&record, &stay)?;
+        return Ok(Stayed { stay, already: true, mounted });
+    }
+    // What a machine that stopped in between has left.
+    let _ = fs::remove_file(&pin);
+    let mut opened = Algorithm::open(label, &object, Interface::of_running_kernel()?)?;
+    opened.set_parameters(&algorithm.parameters)?;
+    let mut registered = opened.load(&name)?.register(&name)?;
+    // First the record: one without a pin is recognised, a pin without a record would be nameless.
+    write(&record, &stay)?;
+    if let Err(error) = registered.link_mut().pin(&pin) {
+        let _ = fs::remove_file(&record);
+        return Err(Failure::new(what, format!("pinning it to {}: {error}", pin.display())).into());
+    }
+    registered.link_mut().disconnect();
+    Ok(Stayed { stay, already: false, mounted })
+}
+
+/// Takes away what [`load`] has registered, by label (all of its parameter sets) or by the kernel's name. Gives the
+/// kernel's names.
+pub fn unload(called: &str) -> Result<Vec<String>> {
+    let what = format!("unloading {called}");
+    let mut found: Vec<String> =
+        all()?.into_iter().filter(|s| s.name == called || s.label == called).map(|s| s.name).collect();
+    found.extend(pins().into_iter().filter(|name| name == called && !found.contains(name)).collect::<Vec<_>>());
+    if found.is_empty() {
+        let belongs = available()?.iter().any(|name| name == called);
+        let why = if belongs {
+            "it was not loaded by `dumbbell cc load`"
+        } else {
+            "nothing that was loaded to stay is called that"
+        };
+        return Err(Failure::new(what, why).hint("`dumbbell cc list` tells what there is").into());
+    }
+    for name in &found {
+        for fs in [SYSTEM, OURS] {
+            remove(&Path::new(fs).join(PINS).join(name), &what)?;
+        }
+        remove(&Path::new(RECORDS).join(format!("{name}.json")), &what)?;
+    }
+    Ok(found)
+}
+
+/// All congestion controls.
+pub fn list() -> Result<Listing> {
+    let stay = all()?;
+    let (ours, kernel): (Vec<String>, Vec<String>) = available()?
+        .into_iter()
+        .filter(|name| stay.iter().all(|s| s.name != *name))
+        .partition(|name| names::prefix_of(name).is_some());
+    let runs = ours.into_iter().map(|name| OfRun { label: guess(&name), name }).collect();
+    Ok(Listing { bundled: bundled::bundled_labels(), stay, runs, kernel })
+}
+
+/// Those that were loaded to stay and still are. A record without a registration is of a machine that stopped in between.
+fn all() -> Result<Vec<Stay>> {
+    let available = available()?;
+    let records = fs::read_dir(RECORDS).into_iter().flatten().flatten();
+    let mut found: Vec<Stay> = records.filter_map(|entry| known(&entry.path())).collect();
+    // Pins of which nothing else is known; only root may see them.
+    for name in pins() {
+        if found.iter().all(|stay| stay.name != name) {
+            let label = guess(&name);
+            found.push(Stay { name, label, parameters: BTreeMap::new(), sha256: String::new(), loaded_at: 0 });
+        }
+    }
+    found.retain(|stay| available.contains(&stay.name));
+    found.sort_by(|a, b| (&a.label, &a.name).cmp(&(&b.label, &b.name)));
+    Ok(found)
+}
+
+fn pins() -> Vec<String> {
+    let folders = [SYSTEM, OURS].map(|fs| Path::new(fs).join(PINS));
+    let entries = folders.into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// The label that a name is probably short for.
+fn guess(name: &str) -> String {
+    let prefix = names::prefix_of(name).unwrap_or(name);
+    let bundled = bundled::bundled_labels().into_iter().find(|label| names::prefix(label) == prefix);
+    bundled.map_or(prefix, |label| label).to_owned()
+}
+
+fn known(record: &Path) -> Option<Stay> {
+    serde_json::from_str(&fs::read_to_string(record).ok()?).ok()
+}
+
+fn write(record: &Path, stay: &Stay) -> Result<()> {
+    let text = serde_json::to_vec(stay).context("spelling a record")?;
+    let all = || -> io::Result<()> {
+        fs::create_dir_all(RECORDS)?;
+        let draft = record.with_extension("draft");
+        fs::write(&draft, &text)?;
+        for (path, mode) in [(Path::new("/run/dumbbell"), 0o755), (Path::new(RECORDS), 0o755), (draft.as_path(), 0o644)]
+        {
+            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+        }
+        fs::rename(&draft, record)
+    };
+    all().with_context(|| format!("writing {}", record.display()))
+}
+
+fn remove(path: &Path, what: &str) -> Result<()> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => {
+            let failure = Failure::new(what, format!("removing {}: {error}", path.display()));
+            Err(failure.hint("who loaded it must unload it: try sudo").into())
+        }
+    }
+}
+
+/// A BPF file system, and where it was mounted if there was none.
+fn file_system(what: &str) -> Result<(PathBuf, Option<PathBuf>)> {
+    if let Some(found) = [SYSTEM, OURS].into_iter().find(|path| is_bpf(path)) {
+        return Ok((found.into(), None));
+    }
+    let try_mount = |path: &str| {
+        mount(
+            Some("bpf"),
+            path,
+            Some("bpf"),
+            MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC,
+            Some("mode=755"),
+        )
+    };
+    let ours = || -> Result<(), Errno> {
+        fs::create_dir_all(OURS).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
+        try_mount(OURS)
+    };
+    let path = match try_mount(SYSTEM) {
+        Ok(()) => SYSTEM,
+        Err(_) => {
+            ours().map_err(|errno| {
+                Failure::new(what, format!("mounting a BPF file system at {SYSTEM} or {OURS}: {errno}"))
+                    .hint("run it as root, outside of containers")
+            })?;
+            OURS
+        }
+    };
+    Ok((path.into(), Some(path.into())))
+}
+
+fn is_bpf(path: &str) -> bool {
+    statfs(path).is_ok_and(|found| found.filesystem_type() == BPF_FS_MAGIC)
+}
