@@ -3,6 +3,7 @@
  * DCTCP (RFC 8257): the window is cut by the share of packets that were marked. Where ECN was not negotiated it is Reno.
  * Both ends must run it: the receiver's half echoes each mark.
  */
+#include <dumbbell/ce_echo.h>
 #include <dumbbell/congestion_control.h>
 #include <dumbbell/window.h>
 
@@ -17,8 +18,7 @@ struct dctcp {
 	__u32 old_delivered; /* tp->delivered and tp->delivered_ce when it began */
 	__u32 old_delivered_ce;
 	__u32 loss_cwnd;     /* the window before the last reduction */
-	__u32 ce_state;	     /* the last data that came was CE (receiver) */
-	__u32 prior_rcv_nxt; /* what was expected next before it came (receiver) */
+	struct ce_echo echo; /* what this end echoes to its peer */
 };
 
 static __always_inline bool is_ecn_on(const struct tcp_sock *tp)
@@ -39,8 +39,7 @@ static void dctcp_init(struct sock *sk)
 
 	dctcp->alpha = min(alpha_on_init, (__u32)MAX_ALPHA);
 	dctcp->loss_cwnd = 0;
-	dctcp->ce_state = 0;
-	dctcp->prior_rcv_nxt = tcp_sk(sk)->rcv_nxt;
+	ce_echo_init(sk, &dctcp->echo);
 	start_round(tcp_sk(sk), dctcp);
 }
 
@@ -91,34 +90,12 @@ static void dctcp_set_state(struct sock *sk, __u8 state)
 		react_to_loss(sk, inet_csk_ca(sk));
 }
 
-/*
- * Data came, marked or not. Where that changes, what came before is acknowledged at once and with the old echo, so that the
- * sender can count marked packets in spite of delayed ACKs (section 3.2).
- */
-static __always_inline void receive(struct sock *sk, struct dctcp *dctcp, __u32 is_ce)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	struct inet_connection_sock *icsk = inet_csk(sk);
-
-	if (dctcp->ce_state != is_ce) {
-		if (icsk->icsk_ack.pending & ICSK_ACK_TIMER) {
-			tp->ecn_flags = dctcp->ce_state ? tp->ecn_flags | TCP_ECN_DEMAND_CWR :
-							  tp->ecn_flags & ~TCP_ECN_DEMAND_CWR;
-			bpf_tcp_send_ack(tp, dctcp->prior_rcv_nxt);
-		}
-		icsk->icsk_ack.pending |= ICSK_ACK_NOW;
-	}
-	dctcp->prior_rcv_nxt = tp->rcv_nxt;
-	dctcp->ce_state = is_ce;
-	tp->ecn_flags = is_ce ? tp->ecn_flags | TCP_ECN_DEMAND_CWR : tp->ecn_flags & ~TCP_ECN_DEMAND_CWR;
-}
-
 static void dctcp_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct dctcp *dctcp = inet_csk_ca(sk);
 
 	if (event == CA_EVENT_ECN_IS_CE || event == CA_EVENT_ECN_NO_CE)
-		receive(sk, dctcp, event == CA_EVENT_ECN_IS_CE);
+		ce_echo_receive(sk, &dctcp->echo, event == CA_EVENT_ECN_IS_CE);
 	else if (event == CA_EVENT_LOSS)
 		react_to_loss(sk, dctcp);
 }

@@ -34,7 +34,7 @@ static void on_init(struct sock *sk)
 	if (!flow)
 		return;
 	__builtin_memset(&flow->bbr, 0, sizeof(flow->bbr));
-	bbr_begin_transport(tcp_sk(sk), flow);
+	bbr_begin_transport(sk, flow);
 	bbr_begin(sk, &flow->bbr);
 }
 
@@ -93,15 +93,17 @@ static void on_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct bbr_flow *flow;
 
-	if (event != CA_EVENT_TX_START && event != CA_EVENT_LOSS)
+	if (event == CA_EVENT_CWND_RESTART || event == CA_EVENT_COMPLETE_CWR)
 		return;
 	flow = bbr_flow_of(sk);
 	if (!flow)
 		return;
 	if (event == CA_EVENT_TX_START)
 		bbr_restart_from_idle(sk, &flow->bbr);
-	else
+	else if (event == CA_EVENT_LOSS)
 		bbr_take_losses(sk, flow);
+	else
+		ce_echo_receive(sk, &flow->echo, event == CA_EVENT_ECN_IS_CE);
 }
 
 static __u32 on_sndbuf_expand(struct sock *sk)

@@ -4,6 +4,8 @@
 #ifndef BBR_TRANSPORT_H
 #define BBR_TRANSPORT_H
 
+#include <dumbbell/ce_echo.h>
+
 #include "core.h"
 #include "history.h"
 
@@ -19,19 +21,23 @@ struct bbr_flow {
 	bool has_lost;		/* It has. */
 	bool is_cwr_new;	/* State CWR was entered since the last ACK was processed. */
 	bool is_tlp_acked;	/* A tail loss probe's repair was ACKed since. */
+	struct ce_echo echo;	/* What this end echoes of marks, as receiver. */
 	struct history history;
 };
 
 _Static_assert(sizeof(struct bbr_flow) < 16384, "kernels before 6.9 allow 20 KB a socket by default");
 
-static inline void bbr_begin_transport(const struct tcp_sock *tp, struct bbr_flow *flow)
+static inline void bbr_begin_transport(const struct sock *sk, struct bbr_flow *flow)
 {
+	const struct tcp_sock *tp = tcp_sk(sk);
+
 	flow->delivered_ce = tp->delivered_ce;
 	flow->tlp_high_seq = tp->tlp_high_seq;
 	flow->lost = tp->lost;
 	flow->has_lost = false;
 	flow->is_cwr_new = false;
 	flow->is_tlp_acked = false;
+	ce_echo_init(sk, &flow->echo);
 	history_clear(&flow->history);
 }
 

@@ -189,7 +189,7 @@ __u32 HOST(train_floor)(struct sock *sk)
 
 void HOST(begin_transport)(struct host_flow *flow, struct sock *sk)
 {
-	bbr_begin_transport(tcp_sk(sk), &flow->state);
+	bbr_begin_transport(sk, &flow->state);
 }
 
 void HOST(take_ack)(struct host_flow *flow, struct sock *sk, const struct rate_sample *rs, bool is_ece,
