@@ -28,8 +28,6 @@ def check(scenario: Scenario) -> Iterator[Problem]:
             try:
                 yield from _check(scenario, i, found)
             except RunFailed as error:
-                if error.what.startswith("not implemented"):
-                    continue
                 place = scenario.source.place(("flows", i, "cc"))
                 yield Problem(f"{place}: {error.what}", error.why, error.hint)
     if scenario.record.acks is True and not (told := core.can_load())["ok"]:
