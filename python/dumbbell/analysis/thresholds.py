@@ -45,4 +45,4 @@ SCHEDULE_ERROR_OF_GAP: Final = (0.10, 1.0)
 """... by this share of the gap between two."""
 
 ACK_MISMATCH_SHARE: Final = 0.01
-"""Samples whose count of delivered packets no row of `acks` beside them has. Suspect above."""
+"""Samples whose count of delivered packets no row of `acks` has. Suspect above."""

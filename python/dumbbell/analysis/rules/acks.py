@@ -21,7 +21,7 @@ def ack_rows(evidence: Evidence) -> Judgement:
 
 @rule("ack-coverage", "the acks table disagrees with what the kernel said of the same connections at the samples")
 def ack_coverage(evidence: Evidence) -> Judgement:
-    """Samples that no row beside them agrees with, for the flow that has most; and connections without rows."""
+    """Samples that no row agrees with, for the flow that has most; and connections without rows."""
     if evidence.ack_coverage is None:
         return not_applicable(_why_not(evidence))
     silent = [f"{flow}: {n} without a row" for flow, found in evidence.ack_coverage.items() if (n := found.silent)]
