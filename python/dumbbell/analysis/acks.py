@@ -27,8 +27,8 @@ def coverage(run: Run) -> Mapping[str, Coverage]:
 
     Between two acknowledgements nothing changes what was delivered. So a sample shows the value of a row beside it: the
     row before it if rows are taken after an acknowledgement is processed, the row after it if they are taken before.
-    One may come between the sample's reading of the clock and of the socket, so what is asked is whether any row has the
-    value, which never returns.
+    One may come between the sample's reading of the clock and of the socket, so what is asked is whether any row has
+    the value, which never returns.
     """
     import polars as pl
 
