@@ -1,7 +1,7 @@
 """What each algorithm costs per ACK, by the kernel's own count (BPF run-time statistics, `kernel.bpf_stats_enabled`).
 
-The kernel's BBR is measured by the same counter, called through BPF (kernel_bbr.bpf.c). About 60 ns of every figure are the
-counting and the entry into BPF. Root only; the sysctl is put back afterwards.
+The kernel's BBR is measured by the same counter, called through BPF (kernel_bbr.bpf.c). About 60 ns of every figure
+are the counting and the entry into BPF. Root only; the sysctl is put back afterwards.
 """
 
 from __future__ import annotations
