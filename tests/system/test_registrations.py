@@ -1,0 +1,108 @@
+"""Algorithms that a run has loaded are gone when it is, however it ends; and runs don't see each other's."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from harness import Place, place, until
+from scenarios import flow, path
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+    reason="loading congestion controls takes root, and a kernel with type information",
+)
+
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+
+SOURCE = """
+#include <dumbbell/congestion_control.h>
+
+const volatile __u32 window = 10; /* packets: the window, always */
+
+static void start(struct sock *sk) { tcp_sk(sk)->snd_cwnd = window; }
+static __u32 keep(struct sock *sk) { return window; }
+static void hold(struct sock *sk, __u32 ack, __u32 acked) { tcp_sk(sk)->snd_cwnd = window; }
+
+CONGESTION_CONTROL(fixed, (init, start), (ssthresh, keep), (undo_cwnd, keep), (cong_avoid, hold));
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+"""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A congestion control that nobody else on this machine has: a window of a fixed size."""
+
+    stem: str
+
+    @property
+    def source(self) -> str:
+        """Name of its file."""
+        return f"{self.stem}.bpf.c"
+
+    def flow(self, window: int) -> str:
+        """A flow that uses it."""
+        return flow(cc={"bpf": self.source, "parameters": {"window": window}})
+
+    def registered(self) -> list[str]:
+        """What the kernel has of it now."""
+        return [name for name in AVAILABLE.read_text().split() if name.startswith(f"{self.stem}_")]
+
+
+@pytest.fixture
+def fixed(here: Place) -> Iterator[Fixed]:
+    """Its source in the working directory."""
+    found = Fixed(f"dbt_{secrets.token_hex(2)}")
+    (here.directory / found.source).write_text(SOURCE)
+    yield found
+    until(lambda: not found.registered(), 10, "the end of what the test has registered")
+
+
+@pytest.mark.parametrize("victim", ["command", "helper", "db-init", "db-emulator", "db-traffic"])
+def test_a_killed_process_takes_the_registrations_with_it(here: Place, fixed: Fixed, victim: str) -> None:
+    with here.running(path(fixed.flow(10), fixed.flow(20), duration="20 s")) as live:
+        assert len(fixed.registered()) == 2
+        live.part(victim).send_signal(signal.SIGKILL)
+        until(lambda: not fixed.registered(), 15, "the end of its registrations")
+
+
+@pytest.mark.parametrize("victim", ["command", "helper"])
+@pytest.mark.parametrize("after_ms", [0, 5, 50, 200])
+def test_one_that_is_killed_while_it_loads_leaves_nothing(
+    here: Place, fixed: Fixed, victim: str, after_ms: int
+) -> None:
+    """Counted from the moment at which the first of its algorithms can be seen."""
+    # BBR keeps the verifier busy for a while.
+    bbr = [flow(cc={"name": "bbr3", "parameters": {"beta_keep": 100 + i}}) for i in range(3)]
+    with here.starting(path(fixed.flow(10), *bbr, fixed.flow(20), duration="20 s")) as live:
+        until(lambda: bool(fixed.registered()), 30, "its first algorithm")
+        time.sleep(after_ms / 1000)
+        live.part(victim).send_signal(signal.SIGKILL)
+        until(lambda: not fixed.registered(), 15, "the end of its registrations")
+        assert live.end(15) != 0
+
+
+def test_two_runs_at_once_have_their_own(here: Place, fixed: Fixed) -> None:
+    """One algorithm with the same parameters and with others: three registrations in two runs, and each is obeyed."""
+    with place(ordinary=False) as there:
+        (there.directory / fixed.source).write_text(SOURCE)
+        link = {"rate": "50 Mbit/s", "rtt": "20 ms", "duration": "4 s"}
+        with (
+            here.running(path(fixed.flow(10), fixed.flow(40), **link)) as first,
+            there.running(path(fixed.flow(10), **link)) as second,
+        ):
+            assert len(fixed.registered()) == 3
+            runs = [live.result() for live in (first, second)]
+        entries = [entry for run in runs for entry in run.manifest["algorithms"]]
+        assert len({entry["registered"] for entry in entries}) == 3
+        assert all(entry["registered"].startswith(fixed.stem) for entry in entries)
+        # So many packets of 1,448 bytes in each round trip.
+        rates = [flow["goodput_bps"] for run in runs for flow in run.summary["flows"]]
+        assert rates == pytest.approx([packets * 1448 * 8 / 20e-3 for packets in (10, 40, 10)], rel=0.15)
