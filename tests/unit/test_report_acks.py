@@ -295,8 +295,9 @@ def test_the_operating_point_is_where_the_limits_meet(plots: Plots) -> None:
 
 def test_an_ack_is_paired_with_what_was_in_flight_as_its_packet_was_sent() -> None:
     rows = pl.DataFrame({"time_ns": np.arange(6) * MS, "inflight": [1, 2, 3, 4, 5, 6], "rtt": [2.0, 2, 2, 2, 3, None]})
-    paired = _as_sent(rows.with_columns(rate=pl.Series([8, 8, 9, 9, 7, 7])))
-    assert paired.select("time_ns", "inflight", "rate").rows() == [(2 * MS, 1, 9), (3 * MS, 2, None), (4 * MS, 2, 7)]
+    paired = _as_sent(rows.with_columns(rate=pl.Series([8, 8, 9, 9, 7, 7]), state=pl.Series(range(6))))
+    found = paired.select("time_ns", "inflight", "state", "rate").rows()
+    assert found == [(2 * MS, 1, 0, 9), (3 * MS, 2, 1, None), (4 * MS, 2, 1, 7)]
 
 
 def test_points_that_lie_alone_survive_the_thinning() -> None:
@@ -316,7 +317,7 @@ def test_without_acks_kleinrock_s_plot_is_of_samples(tmp_path: Path) -> None:
     assert plots.bands is None
     assert plots.kleinrock is not None
     assert plots.kleinrock.note.startswith(
-        "One point per sample. In flight: one RTT earlier, as the packet was sent. RTT: smoothed."
+        "One point per sample. In flight, and state: one RTT earlier, as the packet was sent. RTT: smoothed."
     )
     assert panel(plots, "Delivery rate").views[0].references[0].value == 100
 

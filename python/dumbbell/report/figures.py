@@ -142,9 +142,14 @@ def _line(ax: Axes, line: Line, view: View, panel: Panel, plots: Plots) -> None:
     style: dict[str, Any] = _style(line, plots) | _LOOKS[_look(line, panel)]
     if line.steps and line.values.null_count() < len(line.values):
         style["drawstyle"] = "steps-post"
-    if _look(line, panel) == "lost":
-        # They point at the curve.
-        style["transform"] = offset_copy(ax.transData, fig=ax.get_figure(root=True), y=3, units="points")
+    look = _look(line, panel)
+    ticks = look in ("lost", "resent") and len(line.values) > _MOST_TRIANGLES
+    if ticks:
+        style |= {"marker": "|", "markersize": 3, "markeredgewidth": 0.4}
+    if look == "lost" or ticks:
+        # They point at the curve, or stand beneath it.
+        away = {"lost": 4 if ticks else 3}.get(look, -4)
+        style["transform"] = offset_copy(ax.transData, fig=ax.get_figure(root=True), y=away, units="points")
     ax.plot(time, line.values.to_numpy(), **style)
 
 

@@ -91,17 +91,19 @@ class Clouds:
 
 
 def _as_sent(rows: pl.DataFrame) -> pl.DataFrame:
-    """With `inflight` as it was one RTT before each row, which is when the packet that it acknowledges was sent.
+    """With `inflight` and `state` as they were one RTT before each row.
 
-    What an ACK measures is what that packet met: a rate and an RTT that follow from what was in flight then.
+    Then the packet was sent that it acknowledges, and what an ACK measures is what that packet met: a rate and an RTT
+    that follow from what was in flight then.
     """
     known = rows.filter(pl.col("rtt").is_not_null(), pl.col("inflight").is_not_null())
     sent = (known["time_ns"] - (known["rtt"] * 1e6).cast(pl.Int64)).to_numpy()
     at = np.searchsorted(known["time_ns"].to_numpy(), sent, side="right") - 1
-    found = known["inflight"].gather(np.maximum(at, 0))
+    before = np.maximum(at, 0)
+    then = {"inflight": known["inflight"].gather(before), "state": known["state"].gather(before)}
     # The kernel keeps the latest sample where an ACK gives none, or one that the application limited.
     is_new = pl.col("rate").ne_missing(pl.col("rate").shift())
-    return known.with_columns(inflight=found, rate=pl.when(is_new).then("rate")).filter(pl.Series(at >= 0))
+    return known.with_columns(**then, rate=pl.when(is_new).then("rate")).filter(pl.Series(at >= 0))
 
 
 def _spread(rows: pl.DataFrame, most: int) -> pl.Series:
@@ -136,7 +138,7 @@ def kleinrock(run: Run, known: Facts, clouds: Clouds, bands: Bands | None, left_
     thinned = (
         f", {clouds.kept:,} of {clouds.n:,}: fewer where they lie on one another" if clouds.kept < clouds.n else ""
     )
-    note += f"{thinned}. In flight: one RTT earlier, as the packet was sent." + (
+    note += f"{thinned}. In flight, and state: one RTT earlier, as the packet was sent." + (
         " RTT: smoothed." if clouds.from_samples else ""
     )
     bdp = full = None

@@ -168,16 +168,20 @@ export class CurvePlot {
     return path;
   }
 
-  /** Lost: triangles that point at the curve from above. Resent: crosses on it. */
+  /** Lost: triangles that point at the curve from above. Resent: crosses on it. Ticks where these would run together. */
   private drawMarks(u: uPlot, curve: Curve, look: "lost" | "resent"): void {
     const { ctx } = u;
     const size = 3 * devicePixelRatio;
     const [first, last] = this.window(curve);
+    const ticks = (last - first) * 4 * size > u.bbox.width;
     ctx.beginPath();
     for (let i = first; i <= last; i++) {
       const x = u.valToPos(curve.time[i] ?? 0, "x", true);
       const y = u.valToPos(curve.values[i] ?? 0, "y", true);
-      if (look === "lost") {
+      if (ticks) {
+        const top = look === "lost" ? y - 4 * size : y + 1.5 * size;
+        ctx.rect(x, top, devicePixelRatio / 2, 2.5 * size);
+      } else if (look === "lost") {
         ctx.moveTo(x, y - size);
         ctx.lineTo(x - size, y - 3 * size);
         ctx.lineTo(x + size, y - 3 * size);
@@ -189,10 +193,9 @@ export class CurvePlot {
         ctx.lineTo(x + size, y - size);
       }
     }
-    ctx.fillStyle = color("--drop");
-    ctx.strokeStyle = color("--ink");
+    ctx.strokeStyle = ctx.fillStyle = color(look === "lost" ? "--drop" : "--ink");
     ctx.lineWidth = 1.2 * devicePixelRatio;
-    if (look === "lost") ctx.fill();
+    if (ticks || look === "lost") ctx.fill();
     else ctx.stroke();
   }
 }
