@@ -21,6 +21,9 @@ use crate::{elf, log, names, types};
 pub const NAME_MAX: usize = 15;
 /// TCP_CONG_NON_RESTRICTED: sockets of any user in any namespace may choose it.
 const NON_RESTRICTED: u32 = 1;
+/// TCP_CONG_NEEDS_ECN: its connections negotiate ECN, and it is told of marks. Where a parameter of that name is set.
+const NEEDS_ECN: u32 = 2;
+const ECN: &str = "ecn";
 /// The ring buffer to which algorithms of ours write a row per ACK, and the flag that makes them do it
 /// (`<dumbbell/ack.h>`).
 const ACKS: &str = "db_acks";
@@ -37,6 +40,8 @@ pub struct Algorithm {
     map: String,
     variant: Option<Variant>,
     licence: String,
+    /// What its `flags` gets in addition.
+    flags: u32,
 }
 
 /// An algorithm that the kernel's verifier has accepted, but that nobody can choose yet.
@@ -91,7 +96,7 @@ impl Algorithm {
             }
         }
         let licence = licence.unwrap_or_default();
-        let mut algorithm = Algorithm { label: label.to_owned(), open, map, variant, licence };
+        let mut algorithm = Algorithm { label: label.to_owned(), open, map, variant, licence, flags: NON_RESTRICTED };
         algorithm.check(&what)?;
         Ok(algorithm)
     }
@@ -161,6 +166,9 @@ impl Algorithm {
     /// # Errors
     /// A name that it doesn't know, a value that doesn't fit.
     pub fn set_parameters(&mut self, values: &BTreeMap<String, Value>) -> Result<()> {
+        if values.get(ECN) == Some(&Value::Bool(true)) {
+            self.flags |= NEEDS_ECN;
+        }
         parameters::set(&mut self.open, &self.label, values)
     }
 
@@ -202,7 +210,7 @@ impl Algorithm {
         Ok((Loaded { label, object: object?, map, variant }, said))
     }
 
-    /// Writes the name and the flag that lets everybody use it into the map's initial value.
+    /// Writes the name, and the flags that are added, into the map's initial value.
     fn rename(&mut self, name: &str) -> Result<()> {
         let taken = |byte: u8| byte.is_ascii_alphanumeric() || b"_.".contains(&byte);
         if name.is_empty() || name.len() > NAME_MAX || !name.bytes().all(taken) {
@@ -219,6 +227,7 @@ impl Algorithm {
             };
             (offset("name")?, offset("flags")?)
         };
+        let added = self.flags;
         let mut map = self.ops_map()?;
         let value = map.initial_value_mut().context("a struct_ops map has a value")?;
         let field = value.get_mut(name_at..name_at + NAME_MAX + 1).context("`name` has 16 bytes")?;
@@ -226,7 +235,7 @@ impl Algorithm {
         field[..name.len()].copy_from_slice(name.as_bytes());
         let flags = value.get_mut(flags_at..flags_at + 4).context("`flags` has 4 bytes")?;
         let old = u32::from_ne_bytes(flags.try_into().expect("4 bytes"));
-        flags.copy_from_slice(&(old | NON_RESTRICTED).to_ne_bytes());
+        flags.copy_from_slice(&(old | added).to_ne_bytes());
         Ok(())
     }
 
