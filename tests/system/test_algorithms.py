@@ -127,11 +127,12 @@ def test_check_says_what_the_verifier_says(tutorial: Place) -> None:
     assert "packets of this flow that may wait" in done.stdout
     source = tutorial.directory / "calm.bpf.c"
     good = source.read_text()
-    source.write_text(good.replace("state->rtt_us = ~0;", "*(__u32 *)0 = 1;", 1))
+    source.write_text(good.replace("acked);\n", "acked), tp->srtt_us = 0;\n", 1))
     refused = tutorial.invoke("cc", "check", "calm.bpf.c")
     assert refused.returncode == 1
-    assert "calm" in refused.stderr
-    assert "hint: " in refused.stderr
+    assert "refuses the program calm_op_cong_avoid" in refused.stderr
+    assert "calm.bpf.c:38: " in refused.stderr
+    assert "hint: a congestion control may write few fields" in refused.stderr
     source.write_text(good.replace("state->rtt_us = ~0;", "state->rtt_us = nothing;", 1))
     broken = tutorial.invoke("cc", "check", "calm.bpf.c")
     assert broken.returncode == 1

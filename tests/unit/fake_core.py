@@ -43,7 +43,7 @@ class FakeCore:
         text = "".join(f"{one['file']}:{one['line']}: {one['message']}\n" for one in self.errors)
         if not self.errors:
             out.write_bytes(b"object of " + source.read_bytes())
-        diagnostics = [{**one, "file": str(source) if one["file"] == "main" else one["file"]} for one in self.errors]
+        diagnostics = [{**one, "file": source.name if one["file"] == "main" else one["file"]} for one in self.errors]
         return {"ok": not self.errors, "compiler": "clang 14.0.6", "diagnostics": diagnostics, "text": text}
 
     def name(self, entry: dict[str, Any]) -> str:

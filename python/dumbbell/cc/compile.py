@@ -56,7 +56,8 @@ def _refused(program: Program, told: dict[str, Any], text: str, whole: bool) -> 
     if whole:
         return RunFailed(what, text)
     errors = [one for one in told["diagnostics"] if one["severity"] == "error"]
-    lines = [f"{Path(one['file']).name}:{one['line']}:{one['column']}: {one['message']}" for one in errors]
+    lines = [f"{one['file']}:{one['line']}:{one['column']}: {one['message']}" for one in errors]
+    lines = list(dict.fromkeys(lines))  # A macro that uses its argument twice has the same error twice.
     if len(lines) > _QUOTED:
         lines[_QUOTED:] = [f"and {len(lines) - _QUOTED} more errors"]
     why = "\n".join(lines) or text
