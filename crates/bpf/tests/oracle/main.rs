@@ -2,17 +2,19 @@
 //!
 //! A program of its own, with one thread, because a lab must be started by such a one. Needs root.
 
+#[path = "../support/emulated.rs"]
 mod emulated;
 mod ipv6;
-mod oracle;
 #[path = "../support/mod.rs"]
 mod support;
+mod verdict;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use emulated::Path;
-use oracle::{Oracle, Verdict};
+use support::Running;
+use verdict::Verdict;
 
 /// What a path is for.
 enum Bound {
@@ -72,12 +74,12 @@ fn run(word: &str) -> Result<()> {
     println!("{}", Verdict::HEADER);
     let mut failed = Vec::new();
     for (name, (bound, (object, cc), path)) in NAMES.into_iter().zip(runs).filter(|(name, _)| name.contains(word)) {
-        let oracle = Oracle::load(object)?;
+        let running = Running::load(object)?;
         match path {
             Some(path) => emulated::run(&path, cc)?,
             None => ipv6::run(cc)?,
         }
-        let verdict = oracle.verdict()?;
+        let verdict = Verdict::new(running.result()?)?;
         println!("{name:>25} {verdict}");
         if !verdict.holds(&bound) {
             failed.push(name);

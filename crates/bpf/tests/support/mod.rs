@@ -5,7 +5,9 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 use bpf::Interface;
-use libbpf_rs::{AsRawLibbpf, MapType, ObjectBuilder, OpenObject};
+use libbpf_rs::{
+    AsRawLibbpf, Link, MapCore, MapFlags, MapMut, MapType, Object, ObjectBuilder, OpenObject, ProgramType,
+};
 
 /// An object of which only the variant for the running kernel will be created.
 pub fn open(bytes: &[u8]) -> Result<OpenObject> {
@@ -61,4 +63,33 @@ pub fn is_allowed(test: &str) -> bool {
 pub fn test_object(name: &str) -> Result<Vec<u8>> {
     let file = format!("{}/{name}.bpf.o", env!("TEST_OBJECTS"));
     std::fs::read(&file).with_context(|| format!("reading {file}"))
+}
+
+/// A test's congestion control, registered under the name that it has in its source, and its tracing programs at work.
+pub struct Running {
+    _links: Vec<Link>,
+    object: Object,
+}
+
+impl Running {
+    /// From the object `bpf/tests/NAME.bpf.c`.
+    pub fn load(name: &str) -> Result<Running> {
+        let mut object = open(&test_object(name)?)?.load().with_context(|| format!("loading {name}"))?;
+        let mut links = Vec::new();
+        for program in object.progs_mut().filter(|program| program.prog_type() == ProgramType::Tracing) {
+            links.push(program.attach().context("attaching a tracing program")?);
+        }
+        let is_ours = |map: &MapMut<'_>| map.map_type() == MapType::StructOps && map.autocreate();
+        let mut map = object.maps_mut().find(is_ours).context("it has a congestion control")?;
+        links.push(map.attach_struct_ops().context("registering the congestion control")?);
+        Ok(Running { _links: links, object })
+    }
+
+    /// The words of its `result`, which is all that lies in the section `.bss.result`.
+    pub fn result(&self) -> Result<Vec<u64>> {
+        let map = self.object.maps().find(|map| map.name() == ".bss.result").context("it has a result")?;
+        let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).context("reading the result")?;
+        let value = value.context("the result is there")?;
+        Ok(value.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes"))).collect())
+    }
 }

@@ -1,60 +1,10 @@
-//! The oracle, and what it has found out.
+//! What the oracle has found out.
 
 use std::fmt::{self, Display, Formatter};
 
 use anyhow::{Context, Result};
-use libbpf_rs::{Link, MapCore, MapFlags, MapMut, MapType, Object};
 
-use crate::{Bound, support};
-
-pub struct Oracle {
-    _links: [Link; 2],
-    object: Object,
-}
-
-impl Oracle {
-    /// From the object `bpf/tests/NAME.bpf.c`.
-    pub fn load(name: &str) -> Result<Oracle> {
-        let open = support::open(&support::test_object(name)?)?;
-        let mut object = open.load().context("loading the oracle into the kernel")?;
-        let program = object.progs_mut().find(|program| program.name() == "oracle").context("the program is there")?;
-        let watching = program.attach().context("attaching to net_dev_queue")?;
-        let is_ours = |map: &MapMut<'_>| map.map_type() == MapType::StructOps && map.autocreate();
-        let mut map = object.maps_mut().find(is_ours).context("its map is there")?;
-        let registered = map.attach_struct_ops().context("registering the congestion control")?;
-        Ok(Oracle { _links: [watching, registered], object })
-    }
-
-    pub fn verdict(&self) -> Result<Verdict> {
-        let bytes = self.result()?;
-        let mut fields = bytes.chunks_exact(8).map(|b| u64::from_ne_bytes(b.try_into().expect("8 bytes")));
-        let mut next = || fields.next().context("the result is too short");
-        // In the order of bpf/tests/oracle.bpf.c.
-        Ok(Verdict {
-            samples: next()?,
-            exact: next()?,
-            error: next()?,
-            inflight: next()?,
-            worst: next()?,
-            lost_wrong: next()?,
-            lost_error: next()?,
-            misses: next()?,
-            without_truth: next()?,
-            retransmitted: next()?,
-            most_inflight: next()?,
-            flows: next()?,
-        })
-    }
-
-    fn result(&self) -> Result<Vec<u8>> {
-        let value = self.map()?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).context("reading the result")?;
-        value.context("the result is there")
-    }
-
-    fn map(&self) -> Result<libbpf_rs::Map<'_>> {
-        self.object.maps().find(|map| map.name() == ".bss.result").context("the result's map is there")
-    }
-}
+use crate::Bound;
 
 /// Counts of rate samples; volumes in packets.
 pub struct Verdict {
@@ -73,6 +23,26 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// From the words of `result`, in the order of `bpf/tests/oracle.h`.
+    pub fn new(words: Vec<u64>) -> Result<Verdict> {
+        let mut words = words.into_iter();
+        let mut next = || words.next().context("the result is too short");
+        Ok(Verdict {
+            samples: next()?,
+            exact: next()?,
+            error: next()?,
+            inflight: next()?,
+            worst: next()?,
+            lost_wrong: next()?,
+            lost_error: next()?,
+            misses: next()?,
+            without_truth: next()?,
+            retransmitted: next()?,
+            most_inflight: next()?,
+            flows: next()?,
+        })
+    }
+
     pub const HEADER: &str = "                     path  samples  flows  exact %  mean error  worst  in flight mean  most  \
                               error %  lost: wrong %  mean error  misses  unseen  retransmitted";
 
