@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SCENARIO ?= bbr-vs-cubic
 
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) $(shell find bpf -name '*.[ch]') Cargo.toml Cargo.lock
 WEB_SOURCES := $(shell find web/report -path '*/node_modules' -prune -o -type f -print)
 
 .PHONY: run build test test-rust test-python test-system test-web lint format bench pictures clean

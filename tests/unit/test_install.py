@@ -13,7 +13,16 @@ GOOD = {"python3": "3.11.2", "cargo": "cargo 1.88.0 (abc 2025-06-23)", "node": "
 
 def install(place: Path, root: bool, **changed: str) -> tuple[int, str, str]:
     """Exit code, stderr, and what apt-get was asked for."""
-    commands = {**GOOD, "cc": "cc", "npm": "9", "id": "0" if root else "1000", **changed}
+    commands = {
+        **GOOD,
+        "cc": "cc",
+        "clang": "14",
+        "make": "4",
+        "pkg-config": "1",
+        "npm": "9",
+        "id": "0" if root else "1000",
+        **changed,
+    }
     for name, says in commands.items():
         (place / name).write_text(f"#!/bin/sh\necho '{says}'\n")
     (place / "apt-get").write_text(f'#!/bin/sh\necho "$@" >> {place}/asked\n')
