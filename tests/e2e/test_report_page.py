@@ -336,8 +336,10 @@ def test_kleinrock_s_plot_follows_the_time_axis_and_the_crosshair(open_report: A
 
     whole = kleinrock()
     over(page, "srtt_ms", 0.5)
-    assert all(one != other for one, other in zip(whole, kleinrock(), strict=True)), "where each flow is at that time"
+    rings = page.locator('[data-plot="kleinrock"] .ring:visible')
+    assert rings.count() == 4, "where each flow is at that time, in both plots"
     page.mouse.move(0, 0)
+    assert rings.count() == 0
     assert kleinrock() == whole
     drag(page, 2, 0.3, 0.5)
     page.mouse.move(0, 0)

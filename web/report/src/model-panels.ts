@@ -100,10 +100,7 @@ export function kleinrockPanel(plot: Kleinrock, report: Report, axis: TimeAxis, 
   };
   const show = (picked: Picked[]): void => {
     near.textContent = picked.length === 1 && picked[0] ? inWords(picked[0]) : "";
-    for (const half of halves) {
-      half.picked = picked;
-      half.u.redraw(false);
-    }
+    for (const half of halves) half.mark(picked);
   };
   const onCursor = (from: ScatterPlot): void => {
     // The crosshair of one stands in both; only the one that the pointer is in has a height.

@@ -3,6 +3,7 @@
 import uPlot from "uplot";
 import { gutters, isNarrow, label, valueAxisOptions } from "./base-plot";
 import type { Cloud, Kleinrock, Limit, Report } from "./data";
+import { element } from "./dom";
 import { labelInGutter } from "./references";
 import { color, FONT, groupColor, stateColor } from "./theme";
 import type { TimeAxis } from "./time-axis";
@@ -37,7 +38,7 @@ export class ScatterPlot {
   readonly u: uPlot;
   /** Colours of states, and not of flows. */
   byState = false;
-  picked: Picked[] = [];
+  private readonly rings: HTMLElement[] = [];
   private readonly hidden = new Set<number>();
 
   constructor(
@@ -117,6 +118,20 @@ export class ScatterPlot {
     return best;
   }
 
+  /** Put a ring around points. The canvas with its many points stays as it is. */
+  mark(picked: Picked[]): void {
+    const shown = picked.filter(({ cloud }) => !this.hidden.has(cloud.group));
+    while (this.rings.length < shown.length) this.rings.push(this.u.over.appendChild(element("i", { class: "ring" })));
+    this.rings.forEach((ring, i) => {
+      const one = shown[i];
+      const value = one && (this.half.of(one.cloud)[one.index] ?? Number.NaN);
+      ring.hidden = !one || value === undefined || Number.isNaN(value);
+      if (ring.hidden || !one || value === undefined) return;
+      ring.style.left = `${this.u.valToPos((one.cloud.inflight[one.index] ?? 0) / this.xUnit.bytes, "x")}px`;
+      ring.style.top = `${this.u.valToPos(value / this.half.factor, "y")}px`;
+    });
+  }
+
   setVisible(group: number, visible: boolean): void {
     if (visible) this.hidden.delete(group);
     else this.hidden.add(group);
@@ -166,7 +181,6 @@ export class ScatterPlot {
     this.clip(u);
     for (const inTime of [false, true]) this.drawPoints(u, inTime);
     this.drawLimits(u);
-    for (const { cloud, index } of this.picked) this.ring(u, cloud.inflight[index] ?? 0, this.half.of(cloud)[index] ?? 0, 4.5);
     ctx.restore();
     this.drawCapacity(u);
   }
