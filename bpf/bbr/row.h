@@ -39,7 +39,7 @@ static inline void bbr_emit_row(struct sock *sk, const struct bbr *bbr, const st
 	/* BBR_INF_BW and BBR_INF become DB_NONE. */
 	row->bbr_bw = bbr_saturate(bbr_bw(bbr));
 	row->bbr_bw_lo = bbr_saturate(bbr->bw_lo);
-	row->bbr_bw_hi = bbr_saturate(bbr->bw_hi);
+	row->bbr_bw_hi = bbr_saturate(min(bbr_max_bw(bbr), bbr->bw_hi));
 	row->bbr_min_rtt_us = bbr->min_rtt_us;
 	row->bbr_inflight_lo = bbr->inflight_lo;
 	row->bbr_inflight_hi = bbr->inflight_hi;
