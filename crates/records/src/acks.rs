@@ -7,6 +7,8 @@ use arrow_array::{
     ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::basic::Encoding;
+use parquet::file::properties::WriterPropertiesBuilder;
 use units::Time;
 
 use crate::samples::{CA_STATES, CaState};
@@ -184,6 +186,20 @@ const COLUMNS: [(&str, bool, Column); 31] = [
     ("bbr_cycle", true, U32(|a| a.bbr?.cycle)),
 ];
 
+/// Columns of many different values, each near the one before: written as differences they take half the time of a
+/// dictionary and a fraction of its room.
+const DELTAS: [&str; 9] = [
+    "time_ns",
+    "cwnd_packets",
+    "srtt_us",
+    "rtt_us",
+    "bytes_in_flight",
+    "delivery_rate_bps",
+    "delivered_packets",
+    "snd_una_bytes",
+    "snd_nxt_bytes",
+];
+
 impl Column {
     fn field(&self, name: &str, nullable: bool) -> Field {
         let data_type = match self {
@@ -216,6 +232,14 @@ impl Row for Ack {
         ];
         fields.extend(COLUMNS.iter().map(|(name, nullable, column)| column.field(name, *nullable)));
         Arc::new(Schema::new(fields))
+    }
+
+    fn encoding(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
+        DELTAS.iter().fold(properties, |properties, name| {
+            properties
+                .set_column_dictionary_enabled((*name).into(), false)
+                .set_column_encoding((*name).into(), Encoding::DELTA_BINARY_PACKED)
+        })
     }
 
     fn batch(rows: &[Self], names: &Names) -> Result<RecordBatch> {

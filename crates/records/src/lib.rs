@@ -14,6 +14,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt16Array};
 use arrow_schema::{DataType, Field, SchemaRef};
+use parquet::file::properties::WriterPropertiesBuilder;
 
 pub use writer::{Writer, WriterStats};
 
@@ -46,6 +47,11 @@ impl Names {
 pub trait Row: Send + Sized + 'static {
     /// Columns, in order.
     fn schema() -> SchemaRef;
+    /// How columns are encoded, where dictionaries are not the best.
+    fn encoding(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
+        properties
+    }
+
     /// The same columns, filled.
     fn batch(rows: &[Self], names: &Names) -> Result<RecordBatch>;
 }

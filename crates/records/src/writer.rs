@@ -48,8 +48,8 @@ impl<R: Row> Writer<R> {
         let file = File::create(path).with_context(|| format!("creating the table {}", path.display()))?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
-            .set_max_row_group_row_count(Some(1 << 20))
-            .build();
+            .set_max_row_group_row_count(Some(1 << 20));
+        let properties = R::encoding(properties).build();
         let table = ArrowWriter::try_new(file, R::schema(), Some(properties))?;
         let (full, full_rx) = channel();
         let (empty_tx, empty) = channel();
