@@ -53,6 +53,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.cost
 	$(BIN)/python -m benches.emulation.shapers
 	$(BIN)/python -m benches.lab.updown
+	$(BIN)/python -m benches.frame
 	cargo bench -p link
 
 # Minutes, on an idle machine: docs/images/links.
