@@ -17,7 +17,6 @@ BBR_OUT_OF_LINE void bbr_start_down(const struct tcp_sock *tp, struct bbr *bbr)
 	bbr->rounds_since_probe = cc_random_below(2);
 	bbr->probe_wait_us = params.probe_wait_us + cc_random_below(params.probe_wait_random_us);
 	bbr->cycle_start = tp->tcp_mstamp;
-	bbr->cycle++;
 	bbr->ack_phase = BBR_ACKS_PROBE_STOPPING;
 	bbr_begin_round(tp, bbr);
 	bbr->state = BBR_PROBE_BW_DOWN;
@@ -37,6 +36,7 @@ BBR_OUT_OF_LINE void bbr_start_refill(const struct tcp_sock *tp, struct bbr *bbr
 	bbr->up_acks = 0;
 	bbr->was_stopped_as_risky = false;
 	bbr->has_ok_sample = false;
+	bbr->probes++;
 	bbr->ack_phase = BBR_ACKS_REFILLING;
 	bbr_begin_round(tp, bbr);
 	bbr->state = BBR_PROBE_BW_REFILL;

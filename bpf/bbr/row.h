@@ -44,7 +44,7 @@ static inline void bbr_emit_row(struct sock *sk, const struct bbr *bbr, const st
 	row->bbr_inflight_lo = bbr->inflight_lo;
 	row->bbr_inflight_hi = bbr->inflight_hi;
 	row->bbr_round = bbr->round;
-	row->bbr_cycle = bbr->cycle;
+	row->bbr_cycle = bbr->probes;
 	row->bbr_pacing_gain = bbr->pacing_gain;
 	row->bbr_cwnd_gain = bbr->cwnd_gain;
 	db_ack_submit(row);

@@ -68,7 +68,7 @@ struct bbr {
 	/* The probing cycle (phases.h, growth.h). */
 	__u64 cycle_start;	/* When the cycle (DOWN) or UP began. */
 	__u32 probe_wait_us;	/* Until the next probe. */
-	__u32 cycle;		/* Cycles so far. */
+	__u32 probes;		/* Probes of bandwidth so far: times that REFILL began. */
 	__u32 up_rounds;	/* Growth of inflight_hi: doublings of the slope, */
 	__u32 up_cnt;		/* ACKed packets per packet of growth, BBR_INF: it doesn't grow, */
 	__u32 up_acks;		/* and those ACKed so far. */
