@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Place, place
+from harness import Place, place, until
 from scenarios import checks, flow, link, path
 
 import dumbbell
@@ -171,3 +172,32 @@ def test_an_ordinary_user_s_run_uses_what_root_has_loaded(tutorial: Place) -> No
                 gone = tutorial.invoke("cc", "unload", name)
                 assert gone.returncode == 0, gone.stderr
         assert not set(names) & known()
+
+
+def calms() -> set[str]:
+    """Names of the tutorial's program that are registered."""
+    return {name for name in known() if name.startswith("calm_")}
+
+
+def test_two_runs_side_by_side_have_one_each_and_nothing_stays(tutorial: Place) -> None:
+    before = calms()
+    first, second = (
+        path(flow(cc={"bpf": "calm.bpf.c", "parameters": {"target": target}}), duration="15 s") for target in (5, 6)
+    )
+    with place(ordinary=False) as other:
+        shutil.copy(TUTORIAL / "calm.bpf.c", other.directory)
+        with tutorial.running(first) as one, other.running(second) as two:
+            at_once = calms() - before
+            assert len(at_once) == 2
+            for live in (one, two):
+                live.process.send_signal(signal.SIGINT)
+            assert {live.end() for live in (one, two)} == {130}
+    assert calms() == before
+
+
+def test_a_killed_run_leaves_none_registered(tutorial: Place) -> None:
+    before = calms()
+    with tutorial.running(path(flow(cc={"bpf": "calm.bpf.c"}), duration="20 s")) as live:
+        assert len(calms() - before) == 1
+        live.process.kill()
+        until(lambda: calms() == before, 10, "the algorithm's end")
