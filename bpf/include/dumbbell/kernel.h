@@ -41,7 +41,7 @@ typedef _Bool bool;
 #endif
 
 /* The map types and flags of the user-space interface, unless <linux/bpf.h> came first. */
-#ifndef _UAPI__LINUX_BPF_H__
+#if !defined(__LINUX_BPF_H__) && !defined(_UAPI__LINUX_BPF_H__)
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
@@ -78,6 +78,13 @@ enum tcp_ca_event {
 	CA_EVENT_LOSS = 3,         /* the retransmission timer expired */
 	CA_EVENT_ECN_NO_CE = 4,    /* data came that is ECT but not CE (receiver) */
 	CA_EVENT_ECN_IS_CE = 5,    /* data came that is CE (receiver) */
+};
+
+/* sk->sk_pacing_status */
+enum sk_pacing {
+	SK_PACING_NONE = 0,
+	SK_PACING_NEEDED = 1, /* by TCP's own timer */
+	SK_PACING_FQ = 2,     /* by the fq queueing discipline */
 };
 
 /* Bits of in_ack_event. */
@@ -127,7 +134,7 @@ struct sock_common {
 
 struct sock {
 	struct sock_common __sk_common;
-	u32 sk_pacing_status;             /* enum sk_pacing of tcp.h */
+	u32 sk_pacing_status;             /* enum sk_pacing */
 	unsigned long sk_pacing_rate;     /* bytes/s */
 	unsigned long sk_max_pacing_rate; /* bytes/s */
 	unsigned int sk_gso_max_size;     /* bytes */

@@ -36,13 +36,6 @@
 #define TCPCB_SACKED_RETRANS 0x02
 #define TCPCB_LOST 0x04
 
-/* sk->sk_pacing_status */
-enum sk_pacing {
-	SK_PACING_NONE = 0,
-	SK_PACING_NEEDED = 1, /* by TCP's own timer */
-	SK_PACING_FQ = 2,     /* by the fq queueing discipline */
-};
-
 /* The compiler knows nothing of x any more: it can't merge loads from different kinds of memory, which the verifier refuses. */
 #define barrier_value(x) asm volatile("" : "+r"(x))
 
