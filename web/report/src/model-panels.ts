@@ -93,7 +93,7 @@ export function kleinrockPanel(plot: Kleinrock, report: Report, axis: TimeAxis, 
     const state = report.bands?.states[cloud.state[index] ?? -1]?.word;
     const inflight = (cloud.inflight[index] ?? 0) / xUnit.bytes;
     return [
-      `${cloud.flow}, t = ${(cloud.time[index] ?? 0).toFixed(3)} s${state ? `, ${state}` : ""}`,
+      `${cloud.flow}, t = ${(cloud.time[index] ?? 0).toFixed(3)} s${state ? `, sent in ${state}` : ""}`,
       `${digits(inflight)} ${xUnit.name} in flight`,
       `${known((cloud.rate[index] ?? Number.NaN) / rateFactor)} ${rate.unit}, RTT ${known(cloud.rtt[index] ?? Number.NaN)} ms`,
     ].join("\n");
