@@ -1,0 +1,261 @@
+//! Real connections over loopback, and the rows that come of them. Needs CAP_BPF and CAP_PERFMON; says so and passes without.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::thread;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
+use bpf::Session;
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::TcpCongestion;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use plan::Plan;
+use probe::{Emitters, Probe, ProbeReport};
+use serde_json::json;
+use tempfile::TempDir;
+
+const RING: u32 = 1 << 20;
+const BYTES: usize = 4 << 20;
+
+struct Row {
+    time_ns: i64,
+    socket: u16,
+    moment: String,
+    delivered: u32,
+    snd_una: u64,
+    snd_nxt: u64,
+    state: Option<String>,
+}
+
+/// One flow to `port` on this host.
+fn plan(port: u16, cc: &str) -> Plan {
+    let host = |name: &str| json!({"kind": "host", "name": name, "address": "127.0.0.1", "sysctl": {}});
+    let algorithms: Vec<_> = bpf::bundled(cc)
+        .map(|_| json!({"label": cc, "source": {"kind": "bundled", "name": cc}, "parameters": {}, "sha256": null}))
+        .into_iter()
+        .collect();
+    serde_json::from_value(json!({
+        "name": "test", "duration_ns": 1, "seed": 1, "links": [], "nodes": [host("a"), host("b")],
+        "algorithms": algorithms,
+        "flows": [{"id": "f1", "from": "a", "to": "b", "start_ns": 0, "stop_ns": 1, "port": port,
+                   "workload": {"kind": "tcp", "cc": cc, "bytes": null, "ecn": false}}],
+        "record": {"sample_interval_ns": 1, "packets": false},
+        "emulate": {"ring_bytes": 0, "spin_ns": 0, "arena_bytes": 0},
+    }))
+    .unwrap()
+}
+
+fn may_not() -> bool {
+    let missing = bpf::Privilege::now().missing();
+    if !missing.is_empty() {
+        eprintln!("skipped: {missing:?} missing");
+    }
+    !missing.is_empty()
+}
+
+fn listener() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    (listener, port)
+}
+
+/// Send so many bytes with `cc`, and read them at the other end. Returns the sender's port.
+fn transfer(listener: &TcpListener, cc: &str, bytes: usize) -> u16 {
+    let to = SocketAddrV4::new(Ipv4Addr::LOCALHOST, listener.local_addr().unwrap().port());
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut sink = [0; 65536];
+            while stream.read(&mut sink).unwrap() > 0 {}
+        });
+        let mut stream = TcpStream::connect(to).unwrap();
+        setsockopt(&stream, TcpCongestion, &OsString::from(cc)).unwrap();
+        let piece = [0; 16384];
+        for _ in 0..bytes / piece.len() {
+            stream.write_all(&piece).unwrap();
+        }
+        let port = stream.local_addr().unwrap().port();
+        drop(stream);
+        reader.join().unwrap();
+        port
+    })
+}
+
+/// Record while `work` runs, in the calling thread's network namespace.
+fn record(plan: &Plan, probe: &Probe, session: &Session, dir: &Path, work: impl FnOnce()) -> ProbeReport {
+    let (control_read, control_write) = nix::unistd::pipe().unwrap();
+    let (events_read, events_write) = nix::unistd::pipe().unwrap();
+    let inode = File::open("/proc/thread-self/ns/net").unwrap().metadata().unwrap().ino() as u32;
+    thread::scope(|scope| {
+        let recorder = scope.spawn(move || {
+            let mut events = File::from(events_write);
+            probe::run(plan, probe, &Emitters::of(session), &|_| Ok(inode), dir, control_read, &mut events).unwrap()
+        });
+        let (mut ready, mut said) = ([0; 64], File::from(events_read));
+        assert!(said.read(&mut ready).unwrap() > 0, "it ended before it was ready");
+        let mut control = File::from(control_write);
+        control.write_all(&realtime::monotonic_ns().to_le_bytes()).unwrap();
+        work();
+        drop(control);
+        recorder.join().unwrap()
+    })
+}
+
+fn rows(dir: &Path) -> Vec<Row> {
+    let file = File::open(dir.join("acks.parquet")).unwrap();
+    let mut rows = Vec::new();
+    for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
+        let batch = batch.unwrap();
+        let column = |name: &str| batch.column_by_name(name).unwrap();
+        let word = |name: &str, at: usize| {
+            let words = column(name).as_dictionary::<UInt16Type>();
+            let word = words.key(at).map(|key| words.values().as_string::<i32>().value(key).to_owned());
+            word
+        };
+        for at in 0..batch.num_rows() {
+            assert_eq!(word("flow", at).as_deref(), Some("f1"));
+            rows.push(Row {
+                time_ns: column("time_ns").as_primitive::<Int64Type>().value(at),
+                socket: column("socket").as_primitive::<UInt16Type>().value(at),
+                moment: word("moment", at).unwrap(),
+                delivered: column("delivered_packets").as_primitive::<UInt32Type>().value(at),
+                snd_una: column("snd_una_bytes").as_primitive::<UInt64Type>().value(at),
+                snd_nxt: column("snd_nxt_bytes").as_primitive::<UInt64Type>().value(at),
+                state: word("bbr_state", at),
+            });
+        }
+    }
+    rows
+}
+
+#[test]
+fn a_sender_has_a_row_per_ack_and_a_receiver_none() {
+    if may_not() {
+        return;
+    }
+    let (listener, port) = listener();
+    let (plan, dir) = (plan(port, "reno"), TempDir::new().unwrap());
+    let probe = Probe::load(&plan, RING).unwrap();
+    let mut sender = 0;
+    let report = record(&plan, &probe, &Session::default(), dir.path(), || {
+        sender = transfer(&listener, "reno", BYTES);
+    });
+    let rows = rows(dir.path());
+    assert_eq!((report.rows, report.lost_rows, report.foreign_rows), (rows.len() as u64, 0, 0));
+    assert!(rows.iter().filter(|row| row.moment == "before").count() > 10, "{report:?}");
+    assert!(rows.iter().all(|row| row.socket == sender), "the receiver's port is {port}");
+    assert!(rows.is_sorted_by_key(|row| row.delivered) && rows.is_sorted_by_key(|row| row.snd_una));
+    assert!(rows.is_sorted_by_key(|row| row.time_ns) && rows[0].time_ns > 0);
+    assert!(rows.iter().all(|row| row.snd_una <= row.snd_nxt && row.state.is_none()));
+    let last = rows.last().unwrap();
+    // All bytes, and the FIN.
+    assert_eq!((last.moment.as_str(), last.snd_una), ("close", BYTES as u64 + 1));
+}
+
+#[test]
+fn rows_of_an_algorithm_of_ours_are_its_own() {
+    if may_not() {
+        return;
+    }
+    let (listener, port) = listener();
+    let (plan, dir) = (plan(port, "bbr3"), TempDir::new().unwrap());
+    let probe = Probe::load(&plan, RING).unwrap();
+    let session = Session::load(&plan, dir.path(), Some(probe.ring().as_fd())).unwrap();
+    let kernel = session.names().kernel("bbr3").to_owned();
+    let report = record(&plan, &probe, &session, dir.path(), || {
+        transfer(&listener, &kernel, BYTES);
+    });
+    let rows = rows(dir.path());
+    assert_eq!((report.rows, report.lost_rows), (rows.len() as u64, 0));
+    let (after, others): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.moment == "after");
+    assert!(after.len() > 10 && after.iter().all(|row| row.state.is_some()), "{report:?}");
+    assert_eq!(after[0].state.as_deref(), Some("startup"));
+    assert!((1..=2).contains(&others.len()) && others.iter().all(|row| row.moment == "close"));
+    // Unlike the tracepoint's, they go on while the connection closes.
+    assert!(after.last().unwrap().snd_una >= BYTES as u64);
+}
+
+#[test]
+fn the_kernels_bbr_shows_its_state() {
+    if may_not() {
+        return;
+    }
+    let (listener, port) = listener();
+    let (plan, dir) = (plan(port, "bbr"), TempDir::new().unwrap());
+    let probe = Probe::load(&plan, RING).unwrap();
+    record(&plan, &probe, &Session::default(), dir.path(), || {
+        transfer(&listener, "bbr", BYTES);
+    });
+    let rows = rows(dir.path());
+    assert!(rows.len() > 10);
+    assert_eq!(rows[0].state.as_deref(), Some("startup"));
+    assert!(rows.iter().all(|row| row.state.is_some()));
+}
+
+#[test]
+fn a_full_ring_is_counted() {
+    if may_not() {
+        return;
+    }
+    let (listener, port) = listener();
+    let (plan, dir) = (plan(port, "reno"), TempDir::new().unwrap());
+    // Room for 26 rows.
+    let probe = Probe::load(&plan, 4096).unwrap();
+    let report = record(&plan, &probe, &Session::default(), dir.path(), || {
+        transfer(&listener, "reno", 16 * BYTES);
+    });
+    assert!(report.lost_rows > 0, "{report:?}");
+    assert_eq!(rows(dir.path()).len() as u64, report.rows);
+}
+
+#[test]
+fn other_namespaces_and_other_ports_have_no_rows() {
+    if may_not() {
+        return;
+    }
+    let (listener, port) = listener();
+    let (plan, dir) = (plan(port, "bbr3"), TempDir::new().unwrap());
+    let probe = Probe::load(&plan, RING).unwrap();
+    let session = Session::load(&plan, dir.path(), Some(probe.ring().as_fd())).unwrap();
+    let kernel = session.names().kernel("bbr3").to_owned();
+    drop(listener);
+    let report = record(&plan, &probe, &session, dir.path(), || {
+        let (other, _) = self::listener();
+        transfer(&other, "reno", BYTES);
+        let elsewhere = thread::spawn(move || {
+            if unshare(CloneFlags::CLONE_NEWNET).is_err() {
+                eprintln!("no namespace of its own without CAP_SYS_ADMIN");
+                return false;
+            }
+            loopback_up();
+            let same = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+            transfer(&same, "reno", BYTES);
+            // Its algorithm writes rows for whoever uses it.
+            transfer(&same, &kernel, BYTES);
+            true
+        });
+        assert!(elsewhere.join().unwrap());
+    });
+    assert_eq!(report.rows, 0);
+    assert!(report.foreign_rows > 10, "those of the other namespace's bbr3: {report:?}");
+}
+
+fn loopback_up() {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    // SAFETY: zeros are a valid ifreq, and the ioctl reads no further than it.
+    unsafe {
+        let mut request: libc::ifreq = std::mem::zeroed();
+        request.ifr_name[0] = b'l' as libc::c_char;
+        request.ifr_name[1] = b'o' as libc::c_char;
+        request.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&socket);
+        assert_eq!(libc::ioctl(fd, libc::SIOCSIFFLAGS, &raw const request), 0);
+    }
+}
