@@ -67,7 +67,7 @@ def each(run: Run, groups: Sequence[Group], most: int = MOST_FLOWS) -> Iterator[
     queues = [[(flow, index) for flow in group.flows if flow in counts] for index, group in enumerate(groups)]
     in_turn = [one for turn in zip_longest(*queues) for one in turn if one is not None]
     for flow, group in sorted(in_turn[:most], key=lambda one: one[1]):
-        rows = table.filter(pl.col("flow").cast(pl.String) == flow).select(COLUMNS).collect(engine="streaming")
+        rows = table.filter(pl.col("flow") == flow).select(COLUMNS).collect(engine="streaming")
         if counts[flow] > 1:
             busiest = rows.group_by("socket").agg(pl.col("snd_una_bytes").max()).sort("snd_una_bytes", "socket")
             rows = rows.filter(pl.col("socket") == busiest["socket"][-1])
