@@ -1,0 +1,161 @@
+"""Every ACK on record: the table against what the kernel tells of the same sockets at the samples."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from harness import Place, place
+from scenarios import checks, flow, path
+
+import dumbbell
+
+root = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+    reason="looking into the kernel takes root, and a kernel with type information",
+)
+
+ALGORITHMS = ("reno", "cubic", "bbr", "bbr2", "bbr3")
+OURS = ("bbr2", "bbr3")
+EQUAL = (
+    "cwnd_packets",
+    "ssthresh_packets",
+    "snd_mss_bytes",
+    "srtt_us",
+    "min_rtt_us",
+    "delivered_packets",
+    "delivered_ce_packets",
+    "retransmitted_segments",
+    "ca_state",
+    "bytes_acked",
+)
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[dumbbell.Run]:
+    """One flow of each algorithm through one bottleneck."""
+    flows = "".join(flow(f"s{i}", f"r{i}", cc=cc) for i, cc in enumerate(ALGORITHMS, 1))
+    with place(ordinary=False) as here:
+        yield here.run(f"""
+name = "acks"
+duration = "4 s"
+record = {{ acks = true }}
+topology = {{ kind = "dumbbell", pairs = 5, rtt = "20 ms", bottleneck = {{ rate = "30 Mbit/s" }} }}
+{flows}""")
+
+
+def rows(run: dumbbell.Run, name: str) -> pl.DataFrame:
+    """The flow's rows, and words as text."""
+    table = run.acks
+    assert table is not None
+    words = pl.col("flow", "moment", "ca_state", "bbr_state", "bbr_ack_phase").cast(pl.String)
+    return table.with_columns(words).filter(pl.col("flow") == name)
+
+
+def samples(run: dumbbell.Run, name: str) -> pl.DataFrame:
+    return run.samples.with_columns(pl.col("flow", "ca_state").cast(pl.String)).filter(pl.col("flow") == name)
+
+
+@root
+@pytest.mark.parametrize(("name", "cc"), [(f"f{i}", cc) for i, cc in enumerate(ALGORITHMS, 1)])
+def test_rows_tell_what_samples_tell(run: dumbbell.Run, name: str, cc: str) -> None:
+    """A sample is the state between two ACKs: that of the row of ours before it, of the kernel's behind it.
+
+    A timer or an ACK may come between a sample's time and its reading, and the machine is busy.
+    """
+    acks = rows(run, name).rename({"snd_una_bytes": "bytes_acked"})
+    taken = samples(run, name).filter(pl.col("time_ns").is_between(acks["time_ns"].min(), acks["time_ns"].max()))
+    assert len(taken) > 200
+    side = acks.filter(pl.col("moment") != "close") if cc in OURS else acks
+    beside = taken.join_asof(
+        side.select("time_ns", "bytes_in_flight", *EQUAL),
+        on="time_ns",
+        strategy="backward" if cc in OURS else "forward",
+        suffix="_row",
+    )
+    shares = {column: beside[column].eq_missing(beside[f"{column}_row"]).mean() for column in EQUAL}
+    assert min(shares.values()) > 0.9, shares
+    # BBR sends between ACKs, by a clock of its own.
+    flying, seen = (beside[column].cast(pl.Int64) for column in ("bytes_in_flight", "bytes_in_flight_row"))
+    assert ((flying - seen).abs() <= 4 * 1448).mean() > 0.9  # type: ignore[operator]
+
+
+@root
+@pytest.mark.parametrize(("name", "cc"), [(f"f{i}", cc) for i, cc in enumerate(ALGORITHMS, 1)])
+def test_each_algorithm_has_rows_of_its_kind(run: dumbbell.Run, name: str, cc: str) -> None:
+    acks = rows(run, name)
+    moments = set(acks["moment"])
+    assert moments == {"after" if cc in OURS else "before", "close"}
+    assert set(acks["socket"]) == set(samples(run, name)["socket"]), "the sender's, and no receiver's"
+    for column in ("time_ns", "delivered_packets", "snd_una_bytes", "snd_nxt_bytes", "retransmitted_segments"):
+        assert acks[column].is_sorted(), column
+    assert acks["time_ns"].min() > 0
+    assert acks["delivered_packets"].max() >= samples(run, name)["delivered_packets"].max()
+    acknowledged = acks.filter(pl.col("moment") != "close")
+    states = set(acknowledged["bbr_state"].drop_nulls())
+    if cc in ("reno", "cubic"):
+        assert not states
+    else:
+        assert acknowledged["bbr_state"].null_count() == 0
+        assert "startup" in states
+        assert any(state.startswith("probe_bw") for state in states)
+        assert ("probe_bw" in states) == (cc == "bbr")
+    assert (acknowledged["bbr_ack_phase"].null_count() == 0) == (cc in OURS)
+
+
+@root
+def test_the_kernels_bbr_is_read_as_it_tells_itself(run: dumbbell.Run) -> None:
+    acks, taken = rows(run, "f3"), samples(run, "f3")
+    columns = ("bbr_bw_bps", "bbr_min_rtt_us", "bbr_pacing_gain", "bbr_cwnd_gain")
+    taken = taken.filter(pl.col("time_ns") <= acks["time_ns"].max())
+    beside = taken.join_asof(acks.select("time_ns", *columns), on="time_ns", strategy="forward", suffix="_row")
+    for column in columns:
+        told, read = (beside[name].cast(pl.Float64) for name in (column, f"{column}_row"))
+        # The kernel gives a bandwidth in whole bytes per second.
+        shares = ((told - read).abs() <= 8).mean()
+        assert shares > 0.9, (column, shares)  # type: ignore[operator]
+
+
+@root
+def test_the_verdict_has_seen_it(run: dumbbell.Run) -> None:
+    found = checks(run)
+    assert found["ack-rows"]["verdict"] == found["ack-coverage"]["verdict"] == "valid", found
+    assert not found["ack-coverage"]["measured"].startswith("does not apply")
+    assert run.manifest["lab"]["acks"] == {"recorded": True, "why": None}
+    assert 0 < run.manifest["cost"]["acks"] < 1
+    probe = json.loads((run.directory / "probe.json").read_text())
+    assert (probe["rows"], probe["lost_rows"], probe["foreign_rows"]) == (
+        run.scan("acks").select(pl.len()).collect().item(),
+        0,
+        0,
+    )
+
+
+@root
+def test_programs_connections_are_recorded(here: Place) -> None:
+    iperf3 = flow(command="iperf3 -c {server} -p {port} -t 1 -C reno", server_command="iperf3 -s -1 -p {port}")
+    run = here.run(path(iperf3, duration="2 s"))
+    acks = rows(run, "f1")
+    (data,) = acks.group_by("socket").len().sort("len").tail(1)["len"]
+    assert data > 100
+    assert set(acks["socket"]) <= set(samples(run, "f1")["socket"]), "iperf3's data and its control, from the client"
+
+
+def test_without_the_right_samples_serve(ordinary: Place) -> None:
+    run = ordinary.run(path(flow()))
+    assert run.acks is None
+    assert run.manifest["lab"]["acks"]["recorded"] is False
+    assert "CAP_BPF" in run.manifest["lab"]["acks"]["why"]
+    assert "CAP_BPF" in checks(run)["ack-rows"]["measured"]
+    assert len(run.samples) > 50
+
+
+def test_a_scenario_can_do_without(here: Place) -> None:
+    run = here.run(path(flow(), more="record = { acks = false }"))
+    assert run.acks is None
+    assert not (run.directory / "probe.json").exists()
+    assert "record.acks" in run.manifest["lab"]["acks"]["why"]
