@@ -44,7 +44,9 @@ def bundled() -> dict[str, dict[str, Any]]:
 
 def parameters_of(label: str | None) -> Parameters | None:
     """The parameters of one that comes with dumbbell; `None` of others, and if the core is not built."""
-    told = bundled().get(label or "")
+    if label is None:
+        return None  # Asking the core takes a moment.
+    told = bundled().get(label)
     return None if told is None else parameters(told)
 
 
