@@ -24,9 +24,9 @@ enum Bound {
     Small,
 }
 
-/// An object, and what its congestion control is registered as. The one that stands for BBR asks at every ACK.
-const SMALL_BBR: (&str, &str) = ("oracle", "dbt_oracle");
-const BBR3: (&str, &str) = ("oracle_bbr3", "dbt_bbr3");
+/// Objects. The one that stands for BBR asks at every ACK.
+const SMALL_BBR: &str = "oracle";
+const BBR3: &str = "oracle_bbr3";
 
 const NAMES: [&str; 8] = [
     "drop-tail",
@@ -73,11 +73,11 @@ fn run(word: &str) -> Result<()> {
     ];
     println!("{}", Verdict::HEADER);
     let mut failed = Vec::new();
-    for (name, (bound, (object, cc), path)) in NAMES.into_iter().zip(runs).filter(|(name, _)| name.contains(word)) {
+    for (name, (bound, object, path)) in NAMES.into_iter().zip(runs).filter(|(name, _)| name.contains(word)) {
         let running = Running::load(object)?;
         match path {
-            Some(path) => emulated::run(&path, cc)?,
-            None => ipv6::run(cc)?,
+            Some(path) => emulated::run(&path, &running.name)?,
+            None => ipv6::run(&running.name)?,
         }
         let verdict = Verdict::new(running.result()?)?;
         println!("{name:>25} {verdict}");

@@ -65,8 +65,10 @@ pub fn test_object(name: &str) -> Result<Vec<u8>> {
     std::fs::read(&file).with_context(|| format!("reading {file}"))
 }
 
-/// A test's congestion control, registered under the name that it has in its source, and its tracing programs at work.
+/// A test's congestion control, registered, and its tracing programs at work.
 pub struct Running {
+    /// What it is registered as: a name of this process, since registrations hold for the whole machine.
+    pub name: String,
     _links: Vec<Link>,
     object: Object,
 }
@@ -74,7 +76,15 @@ pub struct Running {
 impl Running {
     /// From the object `bpf/tests/NAME.bpf.c`.
     pub fn load(name: &str) -> Result<Running> {
-        let mut object = open(&test_object(name)?)?.load().with_context(|| format!("loading {name}"))?;
+        let mut opened = open(&test_object(name)?)?;
+        let registered = format!("dbt_{:x}", std::process::id());
+        for mut map in opened.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
+            let value = map.initial_value_mut().context("a struct_ops map has a value")?;
+            let at = value.windows(4).position(|part| part == b"dbt_").context("its name begins with dbt_")?;
+            value[at..at + 16].fill(0);
+            value[at..at + registered.len()].copy_from_slice(registered.as_bytes());
+        }
+        let mut object = opened.load().with_context(|| format!("loading {name}"))?;
         let mut links = Vec::new();
         for program in object.progs_mut().filter(|program| program.prog_type() == ProgramType::Tracing) {
             links.push(program.attach().context("attaching a tracing program")?);
@@ -82,7 +92,7 @@ impl Running {
         let is_ours = |map: &MapMut<'_>| map.map_type() == MapType::StructOps && map.autocreate();
         let mut map = object.maps_mut().find(is_ours).context("it has a congestion control")?;
         links.push(map.attach_struct_ops().context("registering the congestion control")?);
-        Ok(Running { _links: links, object })
+        Ok(Running { name: registered, _links: links, object })
     }
 
     /// The words of its `result`, which is all that lies in the section `.bss.result`.

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 
 fn reno() -> Result<()> {
     let path = Path { rate_mbps: 20, rtt_ms: 20, seconds: 4, ..Path::default() };
-    let [cong_avoid, ssthresh, undo_cwnd, _] = run("twins_reno", "dbt_twin_reno", &path)?;
+    let [cong_avoid, ssthresh, undo_cwnd, _] = run("twins_reno", &path)?;
     ensure!(cong_avoid.calls > 1000 && ssthresh.calls >= 2, "too little has happened");
     ensure!(
         [cong_avoid, ssthresh, undo_cwnd].iter().all(|compared| compared.different == 0),
@@ -53,7 +53,7 @@ fn cubic() -> Result<()> {
         return Ok(());
     }
     let path = Path { rate_mbps: 10, rtt_ms: 100, seconds: 6, ..Path::default() };
-    let [cong_avoid, ssthresh, undo_cwnd, slow_start] = run("twins_cubic", "dbt_twin_cubic", &path)?;
+    let [cong_avoid, ssthresh, undo_cwnd, slow_start] = run("twins_cubic", &path)?;
     ensure!(cong_avoid.calls > 1000 && ssthresh.calls >= 1 && slow_start.calls >= 1, "too little has happened");
     ensure!(ssthresh.different == 0 && undo_cwnd.different == 0, "CUBIC's reduction differs from the kernel's");
     // Linux counts the time of the curve in jiffies of 1 to 10 ms, ours is in milliseconds: a packet may come earlier or later.
@@ -64,11 +64,11 @@ fn cubic() -> Result<()> {
 }
 
 /// By callback: cong_avoid, ssthresh, undo_cwnd, and the threshold that HyStart sets.
-fn run(object: &str, cc: &str, path: &Path) -> Result<[Compared; 4]> {
+fn run(object: &str, path: &Path) -> Result<[Compared; 4]> {
     let running = Running::load(object)?;
-    emulated::run(path, cc)?;
+    emulated::run(path, &running.name)?;
     let words = running.result()?;
-    println!("{cc}: {words:?}");
+    println!("{object}: {words:?}");
     let mut parts = words.chunks_exact(4).map(|part| Compared { calls: part[0], different: part[1], worst: part[3] });
     let mut next = || parts.next().context("the result is too short");
     Ok([next()?, next()?, next()?, next()?])
