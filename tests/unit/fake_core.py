@@ -39,6 +39,10 @@ class FakeCore:
             {"label": one, "path": f"{one}.bpf.c", "sha256": "ab" * 32, "parameters": [BETA, UNDO]} for one in LABELS
         ]
 
+    def cc_headers(self, directory: Path) -> Any:
+        (directory / "dumbbell").mkdir(parents=True)
+        return {"directory": str(directory)}
+
     def cc_build(self, source: Path, out: Path, include: list[Path]) -> Any:
         text = "".join(f"{one['file']}:{one['line']}: {one['message']}\n" for one in self.errors)
         if not self.errors:

@@ -40,6 +40,12 @@ def test_build(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["cc", "build", "my_cc.bpf.c", "-o", "no/such/folder.o"]) == 2
 
 
+def test_headers(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["cc", "headers", "include"]) == 0
+    assert capsys.readouterr().out == "include\n"
+    assert Path("include/dumbbell").is_dir()
+
+
 def test_a_program_that_does_not_compile(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
     fake.errors = [
         {"file": "main", "line": line, "column": 2, "severity": "error", "message": f"what {line}?"}

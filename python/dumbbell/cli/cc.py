@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dumbbell.cli.options import Json
 from dumbbell.cli.output import reader_may_leave
-
-if TYPE_CHECKING:
-    from dumbbell.cc.algorithm import Algorithm
 
 app = typer.Typer(
     name="cc",
@@ -95,6 +92,7 @@ def check(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = Fa
 
     from dumbbell.cc import core
     from dumbbell.cc.algorithm import opened, parse
+    from dumbbell.cli.cc_tables import print_held, print_seen
     from dumbbell.errors import RunFailed
 
     with opened(algorithm, parse(overrides or ())) as found:
@@ -102,7 +100,7 @@ def check(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = Fa
         allowed = core.can_load()
         if not json:
             with reader_may_leave():
-                _print_held(found, held)
+                print_held(found, held)
         if not allowed["ok"]:
             raise RunFailed(
                 "the verifier was not asked: this user may not load BPF programs",
@@ -114,62 +112,7 @@ def check(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = Fa
         if json:
             print(dumps({**held, **seen, "compiler": found.compiler, "warnings": found.text}, indent=2))
         else:
-            _print_seen(seen)
-
-
-def _print_held(found: Algorithm, held: dict[str, Any]) -> None:
-    from dumbbell.cc import core
-    from dumbbell.cli.tables import print_table
-    from dumbbell.plan.view import Table
-
-    if found.text:
-        typer.echo(found.text)
-    rows = [["name if loaded to stay", held["name"]], ["licence", held["licence"]]]
-    if found.compiler:
-        rows.insert(0, ["compiled by", found.compiler])
-    if held["variant"]:
-        rows.append(["variant for this kernel", held["variant"]])
-    rows.append(["operations", ", ".join(held["operations"])])
-    print_table(Table(held["label"], ["property", "value"], rows))
-    _print_parameters(core.parameters(held), found.parameters, dict(found.entry["parameters"]))
-
-
-def _print_parameters(told: Any, declared: Any, values: dict[str, Any]) -> None:
-    """`declared` is what the source says: it has the comments."""
-    from dumbbell.cc.parameters import written
-    from dumbbell.cli.tables import print_table
-    from dumbbell.plan.view import Table
-
-    rows = []
-    for parameter in told.known:
-        source = declared.find(parameter.name)
-        default = "" if parameter.default is None else written(parameter.default)
-        given = [written(values[parameter.name]) if parameter.name in values else ""] if values else []
-        doc = parameter.doc or (source.doc if source else "")
-        rows.append([parameter.name, parameter.type, default, *given, doc])
-    columns = ["parameter", "type", "default", *(["set to"] if values else []), "what it is"]
-    if rows:
-        print_table(Table("Parameters", columns, rows))
-
-
-def _print_seen(seen: dict[str, Any]) -> None:
-    from dumbbell.cli.tables import print_table
-    from dumbbell.plan.view import Table
-
-    rows = [
-        [
-            program["operation"],
-            program["name"],
-            f"{program['instructions']:,}",
-            f"{program['processed']:,}",
-            f"{program['processed'] / 1e6:.2%}".replace("%", " %"),
-            f"{program['verify_us'] / 1000:.1f}",
-            f"{program['jited_bytes']:,}",
-        ]
-        for program in seen["programs"]
-    ]
-    columns = ["operation", "program", "instructions", "verified", "of the limit", "in ms", "machine code (B)"]
-    print_table(Table("The verifier takes it", columns, rows))
+            print_seen(seen)
 
 
 @app.command()
@@ -243,6 +186,7 @@ def list_(
 
     from dumbbell.cc import core
     from dumbbell.cc.algorithm import describe, opened
+    from dumbbell.cli.cc_tables import print_parameters
     from dumbbell.cli.tables import print_table
 
     with reader_may_leave():
@@ -259,4 +203,4 @@ def list_(
         if json:
             print(dumps(held, indent=2))
         else:
-            _print_parameters(core.parameters(held), found.parameters, {})
+            print_parameters(core.parameters(held), found.parameters, {})

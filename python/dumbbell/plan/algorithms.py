@@ -10,7 +10,7 @@ from typing import Any
 from dumbbell.cc.bundled import BUNDLED
 from dumbbell.cc.core import sha256_of
 from dumbbell.errors import Problem
-from dumbbell.scenario.algorithms import Labelled, labelled
+from dumbbell.scenario.labels import Labelled, labelled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.writing import ALGORITHMS

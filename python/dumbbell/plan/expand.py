@@ -14,10 +14,10 @@ from dumbbell.plan.algorithms import entries
 from dumbbell.plan.links import Link, shaped, transparent
 from dumbbell.plan.path import settle
 from dumbbell.plan.sysctls import pinned
-from dumbbell.scenario.algorithms import Labelled, labelled
 from dumbbell.scenario.bottleneck import NAMES, History, histories, rtts
 from dumbbell.scenario.check import check, flow_ids, flow_ports, hosts
 from dumbbell.scenario.flows import CommandFlow, Flow, UdpFlow
+from dumbbell.scenario.labels import Labelled, labelled
 from dumbbell.scenario.model import Dumbbell, Path, Scenario
 from dumbbell.scenario.quantities import decimal
 

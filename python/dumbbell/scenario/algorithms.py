@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import (
     BeforeValidator,
@@ -23,14 +22,10 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from dumbbell.cc.bundled import BUNDLED
-from dumbbell.cc.parameters import Value
 from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
 from dumbbell.scenario.quantities import QuantityError
 from dumbbell.scenario.table import Table, shorthand
 from dumbbell.scenario.traces import FOLDER
-
-if TYPE_CHECKING:
-    from dumbbell.scenario.model import Scenario
 
 _NAME: Final = r"^[A-Za-z0-9_.-]{1,15}$"
 _EXAMPLE: Final = 'write cc = "bbr3", or cc = { bpf = "my_cc.bpf.c" }'
@@ -178,73 +173,3 @@ def _dump(value: Algorithm | None, handler: SerializerFunctionWrapHandler) -> An
 Cc = Annotated[
     Algorithm, BeforeValidator(_short, json_schema_input_type=Name | Algorithm), WrapSerializer(_dump, when_used="json")
 ]
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """A congestion control that is not just the kernel's under its own name, as flows and records call it."""
-
-    label: str
-    algorithm: Algorithm
-    file: str = ""
-    """Of a user's program: the name of its copy in the run's directory."""
-
-
-def used(scenario: Scenario) -> Iterator[tuple[int, Algorithm]]:
-    """The congestion control of each flow that names one, with the flow's index."""
-    for i, flow in enumerate(scenario.flows):
-        cc = getattr(flow, "cc", None)
-        if cc is not None:
-            yield i, cc
-
-
-def labelled(scenario: Scenario) -> dict[int, str | Labelled]:
-    """Of each flow that names a congestion control: the kernel's own name, or what it is called here.
-
-    One that is used with several sets of parameters has several labels, which tell the parameters that differ.
-    """
-    algorithms = dict(used(scenario))
-    names = {i: _base(algorithm, algorithms) for i, algorithm in algorithms.items()}
-    sets: dict[tuple[str, str], list[dict[str, Value]]] = {}
-    for i, algorithm in algorithms.items():
-        alike = sets.setdefault(names[i], [])
-        if algorithm.parameters not in alike:
-            alike.append(algorithm.parameters)
-    found: dict[int, str | Labelled] = {}
-    for i, algorithm in algorithms.items():
-        base, file = names[i]
-        label = base + _differing(algorithm.parameters, sets[names[i]])
-        found[i] = label if algorithm.own == label else Labelled(label, algorithm, file)
-    return found
-
-
-_KERNEL: Final = frozenset(
-    [
-        *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "reno"),
-        *("scalable", "vegas", "veno", "westwood", "yeah"),
-    ]
-)
-"""Names that mean the kernel's own in every record."""
-
-
-def _base(algorithm: Algorithm, among: dict[int, Algorithm]) -> tuple[str, str]:
-    """Its label without parameters, and the name of its copy."""
-    if algorithm.bpf is None:
-        return (f"{algorithm.kernel} (kernel)" if algorithm.kernel in BUNDLED else str(algorithm)), ""
-    program = algorithm.bpf.program
-    # Files of the same name and other content, in the order of the flows.
-    same = [other.bpf.program for other in among.values() if other.bpf and other.bpf.program.stem == program.stem]
-    number = list(dict.fromkeys(one.content for one in same)).index(program.content) + 1
-    stem = program.stem if number == 1 else f"{program.stem}-{number}"
-    taken = stem in BUNDLED or stem in _KERNEL or any(other.own == stem for other in among.values())
-    return f"{stem} (file)" if taken else stem, stem + SUFFIXES[program.compiled]
-
-
-def _differing(parameters: dict[str, Value], alike: list[dict[str, Value]]) -> str:
-    shown = {key: value for key, value in parameters.items() if any(_other(key, value, table) for table in alike)}
-    texts = [f"{key}={str(value).lower()}" for key, value in sorted(shown.items())]
-    return f" ({', '.join(texts)})" if texts else ""
-
-
-def _other(key: str, value: Value, table: dict[str, Value]) -> bool:
-    return key not in table or table[key] != value

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from dumbbell.cc.core import parameters_of
 from dumbbell.cc.parameters import misfits
-from dumbbell.scenario.algorithms import Algorithm, Labelled, labelled, used
+from dumbbell.scenario.algorithms import Algorithm
 from dumbbell.scenario.flows import TcpFlow
+from dumbbell.scenario.labels import Labelled, labelled, used
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key
 

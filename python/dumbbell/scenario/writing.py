@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from dumbbell.scenario.algorithms import Labelled, labelled
+from dumbbell.scenario.labels import Labelled, labelled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Source, lookup
 from dumbbell.scenario.traces import FOLDER, File

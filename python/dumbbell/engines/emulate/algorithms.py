@@ -14,7 +14,7 @@ from dumbbell.cc.parameters import written
 from dumbbell.cc.source import SUFFIXES, read
 from dumbbell.errors import Problem, RunFailed
 from dumbbell.plan.algorithms import available, entries, lacking, own
-from dumbbell.scenario.algorithms import Labelled, labelled
+from dumbbell.scenario.labels import Labelled, labelled
 from dumbbell.scenario.model import Scenario
 
 

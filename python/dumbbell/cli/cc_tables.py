@@ -1,0 +1,58 @@
+"""What `dumbbell cc` shows of one algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dumbbell.cc import core
+from dumbbell.cc.algorithm import Algorithm
+from dumbbell.cc.parameters import Parameters, Values, written
+from dumbbell.cli.tables import print_table
+from dumbbell.plan.view import Table
+
+
+def print_held(found: Algorithm, held: Mapping[str, Any]) -> None:
+    """What an object holds."""
+    if found.text:
+        print(found.text)
+    rows = [["name if loaded to stay", held["name"]], ["licence", held["licence"]]]
+    if found.compiler:
+        rows.insert(0, ["compiled by", found.compiler])
+    if held["variant"]:
+        rows.append(["variant for this kernel", held["variant"]])
+    rows.append(["operations", ", ".join(held["operations"])])
+    print_table(Table(held["label"], ["property", "value"], rows))
+    print_parameters(core.parameters(held), found.parameters, dict(found.entry["parameters"]))
+
+
+def print_parameters(told: Parameters, declared: Parameters, values: Values) -> None:
+    """What the object tells of them; `declared` is what its source tells, which has the comments."""
+    rows = []
+    for parameter in told.known:
+        source = declared.find(parameter.name)
+        default = "" if parameter.default is None else written(parameter.default)
+        given = [written(values[parameter.name]) if parameter.name in values else ""] if values else []
+        doc = parameter.doc or (source.doc if source else "")
+        rows.append([parameter.name, parameter.type, default, *given, doc])
+    columns = ["parameter", "type", "default", *(["set to"] if values else []), "what it is"]
+    if rows:
+        print_table(Table("Parameters", columns, rows))
+
+
+def print_seen(seen: Mapping[str, Any]) -> None:
+    """What the verifier has seen."""
+    rows = [
+        [
+            program["operation"],
+            program["name"],
+            f"{program['instructions']:,}",
+            f"{program['processed']:,}",
+            f"{program['processed'] / 1e6:.2%}".replace("%", " %"),
+            f"{program['verify_us'] / 1000:.1f}",
+            f"{program['jited_bytes']:,}",
+        ]
+        for program in seen["programs"]
+    ]
+    columns = ["operation", "program", "instructions", "verified", "of the limit", "in ms", "machine code (B)"]
+    print_table(Table("The verifier takes it", columns, rows))

@@ -1,0 +1,83 @@
+"""What flows, plan and records call each congestion control."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from dumbbell.cc.bundled import BUNDLED
+from dumbbell.cc.parameters import Value, written
+from dumbbell.cc.source import SUFFIXES
+from dumbbell.scenario.algorithms import Algorithm
+from dumbbell.scenario.model import Scenario
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A congestion control that is not just the kernel's under its own name, as flows and records call it."""
+
+    label: str
+    algorithm: Algorithm
+    file: str = ""
+    """Of a user's program: the name of its copy in the run's directory."""
+
+
+def used(scenario: Scenario) -> Iterator[tuple[int, Algorithm]]:
+    """The congestion control of each flow that names one, with the flow's index."""
+    for i, flow in enumerate(scenario.flows):
+        cc = getattr(flow, "cc", None)
+        if cc is not None:
+            yield i, cc
+
+
+def labelled(scenario: Scenario) -> dict[int, str | Labelled]:
+    """Of each flow that names a congestion control: the kernel's own name, or what it is called here.
+
+    One that is used with several sets of parameters has several labels, which tell the parameters that differ.
+    """
+    algorithms = dict(used(scenario))
+    names = {i: _base(algorithm, algorithms) for i, algorithm in algorithms.items()}
+    sets: dict[tuple[str, str], list[dict[str, Value]]] = {}
+    for i, algorithm in algorithms.items():
+        alike = sets.setdefault(names[i], [])
+        if algorithm.parameters not in alike:
+            alike.append(algorithm.parameters)
+    found: dict[int, str | Labelled] = {}
+    for i, algorithm in algorithms.items():
+        base, file = names[i]
+        label = base + _differing(algorithm.parameters, sets[names[i]])
+        found[i] = label if algorithm.own == label else Labelled(label, algorithm, file)
+    return found
+
+
+_KERNEL: Final = frozenset(
+    [
+        *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "reno"),
+        *("scalable", "vegas", "veno", "westwood", "yeah"),
+    ]
+)
+"""Names that mean the kernel's own in every record."""
+
+
+def _base(algorithm: Algorithm, among: dict[int, Algorithm]) -> tuple[str, str]:
+    """Its label without parameters, and the name of its copy."""
+    if algorithm.bpf is None:
+        return (f"{algorithm.kernel} (kernel)" if algorithm.kernel in BUNDLED else str(algorithm)), ""
+    program = algorithm.bpf.program
+    # Files of the same name and other content, in the order of the flows.
+    same = [other.bpf.program for other in among.values() if other.bpf and other.bpf.program.stem == program.stem]
+    number = list(dict.fromkeys(one.content for one in same)).index(program.content) + 1
+    stem = program.stem if number == 1 else f"{program.stem}-{number}"
+    taken = stem in BUNDLED or stem in _KERNEL or any(other.own == stem for other in among.values())
+    return f"{stem} (file)" if taken else stem, stem + SUFFIXES[program.compiled]
+
+
+def _differing(parameters: dict[str, Value], alike: list[dict[str, Value]]) -> str:
+    shown = {key: value for key, value in parameters.items() if any(_other(key, value, table) for table in alike)}
+    texts = [f"{key}={written(value)}" for key, value in sorted(shown.items())]
+    return f" ({', '.join(texts)})" if texts else ""
+
+
+def _other(key: str, value: Value, table: dict[str, Value]) -> bool:
+    return key not in table or table[key] != value
