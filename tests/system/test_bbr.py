@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from harness import Place, place
-from scenarios import flow, path
+from scenarios import flow, link, path
 
 import dumbbell
 
@@ -122,7 +122,7 @@ def test_the_model_is_the_path(runs: dict[str, dumbbell.Run], cc: str) -> None:
     (found,) = runs[cc].summary["flows"]
     assert found["goodput_bps"] > 0.85 * RATE
     assert later["bbr_round"].diff().drop_nulls().max() == 1
-    cruise = later.filter((pl.col("bbr_state") == "probe_bw_cruise") & (pl.col("bbr_cycle") > 1))
+    cruise = later.filter((pl.col("bbr_state") == "probe_bw_cruise") & (pl.col("bbr_cycle") > 0))
     assert cruise["cwnd_packets"].median() == pytest.approx(2 * BDP, rel=0.4)
 
 
@@ -187,3 +187,23 @@ def test_a_shallow_buffer_sees_few_losses() -> None:
     with ThreadPoolExecutor() as pool:
         found = dict(zip(["bbr", *VERSIONS], pool.map(lost, ["bbr", *VERSIONS]), strict=True))
     assert max(found["bbr2"], found["bbr3"]) * 3 < found["bbr"], found
+
+
+@pytest.mark.parametrize("cc", VERSIONS)
+def test_marks_hold_the_queue_at_the_threshold(cc: str) -> None:
+    """100 Mbit/s and 4 ms, marks from 12 packets (1.5 ms) on. BBR answers them if it is told to."""
+
+    def run(keys: Mapping[str, Any]) -> tuple[float, float, int]:
+        bottleneck = 'buffer = "300 packets", queue = { kind = "drop-tail", ce_threshold = "12 packets" }'
+        with place(ordinary=False) as there:
+            run = there.run(path(flow(**keys), rate="100 Mbit/s", rtt="4 ms", duration="5 s", bottleneck=bottleneck))
+            (found,) = run.summary["flows"]
+            return found["goodput_bps"], found["queue_ms"]["p95"], link(run)["marks"]
+
+    with ThreadPoolExecutor() as pool:
+        told = {"cc": {"name": cc, "parameters": {"ecn": True}}, "ecn": True}
+        deaf, answering = pool.map(run, ({"cc": cc}, told))
+    assert deaf[2] == 0
+    assert answering[2] > 100
+    assert answering[1] < 0.8 * deaf[1], (deaf, answering)
+    assert answering[0] > 0.8 * deaf[0], (deaf, answering)
