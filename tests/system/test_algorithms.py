@@ -174,30 +174,36 @@ def test_an_ordinary_user_s_run_uses_what_root_has_loaded(tutorial: Place) -> No
         assert not set(names) & known()
 
 
-def calms() -> set[str]:
-    """Names of the tutorial's program that are registered."""
-    return {name for name in known() if name.startswith("calm_")}
+STEM = f"dbt{os.getpid() % 100_000}"
+"""Name of a program that nobody else on this machine has."""
 
 
-def test_two_runs_side_by_side_have_one_each_and_nothing_stays(tutorial: Place) -> None:
-    before = calms()
-    first, second = (
-        path(flow(cc={"bpf": "calm.bpf.c", "parameters": {"target": target}}), duration="15 s") for target in (5, 6)
-    )
-    with place(ordinary=False) as other:
-        shutil.copy(TUTORIAL / "calm.bpf.c", other.directory)
-        with tutorial.running(first) as one, other.running(second) as two:
-            at_once = calms() - before
-            assert len(at_once) == 2
-            for live in (one, two):
-                live.process.send_signal(signal.SIGINT)
-            assert {live.end() for live in (one, two)} == {130}
-    assert calms() == before
+def ours() -> set[str]:
+    """What is registered of it."""
+    return {name for name in known() if name.startswith(f"{STEM}_")}
 
 
-def test_a_killed_run_leaves_none_registered(tutorial: Place) -> None:
-    before = calms()
-    with tutorial.running(path(flow(cc={"bpf": "calm.bpf.c"}), duration="20 s")) as live:
-        assert len(calms() - before) == 1
+def with_ours(here: Place, **parameters: int) -> str:
+    """A scenario with a flow of the tutorial's program under this name, which lies in `here` now."""
+    shutil.copy(TUTORIAL / "calm.bpf.c", here.directory / f"{STEM}.bpf.c")
+    return path(flow(cc={"bpf": f"{STEM}.bpf.c", "parameters": parameters}), duration="15 s")
+
+
+def test_two_runs_side_by_side_have_one_each_and_nothing_stays(here: Place) -> None:
+    with (
+        place(ordinary=False) as there,
+        here.running(with_ours(here, target=5)) as one,
+        there.running(with_ours(there, target=5)) as two,
+    ):
+        assert len(ours()) == 2
+        for live in (one, two):
+            live.process.send_signal(signal.SIGINT)
+        assert {live.end() for live in (one, two)} == {130}
+    assert ours() == set()
+
+
+def test_a_killed_run_leaves_none_registered(here: Place) -> None:
+    with here.running(with_ours(here)) as live:
+        assert len(ours()) == 1
         live.process.kill()
-        until(lambda: calms() == before, 10, "the algorithm's end")
+        until(lambda: not ours(), 10, "the algorithm's end")
