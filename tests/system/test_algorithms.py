@@ -29,24 +29,21 @@ def known() -> set[str]:
     return set(Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split())
 
 
+_seen: set[str] = set()
+
+
 @pytest.fixture(autouse=True)
 def _nothing_stays() -> Iterator[None]:
-    before = known()
+    """Of what the test's runs had registered. Other runs on this machine come and go meanwhile."""
+    _seen.clear()
     yield
-    ours = {name for name in known() - before if name.startswith(("db2_", "db3_", "bpf_", "calm_", "dbt_"))}
-    # Other runs on this machine come and go meanwhile; they have names of their own.
-    left = {name for name in ours if name in _mine}
-    _mine.clear()
-    assert not left
-
-
-_mine: set[str] = set()
+    assert not _seen & known()
 
 
 def algorithms(run: dumbbell.Run) -> dict[str, Any]:
     """What the manifest says, by label; each name is looked for when the test ends."""
     found = {one["label"]: one for one in run.manifest["algorithms"]}
-    _mine.update(one["registered"] for one in found.values())
+    _seen.update(one["registered"] for one in found.values())
     return found
 
 
