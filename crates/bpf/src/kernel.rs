@@ -92,7 +92,12 @@ pub fn choose<'a>(maps: &[&'a str], interface: Interface) -> Option<(&'a str, Op
         return Some((only, Variant::of(only)));
     }
     let variants: Option<Vec<(Variant, &str)>> = maps.iter().map(|map| Some((Variant::of(map)?, *map))).collect();
-    let fitting = variants?.into_iter().filter(|(variant, _)| interface.supports(*variant));
+    let variants = variants?;
+    let base = |(_, map): &(Variant, &'a str)| map.rsplit_once('_').map(|(base, _)| base);
+    if variants.windows(2).any(|pair| base(&pair[0]) != base(&pair[1])) {
+        return None;
+    }
+    let fitting = variants.into_iter().filter(|(variant, _)| interface.supports(*variant));
     fitting.max().map(|(variant, map)| (map, Some(variant)))
 }
 
@@ -124,6 +129,7 @@ mod tests {
         assert_eq!(choose(&["mine"], V6_18), Some(("mine", None)));
         assert_eq!(choose(&["mine", "yours"], V6_18), None);
         assert_eq!(choose(&["mine", "yours_v64"], V6_18), None);
+        assert_eq!(choose(&["mine_v64", "yours_v610"], V6_18), None);
         assert_eq!(choose(&[], V6_18), None);
     }
 

@@ -19,6 +19,8 @@ use crate::{elf, log, names, types};
 
 /// Longest name of a congestion control, without the terminating zero (TCP_CA_NAME_MAX).
 pub const NAME_MAX: usize = 15;
+/// Of a map: it is registered by a link.
+const BPF_F_LINK: u32 = 1 << 13;
 /// TCP_CONG_NON_RESTRICTED: sockets of any user in any namespace may choose it.
 const NON_RESTRICTED: u32 = 1;
 /// TCP_CONG_NEEDS_ECN: its connections negotiate ECN, and it is told of marks. Where a parameter of that name is set.
@@ -90,10 +92,12 @@ impl Algorithm {
         let maps: Vec<&str> = all.iter().map(String::as_str).collect();
         let (map, variant) = kernel::choose(&maps, interface).ok_or_else(|| ambiguous(&what, &maps))?;
         let map = map.to_owned();
-        for mut other in open.maps_mut() {
-            if other.map_type() == MapType::StructOps && other.name() != OsStr::new(&map) {
-                other.set_autocreate(false)?;
+        for mut ops in open.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
+            if ops.name() != OsStr::new(&map) {
+                ops.set_autocreate(false)?;
             }
+            // Also where the section is called `.struct_ops`: without a link it would stay registered for ever.
+            ops.set_map_flags(ops.map_flags() | BPF_F_LINK)?;
         }
         let licence = licence.unwrap_or_default();
         let mut algorithm = Algorithm { label: label.to_owned(), open, map, variant, licence, flags: NON_RESTRICTED };

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
 use events::Failure;
@@ -29,6 +30,8 @@ const SYSTEM: &str = "/sys/fs/bpf";
 const OURS: &str = "/run/dumbbell/bpf";
 /// Folder of the pins in it.
 const PINS: &str = "dumbbell";
+/// The longest that the kernel takes to forget one.
+const GOING: Duration = Duration::from_secs(5);
 /// What they are.
 const RECORDS: &str = "/run/dumbbell/cc";
 
@@ -122,7 +125,6 @@ pub fn load(algorithm: &plan::Algorithm, dir: &Path) -> Result<Stayed> {
         let _ = fs::remove_file(&record);
         return Err(Failure::new(what, format!("pinning it to {}: {error}", pin.display())).into());
     }
-    registered.link_mut().disconnect();
     Ok(Stayed { stay, already: false, mounted })
 }
 
@@ -147,6 +149,16 @@ pub fn unload(called: &str) -> Result<Vec<String>> {
             remove(&Path::new(fs).join(PINS).join(name), &what)?;
         }
         remove(&Path::new(RECORDS).join(format!("{name}.json")), &what)?;
+    }
+    // The kernel takes the names away a moment later.
+    let deadline = Instant::now() + GOING;
+    while available()?.iter().any(|name| found.contains(name)) {
+        if Instant::now() > deadline {
+            return Err(Failure::new(what, "its name is still there")
+                .hint("another process holds its link: `bpftool link` may tell which")
+                .into());
+        }
+        sleep(Duration::from_millis(5));
     }
     Ok(found)
 }

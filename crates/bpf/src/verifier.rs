@@ -38,7 +38,7 @@ pub(crate) fn refusal(said: &str) -> Option<Refusal> {
     };
     Some(Refusal {
         program,
-        message: lines[message].to_owned(),
+        message: sentence(lines[message]).to_owned(),
         source_line: source_line.map(|text| text.trim().to_owned()),
         file: place.map(|(file, _)| file.to_owned()),
         line: place.and_then(|(_, number)| number.parse().ok()),
@@ -46,18 +46,26 @@ pub(crate) fn refusal(said: &str) -> Option<Refusal> {
     })
 }
 
+/// Without the instruction that some sentences stand behind.
+fn sentence(line: &str) -> &str {
+    line.find("infinite loop detected").map_or(line, |at| &line[at..])
+}
+
 /// What the verifier adds at the end, whatever happened.
 fn is_summary(line: &str) -> bool {
-    ["processed ", "verification time ", "stack depth "].iter().any(|start| line.starts_with(start))
+    ["processed ", "verification time ", "stack depth ", "cur state: ", "old state: "]
+        .iter()
+        .any(|start| line.starts_with(start))
 }
 
 /// What failed as `label` was loaded, from libbpf's `error` and what it `said`.
 pub(crate) fn failure(label: &str, error: &str, said: &str, refusal: Option<&Refusal>) -> Failure {
     let what = format!("loading {label} into the kernel");
     let Some(refusal) = refusal else {
-        let said: Vec<&str> = said.lines().map(|line| line.trim_start_matches("libbpf: ")).collect();
-        let why = if said.is_empty() { error.to_owned() } else { said.join("\n") };
-        return Failure::new(what, why).hint(hint(&said.join("\n")));
+        let lines: Vec<&str> = said.lines().map(|line| line.trim_start_matches("libbpf: ")).collect();
+        let last = &lines[lines.len().saturating_sub(CONTEXT)..];
+        let why = if last.is_empty() { error.to_owned() } else { last.join("\n") };
+        return Failure::new(what, why).hint(hint(said));
     };
     let mut why = format!("the kernel's verifier refuses the program {}: {}", refusal.program, refusal.message);
     if let Some(source) = &refusal.source_line {
@@ -77,7 +85,7 @@ pub(crate) fn failure(label: &str, error: &str, said: &str, refusal: Option<&Ref
 
 /// Known kinds of refusals, by a part of the verifier's sentence.
 fn hint(message: &str) -> &'static str {
-    let kinds: [(&[&str], &str); 13] = [
+    let kinds: [(&[&str], &str); 14] = [
         (
             &["invalid mem access 'scalar'", "invalid mem access 'inv'", "invalid mem access 'untrusted"],
             "a pointer came out of arithmetic, or was read by bpf_probe_read_kernel(): take it from a structure of the kernel's \
@@ -122,6 +130,11 @@ fn hint(message: &str) -> &'static str {
         (
             &["invalid CO-RE relocation", "no matching targets found", "failed to resolve CO-RE"],
             "this kernel has no such field: guard it with bpf_core_field_exists()",
+        ),
+        (
+            &["Error loading .BTF into kernel"],
+            "if `Invalid offset` is among the reasons: clang has put a small table where the kernel doesn't look for it; declare \
+             it `const volatile`",
         ),
         (&["GPL"], "add `char LICENSE[] SEC(\"license\") = \"GPL\";`"),
         (&["stack", "combined stack size"], "512 bytes of stack for all functions: keep state in sk_storage or a map"),

@@ -14,12 +14,15 @@ fn an_algorithm_is_registered_as_long_as_it_is_held() {
         eprintln!("skipped: {:?} missing", bpf::Privilege::now().missing());
         return;
     }
-    let name = "dbt_tiny_1".to_owned();
     let interface = Interface::of_running_kernel().unwrap();
-    let algorithm = Algorithm::open("tiny", &test_object("tiny"), interface).unwrap();
-    let registered = algorithm.load(&name).unwrap().register(&name).unwrap();
-    assert_eq!(registered.name(), name);
-    assert!(available().unwrap().contains(&name));
-    drop(registered);
-    assert!(!available().unwrap().contains(&name));
+    // One in `.struct_ops.link`, one in `.struct_ops`, as old programs have it.
+    for (object, name) in [("tiny", "dbt_tiny_1"), ("tiny_old", "dbt_tiny_2")] {
+        let name = name.to_owned();
+        let algorithm = Algorithm::open(object, &test_object(object), interface).unwrap();
+        let registered = algorithm.load(&name).unwrap().register(&name).unwrap();
+        assert_eq!(registered.name(), name);
+        assert!(available().unwrap().contains(&name));
+        drop(registered);
+        assert!(!available().unwrap().contains(&name));
+    }
 }

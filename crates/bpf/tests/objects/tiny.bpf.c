@@ -32,7 +32,11 @@ unsigned int BPF_PROG(tiny_undo_cwnd, struct sock *sk)
     return 10;
 }
 
-SEC(".struct_ops.link")
+#ifndef TINY_SECTION
+#define TINY_SECTION ".struct_ops.link"
+#endif
+
+SEC(TINY_SECTION)
 struct tcp_congestion_ops tiny = {
     .ssthresh = (void *)tiny_ssthresh,
     .cong_avoid = (void *)tiny_cong_avoid,
