@@ -1,4 +1,4 @@
-"""Run each pair for a minute, say how far apart the windows are, and draw docs/images/frame.png.
+"""Run each pair, say how far apart the windows are, and draw docs/images/frame.png.
 
 `python -m benches.frame`, as root. The algorithms take turns to be alone on the machine.
 """
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import dumbbell
 from benches.frame.curves import PATHS, Curve, of, scenario
 
-SECONDS = 60
+SECONDS = {"reno": 30, "cubic": 60}
 ATTEMPTS = 3
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "frame.png"
 NAMES = {"reno": "Reno", "cubic": "CUBIC"}
@@ -36,11 +36,11 @@ def main() -> None:
                 (name, f"the kernel's {NAMES[name]}", {"color": "#d9dee3", "lw": 4.0}),
                 (f"bpf_{name}", "ours, in BPF", {"color": "#0072b2", "lw": 1.2}),
             ):
-                curve = of(valid(tomllib.loads(scenario(cc, *path, seconds=SECONDS)), Path(scratch)))
+                curve = of(best(tomllib.loads(scenario(cc, *path, seconds=SECONDS[name])), Path(scratch)))
                 print(row(words if cc == name else f"{words}: `{cc}`", curve))
                 panel.plot(curve.seconds, curve.window, label=words, **style)
             panel.set_ylabel("window [packets]")
-            panel.set_xlim(0, 15 if name == "reno" else SECONDS)
+            panel.set_xlim(0, SECONDS[name])
             panel.set_ylim(0)
             panel.legend(frameon=False, ncols=2, loc="lower right")
     panels[-1].set_xlabel("time [s]")
@@ -48,13 +48,18 @@ def main() -> None:
     print(PICTURE)
 
 
-def valid(wanted: dict[str, Any], scratch: Path) -> dumbbell.Run:
-    """A run whose verdict stands."""
+def best(wanted: dict[str, Any], scratch: Path) -> dumbbell.Run:
+    """A run whose verdict is valid; if there is none, one that is suspect: on a busy machine some losses come early."""
+    suspect = None
     for _ in range(ATTEMPTS):
         run = dumbbell.run(wanted, directory=scratch)
-        if run.verdict != "invalid":
+        if run.verdict == "valid":
             return run
-    raise SystemExit(f"{ATTEMPTS} runs were invalid: {[reason['check'] for reason in run.summary['reasons']]}")
+        if run.verdict == "suspect":
+            suspect = run
+    if suspect is None:
+        raise SystemExit(f"{ATTEMPTS} runs were invalid: measure again on an idle machine")
+    return suspect
 
 
 def row(words: str, curve: Curve) -> str:

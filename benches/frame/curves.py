@@ -95,7 +95,7 @@ cc = "{cc}"
 
 
 PATHS = {
-    "reno": ("20 Mbit/s", "20 ms", "1 bdp"),
+    "reno": ("10 Mbit/s", "40 ms", "1 bdp"),
     # The cubic part of CUBIC shows only where it is faster than Reno: the window small, the round trip long.
     "cubic": ("10 Mbit/s", "100 ms", "0.5 bdp"),
 }
