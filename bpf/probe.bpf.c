@@ -108,13 +108,11 @@ static __always_inline void emit(struct sock *sk, __u8 moment, const struct name
 SEC("tp_btf/tcp_probe")
 int BPF_PROG(on_segment, struct sock *sk, const struct sk_buff *skb)
 {
-	struct tcp_sock *tp;
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	struct name name;
 
-	if (!is_ours(sk))
-		return 0;
-	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp)
+	/* Receivers are the most frequent, and the cheapest to tell. */
+	if (!tp || !tp->data_segs_out || !is_ours(sk))
 		return 0;
 	name = algorithm((struct sock *)tp);
 	if (!bpf_map_lookup_elem(&db_emitters, &name))

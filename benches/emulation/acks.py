@@ -1,8 +1,8 @@
 """What recording every ACK costs: the same run with and without, in turn, as ratios.
 
 One bottleneck, 25 ms, 1 BDP of buffer, one flow. CPU is that of the probe's process, all its threads, and of the BPF
-programs by the kernel's own count (`kernel.bpf_stats_enabled`, which adds about 60 ns to each of their runs). Root only;
-the sysctl is put back afterwards.
+programs by the kernel's own count (`kernel.bpf_stats_enabled`; about 60 ns of each run are the counting). Root only; the
+sysctl is put back afterwards.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Outcome:
     verdict: str = ""
 
 
-def measure(rate: str, cc: str, acks: bool, seconds: int) -> Outcome:
+def measure(rate: str, cc: str, acks: bool, seconds: int, path: str) -> Outcome:
     """Run it once."""
     wanted: dict[str, Any] = {
         "name": "acks",
@@ -52,6 +52,7 @@ def measure(rate: str, cc: str, acks: bool, seconds: int) -> Outcome:
         "topology": {"kind": "path", "rtt": "25 ms", "bottleneck": {"rate": rate, "buffer": "1 bdp"}},
         "flows": [{"from": "h1", "to": "h2", "cc": cc}],
         "record": {"acks": acks},
+        "emulate": {"path": path},
     }
     with tempfile.TemporaryDirectory() as directory, counting():
         run = dumbbell.run(wanted, directory=directory)
@@ -111,6 +112,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--rates", nargs="+", default=RATES)
     parser.add_argument("--cc", nargs="+", default=ALGORITHMS)
+    parser.add_argument("--path", default="auto", help="between kernel and emulator: auto, wire or gso")
     options = parser.parse_args()
     for rate in options.rates:
         for cc in options.cc:
@@ -118,9 +120,9 @@ def main() -> None:
             for turn in range(options.repeat):
                 # Each goes first in every other pair, so that a drift of the machine favours neither.
                 order = (True, False) if turn % 2 else (False, True)
-                got = {acks: measure(rate, cc, acks, options.seconds) for acks in order}
+                got = {acks: measure(rate, cc, acks, options.seconds, options.path) for acks in order}
                 pairs.append((got[True], got[False]))
-            title = f"{rate}, 25 ms, {cc}, {options.seconds} s, medians of {options.repeat} pairs"
+            title = f"{rate}, 25 ms, {cc}, path {options.path}, {options.seconds} s, medians of {options.repeat} pairs"
             show(title, ["", "measured", "target"], rows(pairs))
 
 

@@ -28,6 +28,11 @@ def test_every_field_of_the_accounts_is_documented(name: str) -> None:
     assert {field for field in fields if f"`{field}`" not in section} == set()
 
 
+def test_every_field_of_the_probes_account_is_documented() -> None:
+    section = PAGE.split("\n## probe.json\n")[1].split("\n## ")[0]
+    assert {field for field in known_run.PROBE if f"`{field}`" not in section} == set()
+
+
 def test_every_field_of_the_summary_is_documented(tmp_path: Path) -> None:
     section = PAGE.split("\n## summary.json\n")[1].split("\n## ")[0]
     directory = known_run.make(tmp_path / "run")
