@@ -1,8 +1,8 @@
 """What recording every ACK costs: the same run with and without, in turn, as ratios.
 
 One bottleneck, 25 ms, 1 BDP of buffer, one flow. CPU is that of the probe's process, all its threads, and of the BPF
-programs by the kernel's own count (`kernel.bpf_stats_enabled`; about 60 ns of each run are the counting). Root only; the
-sysctl is put back afterwards.
+programs by the kernel's own count (`kernel.bpf_stats_enabled`; about 60 ns of each run are the counting). Root only;
+the sysctl is put back afterwards.
 """
 
 from __future__ import annotations
