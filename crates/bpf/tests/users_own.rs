@@ -178,12 +178,22 @@ fn the_verifier_tells_what_it_has_processed() {
     assert!(available().unwrap().iter().all(|name| before.contains(name) || !name.starts_with("mine")));
 }
 
+/// Nothing of this label stays, even if the test fails.
+struct Gone<'a>(&'a str);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        let _ = bpf::unload(self.0);
+    }
+}
+
 #[test]
 fn what_is_loaded_to_stay_stays_until_it_is_unloaded() {
     if !may_load("what_is_loaded_to_stay_stays_until_it_is_unloaded") || !nix::unistd::geteuid().is_root() {
         return;
     }
     let label = format!("dbt_{:04x}", std::process::id() & 0xffff);
+    let _gone = Gone(&label);
     let plain = mine(&label, GOOD);
     let other = mine(&label, GOOD).set("below", Parameter::Integer(9));
     let load = |mine: &Mine| bpf::load(&mine.algorithm, mine.dir.path()).unwrap();
