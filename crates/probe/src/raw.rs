@@ -106,7 +106,7 @@ impl RawAck {
 
     fn bbr(&self) -> Option<BbrAck> {
         let known = |value: u32| (value != NONE).then_some(value);
-        let bps = |bw: u32| (u128::from(bw) * u128::from(self.mss) * 8_000_000 >> BW_SHIFT) as u64;
+        let bps = |bw: u32| ((u128::from(bw) * u128::from(self.mss) * 8_000_000) >> BW_SHIFT) as u64;
         let gain = |gain: u16| f32::from(gain) / 256.0;
         Some(BbrAck {
             state: self.bbr_state()?,

@@ -116,8 +116,7 @@ fn rows(dir: &Path) -> Vec<Row> {
         let column = |name: &str| batch.column_by_name(name).unwrap();
         let word = |name: &str, at: usize| {
             let words = column(name).as_dictionary::<UInt16Type>();
-            let word = words.key(at).map(|key| words.values().as_string::<i32>().value(key).to_owned());
-            word
+            words.key(at).map(|key| words.values().as_string::<i32>().value(key).to_owned())
         };
         for at in 0..batch.num_rows() {
             assert_eq!(word("flow", at).as_deref(), Some("f1"));

@@ -21,12 +21,12 @@ fn row(i: u32) -> Ack {
         ssthresh_packets: None,
         snd_mss_bytes: 1448,
         srtt_us: (i > 0).then_some(u32::MAX - i),
-        rtt_us: (i % 3 > 0).then_some(i),
+        rtt_us: (!i.is_multiple_of(3)).then_some(i),
         min_rtt_us: Some(7),
         bytes_in_flight: u64::from(i) << 20,
         pacing_rate_bps: None,
         delivery_rate_bps: (i > 0).then_some(u64::MAX - u64::from(i % 5)),
-        delivery_rate_app_limited: (i > 0).then_some(i % 2 == 0),
+        delivery_rate_app_limited: (i > 0).then_some(i.is_multiple_of(2)),
         delivered_packets: u32::MAX - 1000 + i % 1000,
         delivered_ce_packets: 0,
         lost_packets: 0,
@@ -35,7 +35,7 @@ fn row(i: u32) -> Ack {
         ca_state: CaState::Recovery,
         snd_una_bytes: 1448 * u64::from(i),
         snd_nxt_bytes: 1448 * u64::from(i) + (1 << 40),
-        bbr: (i % 2 > 0).then_some(BbrAck {
+        bbr: (!i.is_multiple_of(2)).then_some(BbrAck {
             state: BbrState::ProbeBwUp,
             ack_phase: Some(BbrAckPhase::ProbeFeedback),
             bw_bps: Some(1_000_000),
