@@ -1,0 +1,402 @@
+use std::collections::VecDeque;
+
+use anyhow::{Context, Result, ensure};
+use link::{Ecn, Fate, Link, Packet, Passage, mix};
+use plan::Plan;
+use units::Time;
+
+use crate::events::Events;
+use crate::network::Network;
+use crate::observer::{AckRow, FlowRow, LinkRow, Observer, PacketRow};
+use crate::segment::{Segment, UDP_HEADERS};
+use crate::store::{Slot, Store};
+use crate::tcp::Settings;
+use crate::traffic::{FlowReport, Traffic};
+
+/// How hosts send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Trains of segments, as the kernel sends them; if not, each segment on its own.
+    pub tso: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { tso: true }
+    }
+}
+
+/// A run in virtual time.
+#[derive(Debug)]
+pub struct Simulation<O> {
+    now: Time,
+    end: Time,
+    network: Network,
+    traffic: Vec<Traffic>,
+    /// Of each flow: is it UDP, and the addresses' part of its packets.
+    addresses: Vec<Addresses>,
+    store: Store,
+    /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples.
+    events: Events,
+    changes: VecDeque<(Time, u32, plan::Link)>,
+    sample_interval: units::Duration,
+    /// Packets that go into a link, or arrive where there is none, now.
+    entering: VecDeque<(u32, Packet)>,
+    out: Vec<Segment>,
+    packets: u64,
+    observer: O,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Addresses {
+    from: u16,
+    to: u16,
+    is_udp: bool,
+}
+
+/// No link is left on the path.
+const ARRIVED: u32 = u32::MAX;
+
+impl<O: Observer> Simulation<O> {
+    /// The plan at time 0.
+    pub fn new(plan: &Plan, options: Options, observer: O) -> Result<Simulation<O>> {
+        let node = |name: &str| plan.nodes.iter().position(|node| node.name() == name).map(|index| index as u16);
+        ensure!(plan.flows.len() < usize::from(u16::MAX), "at most 65534 flows");
+        ensure!(plan.nodes.len() < usize::from(u16::MAX), "at most 65534 nodes");
+        let network = Network::new(plan)?;
+        let mut settings = vec![Settings::default(); plan.nodes.len()];
+        for (name, _, sysctls) in plan.hosts() {
+            let host = Settings { tso: options.tso, ..Settings::default() };
+            let host = host.with_sysctls(sysctls).with_context(|| format!("host {name}"))?;
+            settings[usize::from(node(name).context("a host is a node")?)] = host;
+        }
+        let (mut traffic, mut addresses) = (Vec::new(), Vec::new());
+        for flow in &plan.flows {
+            let (from, to) = (node(&flow.from).context("unknown host")?, node(&flow.to).context("unknown host")?);
+            let ends = (settings[usize::from(from)], settings[usize::from(to)]);
+            let is_udp = matches!(flow.workload, plan::Workload::Udp { .. });
+            addresses.push(Addresses { from, to, is_udp });
+            let made = Traffic::new(flow, ends.0, ends.1, plan.seed).with_context(|| format!("flow {}", flow.id))?;
+            traffic.push(made);
+        }
+        let index = |name: &str| plan.links.iter().position(|link| link.name == name).context("an event of no link");
+        let changes =
+            plan.events.iter().map(|event| Ok((event.at_ns, index(&event.link.name)? as u32, event.link.clone())));
+        let changes = changes.collect::<Result<VecDeque<_>>>()?;
+        let mut simulation = Simulation {
+            now: Time::ZERO,
+            end: Time::ZERO + plan.duration_ns,
+            events: Events::new(network.links.len() + 2 * traffic.len() + 2),
+            network,
+            traffic,
+            addresses,
+            store: Store::default(),
+            changes,
+            sample_interval: plan.record.sample_interval_ns,
+            entering: VecDeque::new(),
+            out: Vec::new(),
+            packets: 0,
+            observer,
+        };
+        simulation.begin();
+        Ok(simulation)
+    }
+
+    /// Run to the plan's end.
+    pub fn run(&mut self) {
+        self.run_until(self.end);
+    }
+
+    /// Let everything happen that is due by `until`, but not what is due after the plan's end.
+    pub fn run_until(&mut self, until: Time) {
+        let until = until.min(self.end);
+        while let Some((at, source)) = self.events.pop(until) {
+            debug_assert!(at >= self.now, "time goes back");
+            self.now = at;
+            self.happen(source as usize);
+            self.enter();
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Where it stands.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The links, in the plan's order.
+    pub fn links(&self) -> &[Link] {
+        &self.network.links
+    }
+
+    /// What became of each flow so far, in the plan's order.
+    pub fn reports(&self) -> impl Iterator<Item = FlowReport> {
+        self.traffic.iter().map(Traffic::report)
+    }
+
+    /// Packets that were sent so far.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Packets that are under way.
+    pub fn packets_inside(&self) -> usize {
+        self.store.len()
+    }
+
+    /// The passages of those that are still inside the links.
+    pub fn inside(&self) -> impl Iterator<Item = (u32, Passage)> {
+        let links = self.network.links.iter().enumerate();
+        links.flat_map(|(index, link)| link.inside().map(move |passage| (index as u32, passage)))
+    }
+
+    /// Who was told.
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    /// Who was told, when all is over.
+    pub fn into_observer(self) -> O {
+        self.observer
+    }
+
+    fn begin(&mut self) {
+        for flow in 0..self.traffic.len() {
+            self.schedule_sender(flow);
+        }
+        self.schedule_change();
+        if O::SAMPLES {
+            self.events.set(self.sampling(), self.now);
+        }
+    }
+
+    fn sender_of(&self, flow: usize) -> u32 {
+        (self.network.links.len() + flow) as u32
+    }
+
+    fn receiver_of(&self, flow: usize) -> u32 {
+        (self.network.links.len() + self.traffic.len() + flow) as u32
+    }
+
+    fn changing(&self) -> u32 {
+        (self.network.links.len() + 2 * self.traffic.len()) as u32
+    }
+
+    fn sampling(&self) -> u32 {
+        self.changing() + 1
+    }
+
+    fn happen(&mut self, source: usize) {
+        let (links, flows) = (self.network.links.len(), self.traffic.len());
+        if source < links {
+            self.settle(source as u32);
+        } else if source < links + flows {
+            self.on_sender_timer(source - links);
+        } else if source < links + 2 * flows {
+            self.on_receiver_timer(source - links - flows);
+        } else if source as u32 == self.changing() {
+            self.change_link();
+        } else {
+            self.sample();
+        }
+    }
+
+    fn on_sender_timer(&mut self, flow: usize) {
+        // Timers are only ever moved back lazily: this may be too early.
+        if self.traffic[flow].next_of_sender() <= self.now {
+            let was_active = self.traffic[flow].is_active();
+            self.traffic[flow].on_sender_timer(self.now, &mut self.out);
+            self.send(flow);
+            self.note_end(flow, was_active);
+        }
+        self.schedule_sender(flow);
+    }
+
+    fn on_receiver_timer(&mut self, flow: usize) {
+        if self.traffic[flow].next_of_receiver() <= self.now {
+            self.traffic[flow].on_receiver_timer(self.now, &mut self.out);
+            self.send(flow);
+        }
+        self.schedule_receiver(flow);
+    }
+
+    /// A timer that moves to a later time is left where it is: it is set right when it fires.
+    fn schedule_sender(&mut self, flow: usize) {
+        let (source, at) = (self.sender_of(flow), self.traffic[flow].next_of_sender());
+        if at < self.events.at(source) {
+            self.events.set(source, at);
+        }
+    }
+
+    fn schedule_receiver(&mut self, flow: usize) {
+        let (source, at) = (self.receiver_of(flow), self.traffic[flow].next_of_receiver());
+        if at < self.events.at(source) {
+            self.events.set(source, at);
+        }
+    }
+
+    /// What the flow's ends have let out goes its way.
+    fn send(&mut self, flow: usize) {
+        let Addresses { from, to, is_udp } = self.addresses[flow];
+        for at in 0..self.out.len() {
+            let segment = self.out[at];
+            let is_reply = segment.is_reply;
+            let size = if is_udp { UDP_HEADERS + segment.len } else { segment.frame_bytes() };
+            let packet = Packet {
+                id: self.packets,
+                size,
+                handle: self.store.put(Slot { segment, hop: 0, is_corrupt: false }),
+                flow_hash: (mix(flow as u64 * 2 + u64::from(is_reply)) >> 32) as u32,
+                flow: flow as u16,
+                to: if is_reply { from } else { to },
+                ecn: segment.ecn,
+            };
+            self.packets += 1;
+            let first = self.network.path(flow as u16, is_reply).first();
+            self.entering.push_back((first.copied().unwrap_or(ARRIVED), packet));
+        }
+        self.out.clear();
+    }
+
+    /// Packets enter their next links, and what comes of that, until all is quiet.
+    fn enter(&mut self) {
+        while let Some((link, packet)) = self.entering.pop_front() {
+            if link == ARRIVED {
+                self.arrive(packet);
+                continue;
+            }
+            let twice = self.network.links[link as usize].push(packet, self.now);
+            if twice {
+                let handle = self.store.put(*self.store.get(packet.handle));
+                self.network.links[link as usize].push_copy(Packet { handle, ..packet }, self.now);
+            }
+            // A train enters as a whole.
+            if self.entering.front().is_none_or(|&(next, _)| next != link) {
+                self.settle(link);
+            }
+        }
+    }
+
+    /// Hand on what a link is done with.
+    fn settle(&mut self, link: u32) {
+        while let Some(passage) = self.network.links[link as usize].poll(self.now) {
+            self.pass(link, passage);
+        }
+        let next = self.network.links[link as usize].next_event();
+        self.events.set(link, next);
+    }
+
+    fn pass(&mut self, link: u32, passage: Passage) {
+        let packet = passage.packet;
+        let slot = self.store.get_mut(packet.handle);
+        slot.hop += 1;
+        slot.is_corrupt |= passage.corruption.is_some();
+        let path = self.network.path(packet.flow, slot.segment.is_reply);
+        let next = path.get(slot.hop as usize).copied();
+        if O::PACKETS {
+            let segment = &slot.segment;
+            let is_tcp = !self.addresses[usize::from(packet.flow)].is_udp;
+            self.observer.packet(&PacketRow {
+                link: link as u16,
+                payload_bytes: segment.len,
+                tcp_seq: is_tcp.then_some(segment.seq as u32),
+                passage: &passage,
+                is_last: next.is_none(),
+            });
+        }
+        match (passage.fate, next) {
+            (Fate::Delivered, None) => self.arrive(packet),
+            (Fate::Delivered, Some(next)) => self.entering.push_back((next, packet)),
+            _ => {
+                self.store.take(packet.handle);
+            }
+        }
+    }
+
+    /// A packet reaches its host.
+    fn arrive(&mut self, packet: Packet) {
+        let Slot { segment, is_corrupt, .. } = self.store.take(packet.handle);
+        // The checksum is wrong.
+        if is_corrupt {
+            return;
+        }
+        let flow = usize::from(packet.flow);
+        if segment.is_reply {
+            self.at_sender(flow, &segment);
+        } else {
+            self.at_receiver(flow, &segment, packet.ecn);
+        }
+    }
+
+    fn at_sender(&mut self, flow: usize, segment: &Segment) {
+        let was_active = self.traffic[flow].is_active();
+        let report = self.traffic[flow].at_sender(segment, self.now, &mut self.out);
+        if O::ACKS
+            && let (Some(report), Some(sender)) = (&report, self.traffic[flow].sender())
+        {
+            self.observer.ack(&AckRow { time: self.now, flow: flow as u16, segment, report, sender });
+        }
+        self.send(flow);
+        self.schedule_sender(flow);
+        self.note_end(flow, was_active);
+    }
+
+    fn at_receiver(&mut self, flow: usize, segment: &Segment, ecn: Ecn) {
+        self.traffic[flow].at_receiver(segment, ecn, self.now, &mut self.out);
+        self.send(flow);
+        self.schedule_receiver(flow);
+    }
+
+    fn schedule_change(&mut self) {
+        let at = self.changes.front().map_or(Time::NEVER, |change| change.0);
+        self.events.set(self.changing(), at);
+    }
+
+    fn change_link(&mut self) {
+        if let Some((_, link, spec)) = self.changes.pop_front() {
+            self.network.links[link as usize].configure(&spec, self.now);
+            self.settle(link);
+        }
+        self.schedule_change();
+    }
+
+    fn sample(&mut self) {
+        for flow in 0..self.traffic.len() {
+            if self.traffic[flow].is_active() {
+                self.sample_flow(flow);
+            }
+        }
+        for (index, link) in self.network.links.iter_mut().enumerate() {
+            if self.network.is_opaque[index] {
+                self.observer.link(&LinkRow {
+                    time: self.now,
+                    link: index as u16,
+                    counters: link.counters(),
+                    backlog: link.backlog(),
+                    queue_bytes_max: link.take_queue_bytes_max(),
+                    capacity_bytes: link.capacity_bytes(self.now),
+                });
+            }
+        }
+        self.events.set(self.sampling(), self.now + self.sample_interval);
+    }
+
+    fn sample_flow(&mut self, flow: usize) {
+        let traffic = &self.traffic[flow];
+        self.observer.flow(&FlowRow {
+            time: self.now,
+            flow: flow as u16,
+            bytes_sent: traffic.sent_bytes(),
+            received_bytes: traffic.received_bytes(),
+            gaps: traffic.gaps(),
+            sender: traffic.sender(),
+        });
+    }
+
+    /// A flow that ended just now gets its last sample.
+    fn note_end(&mut self, flow: usize, was_active: bool) {
+        if O::SAMPLES && was_active && !self.traffic[flow].is_active() {
+            self.sample_flow(flow);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+use crate::segment::Segment;
+
+/// The segments that are under way, by the handle that the links carry.
+///
+/// Room is used again: once as many are under way as ever will be, nothing is allocated.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Store {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub segment: Segment,
+    /// Links of its path that it has passed.
+    pub hop: u32,
+    /// A bit of it was flipped.
+    pub is_corrupt: bool,
+}
+
+impl Store {
+    pub(crate) fn put(&mut self, slot: Slot) -> u32 {
+        match self.free.pop() {
+            Some(handle) => {
+                self.slots[handle as usize] = slot;
+                handle
+            }
+            None => {
+                self.slots.push(slot);
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, handle: u32) -> &Slot {
+        &self.slots[handle as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, handle: u32) -> &mut Slot {
+        &mut self.slots[handle as usize]
+    }
+
+    pub(crate) fn take(&mut self, handle: u32) -> Slot {
+        self.free.push(handle);
+        self.slots[handle as usize]
+    }
+
+    /// How many are under way.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}

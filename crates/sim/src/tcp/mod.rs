@@ -1,0 +1,9 @@
+//! TCP as Linux runs it: a sender and a receiver of one stream, each a pure state machine.
+
+mod receiver;
+mod sender;
+mod settings;
+
+pub use receiver::Receiver;
+pub use sender::{AckReport, Counters, Sender};
+pub use settings::Settings;

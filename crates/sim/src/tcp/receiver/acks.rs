@@ -1,0 +1,235 @@
+//! When to acknowledge (RFC 5681 section 4.2, RFC 2883, and what Linux makes of it).
+
+use units::{Duration, Time};
+
+use super::Receiver;
+use crate::segment::Segment;
+
+/// Segments that are acknowledged one by one, at the start and after a surprise: `TCP_MAX_QUICKACKS`.
+pub(super) const MAX_QUICKACKS: u32 = 16;
+/// The least delay of an ACK: `TCP_ATO_MIN`.
+const ATO_MIN: Duration = Duration::from_millis(40);
+/// The most: `TCP_DELACK_MAX`.
+const DELAY_MAX: Duration = Duration::from_millis(200);
+/// Duplicate ACKs that go at once, so that the sender's recovery is not late: `TCP_FASTRETRANS_THRESH`.
+const DUPLICATES_AT_ONCE: u32 = 3;
+
+/// What is known of the ACK that is due.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acks {
+    /// There is something to acknowledge.
+    pub is_pending: bool,
+    /// At once.
+    pub is_immediate: bool,
+    /// This many are not delayed.
+    quick: u32,
+    /// How long the next one may wait; 0: no data yet.
+    timeout: Duration,
+    /// When data came last.
+    last_data: Time,
+    /// The timer runs until then.
+    delayed_until: Time,
+    /// A duplicate to tell (D-SACK).
+    duplicate: Option<(u64, u64)>,
+    /// SACKs that one timer stands for, and when it fires.
+    compressed: u32,
+    compressed_until: Time,
+    /// Duplicate ACKs sent for this `rcv_nxt`.
+    repeated: u32,
+    repeated_at: u64,
+    /// The sender's RTT as its echoes of our timestamps tell, us << 3, and the last echo.
+    rtt: u32,
+    last_ecr: u32,
+}
+
+impl Default for Acks {
+    fn default() -> Acks {
+        Acks {
+            is_pending: false,
+            is_immediate: false,
+            quick: 0,
+            timeout: Duration::ZERO,
+            last_data: Time::ZERO,
+            delayed_until: Time::NEVER,
+            duplicate: None,
+            compressed: 0,
+            compressed_until: Time::NEVER,
+            repeated: 0,
+            repeated_at: 0,
+            rtt: 0,
+            last_ecr: 0,
+        }
+    }
+}
+
+impl Acks {
+    pub(super) fn next_timer(&self) -> Time {
+        self.delayed_until.min(self.compressed_until)
+    }
+
+    /// `range` came twice.
+    pub(super) fn duplicate(&mut self, range: (u64, u64)) {
+        self.duplicate = Some(range);
+        self.is_pending = true;
+    }
+
+    /// The next `segments` are acknowledged one by one.
+    pub(super) fn be_quick(&mut self, segments: u32) {
+        self.quick = self.quick.max(segments);
+        self.timeout = ATO_MIN;
+    }
+}
+
+impl Receiver {
+    /// Quick ACKs, at most `most`: enough for half the window.
+    pub(super) fn quickacks(&self, most: u32) -> u32 {
+        ((self.window_offered() / (2 * u64::from(self.settings.mss))) as u32).max(2).min(most)
+    }
+
+    fn window_offered(&self) -> u64 {
+        let mut window = self.window;
+        u64::from(window.advertise(self.rcv_nxt, self.ahead.bytes()))
+    }
+
+    /// Data came: how long may its ACK wait?
+    pub(super) fn on_data_time(&mut self, _len: u32) {
+        let gap = self.now - self.acks.last_data;
+        if self.acks.timeout == Duration::ZERO {
+            // The first: a sender in slow start needs its ACKs.
+            self.acks.be_quick(self.quickacks(MAX_QUICKACKS));
+        } else if gap <= Duration(ATO_MIN.0 / 2) {
+            self.acks.timeout = Duration(self.acks.timeout.0 / 2 + ATO_MIN.0 / 2);
+        } else if gap < self.acks.timeout {
+            self.acks.timeout = Duration((self.acks.timeout.0 / 2 + gap.0).min(self.rto().0));
+        } else if gap > self.rto() {
+            // The sender paused for so long that it begins anew.
+            let quick = self.quickacks(MAX_QUICKACKS);
+            self.acks.quick = self.acks.quick.max(quick);
+        }
+        self.acks.last_data = self.now;
+    }
+
+    fn rto(&self) -> Duration {
+        let us = if self.rtt_us == 0 { 1_000_000 } else { self.rtt_us + self.rtt_us.max(super::RTO_MIN_US) };
+        Duration::from_micros(i64::from(us))
+    }
+
+    /// Acknowledge now, or later.
+    pub(super) fn decide(&mut self, out: &mut Vec<Segment>) {
+        let is_second = self.rcv_nxt - self.rcv_wup > u64::from(self.settings.mss);
+        if is_second || self.acks.quick > 0 || self.acks.is_immediate {
+            return self.send_ack(out);
+        }
+        if self.ahead.is_empty() {
+            return self.delay(out);
+        }
+        self.compress(out);
+    }
+
+    fn delay(&mut self, out: &mut Vec<Segment>) {
+        let mut wait = self.acks.timeout;
+        if wait > ATO_MIN {
+            let rtt = Duration::from_micros(i64::from(self.rtt_us));
+            wait = wait.min(if self.rtt_us > 0 { rtt.max(ATO_MIN) } else { Duration::from_millis(500) });
+        }
+        wait = wait.min(DELAY_MAX);
+        if self.acks.delayed_until != Time::NEVER {
+            // About to fire anyway.
+            if self.acks.delayed_until <= self.now + Duration(wait.0 / 4) {
+                return self.send_ack(out);
+            }
+            return self.acks.delayed_until = self.acks.delayed_until.min(self.now + wait);
+        }
+        self.acks.delayed_until = self.now + wait;
+    }
+
+    /// Of the SACKs for data behind a hole only the first go at once; then one stands for those of a millisecond, or of a
+    /// twentieth of the RTT (`net.ipv4.tcp_comp_sack_delay_ns`).
+    fn compress(&mut self, out: &mut Vec<Segment>) {
+        if self.acks.compressed >= self.settings.comp_sack_nr {
+            return self.send_ack(out);
+        }
+        if self.acks.repeated_at != self.rcv_nxt {
+            (self.acks.repeated_at, self.acks.repeated) = (self.rcv_nxt, 0);
+        }
+        if self.acks.repeated < DUPLICATES_AT_ONCE {
+            self.acks.repeated += 1;
+            return self.send_ack(out);
+        }
+        self.acks.compressed += 1;
+        if self.acks.compressed_until != Time::NEVER {
+            return;
+        }
+        let rtt = match (self.acks.rtt, self.rtt_us) {
+            (of_data, 0) => of_data >> 3,
+            (of_data, of_handshake) => (of_data >> 3).min(of_handshake),
+        };
+        let wait = (i64::from(rtt) * 1000 / 20).min(self.settings.comp_sack_delay_ns);
+        self.acks.compressed_until = self.now + Duration(wait);
+    }
+
+    /// What is due of the timers that delay and compress.
+    pub(super) fn acks_on_timer(&mut self, out: &mut Vec<Segment>) {
+        if self.acks.compressed_until <= self.now {
+            self.acks.compressed_until = Time::NEVER;
+            if self.acks.compressed > 0 {
+                self.acks.compressed = 1;
+                self.send_ack(out);
+            }
+        }
+        if self.acks.delayed_until <= self.now {
+            self.acks.delayed_until = Time::NEVER;
+            if self.acks.is_pending {
+                // Nothing came to acknowledge it with: wait longer next time.
+                self.acks.timeout = Duration((2 * self.acks.timeout.0).min(self.rto().0));
+                self.send_ack(out);
+            }
+        }
+    }
+
+    /// The RTT of the sender's data: from our ACK to the first data that echoes its timestamp.
+    pub(super) fn measure_rtt(&mut self, segment: &Segment) {
+        if segment.ts_ecr == 0 || segment.ts_ecr == self.acks.last_ecr || segment.len < self.settings.mss {
+            return;
+        }
+        self.acks.last_ecr = segment.ts_ecr;
+        let now = super::timestamp_ms(self.now.as_nanos() as u64 / 1000);
+        let rtt = now.saturating_sub(segment.ts_ecr).clamp(1, 100_000) * 1000;
+        self.acks.rtt = match self.acks.rtt {
+            0 => rtt << 3,
+            known => known - (known >> 3) + rtt,
+        };
+    }
+
+    pub(super) fn send_ack(&mut self, out: &mut Vec<Segment>) {
+        self.send_ack_of(self.rcv_nxt, out);
+    }
+
+    /// An ACK that acknowledges all before `ack`.
+    pub(super) fn send_ack_of(&mut self, ack: u64, out: &mut Vec<Segment>) {
+        let mut segment = Segment { ack, ..self.header() };
+        if let Some(range) = self.acks.duplicate.take() {
+            segment.push_sack(range);
+        }
+        if !self.ahead.is_empty() {
+            self.ahead.blocks().for_each(|block| segment.push_sack(block));
+        }
+        out.push(segment);
+        self.acknowledged();
+    }
+
+    /// What there was to acknowledge is acknowledged.
+    pub(super) fn acknowledged(&mut self) {
+        self.rcv_wup = self.rcv_nxt;
+        let acks = &mut self.acks;
+        (acks.is_pending, acks.is_immediate) = (false, false);
+        (acks.compressed, acks.compressed_until) = (0, Time::NEVER);
+        acks.delayed_until = Time::NEVER;
+        if acks.quick > 0 {
+            acks.quick -= 1;
+            if acks.quick == 0 {
+                acks.timeout = ATO_MIN;
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The receiving end of a connection, as Linux runs it: reassembly, and when to acknowledge.
+//!
+//! Its application reads at once what comes in order, and closes when the stream has ended.
+
+mod acks;
+mod ecn;
+mod reassembly;
+mod window;
+
+use cc::{CongestionControl, Socket};
+use link::Ecn;
+use units::{Duration, Time};
+
+use crate::segment::{Flags, Segment};
+use crate::tcp::Settings;
+use crate::tcp::sender::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US, timestamp_ms};
+use acks::Acks;
+use reassembly::Reassembly;
+use window::Window;
+
+/// The receiving end of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    settings: Settings,
+    phase: Phase,
+    now: Time,
+    /// The next byte expected, and the one that the last ACK sent told.
+    rcv_nxt: u64,
+    rcv_wup: u64,
+    /// What came out of order.
+    ahead: Reassembly,
+    acks: Acks,
+    window: Window,
+    /// The timestamp to echo, ms (RFC 7323 section 4.3).
+    ts_recent: u32,
+    /// Of the handshake, us; 0: none.
+    rtt_us: u32,
+    /// When the SYN-ACK or the FIN was sent, and how often.
+    control_sent: Time,
+    control_attempts: u32,
+    control_timer: Time,
+    ecn: ecn::Ecn,
+    /// A congestion control that wants to see marks as they come (DCTCP).
+    observer: Option<Box<Observer>>,
+    /// The FIN arrived: all has been received.
+    is_complete: bool,
+}
+
+#[derive(Debug)]
+struct Observer {
+    sk: Socket,
+    cc: Box<dyn CongestionControl>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Listening,
+    SynReceived,
+    Established,
+    /// Our FIN is under way.
+    LastAck,
+    Closed,
+}
+
+impl Receiver {
+    /// One that listens. `cc`: the same algorithm as the sender's, if it wants to see marks.
+    pub fn new(settings: Settings, cc: Option<Box<dyn CongestionControl>>) -> Receiver {
+        Receiver {
+            phase: Phase::Listening,
+            now: Time::ZERO,
+            rcv_nxt: 0,
+            rcv_wup: 0,
+            ahead: Reassembly::default(),
+            acks: Acks::default(),
+            window: Window::new(&settings),
+            ts_recent: 0,
+            rtt_us: 0,
+            control_sent: Time::ZERO,
+            control_attempts: 0,
+            control_timer: Time::NEVER,
+            ecn: ecn::Ecn::default(),
+            observer: cc.map(|cc| Box::new(Observer { sk: Socket::new(settings.mss, 0), cc })),
+            is_complete: false,
+            settings,
+        }
+    }
+
+    /// Payload received in order, and read.
+    pub fn received_bytes(&self) -> u64 {
+        self.rcv_nxt.saturating_sub(1) - u64::from(self.is_complete)
+    }
+
+    /// The stream has come to its end.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Cease at once.
+    pub fn abort(&mut self) {
+        self.phase = Phase::Closed;
+        self.acks = Acks::default();
+        self.control_timer = Time::NEVER;
+    }
+
+    /// When [`on_timer`](Receiver::on_timer) wants to be called; [`Time::NEVER`]: not at all.
+    pub fn next_timer(&self) -> Time {
+        self.acks.next_timer().min(self.control_timer)
+    }
+
+    /// Do what is due by `now`.
+    pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.now = now;
+        self.acks_on_timer(out);
+        if self.control_timer <= now {
+            self.control_timer = Time::NEVER;
+            match self.phase {
+                Phase::SynReceived => self.send_syn_ack(out),
+                Phase::LastAck => self.send_fin(out),
+                _ => {}
+            }
+        }
+    }
+
+    /// A segment of the peer arrives, with the codepoint `ecn` in its header.
+    pub fn on_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time, out: &mut Vec<Segment>) {
+        self.now = now;
+        if segment.flags.syn {
+            return self.on_syn(segment, out);
+        }
+        self.advance_phase(segment);
+        if matches!(self.phase, Phase::Listening | Phase::SynReceived) {
+            return;
+        }
+        // RFC 7323 section 4.3: not the timestamp of what comes behind a hole.
+        if segment.seq <= self.rcv_wup && segment.ts_val > self.ts_recent {
+            self.ts_recent = segment.ts_val;
+        }
+        self.accept_cwr(segment);
+        if segment.len > 0 || segment.flags.fin {
+            self.on_data(segment, ecn, out);
+        } else if segment.seq < self.rcv_nxt {
+            // A window probe.
+            self.send_ack(out);
+        }
+        if self.is_complete && self.phase == Phase::Established {
+            self.phase = Phase::LastAck;
+            self.control_attempts = 0;
+            self.send_fin(out);
+        }
+    }
+
+    fn on_syn(&mut self, segment: &Segment, out: &mut Vec<Segment>) {
+        match self.phase {
+            Phase::Listening => {
+                self.phase = Phase::SynReceived;
+                (self.rcv_nxt, self.rcv_wup) = (1, 1);
+                self.ecn.is_ok = segment.flags.ece && segment.flags.cwr;
+                self.init_observer();
+            }
+            Phase::SynReceived => {}
+            _ => return,
+        }
+        self.ts_recent = segment.ts_val;
+        self.send_syn_ack(out);
+    }
+
+    fn send_syn_ack(&mut self, out: &mut Vec<Segment>) {
+        self.start_control_timer();
+        let flags = Flags { syn: true, ece: self.ecn.is_ok, ..Flags::default() };
+        out.push(Segment { seq: 0, flags, ..self.header() });
+    }
+
+    fn send_fin(&mut self, out: &mut Vec<Segment>) {
+        self.start_control_timer();
+        self.acknowledged();
+        let mut fin = self.header();
+        fin.flags.fin = true;
+        out.push(fin);
+    }
+
+    /// SYN-ACK and FIN are sent again until they are acknowledged.
+    fn start_control_timer(&mut self) {
+        let rto = if self.rtt_us == 0 { RTO_INITIAL_US } else { u64::from(self.rtt_us + self.rtt_us.max(RTO_MIN_US)) };
+        let rto = (rto << self.control_attempts.min(16)).min(RTO_MAX_US);
+        (self.control_sent, self.control_attempts) = (self.now, self.control_attempts + 1);
+        self.control_timer = self.now + Duration::from_micros(rto as i64);
+    }
+
+    fn advance_phase(&mut self, segment: &Segment) {
+        match self.phase {
+            Phase::SynReceived if segment.ack >= 1 => {
+                self.phase = Phase::Established;
+                if self.control_attempts == 1 {
+                    self.rtt_us = ((self.now - self.control_sent).as_nanos() / 1000).max(1) as u32;
+                }
+            }
+            Phase::LastAck if segment.ack >= 2 => self.phase = Phase::Closed,
+            _ => return,
+        }
+        self.control_timer = Time::NEVER;
+    }
+
+    fn on_data(&mut self, segment: &Segment, ecn: Ecn, out: &mut Vec<Segment>) {
+        let end = segment.end();
+        self.measure_rtt(segment);
+        if end <= self.rcv_nxt {
+            // It came before: the sender should know at once (RFC 2883).
+            self.acks.duplicate((segment.seq, end));
+            self.acks.be_quick(self.quickacks(acks::MAX_QUICKACKS));
+            return self.send_ack(out);
+        }
+        self.see_codepoint(ecn, out);
+        let is_ahead = segment.seq > self.rcv_nxt;
+        if is_ahead {
+            if !self.ahead.insert(segment.seq, end, segment.flags.fin) {
+                self.acks.duplicate((segment.seq, end));
+            }
+            self.acks.is_pending = true;
+        } else {
+            self.take_in_order(segment, end);
+        }
+        self.on_data_time(segment.len);
+        self.decide(out);
+    }
+
+    fn take_in_order(&mut self, segment: &Segment, end: u64) {
+        let had_gap = !self.ahead.is_empty();
+        self.rcv_nxt = end;
+        let mut is_end = segment.flags.fin;
+        if had_gap {
+            let (next, has_fin) = self.ahead.take_up_to(end);
+            self.rcv_nxt = next;
+            is_end |= has_fin;
+            // RFC 5681 section 4.2: the gap is filled.
+            self.acks.is_immediate |= self.ahead.is_empty();
+        }
+        self.is_complete |= is_end;
+        self.window.grow(segment.len, &self.settings);
+        // A small segment ends what the application waits for: once it has read it, it lets an ACK go.
+        self.acks.is_immediate |= segment.len < self.settings.mss;
+        self.acks.is_pending = true;
+    }
+
+    fn header(&mut self) -> Segment {
+        Segment {
+            seq: 1 - u64::from(matches!(self.phase, Phase::SynReceived)) + u64::from(self.phase == Phase::Closed),
+            ack: self.rcv_nxt,
+            window: self.window.advertise(self.rcv_nxt, self.ahead.bytes()),
+            ts_val: timestamp_ms(self.now.as_nanos() as u64 / 1000),
+            ts_ecr: self.ts_recent,
+            flags: Flags { ece: self.ecn.demands_cwr && self.ecn.is_ok, ..Flags::default() },
+            ecn: if self.ecn.is_ok && self.observer.is_some() { Ecn::Ect0 } else { Ecn::NotEct },
+            is_reply: true,
+            ..Segment::default()
+        }
+    }
+}

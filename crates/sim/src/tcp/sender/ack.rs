@@ -1,0 +1,232 @@
+//! An ACK, from its arrival to what it lets out: the order of things is Linux's.
+
+use cc::{CaState, RateSample, ack_event};
+use units::Time;
+
+use super::recovery::Resend;
+use super::{Phase, Sender};
+use crate::segment::Segment;
+
+/// What one ACK says, as it is found out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ack {
+    /// `snd_una` before it.
+    pub prior_una: u64,
+    /// Behind the last SACKed segment before it.
+    pub prior_highest_sack: u64,
+    /// What was delivered and lost before it.
+    pub prior_delivered: u32,
+    pub prior_lost: u32,
+    /// It acknowledges more than the one before.
+    pub is_advancing: bool,
+    /// It acknowledges data, cumulatively; some of it had been sent again.
+    pub acks_data: bool,
+    pub acks_retransmitted: bool,
+    /// It SACKs data that was not SACKed before.
+    pub sacks_data: bool,
+    /// It (S)ACKs data below `high_seq` that was never sent again: the original arrived (F-RTO).
+    pub delivers_original: bool,
+    /// It has a D-SACK, and that is of a tail loss probe.
+    pub has_dsack: bool,
+    pub dsacks_probe: bool,
+    /// It changes the window.
+    pub updates_window: bool,
+    /// It carries ECE.
+    pub is_ece: bool,
+    /// It shows that a retransmission was lost.
+    pub loses_retransmission: bool,
+    /// The timer is to be set anew.
+    pub restarts_timer: bool,
+    /// The first byte that was delivered though something behind it had been SACKed before: reordering.
+    pub reordered_from: u64,
+    /// When the first and the last segment that it newly SACKs were sent, us.
+    pub sacked_sent_us: Option<(u64, u64)>,
+    /// The end of the segment that the rate sample belongs to.
+    pub newest_end: u64,
+    pub rs: RateSample,
+}
+
+/// What an ACK did: a row of the per-ACK table, with the socket and the algorithm as they are after it.
+#[derive(Clone, Copy, Debug)]
+pub struct AckReport {
+    /// What the congestion control was told.
+    pub sample: RateSample,
+    /// The state of loss recovery before it.
+    pub prior_state: CaState,
+}
+
+impl Sender {
+    /// A segment of the peer arrives. `Some`: it was an ACK of data, and this is what it did.
+    pub fn on_segment(&mut self, segment: &Segment, now: Time, out: &mut Vec<Segment>) -> Option<AckReport> {
+        self.at(now);
+        if segment.flags.syn {
+            self.ts_recent = segment.ts_val;
+            self.on_syn_ack(segment, out);
+            return None;
+        }
+        if matches!(self.phase, Phase::Closed | Phase::SynSent) {
+            return None;
+        }
+        let prior_state = self.sk.ca_state;
+        let sample = if self.phase == Phase::Established { self.acknowledge(segment, out) } else { None };
+        // RFC 7323 section 4.3.
+        if segment.seq <= 1 {
+            self.ts_recent = self.ts_recent.max(segment.ts_val);
+        }
+        if segment.flags.fin {
+            self.phase = Phase::Finished;
+            self.send_ack(out);
+            self.timers.clear();
+        } else if self.phase == Phase::Established {
+            self.push(out);
+            self.arm_window_probe();
+        }
+        sample.map(|sample| AckReport { sample, prior_state })
+    }
+
+    fn acknowledge(&mut self, segment: &Segment, out: &mut Vec<Segment>) -> Option<RateSample> {
+        if segment.ack > self.snd_nxt {
+            return None;
+        }
+        self.counters.acks += 1;
+        self.ts_ecr = segment.ts_ecr;
+        let mut ack = self.begin(segment);
+        if segment.ack < self.snd_una {
+            self.on_old_ack(segment, &mut ack, out);
+            return None;
+        }
+        self.take_window(segment, &mut ack);
+        if segment.sacks > 0 {
+            self.take_sacks(segment, &mut ack);
+        }
+        ack.is_ece = segment.flags.ece && self.sk.ecn_flags.ok;
+        ack.rs.is_ece = ack.is_ece;
+        self.count_delivered_ce(ack.prior_delivered, ack.is_ece);
+        self.cc.in_ack_event(&mut self.sk, ack_events(&ack, segment));
+        if self.sk.packets_out == 0 {
+            self.on_ack_of_nothing(segment, &ack);
+            return None;
+        }
+        let sacked = self.sk.delivered;
+        self.clean_up(&mut ack);
+        self.count_delivered_ce(sacked, ack.is_ece);
+        self.rack.adapt(&self.sk, &ack.rs);
+        self.finish_probe(segment.ack, &ack);
+        let resend = if self.is_dubious(&ack) { self.alert(&mut ack) } else { Resend::Nothing };
+        if ack.restarts_timer {
+            self.restart_timer();
+        }
+        ack.rs.acked_sacked = self.sk.delivered.wrapping_sub(ack.prior_delivered);
+        ack.rs.losses = self.sk.lost.wrapping_sub(ack.prior_lost) as i32;
+        self.complete_sample(&mut ack.rs);
+        self.control(&ack);
+        self.resend(resend, out);
+        Some(ack.rs)
+    }
+
+    fn begin(&mut self, segment: &Segment) -> Ack {
+        let rs = RateSample {
+            rtt_us: -1,
+            prior_in_flight: self.sk.packets_in_flight(),
+            is_acking_tlp_retrans_seq: self.probe.is_answered_by(segment.ack),
+            ..RateSample::default()
+        };
+        Ack {
+            prior_una: self.snd_una,
+            prior_highest_sack: self.highest_sacked(),
+            prior_delivered: self.sk.delivered,
+            prior_lost: self.sk.lost,
+            is_advancing: segment.ack > self.snd_una,
+            acks_data: false,
+            acks_retransmitted: false,
+            sacks_data: false,
+            delivers_original: false,
+            has_dsack: false,
+            dsacks_probe: false,
+            updates_window: false,
+            is_ece: false,
+            loses_retransmission: false,
+            restarts_timer: false,
+            reordered_from: u64::MAX,
+            sacked_sent_us: None,
+            newest_end: 0,
+            rs,
+        }
+    }
+
+    /// An ACK that another has overtaken: its SACKs may still be news.
+    fn on_old_ack(&mut self, segment: &Segment, ack: &mut Ack, out: &mut Vec<Segment>) {
+        if segment.sacks == 0 {
+            return;
+        }
+        self.take_sacks(segment, ack);
+        let resend = self.alert(ack);
+        self.resend(resend, out);
+    }
+
+    fn on_ack_of_nothing(&mut self, segment: &Segment, ack: &Ack) {
+        if ack.has_dsack {
+            self.try_undo_by_dsack();
+        }
+        self.finish_probe(segment.ack, ack);
+        self.usage.idle(self.now_us(), &mut self.counters);
+    }
+
+    fn take_window(&mut self, segment: &Segment, ack: &mut Ack) {
+        if ack.is_advancing {
+            self.set_una(segment.ack);
+            self.timeouts = 0;
+        }
+        let end = segment.ack + u64::from(segment.window);
+        if end > self.window_end {
+            self.window_end = end;
+            // Each ACK of new data moves the edge; news is only an edge that moves without.
+            ack.updates_window = !ack.is_advancing;
+        }
+    }
+
+    fn count_delivered_ce(&mut self, before: u32, is_ece: bool) {
+        if is_ece {
+            let delivered = self.sk.delivered.wrapping_sub(before);
+            self.sk.delivered_ce = self.sk.delivered_ce.wrapping_add(delivered);
+        }
+    }
+
+    /// Could it be a sign of trouble? If not, recovery needn't look at it.
+    fn is_dubious(&self, ack: &Ack) -> bool {
+        let is_duplicate = !ack.acks_data && !ack.updates_window;
+        is_duplicate || ack.sacks_data || ack.is_ece || ack.has_dsack || self.sk.ca_state != CaState::Open
+    }
+
+    /// Window and pacing rate: by the algorithm alone, by PRR in a reduction, or by the algorithm's growth.
+    fn control(&mut self, ack: &Ack) {
+        if self.cc.has_cong_control() {
+            return self.cc.cong_control(&mut self.sk, &ack.rs);
+        }
+        if self.is_reducing() {
+            self.reduce_window(ack.rs.acked_sacked, ack.rs.losses, ack.is_advancing);
+        } else if self.may_grow(ack) {
+            let una = self.sk.snd_una;
+            self.cc.cong_avoid(&mut self.sk, una, ack.rs.acked_sacked);
+            self.usage.grew(self.now_us());
+        }
+        self.update_pacing_rate();
+    }
+
+    /// Where much reordering is usual, any delivery is progress (RFC 5681 knows only cumulative ACKs).
+    fn may_grow(&self, ack: &Ack) -> bool {
+        ack.acks_data || (ack.sacks_data && self.reordering > self.settings.reordering)
+    }
+}
+
+fn ack_events(ack: &Ack, segment: &Segment) -> u32 {
+    let is_expected = ack.is_advancing && segment.sacks == 0 && !ack.is_ece;
+    let mut flags = if is_expected { 0 } else { ack_event::SLOWPATH };
+    if ack.updates_window || is_expected {
+        flags |= ack_event::WIN_UPDATE;
+    }
+    if ack.is_ece {
+        flags |= ack_event::ECE;
+    }
+    flags
+}

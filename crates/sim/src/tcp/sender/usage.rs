@@ -1,0 +1,128 @@
+//! Whether the window is used (RFC 7661), what becomes of one that isn't (RFC 2861), and what limits the flow.
+
+use cc::CaEvent;
+
+use super::{Counters, Sender};
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// The round in which the use of the window is judged ends when this is acknowledged.
+    round_end: u64,
+    /// The most packets in flight since the window was last full.
+    used: u32,
+    /// When the window was last full or changed, us.
+    full_at: u64,
+    /// Since when data is outstanding, and since when the receive window is the limit, us.
+    busy_since: Option<u64>,
+    limited_since: Option<u64>,
+}
+
+impl Usage {
+    pub(super) fn begin(&mut self, now: u64) {
+        self.full_at = now;
+    }
+
+    /// The window changed.
+    pub(super) fn grew(&mut self, now: u64) {
+        self.full_at = now;
+    }
+
+    /// Data is outstanding.
+    pub(super) fn busy(&mut self, now: u64) {
+        self.busy_since.get_or_insert(now);
+    }
+
+    /// Nothing is in flight any more; is there more to send?
+    pub(super) fn drained(&mut self, now: u64, has_more: bool, counters: &mut Counters) {
+        if !has_more {
+            self.idle(now, counters);
+        }
+    }
+
+    /// Nothing is outstanding.
+    pub(super) fn idle(&mut self, now: u64, counters: &mut Counters) {
+        self.limited_by_window(false, now, counters);
+        if let Some(since) = self.busy_since.take() {
+            counters.busy_us += now - since;
+        }
+    }
+
+    /// The counters with the spans that have not ended at `now`.
+    pub(super) fn up_to(&self, now: u64, mut counters: Counters) -> Counters {
+        counters.busy_us += self.busy_since.map_or(0, |since| now - since);
+        counters.rwnd_limited_us += self.limited_since.map_or(0, |since| now - since);
+        counters
+    }
+
+    pub(super) fn limited_by_window(&mut self, is_limited: bool, now: u64, counters: &mut Counters) {
+        match (is_limited, self.limited_since) {
+            (true, None) => self.limited_since = Some(now),
+            (false, Some(since)) => {
+                counters.rwnd_limited_us += now - since;
+                self.limited_since = None;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Sender {
+    /// Something was sent, or the window kept it from being sent.
+    pub(super) fn validate_window(&mut self, is_cwnd_limited: bool) {
+        let (una, nxt, now) = (self.snd_una, self.snd_nxt, self.now_us());
+        let (sk, usage) = (&mut self.sk, &mut self.usage);
+        // The strongest signal of a round counts: that the window was full once, else the most that was in flight.
+        let is_more = !sk.is_cwnd_limited && sk.packets_out > sk.max_packets_out;
+        if una >= usage.round_end || is_cwnd_limited || is_more {
+            sk.is_cwnd_limited = is_cwnd_limited;
+            sk.max_packets_out = sk.packets_out;
+            usage.round_end = nxt;
+        }
+        if sk.is_window_limiting() {
+            (usage.used, usage.full_at) = (0, now);
+            return;
+        }
+        usage.used = usage.used.max(sk.packets_out);
+        let is_stale = now.saturating_sub(usage.full_at) >= self.rtt.backed_off(self.backoff);
+        if self.settings.slow_start_after_idle && is_stale && !self.cc.has_cong_control() {
+            self.shrink_to_use();
+        }
+    }
+
+    /// Not used for a timeout: halfway down to what was used (RFC 2861 section 3.2).
+    fn shrink_to_use(&mut self) {
+        let threshold = self.current_ssthresh();
+        let (sk, usage) = (&mut self.sk, &mut self.usage);
+        if sk.ca_state == cc::CaState::Open {
+            let used = usage.used.max(self.settings.initial_cwnd);
+            if used < sk.snd_cwnd {
+                sk.snd_ssthresh = threshold;
+                sk.snd_cwnd = (sk.snd_cwnd + used) / 2;
+            }
+            usage.used = 0;
+        }
+        usage.full_at = sk.tcp_mstamp;
+    }
+
+    /// The application writes after a pause: halve the window for each timeout that it lasted, down to the initial one (RFC
+    /// 2861 section 3.1, RFC 5681 section 4.1).
+    pub(super) fn restart_after_idle(&mut self) {
+        if !self.settings.slow_start_after_idle || self.sk.packets_out > 0 || self.cc.has_cong_control() {
+            return;
+        }
+        let rto = self.rto_us();
+        let mut idle = self.now_us().saturating_sub(self.sk.lsndtime);
+        if self.counters.segments_sent == 0 || idle <= rto {
+            return;
+        }
+        self.cc.cwnd_event(&mut self.sk, CaEvent::CwndRestart);
+        self.sk.snd_ssthresh = self.current_ssthresh();
+        let restart = self.settings.initial_cwnd.min(self.sk.snd_cwnd);
+        while idle > rto && self.sk.snd_cwnd > restart {
+            idle -= rto;
+            self.sk.snd_cwnd /= 2;
+        }
+        self.sk.snd_cwnd = self.sk.snd_cwnd.max(restart);
+        (self.usage.used, self.usage.full_at) = (0, self.now_us());
+    }
+}

@@ -1,0 +1,146 @@
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// What of a host's TCP can be set, and some choices of ours. The defaults are Linux's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Payload of a full segment, bytes: 1500 less 52 of headers.
+    pub mss: u32,
+    /// Send trains of segments, as the kernel does whatever the device can; if not, each on its own.
+    pub tso: bool,
+    /// Initial window, packets (RFC 6928).
+    pub initial_cwnd: u32,
+    /// `net.ipv4.tcp_min_tso_segs`, which congestion controls may override.
+    pub min_tso_segs: Option<u32>,
+    /// `net.ipv4.tcp_tso_win_divisor`: no train waits for company beyond this part of the window.
+    pub tso_win_divisor: u32,
+    /// `net.ipv4.tcp_tso_rtt_log`: each 2^this us of minimum RTT halve the bonus of short paths.
+    pub tso_rtt_log: u32,
+    /// `net.ipv4.tcp_slow_start_after_idle` (RFC 2861).
+    pub slow_start_after_idle: bool,
+    /// `net.ipv4.tcp_reordering`.
+    pub reordering: u32,
+    /// `net.ipv4.tcp_max_reordering`.
+    pub max_reordering: u32,
+    /// `net.ipv4.tcp_early_retrans`: tail loss probes (RFC 8985 section 7).
+    pub loss_probes: bool,
+    /// `net.ipv4.tcp_frto` (RFC 5682).
+    pub frto: bool,
+    /// `net.ipv4.tcp_pacing_ss_ratio`, percent.
+    pub pacing_ss_ratio: u32,
+    /// `net.ipv4.tcp_pacing_ca_ratio`, percent.
+    pub pacing_ca_ratio: u32,
+    /// `net.ipv4.tcp_comp_sack_nr`: SACKs that one may stand for.
+    pub comp_sack_nr: u32,
+    /// `net.ipv4.tcp_comp_sack_delay_ns`.
+    pub comp_sack_delay_ns: i64,
+    /// The receive buffer: the default of `net.ipv4.tcp_rmem`, bytes.
+    pub receive_buffer: u64,
+    /// What it may grow to: the maximum of `net.ipv4.tcp_rmem`, bytes.
+    pub receive_buffer_max: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            mss: 1448,
+            tso: true,
+            initial_cwnd: 10,
+            min_tso_segs: None,
+            tso_win_divisor: 3,
+            tso_rtt_log: 9,
+            slow_start_after_idle: true,
+            reordering: 3,
+            max_reordering: 300,
+            loss_probes: true,
+            frto: true,
+            pacing_ss_ratio: 200,
+            pacing_ca_ratio: 120,
+            comp_sack_nr: 44,
+            comp_sack_delay_ns: 1_000_000,
+            receive_buffer: 131_072,
+            receive_buffer_max: 6_291_456,
+        }
+    }
+}
+
+/// Settings that change nothing that is simulated: nothing is remembered between connections, buffers for sending have no
+/// limit, and ECN is asked for by flow.
+const WITHOUT_EFFECT: [&str; 4] =
+    ["net.ipv4.tcp_ecn", "net.ipv4.tcp_no_metrics_save", "net.ipv4.tcp_orphan_retries", "net.ipv4.tcp_wmem"];
+
+impl Settings {
+    /// With a host's sysctls. What is not simulated is refused.
+    pub fn with_sysctls(mut self, sysctls: &BTreeMap<String, String>) -> Result<Settings> {
+        for (name, value) in sysctls {
+            self.set(name, value).with_context(|| format!("sysctl {name} = {value}"))?;
+        }
+        Ok(self)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        if WITHOUT_EFFECT.contains(&name) {
+            return Ok(());
+        }
+        let Some(name) = name.strip_prefix("net.ipv4.") else { bail!(UNKNOWN) };
+        if name == "tcp_rmem" {
+            let sizes: Vec<u64> = value.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+            let &[_, default, max] = sizes.as_slice() else { bail!("three numbers: minimum, default, maximum") };
+            ensure!(default >= 4096 && default <= max, "4096 bytes at least, and no default above the maximum");
+            (self.receive_buffer, self.receive_buffer_max) = (default, max);
+            return Ok(());
+        }
+        let number: u32 = value.trim().parse()?;
+        match name {
+            "tcp_min_tso_segs" => self.min_tso_segs = Some(number.max(1)),
+            "tcp_tso_win_divisor" => self.tso_win_divisor = number,
+            "tcp_tso_rtt_log" => self.tso_rtt_log = number.min(31),
+            "tcp_slow_start_after_idle" => self.slow_start_after_idle = number != 0,
+            "tcp_reordering" => self.reordering = number.max(1),
+            "tcp_max_reordering" => self.max_reordering = number.max(1),
+            "tcp_early_retrans" => self.loss_probes = number == 3 || number == 4,
+            "tcp_frto" => self.frto = number != 0,
+            "tcp_pacing_ss_ratio" => self.pacing_ss_ratio = number.min(1000),
+            "tcp_pacing_ca_ratio" => self.pacing_ca_ratio = number.min(1000),
+            "tcp_comp_sack_nr" => self.comp_sack_nr = number.min(255),
+            "tcp_comp_sack_delay_ns" => self.comp_sack_delay_ns = i64::from(number),
+            "tcp_sack" | "tcp_dsack" | "tcp_timestamps" | "tcp_recovery" => {
+                ensure!(number == 1, "the simulator knows it only switched on; run it with --engine emulate");
+            }
+            _ => bail!(UNKNOWN),
+        }
+        Ok(())
+    }
+}
+
+const UNKNOWN: &str = "the simulator doesn't know this setting; run it with --engine emulate";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &str, value: &str) -> Result<Settings> {
+        Settings::default().with_sysctls(&BTreeMap::from([(name.to_owned(), value.to_owned())]))
+    }
+
+    #[test]
+    fn known_settings_are_taken_over() {
+        assert_eq!(with("net.ipv4.tcp_rmem", "4096 6291456 8388608").unwrap().receive_buffer_max, 8_388_608);
+        assert!(!with("net.ipv4.tcp_frto", "0").unwrap().frto);
+        assert_eq!(with("net.ipv4.tcp_wmem", "1 2 3").unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn what_is_not_simulated_is_refused() {
+        for (name, value) in [
+            ("net.ipv4.tcp_sack", "0"),
+            ("net.ipv4.tcp_rmem", "1 2"),
+            ("net.ipv4.tcp_frto", "x"),
+            ("net.core.rmem_max", "1"),
+            ("net.ipv4.tcp_thin_linear_timeouts", "1"),
+        ] {
+            assert!(with(name, value).is_err(), "{name}");
+        }
+    }
+}

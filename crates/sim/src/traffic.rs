@@ -1,0 +1,248 @@
+//! The plan's flows: when they begin and end, and what they achieve.
+
+use anyhow::{Context, Result, bail, ensure};
+use link::{Ecn, Stream};
+use units::Time;
+
+use crate::segment::Segment;
+use crate::tcp::{AckReport, Receiver, Sender, Settings};
+use crate::udp::Udp;
+
+/// A flow of the plan, both of its ends.
+#[derive(Debug)]
+pub(crate) struct Traffic {
+    start: Time,
+    stop: Time,
+    phase: Phase,
+    kind: Kind,
+    report: FlowReport,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Tcp(Box<Tcp>),
+    Udp(Udp),
+}
+
+#[derive(Debug)]
+struct Tcp {
+    sender: Sender,
+    receiver: Receiver,
+    bytes: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Active,
+    Over,
+}
+
+/// What became of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowReport {
+    /// When it began; `None`: it never did.
+    pub start: Option<Time>,
+    /// When its first and its last payload arrived so far.
+    pub first_byte: Option<Time>,
+    /// See [`first_byte`](FlowReport::first_byte).
+    pub end: Option<Time>,
+    /// One with a size: all of it arrived. One without: it was active until its stop.
+    pub completed: bool,
+    /// Payload sent for the first time.
+    pub sent_bytes: u64,
+    /// Payload that the receiver's application has read.
+    pub received_bytes: u64,
+    /// Segments sent again.
+    pub retransmitted_segments: u64,
+    /// UDP: numbers that are missing.
+    pub gaps: u64,
+    /// TCP: time with data outstanding, us, and of it time in which the receive window was the limit.
+    pub busy_us: u64,
+    /// See [`busy_us`](FlowReport::busy_us).
+    pub rwnd_limited_us: u64,
+}
+
+/// A flow without a size has this much to say: an exabyte.
+const ENDLESS: u64 = 1 << 60;
+
+impl Traffic {
+    pub(crate) fn new(flow: &plan::Flow, from: Settings, to: Settings, seed: u64) -> Result<Traffic> {
+        let kind = match &flow.workload {
+            plan::Workload::Tcp { cc, bytes, ecn, .. } => {
+                let create = || cc::create(cc).with_context(|| unknown(cc));
+                let algorithm = create()?;
+                let seed = Stream::new(seed, &format!("flow/{}/cc", flow.id)).at(0);
+                let observer = if algorithm.needs_ecn() { Some(create()?) } else { None };
+                let receiver = Receiver::new(to, observer);
+                Kind::Tcp(Box::new(Tcp { sender: Sender::new(from, algorithm, seed, *ecn), receiver, bytes: *bytes }))
+            }
+            plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn } => {
+                ensure!(
+                    *payload_bytes <= 1472,
+                    "datagrams of {payload_bytes} bytes would be fragmented, which the simulator doesn't do; run it with --engine emulate"
+                );
+                Kind::Udp(Udp::new(flow, *rate_bps, *payload_bytes, *bytes, *ecn)?)
+            }
+            plan::Workload::Command { .. } => {
+                bail!("the simulator can't run programs; run it with --engine emulate")
+            }
+        };
+        let report = FlowReport::default();
+        Ok(Traffic { start: flow.start_ns, stop: flow.stop_ns, phase: Phase::Waiting, kind, report })
+    }
+
+    /// When the sending end wants [`on_sender_timer`](Traffic::on_sender_timer) to be called.
+    pub(crate) fn next_of_sender(&self) -> Time {
+        match self.phase {
+            Phase::Waiting => self.start,
+            Phase::Active => self.stop.min(match &self.kind {
+                Kind::Tcp(tcp) => tcp.sender.next_timer(),
+                Kind::Udp(udp) => udp.next(),
+            }),
+            Phase::Over => Time::NEVER,
+        }
+    }
+
+    /// Its start, its stop, or what the sender waits for.
+    pub(crate) fn on_sender_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        match self.phase {
+            Phase::Waiting if now < self.start => {}
+            Phase::Waiting => self.begin(now, out),
+            Phase::Active if now >= self.stop => self.stop(),
+            Phase::Active => match &mut self.kind {
+                Kind::Tcp(tcp) => tcp.sender.on_timer(now, out),
+                Kind::Udp(udp) if udp.next() <= now => udp.send(out),
+                Kind::Udp(_) => {}
+            },
+            Phase::Over => {}
+        }
+    }
+
+    pub(crate) fn next_of_receiver(&self) -> Time {
+        match (&self.kind, self.phase) {
+            (Kind::Tcp(tcp), Phase::Active) => tcp.receiver.next_timer(),
+            _ => Time::NEVER,
+        }
+    }
+
+    pub(crate) fn on_receiver_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        if let (Kind::Tcp(tcp), Phase::Active) = (&mut self.kind, self.phase) {
+            tcp.receiver.on_timer(now, out);
+        }
+    }
+
+    fn begin(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.phase = Phase::Active;
+        self.report.start = Some(now);
+        match &mut self.kind {
+            Kind::Tcp(tcp) => {
+                tcp.sender.connect(now, out);
+                tcp.sender.write(tcp.bytes.unwrap_or(ENDLESS), now, out);
+                if tcp.bytes.is_some() {
+                    tcp.sender.close(now, out);
+                }
+            }
+            Kind::Udp(udp) => udp.send(out),
+        }
+    }
+
+    fn stop(&mut self) {
+        self.phase = Phase::Over;
+        match &mut self.kind {
+            Kind::Tcp(tcp) => {
+                self.report.completed |= tcp.bytes.is_none() && tcp.sender.is_established();
+                tcp.sender.abort();
+                tcp.receiver.abort();
+            }
+            Kind::Udp(udp) => self.report.completed |= udp.is_complete() || !udp.has_size(),
+        }
+    }
+
+    /// A segment arrives at the sending end.
+    pub(crate) fn at_sender(&mut self, segment: &Segment, now: Time, out: &mut Vec<Segment>) -> Option<AckReport> {
+        let (Kind::Tcp(tcp), Phase::Active) = (&mut self.kind, self.phase) else { return None };
+        let report = tcp.sender.on_segment(segment, now, out);
+        if tcp.sender.is_finished() {
+            self.phase = Phase::Over;
+        }
+        report
+    }
+
+    /// A segment arrives at the receiving end, with the codepoint `ecn`.
+    pub(crate) fn at_receiver(&mut self, segment: &Segment, ecn: Ecn, now: Time, out: &mut Vec<Segment>) {
+        let before = self.received_bytes();
+        match &mut self.kind {
+            // A datagram that was under way when the flow stopped arrives all the same.
+            Kind::Udp(udp) => udp.receive(segment),
+            Kind::Tcp(tcp) if self.phase == Phase::Active => tcp.receiver.on_segment(segment, ecn, now, out),
+            Kind::Tcp(_) => return,
+        }
+        if self.received_bytes() > before {
+            self.report.first_byte.get_or_insert(now);
+            self.report.end = Some(now);
+        }
+        self.report.completed |= match &self.kind {
+            Kind::Tcp(tcp) => tcp.bytes == Some(tcp.receiver.received_bytes()),
+            Kind::Udp(udp) => udp.is_complete(),
+        };
+    }
+
+    pub(crate) fn is_active(&self) -> bool {
+        self.phase == Phase::Active
+    }
+
+    pub(crate) fn sender(&self) -> Option<&Sender> {
+        match &self.kind {
+            Kind::Tcp(tcp) => Some(&tcp.sender),
+            Kind::Udp(_) => None,
+        }
+    }
+
+    pub(crate) fn received_bytes(&self) -> u64 {
+        match &self.kind {
+            Kind::Tcp(tcp) => tcp.receiver.received_bytes(),
+            Kind::Udp(udp) => udp.received_bytes(),
+        }
+    }
+
+    /// Payload sent, retransmissions included.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        match &self.kind {
+            Kind::Tcp(tcp) => tcp.sender.counters().bytes_sent,
+            Kind::Udp(udp) => udp.sent_bytes(),
+        }
+    }
+
+    pub(crate) fn gaps(&self) -> u64 {
+        match &self.kind {
+            Kind::Tcp(_) => 0,
+            Kind::Udp(udp) => udp.gaps(),
+        }
+    }
+
+    pub(crate) fn report(&self) -> FlowReport {
+        let report = FlowReport {
+            sent_bytes: self.sent_bytes(),
+            received_bytes: self.received_bytes(),
+            gaps: self.gaps(),
+            ..self.report
+        };
+        let Some(sender) = self.sender() else { return report };
+        let counters = sender.counters();
+        FlowReport {
+            sent_bytes: counters.bytes_sent - counters.bytes_retransmitted,
+            retransmitted_segments: counters.segments_retransmitted,
+            busy_us: counters.busy_us,
+            rwnd_limited_us: counters.rwnd_limited_us,
+            ..report
+        }
+    }
+}
+
+fn unknown(name: &str) -> String {
+    format!(
+        "the simulator has no congestion control {name}: it has {}; run it with --engine emulate if the kernel has it",
+        cc::NAMES.join(", ")
+    )
+}
