@@ -14,26 +14,41 @@ pub(crate) struct Events {
     set: u64,
 }
 
+/// Time, the number of the call that set it, and the source, from the high bits down: compared as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    at: Time,
-    number: u64,
-    source: u32,
+struct Entry(u128);
+
+impl Entry {
+    fn new(at: Time, number: u64, source: u32) -> Entry {
+        // Times are not negative here: a simulation begins at 0.
+        Entry((at.as_nanos() as u128) << 64 | u128::from(number) << SOURCE_BITS | u128::from(source))
+    }
+
+    fn at(self) -> Time {
+        Time((self.0 >> 64) as i64)
+    }
+
+    fn source(self) -> u32 {
+        self.0 as u32 & ((1 << SOURCE_BITS) - 1)
+    }
 }
+
+/// 16 million sources, and 2^40 calls.
+const SOURCE_BITS: u32 = 24;
 
 const ABSENT: u32 = u32::MAX;
 
 impl Events {
     /// Of `sources` sources, none of which is due.
     pub(crate) fn new(sources: usize) -> Events {
+        assert!(sources < 1 << SOURCE_BITS, "too many sources of events");
         Events { heap: Vec::with_capacity(sources.min(1024)), places: vec![ABSENT; sources], set: 0 }
     }
 
-    /// The first source that is due by `until`; it is not due any more.
-    pub(crate) fn pop(&mut self, until: Time) -> Option<(Time, u32)> {
-        let first = *self.heap.first().filter(|entry| entry.at <= until)?;
-        self.remove(0);
-        Some((first.at, first.source))
+    /// The first source that is due by `until`. It stays due until it is set to another time.
+    pub(crate) fn first(&self, until: Time) -> Option<(Time, u32)> {
+        let first = *self.heap.first()?;
+        (first.at() <= until).then(|| (first.at(), first.source()))
     }
 
     /// `source` is due at `at`; [`Time::NEVER`]: not at all. Setting the same time again changes nothing.
@@ -45,11 +60,11 @@ impl Events {
             }
             return;
         }
-        if place != ABSENT && self.heap[place as usize].at == at {
+        if place != ABSENT && self.heap[place as usize].at() == at {
             return;
         }
         self.set += 1;
-        let entry = Entry { at, number: self.set, source };
+        let entry = Entry::new(at, self.set, source);
         if place == ABSENT {
             self.heap.push(entry);
             self.rise(self.heap.len() - 1, entry);
@@ -62,12 +77,12 @@ impl Events {
     pub(crate) fn at(&self, source: u32) -> Time {
         match self.places[source as usize] {
             ABSENT => Time::NEVER,
-            place => self.heap[place as usize].at,
+            place => self.heap[place as usize].at(),
         }
     }
 
     fn remove(&mut self, place: usize) {
-        self.places[self.heap[place].source as usize] = ABSENT;
+        self.places[self.heap[place].source() as usize] = ABSENT;
         if let Some(last) = self.heap.pop()
             && place < self.heap.len()
         {
@@ -98,20 +113,20 @@ impl Events {
     fn sink(&mut self, mut place: usize, entry: Entry) {
         loop {
             let first = 4 * place + 1;
-            let children = first..(first + 4).min(self.heap.len());
-            let Some(least) = children.min_by_key(|&child| self.heap[child]) else { break };
-            if entry < self.heap[least] {
+            let Some(children) = self.heap.get(first..(first + 4).min(self.heap.len())) else { break };
+            let Some((child, &least)) = children.iter().enumerate().min_by_key(|child| child.1) else { break };
+            if entry < least {
                 break;
             }
-            self.put(place, self.heap[least]);
-            place = least;
+            self.put(place, least);
+            place = first + child;
         }
         self.put(place, entry);
     }
 
     fn put(&mut self, place: usize, entry: Entry) {
         self.heap[place] = entry;
-        self.places[entry.source as usize] = place as u32;
+        self.places[entry.source() as usize] = place as u32;
     }
 }
 
@@ -121,7 +136,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn all(events: &mut Events) -> Vec<(i64, u32)> {
-        std::iter::from_fn(|| events.pop(Time(i64::MAX - 1))).map(|(at, source)| (at.0, source)).collect()
+        let pop = || {
+            let first = events.first(Time(i64::MAX - 1))?;
+            events.set(first.1, Time::NEVER);
+            Some((first.0.0, first.1))
+        };
+        std::iter::from_fn(pop).collect()
     }
 
     #[test]

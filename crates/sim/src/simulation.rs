@@ -110,7 +110,7 @@ impl<O: Observer> Simulation<O> {
     /// Let everything happen that is due by `until`, but not what is due after the plan's end.
     pub fn run_until(&mut self, until: Time) {
         let until = until.min(self.end);
-        while let Some((at, source)) = self.events.pop(until) {
+        while let Some((at, source)) = self.events.first(until) {
             debug_assert!(at >= self.now, "time goes back");
             self.now = at;
             self.happen(source as usize);
@@ -209,7 +209,7 @@ impl<O: Observer> Simulation<O> {
             self.send(flow);
             self.note_end(flow, was_active);
         }
-        self.schedule_sender(flow);
+        self.events.set(self.sender_of(flow), self.traffic[flow].next_of_sender());
     }
 
     fn on_receiver_timer(&mut self, flow: usize) {
@@ -217,7 +217,7 @@ impl<O: Observer> Simulation<O> {
             self.traffic[flow].on_receiver_timer(self.now, &mut self.out);
             self.send(flow);
         }
-        self.schedule_receiver(flow);
+        self.events.set(self.receiver_of(flow), self.traffic[flow].next_of_receiver());
     }
 
     /// A timer that moves to a later time is left where it is: it is set right when it fires.
@@ -282,7 +282,7 @@ impl<O: Observer> Simulation<O> {
         while let Some(passage) = self.network.links[link as usize].poll(self.now) {
             self.pass(link, passage);
         }
-        let next = self.network.links[link as usize].next_event();
+        let next = self.network.links[link as usize].next_passage();
         self.events.set(link, next);
     }
 
@@ -366,8 +366,10 @@ impl<O: Observer> Simulation<O> {
                 self.sample_flow(flow);
             }
         }
-        for (index, link) in self.network.links.iter_mut().enumerate() {
+        for index in 0..self.network.links.len() {
             if self.network.is_opaque[index] {
+                self.settle(index as u32);
+                let link = &mut self.network.links[index];
                 self.observer.link(&LinkRow {
                     time: self.now,
                     link: index as u16,

@@ -131,6 +131,18 @@ impl Link {
         self.next_service().min(change).min(self.line.next())
     }
 
+    /// When [`Link::poll`] next has something to say of a packet that will reach the other end, if nothing arrives, or
+    /// earlier: what is served until then needs no call of its own, since [`Link::push`] and [`Link::poll`] catch up. A
+    /// driver in virtual time saves half of its events by it. [`Link::backlog`] is up to date only after such a call.
+    pub fn next_passage(&self) -> Time {
+        let keeps_order = !self.spec.reordering && self.spec.reorder.is_none();
+        match self.line.next() {
+            Time::NEVER => self.next_event(),
+            next if keeps_order && self.dropped.0.is_empty() => next,
+            _ => self.next_event(),
+        }
+    }
+
     /// What it has done.
     pub fn counters(&self) -> Counters {
         self.counters
