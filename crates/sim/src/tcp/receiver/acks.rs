@@ -67,6 +67,11 @@ impl Acks {
         self.delayed_until.min(self.compressed_until)
     }
 
+    /// An ACK waits for its timer.
+    pub(super) fn is_delayed(&self) -> bool {
+        self.delayed_until != Time::NEVER
+    }
+
     /// `range` came twice.
     pub(super) fn duplicate(&mut self, range: (u64, u64)) {
         self.duplicate = Some(range);
@@ -92,7 +97,7 @@ impl Receiver {
     }
 
     /// Data came: how long may its ACK wait?
-    pub(super) fn on_data_time(&mut self, _len: u32) {
+    pub(super) fn on_data_time(&mut self) {
         let gap = self.now - self.acks.last_data;
         if self.acks.timeout == Duration::ZERO {
             // The first: a sender in slow start needs its ACKs.
@@ -215,7 +220,12 @@ impl Receiver {
             self.ahead.blocks().for_each(|block| segment.push_sack(block));
         }
         out.push(segment);
-        self.acknowledged();
+        if ack == self.rcv_nxt {
+            self.acknowledged();
+        } else {
+            // DCTCP's, of what came before a mark: the ACK of the rest is still due.
+            self.rcv_wup = self.rcv_nxt;
+        }
     }
 
     /// What there was to acknowledge is acknowledged.

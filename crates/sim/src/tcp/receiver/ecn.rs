@@ -64,10 +64,12 @@ impl Receiver {
     fn tell_observer(&mut self, event: CaEvent, out: &mut Vec<Segment>) {
         let Some(observer) = &mut self.observer else { return };
         observer.sk.rcv_nxt = self.rcv_nxt as u32;
-        observer.sk.is_ack_pending = self.acks.is_pending;
+        observer.sk.is_ack_pending = self.acks.is_delayed();
         observer.sk.ecn_flags.demand_cwr = self.ecn.demands_cwr;
         observer.cc.cwnd_event(&mut observer.sk, event);
         let demands_cwr = observer.sk.ecn_flags.demand_cwr;
+        // The first packet that is marked, or no longer is, is acknowledged at once.
+        self.acks.is_immediate |= demands_cwr != self.ecn.demands_cwr;
         if let Some(ack) = observer.sk.immediate_ack.take() {
             let behind = (self.rcv_nxt as u32).wrapping_sub(ack.rcv_nxt);
             self.ecn.demands_cwr = ack.ece;

@@ -209,17 +209,17 @@ impl Receiver {
             self.acks.be_quick(self.quickacks(acks::MAX_QUICKACKS));
             return self.send_ack(out);
         }
-        self.see_codepoint(ecn, out);
-        let is_ahead = segment.seq > self.rcv_nxt;
-        if is_ahead {
+        if segment.seq > self.rcv_nxt {
+            self.see_codepoint(ecn, out);
             if !self.ahead.insert(segment.seq, end, segment.flags.fin) {
                 self.acks.duplicate((segment.seq, end));
             }
             self.acks.is_pending = true;
         } else {
             self.take_in_order(segment, end);
+            self.see_codepoint(ecn, out);
         }
-        self.on_data_time(segment.len);
+        self.on_data_time();
         self.decide(out);
     }
 

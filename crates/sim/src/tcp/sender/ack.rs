@@ -178,10 +178,10 @@ impl Sender {
             self.timeouts = 0;
         }
         let end = segment.ack + u64::from(segment.window);
-        if end > self.window_end {
+        // News is only an edge that moves without data being acknowledged.
+        ack.updates_window = !ack.is_advancing && end > self.window_end;
+        if ack.is_advancing || ack.updates_window {
             self.window_end = end;
-            // Each ACK of new data moves the edge; news is only an edge that moves without.
-            ack.updates_window = !ack.is_advancing;
         }
     }
 

@@ -121,7 +121,7 @@ impl Sender {
             return NO;
         }
         let mss = u64::from(self.settings.mss);
-        let window = self.window_end - self.snd_nxt;
+        let window = self.window_end.saturating_sub(self.snd_nxt);
         let congestion = u64::from(sk.snd_cwnd.saturating_sub(sk.packets_in_flight())) * mss;
         let limit = window.min(congestion);
         let (available, chunk) = (self.stream_end() - self.snd_nxt, self.chunk_left());
@@ -129,7 +129,7 @@ impl Sender {
             return NO;
         }
         if self.settings.tso_win_divisor > 0 {
-            let whole = (self.window_end - self.snd_una).min(u64::from(sk.snd_cwnd) * mss);
+            let whole = self.window_end.saturating_sub(self.snd_una).min(u64::from(sk.snd_cwnd) * mss);
             if limit >= whole / u64::from(self.settings.tso_win_divisor) {
                 return NO;
             }
@@ -161,7 +161,7 @@ impl Sender {
         let mss = u64::from(self.settings.mss);
         let mut end = self.snd_nxt + (u64::from(quota) * mss).min(self.chunk_left());
         if end > self.window_end {
-            end = self.snd_nxt + ((self.window_end - self.snd_nxt) / mss).max(1) * mss;
+            end = self.snd_nxt + (self.window_end.saturating_sub(self.snd_nxt) / mss).max(1) * mss;
         }
         end = end.min(self.written_end);
         // A part of a segment waits if Nagle's rule says so; whole ones go.

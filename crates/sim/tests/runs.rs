@@ -1,0 +1,211 @@
+//! What holds of every run: it repeats, nothing gets lost that the links don't account for, whatever the network does.
+
+mod common;
+
+use common::{Dumbbell, bulk, sized};
+use link::{Fate, Passage};
+use plan::Plan;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use sim::{AckRow, FlowRow, LinkRow, Observer, Options, PacketRow, Simulation};
+
+/// All that an observer is told, as text: the same text for the same run.
+#[derive(Default)]
+struct Transcript(Vec<String>);
+
+impl Observer for Transcript {
+    const ACKS: bool = true;
+    const PACKETS: bool = true;
+    const SAMPLES: bool = true;
+    fn ack(&mut self, row: &AckRow<'_>) {
+        self.0.push(format!("{row:?}"));
+    }
+    fn packet(&mut self, row: &PacketRow<'_>) {
+        self.0.push(format!("{row:?}"));
+    }
+    fn flow(&mut self, row: &FlowRow<'_>) {
+        self.0.push(format!("{row:?}"));
+    }
+    fn link(&mut self, row: &LinkRow) {
+        self.0.push(format!("{row:?}"));
+    }
+}
+
+fn transcript(plan: &Plan) -> Vec<String> {
+    let mut simulation = Simulation::new(plan, Options::default(), Transcript::default()).unwrap();
+    simulation.run();
+    simulation.into_observer().0
+}
+
+fn mixed() -> Dumbbell {
+    let mut plan = Dumbbell::new(20, 20.0).seconds(2.0);
+    for cc in cc::NAMES {
+        plan = plan.flow(bulk(cc), 0.1);
+    }
+    let udp = json!({"kind": "udp", "rate_bps": 1_000_000, "payload_bytes": 500, "bytes": null});
+    plan.flow(sized("cubic", 100_000), 0.5).flow(udp, 0.2).with(json!({
+        "loss_before": [{"model": "independent", "probability": 0.005}],
+        "jitter": {"distribution": {"kind": "uniform", "min_ns": 0, "max_ns": 2_000_000}, "correlation": 0.0},
+        "reordering": true, "duplication": {"probability": 0.002, "correlation": 0.0},
+        "corruption": {"probability": 0.002, "correlation": 0.0},
+    }))
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_and_another_another() {
+    let plan = mixed();
+    let first = transcript(&plan.plan());
+    assert!(first.len() > 5_000);
+    assert!(first == transcript(&plan.plan()), "two runs differ");
+    assert!(first != transcript(&plan.clone().seed(2).plan()), "the seed makes no difference");
+}
+
+#[test]
+fn nothing_depends_on_how_far_it_is_run_at_a_time() {
+    let plan = mixed().plan();
+    let mut simulation = Simulation::new(&plan, Options::default(), Transcript::default()).unwrap();
+    for ms in 0..2_100 {
+        simulation.run_until(units::Time(ms * 1_000_000));
+    }
+    assert!(simulation.into_observer().0 == transcript(&plan), "a run in steps differs");
+}
+
+/// Counts what hosts and links do.
+#[derive(Default)]
+struct Ledger {
+    ended: u64,
+    delivered_last: u64,
+    passages: Vec<Passage>,
+}
+
+impl Observer for Ledger {
+    const PACKETS: bool = true;
+    fn packet(&mut self, row: &PacketRow<'_>) {
+        self.ended += u64::from(row.passage.fate != Fate::Delivered || row.is_last);
+        self.delivered_last += u64::from(row.passage.fate == Fate::Delivered && row.is_last);
+        self.passages.push(*row.passage);
+    }
+}
+
+/// Run, and check that all packets are accounted for.
+fn check(plan: &Plan, options: Options) -> (Vec<sim::FlowReport>, Ledger) {
+    let mut simulation = Simulation::new(plan, options, Ledger::default()).unwrap();
+    simulation.run();
+    let duplicated: u64 = simulation.links().iter().map(|link| link.counters().duplicated_packets).sum();
+    let inside = simulation.packets_inside() as u64;
+    assert_eq!(inside, simulation.inside().count() as u64);
+    assert_eq!(simulation.packets() + duplicated, simulation.observer().ended + inside);
+    for link in simulation.links() {
+        assert_eq!(link.counters().inside(), link.inside().count() as u64);
+    }
+    for report in simulation.reports() {
+        assert!(report.received_bytes <= report.sent_bytes, "{report:?}");
+    }
+    let reports = simulation.reports().collect();
+    (reports, simulation.into_observer())
+}
+
+#[test]
+fn all_packets_are_accounted_for() {
+    let (reports, ledger) = check(&mixed().plan(), Options::default());
+    assert!(reports.iter().all(|report| report.received_bytes > 0), "{reports:?}");
+    assert!(ledger.delivered_last > 1_000);
+}
+
+#[test]
+fn a_queue_never_holds_more_than_its_buffer() {
+    let plan = Dumbbell::new(50, 20.0).buffer_bdp(0.5).flows(5, &bulk("cubic"));
+    let (_, ledger) = check(&plan.plan(), Options::default());
+    assert!(ledger.passages.iter().all(|passage| passage.queue_bytes <= plan.buffer_bytes));
+    assert!(ledger.passages.iter().any(|passage| passage.fate == Fate::DroppedTail));
+}
+
+#[test]
+fn sized_flows_deliver_every_byte_in_every_way() {
+    for bytes in [0, 1, 1447, 1448, 1449, 100_000, 3_000_001] {
+        for tso in [true, false] {
+            let plan = Dumbbell::new(10, 10.0).flow(sized("cubic", bytes), 0.0);
+            let plan = plan.with(json!({"loss_before": [{"model": "independent", "probability": 0.02}]}));
+            let (reports, _) = check(&plan.plan(), Options { tso });
+            assert_eq!((reports[0].received_bytes, reports[0].completed), (bytes, true), "{bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn single_segments_reach_about_the_same_rate_as_trains() {
+    for cc in ["cubic", "bbr"] {
+        let plan = Dumbbell::new(100, 40.0).flow(bulk(cc), 0.0).plan();
+        let [trains, single] = [true, false].map(|tso| check(&plan, Options { tso }).0[0].received_bytes as f64);
+        assert!((single / trains - 1.0).abs() < 0.05, "{cc}: {single} and {trains}");
+    }
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused_by_name() {
+    let refuse = |workload: Value| {
+        let plan = Dumbbell::new(10, 10.0).flow(workload, 0.0).plan();
+        format!("{:#}", Simulation::new(&plan, Options::default(), ()).unwrap_err())
+    };
+    assert!(refuse(bulk("htcp")).contains("htcp"));
+    assert!(refuse(json!({"kind": "command", "command": "true", "server_command": null})).contains("--engine emulate"));
+}
+
+/// What the network does to packets.
+fn impairments() -> impl Strategy<Value = Value> {
+    let loss = prop_oneof![
+        Just(json!([])),
+        (0.0..0.3).prop_map(|p| json!([{"model": "independent", "probability": p}])),
+        (1..200u64).prop_map(|n| json!([{"model": "burst", "probability": 0.05, "packets": n}])),
+    ];
+    let jitter = prop_oneof![
+        Just(json!(null)),
+        (0..200i64).prop_map(|ms| json!({"correlation": 0.0,
+            "distribution": {"kind": "uniform", "min_ns": 0, "max_ns": ms * 1_000_000}})),
+    ];
+    let queue = prop_oneof![
+        Just(json!({"kind": "drop-tail", "ce_threshold": null})),
+        Just(json!({"kind": "drop-tail", "ce_threshold": {"packets": 5}})),
+        Just(json!({"kind": "fq-codel", "target_ns": 5_000_000, "interval_ns": 100_000_000, "quantum_bytes": 1514,
+            "flows": 16, "ecn": true, "ce_threshold_ns": null})),
+    ];
+    (loss, jitter, any::<bool>(), 0.0..0.1f64, 0.0..0.05f64, queue).prop_map(
+        |(loss, jitter, reordering, duplicated, corrupted, queue)| {
+            json!({"loss_before": loss, "jitter": jitter, "reordering": reordering, "queue": queue,
+            "duplication": {"probability": duplicated, "correlation": 0.0},
+            "corruption": {"probability": corrupted, "correlation": 0.0}})
+        },
+    )
+}
+
+/// A flow of any kind.
+fn workload() -> impl Strategy<Value = Value> {
+    let tcp = (prop::sample::select(&cc::NAMES[..]), prop::option::of(0..2_000_000u64), any::<bool>())
+        .prop_map(|(cc, bytes, ecn)| json!({"kind": "tcp", "cc": cc, "bytes": bytes, "ecn": ecn}));
+    let udp = (1_000..50_000_000u64, 1..1472u32)
+        .prop_map(|(rate, payload)| json!({"kind": "udp", "rate_bps": rate, "payload_bytes": payload, "bytes": null}));
+    prop_oneof![8 => tcp, 1 => udp]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_algorithm_survives_every_network(
+        rate in prop::sample::select(vec![1u64, 10, 200]),
+        rtt_ms in 0.1..300.0f64,
+        buffer in 3_028..200_000u64,
+        forward in impairments(),
+        back in impairments(),
+        flows in prop::collection::vec((workload(), 0.0..2.0f64), 1..6),
+        seed in any::<u32>(),
+        tso in any::<bool>(),
+    ) {
+        let mut plan = Dumbbell::new(rate, rtt_ms).seconds(4.0).seed(u64::from(seed)).with(forward).with_back(back);
+        plan.buffer_bytes = buffer;
+        for (workload, start) in flows {
+            plan = plan.flow(workload, start);
+        }
+        check(&plan.plan(), Options { tso });
+    }
+}

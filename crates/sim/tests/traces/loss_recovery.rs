@@ -1,0 +1,140 @@
+//! Fast recovery: RACK finds the losses, PRR brings the window down (RFC 8985, RFC 6937).
+
+use sim::tcp::Settings;
+
+use crate::sender_script::run;
+
+fn reno(script: &str) {
+    run(Settings::default(), "reno", 40, script);
+}
+
+const WINDOW_OF_20: &str = "write 1000
+    > 1-10
+    +40 ack 10
+    > 11-30
+    = cwnd 20
+    ";
+
+fn after_20(script: &str) {
+    reno(&format!("{WINDOW_OF_20}{script}"));
+}
+
+#[test]
+fn the_third_sack_starts_recovery() {
+    after_20(
+        "+40 ack 10 sack 12
+         = state disorder
+         > 31
+         ack 10 sack 12-13
+         >                   # A train waits for company: the next ACK is due
+         ack 10 sack 12-14
+         = state recovery lost 1 ssthresh 10
+         > r11",
+    );
+}
+
+#[test]
+fn a_loss_without_further_data_is_found_after_a_quarter_of_the_rtt() {
+    reno(
+        "write 3
+         > 1-3
+         +40 ack 0 sack 2
+         = state disorder lost 0
+         +8
+         >
+         +5                  # 10 ms, and two of the timer's ticks
+         = state recovery
+         > r1",
+    );
+}
+
+#[test]
+fn prr_halves_the_window_over_a_round() {
+    after_20(
+        "+40 ack 10 sack 12-14
+         > r11 31            # 3 delivered let 2 out: ssthresh / cwnd, rounded up
+         ack 10 sack 12-16
+         > 32
+         ack 10 sack 12-18
+         > 33
+         ack 10 sack 12-30
+         = state recovery
+         > 34-39
+         = in-flight 10
+         +40 ack 30
+         = state open cwnd 10 ssthresh 10
+         > 40",
+    );
+}
+
+#[test]
+fn several_holes_are_repaired_in_one_recovery() {
+    after_20(
+        "+40 ack 10 sack 12-13 15-16 18-20
+         = state recovery lost 3 ssthresh 10
+         > r11
+         ack 10 sack 12-13 15-16 18-24
+         > r14 r17 31
+         ack 10 sack 12-13 15-16 18-30
+         = lost 3 retransmitting 3
+         +40 ack 13 sack 15-16 18-30
+         ack 16 sack 18-30
+         = state recovery
+         ack 32
+         = state open cwnd 10",
+    );
+}
+
+#[test]
+fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
+    after_20(
+        "+40 ack 10 sack 12-14
+         > r11 31
+         ack 10 sack 12-30
+         > 32-39
+         +40 ack 10 sack 12-39
+         = state recovery
+         > r11 40-48
+         +40 ack 48
+         = state open",
+    );
+}
+
+#[test]
+fn reordering_seen_once_makes_losses_wait() {
+    after_20(
+        "+40 ack 10 sack 12-13
+         = state disorder
+         ack 13              # 11 came after 13: reordering
+         = state open
+         +40 ack 13 sack 15-17
+         = state disorder lost 0
+         +13
+         = state recovery lost 1",
+    );
+}
+
+#[test]
+fn what_is_sacked_twice_counts_once() {
+    after_20(
+        "+40 ack 10 sack 12-13
+         = sacked 2 delivered 12
+         ack 10 sack 12-13
+         = sacked 2 delivered 12
+         ack 10 sack 15 12-13
+         = sacked 3 delivered 13
+         ack 30
+         = sacked 0 delivered 30",
+    );
+}
+
+#[test]
+fn an_ack_that_was_overtaken_does_no_harm() {
+    after_20(
+        "+40 ack 20
+         ack 12
+         = state open delivered 20
+         ack 14 sack 22
+         = sacked 1 delivered 21",
+    );
+}

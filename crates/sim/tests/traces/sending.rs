@@ -1,0 +1,157 @@
+//! How much is sent, when, and in what trains.
+
+use sim::tcp::Settings;
+
+use crate::sender_script::run;
+
+fn reno(script: &str) {
+    run(Settings::default(), "reno", 40, script);
+}
+
+#[test]
+fn the_initial_window_is_10_and_slow_start_doubles_it() {
+    reno(
+        "write 100
+         > 1-10
+         +40 ack 2
+         > 11-14
+         ack 4
+         > 15-18
+         ack 10
+         > 19-30
+         = cwnd 20 in-flight 20 state open",
+    );
+}
+
+#[test]
+fn a_small_segment_waits_while_another_is_out() {
+    reno(
+        "write 100 bytes
+         > 1
+         write 100 bytes     # Nagle, as modified by Minshall
+         >",
+    );
+}
+
+#[test]
+fn a_window_that_is_not_used_does_not_grow() {
+    reno(
+        "write 4
+         > 1-4
+         +40 ack 4
+         = cwnd 10
+         write 12
+         > 5-14
+         +40 ack 14
+         > 15-16
+         = cwnd 20",
+    );
+}
+
+#[test]
+fn after_a_pause_the_window_begins_anew() {
+    reno(
+        "write 70
+         > 1-10
+         +40 ack 10
+         > 11-30
+         +40 ack 30
+         > 31-70
+         +40 ack 70
+         = cwnd 80 state open
+         +300                # More than a timeout of 240 ms
+         write 40
+         = cwnd 40
+         > 71-110
+         +40 ack 110
+         +3000
+         = cwnd 80",
+    );
+}
+
+#[test]
+fn the_receive_window_is_obeyed_and_probed_when_it_is_closed() {
+    reno(
+        "write 30
+         > 1-10
+         +40 ack 10 window 5
+         > 11-15
+         +40 ack 15 window 0
+         >
+         +1000 ack 15 window 4
+         > 16-19",
+    );
+}
+
+#[test]
+fn a_fin_goes_with_the_last_segment() {
+    let sender = run(
+        Settings::default(),
+        "reno",
+        40,
+        "write 12
+         close
+         > 1-10
+         +40 ack 10
+         > 11-12
+         +40 ack 12          # All but the FIN
+         = in-flight 1
+         ack 12 fin
+         >",
+    );
+    assert!(sender.is_finished());
+}
+
+#[test]
+fn without_tso_nothing_but_the_window_changes() {
+    run(
+        Settings { tso: false, ..Settings::default() },
+        "reno",
+        40,
+        "write 100
+         > 1-10
+         +40 ack 10
+         > 11-30",
+    );
+}
+
+#[test]
+fn bbr_is_paced_after_the_first_ten() {
+    run(
+        Settings::default(),
+        "bbr",
+        40,
+        "write 100
+         > 1-10
+         +40 ack 10
+         > 11-12            # 2.885 x 10 packets in 40 ms: a train of 2 each 2.8 ms
+         +1
+         >
+         +1
+         > 13-14            # It left half a gap early, since the one before was late
+         +2
+         >
+         +1
+         > 15-16
+         +9
+         > 17-22",
+    );
+}
+
+#[test]
+fn a_mark_reduces_the_window_once_a_round() {
+    reno(
+        "write 1000
+         > 1-10
+         +40 ack 10
+         > 11-30
+         +40 ack 12 ece
+         = state cwr ssthresh 10
+         ack 30 ece
+         = cwnd 10
+         > 31-40
+         = delivered-ce 20 state cwr
+         +40 ack 32         # Beyond what was in flight at the mark
+         = state open cwnd 10",
+    );
+}

@@ -1,0 +1,116 @@
+//! Retransmissions that were not needed, and reductions that are taken back.
+
+use sim::tcp::Settings;
+
+use crate::sender_script::run;
+
+const WINDOW_OF_20: &str = "write 1000
+    > 1-10
+    +40 ack 10
+    > 11-30
+    ";
+
+fn after_20(settings: Settings, script: &str) {
+    run(settings, "reno", 40, &format!("{WINDOW_OF_20}{script}"));
+}
+
+#[test]
+fn the_echo_of_an_old_timestamp_undoes_a_recovery() {
+    after_20(
+        Settings::default(),
+        "+40 ack 10 sack 12-14
+         = state recovery ssthresh 10
+         > r11 31
+         +2 ack 14 echo 11
+         = undos 1 ssthresh inf cwnd 21
+         +1 ack 30 echo 30
+         = state open",
+    );
+}
+
+#[test]
+fn a_dsack_for_every_retransmission_undoes_a_recovery() {
+    after_20(
+        Settings::default(),
+        "+40 ack 10 sack 12-14
+         > r11 31
+         +1 ack 30
+         = state open cwnd 11 ssthresh 10   # 17 more delivered: a packet of growth
+         > 32-41
+         +39 ack 30 dsack 11
+         = cwnd 20 ssthresh inf undos 1",
+    );
+}
+
+#[test]
+fn dsacks_widen_the_reordering_window() {
+    // The second time it is half of the minimum RTT, not a quarter.
+    after_20(
+        Settings::default(),
+        "+40 ack 10 sack 12-14
+         > r11 31
+         +1 ack 30
+         +39 ack 30 dsack 11
+         +0 ack 32
+         +40 ack 40
+         = state open
+         +40 ack 41
+         +40 ack 41 sack 43
+         = state disorder
+         +13
+         = state disorder
+         +12
+         = state recovery",
+    );
+}
+
+#[test]
+fn f_rto_tells_a_delay_spike_from_a_loss() {
+    after_20(
+        Settings { loss_probes: false, ..Settings::default() },
+        "+241
+         > r11
+         = state loss cwnd 1
+         +100 ack 11 echo 11
+         = state open undos 1 cwnd 21",
+    );
+}
+
+#[test]
+fn f_rto_needs_no_timestamps() {
+    // The echo is the retransmission's, but then data arrives that was never sent again.
+    after_20(
+        Settings { loss_probes: false, ..Settings::default() },
+        "+241
+         > r11
+         +100 ack 11
+         > 31-32
+         = state loss
+         +1 ack 12
+         = state open undos 1 cwnd 21",
+    );
+}
+
+#[test]
+fn a_mark_is_not_undone() {
+    after_20(
+        Settings::default(),
+        "+40 ack 10 sack 12-14 ece
+         = state recovery ssthresh 10
+         > r11 31
+         +2 ack 30 echo 11
+         = ssthresh 10",
+    );
+}
+
+#[test]
+fn copies_that_the_network_makes_prove_nothing() {
+    after_20(
+        Settings::default(),
+        "+40 ack 11
+         ack 11 dsack 11
+         = undos 0 state open
+         ack 11 dsack 10
+         = undos 0 state open",
+    );
+}
