@@ -44,22 +44,25 @@ fn a_dsack_for_every_retransmission_undoes_a_recovery() {
 
 #[test]
 fn dsacks_widen_the_reordering_window() {
-    // The second time it is half of the minimum RTT, not a quarter.
-    after_20(
+    // Half of the minimum RTT, not a quarter.
+    run(
         Settings::default(),
-        "+40 ack 10 sack 12-14
-         > r11 31
-         +1 ack 30
-         +39 ack 30 dsack 11
-         +0 ack 32
-         +40 ack 40
-         = state open
-         +40 ack 41
-         +40 ack 41 sack 43
+        "reno",
+        40,
+        "write 10
+         > 1-10
+         +40 ack 0 sack 2-4
+         > r1
+         +40 ack 10
+         +1 ack 10 dsack 1
+         = undos 1
+         write 10
+         > 11-20
+         +40 ack 10 sack 12
          = state disorder
-         +13
+         +20
          = state disorder
-         +12
+         +3                  # 20 ms, and two of the timer's ticks
          = state recovery",
     );
 }
