@@ -34,7 +34,9 @@ struct Run {
 
 impl Run {
     fn new(cc: Option<&str>, rtt_ms: i64) -> Run {
-        let mut receiver = Receiver::new(Settings::default(), cc.map(|cc| cc::create(cc).unwrap()));
+        // A window that doesn't grow: growth is acknowledged at once.
+        let settings = Settings { receive_buffer: 1 << 18, receive_buffer_max: 1 << 18, ..Settings::default() };
+        let mut receiver = Receiver::new(settings, cc.map(|cc| cc::create(cc).unwrap()));
         let (mut now, mut out) = (Time(1_000_000_000), Vec::new());
         let flags = Flags { syn: true, ece: true, cwr: true, ..Flags::default() };
         receiver.on_segment(&Segment { flags, ts_val: 1, ..Segment::default() }, Ecn::NotEct, now, &mut out);

@@ -83,6 +83,11 @@ impl Acks {
         self.quick = self.quick.max(segments);
         self.timeout = ATO_MIN;
     }
+
+    /// The next segment is acknowledged at once.
+    pub(super) fn be_quick_once(&mut self) {
+        self.quick |= 1;
+    }
 }
 
 impl Receiver {

@@ -46,6 +46,9 @@ pub struct Receiver {
     is_complete: bool,
 }
 
+/// Smaller segments don't let the window grow.
+const GROWING_BYTES: u32 = 128;
+
 #[derive(Debug)]
 struct Observer {
     sk: Socket,
@@ -211,8 +214,11 @@ impl Receiver {
         }
         if segment.seq > self.rcv_nxt {
             self.see_codepoint(ecn, out);
-            if !self.ahead.insert(segment.seq, end, segment.flags.fin) {
+            let is_new = self.ahead.insert(segment.seq, end, segment.flags.fin);
+            if !is_new {
                 self.acks.duplicate((segment.seq, end));
+            } else {
+                self.grow_window(segment.len);
             }
             self.acks.is_pending = true;
         } else {
@@ -235,10 +241,17 @@ impl Receiver {
             self.acks.is_immediate |= self.ahead.is_empty();
         }
         self.is_complete |= is_end;
-        self.window.grow(segment.len, &self.settings);
+        self.grow_window(segment.len);
         // A small segment ends what the application waits for: once it has read it, it lets an ACK go.
         self.acks.is_immediate |= segment.len < self.settings.mss;
         self.acks.is_pending = true;
+    }
+
+    /// As long as the window grows, each segment is acknowledged: the sender may be waiting for it to.
+    fn grow_window(&mut self, len: u32) {
+        if len >= GROWING_BYTES && self.window.grow(len, &self.settings) {
+            self.acks.be_quick_once();
+        }
     }
 
     fn header(&mut self) -> Segment {

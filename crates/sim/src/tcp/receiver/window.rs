@@ -14,25 +14,33 @@ pub(super) struct Window {
 
 /// What is offered at first: the largest window without scaling.
 const INITIAL: u64 = 65_535;
-/// Data and memory of a full frame: no more of a buffer can be data.
-const DATA: u64 = 1448;
+/// Memory that a full segment takes while it waits, and its data, bytes.
 const MEMORY: u64 = 2304;
+const DATA: u64 = 1448;
+/// How much of a buffer is offered as a window, of 256. Linux derives it from the memory that frames took
+/// (`scaling_ratio`); on emulated paths it comes out at this.
+const OFFERED: u64 = 35;
+/// ... and before any came (`TCP_DEFAULT_SCALING_RATIO`).
+const OFFERED_AT_FIRST: u64 = 65;
 
 impl Window {
     pub(super) fn new(settings: &Settings) -> Window {
         let buffer = settings.receive_buffer;
-        Window { threshold: INITIAL.min(share(buffer)), buffer, edge: 0 }
+        Window { threshold: INITIAL.min(buffer * OFFERED_AT_FIRST / 256), buffer, edge: 0 }
     }
 
-    /// In-order data came: two segments more may come for each.
-    pub(super) fn grow(&mut self, len: u32, settings: &Settings) {
-        let most = share(self.buffer);
-        if self.threshold < most {
-            self.threshold = (self.threshold + 2 * u64::from(len.min(settings.mss))).min(most);
-        } else if self.buffer < settings.receive_buffer_max {
+    /// In-order data came: two segments more may come for each. `true`: the window has grown.
+    pub(super) fn grow(&mut self, len: u32, settings: &Settings) -> bool {
+        if self.threshold >= share(self.buffer) && self.buffer < settings.receive_buffer_max {
             // Autotuning (dynamic right-sizing) keeps ahead of a sender that doubles its window each round.
-            self.buffer = (self.buffer + 4 * u64::from(len)).min(settings.receive_buffer_max);
+            let more = 4 * u64::from(len) * 256 / OFFERED;
+            self.buffer = (self.buffer + more).min(settings.receive_buffer_max);
         }
+        let most = share(self.buffer);
+        let grown = (self.threshold + 2 * u64::from(len.min(settings.mss))).min(most);
+        let grows = grown > self.threshold;
+        self.threshold = self.threshold.max(grown);
+        grows
     }
 
     /// What to offer, with `next` expected and `held` bytes behind a hole.
@@ -44,7 +52,7 @@ impl Window {
 }
 
 fn share(memory: u64) -> u64 {
-    memory * DATA / MEMORY
+    memory * OFFERED / 256
 }
 
 #[cfg(test)]
@@ -56,7 +64,7 @@ mod tests {
         let settings = Settings { receive_buffer: 1 << 20, receive_buffer_max: 1 << 20, ..Settings::default() };
         let mut window = Window::new(&settings);
         assert_eq!(window.advertise(1, 0), 65_535);
-        window.grow(1448, &settings);
+        assert!(window.grow(1448, &settings));
         assert_eq!(window.advertise(1449, 0), 65_535 + 2 * 1448);
         assert_eq!(window.advertise(1449, 1 << 20), 65_535 + 2 * 1448);
         assert_eq!(window.advertise(1449 + 60_000, 1 << 20), 65_535 + 2 * 1448 - 60_000);
