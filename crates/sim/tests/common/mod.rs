@@ -100,7 +100,10 @@ impl Dumbbell {
             link.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
             link
         };
-        let rmem = "4096 67108864 67108864";
+        // As a scenario's planner has it: eight times what the path holds when both buffers are full.
+        let held = self.rate_bps as f64 / 8.0 * self.rtt_ms / 1e3 + 2.0 * self.buffer_bytes as f64;
+        let memory = ((8.0 * held) as u64).next_power_of_two().clamp(6 << 20, 1 << 30);
+        let rmem = format!("4096 {memory} {memory}");
         let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {"net.ipv4.tcp_rmem": rmem}});
         serde_json::from_value(json!({
             "name": "dumbbell", "duration_ns": (self.seconds * 1e9) as i64, "seed": self.seed,

@@ -35,7 +35,7 @@ struct Run {
 impl Run {
     fn new(cc: Option<&str>, rtt_ms: i64) -> Run {
         // A window that doesn't grow: growth is acknowledged at once.
-        let settings = Settings { receive_buffer: 1 << 18, receive_buffer_max: 1 << 18, ..Settings::default() };
+        let settings = Settings { receive_buffer: 479_341, receive_buffer_max: 479_341, ..Settings::default() };
         let mut receiver = Receiver::new(settings, cc.map(|cc| cc::create(cc).unwrap()));
         let (mut now, mut out) = (Time(1_000_000_000), Vec::new());
         let flags = Flags { syn: true, ece: true, cwr: true, ..Flags::default() };
