@@ -246,3 +246,25 @@ fn unknown(name: &str) -> String {
         cc::NAMES.join(", ")
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_flow_costs_less_than_two_kilobytes() {
+        for name in cc::NAMES {
+            let flow: plan::Flow = serde_json::from_value(serde_json::json!({
+                "id": "f", "from": "a", "to": "b", "start_ns": 0, "stop_ns": 1, "port": 1,
+                "workload": {"kind": "tcp", "cc": name, "bytes": null, "ecn": false},
+            }))
+            .unwrap();
+            let traffic = Traffic::new(&flow, Settings::default(), Settings::default(), 1).unwrap();
+            let algorithm = size_of_val(traffic.sender().unwrap().congestion_control());
+            // DCTCP's receiver has an algorithm, too, and the socket that it looks at.
+            let observer = if name == "dctcp" { size_of::<cc::Socket>() + algorithm + 16 } else { 0 };
+            let bytes = size_of::<Traffic>() + size_of::<Tcp>() + algorithm + observer;
+            assert!(bytes < 2048, "{name}: {bytes} bytes");
+        }
+    }
+}

@@ -69,26 +69,38 @@ impl Sender {
         }
     }
 
-    /// All segments from `begin` to `end` have arrived. What the last SACK said of is marked already.
+    /// All segments from `begin` to `end` have arrived. What the last SACK said of is marked already, and passed over.
     fn mark_sacked(&mut self, begin: u64, end: u64, ack: &mut Ack) {
-        let mut index = self.board.index_of(begin);
+        let mut next = self.behind_known(begin);
+        if next >= end {
+            return;
+        }
+        let mut index = self.board.index_of(next);
         while index < self.board.len() {
-            let (seq, next) = (self.board.get(index).seq, self.board.get(index).end());
-            if let Some(&(_, known)) = self.sacked_before.iter().find(|known| known.0 <= seq && seq < known.1) {
+            let sent = self.board.get(index);
+            let (seq, sent_end) = (sent.seq, sent.end());
+            let known = self.behind_known(seq);
+            if known > seq {
                 if known >= end {
                     return;
                 }
                 index = self.board.index_of(known);
                 continue;
             }
-            if next > end {
+            if sent_end > end {
                 return;
             }
-            if seq >= begin && !self.board.get(index).is_sacked {
+            if seq >= next && !sent.is_sacked {
                 self.mark_segment_sacked(index, ack);
             }
+            next = sent_end;
             index += 1;
         }
+    }
+
+    /// Where the block of the last SACK ends that `seq` is in; `seq` itself if it is in none.
+    fn behind_known(&self, seq: u64) -> u64 {
+        self.sacked_before.iter().find(|known| known.0 <= seq && seq < known.1).map_or(seq, |known| known.1)
     }
 
     fn mark_segment_sacked(&mut self, index: usize, ack: &mut Ack) {
