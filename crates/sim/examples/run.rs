@@ -1,5 +1,6 @@
 //! Run a plan and say what became of its flows, a JSON object a line: `run PLAN.json`. With `samples` behind it, also what
-//! the senders said at each sample interval: time in ms, flow, cwnd, ssthresh, state, srtt in us, packets retransmitted.
+//! the senders said at each sample interval: time in ms, flow, cwnd, ssthresh, state, srtt in us, packets
+//! retransmitted, time in which the receive window was the limit in us.
 
 use std::path::Path;
 use std::time::Instant;
@@ -27,14 +28,15 @@ impl Observer for Rtts {
             if self.prints {
                 let (sk, counters) = (sender.socket(), sender.counters());
                 println!(
-                    "{},{},{},{},{:?},{},{}",
+                    "{},{},{},{},{:?},{},{},{}",
                     row.time.0 / 1_000_000,
                     flow,
                     sk.snd_cwnd,
                     sk.snd_ssthresh as i32,
                     sk.ca_state,
                     sk.srtt_us >> 3,
-                    counters.segments_retransmitted
+                    counters.segments_retransmitted,
+                    counters.rwnd_limited_us
                 );
             }
         }

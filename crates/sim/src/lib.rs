@@ -4,8 +4,46 @@
 //! the [`cc`] crate's congestion controls. It has no clock and no other chance than the plan's seed: the same plan gives the
 //! same packets on every machine. What happens is told to an [`Observer`]; one that doesn't listen costs nothing.
 //!
-//! Hosts take no time: a segment that arrives is answered at once. Links on which nothing can happen to a packet are not
-//! passed through at all.
+//! ```
+//! use sim::{Options, Simulation};
+//!
+//! let link = |name: &str, from: &str, to: &str| serde_json::json!({"name": name, "from": from, "to": to,
+//!     "rate_bps": 10_000_000, "delay_ns": 20_000_000, "buffer": {"bytes": 50_000}, "overhead_bytes": 0});
+//! let host = |name: &str, address: &str| serde_json::json!({"kind": "host", "name": name, "address": address,
+//!     "sysctl": {}});
+//! let plan: plan::Plan = serde_json::from_value(serde_json::json!({
+//!     "name": "example", "duration_ns": 5_000_000_000i64, "seed": 1,
+//!     "nodes": [host("a", "10.0.0.1"), host("b", "10.0.0.2")],
+//!     "links": [link("there", "a", "b"), link("back", "b", "a")],
+//!     "flows": [{"id": "f1", "from": "a", "to": "b", "start_ns": 0, "stop_ns": 5_000_000_000i64, "port": 5001,
+//!         "workload": {"kind": "tcp", "cc": "cubic", "bytes": 1_000_000, "ecn": false}}],
+//!     "record": {"sample_interval_ns": 10_000_000, "packets": false},
+//!     "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1},
+//! }))?;
+//! let mut simulation = Simulation::new(&plan, Options::default(), ())?;
+//! simulation.run();
+//! assert!(simulation.reports().next().unwrap().completed);
+//! # Ok::<(), anyhow::Error>(())
+//! ```
+//!
+//! # What is modelled
+//!
+//! - Every link, by the code that the emulator runs. Links on which nothing can happen to a packet at any time are not
+//!   passed through at all.
+//! - TCP as Linux 6.x runs it: handshake and FIN, SACK scoreboard (RFC 2018, 2883, 6675), RACK-TLP (RFC 8985), PRR (RFC 6937), RTO
+//!   (RFC 6298) with Linux's variance and floor, F-RTO (RFC 5682), undo by timestamps and D-SACKs (RFC 4015, 3708),
+//!   delivery-rate samples, pacing by TCP itself, trains and when they wait for company, Nagle, window validation, slow
+//!   start after idle, ECN (RFC 3168) and DCTCP's echo (RFC 8257), delayed, quick and compressed ACKs, and a receive window
+//!   that grows.
+//! - UDP at a constant rate.
+//!
+//! # What is not
+//!
+//! - Hosts take no time: a segment that arrives is answered at once, and a timer fires when it is due, not at the next tick
+//!   of the kernel's. A host's own queue never holds anything back (TCP Small Queues), since nothing is shaped there.
+//! - Send buffers have no limit, and a receiver never takes back what it has SACKed.
+//! - MTU probing, fast open, zero-window persistence beyond a plain probe, AccECN, PAWS, urgent data.
+//! - A flow that is stopped falls silent at both ends at once; the kernel's ends it within a round trip, by resets.
 
 mod events;
 mod network;

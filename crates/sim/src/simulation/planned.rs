@@ -1,0 +1,63 @@
+//! What happens when the plan says so: links change, samples are taken.
+
+use units::Time;
+
+use super::Simulation;
+use crate::observer::{FlowRow, LinkRow, Observer};
+
+impl<O: Observer> Simulation<O> {
+    pub(super) fn schedule_change(&mut self) {
+        let at = self.changes.front().map_or(Time::NEVER, |change| change.0);
+        self.events.set(self.changing(), at);
+    }
+
+    pub(super) fn change_link(&mut self) {
+        if let Some((_, link, spec)) = self.changes.pop_front() {
+            self.network.links[link as usize].configure(&spec, self.now);
+            self.settle(link);
+        }
+        self.schedule_change();
+    }
+
+    pub(super) fn sample(&mut self) {
+        for flow in 0..self.traffic.len() {
+            if self.traffic[flow].is_active() {
+                self.sample_flow(flow);
+            }
+        }
+        for index in 0..self.network.links.len() {
+            if self.network.is_opaque[index] {
+                self.settle(index as u32);
+                let link = &mut self.network.links[index];
+                self.observer.link(&LinkRow {
+                    time: self.now,
+                    link: index as u16,
+                    counters: link.counters(),
+                    backlog: link.backlog(),
+                    queue_bytes_max: link.take_queue_bytes_max(),
+                    capacity_bytes: link.capacity_bytes(self.now),
+                });
+            }
+        }
+        self.events.set(self.sampling(), self.now + self.sample_interval);
+    }
+
+    fn sample_flow(&mut self, flow: usize) {
+        let traffic = &self.traffic[flow];
+        self.observer.flow(&FlowRow {
+            time: self.now,
+            flow: flow as u16,
+            bytes_sent: traffic.sent_bytes(),
+            received_bytes: traffic.received_bytes(),
+            gaps: traffic.gaps(),
+            sender: traffic.sender(),
+        });
+    }
+
+    /// A flow that ended just now gets its last sample.
+    pub(super) fn note_end(&mut self, flow: usize, was_active: bool) {
+        if O::SAMPLES && was_active && !self.traffic[flow].is_active() {
+            self.sample_flow(flow);
+        }
+    }
+}
