@@ -54,7 +54,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.shapers
 	$(BIN)/python -m benches.lab.updown
 	$(BIN)/python -m benches.frame
-	cargo bench -p link
+	cargo bench -p link -p sim
 
 # Minutes, on an idle machine: docs/images/links.
 pictures: build

@@ -135,6 +135,22 @@ fn sized_flows_deliver_every_byte_in_every_way() {
 }
 
 #[test]
+fn a_lost_handshake_costs_a_second_and_a_lost_close_nothing() {
+    let lost = |packets: &[u64]| json!({"loss_before": [{"model": "trace", "lost": packets, "period": null}]});
+    let took = |plan: Dumbbell| {
+        let (reports, _) = check(&plan.plan(), Options::default());
+        assert!(reports[0].completed && reports[0].retransmitted_segments == 0, "{reports:?}");
+        (reports[0].end.unwrap() - reports[0].start.unwrap()).as_nanos() / 1_000_000
+    };
+    let plan = || Dumbbell::new(100, 20.0).flow(sized("cubic", 5_000), 0.0);
+    assert_eq!(took(plan()), 30);
+    assert_eq!(took(plan().with(lost(&[0]))), 1_030, "the SYN");
+    assert_eq!(took(plan().with_back(lost(&[0]))), 1_030, "the SYN-ACK");
+    assert_eq!(took(plan().with(lost(&[1]))), 30, "the handshake's last ACK");
+    assert_eq!(took(plan().with_back(lost(&[5, 6]))), 30, "the receiver's FIN");
+}
+
+#[test]
 fn single_segments_reach_about_the_same_rate_as_trains() {
     for cc in ["cubic", "bbr"] {
         let plan = Dumbbell::new(100, 40.0).flow(bulk(cc), 0.0).plan();

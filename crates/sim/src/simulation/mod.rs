@@ -126,6 +126,11 @@ impl<O: Observer> Simulation<O> {
         self.now
     }
 
+    /// Where it ends.
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
     /// The links, in the plan's order.
     pub fn links(&self) -> &[Link] {
         &self.network.links
