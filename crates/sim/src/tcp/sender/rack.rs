@@ -174,6 +174,8 @@ impl Sender {
         let packet = LostPacket {
             tx_in_flight: sent.tx_in_flight,
             tx_lost: sent.lost,
+            tx_delivered: sent.delivered,
+            end_seq: sent.end() as u32,
             segments: 1,
             is_app_limited: sent.is_app_limited,
             was_sacked: false,
