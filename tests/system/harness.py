@@ -110,7 +110,7 @@ class Live:
         return self._output.read_text(encoding="utf-8")
 
     def part(self, name: str) -> psutil.Process:
-        """One of the run's processes: command, helper, db-init, db-emulator or db-traffic."""
+        """One of the run's processes: command, helper, db-init, db-emulator, db-traffic or db-probe."""
         command = psutil.Process(self.process.pid)
         if name == "command":
             return command

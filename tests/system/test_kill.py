@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 
@@ -24,6 +25,7 @@ SAID = {
     "db-init": "error: the lab's first process was killed\n  signal SIGKILL",
     "db-emulator": "error: the emulator process ended in mid-run\n  killed by SIGKILL",
     "db-traffic": "error: the traffic process ended in mid-run\n  killed by SIGKILL",
+    "db-probe": "error: the probe process ended in mid-run\n  killed by SIGKILL",
 }
 
 
@@ -31,12 +33,14 @@ def assert_nothing_stays(live: Live, send: signal.Signals, name: str) -> None:
     before = outside()
     time.sleep(1)
     with footprint(live) as found:
-        # The command, helper, init, emulator and traffic; namespaces of the core and of two hosts.
-        assert len(found.parts) == 5
+        # The command, helper, init, emulator and traffic, and the probe where it is allowed; namespaces of the core and
+        # of two hosts.
+        parts = 5 + any(part.name() == "db-probe" for part in found.parts)
+        assert len(found.parts) == parts
         assert sum(link.startswith("net:") for link in found.namespaces) == 3
         # What is looked for later is seen now: each process, a veth pair to each host, who holds the namespaces.
         there = [thing.split()[0] for thing in found.remains()]
-        assert (there.count("process"), there.count("link")) == (5, 2)
+        assert (there.count("process"), there.count("link")) == (parts, 2)
         assert "namespace" in there
         live.part(name).send_signal(send)
         # Within 25 s: the kernel keeps a network namespace until its last socket has closed.
@@ -49,8 +53,10 @@ def assert_nothing_stays(live: Live, send: signal.Signals, name: str) -> None:
     assert outside() == before
 
 
-@pytest.mark.parametrize("victim", ["command", "helper", "db-init", "db-emulator", "db-traffic"])
+@pytest.mark.parametrize("victim", ["command", "helper", "db-init", "db-emulator", "db-traffic", "db-probe"])
 def test_a_killed_process_takes_the_run_with_it(anyone: Place, victim: str) -> None:
+    if victim == "db-probe" and (anyone.becomes_ordinary or os.geteuid() != 0):
+        pytest.skip("an ordinary user has no probe")
     with anyone.running(LONG) as live:
         assert_nothing_stays(live, signal.SIGKILL, victim)
         if victim == "command":
@@ -71,10 +77,10 @@ def test_a_killed_process_takes_the_run_with_it(anyone: Place, victim: str) -> N
     kept = dumbbell.open(live.runs / failed, incomplete=True)
     assert kept.manifest["status"] == "failed"
     # The one that survives writes down what it has measured; a second of it, less what a loaded machine needs to start.
-    if victim == "db-emulator":
+    if victim in ("db-emulator", "db-probe"):
         assert kept.samples["time_ns"].max() > 500_000_000
         assert kept.samples["received_bytes"].max() > 100_000
-    if victim == "db-traffic":
+    if victim in ("db-traffic", "db-probe"):
         assert kept.packets["arrival_ns"].max() > 500_000_000
         assert kept.links["time_ns"].max() > 500_000_000
 

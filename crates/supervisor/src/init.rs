@@ -95,18 +95,12 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, rootless: bool, started: 
             keep_to(part)
         }
     };
-    let emulator = Child::start(Process::Emulator, c"db-emulator", -20, |control, events| {
-        part(Part::Last);
-        emu::run(plan, &ports(&lab), dir, control, events).map(drop)
-    })?;
     let netns = |name: &str| {
         let host = lab.hosts().iter().find(|host| host.name == name);
         host.map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))
     };
-    let traffic = Child::start(Process::Traffic, c"db-traffic", -10, |control, events| {
-        part(Part::AllButLast);
-        traffic::run(plan, &netns, loaded.session.names(), dir, control, events).map(drop)
-    })?;
+    // Each process holds the ends of the control pipes of those before it, and one that waits for the origin hears of a
+    // stop only when all ends are closed. So the traffic process, which is stopped first, comes last.
     let probe = loaded.acks.probe().map(|probe| {
         let inode = |name: &str| Ok(fstat(netns(name)?)?.st_ino as u32);
         Child::start(Process::Probe, c"db-probe", -5, |control, events| {
@@ -115,6 +109,14 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, rootless: bool, started: 
         })
     });
     let probe = probe.transpose()?;
+    let emulator = Child::start(Process::Emulator, c"db-emulator", -20, |control, events| {
+        part(Part::Last);
+        emu::run(plan, &ports(&lab), dir, control, events).map(drop)
+    })?;
+    let traffic = Child::start(Process::Traffic, c"db-traffic", -10, |control, events| {
+        part(Part::AllButLast);
+        traffic::run(plan, &netns, loaded.session.names(), dir, control, events).map(drop)
+    })?;
     let well = Watch { emulator, traffic, probe, stopping: None, failed: false }.watch(plan)?;
 
     let (cpu, softnet_dropped) = Machine::now().since(before);
