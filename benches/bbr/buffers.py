@@ -23,7 +23,7 @@ def measure(run: dumbbell.Run) -> tuple[float, float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--jobs", type=int, default=2, help="runs at once")
     parser.add_argument("--picture", action="store_true", help="also draw docs/images/bbr/buffers.png")
     options = parser.parse_args()

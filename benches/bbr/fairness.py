@@ -24,7 +24,7 @@ def measure(run: dumbbell.Run) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=40)
+    parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--jobs", type=int, default=2, help="runs at once")
     parser.add_argument("--picture", action="store_true", help="also draw docs/images/bbr/fairness.png")
     options = parser.parse_args()
