@@ -10,7 +10,7 @@ from benches.bbr.runs import NAMES, carry_out, goodput_share, scenario
 from benches.table import show
 
 RATE_MBIT, RTT_MS = 100, 40
-BUFFERS = (0.2, 0.5, 1, 2, 5, 10)
+BUFFERS = (0.2, 0.5, 1, 2, 5)
 """In BDP."""
 BBRS = ("bbr", "bbr2", "bbr3")
 WARM_UP_S = 10

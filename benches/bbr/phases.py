@@ -12,6 +12,7 @@ import dumbbell
 from benches.bbr.picture import save
 from benches.bbr.runs import ALGORITHMS, COLOURS, NAMES, bdp_packets, carry_out, scenario
 from benches.table import show
+from dumbbell.report.states import STATES
 
 RATE_MBIT, RTT_MS = 10, 40
 BUFFER = "2 bdp"
@@ -70,32 +71,23 @@ def row(cc: str, run: dumbbell.Run) -> list[str]:
 
 
 def draw(found: dict[str, dumbbell.Run]) -> None:
-    """Packets in flight over time, above the phases."""
-    colours = {
-        "startup": "#d55e00",
-        "drain": "#7c3aed",
-        "probe_bw": "#cfe3f2",
-        "probe_bw_down": "#a78bfa",
-        "probe_bw_cruise": "#cfe3f2",
-        "probe_bw_refill": "#8fd0f5",
-        "probe_bw_up": "#e69f00",
-        "probe_rtt": "#111827",
-    }
-    figure = Figure(figsize=(8.4, 7.2), layout="constrained")
+    """Packets in flight over time, above the phases, which look as in a report."""
+    figure = Figure(figsize=(8.4, 7.4), layout="constrained")
     panels = figure.subplots(len(found), 1, sharex=True)
     bdp = bdp_packets(RATE_MBIT, RTT_MS)
+    looks = {state.key: state for state in STATES}
     for panel, (cc, run) in zip(panels, found.items(), strict=True):
         acks = run.acks
         assert acks is not None
-        seconds = acks["time_ns"] / 1e9
-        panel.plot(seconds, acks["bytes_in_flight"] / acks["snd_mss_bytes"], color=COLOURS[cc], lw=0.8)
+        panel.plot(acks["time_ns"] / 1e9, acks["bytes_in_flight"] / acks["snd_mss_bytes"], color=COLOURS[cc], lw=0.8)
         for state, begin, end in spells(acks):
-            panel.axvspan(begin, end, ymax=0.05, color=colours[state], lw=0, label=state.replace("_", " "))
+            height = 0.1 * looks[state].height
+            panel.axvspan(begin, end, ymax=height, color=looks[state].light, lw=0, label=looks[state].word)
         panel.axhline(bdp, color="#9ca3af", lw=0.8, ls=":")
-        panel.set(ylabel="in flight [packets]", ylim=(0, 3.6 * bdp))
+        panel.set(ylabel="in flight [packets]", xlim=(0, None), ylim=(-8, 3.6 * bdp))
         panel.set_title(NAMES[cc], loc="left", weight="bold")
     panels[-1].set_xlabel("time [s]")
-    save(figure, "phases")
+    save(figure, "phases", legend_columns=4)
 
 
 def main() -> None:

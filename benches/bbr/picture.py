@@ -37,12 +37,18 @@ def log_x(panel: Axes, label: str, ticks: Sequence[float]) -> None:
     panel.set_xlabel(label)
 
 
-def save(figure: Figure, name: str) -> None:
+def save(figure: Figure, name: str, legend_columns: int | None = None) -> None:
     """Write docs/images/bbr/NAME.png."""
     legend: dict[str, object] = {}
     for panel in figure.axes:
         legend.update({str(label): handle for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)})
-    figure.legend(list(legend.values()), list(legend), loc="outside upper right", frameon=False, ncols=len(legend))
+    figure.legend(
+        list(legend.values()),
+        list(legend),
+        loc="outside upper right",
+        frameon=False,
+        ncols=legend_columns or len(legend),
+    )
     PICTURES.mkdir(parents=True, exist_ok=True)
     path = PICTURES / f"{name}.png"
     figure.savefig(path, dpi=110, metadata={"Software": ""})
