@@ -80,6 +80,10 @@ BUNDLED_CC = '{ name = "bbr3", parameters = { beta_keep = 200 } }'
         (['{ kernel = "cubic" }'], ["cubic"]),
         (['{ bpf = "my_cc.bpf.c" }', '{ bpf = "./my_cc.bpf.c" }'], ["my_cc", "my_cc"]),
         (['{ bpf = "my_cc.bpf.c" }', '{ bpf = "other/my_cc.bpf.c" }'], ["my_cc", "my_cc-2"]),
+        (
+            [f'{{ bpf = "{name}.bpf.c" }}' for name in ("my_cc", "other/my_cc", "my_cc-2")],
+            ["my_cc", "my_cc-3", "my_cc-2"],
+        ),
         (['{ bpf = "cubic.bpf.c" }'], ["cubic (file)"]),
         (['{ bpf = "my_cc.bpf.c" }', '"my_cc"'], ["my_cc (file)", "my_cc"]),
     ],
@@ -88,6 +92,7 @@ def test_labels(ccs: list[str], expected: list[str]) -> None:
     Path("other").mkdir()
     for name in ("other/my_cc", "cubic"):
         Path(f"{name}.bpf.c").write_text("/* another */\n")
+    Path("my_cc-2.bpf.c").write_text("/* a third */\n")
     assert labels(*ccs) == expected
 
 

@@ -45,6 +45,12 @@ def _labels(scenario: Scenario) -> Iterator[Finding]:
     for i, found in labelled(scenario).items():
         if isinstance(found, Labelled):
             first = seen.setdefault(found.label, found)
-            if (first.file, first.algorithm.parameters) != (found.file, found.algorithm.parameters):
+            if _what(first) != _what(found):
                 hint = "give one of the files another name"
                 yield Finding(("flows", i, "cc"), f"two programs would be called {found.label}", "a name each", hint)
+
+
+def _what(found: Labelled) -> tuple[object, ...]:
+    """What makes two of a label the same."""
+    program = found.algorithm.bpf.program.content if found.algorithm.bpf is not None else None
+    return found.algorithm.bundled, found.algorithm.own, found.file, program, found.algorithm.parameters

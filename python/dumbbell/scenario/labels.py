@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from dumbbell.cc.bundled import BUNDLED
 from dumbbell.cc.parameters import Value, written
-from dumbbell.cc.source import SUFFIXES
+from dumbbell.cc.source import SUFFIXES, Program
 from dumbbell.scenario.algorithms import Algorithm
 from dumbbell.scenario.model import Scenario
 
@@ -37,7 +38,8 @@ def labelled(scenario: Scenario) -> dict[int, str | Labelled]:
     One that is used with several sets of parameters has several labels, which tell the parameters that differ.
     """
     algorithms = dict(used(scenario))
-    names = {i: _base(algorithm, algorithms) for i, algorithm in algorithms.items()}
+    stems = _stems(algorithms.values())
+    names = {i: _base(algorithm, algorithms, stems) for i, algorithm in algorithms.items()}
     sets: dict[tuple[str, str], list[dict[str, Value]]] = {}
     for i, algorithm in algorithms.items():
         alike = sets.setdefault(names[i], [])
@@ -60,15 +62,29 @@ _KERNEL: Final = frozenset(
 """Names that mean the kernel's own in every record."""
 
 
-def _base(algorithm: Algorithm, among: dict[int, Algorithm]) -> tuple[str, str]:
+def _stems(algorithms: Iterable[Algorithm]) -> dict[Program, str]:
+    """What each of the user's programs is called: its file's stem, with a number if another one has it.
+
+    In the order of the flows, and never the stem of another file: `calm-2` may be one.
+    """
+    programs = dict.fromkeys(one.bpf.program for one in algorithms if one.bpf is not None)
+    taken = {program.stem for program in programs}
+    stems: dict[Program, str] = {}
+    for program in programs:
+        stem = program.stem
+        if stem in stems.values():
+            stem = next(name for n in count(2) if (name := f"{stem}-{n}") not in taken)
+        taken.add(stem)
+        stems[program] = stem
+    return stems
+
+
+def _base(algorithm: Algorithm, among: dict[int, Algorithm], stems: dict[Program, str]) -> tuple[str, str]:
     """Its label without parameters, and the name of its copy."""
     if algorithm.bpf is None:
         return (f"{algorithm.kernel} (kernel)" if algorithm.kernel in BUNDLED else str(algorithm)), ""
     program = algorithm.bpf.program
-    # Files of the same name and other content, in the order of the flows.
-    same = [other.bpf.program for other in among.values() if other.bpf and other.bpf.program.stem == program.stem]
-    number = list(dict.fromkeys(one.content for one in same)).index(program.content) + 1
-    stem = program.stem if number == 1 else f"{program.stem}-{number}"
+    stem = stems[program]
     taken = stem in BUNDLED or stem in _KERNEL or any(other.own == stem for other in among.values())
     return f"{stem} (file)" if taken else stem, stem + SUFFIXES[program.compiled]
 
