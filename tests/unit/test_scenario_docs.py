@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dumbbell.cc.core import parameters_of
 from dumbbell.cli import invoke
 from dumbbell.plan import expand
 from dumbbell.plan.path import GSO_ABOVE_BPS, MERGE_NS
@@ -19,6 +20,7 @@ from dumbbell.scenario.schema import json_schema
 from dumbbell.scenario.source import show
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+EXPLANATION = REFERENCE.with_name("explanation")
 
 
 EXAMPLE, *SNIPPETS = re.findall(r"```toml\n(.*?)```", (REFERENCE / "scenario.md").read_text(), re.DOTALL)
@@ -47,6 +49,24 @@ def test_snippets_can_be_planned(snippet: str, tmp_path: Path, monkeypatch: pyte
     plan = expand(load({**base, **given, "topology": {**plain, **given.get("topology", {})}}))
     assert plan != expand(load({**base, "topology": plain}))
     assert tables(plan, 30_000_000)
+
+
+def test_the_draft_s_parameters_can_be_pasted() -> None:
+    """As they stand, below a flow; the core knows each of them, and none is the default already."""
+    (snippet,) = re.findall(r"```toml\n(.*?)```", (EXPLANATION / "bbr.md").read_text(), re.DOTALL)
+    path = '[topology]\nkind = "path"\nrtt = "30 ms"\nbottleneck = { rate = "20 Mbit/s" }\n'
+    flow = '[[flows]]\nfrom = "h1"\nto = "h2"\n'
+    plan = expand(load(tomllib.loads(f'name = "x"\nduration = "10 s"\n{path}{flow}{snippet}')))
+    (entry,) = plan["algorithms"]
+    assert entry["label"] == "bbr3"
+    assert len(entry["parameters"]) == 13
+    known = parameters_of("bbr3")
+    if known is None:
+        pytest.skip("the core is not built")
+    for name, value in entry["parameters"].items():
+        parameter = known.find(name)
+        assert parameter is not None
+        assert parameter.default != value
 
 
 @pytest.mark.parametrize("definition", [*DEFINITIONS, None])
