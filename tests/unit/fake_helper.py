@@ -52,6 +52,11 @@ def main(mode: str, directory: Path) -> None:
     if mode == "silent":
         wait_for_stop()
         return
+    if mode == "stuck":  # hears of no stop
+        say("lab", build_ms=1.0)
+        while wait_for_stop():
+            pass
+        return
     start()
     if mode == "killed":
         signal.raise_signal(signal.SIGKILL)

@@ -130,6 +130,16 @@ def test_a_second_interrupt_ends_the_run_at_once(directory: Path, lock: int) -> 
     assert (directory / "pipe-closed").exists()
 
 
+def test_an_interrupt_before_the_start_has_a_bound(directory: Path, lock: int) -> None:
+    """A lab that hangs while it is set up ends soon after one Ctrl-C, not when the silence has lasted long enough."""
+    events = Events("lab")
+    stuck = EmulateEngine((sys.executable, str(FAKE), "stuck"), stopping_s=0.3)
+    with pytest.raises(Interrupted, match="before it started"):
+        stuck.execute(known_run.PLAN, directory, lock, events)
+    assert events.kinds == ["helper", "lab", "stopping"]
+    assert events.helper_is_gone
+
+
 def test_an_error_in_the_callback_ends_the_helper(directory: Path, lock: int) -> None:
     events = Events()
 

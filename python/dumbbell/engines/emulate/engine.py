@@ -27,6 +27,8 @@ SILENCE_S: Final = {"setting up": 120.0, "running": 30.0, "writing the records":
 """How long each phase may go without an event. While running there is one every 100 ms."""
 OVERTIME_S: Final = 300.0
 """How much longer than planned the traffic may take in all."""
+STOPPING_S: Final = 15.0
+"""How long a lab that is still being set up may take to end after the first interrupt."""
 
 
 class EmulateEngine:
@@ -34,10 +36,13 @@ class EmulateEngine:
 
     name = "emulate"
 
-    def __init__(self, helper: Sequence[str] = HELPER, silence_s: Mapping[str, float] = SILENCE_S) -> None:
+    def __init__(
+        self, helper: Sequence[str] = HELPER, silence_s: Mapping[str, float] = SILENCE_S, stopping_s: float = STOPPING_S
+    ) -> None:
         """Use another `helper` command or other bounds only in tests."""
         self._helper = helper
         self._silence_s = silence_s
+        self._stopping_s = stopping_s
 
     def check(self, scenario: Scenario, plan: Mapping[str, Any]) -> list[Problem]:
         """What keeps this machine from carrying out `plan`."""
@@ -54,11 +59,17 @@ class EmulateEngine:
         command = [*self._helper, str(directory)]
         with Signals() as signals, Helper(command, directory / "logs" / "helper.stderr", lock) as helper:
             on_event({"event": "helper", "pid": helper.pid})
-            return _conduct(helper, signals, self._silence_s, plan["duration_ns"] / 1e9 + OVERTIME_S, on_event)
+            longest_s = plan["duration_ns"] / 1e9 + OVERTIME_S
+            return _conduct(helper, signals, self._silence_s, longest_s, self._stopping_s, on_event)
 
 
 def _conduct(
-    helper: Helper, signals: Signals, silence_s: Mapping[str, float], longest_s: float, on_event: OnEvent
+    helper: Helper,
+    signals: Signals,
+    silence_s: Mapping[str, float],
+    longest_s: float,
+    stopping_s: float,
+    on_event: OnEvent,
 ) -> Outcome:
     phase, deadline = "setting up", float("inf")
     interrupted = started = False
@@ -72,10 +83,14 @@ def _conduct(
                     "the run was ended at once by a second interrupt; its records are cut short"
                 ) from None
             interrupted = True
+            if not started:
+                deadline = time.monotonic() + stopping_s
             helper.stop()
             on_event({"event": "stopping"})
             continue
         except Silent:
+            if interrupted and not started:
+                raise Interrupted("the run was interrupted before it started; its lab did not end by itself") from None
             raise RunFailed(
                 f"the lab fell silent while {phase}",
                 "\n".join(filter(None, [f"no event came for {silence_s[phase]:.0f} s", helper.last_words()])),
