@@ -10,7 +10,7 @@ from benches.bbr.runs import ALGORITHMS, NAMES, carry_out, goodput_share, retran
 from benches.table import show
 
 RATE_MBIT, RTT_MS = 100, 40
-BUFFERS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
+BUFFERS = (0.1, 0.3, 1, 3, 10)
 """In BDP."""
 WARM_UP_S = 4
 
@@ -23,7 +23,7 @@ def measure(run: dumbbell.Run) -> tuple[float, float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=12)
+    parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--jobs", type=int, default=2, help="runs at once")
     parser.add_argument("--picture", action="store_true", help="also draw docs/images/bbr/buffers.png")
     options = parser.parse_args()

@@ -57,8 +57,8 @@ def programs(run: dumbbell.Run) -> dict[str, tuple[int, float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=6)
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--repeat", type=int, default=1)
     options = parser.parse_args()
     for rate, rtt in PATHS:
         rows = []

@@ -10,10 +10,10 @@ from benches.bbr.runs import NAMES, carry_out, goodput_share, scenario
 from benches.table import show
 
 RATE_MBIT, RTT_MS = 100, 40
-BUFFERS = (0.2, 0.5, 1, 2, 5)
+BUFFERS = (0.3, 1, 3)
 """In BDP."""
 BBRS = ("bbr", "bbr2", "bbr3")
-WARM_UP_S = 10
+WARM_UP_S = 5
 
 
 def measure(run: dumbbell.Run) -> float:
@@ -24,7 +24,7 @@ def measure(run: dumbbell.Run) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seconds", type=float, default=25)
     parser.add_argument("--jobs", type=int, default=2, help="runs at once")
     parser.add_argument("--picture", action="store_true", help="also draw docs/images/bbr/fairness.png")
     options = parser.parse_args()
