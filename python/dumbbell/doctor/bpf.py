@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from dumbbell.cc import core
 from dumbbell.cc.bundled import BUNDLED
 from dumbbell.doctor.finding import Finding, Level
-from dumbbell.doctor.machine import has, release_of
+from dumbbell.doctor.machine import release_of
 from dumbbell.errors import RunFailed
 from dumbbell.records.machine import read_line
 
@@ -19,11 +19,6 @@ SINCE: Final = (6, 4)
 """Linux from which on a BPF congestion control goes with the process that loaded it (links of struct_ops)."""
 TYPES: Final = Path("/sys/kernel/btf/vmlinux")
 """The kernel's own type information."""
-
-# From linux/capability.h.
-_CAP_SYS_ADMIN: Final = 21
-_CAP_PERFMON: Final = 38
-_CAP_BPF: Final = 39
 
 
 def examine() -> Iterator[Finding]:
@@ -51,11 +46,15 @@ def kernel(release: str | None = None, types: Path = TYPES) -> Finding:
     return Finding("BPF congestion controls", Level.OK, f"Linux {release} with type information (BTF)")
 
 
-def privileges(capabilities: int | None = None) -> Finding:
-    """Whether this user may load them."""
-    if has(_CAP_SYS_ADMIN, capabilities) or (has(_CAP_BPF, capabilities) and has(_CAP_PERFMON, capabilities)):
+def privileges(told: Mapping[str, Any] | None = None) -> Finding:
+    """Whether this user may load them: what the core would say when it comes to it."""
+    try:
+        told = told or core.can_load()
+    except RunFailed as error:
+        return Finding("BPF privileges", Level.WARN, error.why, error.hint)
+    if not told["missing"]:
         return Finding("BPF privileges", Level.OK, "this user may load congestion controls, and record every ACK")
-    why = "this user may not load congestion controls, nor record every ACK (CAP_BPF and CAP_PERFMON)"
+    why = f"this user may not load congestion controls, nor record every ACK: {core.why_not(told)}"
     fix = "run as root; or load one once, and every user's runs can use it: sudo dumbbell cc load bbr3"
     return Finding("BPF privileges", Level.WARN, why, fix)
 

@@ -88,6 +88,8 @@ def tools() -> Iterator[Finding]:
 
 # From linux/capability.h.
 _CAP_SYS_NICE: Final = 23
+_INITIAL_USER_NAMESPACE: Final = 0xEFFFFFFD
+"""Its inode, the same on every machine."""
 
 
 def has(capability: int, capabilities: int | None = None) -> bool:
@@ -96,6 +98,12 @@ def has(capability: int, capabilities: int | None = None) -> bool:
 
 
 def _effective() -> int:
+    """Outside of the initial user namespace a process may have all, and for the machine none of them counts."""
+    try:
+        if os.stat("/proc/self/ns/user").st_ino != _INITIAL_USER_NAMESPACE:
+            return 0
+    except OSError:
+        pass  # A kernel without user namespaces.
     for line in (read_line("/proc/self/status") or "").splitlines():
         if line.startswith("CapEff:"):
             return int(line.split()[1], 16)
