@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dumbbell.cc import core
-from dumbbell.cc.compile import compiled
+from dumbbell.cc.compile import forget
 
 BETA = {"name": "beta_keep", "bits": 32, "signed": False, "default": 180, "doc": "1/256: what a loss leaves"}
 UNDO = {"name": "undo", "bits": 1, "signed": False, "default": True, "doc": ""}
@@ -54,7 +54,9 @@ class FakeCore:
         """As the kernel would call it if it were loaded to stay."""
         source = entry["source"]
         content = Path(source["path"]).read_bytes() if source["kind"] == "object" else source["name"].encode()
-        digest = hashlib.sha256(content + json.dumps(entry["parameters"], sort_keys=True).encode()).hexdigest()
+        defaults = {one["name"]: one["default"] for one in (BETA, UNDO)}
+        differing = {key: value for key, value in entry["parameters"].items() if value != defaults.get(key)}
+        digest = hashlib.sha256(content + json.dumps(differing, sort_keys=True).encode()).hexdigest()
         return f"{entry['label'].split()[0][:8]}_{digest[:6]}"
 
     def cc_inspect(self, text: str) -> Any:
@@ -115,4 +117,4 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCore]:
 
 def _forget() -> None:
     core.bundled.cache_clear()
-    compiled.cache_clear()
+    forget()

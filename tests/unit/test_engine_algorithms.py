@@ -9,6 +9,8 @@ import pytest
 from fake_core import FakeCore, fake
 from refused import BASE
 
+from dumbbell.cc import core
+from dumbbell.cc.compile import forget
 from dumbbell.engines.emulate import algorithms
 from dumbbell.plan import expand
 from dumbbell.records import manifest
@@ -23,6 +25,7 @@ PROGRAM = "const volatile __u32 beta_keep = 180;\n"
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dumbbell.command._program", lambda: ["/opt/a b/dumbbell"])
     Path("my_cc.bpf.c").write_text(PROGRAM)
 
 
@@ -41,13 +44,13 @@ def test_root_may(fake: FakeCore) -> None:
 @pytest.mark.parametrize(
     ("cc", "label", "load_it"),
     [
-        ('"bbr3"', "bbr3", "sudo dumbbell cc load bbr3"),
+        ('"bbr3"', "bbr3", "sudo '/opt/a b/dumbbell' cc load bbr3"),
         (
             '{ name = "bbr3", parameters = { undo = false, beta_keep = 9 } }',
             "bbr3",
-            "sudo dumbbell cc load bbr3 --set beta_keep=9 --set undo=false",
+            "sudo '/opt/a b/dumbbell' cc load bbr3 --set beta_keep=9 --set undo=false",
         ),
-        (OWN, "my_cc", "sudo dumbbell cc load my_cc.bpf.c --set beta_keep=3"),
+        (OWN, "my_cc", "sudo '/opt/a b/dumbbell' cc load my_cc.bpf.c --set beta_keep=3"),
     ],
 )
 def test_an_ordinary_user_is_told_how(cc: str, label: str, load_it: str, fake: FakeCore) -> None:
@@ -71,6 +74,32 @@ def test_an_ordinary_user_uses_what_is_loaded(cc: str, fake: FakeCore, monkeypat
     fake.may_load = False
     assert problems(cc) == []
     assert len(problems(cc.replace("3 }", "4 }").replace('"bbr3"', '"bbr2"'))) == 1
+
+
+def test_a_default_that_is_spelled_out_is_what_is_loaded(fake: FakeCore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(algorithms, "available", lambda: [one["name"] for one in fake.stay])
+    core.load(core.algorithm("bbr3", {"kind": "bundled", "name": "bbr3"}))
+    fake.may_load = False
+    assert problems('"bbr3"') == problems('{ name = "bbr3", parameters = { beta_keep = 180 } }') == []
+    (told,) = problems('{ name = "bbr3", parameters = { beta_keep = 9, undo = true } }')
+    assert "\n  bbr3 is loaded to stay, but with defaults, not beta_keep=9\n" in told
+    fake.stay[0]["name"] = "db3_000000"
+    (told,) = problems('"bbr3"')
+    assert "\n  bbr3 is loaded to stay, but another program\n" in told
+
+
+def test_remedies_can_be_pasted(fake: FakeCore) -> None:
+    """Quoted for a shell, with the folder in which the file lies."""
+    Path("my algorithms").mkdir()
+    Path("my algorithms/my_cc.bpf.c").write_text(PROGRAM)
+    cc = '{ bpf = "my algorithms/my_cc.bpf.c", parameters = { beta_keep = 3 } }'
+    fake.may_load = False
+    (told,) = problems(cc)
+    assert told.endswith("'/opt/a b/dumbbell' cc load 'my algorithms/my_cc.bpf.c' --set beta_keep=3")
+    fake.errors = [{"file": "main", "line": 7, "column": 2, "severity": "error", "message": "what?"}]
+    forget()
+    (told,) = problems(cc)
+    assert told.endswith("\nhint: dumbbell cc build 'my algorithms/my_cc.bpf.c' shows all that the compiler says")
 
 
 def test_every_ack_takes_bpf(fake: FakeCore) -> None:

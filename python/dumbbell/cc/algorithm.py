@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell.cc import core
 from dumbbell.cc.bundled import BUNDLED
 from dumbbell.cc.compile import Compiled, compiled
-from dumbbell.cc.parameters import Misfit, Parameters, Values, misfits, written
+from dumbbell.cc.parameters import Misfit, Parameters, Values, misfits, spelled, written
 from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
 from dumbbell.errors import InputError
 
@@ -52,7 +52,7 @@ def opened(name: str, values: Values) -> Iterator[Algorithm]:
         return
     program = program_in(name)
     _check(Path(name).name, program.parameters, values)
-    found: Compiled = compiled(program)
+    found: Compiled = compiled(program, file=name)
     with tempfile.TemporaryDirectory(prefix="dumbbell-cc-") as folder:
         out = Path(folder, f"{program.stem}.bpf.o")
         out.write_bytes(found.object)
@@ -104,16 +104,14 @@ def describe(told: Mapping[str, Any]) -> Iterator[Table]:
     ]
     yield Table("With dumbbell", ["cc", "what it is", "loaded to stay"], rows)
     if told["stay"]:
-        rows = [[one["label"], one["name"], _set(one["parameters"]), _moment(one["loaded_at"])] for one in told["stay"]]
+        rows = [
+            [one["label"], one["name"], spelled(one["parameters"]), _moment(one["loaded_at"])] for one in told["stay"]
+        ]
         yield Table("Loaded to stay", ["cc", "name in the kernel", "parameters", "since"], rows)
     if told["runs"]:
         rows = [[one["label"], one["name"]] for one in told["runs"]]
         yield Table("Loaded by runs that are going on", ["cc", "name in the kernel"], rows)
     yield Table("The kernel's own", ["cc"], [[name] for name in told["kernel"]])
-
-
-def _set(parameters: Values) -> str:
-    return ", ".join(f"{name}={written(value)}" for name, value in parameters.items()) or "defaults"
 
 
 def _moment(seconds: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dumbbell.cc import core
 from dumbbell.cc.source import Program
+from dumbbell.command import command
 from dumbbell.errors import RunFailed
 
 _QUOTED: Final = 6
@@ -26,8 +27,7 @@ class Compiled:
     """Warnings; empty if it had none."""
 
 
-@lru_cache(maxsize=32)
-def compiled(program: Program, whole: bool = False) -> Compiled:
+def compiled(program: Program, whole: bool = False, file: str = "") -> Compiled:
     """Compile `program`; one that is compiled passes unchanged.
 
     The source is compiled as a run keeps it, in one file, so that the object is the same wherever the source lies.
@@ -35,23 +35,47 @@ def compiled(program: Program, whole: bool = False) -> Compiled:
     Args:
         program: what to compile.
         whole: an error tells all that the compiler says, instead of the first errors.
+        file: where the source lies, for hints.
 
     Raises:
         RunFailed: with the compiler's errors.
     """
     if program.compiled:
         return Compiled(program.content, "", "")
+    try:
+        return _compiled(program)
+    except _Refusal as refusal:
+        raise _refused(program, refusal, whole, file or f"{program.stem}.bpf.c") from None
+
+
+class _Refusal(Exception):
+    """The compiler's."""
+
+    def __init__(self, told: dict[str, Any], text: str) -> None:
+        super().__init__(text)
+        self.told = told
+        self.text = text
+
+
+@lru_cache(maxsize=32)
+def _compiled(program: Program) -> Compiled:
     with tempfile.TemporaryDirectory(prefix="dumbbell-cc-") as folder:
         source, out = Path(folder, f"{program.stem}.bpf.c"), Path(folder, f"{program.stem}.bpf.o")
         source.write_bytes(program.content)
         told = core.build(source, out)
         text = str(told["text"]).replace(f"{folder}/", "").strip()
         if not told["ok"]:
-            raise _refused(program, told, text, whole)
+            raise _Refusal(told, text)
         return Compiled(out.read_bytes(), str(told["compiler"]), text)
 
 
-def _refused(program: Program, told: dict[str, Any], text: str, whole: bool) -> RunFailed:
+def forget() -> None:
+    """Compile again what was compiled before."""
+    _compiled.cache_clear()
+
+
+def _refused(program: Program, refusal: _Refusal, whole: bool, file: str) -> RunFailed:
+    told, text = refusal.told, refusal.text
     what = f"{program.stem}.bpf.c does not compile ({told['compiler']})"
     if whole:
         return RunFailed(what, text)
@@ -61,5 +85,5 @@ def _refused(program: Program, told: dict[str, Any], text: str, whole: bool) -> 
     if len(lines) > _QUOTED:
         lines[_QUOTED:] = [f"and {len(lines) - _QUOTED} more errors"]
     why = "\n".join(lines) or text
-    hint = f"dumbbell cc build {program.stem}.bpf.c shows all that the compiler says"
+    hint = f"{command('cc', 'build', file)} shows all that the compiler says"
     return RunFailed(what, why, hint)

@@ -118,3 +118,8 @@ def _default(parameter: Parameter) -> str:
 def written(value: Value) -> str:
     """A value as TOML writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def spelled(values: Values) -> str:
+    """Values in one line; `defaults` if there are none."""
+    return ", ".join(f"{name}={written(value)}" for name, value in values.items()) or "defaults"

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dumbbell.cc import core
 from dumbbell.cc.bundled import BUNDLED
+from dumbbell.command import as_root
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.doctor.machine import release_of
 from dumbbell.errors import RunFailed
@@ -55,7 +56,7 @@ def privileges(told: Mapping[str, Any] | None = None) -> Finding:
     if not told["missing"]:
         return Finding("BPF privileges", Level.OK, "this user may load congestion controls, and record every ACK")
     why = f"this user may not load congestion controls, nor record every ACK: {core.why_not(told)}"
-    fix = "run as root; or load one once, and every user's runs can use it: sudo dumbbell cc load bbr3"
+    fix = f"run as root; or load one once, and every user's runs can use it: {as_root('cc', 'load', 'bbr3')}"
     return Finding("BPF privileges", Level.WARN, why, fix)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import socket
 import tempfile
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from dumbbell.cc import core
 from dumbbell.cc.compile import compiled
-from dumbbell.cc.parameters import written
+from dumbbell.cc.parameters import Parameters, Values, spelled, written
 from dumbbell.cc.source import SUFFIXES, read
+from dumbbell.command import as_root
 from dumbbell.errors import Problem, RunFailed
 from dumbbell.plan.algorithms import available, entries, lacking, own
 from dumbbell.scenario.labels import Labelled, labelled
@@ -42,22 +44,43 @@ def _check(scenario: Scenario, i: int, found: Labelled) -> Iterator[Problem]:
     with tempfile.TemporaryDirectory(prefix="dumbbell-cc-") as folder:
         if found.algorithm.bpf is not None:
             out = Path(folder, Path(entry["source"]["path"]).name)
-            out.write_bytes(compiled(found.algorithm.bpf.program).object)
+            out.write_bytes(compiled(found.algorithm.bpf.program, file=_name(scenario, found)).object)
             entry = {**entry, "source": {"kind": "object", "path": str(out)}}
         told = core.inspect(entry)
     allowed = core.can_load()
     if allowed["ok"] or told["name"] in available():
         return
     place = scenario.source.place(("flows", i, "cc"))
-    load = " ".join(["sudo dumbbell cc load", *_as_arguments(scenario, found)])
+    why = "\n".join([core.why_not(allowed), *_otherwise(entry, core.parameters(told))])
+    load = as_root("cc", "load", *_as_arguments(scenario, found))
     hint = f"run as root, or load it once so that every user's runs can use it: {load}"
-    yield Problem(f"{place}: {found.label}: this user may not load BPF programs", core.why_not(allowed), hint)
+    yield Problem(f"{place}: {found.label}: this user may not load BPF programs", why, hint)
+
+
+def _otherwise(entry: Mapping[str, Any], known: Parameters) -> Iterator[str]:
+    """What is loaded to stay under the same name, and is not what this run asks for."""
+
+    def differing(values: Values) -> Values:
+        return {key: value for key, value in values.items() if value != getattr(known.find(key), "default", None)}
+
+    label = entry["label"].split(" (")[0]
+    wanted = differing(entry["parameters"])
+    for one in core.registered()["stay"]:
+        if one["label"].split(" (")[0] == label:
+            loaded = differing(one["parameters"])
+            other = f"with {spelled(loaded)}, not {spelled(wanted)}" if loaded != wanted else "another program"
+            yield f"{label} is loaded to stay, but {other}"
 
 
 def _as_arguments(scenario: Scenario, found: Labelled) -> list[str]:
+    sets = [("--set", f"{key}={written(value)}") for key, value in sorted(found.algorithm.parameters.items())]
+    return [_name(scenario, found), *chain.from_iterable(sets)]
+
+
+def _name(scenario: Scenario, found: Labelled) -> str:
+    """As the command line takes it."""
     file = found.algorithm.bpf
-    name = str(scenario.source.folder / file.name) if file is not None else str(found.algorithm)
-    return [name, *(f"--set {key}={written(value)}" for key, value in sorted(found.algorithm.parameters.items()))]
+    return str(scenario.source.folder / file.name) if file is not None else str(found.algorithm)
 
 
 def has_algorithm(name: str) -> bool:

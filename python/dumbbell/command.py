@@ -1,0 +1,33 @@
+"""Commands that hints tell the reader to type: they work as they are printed."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+_SUDO_PATH: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+"""Where sudo looks for programs, whatever the user's PATH."""
+
+
+def command(*arguments: str) -> str:
+    """`dumbbell` with `arguments`, quoted for a shell."""
+    return shlex.join(["dumbbell", *arguments])
+
+
+def as_root(*arguments: str) -> str:
+    """`sudo dumbbell` with `arguments`: with its whole path if sudo would not find it, as in a virtual environment."""
+    return f"sudo {shlex.join([*_program(), *arguments])}"
+
+
+def _program() -> list[str]:
+    started = Path(sys.argv[0])
+    candidates = [shutil.which(sys.argv[0])] if started.name == "dumbbell" else []
+    candidates += [str(Path(sys.executable).with_name("dumbbell")), shutil.which("dumbbell")]
+    for candidate in candidates:
+        if candidate is not None and Path(candidate).is_file():
+            path = Path(candidate).absolute()
+            return ["dumbbell"] if str(path.parent) in _SUDO_PATH else [str(path)]
+    return [sys.executable, "-m", "dumbbell"]

@@ -1,0 +1,29 @@
+"""Commands in hints."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from dumbbell.command import as_root, command
+
+
+def test_arguments_are_quoted() -> None:
+    assert command("cc", "build", "my files/x.bpf.c") == "dumbbell cc build 'my files/x.bpf.c'"
+
+
+def test_sudo_gets_the_path_that_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "dumbbell"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    monkeypatch.setattr(sys, "argv", [str(program)])
+    assert shlex.split(as_root("cc", "load", "a b")) == ["sudo", str(program), "cc", "load", "a b"]
+    monkeypatch.setattr("dumbbell.command._SUDO_PATH", (str(program.parent),))
+    assert as_root("doctor") == "sudo dumbbell doctor"
+    monkeypatch.setattr(sys, "argv", ["-c"])
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python3"))
+    monkeypatch.setenv("PATH", "")
+    assert as_root("doctor") == f"sudo {tmp_path}/python3 -m dumbbell doctor"
