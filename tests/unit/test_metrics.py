@@ -105,6 +105,19 @@ def test_rtt_ignores_samples_without_one() -> None:
     assert metrics.rtt_ms(frame.lazy()) == {"f1": metrics.Rtt(19.5, 30.0, 39.0)}
 
 
+def test_rtt_is_of_connections_that_carried_data() -> None:
+    """iperf3's control connection is idle, and its RTT that of an empty path."""
+    schema = polars_schema("samples")
+    sockets = ((1, 190, 20_000), (2, 2_000_000, 40_000), (3, 20_000, 42_000))
+    rows = [
+        {"flow": "f1", "socket": socket, "bytes_acked": min(acked, 1000 * time), "srtt_us": srtt, "min_rtt_us": srtt}
+        for socket, acked, srtt in sockets
+        for time in range(2001)
+    ]
+    frame = pl.DataFrame([dict.fromkeys(schema) | row for row in rows], schema=schema)
+    assert metrics.rtt_ms(frame.lazy()) == {"f1": metrics.Rtt(40.0, 41.0, 42.0)}
+
+
 def test_rtt_of_udp_is_none() -> None:
     schema = polars_schema("samples")
     frame = pl.DataFrame([dict.fromkeys(schema) | {"flow": "u1"}], schema=schema)

@@ -160,9 +160,58 @@ def test_of_several_sockets_the_busiest_says_states_and_samples_the_windows(tmp_
         socket=pl.when(pl.int_range(pl.len()) % 3 == 0).then(41000).otherwise("socket").cast(pl.UInt16),
     )
     plots = build(run)
-    assert "Of the socket that sent most: f1, f2 and f3." in panel(plots, "Sequence").views[0].note
+    assert "Of the socket that delivered most: f1, f2 and f3." in panel(plots, "Sequence").views[0].note
     assert "samples" in panel(plots, "Congestion window").views[0].note
     assert plots.bands is not None
+
+
+CONTROL = {"cwnd_packets": 13, "srtt_us": 20_178, "bbr_bw_bps": 1_120_000, "bytes_in_flight": 0}
+"""iperf3's second connection, whose congestion control is the machine's own."""
+
+
+def with_control_connection(directory: Path) -> Run:
+    """f1 has another connection that delivers 190 bytes, before the rows of the first one."""
+    for table, delivered, most in (("acks", "snd_una_bytes", 8), ("samples", "bytes_acked", None)):
+        if not (directory / f"{table}.parquet").exists():
+            continue
+        rows = pl.read_parquet(directory / f"{table}.parquet")
+        said = {"socket": 41000, delivered: 190, **CONTROL}
+        values = {name: pl.lit(value).cast(rows.schema[name]) for name, value in said.items()}
+        control = rows.filter(pl.col("flow") == "f1").head(most or rows.height).with_columns(**values)
+        both = pl.concat([control, rows]).sort("time_ns", maintain_order=True)
+        both.write_parquet(directory / f"{table}.parquet")
+    return Run(directory)
+
+
+@pytest.mark.parametrize("with_acks", [True, False])
+def test_a_control_connection_is_not_in_the_curves(tmp_path: Path, with_acks: bool) -> None:
+    directories = [SPEC.write(tmp_path / name) for name in ("alone", "controlled")]
+    for directory in () if with_acks else directories:
+        (directory / "acks.parquet").unlink()
+    alone, controlled = build(Run(directories[0])), build(with_control_connection(directories[1]))
+    assert [one.key for one in controlled.panels] == [one.key for one in alone.panels]
+    titles = {one.title for one in alone.panels} - {"Throughput", "Queue"}
+    assert titles >= {"Congestion window", "RTT", "Bytes in flight"}
+    for title in titles:
+        before, after = (panel(plots, title).views[0] for plots in (alone, controlled))
+        assert [one.flow for one in after.lines] == sorted(one.flow for one in after.lines), "as in the plan"
+        assert [(one.flow, one.quantity) for one in after.lines] == [(one.flow, one.quantity) for one in before.lines]
+        assert all(one.values.equals(other.values) for one, other in zip(before.lines, after.lines, strict=True))
+        said = "Of the socket that delivered most: f1." if with_acks else "delivered next to nothing: f1."
+        assert said in after.note
+        assert said not in before.note
+
+
+def test_several_sockets_of_one_flow_cost_the_others_no_curve(tmp_path: Path) -> None:
+    """Of f1, two connections carry data; it has no one ssthresh. f2 has one."""
+    directory = SPEC.write(tmp_path / "run")
+    (directory / "acks.parquet").unlink()
+    rows = pl.read_parquet(directory / "samples.parquet").with_columns(ssthresh_packets=pl.lit(40, pl.UInt32))
+    second = rows.filter(pl.col("flow") == "f1").with_columns(socket=pl.lit(41000, pl.UInt16))
+    pl.concat([rows, second]).sort("time_ns").write_parquet(directory / "samples.parquet")
+    view = panel(build(Run(directory)), "Congestion window").views[0]
+    assert [one.flow for one in view.lines if one.quantity == 1] == ["f2", "f3"]
+    assert "Flows with several sockets: their sum." in view.note
 
 
 def test_flows_without_acks_are_drawn_from_samples(tmp_path: Path) -> None:
@@ -172,7 +221,8 @@ def test_flows_without_acks_are_drawn_from_samples(tmp_path: Path) -> None:
     plots = build(Run(directory))
     note = panel(plots, "Congestion window").views[0].note
     assert f"Drawn from {rows.height:,} ACKs, every one. Other flows: " in note
-    assert {one.flow for one in panel(plots, "Congestion window").views[0].lines} == {"f1", "f2", "f3"}
+    drawn = [one.flow for one in panel(plots, "Congestion window").views[0].lines if one.quantity == 0]
+    assert drawn == ["f1", "f2", "f3"], "as in the plan"
     assert {one.flow for one in panel(plots, "Sequence").views[0].lines} == {"f2"}
 
 

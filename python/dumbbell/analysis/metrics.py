@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from dumbbell.analysis.sockets import carrying
 from dumbbell.plan.paths import path, transparent_links
 
 SECOND_NS = 1_000_000_000
@@ -118,10 +119,12 @@ def rtt_ms(samples: pl.LazyFrame) -> dict[str, Rtt]:
 
     `min` is the smallest `min_rtt` (minimum of all of the connection's RTT samples within the kernel's window of
     300 s). `p50` and `p95` are percentiles over time of `srtt`, the *smoothed* RTT (RFC 6298: 1/8 of each new sample),
-    so short spikes are flattened; the queueing delay of the `packets` table is exact.
+    so short spikes are flattened; the queueing delay of the `packets` table is exact. Of a flow with several
+    connections, those count that carried its data.
     """
     frame = (
-        samples.group_by(pl.col("flow").cast(pl.String))
+        carrying(samples, "bytes_acked")
+        .group_by(pl.col("flow").cast(pl.String))
         .agg(
             pl.col("min_rtt_us").min().alias("min"),
             pl.col("srtt_us").quantile(0.50, "linear").alias("p50"),

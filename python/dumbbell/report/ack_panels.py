@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -36,13 +36,19 @@ class Gathered:
     """Panel -> how many ACKs it was drawn from."""
     n_samples: Counter[str] = field(default_factory=Counter)
     one_of_several: list[str] = field(default_factory=list)
-    """Flows of whose sockets only one is drawn."""
+    """Flows of whose sockets only one is drawn, wherever they are drawn from ACKs."""
+    sampled: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """Panel -> flows that have curves of their samples there."""
 
     def add(self, acks: Acks) -> None:
-        """All curves of one flow. Windows of several sockets add up, which only samples at common times can."""
+        """All curves of one flow.
+
+        They are of the socket that delivered most. If others carried data, too, windows add up, which only samples at
+        common times can.
+        """
         if acks.sockets > 1:
             self.one_of_several.append(acks.flow)
-        for spec in (SEQUENCE,) if acks.sockets > 1 else SPECS:
+        for spec in (SEQUENCE,) if acks.carrying > 1 else SPECS:
             if self._curves(spec, spec.measures, acks.rows, acks.flow, acks.group):
                 self.n_acks[spec.key] += acks.n
 
@@ -69,6 +75,8 @@ class Gathered:
                     self.curves.setdefault(spec.key, []).append(found)
                     drawn = drawn or rows.height
         self.n_samples[spec.key] += drawn
+        if drawn:
+            self.sampled[spec.key].append(flow)
 
     def _curves(self, spec: Spec, measures: Sequence[Measure], rows: pl.DataFrame, flow: str, group: int) -> bool:
         found = [
@@ -83,7 +91,9 @@ class Gathered:
         return points_per_curve(len(self.samples.flows))
 
     def _panel(self, spec: Spec, known: Facts) -> Panel:
-        curves = self.curves[spec.key]
+        place = {flow: index for index, flow in enumerate(self.samples.flows)}
+        # Those of samples came after those of ACKs; the legend has the order of the plan.
+        curves = sorted(self.curves[spec.key], key=lambda one: (place[one.line.flow or ""], one.line.quantity))
         top, cut = _top(spec, [one.line for one in curves])
         factor, unit = _unit(spec, top)
         levels, far = split(levels_of(spec.key, known), top)
@@ -117,10 +127,11 @@ class Gathered:
             said.append(f"{start}{words.count(n_samples, 'sample')}{sampled}.")
         if spec is RTT and {one.line.quantity for one in curves} == {1}:
             said.insert(0, "Smoothed RTT (srtt).")
-        if n_samples and self.samples.has_several_sockets and spec is not SEQUENCE:
-            said.append(f"Flows with several sockets: their {spec.together}.")
-        if n_acks and self.one_of_several and spec is SEQUENCE:
-            said.append(f"Of the socket that sent most: {words.listed(self.one_of_several)}.")
+        if of_sockets := self.samples.said_of_sockets(self.sampled[spec.key], spec.together).strip():
+            said.append(of_sockets)
+        one = [flow for flow in self.one_of_several if flow not in self.sampled[spec.key]]
+        if n_acks and one:
+            said.append(f"Of the socket that delivered most: {words.listed(one)}.")
         return " ".join([*said, *([spec.note] if spec.note and n_acks else [])])
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.analysis.sockets import carrying
 from dumbbell.records import Run
 from dumbbell.report.model import Group
 
@@ -50,6 +51,8 @@ class Acks:
     rows: pl.DataFrame
     sockets: int
     """How many the flow has; `rows` are of the one that delivered most."""
+    carrying: int = 1
+    """How many of them carried its data; the others delivered next to nothing."""
 
     @property
     def n(self) -> int:
@@ -62,19 +65,24 @@ def each(run: Run, groups: Sequence[Group], most: int = MOST_FLOWS) -> Iterator[
     table = run.scan("acks")
     # A connection that closes can have lost its port already.
     open_ones = table.filter(pl.col("moment").cast(pl.String) != "close")
-    sockets = open_ones.group_by(pl.col("flow").cast(pl.String)).agg(pl.col("socket").n_unique()).collect()
-    counts = dict(sockets.iter_rows())
+    delivered = open_ones.group_by(pl.col("flow").cast(pl.String), "socket").agg(pl.col("snd_una_bytes").max())
+    sockets = delivered.sort("snd_una_bytes", "socket").collect(engine="streaming")
+    counts, busiest = _per_flow(sockets, pl.len()), _per_flow(sockets, pl.col("socket").last())
+    carried = _per_flow(carrying(sockets.lazy(), "snd_una_bytes").collect(), pl.len())
     queues = [[(flow, index) for flow in group.flows if flow in counts] for index, group in enumerate(groups)]
     in_turn = [one for turn in zip_longest(*queues) for one in turn if one is not None]
     for flow, group in sorted(in_turn[:most], key=lambda one: one[1]):
         rows = table.filter(pl.col("flow") == flow).select(COLUMNS).collect(engine="streaming")
         if counts[flow] > 1:
-            busiest = rows.group_by("socket").agg(pl.col("snd_una_bytes").max()).sort("snd_una_bytes", "socket")
-            rows = rows.filter(pl.col("socket") == busiest["socket"][-1])
+            rows = rows.filter(pl.col("socket") == busiest[flow])
         rows = _one_moment(rows)
         # As it is written; a table of a gigabit flow takes long to sort.
         in_order = rows if rows["time_ns"].is_sorted() else rows.sort("time_ns", maintain_order=True)
-        yield Acks(flow, group, in_order, counts[flow])
+        yield Acks(flow, group, in_order, counts[flow], carried[flow])
+
+
+def _per_flow(sockets: pl.DataFrame, what: pl.Expr) -> dict[str, int]:
+    return dict(sockets.group_by("flow", maintain_order=True).agg(what).iter_rows())
 
 
 def _one_moment(rows: pl.DataFrame) -> pl.DataFrame:

@@ -10,6 +10,7 @@ from typing import Literal
 import polars as pl
 
 from dumbbell.analysis.history import is_steady
+from dumbbell.analysis.sockets import carrying
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.capacity import VaryingCapacity
@@ -56,28 +57,40 @@ class Samples:
         )
 
     @cached_property
-    def has_several_sockets(self) -> bool:
-        """Whether any flow uses more than one connection."""
-        counts = self.rows.group_by("flow").agg(pl.col("socket").n_unique())["socket"]
-        return bool((counts > 1).any())
+    def carrying(self) -> pl.DataFrame:
+        """The rows of connections that carried their flow's data."""
+        return carrying(self.rows.lazy(), "bytes_acked").collect()
+
+    @cached_property
+    def several(self) -> frozenset[str]:
+        """Flows whose data more than one connection carried."""
+        return frozenset(flow for flow, n in _sockets(self.carrying).items() if n > 1)
+
+    @cached_property
+    def left_out(self) -> frozenset[str]:
+        """Flows with connections that carried almost nothing."""
+        carried = _sockets(self.carrying)
+        return frozenset(flow for flow, n in _sockets(self.rows).items() if n > carried[flow])
 
     def per_flow(self, column: str, combine: pl.Expr) -> pl.DataFrame:
         """`column` with one row per flow and time: over several sockets, `combine` of their latest values.
 
-        Sockets of one flow are sampled microseconds apart, so they meet in the sampling interval.
+        Those count that carried the flow's data. They are sampled microseconds apart, so they meet in the sampling
+        interval.
         """
-        rows = self.rows.select("time_ns", "flow", "socket", pl.col(column).cast(pl.Float64).alias("v")).drop_nulls()
-        if not self.has_several_sockets:
+        latest = pl.col(column).cast(pl.Float64).alias("v")
+        rows = self.carrying.select("time_ns", "flow", "socket", latest).drop_nulls()
+        if not self.several:
             return rows.drop("socket")
         tick = (pl.col("time_ns") + self.interval_ns // 2) // self.interval_ns
-        latest = rows.group_by("flow", "socket", tick.alias("tick")).agg(pl.col("time_ns", "v").last())
-        return latest.group_by("flow", "tick").agg(pl.col("time_ns").min(), combine).drop("tick").sort("time_ns")
+        each = rows.group_by("flow", "socket", tick.alias("tick")).agg(pl.col("time_ns", "v").last())
+        return each.group_by("flow", "tick").agg(pl.col("time_ns").min(), combine).drop("tick").sort("time_ns")
 
     def of(
         self, flow: str, column: str, combine: Literal["sum", "mean", "one"] | None, late: int
     ) -> pl.DataFrame | None:
         """`time_ns` and `column` of one flow; null where no sample came for `late` intervals. `None`: no value."""
-        if combine is None or (combine == "one" and self.has_several_sockets):
+        if combine is None or (combine == "one" and flow in self.several):
             return None
         v = pl.col("v")
         rows = self.per_flow(column, v.mean() if combine == "mean" else v.sum()).filter(pl.col("flow") == flow)
@@ -86,6 +99,17 @@ class Samples:
         silent = rows.filter(pl.col("time_ns").diff() > late * self.interval_ns)
         ends = silent.select(pl.col("time_ns") - 1, v=pl.lit(None, pl.Float64))
         return pl.concat([rows.select("time_ns", "v"), ends]).sort("time_ns").rename({"v": column})
+
+    def said_of_sockets(self, flows: Sequence[str], together: str) -> str:
+        """What the curves of `flows` are, as far as those have several sockets; begins with a space."""
+        left_out = [flow for flow in flows if flow in self.left_out]
+        said = f" Flows with several sockets: their {together}." if self.several.intersection(flows) else ""
+        return f"{said} Without sockets that delivered next to nothing: {words.listed(left_out)}." if left_out else said
+
+
+def _sockets(rows: pl.DataFrame) -> dict[str, int]:
+    """How many each flow has."""
+    return dict(rows.group_by("flow").agg(pl.col("socket").n_unique()).iter_rows())
 
 
 def of_samples(samples: Samples, known: Facts) -> list[Panel]:
@@ -208,8 +232,7 @@ def _sampled(
         note += f", one per flow every {words.seconds(samples.interval_ns / 1e9)}."
     else:
         note += f": min and max of each {words.seconds(aligned.width_ns / 1e9)}."
-    if samples.has_several_sockets:
-        note += f" Flows with several sockets: their {combine}."
+    note += samples.said_of_sockets(samples.flows, combine)
     near, far = split(references, _largest(rows["v"]) * scale)
     return View("", aligned.frame["time_ns"] / 1e9, samples.lines(aligned, scale), note + far, near)
 

@@ -54,10 +54,10 @@ class Clouds:
         self._add(rows, acks.flow, acks.group)
 
     def add_samples(self, samples: Samples) -> None:
-        """Those of all flows with one socket, where ACKs were not recorded."""
+        """Those of all flows whose data one socket carried, where ACKs were not recorded."""
         self.from_samples = True
         group_of = {flow: index for index, group in enumerate(samples.groups) for flow in group.flows}
-        single = samples.rows.filter(pl.col("socket").n_unique().over("flow") == 1)
+        single = samples.carrying.filter(pl.col("flow").is_in(list(samples.several)).not_())
         rows = single.select(
             "time_ns",
             "flow",
