@@ -61,6 +61,14 @@ static __always_inline void history_push(struct history *h, __u32 delivered, __u
 		h->pushed = HISTORY_ENTRIES;
 }
 
+/* The oldest entry; before the first push it means nothing. */
+static __always_inline const struct history_entry *history_oldest(const struct history *h)
+{
+	__u32 oldest = h->pushed < HISTORY_ENTRIES ? 0 : h->pushed;
+
+	return &h->ring[oldest & HISTORY_MASK];
+}
+
 /* All ones if x is negative, else 0. */
 static __always_inline __u32 history_sign(__u32 x)
 {

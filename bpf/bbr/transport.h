@@ -135,22 +135,35 @@ static inline bool bbr_take_tlp_ack(const struct tcp_sock *tp, struct bbr_flow *
 	return is_acked;
 }
 
-/* The state when the newest packet that was ACKed was sent. The search is left out where nothing hangs on it: nothing was
- * lost since then, and no bound of what is in flight is known. */
+/* Does anything hang on what was in flight when the newest packet that was ACKed was sent? Something was lost or marked since
+ * then, or a bound of what is in flight is known. */
+static inline bool bbr_needs_sent(const struct bbr_flow *flow, const struct bbr_ack *ack)
+{
+	bool may_have_lost = flow->has_lost && !after(ack->prior_delivered, flow->loss_delivered);
+	bool may_be_marked = params.ecn && ack->delivered_ce > 0;
+
+	return ack->delivered >= 0 && (may_have_lost || may_be_marked || flow->bbr.inflight_hi != BBR_INF);
+}
+
+/* The state when the newest packet that was ACKed was sent. */
 static inline void bbr_find_sent(const struct tcp_sock *tp, struct bbr_flow *flow, const struct rate_sample *rs,
 				 struct bbr_ack *ack)
 {
-	bool may_have_lost = flow->has_lost && !after(ack->prior_delivered, flow->loss_delivered);
 	struct history_entry sent;
 
 	ack->tx_in_flight = 0;
 	ack->lost = 0;
-	if (!may_have_lost && flow->bbr.inflight_hi == BBR_INF)
+	if (!bbr_needs_sent(flow, ack))
 		return;
-	if (ack->delivered < 0 || !history_find(&flow->history, ack->prior_delivered, rs->last_end_seq, tp->mss_cache, &sent))
-		return;
-	ack->tx_in_flight = sent.inflight;
-	ack->lost = tp->lost - sent.lost;
+	if (history_find(&flow->history, ack->prior_delivered, rs->last_end_seq, tp->mss_cache, &sent)) {
+		ack->tx_in_flight = sent.inflight;
+		ack->lost = tp->lost - sent.lost;
+	} else if (flow->history.pushed) {
+		/* It was sent before the history began: what was in flight then has been delivered since, or was lost. Of
+		 * the losses only those are known that came since the history began. */
+		ack->lost = tp->lost - history_oldest(&flow->history)->lost;
+		ack->tx_in_flight = ack->delivered + ack->lost;
+	}
 }
 
 /* An ACK was processed: what it tells. */

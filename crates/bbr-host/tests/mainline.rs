@@ -181,6 +181,35 @@ fn marks_are_seen_by_their_count() {
 }
 
 #[test]
+fn marks_in_the_first_probe_bound_what_is_in_flight_at_what_was() {
+    for parameters in [Parameters::v2(), Parameters::v3()] {
+        // Nothing was lost and no bound is known. Without the floor of 0.7 of the target.
+        let ecn = Parameters { ecn: true, ecn_max_rtt_us: 20_000, beta_keep: 0, ..parameters };
+        let (mut flow, mut sk) = flowing(&ecn);
+        (0..400).for_each(|_| ack(&mut flow, &mut sk, RateSample::default()));
+        assert!(flag(&flow, "bbr.full_bw_reached") && flag(&flow, "bbr.ecn_eligible"));
+        flow.begin_sampling(&mut sk);
+        ack(&mut flow, &mut sk, RateSample { delivered_ce: 20, ..RateSample::default() });
+        assert_eq!(inflight_hi(&flow), None, "20 of 100 are not too many");
+        ack(&mut flow, &mut sk, RateSample { delivered_ce: 100, ..RateSample::default() });
+        assert_eq!((flow.estimate().tx_in_flight, inflight_hi(&flow)), (100, Some(100)), "{}", ecn.name);
+    }
+}
+
+#[test]
+fn of_a_packet_older_than_the_history_what_was_delivered_and_lost_since_is_known() {
+    // The connection chose BBR in its midst: its first ACKs are of packets sent before.
+    let mut sk = Socket { snd_cwnd: 100, packets_out: 100, delivered: 1_000, lost: 7, ..Socket::new(1448, 1) };
+    (sk.min_rtt_us, sk.srtt_us) = (10_000, 80_000);
+    sk.snd_nxt = 100 * 1448;
+    let mut flow = Mainline::new(&Parameters::v3());
+    flow.init(&mut sk);
+    sk.lost += 3;
+    ack(&mut flow, &mut sk, RateSample { losses: 3, ..RateSample::default() });
+    assert_eq!((flow.estimate().tx_in_flight, flow.estimate().lost), (103, 3));
+}
+
+#[test]
 fn what_was_in_flight_and_lost_is_found_again() {
     // By ACKs that come alone and in lumps, with losses at random and by a full buffer, and more ACKs a round than entries.
     for (mbps, rtt_ms, buffer, loss, ack_lump) in
