@@ -84,6 +84,14 @@ def command(
     return update("traffic.flows.0.command", report)
 
 
+def program_with(cc: str | None, actual: str | None) -> Change:
+    """f1 is a program that was told to use `cc`; its socket said `actual`."""
+    workload = {"kind": "command", "command": "iperf3", "server_command": None} | ({"cc": cc} if cc else {})
+    planned = update("plan.flows.0.workload", workload)
+    found = (update("traffic.flows.0.cc_requested", None), update("traffic.flows.0.cc_actual", actual))
+    return both(planned, *found, command(0, None))
+
+
 def both(*changes: Change) -> Change:
     return lambda evidence: [change(evidence) for change in changes]
 
@@ -188,6 +196,11 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("flow-errors", X, update("traffic.flows.1.received_bytes", 0)),
     ("algorithm", X, update("traffic.flows.1.cc_actual", "cubic")),
     ("algorithm", X, update("traffic.flows.1.cc_actual", None)),
+    ("algorithm", V, program_with("bbr3", "bbr3")),
+    ("algorithm", V, program_with(None, "bbr")),
+    # It did not pass {cc} on, or has no TCP connection.
+    ("algorithm", X, program_with("bbr3", "bbr")),
+    ("algorithm", X, program_with("bbr3", None)),
     ("window-limits", V, update("traffic.flows.0.rwnd_limited_us", 19_000)),
     ("window-limits", S, update("traffic.flows.0.rwnd_limited_us", 20_000)),
     ("window-limits", X, update("traffic.flows.0.sndbuf_limited_us", 100_000)),
@@ -232,6 +245,13 @@ def test_rule(name: str, verdict: Verdict, change: Change) -> None:
     assert found[name].verdict is verdict, found[name]
     others = {check.check: check.verdict for check in found.values() if check.verdict is not V and check.check != name}
     assert not others, "one fault, one reason"
+
+
+def test_an_algorithm_that_a_program_did_not_set_is_named() -> None:
+    evidence = sound()
+    program_with("bbr3", "bbr")(evidence)
+    found = {check.check: check for check in check_all(evidence)}
+    assert found["algorithm"].measured == "f1: bbr instead of bbr3"
 
 
 def test_sound_evidence_is_valid() -> None:

@@ -35,16 +35,18 @@ def flow_errors(evidence: Evidence) -> Judgement:
 
 @rule("algorithm", "a flow did not use the congestion control that the scenario names")
 def algorithm(evidence: Evidence) -> Judgement:
-    """The algorithm read back from each socket."""
-    flows = [flow for flow in evidence.traffic["flows"] if flow["cc_requested"]]
+    """The algorithm read back from each socket; of a program, from its connection that sent most."""
+    planned = {flow["id"]: flow["workload"].get("cc") for flow in evidence.plan["flows"]}
+    # A program sets its algorithm itself, so only the plan knows which one it was told to set.
+    asked = [
+        (flow["id"], flow["cc_requested"] or planned[flow["id"]], flow["cc_actual"] or "unknown")
+        for flow in evidence.traffic["flows"]
+    ]
+    flows = [(flow, requested, actual) for flow, requested, actual in asked if requested]
     if not flows:
         return not_applicable("no flow sets an algorithm")
-    wrong = [
-        f"{flow['id']}: {flow['cc_actual']} instead of {flow['cc_requested']}"
-        for flow in flows
-        if flow["cc_actual"] != flow["cc_requested"]
-    ]
-    used = ", ".join(f"{flow['id']}: {flow['cc_actual']}" for flow in flows)
+    wrong = [f"{flow}: {actual} instead of {requested}" for flow, requested, actual in flows if actual != requested]
+    used = ", ".join(f"{flow}: {actual}" for flow, _, actual in flows)
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or used, "as requested")
 
 
