@@ -131,10 +131,18 @@ def test_unload_all(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "nothing was loaded to stay\n"
 
 
-def test_load_without_privileges(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
+def test_load_without_privileges(
+    fake: FakeCore, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake.may_load = False
-    assert invoke(["cc", "load", "bbr3"]) == 1
-    assert "CAP_BPF" in capsys.readouterr().err
+    monkeypatch.setattr("dumbbell.command._program", lambda: ["dumbbell"])
+    Path("my files").mkdir()
+    Path("my files/my_cc.bpf.c").write_text(PROGRAM)
+    assert invoke(["cc", "load", "my files/my_cc.bpf.c", "--set", "beta_keep=9"]) == 1
+    error = capsys.readouterr().err
+    assert "CAP_BPF" in error
+    assert error.endswith("\nhint: sudo dumbbell cc load 'my files/my_cc.bpf.c' --set beta_keep=9\n")
+    assert "cc_load" not in fake.asked
 
 
 def test_list_of_one(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:

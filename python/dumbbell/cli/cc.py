@@ -126,8 +126,16 @@ def load(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = Fal
 
     from dumbbell.cc import core
     from dumbbell.cc.algorithm import opened, parse
+    from dumbbell.command import as_root
+    from dumbbell.errors import RunFailed
 
     with opened(algorithm, parse(overrides or ())) as found:
+        allowed = core.can_load()
+        if not allowed["ok"]:
+            sets = [part for text in overrides or () for part in ("--set", text)]
+            what = f"{found.entry['label']} is not loaded: this user may not load BPF programs"
+            hint = as_root("cc", "load", algorithm, *sets) if allowed["missing"] else allowed["failure"]["hint"]
+            raise RunFailed(what, core.why_not(allowed), hint)
         told = core.load(found.entry)
     if json:
         print(dumps(told, indent=2))
