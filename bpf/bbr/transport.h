@@ -19,7 +19,8 @@ struct bbr_flow {
 	__u32 lost;		/* and tp->lost when it was looked at last. */
 	__u32 loss_delivered;	/* tp->delivered when tp->lost had last grown. */
 	bool has_lost;		/* It has. */
-	bool is_cwr_new;	/* State CWR was entered since the last ACK was processed. */
+	__u32 cwr_snd_una;	/* tp->snd_una when state CWR was entered, */
+	bool is_cwr_new;	/* which was since the last ACK was processed. */
 	bool is_tlp_acked;	/* A tail loss probe's repair was ACKed since. */
 	struct ce_echo echo;	/* What this end echoes of marks, as receiver. */
 	struct history history;
@@ -104,7 +105,8 @@ BBR_OUT_OF_LINE void bbr_take_losses(const struct sock *sk, struct bbr_flow *flo
 }
 
 /* The state of recovery is about to change. A tail loss probe that repaired a loss makes the stack enter CWR and leave it
- * again at once, while it processes one ACK; ECN and local congestion, which lead to CWR too, make it stay for a round. */
+ * again at once, while it processes one ACK; ECN and local congestion, which lead to CWR too, make it stay for a round, so
+ * that snd_una has moved when it leaves. (That a probe repeated data says little: the stack never takes it back.) */
 static inline void bbr_take_ca_state(const struct sock *sk, struct bbr_flow *flow, __u8 new_state)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -112,9 +114,12 @@ static inline void bbr_take_ca_state(const struct sock *sk, struct bbr_flow *flo
 
 	bbr_take_losses(sk, flow);
 	if (new_state == TCP_CA_CWR) {
+		flow->cwr_snd_una = tp->snd_una;
 		flow->is_cwr_new = true;
-	} else if (is_cwr && flow->is_cwr_new && new_state < TCP_CA_CWR && tlp_retrans(tp)) {
+	} else if (is_cwr && flow->is_cwr_new && new_state < TCP_CA_CWR) {
 		flow->is_cwr_new = false;
+		if (tp->snd_una != flow->cwr_snd_una || !tlp_retrans(tp))
+			return;
 		flow->is_tlp_acked = true;
 		if (BBR_VERSION == 3)
 			bbr_loss_repaired_by_tlp(sk, &flow->bbr, tp->app_limited);

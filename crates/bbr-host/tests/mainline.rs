@@ -92,6 +92,21 @@ fn a_tail_loss_probe_that_repaired_a_loss_is_told_from_other_reductions() {
 }
 
 #[test]
+fn local_congestion_is_no_repair_by_a_tail_loss_probe_of_long_ago() {
+    let (mut flow, mut sk) = flowing(&Parameters::v3());
+    // The bit of a probe that repeated data stays set.
+    flow.set_tlp(0, true);
+    ack(&mut flow, &mut sk, RateSample::default());
+    // Between two ACKs the queue of the host itself is full. The next ACK is of all that was in flight: the stack leaves CWR
+    // before congestion control is called.
+    flow.ssthresh(&mut sk);
+    change_state(&mut flow, &mut sk, CaState::Cwr);
+    sk.snd_una += 1448;
+    change_state(&mut flow, &mut sk, CaState::Open);
+    assert!(!flag(&flow, "bbr.loss_in_round"));
+}
+
+#[test]
 fn an_ack_of_a_tail_loss_probe_is_known() {
     let (mut flow, mut sk) = flowing(&Parameters::v3());
     assert!(!flow.estimate().is_of_tlp);
