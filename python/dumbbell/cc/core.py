@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dumbbell.cc.limits import LIMITS
 from dumbbell.cc.parameters import Parameter, Parameters, Value
 from dumbbell.errors import RunFailed
 
@@ -47,7 +49,10 @@ def parameters_of(label: str | None) -> Parameters | None:
     if label is None:
         return None  # Asking the core takes a moment.
     told = bundled().get(label)
-    return None if told is None else parameters(told)
+    if told is None:
+        return None
+    limits = LIMITS.get(label, {})
+    return Parameters(tuple(replace(one, limits=limits.get(one.name)) for one in parameters(told).known))
 
 
 def parameters(told: Mapping[str, Any]) -> Parameters:

@@ -25,6 +25,8 @@ class Parameter:
     """`None` where only a compiler can tell."""
     doc: str = ""
     """What its source says about it."""
+    limits: tuple[int, int] | None = None
+    """The least and the most that mean anything, where they are known."""
 
     @property
     def type(self) -> str:
@@ -34,6 +36,8 @@ class Parameter:
     @property
     def bounds(self) -> tuple[int, int]:
         """The least and the most."""
+        if self.limits is not None:
+            return self.limits
         return (-(1 << self.bits - 1), (1 << self.bits - 1) - 1) if self.signed else (0, (1 << self.bits) - 1)
 
     def misfit(self, value: Value) -> str:
