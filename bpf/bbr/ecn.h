@@ -17,7 +17,11 @@ static inline void bbr_check_startup_ecn(const struct sock *sk, struct bbr *bbr,
 {
 	if (!bbr->ecn_eligible || bbr->full_bw_reached)
 		return;
-	bbr->ecn_startup_rounds = share >= params.ecn_threshold ? bbr->ecn_startup_rounds + 1 : 0;
+	if (share < params.ecn_threshold) {
+		bbr->ecn_startup_rounds = 0;
+		return;
+	}
+	bbr->ecn_startup_rounds++;
 	if (bbr->ecn_startup_rounds == params.ecn_startup_rounds)
 		bbr_queue_too_high(sk, bbr);
 }

@@ -45,7 +45,7 @@ struct bbr_parameters {
 	__u32 ecn_alpha_gain; /* 1/256: gain of the average share of marks. v2, v3 1/16. */
 	__u32 ecn_factor; /* 1/256: what of that share is cut. v2, v3 1/3; 0: marks are not answered. */
 	__u32 ecn_threshold; /* 1/256: share of marks that is too high. v2, v3 50 %. */
-	__u32 ecn_startup_rounds; /* rounds of it that end STARTUP. v2, v3 2. */
+	__u32 ecn_startup_rounds; /* rounds of it that end STARTUP; 0: they don't. v2, v3 2. */
 	__u32 ecn_reprobe_gain; /* 1/256 of inflight_hi: slope of a probe after marks without losses; 0: off. v3 0.5. */
 
 	bool edt_inflight; /* reckon what is in flight at the earliest departure time, not now. Draft false. */

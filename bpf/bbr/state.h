@@ -99,8 +99,8 @@ struct bbr {
 
 	/* ECN (ecn.h). */
 	bool ecn_eligible;	/* Marks are answered; stays so. */
-	__u8 ecn_startup_rounds; /* Rounds of STARTUP in a row with too many marks. */
 	__u8 undo_state;	/* enum bbr_state */
+	__u32 ecn_startup_rounds; /* Rounds of STARTUP in a row with too many marks. */
 	__u32 ecn_alpha;	/* The average share of marks; begins at 1. */
 	__u32 alpha_delivered;	/* tp->delivered and delivered_ce at the last round's start. */
 	__u32 alpha_delivered_ce;

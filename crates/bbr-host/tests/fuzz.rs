@@ -18,7 +18,7 @@ use stack::{Model, operation};
 /// The deployed versions and the draft, and each with a few parameters of other values.
 fn parameters() -> impl Strategy<Value = Parameters> {
     let base = prop_oneof![Just(Parameters::v2()), Just(Parameters::v3()), Just(Parameters::v3_draft())];
-    let edits = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec((0..28u8, any::<u16>()), 1..8)];
+    let edits = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec((0..30u8, any::<u16>()), 1..8)];
     (base, edits).prop_map(|(mut parameters, edits)| {
         edits.iter().for_each(|&(which, value)| edit(&mut parameters, which, u32::from(value)));
         parameters
@@ -58,6 +58,7 @@ fn edit(p: &mut Parameters, which: u8, value: u32) {
         24 => p.edt_inflight = is_set,
         25 => p.windowed_extra_acked = is_set,
         26 => (p.undo_state, p.undo_from_first_loss) = (is_set, value % 4 > 1),
+        28 => p.ecn_startup_rounds = value % 4,
         27 => (p.ecn_reprobe_gain, p.grow_until_delivered) = (value % 257, is_set),
         _ => p.trust_delayed_acks = is_set,
     }

@@ -69,7 +69,11 @@ impl Bbr {
         if !self.ecn.is_eligible || self.full.is_reached {
             return;
         }
-        self.ecn.startup_rounds = if share >= self.params.ecn_threshold { self.ecn.startup_rounds + 1 } else { 0 };
+        if share < self.params.ecn_threshold {
+            self.ecn.startup_rounds = 0;
+            return;
+        }
+        self.ecn.startup_rounds += 1;
         if self.ecn.startup_rounds == self.params.ecn_startup_rounds {
             self.queue_too_high(sk);
         }

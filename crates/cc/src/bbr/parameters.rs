@@ -106,7 +106,7 @@ pub struct Parameters {
     pub ecn_factor: u32,
     /// Share of marks that is too high.
     pub ecn_threshold: u32,
-    /// Rounds of it that end STARTUP.
+    /// Rounds of it that end STARTUP; 0: they don't.
     pub ecn_startup_rounds: u32,
     /// Start of the next probe where marks and no losses ended the last, of inflight_hi; 0: off.
     pub ecn_reprobe_gain: u32,
