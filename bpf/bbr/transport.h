@@ -15,13 +15,11 @@ struct bbr_flow {
 	struct bbr_ack ack;	/* The ACK that is processed. Here and not on the stack, where the verifier would tell apart
 				 * all the values that it can have. */
 	__u32 delivered_ce;	/* tp->delivered_ce after the last ACK, */
-	__u32 tlp_high_seq;	/* tp->tlp_high_seq, */
 	__u32 lost;		/* and tp->lost when it was looked at last. */
 	__u32 loss_delivered;	/* tp->delivered when tp->lost had last grown. */
 	bool has_lost;		/* It has. */
 	__u32 cwr_snd_una;	/* tp->snd_una when state CWR was entered, */
 	bool is_cwr_new;	/* which was since the last ACK was processed. */
-	bool is_tlp_acked;	/* A tail loss probe's repair was ACKed since. */
 	struct ce_echo echo;	/* What this end echoes of marks, as receiver. */
 	struct history history;
 };
@@ -33,11 +31,9 @@ static inline void bbr_begin_transport(const struct sock *sk, struct bbr_flow *f
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	flow->delivered_ce = tp->delivered_ce;
-	flow->tlp_high_seq = tp->tlp_high_seq;
 	flow->lost = tp->lost;
 	flow->has_lost = false;
 	flow->is_cwr_new = false;
-	flow->is_tlp_acked = false;
 	ce_echo_init(sk, &flow->echo);
 	history_clear(&flow->history);
 }
@@ -120,24 +116,18 @@ static inline void bbr_take_ca_state(const struct sock *sk, struct bbr_flow *flo
 		flow->is_cwr_new = false;
 		if (tp->snd_una != flow->cwr_snd_una || !tlp_retrans(tp))
 			return;
-		flow->is_tlp_acked = true;
 		if (BBR_VERSION == 3)
 			bbr_loss_repaired_by_tlp(sk, &flow->bbr, tp->app_limited);
 	}
 }
 
-/* Does this ACK acknowledge the sequence of a tail loss probe's retransmission? */
-static inline bool bbr_take_tlp_ack(const struct tcp_sock *tp, struct bbr_flow *flow)
+/* Does this ACK acknowledge the sequence of a tail loss probe's retransmission? It leaves open whether the probe or the original
+ * arrived. The ACK that settles that, later, is like any other. */
+static inline bool bbr_is_of_tlp(const struct tcp_sock *tp)
 {
 	__u32 high_seq = tp->tlp_high_seq;
-	bool is_pending = high_seq && !before(tp->snd_una, high_seq);
-	bool is_resolved = flow->tlp_high_seq && !high_seq;
-	bool is_acked = flow->is_tlp_acked || ((is_pending || is_resolved) && tlp_retrans(tp));
 
-	flow->tlp_high_seq = high_seq;
-	flow->is_tlp_acked = false;
-	flow->is_cwr_new = false;
-	return is_acked;
+	return high_seq && tlp_retrans(tp) && !before(tp->snd_una, high_seq);
 }
 
 /* Does anything hang on what was in flight when the newest packet that was ACKed was sent? Something was lost or marked since
@@ -197,7 +187,8 @@ static inline void bbr_take_ack(const struct sock *sk, struct bbr_flow *flow, co
 	}
 	bbr_take_losses(sk, flow);
 	bbr_find_sent(tp, flow, rs, ack);
-	ack->is_of_tlp = bbr_take_tlp_ack(tp, flow);
+	ack->is_of_tlp = bbr_is_of_tlp(tp);
+	flow->is_cwr_new = false;
 	/* Kernels before 6.10 don't tell of ECE here, but count it. */
 	ack->is_ece = is_ece || delivered_ce != flow->delivered_ce;
 	flow->delivered_ce = delivered_ce;

@@ -107,6 +107,21 @@ fn local_congestion_is_no_repair_by_a_tail_loss_probe_of_long_ago() {
 }
 
 #[test]
+fn the_ack_that_settles_a_tail_loss_probe_is_like_any_other() {
+    // It tells of a loss that was repaired, and is of newer data than the probe.
+    let (mut flow, mut sk) = flowing(&Parameters::v3());
+    flow.set_tlp(sk.snd_una, true);
+    ack(&mut flow, &mut sk, RateSample::default());
+    assert!(flow.estimate().is_of_tlp);
+    flow.set_tlp(0, true);
+    change_state(&mut flow, &mut sk, CaState::Cwr);
+    change_state(&mut flow, &mut sk, CaState::Open);
+    assert!(flag(&flow, "bbr.loss_in_round"));
+    ack(&mut flow, &mut sk, RateSample::default());
+    assert!(!flow.estimate().is_of_tlp);
+}
+
+#[test]
 fn an_ack_of_a_tail_loss_probe_is_known() {
     let (mut flow, mut sk) = flowing(&Parameters::v3());
     assert!(!flow.estimate().is_of_tlp);
@@ -119,9 +134,7 @@ fn an_ack_of_a_tail_loss_probe_is_known() {
     assert!(flow.estimate().is_of_tlp, "the original arrived");
     flow.set_tlp(0, true);
     ack(&mut flow, &mut sk, RateSample::default());
-    assert!(flow.estimate().is_of_tlp, "a D-SACK says that the probe arrived, too");
-    ack(&mut flow, &mut sk, RateSample::default());
-    assert!(!flow.estimate().is_of_tlp);
+    assert!(!flow.estimate().is_of_tlp, "a D-SACK says that the probe arrived, too: it is settled");
     // A probe with new data repairs nothing.
     flow.set_tlp(sk.snd_una + 1448, false);
     ack(&mut flow, &mut sk, RateSample::default());
@@ -208,6 +221,19 @@ fn marks_in_the_first_probe_bound_what_is_in_flight_at_what_was() {
         assert_eq!(inflight_hi(&flow), None, "20 of 100 are not too many");
         ack(&mut flow, &mut sk, RateSample { delivered_ce: 100, ..RateSample::default() });
         assert_eq!((flow.estimate().tx_in_flight, inflight_hi(&flow)), (100, Some(100)), "{}", ecn.name);
+    }
+}
+
+#[test]
+fn marks_end_startup_after_so_many_rounds_or_never() {
+    for (rounds, is_over) in [(0, false), (1, true), (2, false)] {
+        let ecn = Parameters { ecn: true, ecn_max_rtt_us: 20_000, ecn_startup_rounds: rounds, ..Parameters::v3() };
+        let (mut flow, mut sk) = flowing(&ecn);
+        assert!(flag(&flow, "bbr.ecn_eligible") && !flag(&flow, "bbr.full_bw_reached"), "two rounds without a mark");
+        sk.delivered_ce += 100;
+        // The third round ends; the plateau of bandwidth takes one more.
+        (0..100).for_each(|_| ack(&mut flow, &mut sk, RateSample::default()));
+        assert_eq!(flag(&flow, "bbr.full_bw_reached"), is_over, "{rounds}");
     }
 }
 
