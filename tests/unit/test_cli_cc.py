@@ -121,6 +121,19 @@ def test_load_list_unload(fake: FakeCore, capsys: pytest.CaptureFixture[str]) ->
     assert fake.stay == []
 
 
+def test_a_file_does_not_pass_for_a_bundled_one(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bbr3.bpf.c").write_text(PROGRAM)
+    assert invoke(["cc", "load", "bbr3.bpf.c"]) == 0
+    assert capsys.readouterr().out.startswith("bbr3 (file) is loaded to stay")
+    assert invoke(["cc", "list"]) == 0
+    shown = rows(capsys.readouterr().out)
+    assert ["bbr3", "BBRv3, as Google's v3 kernel runs it"] in shown, "not loaded"
+    assert [line[0] for line in shown if fake.stay[0]["name"] in line] == ["bbr3 (file)"]
+    assert invoke(["cc", "unload", "bbr3"]) == 1
+    assert invoke(["cc", "unload", "bbr3.bpf.c"]) == 0
+    assert fake.stay == []
+
+
 def test_unload_all(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
     for value in ("1", "2"):
         assert invoke(["cc", "load", "bbr3", "--set", f"beta_keep={value}"]) == 0
@@ -168,12 +181,27 @@ def test_list_of_one(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None
             "    beta_keep (u32, 180 by default): 1/256: what a loss leaves\n    undo (bool, true by default)\n"
             "hint: did you mean beta_keep?\n",
         ),
+        (
+            ["load", "my_cc.bpf.o", "--set", "beta_kep=1"],
+            "error: --set beta_kep=1: my_cc.bpf.o has no such parameter\n  expected one of\n    beta_keep (u32, 180",
+        ),
+        (["check", "my_cc.bpf.o", "--set", "undo=1"], "error: --set undo=1: does not fit\n  expected true or false\n"),
+        (["check", "my_cc.bpf.o", "--set", "db_emit_acks=true"], "error: --set db_emit_acks=true: is dumbbell's own\n"),
+        (
+            ["check", "my_cc.bpf.o", "--set", "beta_keep=99999999999999999999999"],
+            "error: --set beta_keep=99999999999999999999999: too large\n  expected an integer of 64 bits\n",
+        ),
+        (
+            ["check", "my_cc.bpf.c", "--set", "target=1.5"],
+            "error: --set target=1.5: no such value\n  expected parameter",
+        ),
         (["unload"], "error: unload what?\n"),
         (["unload", "bbr3", "--all"], "error: unload what?\n"),
         (["unlaod"], "error: No such command 'unlaod'. Did you mean 'unload'"),
     ],
 )
 def test_mistakes(args: list[str], expected: str, fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("my_cc.bpf.o").write_bytes(b"an object")
     assert invoke(["cc", *args]) == 2
     assert capsys.readouterr().err.startswith(expected)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.cc import core
-from dumbbell.cc.bundled import BUNDLED
+from dumbbell.cc.bundled import BUNDLED, label_of_file
 from dumbbell.cc.compile import Compiled, compiled
 from dumbbell.cc.parameters import Misfit, Parameters, Values, misfits, spelled, written
 from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
@@ -56,8 +56,11 @@ def opened(name: str, values: Values) -> Iterator[Algorithm]:
     with tempfile.TemporaryDirectory(prefix="dumbbell-cc-") as folder:
         out = Path(folder, f"{program.stem}.bpf.o")
         out.write_bytes(found.object)
-        entry = core.algorithm(program.stem, {"kind": "object", "path": str(out)}, values)
-        yield Algorithm(entry, program.parameters, found.compiler, found.text)
+        label, source = label_of_file(program.stem), {"kind": "object", "path": str(out)}
+        if values and not program.parameters.complete:
+            # What the source does not tell without a compiler, the object does.
+            _check(Path(name).name, core.parameters(core.inspect(core.algorithm(label, source))), values)
+        yield Algorithm(core.algorithm(label, source, values), program.parameters, found.compiler, found.text)
 
 
 def program_in(name: str) -> Program:
@@ -77,7 +80,7 @@ def program_in(name: str) -> Program:
 def label_of(name: str) -> str:
     """What a file is called when it is loaded; other names are what they are."""
     suffix = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
-    return Path(name).name.removesuffix(suffix) if suffix else name
+    return label_of_file(Path(name).name.removesuffix(suffix)) if suffix else name
 
 
 def parse(texts: Sequence[str]) -> Values:
@@ -85,11 +88,14 @@ def parse(texts: Sequence[str]) -> Values:
     values: dict[str, int | bool] = {}
     for text in texts:
         name, _, value = (part.strip() for part in text.partition("="))
+        expected = "expected parameter=value, the value an integer, true or false"
+        hint = f"write --set {name or 'beta_keep'}=200, or true"
         try:
             values[name] = value == "true" if value in ("true", "false") else int(value, 0)
         except ValueError:
-            expected = "expected parameter=value, the value an integer, true or false"
-            raise InputError(f"--set {text}: no such value", expected, "write --set beta_keep=200") from None
+            raise InputError(f"--set {text}: no such value", expected, hint) from None
+        if not -(1 << 63) <= values[name] < 1 << 63:
+            raise InputError(f"--set {text}: too large", "expected an integer of 64 bits", hint)
     return values
 
 

@@ -24,3 +24,16 @@ BUNDLED: Final = {
     "bpf_dctcp": Bundled("DCTCP (RFC 8257)", needs_ecn=True),
 }
 """By label: what a scenario calls them. The core has the programs; a test compares."""
+
+KERNEL: Final = frozenset(
+    [
+        *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "reno"),
+        *("scalable", "vegas", "veno", "westwood", "yeah"),
+    ]
+)
+"""Names that mean the kernel's own in every record."""
+
+
+def label_of_file(stem: str) -> str:
+    """What a user's program is called: as its file, and never as one of these or of the kernel's own."""
+    return f"{stem} (file)" if stem in BUNDLED or stem in KERNEL else stem

@@ -82,9 +82,10 @@ def misfits(of: str, known: Parameters, values: Values) -> Iterator[Misfit]:
     """What is wrong with `values` for the algorithm that is called `of`."""
     for name, value in values.items():
         parameter = known.find(name)
-        if parameter is None:
-            # Only the loader sets those that begin with db_.
-            if known.complete or name.startswith("db_"):
+        if name.startswith("db_"):
+            yield Misfit(name, "is dumbbell's own", "a parameter that does not begin with db_", "")
+        elif parameter is None:
+            if known.complete:
                 yield _unknown(name, of, known)
         elif expected := parameter.misfit(value):
             example = parameter.bounds[1] if parameter.default is None else parameter.default

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Final
 
-from dumbbell.cc.bundled import BUNDLED
+from dumbbell.cc.bundled import BUNDLED, label_of_file
 from dumbbell.cc.parameters import Value, written
 from dumbbell.cc.source import SUFFIXES, Program
 from dumbbell.scenario.algorithms import Algorithm
@@ -53,15 +52,6 @@ def labelled(scenario: Scenario) -> dict[int, str | Labelled]:
     return found
 
 
-_KERNEL: Final = frozenset(
-    [
-        *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "reno"),
-        *("scalable", "vegas", "veno", "westwood", "yeah"),
-    ]
-)
-"""Names that mean the kernel's own in every record."""
-
-
 def _stems(algorithms: Iterable[Algorithm]) -> dict[Program, str]:
     """What each of the user's programs is called: its file's stem, with a number if another one has it.
 
@@ -85,8 +75,8 @@ def _base(algorithm: Algorithm, among: dict[int, Algorithm], stems: dict[Program
         return (f"{algorithm.kernel} (kernel)" if algorithm.kernel in BUNDLED else str(algorithm)), ""
     program = algorithm.bpf.program
     stem = stems[program]
-    taken = stem in BUNDLED or stem in _KERNEL or any(other.own == stem for other in among.values())
-    return f"{stem} (file)" if taken else stem, stem + SUFFIXES[program.compiled]
+    taken = any(other.own == stem for other in among.values())
+    return f"{stem} (file)" if taken else label_of_file(stem), stem + SUFFIXES[program.compiled]
 
 
 def _differing(parameters: dict[str, Value], alike: list[dict[str, Value]]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.cc import core
+from dumbbell.cc.bundled import label_of_file
 from dumbbell.cc.compile import compiled
 from dumbbell.cc.parameters import Parameters, Values, spelled, written
 from dumbbell.cc.source import SUFFIXES, read
@@ -51,22 +52,23 @@ def _check(scenario: Scenario, i: int, found: Labelled) -> Iterator[Problem]:
     if allowed["ok"] or told["name"] in available():
         return
     place = scenario.source.place(("flows", i, "cc"))
-    why = "\n".join([core.why_not(allowed), *_otherwise(entry, core.parameters(told))])
+    why = "\n".join([core.why_not(allowed), *_otherwise(found, core.parameters(told))])
     load = as_root("cc", "load", *_as_arguments(scenario, found))
     hint = f"run as root, or load it once so that every user's runs can use it: {load}"
     yield Problem(f"{place}: {found.label}: this user may not load BPF programs", why, hint)
 
 
-def _otherwise(entry: Mapping[str, Any], known: Parameters) -> Iterator[str]:
+def _otherwise(found: Labelled, known: Parameters) -> Iterator[str]:
     """What is loaded to stay under the same name, and is not what this run asks for."""
 
     def differing(values: Values) -> Values:
         return {key: value for key, value in values.items() if value != getattr(known.find(key), "default", None)}
 
-    label = entry["label"].split(" (")[0]
-    wanted = differing(entry["parameters"])
+    file = found.algorithm.bpf
+    label = label_of_file(file.program.stem) if file is not None else str(found.algorithm)
+    wanted = differing(found.algorithm.parameters)
     for one in core.registered()["stay"]:
-        if one["label"].split(" (")[0] == label:
+        if one["label"] == label:
             loaded = differing(one["parameters"])
             other = f"with {spelled(loaded)}, not {spelled(wanted)}" if loaded != wanted else "another program"
             yield f"{label} is loaded to stay, but {other}"
