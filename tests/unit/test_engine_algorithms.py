@@ -118,6 +118,14 @@ def test_what_does_not_compile_starts_nothing(fake: FakeCore) -> None:
     ]
 
 
+def test_what_the_verifier_refuses_starts_nothing(fake: FakeCore) -> None:
+    fake.refused = {"program": "my_cc_op_init"}
+    assert problems(OWN) == ["my.toml:15: the verifier refuses my_cc_op_init\n  R1 invalid\nhint: check it"]
+    assert problems('"bbr3"') == [], "it is known to be taken"
+    fake.may_load = False
+    assert "this user may not load" in problems(OWN)[0], "only who may load can ask"
+
+
 def test_objects_lie_where_the_plan_says(fake: FakeCore) -> None:
     Path("made.bpf.o").write_bytes(b"made elsewhere")
     Path("my.toml").write_text(f'{BASE}cc = {OWN}\n[[flows]]\nfrom="h1"\nto="h2"\ncc = {{ bpf = "made.bpf.o" }}\n')
