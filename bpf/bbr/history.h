@@ -32,7 +32,7 @@ struct history {
 	struct history_entry ring[HISTORY_ENTRIES];
 };
 
-/* Forget everything, e.g. after a time-out: what was sent before it is no guide to what is in flight now. */
+/* Forget everything: a connection begins. A timeout is no reason to: what was sent before it may still be ACKed. */
 static __always_inline void history_clear(struct history *h)
 {
 	h->pushed = 0;
@@ -41,6 +41,9 @@ static __always_inline void history_clear(struct history *h)
 /*
  * An ACK moved `delivered`. What was sent since the one before it was sent at `delivered` and `lost`, and left `inflight`
  * packets in flight: all three as they were just before this ACK. window: the most packets that a round trip delivers.
+ *
+ * If a timer marked packets lost between the two ACKs, `lost` includes them: right for what was sent after the timer expired,
+ * too many for what was sent before. Entries are told apart by `delivered`, so that there can't be one for each.
  */
 static __always_inline void history_push(struct history *h, __u32 delivered, __u32 lost, __u32 inflight, __u32 snd_nxt,
 					 __u32 window)
