@@ -387,6 +387,18 @@ def _manifest(spec: Synthetic) -> dict[str, Any]:
             "memory_bytes": 25_000_000_000,
             "distribution": "Debian GNU/Linux 12 (bookworm)",
         },
+        "algorithms": [
+            {
+                "label": cc,
+                "source": {"kind": "bundled", "name": cc},
+                "parameters": {},
+                "source_sha256": "0123456789abcdef",
+                "registered": f"db{cc[-1]}_012345",
+                "loaded": "run",
+            }
+            for cc in ("bbr2", "bbr3")
+            if cc in spec.ccs
+        ],
         "lab": {"rootless": False, "sysctls": {"s1": {"net.ipv4.tcp_rmem": "4096 131072 8388608"}}},
         "cost": {"unit": "share of one core", "emulator": 0.31, "traffic": 0.095},
     }

@@ -123,6 +123,14 @@ def test_the_first_line_is_the_verdict(open_report: Any) -> None:
     assert "p99 51,204 us" in page.locator(".verdict").inner_text()
 
 
+def test_programs_that_are_not_the_kernel_s_have_a_table(open_report: Any) -> None:
+    rows = "table[aria-label='Congestion controls'] tbody tr"
+    (row,) = open_report("acks").page.locator(rows).all()
+    said = [" ".join(cell.split()) for cell in row.locator("th, td").all_inner_texts()]
+    assert said == ["bbr3", "bbr3 of dumbbell", "defaults", "for this run", "db3_012345", "0123456789ab"]
+    assert open_report("valid").page.locator(rows).count() == 0
+
+
 def test_a_hostile_name_is_only_text(open_report: Any) -> None:
     page = open_report("hostile").page
     assert page.title().endswith(": valid")

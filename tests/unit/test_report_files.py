@@ -118,6 +118,34 @@ class TestPage:
         with pytest.raises(DumbbellError, match="lacks 'checks'"):
             page(Run(directory), tmp_path)
 
+    def test_programs_that_are_not_the_kernel_s_are_named(self, run: Run, tmp_path: Path) -> None:
+        assert "Congestion controls" not in visible(page(run, tmp_path))
+        directory = Synthetic().write(tmp_path / "run")
+        manifest = json.loads((directory / "manifest.json").read_text())
+        manifest["algorithms"] = [
+            {
+                "label": "bbr3 (beta_keep=200)",
+                "source": {"kind": "bundled", "name": "bbr3"},
+                "parameters": {"beta_keep": 200},
+                "source_sha256": "d07f0ffe94bc8ae7337a654840fdcec0",
+                "registered": "db3_d69cd3",
+                "loaded": "run",
+            },
+            {
+                "label": "calm",
+                "source": {"kind": "object", "path": "algorithms/calm.bpf.o"},
+                "parameters": {},
+                "source_sha256": None,
+                "registered": "calm_d0fa9c",
+                "loaded": "stay",
+            },
+        ]
+        (directory / "manifest.json").write_text(json.dumps(manifest))
+        text = visible(page(Run(directory), tmp_path))
+        table = text[text.index("Congestion controls Name") : text.index("Links Link")]
+        assert "bbr3 (beta_keep=200) bbr3 of dumbbell beta_keep=200 for this run db3_d69cd3 d07f0ffe94bc" in table
+        assert "calm algorithms/calm.bpf.o defaults to stay, before this run calm_d0fa9c" in table
+
     def test_an_empty_manifest_costs_only_what_it_would_tell(self, tmp_path: Path) -> None:
         directory = Synthetic().write(tmp_path / "run")
         (directory / "manifest.json").write_text('{"status": "complete"}')
@@ -155,6 +183,21 @@ def test_figures_of_many_flows_and_of_none(tmp_path: Path) -> None:
     figure = report.figure(Run(directory))
     assert not figure.axes
     assert "samples.parquet is missing" in figure.texts[0].get_text()
+
+
+def test_units_stand_beside_their_ticks_however_long_a_flow_s_name_is(tmp_path: Path) -> None:
+    directory = Synthetic().write(tmp_path / "run")
+    summary = json.loads((directory / "summary.json").read_text())
+    summary["flows"][0]["label"] = "f1 cubic (with parameters=200 of any kind)"
+    (directory / "summary.json").write_text(json.dumps(summary))
+    figure = report.figure(Run(directory))
+    figure.draw_without_rendering()
+    first, lanes = figure.axes[0], figure.axes[-1]
+    name = lanes.yaxis.get_tightbbox()
+    unit = first.yaxis.label.get_window_extent()
+    assert name is not None
+    assert name.width > 100
+    assert first.bbox.x0 - unit.x1 < 40, "in dots of a hundredth of an inch"
 
 
 def test_figure_and_run_plot_are_one(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,19 +122,20 @@ def _algorithms(plan: Plan) -> list[Table]:
     for algorithm in plan["algorithms"]:
         parameters = ", ".join(f"{name} = {written(value)}" for name, value in algorithm["parameters"].items())
         sha256 = algorithm["sha256"]
-        rows.append([algorithm["label"], _source(algorithm["source"]), parameters or "defaults", (sha256 or "-")[:12]])
+        rows.append([algorithm["label"], source(algorithm["source"]), parameters or "defaults", (sha256 or "-")[:12]])
     return [Table("Congestion controls", ["cc", "source", "parameters", "SHA-256"], rows)] if rows else []
 
 
-def _source(source: dict[str, Any]) -> str:
-    match source:
+def source(of: Mapping[str, Any]) -> str:
+    """Where an algorithm's program comes from: `bbr3 of dumbbell`, or its path."""
+    match of:
         case {"kind": "bundled", "name": name}:
             return f"{name} of dumbbell"
         case {"kind": "object", "path": path}:
             return str(path)
         case {"kind": "kernel", "name": name}:
             return f"the kernel's {name}"
-    raise ValueError(f"unknown source {source}")
+    raise ValueError(f"unknown source {of}")
 
 
 def _hosts(plan: Plan) -> Table:

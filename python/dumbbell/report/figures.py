@@ -77,7 +77,8 @@ def figure(plots: Plots) -> Figure:
             lower = fig.add_subplot(grid[-1])
             upper = fig.add_subplot(grid[-2], sharex=lower)
             draw_kleinrock(upper, lower, plots, plots.kleinrock)
-        fig.align_ylabels()
+        # The names of lanes are long: units stand beside their own ticks.
+        fig.align_ylabels([ax for ax in fig.axes if ax.get_ylabel()])
         if plots.groups:
             entries = _legend(plots)
             fig.legend(handles=entries, loc="outside upper center", ncols=min(6, len(entries)))

@@ -41,6 +41,7 @@ def _tables(run: Run, plots: Plots, known: Facts) -> Html:
     return join(
         el("h2", "Flows"),
         tables.flows(run, plots.groups),
+        tables.algorithms(run),
         el("h2", "Links"),
         tables.links(run, known, plots),
         tables.befell(run),

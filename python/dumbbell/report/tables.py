@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from dumbbell.cc.parameters import spelled
+from dumbbell.plan.view import source
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.events import REASONS
@@ -83,6 +85,34 @@ def _flow(
         fct = flow.get("fct_s")
         cells.append(el("td", words.UNKNOWN if fct is None else f"{fct:.3f} s", class_="n"))
     return el("tr", *cells)
+
+
+_LOADED: Final = {"run": "for this run", "stay": "to stay, before this run", "kernel": "by the kernel"}
+
+
+def algorithms(run: Run) -> Html:
+    """One row per congestion control that is not the kernel's own under its own name: which program it was."""
+    rows = run.manifest.get("algorithms") or []
+    if not rows:
+        return Html("")
+    names = ("Name", "Program", "Parameters", "Loaded", "Registered as", "SHA-256 of the source")
+    head = el("thead", el("tr", *(el("th", name, scope="col") for name in names)))
+    body = el(
+        "tbody",
+        *(
+            el(
+                "tr",
+                el("th", row["label"], scope="row"),
+                el("td", source(row["source"])),
+                el("td", spelled(row["parameters"])),
+                el("td", _LOADED.get(row.get("loaded"), words.UNKNOWN)),
+                el("td", row.get("registered") or words.UNKNOWN),
+                el("td", (row.get("source_sha256") or words.UNKNOWN)[:12]),
+            )
+            for row in rows
+        ),
+    )
+    return join(el("h2", "Congestion controls"), _table("Congestion controls", head, body, len(rows), "fit"))
 
 
 def links(run: Run, known: Facts, plots: Plots) -> Html:
