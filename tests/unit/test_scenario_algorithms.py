@@ -187,6 +187,13 @@ def test_acks(given: str, planned: str) -> None:
     assert expand(load("my.toml"))["record"]["acks"] == planned
 
 
+@pytest.mark.parametrize("given", ['"on"', "1", '"yes"', "{}"])
+def test_acks_are_refused_once(given: str) -> None:
+    text = refused(f"{BASE}[record]\nacks = {given}\n")
+    at = "record.acks" if given == "{}" else f"record.acks = {given}"
+    assert text.split(" ", 1)[1] == f'{at}: unknown\n  expected "auto", true or false'
+
+
 COMMAND = '"bbr3"\ncommand = "iperf3 -c {server} -C {cc} ${cc}"'
 
 

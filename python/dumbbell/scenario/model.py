@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 from dumbbell.scenario.events import Event
 from dumbbell.scenario.flows import Flow
 from dumbbell.scenario.link import Bottleneck
-from dumbbell.scenario.quantities import MAX, Duration, Size, Time
+from dumbbell.scenario.quantities import MAX, Duration, QuantityError, Size, Time
 from dumbbell.scenario.source import Source
 from dumbbell.scenario.table import Table
 
@@ -70,6 +70,15 @@ class Hosts(BaseModel):
         return self.__pydantic_extra__
 
 
+def _acks(value: object) -> object:
+    if value != "auto" and not isinstance(value, bool):
+        raise QuantityError("unknown", '"auto", true or false', "")
+    return value
+
+
+Acks = Annotated[Literal["auto"] | StrictBool, BeforeValidator(_acks)]
+
+
 class Record(Table):
     """What is written down."""
 
@@ -77,7 +86,7 @@ class Record(Table):
         default=Time(10_000_000), ge=1_000_000, description="Spacing of the rows of `samples` and `links`."
     )
     packets: bool = Field(default=True, strict=True, description="Write a row per packet and link.")
-    acks: Literal["auto"] | StrictBool = Field(
+    acks: Acks = Field(
         default="auto", description="Write a row per ACK that a sender receives. auto: where BPF is allowed."
     )
 
