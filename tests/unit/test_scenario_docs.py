@@ -13,7 +13,7 @@ from dumbbell.cli import invoke
 from dumbbell.plan import expand
 from dumbbell.plan.path import GSO_ABOVE_BPS, MERGE_NS
 from dumbbell.plan.view import tables
-from dumbbell.scenario import delays, losses, queues
+from dumbbell.scenario import bundled, delays, losses, queues
 from dumbbell.scenario.loading import load
 from dumbbell.scenario.quantities import Rate, Time
 from dumbbell.scenario.schema import json_schema
@@ -112,3 +112,14 @@ def test_the_commands_work(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(commands) == 3
     for command in commands:
         assert invoke(shlex.split(command)) == 0
+
+
+def test_the_readme_runs_what_there_is_and_says_what_takes_root() -> None:
+    text = (REFERENCE.parents[1] / "README.md").read_text()
+    named = set(re.findall(r"(?:dumbbell\)? run |dumbbell\.run\(\")([a-z0-9-]+)(?![\w.])", text))
+    assert named == {"bbr-generations", "bbr-vs-cubic"}
+    assert named <= set(bundled.names())
+    assert "bbr-generations" in text.partition("## What you get")[0]
+    nothing_left = text.partition("**Nothing left behind.**")[2].partition("\n\n")[0]
+    assert "BBRv3 and algorithms of yours take root" in " ".join(nothing_left.split())
+    assert "tcp_available_congestion_control" in nothing_left
