@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from harness import Place, place
+from harness import place
 from scenarios import flow, link, path
 
 import dumbbell
@@ -68,21 +68,41 @@ def phases(rows: pl.DataFrame) -> list[Mapping[str, Any]]:
     ).to_dicts()
 
 
+DRAFT = {
+    "drain_pacing_gain": 128,
+    "down_pacing_gain": 230,
+    "probe_rtt_cwnd_gain": 128,
+    "plateau_at_round_start": True,
+    "drain_max_rounds": 3,
+    "drain_obeys_inflight_hi": True,
+    "cut_on_ack": False,
+    "trust_delayed_acks": True,
+    "edt_inflight": False,
+    "grow_until_delivered": True,
+    "windowed_extra_acked": True,
+    "undo_state": True,
+    "undo_from_first_loss": True,
+}
+"""BBRv3 as its Internet-Draft has it: what `parameters.h` says of each."""
+
+
 @pytest.fixture(scope="module")
 def runs() -> dict[str, dumbbell.Run]:
-    """A flow of each alone, 16 s. The directories are gone afterwards: what is looked at is read here."""
+    """A flow of each alone, 16 s, and one of the draft's. The directories are gone afterwards: all is read here."""
 
-    def run(cc: str) -> dumbbell.Run:
+    def run(named: tuple[str, Any, str]) -> tuple[str, dumbbell.Run]:
+        name, cc, duration = named
         with place(ordinary=False) as there:
-            found = there.run(
-                path(flow(cc=cc), rate="10 Mbit/s", rtt="40 ms", duration="16 s", bottleneck='buffer = "4 bdp"')
+            found = there.run_steadily(
+                path(flow(cc=cc), rate="10 Mbit/s", rtt="40 ms", duration=duration, bottleneck='buffer = "4 bdp"')
             )
             assert found.acks is not None
             assert found.summary
-            return found
+            return name, found
 
+    draft = ("draft", {"name": "bbr3", "parameters": DRAFT}, "7 s")
     with ThreadPoolExecutor() as pool:
-        return dict(zip(VERSIONS, pool.map(run, VERSIONS), strict=True))
+        return dict(pool.map(run, [*((cc, cc, "16 s") for cc in VERSIONS), draft]))
 
 
 @pytest.mark.parametrize("cc", VERSIONS)
@@ -126,33 +146,16 @@ def test_the_model_is_the_path(runs: dict[str, dumbbell.Run], cc: str) -> None:
     assert cruise["cwnd_packets"].median() == pytest.approx(2 * BDP, rel=0.4)
 
 
-def test_the_draft_is_a_set_of_switches(here: Place) -> None:
-    """As `parameters.h` gives its values. What shows: DRAIN at half the rate, and DOWN at 0.90."""
-    draft = {
-        "drain_pacing_gain": 128,
-        "down_pacing_gain": 230,
-        "probe_rtt_cwnd_gain": 128,
-        "plateau_at_round_start": True,
-        "drain_max_rounds": 3,
-        "drain_obeys_inflight_hi": True,
-        "cut_on_ack": False,
-        "trust_delayed_acks": True,
-        "edt_inflight": False,
-        "grow_until_delivered": True,
-        "windowed_extra_acked": True,
-        "undo_state": True,
-        "undo_from_first_loss": True,
-    }
-    cc = {"name": "bbr3", "parameters": draft}
-    run = here.run(path(flow(cc=cc), rate="10 Mbit/s", rtt="40 ms", duration="7 s", bottleneck='buffer = "4 bdp"'))
-    rows = acks(run)
+def test_the_draft_is_a_set_of_switches(runs: dict[str, dumbbell.Run]) -> None:
+    """What shows: DRAIN at half the rate, and DOWN at 0.90."""
+    rows = acks(runs["draft"])
     gains = {
         state: rows.filter(pl.col("bbr_state") == state)["bbr_pacing_gain"].first()
         for state in ("drain", "probe_bw_down")
     }
     assert gains == pytest.approx({"drain": 0.5, "probe_bw_down": 0.9}, abs=0.005)
     assert "probe_rtt" in {phase["state"] for phase in phases(rows)}
-    (found,) = run.summary["flows"]
+    (found,) = runs["draft"].summary["flows"]
     assert found["goodput_bps"] > 0.8 * RATE
 
 
@@ -162,7 +165,9 @@ def test_losses_at_random_do_not_stop_it() -> None:
     def run(cc: str) -> float:
         bottleneck = 'buffer = "1 bdp", loss = "1 %"'
         with place(ordinary=False) as there:
-            run = there.run(path(flow(cc=cc), rate="50 Mbit/s", rtt="40 ms", duration="6 s", bottleneck=bottleneck))
+            run = there.run_steadily(
+                path(flow(cc=cc), rate="50 Mbit/s", rtt="40 ms", duration="6 s", bottleneck=bottleneck)
+            )
             if cc != "cubic":
                 rows = acks(run)
                 assert rows["bbr_inflight_lo_packets"].null_count() < rows.height
@@ -180,7 +185,9 @@ def test_a_shallow_buffer_sees_few_losses() -> None:
     def lost(cc: str) -> int:
         bottleneck = 'buffer = "0.1 bdp"'
         with place(ordinary=False) as there:
-            run = there.run(path(flow(cc=cc), rate="50 Mbit/s", rtt="40 ms", duration="8 s", bottleneck=bottleneck))
+            run = there.run_steadily(
+                path(flow(cc=cc), rate="50 Mbit/s", rtt="40 ms", duration="8 s", bottleneck=bottleneck)
+            )
             later = run.samples.filter(pl.col("time_ns") > 2e9)["retransmitted_segments"]
             return int(later.max()) - int(later.min())
 
@@ -196,7 +203,9 @@ def test_marks_hold_the_queue_at_the_threshold(cc: str) -> None:
     def run(keys: Mapping[str, Any]) -> tuple[float, float, int]:
         bottleneck = 'buffer = "300 packets", queue = { kind = "drop-tail", ce_threshold = "12 packets" }'
         with place(ordinary=False) as there:
-            run = there.run(path(flow(**keys), rate="100 Mbit/s", rtt="4 ms", duration="5 s", bottleneck=bottleneck))
+            run = there.run_steadily(
+                path(flow(**keys), rate="100 Mbit/s", rtt="4 ms", duration="5 s", bottleneck=bottleneck)
+            )
             (found,) = run.summary["flows"]
             return found["goodput_bps"], found["queue_ms"]["p95"], link(run)["marks"]
 

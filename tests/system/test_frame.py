@@ -15,7 +15,6 @@ from scenarios import flow, link, path
 from benches.frame.curves import PATHS, Curve, Cycle, of, scenario
 
 SECONDS = {"reno": 15, "cubic": 15}
-ATTEMPTS = 3
 
 PEAK = 0.04
 """The buffer overflows at the same window, give or take what a round trip adds and a delayed ACK holds back."""
@@ -36,14 +35,9 @@ def curves() -> dict[str, Curve]:
 
 
 def curve(cc: str, name: str) -> Curve:
-    """Run it alone on a path; again if the machine was too busy for it."""
-    for _ in range(ATTEMPTS):
-        with place(ordinary=False) as there:
-            run = there.run(scenario(cc, *PATHS[name], seconds=SECONDS[name]))
-            found = of(run)
-        if run.verdict != "invalid":
-            break
-    return found
+    """Run it alone on a path."""
+    with place(ordinary=False) as there:
+        return of(there.run_steadily(scenario(cc, *PATHS[name], seconds=SECONDS[name])))
 
 
 def typical(cycles: list[Cycle]) -> Cycle:
@@ -87,7 +81,7 @@ def test_dctcp_holds_the_queue_at_the_threshold(here: Place) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root may load BPF")
     bottleneck = 'buffer = "200 packets", queue = { kind = "drop-tail", ce_threshold = "20 packets" }'
-    run = here.run(path(flow(cc="bpf_dctcp"), bottleneck=bottleneck, duration="5 s"))
+    run = here.run_steadily(path(flow(cc="bpf_dctcp"), bottleneck=bottleneck, duration="5 s"))
     (found,) = run.summary["flows"]
     assert link(run)["marks"] > 50
     later = run.samples.filter(pl.col("time_ns") > 1e9)
