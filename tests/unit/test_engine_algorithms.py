@@ -109,6 +109,25 @@ def test_every_ack_takes_bpf(fake: FakeCore) -> None:
     assert problems('"reno"') == []
 
 
+@pytest.mark.parametrize(
+    ("cc", "hint"),
+    [
+        ("bbr4", "did you mean bbr3?"),
+        ("bbr", "did you mean bbr3? If it is a module, load it: sudo modprobe tcp_bbr"),
+        ("cubik", "did you mean cubic? If it is a module, load it: sudo modprobe tcp_cubik"),
+        ("lettuce", "if it is a module, load it: sudo modprobe tcp_lettuce"),
+    ],
+)
+def test_an_unknown_name(cc: str, hint: str, fake: FakeCore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(algorithms, "available", lambda: ["reno", "cubic", "db3_0a1b2c", "my_cc_00ff00"])
+    monkeypatch.setattr(algorithms, "has_algorithm", lambda _: False)
+    assert problems(f'"{cc}"') == [
+        f'my.toml:15: flows.0.cc = "{cc}": this kernel has no such congestion control\n'
+        "  expected one of cubic, reno, or dumbbell's bbr2, bbr3, bpf_reno, bpf_cubic, bpf_dctcp\n"
+        f"hint: {hint}"
+    ]
+
+
 def test_what_does_not_compile_starts_nothing(fake: FakeCore) -> None:
     fake.errors = [{"file": "main", "line": 7, "column": 2, "severity": "error", "message": "what?"}]
     assert problems(OWN) == [

@@ -185,7 +185,7 @@ def test_an_algorithm_that_the_kernel_lacks_is_a_problem() -> None:
     assert has_algorithm("reno")
     assert not has_algorithm("no-such-one")
     assert [text for text in problems(cc="reno") if "congestion control" in text] == []
-    (text,) = (text for text in problems(cc="bbr9") if "congestion control" in text)
+    (text,) = (text for text in problems(cc="lettuce") if "congestion control" in text)
     assert "modprobe" in text
 
 

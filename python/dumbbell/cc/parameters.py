@@ -89,7 +89,7 @@ def misfits(of: str, known: Parameters, values: Values) -> Iterator[Misfit]:
                 yield _unknown(name, of, known)
         elif expected := parameter.misfit(value):
             example = parameter.bounds[1] if parameter.default is None else parameter.default
-            hint = f"{parameter.doc}; {_default(parameter)}" if parameter.doc else f"write {written(example)}"
+            hint = f"{_doc(parameter)}; {_default(parameter)}" if parameter.doc else f"write {written(example)}"
             yield Misfit(name, "does not fit", expected, hint)
 
 
@@ -113,7 +113,12 @@ def _unknown(name: str, of: str, known: Parameters) -> Misfit:
 def describe(parameter: Parameter) -> str:
     """`beta_keep (u32, 180 by default): what it is`."""
     text = f"{parameter.name} ({parameter.type}, {_default(parameter)})"
-    return f"{text}: {parameter.doc}" if parameter.doc else text
+    return f"{text}: {_doc(parameter)}" if parameter.doc else text
+
+
+def _doc(parameter: Parameter) -> str:
+    """Within a sentence."""
+    return parameter.doc.removesuffix(".")
 
 
 def _default(parameter: Parameter) -> str:

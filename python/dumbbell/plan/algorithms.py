@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from dumbbell.cc.bundled import BUNDLED
+from dumbbell.cc.bundled import BUNDLED, KERNEL
 from dumbbell.cc.core import sha256_of
 from dumbbell.errors import Problem
 from dumbbell.scenario.labels import Labelled, labelled
@@ -68,11 +69,26 @@ def lacking(scenario: Scenario, available: Collection[str]) -> list[Problem]:
 
 
 def _finding(i: int, cc: str, available: Collection[str]) -> Finding:
-    names = [*available, *BUNDLED]
-    close = difflib.get_close_matches(cc, names, n=1, cutoff=0.7)
+    # Programs that a run, or somebody to stay, has registered under a name with a hash: nobody asks for them by it.
+    there = sorted(name for name in available if not _REGISTERED.search(name))
+    close = _closest(cc, [*there, *BUNDLED])
     modprobe = f"if it is a module, load it: sudo modprobe tcp_{cc}"
     if cc in BUNDLED:
-        modprobe = f'{cc} comes with dumbbell, too: cc = "{cc}"'
-    hint = f"did you mean {close[0]}? {modprobe[0].upper()}{modprobe[1:]}" if close and cc not in BUNDLED else modprobe
-    expected = f"one of {', '.join(sorted(available))}, or dumbbell's {', '.join(BUNDLED)}"
+        hint = f'{cc} comes with dumbbell, too: cc = "{cc}"'
+    elif close in BUNDLED and cc not in KERNEL:
+        hint = f"did you mean {close}?"
+    else:
+        hint = f"did you mean {close}? {modprobe[0].upper()}{modprobe[1:]}" if close else modprobe
+    expected = f"one of {', '.join(there)}, or dumbbell's {', '.join(BUNDLED)}"
     return Finding(("flows", i, "cc"), "this kernel has no such congestion control", expected, hint)
+
+
+_REGISTERED: Final = re.compile(r"_[0-9a-f]{6}$")
+
+
+def _closest(cc: str, names: list[str]) -> str | None:
+    """What was meant, probably: by `bbr4` rather another generation than `bbr`, which `bbr1` is."""
+    if cc.removesuffix("1") in names:
+        return cc.removesuffix("1")
+    close = difflib.get_close_matches(cc, names, cutoff=0.7)
+    return next((name for name in close if len(name) == len(cc)), close[0] if close else None)
