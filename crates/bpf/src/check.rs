@@ -82,13 +82,16 @@ impl<E: Into<anyhow::Error>> From<E> for Unfit {
 /// It isn't a congestion control that could be loaded, as far as can be seen without the kernel; its parameters don't fit.
 pub fn inspect(algorithm: &plan::Algorithm, dir: &Path) -> Result<Inspection> {
     let object = read(algorithm, dir)?;
-    let mut opened = open(algorithm, &object)?;
+    let mut opened = Algorithm::open(&algorithm.label, &object, Interface::of_running_kernel()?)?;
+    // Before they are set: what is told are their defaults.
+    let parameters = opened.parameters()?;
+    opened.set_parameters(&algorithm.parameters)?;
     Ok(Inspection {
         label: algorithm.label.clone(),
         licence: opened.licence().to_owned(),
         variant: opened.variant().map(Variant::name),
         operations: opened.operations()?.into_iter().map(|(operation, _)| operation).collect(),
-        parameters: documented(&algorithm.source, opened.parameters()?),
+        parameters: documented(&algorithm.source, parameters),
         name: names::registered(&algorithm.label, &object, &algorithm.parameters, b""),
     })
 }
@@ -179,6 +182,19 @@ fn verification_us(said: &str, program: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn defaults_are_told_though_others_are_set() {
+        let inspected = |parameters: &str| {
+            let text = format!(
+                r#"{{"label": "bbr3", "source": {{"kind": "bundled", "name": "bbr3"}}, "parameters": {parameters}}}"#
+            );
+            inspect(&serde_json::from_str(&text).unwrap(), Path::new(".")).unwrap()
+        };
+        let (plain, set) = (inspected("{}"), inspected(r#"{"beta_keep": 9}"#));
+        assert_eq!(plain.parameters, set.parameters);
+        assert_ne!(plain.name, set.name);
+    }
 
     #[test]
     fn verification_time_is_of_the_program() {

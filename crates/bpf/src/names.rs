@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use libbpf_rs::ObjectBuilder;
 use plan::Parameter;
 use sha2::{Digest, Sha256};
+
+use crate::{log, parameters};
 
 /// Digits of the hash in a registered name.
 const DIGITS: usize = 6;
@@ -38,20 +41,42 @@ pub(crate) fn sha256(object: &[u8]) -> String {
 pub(crate) fn registered(label: &str, object: &[u8], parameters: &BTreeMap<String, Parameter>, nonce: &[u8]) -> String {
     let mut hash = Sha256::new();
     hash.update(Sha256::digest(object));
-    hash.update(serde_json::to_vec(parameters).expect("parameters are plain data"));
+    hash.update(serde_json::to_vec(&differing(object, parameters)).expect("parameters are plain data"));
     hash.update([0]);
     hash.update(nonce);
     format!("{}_{}", prefix(label), &hexadecimal(&hash.finalize())[..DIGITS])
 }
 
+/// The parameters that are not at their defaults: a default that is spelled out makes no other algorithm.
+fn differing(object: &[u8], given: &BTreeMap<String, Parameter>) -> BTreeMap<String, Parameter> {
+    let mut differing = given.clone();
+    if given.is_empty() {
+        return differing;
+    }
+    let defaults = || -> anyhow::Result<_> { parameters::all(&mut ObjectBuilder::default().open_memory(object)?) };
+    // What cannot be read has no defaults that anybody knows; loading it says why.
+    for known in log::collecting(defaults).0.unwrap_or_default() {
+        if given.get(&known.name) == Some(&known.default) {
+            differing.remove(&known.name);
+        }
+    }
+    differing
+}
+
 /// What registered names of a label begin with.
 pub(crate) fn prefix(label: &str) -> String {
     // A label with parameters, such as `bbr3 (beta_keep=200)`, is short for the same algorithm.
-    let base = label.split_whitespace().next().unwrap_or_default();
-    match base {
+    let mut words = label.split_whitespace();
+    let base = words.next().unwrap_or_default();
+    // A file that is called as a bundled one, `bbr3 (file)`, must not pass for it.
+    let long = match words.next() {
+        Some("(file)") if crate::bundled_labels().contains(&base) => format!("f_{base}"),
+        _ => base.to_owned(),
+    };
+    match long.as_str() {
         "bbr2" => "db2".into(),
         "bbr3" => "db3".into(),
-        _ => base.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(8).collect(),
+        other => other.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(8).collect(),
     }
 }
 
@@ -85,8 +110,28 @@ mod tests {
         ] {
             assert_ne!(name, other);
         }
+        assert!(registered("bbr3 (file)", b"object", &none, b"").starts_with("f_bbr3_"));
+        assert_eq!((prefix("bpf_reno (file) (a=1)").as_str(), prefix("cubic (file)").as_str()), ("f_bpf_re", "cubic"));
         let long = registered("my-very-long.name", b"", &none, b"");
         assert!(long.starts_with("my_very__") && long.len() == NAME_MAX, "{long}");
+    }
+
+    #[test]
+    fn a_default_that_is_spelled_out_changes_no_name() {
+        let object = crate::bundled("bbr3").expect("it is bundled");
+        let name = |values: &[(&str, Parameter)]| {
+            let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+            registered("bbr3", object, &values, b"")
+        };
+        let of = |wanted: &str| {
+            let all = parameters::all(&mut ObjectBuilder::default().open_memory(object).unwrap()).unwrap();
+            all.into_iter().find(|known| known.name == wanted).unwrap().default
+        };
+        let (beta, undo) = (("beta_keep", of("beta_keep")), ("undo_state", of("undo_state")));
+        assert_eq!(name(&[]), name(&[beta, undo]));
+        let other = ("beta_keep", Parameter::Integer(200));
+        assert_ne!(name(&[]), name(&[other]));
+        assert_eq!(name(&[other]), name(&[other, undo]));
     }
 
     #[test]

@@ -47,8 +47,8 @@ impl Privilege {
         }
         let among = if self.initial { "this process lacks" } else { "a process in a user namespace cannot have" };
         let why = format!("{among} {}, which the kernel demands for BPF programs", missing.join(" and "));
-        let hint =
-            format!("run as root; or load it once as root, and everybody can use it: sudo dumbbell cc load {label}");
+        // A label is not always what the command line takes: of a file it wants the path.
+        let hint = format!("run as root; or load {label} once as root by `dumbbell cc load`, and everybody can use it");
         Some(Failure::new(what, why).hint(hint))
     }
 }
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(with(1 << CAP_BPF, true).missing(), ["CAP_PERFMON"]);
         assert_eq!(with(u64::MAX, false).missing(), ["CAP_BPF", "CAP_PERFMON"]);
         let refusal = with(0, true).refusal("bbr3", "loading bbr3").unwrap().to_string();
-        assert!(refusal.contains("lacks CAP_BPF and CAP_PERFMON") && refusal.contains("sudo dumbbell cc load bbr3"));
+        assert!(refusal.contains("lacks CAP_BPF and CAP_PERFMON") && refusal.contains("load bbr3 once as root"));
         assert!(with(0, false).refusal("bbr3", "").unwrap().why.starts_with("a process in a user namespace"));
     }
 }
