@@ -121,7 +121,8 @@ fn hint(message: &str) -> &'static str {
                 "beyond the member",
             ],
             "a congestion control may write few fields: snd_cwnd, snd_cwnd_cnt, snd_cwnd_stamp, snd_ssthresh, sk_pacing_rate, \
-             sk_pacing_status, ecn_flags, app_limited and icsk_ca_priv",
+             sk_pacing_status, ecn_flags, app_limited and icsk_ca_priv: a state of more than 104 bytes reaches beyond it, and \
+             belongs into sk_storage",
         ),
         (
             &["same insn cannot be used with different pointers"],
@@ -177,6 +178,15 @@ mod tests {
         let failure = failure("calm", "", SAID, Some(&refusal));
         assert!(failure.why.contains("program calm_init: no write") && failure.why.contains("calm.bpf.c:9: tcp_sk"));
         assert!(failure.hint.contains("snd_cwnd"));
+    }
+
+    #[test]
+    fn a_state_that_is_too_large_is_told() {
+        // As Linux refuses a write behind icsk_ca_priv, and one across its end.
+        let across = "write access at off 1280 with size 8 beyond the member of tcp_sock ended at 1284";
+        for message in ["no write support to tcp_sock at off 1284", across] {
+            assert!(hint(message).contains("more than 104 bytes"), "{message}");
+        }
     }
 
     #[test]
