@@ -18,6 +18,8 @@ from dumbbell.report import write_html
 
 LONG = path(flow(), flow(protocol="udp", rate="1 Mbit/s"), duration="20 s")
 """Killed a second after it begins."""
+INSISTS = path(flow(), flow(protocol="udp", rate="1 Mbit/s"), duration="20 s", more="record = { acks = true }")
+"""The same, and it must have the record of every ACK."""
 SHORT = path(flow(), duration="500 ms")
 
 SAID = {
@@ -57,7 +59,7 @@ def assert_nothing_stays(live: Live, send: signal.Signals, name: str) -> None:
 def test_a_killed_process_takes_the_run_with_it(anyone: Place, victim: str) -> None:
     if victim == "db-probe" and (anyone.becomes_ordinary or os.geteuid() != 0):
         pytest.skip("an ordinary user has no probe")
-    with anyone.running(LONG) as live:
+    with anyone.running(INSISTS if victim == "db-probe" else LONG) as live:
         assert_nothing_stays(live, signal.SIGKILL, victim)
         if victim == "command":
             assert live.end() == -signal.SIGKILL
@@ -83,6 +85,19 @@ def test_a_killed_process_takes_the_run_with_it(anyone: Place, victim: str) -> N
     if victim in ("db-traffic", "db-probe"):
         assert kept.packets["arrival_ns"].max() > 500_000_000
         assert kept.links["time_ns"].max() > 500_000_000
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user has no probe")
+def test_without_its_probe_a_run_goes_on_and_says_so(here: Place) -> None:
+    with here.running(path(flow(), duration="2 s")) as live:
+        live.part("db-probe").kill()
+        run = live.result()
+    assert run.acks is None
+    assert run.manifest["lab"]["acks"]["recorded"] is False
+    assert "killed by SIGKILL" in run.manifest["lab"]["acks"]["why"]
+    found = {check["check"]: check["measured"] for check in run.summary["checks"]}
+    assert "killed by SIGKILL" in found["ack-rows"]
+    assert run.samples["time_ns"].max() > 1_500_000_000
 
 
 @pytest.mark.parametrize("send", [signal.SIGINT, signal.SIGTERM])

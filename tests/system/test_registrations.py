@@ -7,11 +7,13 @@ import secrets
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
-from harness import Place, place, until
+from harness import ATTEMPTS, Live, Place, place, until
 from scenarios import flow, path
 
 pytestmark = pytest.mark.skipif(
@@ -65,41 +67,77 @@ def fixed(here: Place) -> Iterator[Fixed]:
     until(lambda: not found.registered(), 10, "the end of what the test has registered")
 
 
-@pytest.mark.parametrize("victim", ["command", "helper", "db-init", "db-emulator", "db-traffic"])
+@pytest.mark.parametrize("victim", ["command", "helper", "db-init", "db-emulator", "db-traffic", "db-probe"])
 def test_a_killed_process_takes_the_registrations_with_it(here: Place, fixed: Fixed, victim: str) -> None:
-    with here.running(path(fixed.flow(10), fixed.flow(20), duration="20 s")) as live:
+    insists = "record = { acks = true }"
+    with here.running(path(fixed.flow(10), fixed.flow(20), duration="20 s", more=insists)) as live:
         assert len(fixed.registered()) == 2
         live.part(victim).send_signal(signal.SIGKILL)
         until(lambda: not fixed.registered(), 15, "the end of its registrations")
 
 
 @pytest.mark.parametrize("victim", ["command", "helper"])
-@pytest.mark.parametrize("after_ms", [0, 5, 50, 200])
+@pytest.mark.parametrize("after_ms", [0, 50])
 def test_one_that_is_killed_while_it_loads_leaves_nothing(
     here: Place, fixed: Fixed, victim: str, after_ms: int
 ) -> None:
-    """Counted from the moment at which the first of its algorithms can be seen."""
-    # BBR keeps the verifier busy for a while.
-    bbr = [flow(cc={"name": "bbr3", "parameters": {"beta_keep": 100 + i}}) for i in range(3)]
-    with here.starting(path(fixed.flow(10), *bbr, fixed.flow(20), duration="20 s")) as live:
-        until(lambda: bool(fixed.registered()), 30, "its first algorithm")
+    with loading(here, fixed) as live:
         time.sleep(after_ms / 1000)
         live.part(victim).send_signal(signal.SIGKILL)
         until(lambda: not fixed.registered(), 15, "the end of its registrations")
         assert live.end(15) != 0
 
 
+@pytest.mark.parametrize("victim", ["db-init", "db-probe", "db-emulator"])
+def test_one_that_is_killed_before_its_start_leaves_nothing(here: Place, fixed: Fixed, victim: str) -> None:
+    """As soon as it is there; the traffic process still waits for a server that never comes."""
+    slow = flow(command="true", server_command="sleep 30")
+    scenario = path(fixed.flow(10), slow, duration="20 s", more="record = { acks = true }")
+    with here.starting(scenario) as live:
+        until(lambda: is_there(live, victim), 30, victim)
+        live.part(victim).send_signal(signal.SIGKILL)
+        assert live.end(15) == 1
+        until(lambda: not fixed.registered(), 5, "the end of its registrations")
+
+
+def test_an_interrupt_while_it_loads_ends_it_as_soon_as_that_is_done(here: Place, fixed: Fixed) -> None:
+    with loading(here, fixed) as live:
+        live.part("command").send_signal(signal.SIGINT)
+        # What is being verified is loaded first.
+        assert live.end(8) == 130
+        until(lambda: not fixed.registered(), 5, "the end of its registrations")
+
+
+def is_there(live: Live, name: str) -> bool:
+    """Whether the run has got this process."""
+    with suppress(psutil.NoSuchProcess, ValueError):
+        return live.part(name).is_running()
+    return False
+
+
+@contextmanager
+def loading(here: Place, fixed: Fixed) -> Iterator[Live]:
+    """A run the first of whose algorithms can be seen, while others keep the verifier busy."""
+    bbr = [flow(cc={"name": "bbr3", "parameters": {"beta_keep": 100 + i}}) for i in range(2)]
+    with here.starting(path(fixed.flow(10), *bbr, fixed.flow(20), duration="20 s")) as live:
+        until(lambda: bool(fixed.registered()), 30, "its first algorithm")
+        yield live
+
+
 def test_two_runs_at_once_have_their_own(here: Place, fixed: Fixed) -> None:
     """One algorithm with the same parameters and with others: three registrations in two runs, and each is obeyed."""
     with place(ordinary=False) as there:
         (there.directory / fixed.source).write_text(SOURCE)
-        link = {"rate": "50 Mbit/s", "rtt": "20 ms", "duration": "4 s"}
-        with (
-            here.running(path(fixed.flow(10), fixed.flow(40), **link)) as first,
-            there.running(path(fixed.flow(10), **link)) as second,
-        ):
-            assert len(fixed.registered()) == 3
-            runs = [live.result() for live in (first, second)]
+        link = {"rate": "50 Mbit/s", "rtt": "20 ms", "duration": "3 s"}
+        for _ in range(ATTEMPTS):
+            with (
+                here.running(path(fixed.flow(10), fixed.flow(40), **link)) as first,
+                there.running(path(fixed.flow(10), **link)) as second,
+            ):
+                assert len(fixed.registered()) == 3
+                runs = [live.result() for live in (first, second)]
+            if all(run.verdict != "invalid" for run in runs):
+                break
         entries = [entry for run in runs for entry in run.manifest["algorithms"]]
         assert len({entry["registered"] for entry in entries}) == 3
         assert all(entry["registered"].startswith(fixed.stem) for entry in entries)

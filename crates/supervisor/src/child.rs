@@ -12,25 +12,27 @@ use nix::unistd::{ForkResult, Pid, fork, pipe2};
 pub(crate) struct Child {
     pub process: Process,
     pid: Pid,
-    /// Any byte after the origin says stop.
+    /// Any byte after the origin says stop; before it, the pipe's end does.
     control: Option<File>,
     events: File,
     partial: Vec<u8>,
     pub ready: bool,
     /// Its last event said that everything is written.
     pub done: bool,
-    /// It has said why it fails.
-    pub failed: bool,
+    /// It has failed: why.
+    pub failed: Option<Failure>,
     /// Its end of the events pipe is closed: it is gone.
     pub gone: bool,
 }
 
 impl Child {
     /// Start a process that runs `work(control, events)`, with the niceness that it should have if privilege allows.
+    /// `siblings` are all that were started before it.
     pub(crate) fn start(
         process: Process,
         name: &'static std::ffi::CStr,
         nice: i32,
+        siblings: &[&Child],
         work: impl FnOnce(OwnedFd, &mut File) -> Result<()>,
     ) -> Result<Child> {
         let (control_read, control_write) = pipe2(OFlag::O_CLOEXEC).context("making a control pipe")?;
@@ -39,6 +41,12 @@ impl Child {
         match unsafe { fork() }.with_context(|| format!("starting the {process:?} process"))? {
             ForkResult::Child => {
                 drop((control_write, events_read));
+                // Copies of ours would keep from them that init has closed its own. Nothing here is dropped any more: the
+                // process ends without.
+                for control in siblings.iter().filter_map(|sibling| sibling.control.as_ref()) {
+                    // SAFETY: a descriptor of this process that nobody uses from here on.
+                    unsafe { libc::close(control.as_raw_fd()) };
+                }
                 // SAFETY: a C string for the process's name.
                 unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
                 prefer(nice);
@@ -63,7 +71,7 @@ impl Child {
                     partial: Vec::new(),
                     ready: false,
                     done: false,
-                    failed: false,
+                    failed: None,
                     gone: false,
                 })
             }
@@ -84,8 +92,8 @@ impl Child {
 
     /// Tell it to stop and to write down what it has.
     pub(crate) fn stop(&mut self) {
+        // One that waits for its origin gets the byte and the pipe's end, which is less than an origin: it gives up.
         if let Some(mut control) = self.control.take() {
-            // A byte, not only the pipe's end: a sibling that was forked later holds this end, too.
             let _ = control.write_all(&[0]);
         }
     }
@@ -115,7 +123,7 @@ impl Child {
             match event {
                 Event::Ready { .. } => self.ready = true,
                 Event::Done { .. } => self.done = true,
-                Event::Failed { .. } => self.failed = true,
+                Event::Failed { failure, .. } => self.failed = Some(failure.clone()),
                 _ => {}
             }
         }
@@ -123,9 +131,9 @@ impl Child {
     }
 
     /// Once it is gone: why it ended before it was done, if it hasn't said so itself.
-    pub(crate) fn silent_end(&self) -> Result<Option<Failure>> {
+    pub(crate) fn silent_end(&mut self) -> Result<Option<Failure>> {
         let status = waitpid(self.pid, Some(WaitPidFlag::empty())).context("waiting for a process of the run")?;
-        if self.done || self.failed {
+        if self.done || self.failed.is_some() {
             return Ok(None);
         }
         let why = match status {
@@ -134,7 +142,9 @@ impl Child {
             other => format!("{other:?}"),
         };
         let what = format!("the {} process ended in mid-run", format!("{:?}", self.process).to_lowercase());
-        Ok(Some(Failure::new(what, why).hint("what was measured until then is kept; run it again")))
+        let failure = Failure::new(what, why).hint("what was measured until then is kept; run it again");
+        self.failed = Some(failure.clone());
+        Ok(Some(failure))
     }
 }
 

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, remove_file};
 use std::io::{Read, stdin, stdout};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use events::{Event, Failure, Process};
 use lab::{HostSpec, Lab};
 use nix::sys::stat::fstat;
-use plan::{EmulatePath, Plan};
+use plan::{Acks, EmulatePath, Plan};
 use probe::{Emitters, Wanted};
 use realtime::{Part, keep_to, monotonic_ns};
 use serde::Serialize;
@@ -39,24 +39,26 @@ struct LabReport {
     softnet_dropped: u64,
     cpu: Cpu,
     /// Whether `acks.parquet` was written.
-    acks: Acks,
+    acks: Recorded,
     /// What the kernel knows of the plan's `algorithms`, in the plan's order.
     algorithms: Vec<bpf::Fact>,
 }
 
 #[derive(Serialize)]
-struct Acks {
+struct Recorded {
     recorded: bool,
     /// If not, why.
     why: Option<String>,
 }
 
-impl From<&Wanted> for Acks {
-    fn from(wanted: &Wanted) -> Acks {
-        match wanted {
-            Wanted::Yes(_) => Acks { recorded: true, why: None },
-            Wanted::No(why) => Acks { recorded: false, why: Some(why.clone()) },
-        }
+impl Recorded {
+    fn by(wanted: &Wanted, failed: Option<Failure>) -> Recorded {
+        let why = match (wanted, failed) {
+            (Wanted::Yes(_), None) => None,
+            (Wanted::Yes(_), Some(Failure { what, why, .. })) => Some(format!("{what}: {why}")),
+            (Wanted::No(why), _) => Some(why.clone()),
+        };
+        Recorded { recorded: why.is_none(), why }
     }
 }
 
@@ -99,25 +101,34 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, rootless: bool, started: 
         let host = lab.hosts().iter().find(|host| host.name == name);
         host.map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))
     };
-    // Each process holds the ends of the control pipes of those before it, and one that waits for the origin hears of a
-    // stop only when all ends are closed. So the traffic process, which is stopped first, comes last.
     let probe = loaded.acks.probe().map(|probe| {
         let inode = |name: &str| Ok(fstat(netns(name)?)?.st_ino as u32);
-        Child::start(Process::Probe, c"db-probe", -5, |control, events| {
+        Child::start(Process::Probe, c"db-probe", -5, &[], |control, events| {
             part(Part::AllButLast);
             probe::run(plan, probe, &Emitters::of(&loaded.session), &inode, dir, control, events).map(drop)
         })
     });
     let probe = probe.transpose()?;
-    let emulator = Child::start(Process::Emulator, c"db-emulator", -20, |control, events| {
+    let mut siblings: Vec<&Child> = probe.iter().collect();
+    let emulator = Child::start(Process::Emulator, c"db-emulator", -20, &siblings, |control, events| {
         part(Part::Last);
         emu::run(plan, &ports(&lab), dir, control, events).map(drop)
     })?;
-    let traffic = Child::start(Process::Traffic, c"db-traffic", -10, |control, events| {
+    siblings.push(&emulator);
+    let traffic = Child::start(Process::Traffic, c"db-traffic", -10, &siblings, |control, events| {
         part(Part::AllButLast);
         traffic::run(plan, &netns, loaded.session.names(), dir, control, events).map(drop)
     })?;
-    let well = Watch { emulator, traffic, probe, stopping: None, failed: false }.watch(plan)?;
+    let needs_probe = plan.record.acks == Acks::On;
+    let mut watch = Watch { emulator, traffic, probe, needs_probe, stopping: None, failed: false };
+    watch.watch(plan)?;
+    let unrecorded = watch.probe.as_mut().and_then(|probe| probe.failed.take());
+    if unrecorded.is_some() {
+        // Cut off, the table cannot be read.
+        for name in ["acks.parquet", "probe.json"] {
+            let _ = remove_file(dir.join(name));
+        }
+    }
 
     let (cpu, softnet_dropped) = Machine::now().since(before);
     let report = LabReport {
@@ -129,12 +140,12 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, rootless: bool, started: 
         interfaces: lab.counters()?,
         softnet_dropped,
         cpu,
-        acks: Acks::from(&loaded.acks),
+        acks: Recorded::by(&loaded.acks, unrecorded),
         algorithms: loaded.session.facts()?,
     };
     let file = File::create(dir.join("lab.json")).context("creating lab.json")?;
     serde_json::to_writer_pretty(file, &report).context("writing lab.json")?;
-    Ok(well)
+    Ok(!watch.failed)
 }
 
 fn ports(lab: &Lab) -> Vec<emu::Port> {
@@ -153,6 +164,8 @@ struct Watch {
     traffic: Child,
     /// Where every ACK is recorded.
     probe: Option<Child>,
+    /// The plan insists on that record. If it doesn't, the run goes on without the probe.
+    needs_probe: bool,
     /// Since when everything comes to an end.
     stopping: Option<Instant>,
     failed: bool,
@@ -160,17 +173,22 @@ struct Watch {
 
 impl Watch {
     /// Relay events, start the run when all processes are ready, stop the others when the traffic is over.
-    fn watch(mut self, plan: &Plan) -> Result<bool> {
+    fn watch(&mut self, plan: &Plan) -> Result<()> {
         let started = Instant::now();
         let mut running = false;
         while !self.children().all(|child| child.gone) {
             self.relay()?;
-            let ready = self.children().all(|child| child.ready);
+            let needs_probe = self.needs_probe;
+            let is_needed = |child: &Child| needs_probe || child.process != Process::Probe;
+            let ready = self.children().all(|child| child.ready || child.gone && !is_needed(child));
             if ready && !running && self.stopping.is_none() {
                 running = true;
                 let origin_ns = monotonic_ns() + LEAD_NS;
                 for child in self.children() {
-                    child.tell_origin(origin_ns)?;
+                    let told = child.tell_origin(origin_ns);
+                    if is_needed(child) {
+                        told?;
+                    }
                 }
                 Event::Started { origin_ns }.emit(&mut stdout())?;
             }
@@ -182,7 +200,7 @@ impl Watch {
             if let Some(probe) = self.probe.as_mut().filter(|_| self.traffic.gone) {
                 probe.stop();
             }
-            if self.emulator.gone || self.probe.as_ref().is_some_and(|probe| probe.gone) {
+            if self.emulator.gone || needs_probe && self.probe.as_ref().is_some_and(|probe| probe.gone) {
                 self.traffic.stop();
                 self.stopping.get_or_insert_with(Instant::now);
             }
@@ -199,7 +217,7 @@ impl Watch {
                     .into());
             }
         }
-        Ok(!self.failed)
+        Ok(())
     }
 
     fn children(&mut self) -> impl Iterator<Item = &mut Child> {
@@ -218,19 +236,26 @@ impl Watch {
             self.obey();
         }
         let mut failed = false;
+        let needs_probe = self.needs_probe;
         for (child, fd) in self.children().zip(&fds[1..]) {
             if fd.revents == 0 {
                 continue;
             }
-            for event in child.read_events()? {
-                failed |= matches!(event, Event::Failed { .. });
-                event.emit(&mut stdout())?;
-            }
+            let mut events = child.read_events()?;
             if child.gone
                 && let Some(failure) = child.silent_end()?
             {
-                failed = true;
-                Event::Failed { process: child.process, failure }.emit(&mut stdout())?;
+                events.push(Event::Failed { process: child.process, failure });
+            }
+            for event in events {
+                if matches!(event, Event::Failed { .. }) {
+                    if child.process == Process::Probe && !needs_probe {
+                        // For lab.json.
+                        continue;
+                    }
+                    failed = true;
+                }
+                event.emit(&mut stdout())?;
             }
         }
         self.failed |= failed;

@@ -12,7 +12,8 @@
 //! * The command dies: its end of the control pipe closes, init ends, and with pid 1 the kernel ends everything inside.
 //! * The helper dies: init is killed with it.
 //! * Init dies: the kernel kills the rest; the helper notices.
-//! * One of init's processes dies: init lets the others write down what they measured, and fails the run.
+//! * One of init's processes dies: init lets the others write down what they measured, and fails the run. Only the probe may
+//!   die unless the plan insists on it: the run goes on without the record of every ACK, and says so.
 
 mod child;
 mod init;
