@@ -15,6 +15,9 @@ use crate::privilege::Privilege;
 use crate::statistics::{ProgramStatistics, statistics};
 use crate::{available, bundled};
 
+/// How many names are tried.
+const DRAWS: usize = 10;
+
 /// Everything that a run has loaded. Dropping it, or the death of all processes that hold it, takes the names away.
 #[derive(Debug, Default)]
 pub struct Session {
@@ -148,19 +151,38 @@ fn register(algorithm: &plan::Algorithm, object: &[u8], acks: Option<BorrowedFd<
     let label = algorithm.label.as_str();
     kernel::is_new_enough()?;
     let interface = Interface::of_running_kernel()?;
-    // Six digits are few: another run may have drawn the same.
-    let name = loop {
-        let name = names::registered(label, object, &algorithm.parameters, &nonce()?);
-        if !available()?.contains(&name) {
-            break name;
+    let draw = || Ok(names::registered(label, object, &algorithm.parameters, &nonce()?));
+    let is_taken = |name: &str| Ok(available()?.iter().any(|taken| taken == name));
+    under_free_name(draw, is_taken, |name| {
+        let mut opened = Algorithm::open(label, object, interface)?;
+        opened.set_parameters(&algorithm.parameters)?;
+        if let Some(ring) = acks {
+            opened.emit_acks(ring)?;
         }
-    };
-    let mut opened = Algorithm::open(label, object, interface)?;
-    opened.set_parameters(&algorithm.parameters)?;
-    if let Some(ring) = acks {
-        opened.emit_acks(ring)?;
+        opened.load(name)?.register(name)
+    })
+}
+
+/// Registers under a name that nobody has. Six digits are few: another run may have drawn the same, even while the verifier
+/// reads the programs.
+fn under_free_name<T>(
+    mut draw: impl FnMut() -> Result<String>,
+    is_taken: impl Fn(&str) -> Result<bool>,
+    mut register: impl FnMut(&str) -> Result<T>,
+) -> Result<T> {
+    let mut refused = None;
+    for _ in 0..DRAWS {
+        let name = draw()?;
+        if is_taken(&name)? {
+            continue;
+        }
+        match register(&name) {
+            Ok(registered) => return Ok(registered),
+            Err(error) if is_taken(&name)? => refused = Some(error),
+            Err(error) => return Err(error),
+        }
     }
-    opened.load(&name)?.register(&name)
+    Err(refused.unwrap_or_else(|| anyhow::anyhow!("{DRAWS} names in a row were taken")))
 }
 
 /// What no other run has.
@@ -170,4 +192,36 @@ fn nonce() -> Result<[u8; 16]> {
     let got = unsafe { libc::getrandom(nonce.as_mut_ptr().cast(), nonce.len(), 0) };
     anyhow::ensure!(got == nonce.len() as isize, "getrandom: {}", std::io::Error::last_os_error());
     Ok(nonce)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    /// Registers with these names drawn one after the other, of which `taken` are there and `others` come meanwhile.
+    fn register(names: &[&str], taken: &[&str], others: &[&str]) -> Result<String> {
+        let mut drawn = names.iter();
+        let there = RefCell::new(taken.iter().map(ToString::to_string).collect::<Vec<_>>());
+        under_free_name(
+            || Ok(drawn.next().context("no name is left")?.to_string()),
+            |name| Ok(there.borrow().iter().any(|taken| taken == name)),
+            |name| {
+                there.borrow_mut().extend(others.iter().map(ToString::to_string));
+                let free = !others.contains(&name) && name != "broken";
+                free.then(|| name.to_owned()).context("refused")
+            },
+        )
+    }
+
+    #[test]
+    fn a_name_that_is_taken_meanwhile_is_drawn_again() {
+        assert_eq!(register(&["a"], &[], &[]).unwrap(), "a");
+        assert_eq!(register(&["a", "b"], &["a"], &[]).unwrap(), "b");
+        assert_eq!(register(&["a", "b"], &[], &["a"]).unwrap(), "b");
+        // Refused for another reason: once is enough.
+        assert_eq!(register(&["broken", "b"], &[], &["a"]).unwrap_err().to_string(), "refused");
+        assert_eq!(register(&["a"; DRAWS + 1], &["a"], &[]).unwrap_err().to_string(), "10 names in a row were taken");
+    }
 }

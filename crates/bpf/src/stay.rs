@@ -4,8 +4,9 @@
 //! read: its name in the kernel is only a hash.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::{Context, Result};
 use events::Failure;
 use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 use plan::Parameter;
@@ -34,6 +36,8 @@ const PINS: &str = "dumbbell";
 const GOING: Duration = Duration::from_secs(5);
 /// What they are.
 const RECORDS: &str = "/run/dumbbell/cc";
+/// Held while one is loaded or unloaded.
+const LOCK: &str = "/run/dumbbell/cc.lock";
 
 /// An algorithm that was loaded to stay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +98,8 @@ pub fn load(algorithm: &plan::Algorithm, dir: &Path) -> Result<Stayed> {
     kernel::is_new_enough()?;
     let object = read(algorithm, dir)?;
     let name = names::registered(label, &object, &algorithm.parameters, b"");
+    // Until it is pinned: what is looked at here must not change meanwhile.
+    let _lock = lock().with_context(|| what.clone())?;
     let (fs, mounted) = file_system(&what)?;
     let stay = Stay {
         name: name.clone(),
@@ -102,9 +108,9 @@ pub fn load(algorithm: &plan::Algorithm, dir: &Path) -> Result<Stayed> {
         sha256: names::sha256(&object),
         loaded_at: SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs()),
     };
-    let (pin, record) = (fs.join(PINS).join(&name), Path::new(RECORDS).join(format!("{name}.json")));
+    let record = Path::new(RECORDS).join(format!("{name}.json"));
     if available()?.contains(&name) {
-        if !pin.exists() {
+        if !pins().contains(&name) {
             let why = format!("something else is registered as {name}");
             return Err(Failure::new(what, why)
                 .hint("a run may have drawn this name: try again when it is over")
@@ -114,6 +120,7 @@ pub fn load(algorithm: &plan::Algorithm, dir: &Path) -> Result<Stayed> {
         write(&record, &stay)?;
         return Ok(Stayed { stay, already: true, mounted });
     }
+    let pin = fs.join(PINS).join(&name);
     // What a machine that stopped in between has left.
     let _ = fs::remove_file(&pin);
     let mut opened = Algorithm::open(label, &object, Interface::of_running_kernel()?)?;
@@ -144,6 +151,8 @@ pub fn unload(called: &str) -> Result<Vec<String>> {
         };
         return Err(Failure::new(what, why).hint("`dumbbell cc list` tells what there is").into());
     }
+    // Who may not take the lock may not remove anything either, and is told so.
+    let _lock = lock();
     for name in &found {
         for fs in [SYSTEM, OURS] {
             remove(&Path::new(fs).join(PINS).join(name), &what)?;
@@ -191,6 +200,17 @@ fn all() -> Result<Vec<Stay>> {
     Ok(found)
 }
 
+/// Keeps others from loading and unloading. Not a lock of the folder itself, which anybody can open and hold.
+fn lock() -> Result<Flock<File>> {
+    if let Some(folder) = Path::new(LOCK).parent() {
+        fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    }
+    let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(LOCK);
+    let file = file.with_context(|| format!("opening {LOCK}"))?;
+    Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| errno).with_context(|| format!("locking {LOCK}"))
+}
+
+/// Names of those that are pinned, wherever the pins lie.
 fn pins() -> Vec<String> {
     let folders = [SYSTEM, OURS].map(|fs| Path::new(fs).join(PINS));
     let entries = folders.into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();

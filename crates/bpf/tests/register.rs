@@ -1,24 +1,20 @@
 //! Needs CAP_BPF and CAP_PERFMON; says so and passes without.
 
-use std::fs;
+mod support;
 
 use bpf::{Algorithm, Interface, available};
-
-fn test_object(name: &str) -> Vec<u8> {
-    fs::read(format!("{}/{name}.bpf.o", env!("TEST_OBJECTS"))).unwrap()
-}
+use support::test_object;
 
 #[test]
 fn an_algorithm_is_registered_as_long_as_it_is_held() {
-    if !bpf::Privilege::now().missing().is_empty() {
-        eprintln!("skipped: {:?} missing", bpf::Privilege::now().missing());
+    if !support::is_allowed("register") {
         return;
     }
     let interface = Interface::of_running_kernel().unwrap();
     // One in `.struct_ops.link`, one in `.struct_ops`, as old programs have it.
     for (object, name) in [("tiny", "dbt_tiny_1"), ("tiny_old", "dbt_tiny_2")] {
         let name = name.to_owned();
-        let algorithm = Algorithm::open(object, &test_object(object), interface).unwrap();
+        let algorithm = Algorithm::open(object, &test_object(object).unwrap(), interface).unwrap();
         let registered = algorithm.load(&name).unwrap().register(&name).unwrap();
         assert_eq!(registered.name(), name);
         assert!(available().unwrap().contains(&name));

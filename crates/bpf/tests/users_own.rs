@@ -1,13 +1,18 @@
 //! Users' own algorithms: what is refused and how, what parameters do, and what stays. Loading needs CAP_BPF and
 //! CAP_PERFMON; tests that need them say so and pass without.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use bpf::{available, build, check, inspect};
 use events::Failure;
+use nix::mount::{MsFlags, mount, umount};
+use nix::sched::{CloneFlags, unshare};
 use plan::{Algorithm, Parameter, Source};
+use support::{is_allowed, is_root};
 use tempfile::TempDir;
 
 const GOOD: &str = r#"
@@ -72,14 +77,6 @@ impl Mine {
     }
 }
 
-fn may_load(test: &str) -> bool {
-    let missing = bpf::Privilege::now().missing();
-    if !missing.is_empty() {
-        eprintln!("{test} skipped: it takes {}", missing.join(" and "));
-    }
-    missing.is_empty()
-}
-
 #[test]
 fn what_can_be_set_is_found_by_type() {
     let found = mine("mine", GOOD).inspect().unwrap();
@@ -140,7 +137,7 @@ fn what_is_no_congestion_control_is_refused_before_it_is_loaded() {
 
 #[test]
 fn the_verifier_is_quoted_with_program_line_and_advice() {
-    if !may_load("the_verifier_is_quoted_with_program_line_and_advice") {
+    if !is_allowed("the_verifier_is_quoted_with_program_line_and_advice") {
         return;
     }
     let refusal = |statement: &str| {
@@ -162,7 +159,7 @@ fn the_verifier_is_quoted_with_program_line_and_advice() {
 
 #[test]
 fn the_verifier_tells_what_it_has_processed() {
-    if !may_load("the_verifier_tells_what_it_has_processed") {
+    if !is_allowed("the_verifier_tells_what_it_has_processed") {
         return;
     }
     let good = mine("mine", GOOD).set("flag", Parameter::Bool(true));
@@ -189,7 +186,7 @@ impl Drop for Gone<'_> {
 
 #[test]
 fn what_is_loaded_to_stay_stays_until_it_is_unloaded() {
-    if !may_load("what_is_loaded_to_stay_stays_until_it_is_unloaded") || !nix::unistd::geteuid().is_root() {
+    if !is_root("what_is_loaded_to_stay_stays_until_it_is_unloaded") {
         return;
     }
     let label = format!("dbt_{:04x}", std::process::id() & 0xffff);
@@ -217,4 +214,50 @@ fn what_is_loaded_to_stay_stays_until_it_is_unloaded() {
     assert_eq!(failure.why, "nothing that was loaded to stay is called that");
     let failure = Failure::of(&bpf::unload("reno").unwrap_err());
     assert_eq!(failure.why, "it was not loaded by `dumbbell cc load`");
+}
+
+#[test]
+fn what_is_loaded_by_two_at_once_is_loaded_once() {
+    if !is_root("what_is_loaded_by_two_at_once_is_loaded_once") {
+        return;
+    }
+    let label = format!("dbu_{:04x}", std::process::id() & 0xffff);
+    let _gone = Gone(&label);
+    let mine = mine(&label, GOOD);
+    let load = || bpf::load(&mine.algorithm, mine.dir.path()).map(|stayed| stayed.already);
+    let already = std::thread::scope(|scope| {
+        let loading: Vec<_> = (0..4).map(|_| scope.spawn(load)).collect();
+        loading.into_iter().map(|one| one.join().unwrap().unwrap()).collect::<Vec<bool>>()
+    });
+    assert_eq!(already.iter().filter(|already| !**already).count(), 1, "{already:?}");
+    // Its pin is there: it can be unloaded.
+    assert_eq!(bpf::unload(&label).unwrap().len(), 1);
+}
+
+#[test]
+fn a_pin_is_found_in_either_file_system() {
+    const SYSTEM: &str = "/sys/fs/bpf";
+    const OURS: &str = "/run/dumbbell/bpf";
+    if !is_root("a_pin_is_found_in_either_file_system") {
+        return;
+    }
+    let label = format!("dbv_{:04x}", std::process::id() & 0xffff);
+    let mine = mine(&label, GOOD);
+    let load = || bpf::load(&mine.algorithm, mine.dir.path()).unwrap();
+    let with_mounts_of_its_own = || {
+        unshare(CloneFlags::CLONE_NEWNS).unwrap();
+        let mount = |what: &str, at: &str, flags| mount(Some(what), at, Some(what), flags, None::<&str>).unwrap();
+        mount("none", "/", MsFlags::MS_REC | MsFlags::MS_PRIVATE);
+        fs::create_dir_all(OURS).unwrap();
+        mount("bpf", OURS, MsFlags::empty());
+        mount("tmpfs", SYSTEM, MsFlags::empty());
+        let _gone = Gone(&label);
+        assert!(!load().already);
+        assert!(Path::new(OURS).join("dumbbell").read_dir().unwrap().next().is_some(), "it was pinned elsewhere");
+        umount(SYSTEM).unwrap();
+        assert!(load().already);
+    };
+    std::thread::scope(|scope| scope.spawn(with_mounts_of_its_own).join()).unwrap();
+    // Unless somebody uses it.
+    let _ = fs::remove_dir(OURS);
 }

@@ -59,6 +59,15 @@ pub fn is_allowed(test: &str) -> bool {
     missing.is_empty()
 }
 
+/// As [`is_allowed`], and may files be written where root writes them?
+pub fn is_root(test: &str) -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
+        let _ = writeln!(std::io::stderr(), "{test}: SKIPPED, nothing was checked: it takes root");
+    }
+    root && is_allowed(test)
+}
+
 /// A test's own object, from `bpf/tests` or `crates/bpf/tests/objects`.
 pub fn test_object(name: &str) -> Result<Vec<u8>> {
     let file = format!("{}/{name}.bpf.o", env!("TEST_OBJECTS"));
