@@ -23,13 +23,17 @@ pub const NAME_MAX: usize = 15;
 const BPF_F_LINK: u32 = 1 << 13;
 /// TCP_CONG_NON_RESTRICTED: sockets of any user in any namespace may choose it.
 const NON_RESTRICTED: u32 = 1;
-/// TCP_CONG_NEEDS_ECN: its connections negotiate ECN, and it is told of marks. Where a parameter of that name is set.
+/// TCP_CONG_NEEDS_ECN: its connections negotiate ECN, and it is told of marks. Where a parameter of that name is true, by
+/// default or because it is set.
 const NEEDS_ECN: u32 = 2;
 const ECN: &str = "ecn";
 /// The ring buffer to which algorithms of ours write a row per ACK, and the flag that makes them do it
 /// (`<dumbbell/ack.h>`).
 const ACKS: &str = "db_acks";
 const EMIT_ACKS: &str = "db_emit_acks";
+/// The senders of which they write rows, and how many there may be. Entries take memory only where they are used.
+const FLOWS: &str = "db_flows";
+const MOST_FLOWS: u32 = 1 << 16;
 /// What the kernel takes as compatible with the GPL, which it demands.
 const LICENCES: [&str; 6] =
     ["GPL", "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"];
@@ -42,8 +46,6 @@ pub struct Algorithm {
     map: String,
     variant: Option<Variant>,
     licence: String,
-    /// What its `flags` gets in addition.
-    flags: u32,
 }
 
 /// An algorithm that the kernel's verifier has accepted, but that nobody can choose yet.
@@ -100,7 +102,7 @@ impl Algorithm {
             ops.set_map_flags(ops.map_flags() | BPF_F_LINK)?;
         }
         let licence = licence.unwrap_or_default();
-        let mut algorithm = Algorithm { label: label.to_owned(), open, map, variant, licence, flags: NON_RESTRICTED };
+        let mut algorithm = Algorithm { label: label.to_owned(), open, map, variant, licence };
         algorithm.check(&what)?;
         Ok(algorithm)
     }
@@ -170,16 +172,17 @@ impl Algorithm {
     /// # Errors
     /// A name that it doesn't know, a value that doesn't fit.
     pub fn set_parameters(&mut self, values: &BTreeMap<String, Value>) -> Result<()> {
-        if values.get(ECN) == Some(&Value::Bool(true)) {
-            self.flags |= NEEDS_ECN;
-        }
         parameters::set(&mut self.open, &self.label, values)
     }
 
-    /// Lets it write a row per ACK to `ring`. An algorithm that knows nothing of it stays as it is.
+    /// Lets it write a row per ACK to `ring`, of the senders in its map `db_flows`, which whoever reads the ring fills. An
+    /// algorithm that knows nothing of it stays as it is.
     pub fn emit_acks(&mut self, ring: BorrowedFd<'_>) -> Result<()> {
         let Some(mut map) = self.open.maps_mut().find(|map| map.name() == OsStr::new(ACKS)) else { return Ok(()) };
         map.reuse_fd(ring).context("handing over the ring buffer for ACKs")?;
+        if let Some(mut flows) = self.open.maps_mut().find(|map| map.name() == OsStr::new(FLOWS)) {
+            flows.set_max_entries(MOST_FLOWS)?;
+        }
         parameters::set_reserved(&mut self.open, EMIT_ACKS, true).map(drop)
     }
 
@@ -231,7 +234,7 @@ impl Algorithm {
             };
             (offset("name")?, offset("flags")?)
         };
-        let added = self.flags;
+        let added = self.added_flags()?;
         let mut map = self.ops_map()?;
         let value = map.initial_value_mut().context("a struct_ops map has a value")?;
         let field = value.get_mut(name_at..name_at + NAME_MAX + 1).context("`name` has 16 bytes")?;
@@ -241,6 +244,13 @@ impl Algorithm {
         let old = u32::from_ne_bytes(flags.try_into().expect("4 bytes"));
         flags.copy_from_slice(&(old | added).to_ne_bytes());
         Ok(())
+    }
+
+    /// What its `flags` gets in addition.
+    fn added_flags(&mut self) -> Result<u32> {
+        let is_true = |known: &Parameter| known.name == ECN && known.default == Value::Bool(true);
+        let asks_for_ecn = parameters::all(&mut self.open)?.iter().any(is_true);
+        Ok(if asks_for_ecn { NON_RESTRICTED | NEEDS_ECN } else { NON_RESTRICTED })
     }
 
     fn ops_map(&mut self) -> Result<OpenMapMut<'_>> {
@@ -307,4 +317,38 @@ fn ambiguous(what: &str, maps: &[&str]) -> Failure {
 fn ops_maps(open: &OpenObject) -> Vec<String> {
     let maps = open.maps().filter(|map| map.map_type() == MapType::StructOps);
     maps.map(|map| map.name().to_string_lossy().into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ecn_is_negotiated_where_the_parameter_is_true_in_the_end() {
+        let flags = |default: &str, set: Option<bool>| {
+            let text = format!(
+                r#"#include <dumbbell/congestion_control.h>
+                #include <dumbbell/window.h>
+                const volatile bool ecn = {default};
+                static __u32 threshold(struct sock *sk) {{ return ecn ? 2 : 3; }}
+                CONGESTION_CONTROL(mine, (ssthresh, threshold), (cong_avoid, reno_cong_avoid),
+                                   (undo_cwnd, reno_undo_cwnd));
+                char LICENSE[] SEC("license") = "GPL";"#
+            );
+            let dir = tempfile::tempdir().unwrap();
+            let (source, object) = (dir.path().join("mine.bpf.c"), dir.path().join("mine.bpf.o"));
+            std::fs::write(&source, text).unwrap();
+            let built = crate::build(&source, &object, &[]).unwrap();
+            assert!(built.ok, "{}", built.text);
+            let interface = Interface { cong_control_parameters: 4, has_tx_start: false };
+            let mut opened = Algorithm::open("mine", &std::fs::read(&object).unwrap(), interface).unwrap();
+            let values = set.map(|flag| (ECN.to_owned(), Value::Bool(flag))).into_iter().collect();
+            opened.set_parameters(&values).unwrap();
+            opened.added_flags().unwrap()
+        };
+        assert_eq!(flags("false", None), NON_RESTRICTED);
+        assert_eq!(flags("false", Some(true)), NON_RESTRICTED | NEEDS_ECN);
+        assert_eq!(flags("true", None), NON_RESTRICTED | NEEDS_ECN);
+        assert_eq!(flags("true", Some(false)), NON_RESTRICTED);
+    }
 }
