@@ -16,26 +16,10 @@ enum {
 	TCP_CLOSE = 7,
 };
 
-/* A sender of the run: its namespace, and whom it sends to. */
-struct flow_key {
-	__u32 netns;	      /* inode number */
-	__u32 remote_address; /* network byte order */
-	__u16 remote_port;    /* host byte order */
-	__u16 reserved;
-};
-
 /* The name of an algorithm, filled up with zeros. */
 struct name {
 	__u64 words[2];
 };
-
-/* Filled by the loader. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct flow_key);
-	__type(value, __u8);
-} db_flows SEC(".maps");
 
 /* Algorithms that write rows themselves, as the kernel names them. Filled by the loader. */
 struct {
@@ -44,18 +28,6 @@ struct {
 	__type(key, struct name);
 	__type(value, __u8);
 } db_emitters SEC(".maps");
-
-/* Is it a sender of the run? Of all connections of the machine, most are not. */
-static __always_inline bool is_ours(const struct sock *sk)
-{
-	struct flow_key key = {
-		.netns = netns_inode(sk),
-		.remote_address = sk->__sk_common.skc_daddr,
-		.remote_port = bpf_ntohs(sk->__sk_common.skc_dport),
-	};
-
-	return bpf_map_lookup_elem(&db_flows, &key);
-}
 
 static __always_inline struct name algorithm(const struct sock *sk)
 {
@@ -112,7 +84,7 @@ int BPF_PROG(on_segment, struct sock *sk, const struct sk_buff *skb)
 	struct name name;
 
 	/* Receivers are the most frequent, and the cheapest to tell. */
-	if (!tp || !tp->data_segs_out || !is_ours(sk))
+	if (!tp || !tp->data_segs_out || !db_is_sender(sk))
 		return 0;
 	name = algorithm((struct sock *)tp);
 	if (!bpf_map_lookup_elem(&db_emitters, &name))
@@ -127,7 +99,7 @@ int BPF_PROG(on_state, struct sock *sk, int old, int new)
 	struct tcp_sock *tp;
 	struct name name;
 
-	if ((old != TCP_ESTABLISHED && new != TCP_CLOSE) || !is_ours(sk))
+	if ((old != TCP_ESTABLISHED && new != TCP_CLOSE) || !db_is_sender(sk))
 		return 0;
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)

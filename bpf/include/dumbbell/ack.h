@@ -106,6 +106,23 @@ struct db_ack {
 
 _Static_assert(sizeof(struct db_ack) == 144, "the layout of a row is fixed");
 
+/* A sender of the run: its namespace, and whom it sends to. */
+struct db_flow_key {
+	__u32 netns;	      /* inode number */
+	__u32 remote_address; /* network byte order */
+	__u16 remote_port;    /* host byte order */
+	__u16 reserved;
+};
+
+/* The run's senders: of nobody else there are rows. Size and entries are the loader's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct db_flow_key);
+	__type(value, __u8);
+} db_flows SEC(".maps");
+
 /* Its size is the loader's to set, or the map the loader's to replace. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -130,6 +147,18 @@ static __always_inline void db_ack_lose(void)
 
 	if (lost)
 		__sync_fetch_and_add(lost, 1);
+}
+
+/* Is it a sender of the run? Of all connections of the machine, most are not, and everybody may choose an algorithm of ours. */
+static __always_inline bool db_is_sender(const struct sock *sk)
+{
+	struct db_flow_key key = {
+		.netns = netns_inode(sk),
+		.remote_address = sk->__sk_common.skc_daddr,
+		.remote_port = bpf_ntohs(sk->__sk_common.skc_dport),
+	};
+
+	return bpf_map_lookup_elem(&db_flows, &key);
 }
 
 /* A row of `sk`, wanted or not: see db_ack_begin(). */
@@ -192,12 +221,12 @@ static __always_inline struct db_ack *db_ack_take(struct sock *sk, __u8 moment)
 }
 
 /*
- * A row of `sk` with all but BBR's fields filled, or NULL: rows are not wanted, the socket never sent data, or the ring is
- * full. Hand every row to db_ack_submit().
+ * A row of `sk` with all but BBR's fields filled, or NULL: rows are not wanted, the socket is no sender of the run, it never
+ * sent data, or the ring is full. Hand every row to db_ack_submit().
  */
 static __always_inline struct db_ack *db_ack_begin(struct sock *sk, __u8 moment)
 {
-	return db_emit_acks ? db_ack_take(sk, moment) : NULL;
+	return db_emit_acks && db_is_sender(sk) ? db_ack_take(sk, moment) : NULL;
 }
 
 /* Hand a row over. Nobody is woken for it. */

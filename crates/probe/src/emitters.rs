@@ -7,6 +7,7 @@ use bpf::Session;
 use libbpf_rs::{MapCore, Object};
 
 use crate::kernel;
+use crate::senders::Sender;
 
 /// Those that a run has loaded.
 #[derive(Debug, Default)]
@@ -23,6 +24,11 @@ impl<'a> Emitters<'a> {
     /// As the kernel names them.
     pub(crate) fn names(&self) -> Vec<String> {
         self.0.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// From now on they write rows of `senders`.
+    pub(crate) fn watch<'s>(&self, senders: impl Iterator<Item = &'s Sender> + Clone) -> Result<()> {
+        self.0.iter().try_for_each(|(_, object)| kernel::watch(object, senders.clone()))
     }
 
     /// Rows of theirs that found the ring full.

@@ -115,11 +115,7 @@ impl Probe {
             name[..length].copy_from_slice(&emitter.as_bytes()[..length]);
             names.update(&name, &[1], MapFlags::ANY).context("telling the probe the run's algorithms")?;
         }
-        let flows = self.map("db_flows")?;
-        for sender in senders {
-            flows.update(&sender.key(), &[1], MapFlags::ANY).context("telling the probe the run's senders")?;
-        }
-        Ok(())
+        watch(&self.object, senders)
     }
 
     /// Rows of the probe's own that found the ring full.
@@ -136,6 +132,15 @@ impl Probe {
         let found = self.object.maps().find(|map| map.name() == OsStr::new(name));
         found.with_context(|| format!("the probe has no map {name}"))
     }
+}
+
+/// Tells programs of `object` the run's senders. One of a user's that filters nothing has no map for them.
+pub(crate) fn watch<'a>(object: &Object, senders: impl Iterator<Item = &'a Sender>) -> Result<()> {
+    let Some(flows) = object.maps().find(|map| map.name() == OsStr::new("db_flows")) else { return Ok(()) };
+    for sender in senders {
+        flows.update(&sender.key(), &[1], MapFlags::ANY).context("telling the kernel's side the run's senders")?;
+    }
+    Ok(())
 }
 
 /// Rows that programs of `object` lost; 0 if it never writes any.

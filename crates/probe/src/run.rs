@@ -43,6 +43,7 @@ pub fn run(
     let senders = Senders::of(plan, netns)?;
     let table = Writer::create(&dir.join("acks.parquet"), Names::of(plan))?;
     probe.watch(senders.all(), &emitters.names())?;
+    emitters.watch(senders.all())?;
     Event::Ready { process: Process::Probe }.emit(events)?;
 
     let mut control = File::from(control);

@@ -15,7 +15,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// As `struct flow_key` of `bpf/probe.bpf.c`.
+    /// As `struct db_flow_key` of `<dumbbell/ack.h>`.
     pub fn key(&self) -> [u8; 12] {
         let mut key = [0; 12];
         key[..4].copy_from_slice(&self.netns.to_ne_bytes());
@@ -48,7 +48,7 @@ impl Senders {
         self.0.get(sender).copied()
     }
 
-    pub fn all(&self) -> impl Iterator<Item = &Sender> {
+    pub fn all(&self) -> impl Iterator<Item = &Sender> + Clone {
         self.0.keys()
     }
 }

@@ -237,14 +237,13 @@ fn other_namespaces_and_other_ports_have_no_rows() {
             loopback_up();
             let same = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
             transfer(&same, "reno", BYTES);
-            // Its algorithm writes rows for whoever uses it.
+            // Everybody may choose the run's algorithm: it writes no rows of them, which could fill the run's ring.
             transfer(&same, &kernel, BYTES);
             true
         });
         assert!(elsewhere.join().unwrap());
     });
-    assert_eq!(report.rows, 0);
-    assert!(report.foreign_rows > 10, "those of the other namespace's bbr3: {report:?}");
+    assert_eq!((report.rows, report.foreign_rows, report.lost_rows, report.ring_peak_bytes), (0, 0, 0, 0));
 }
 
 fn loopback_up() {
