@@ -21,6 +21,23 @@ struct {
 	__type(value, struct bbr_flow);
 } flows SEC(".maps");
 
+/* Connections for whose state there was no memory. Read by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} db_stateless SEC(".maps");
+
+static inline void bbr_count_stateless(void)
+{
+	__u32 first = 0;
+	__u64 *count = bpf_map_lookup_elem(&db_stateless, &first);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
 static inline struct bbr_flow *bbr_flow_of(struct sock *sk)
 {
 	return bpf_sk_storage_get(&flows, sk, NULL, 0);
@@ -31,8 +48,10 @@ static void on_init(struct sock *sk)
 	struct bbr_flow *flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 
 	/* No memory for it: the window stays what it is, see on_cong_control. */
-	if (!flow)
+	if (!flow) {
+		bbr_count_stateless();
 		return;
+	}
 	__builtin_memset(&flow->bbr, 0, sizeof(flow->bbr));
 	bbr_begin_transport(sk, flow);
 	bbr_begin(sk, &flow->bbr);

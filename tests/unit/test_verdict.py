@@ -196,6 +196,8 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("flow-errors", X, update("traffic.flows.1.received_bytes", 0)),
     ("algorithm", X, update("traffic.flows.1.cc_actual", "cubic")),
     ("algorithm", X, update("traffic.flows.1.cc_actual", None)),
+    ("algorithm", X, update("lab.algorithms", [{"label": "bbr3", "stateless_flows": 2}])),
+    ("algorithm", V, update("lab.algorithms", [{"label": "bbr3", "stateless_flows": 0}, {"label": "my_cc"}])),
     ("algorithm", V, program_with("bbr3", "bbr3")),
     ("algorithm", V, program_with(None, "bbr")),
     # It did not pass {cc} on, or has no TCP connection.

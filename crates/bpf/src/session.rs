@@ -12,7 +12,7 @@ use crate::kernel::{self, Interface};
 use crate::names::{self, Names};
 use crate::object::{Algorithm, Registered};
 use crate::privilege::Privilege;
-use crate::statistics::{ProgramStatistics, statistics};
+use crate::statistics::{ProgramStatistics, stateless_flows, statistics};
 use crate::{available, bundled};
 
 /// How many names are tried.
@@ -39,6 +39,9 @@ pub struct Fact {
     pub variant: Option<&'static str>,
     /// Who has loaded it.
     pub loaded: LoadedBy,
+    /// Connections whose state the kernel had no memory for, so that they were not controlled; `None`: it doesn't say.
+    /// Filled at the end of a run.
+    pub stateless_flows: Option<u64>,
     /// Filled at the end of a run.
     pub programs: Vec<ProgramStatistics>,
 }
@@ -76,6 +79,7 @@ impl Session {
             sha256: None,
             variant: None,
             loaded: LoadedBy::Kernel,
+            stateless_flows: None,
             programs: Vec::new(),
         };
         if let Source::Kernel { name } = &algorithm.source {
@@ -113,6 +117,7 @@ impl Session {
         let mut facts = self.facts.clone();
         for fact in &mut facts {
             if let Some(registered) = self.registered.iter().find(|registered| registered.name() == fact.registered) {
+                fact.stateless_flows = stateless_flows(registered.loaded().object())?;
                 fact.programs = statistics(registered.loaded().object())?;
             }
         }

@@ -1,9 +1,10 @@
 //! How often the kernel has run an algorithm's programs, and how long that took.
 
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use anyhow::{Context, Result};
-use libbpf_rs::Object;
+use libbpf_rs::{MapCore, MapFlags, Object};
 use libbpf_sys::{BPF_STATS_RUN_TIME, bpf_enable_stats, bpf_obj_get_info_by_fd, bpf_prog_info};
 use serde::Serialize;
 
@@ -61,4 +62,12 @@ pub fn statistics(object: &Object) -> Result<Vec<ProgramStatistics>> {
         });
     }
     Ok(all)
+}
+
+/// Connections that an algorithm of ours had no memory for; `None` of one that doesn't count them.
+pub(crate) fn stateless_flows(object: &Object) -> Result<Option<u64>> {
+    let Some(map) = object.maps().find(|map| map.name() == OsStr::new("db_stateless")) else { return Ok(None) };
+    let count = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).context("reading the count of flows without state")?;
+    let count = count.and_then(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
+    Ok(Some(count.context("the count of flows without state is no number")?))
 }

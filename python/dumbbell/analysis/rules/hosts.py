@@ -46,6 +46,12 @@ def algorithm(evidence: Evidence) -> Judgement:
     if not flows:
         return not_applicable("no flow sets an algorithm")
     wrong = [f"{flow}: {actual} instead of {requested}" for flow, requested, actual in flows if actual != requested]
+    # Such a connection has the algorithm's name and keeps its first window.
+    wrong += [
+        f"{fact['label']}: no memory for the state of {fact['stateless_flows']} connections (net.core.optmem_max)"
+        for fact in evidence.lab.get("algorithms", [])
+        if fact.get("stateless_flows")
+    ]
     used = ", ".join(f"{flow}: {actual}" for flow, _, actual in flows)
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or used, "as requested")
 
