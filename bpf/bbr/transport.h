@@ -18,6 +18,8 @@ struct bbr_flow {
 	__u32 lost;		/* and tp->lost when it was looked at last. */
 	__u32 loss_delivered;	/* tp->delivered when tp->lost had last grown. */
 	bool has_lost;		/* It has. */
+	bool was_sent_asked;	/* Of the last ACK's newest packet it was asked what was in flight when it was sent, */
+	bool was_sent_found;	/* and the history knew. */
 	__u32 cwr_snd_una;	/* tp->snd_una when state CWR was entered, */
 	bool is_cwr_new;	/* which was since the last ACK was processed. */
 	struct ce_echo echo;	/* What this end echoes of marks, as receiver. */
@@ -148,9 +150,12 @@ static inline void bbr_find_sent(const struct tcp_sock *tp, struct bbr_flow *flo
 
 	ack->tx_in_flight = 0;
 	ack->lost = 0;
-	if (!bbr_needs_sent(flow, ack))
+	flow->was_sent_found = false;
+	flow->was_sent_asked = bbr_needs_sent(flow, ack);
+	if (!flow->was_sent_asked)
 		return;
 	if (history_find(&flow->history, ack->prior_delivered, rs->last_end_seq, tp->mss_cache, &sent)) {
+		flow->was_sent_found = true;
 		ack->tx_in_flight = sent.inflight;
 		ack->lost = tp->lost - sent.lost;
 	} else if (flow->history.pushed) {

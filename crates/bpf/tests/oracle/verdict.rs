@@ -50,7 +50,9 @@ impl Verdict {
         // Otherwise the path did not do what it is for, or the oracle looked elsewhere.
         let enough = self.samples > 1000 && self.misses * 100 < self.samples && self.without_truth * 20 < self.samples;
         let good = match bound {
-            Bound::Exact => self.share(self.exact) >= 0.97 && self.share(self.error) <= 0.2,
+            Bound::Exact => {
+                self.share(self.exact) >= 0.97 && self.share(self.error) <= 0.2 && self.share(self.lost_wrong) <= 0.01
+            }
             Bound::Small => self.error * 200 <= self.inflight && self.most_inflight > 5000,
         };
         enough && good
