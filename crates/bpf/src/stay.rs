@@ -93,7 +93,7 @@ pub fn load(algorithm: &plan::Algorithm, dir: &Path) -> Result<Stayed> {
     let label = algorithm.label.as_str();
     let what = format!("loading {label} to stay");
     if let Some(refusal) = Privilege::now().refusal(label, &what) {
-        return Err(Failure { hint: format!("sudo dumbbell cc load {label}"), ..refusal }.into());
+        return Err(Failure { hint: "run it as root".into(), ..refusal }.into());
     }
     kernel::is_new_enough()?;
     let object = read(algorithm, dir)?;
