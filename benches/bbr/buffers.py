@@ -9,22 +9,22 @@ from benches.bbr.picture import axes, lines, log_x, save
 from benches.bbr.runs import ALGORITHMS, NAMES, carry_out, goodput_share, retransmitted_share, scenario
 from benches.table import show
 
-RATE_MBIT, RTT_MS = 100, 40
+RATE_MBIT, RTT_MS = 50, 40
 BUFFERS = (0.1, 0.3, 1, 3, 10)
 """In BDP."""
 WARM_UP_S = 4
 
 
 def measure(run: dumbbell.Run) -> tuple[float, float, float]:
-    """Goodput share, retransmitted share, median queueing delay in ms."""
-    delay = run.summary["flows"][0]["queue_ms"]
-    return goodput_share(run, "f1", RATE_MBIT, WARM_UP_S), retransmitted_share(run, "f1"), delay["p50"]
+    """Goodput share, retransmitted share, median smoothed RTT in ms."""
+    rtt = run.flows["rtt_p50_ms"][0]
+    return goodput_share(run, "f1", RATE_MBIT, WARM_UP_S), retransmitted_share(run, "f1"), rtt
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--jobs", type=int, default=2, help="runs at once")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at once")
     parser.add_argument("--picture", action="store_true", help="also draw docs/images/bbr/buffers.png")
     options = parser.parse_args()
     wanted = {
@@ -36,7 +36,7 @@ def main() -> None:
     for index, title, unit, factor in (
         (0, f"Goodput after {WARM_UP_S} s as a share of the bottleneck", " %", 100),
         (1, "Retransmitted share of what was sent, start-up included", " %", 100),
-        (2, "Median queueing delay", " ms", 1),
+        (2, "Median smoothed RTT", " ms", 1),
     ):
         show(
             f"{title}: {RATE_MBIT} Mbit/s, {RTT_MS} ms",
@@ -51,7 +51,7 @@ def main() -> None:
         for index, (panel, label, factor) in enumerate(
             zip(
                 panels,
-                ("goodput [% of the bottleneck]", "retransmitted [%]", "queueing delay, p50 [ms]"),
+                ("goodput [% of the bottleneck]", "retransmitted [%]", "smoothed RTT, median [ms]"),
                 (100, 100, 1),
                 strict=True,
             )

@@ -9,7 +9,7 @@ from benches.bbr.picture import axes, lines, log_x, save
 from benches.bbr.runs import NAMES, carry_out, goodput_share, scenario
 from benches.table import show
 
-RATE_MBIT, RTT_MS = 100, 40
+RATE_MBIT, RTT_MS = 50, 40
 BUFFERS = (0.3, 1, 3)
 """In BDP."""
 BBRS = ("bbr", "bbr2", "bbr3")
@@ -25,7 +25,7 @@ def measure(run: dumbbell.Run) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=25)
-    parser.add_argument("--jobs", type=int, default=2, help="runs at once")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at once")
     parser.add_argument("--picture", action="store_true", help="also draw docs/images/bbr/fairness.png")
     options = parser.parse_args()
     wanted = {

@@ -96,7 +96,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="runs at once")
     parser.add_argument("--picture", action="store_true", help="also draw docs/images/bbr/phases.png")
     options = parser.parse_args()
-    wanted = {cc: scenario(RATE_MBIT, RTT_MS, options.seconds, [cc], buffer=BUFFER) for cc in ALGORITHMS}
+    wanted = {
+        cc: scenario(RATE_MBIT, RTT_MS, options.seconds, [cc], buffer=BUFFER) | {"record": {"acks": True}}
+        for cc in ALGORITHMS
+    }
     done = carry_out(wanted, lambda run: run, options.jobs)
     found = {cc: done[cc] for cc in ALGORITHMS}
     bdp = bdp_packets(RATE_MBIT, RTT_MS)
