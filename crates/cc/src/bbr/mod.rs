@@ -11,6 +11,7 @@ mod drain;
 mod ecn;
 mod fixed;
 mod growth;
+mod hold;
 mod idle;
 mod loss;
 mod lower;

@@ -2,8 +2,9 @@
 
 use super::Bbr;
 use super::fixed::INF;
+use super::hold::{Hold, saved_cwnd};
 use super::state::{AckPhase, State};
-use crate::{CaState, RateSample, Socket};
+use crate::{RateSample, Socket};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MinRtt {
@@ -13,10 +14,7 @@ pub(super) struct MinRtt {
     /// The minimum over 5 s, which schedules PROBE_RTT. When it was seen.
     prtt_min: u32,
     prtt_at: u64,
-    /// When PROBE_RTT may end, us; `None`: the window is not down yet.
-    done_at: Option<u64>,
-    /// A whole round passed with it.
-    is_round_done: bool,
+    hold: Hold,
 }
 
 impl Default for MinRtt {
@@ -27,7 +25,7 @@ impl Default for MinRtt {
 
 impl MinRtt {
     pub(super) fn begin(rtt: u32, now: u64) -> MinRtt {
-        MinRtt { min_rtt: rtt, min_rtt_at: now, prtt_min: rtt, prtt_at: now, done_at: None, is_round_done: false }
+        MinRtt { min_rtt: rtt, min_rtt_at: now, prtt_min: rtt, prtt_at: now, hold: Hold::default() }
     }
 }
 
@@ -40,7 +38,10 @@ impl Bbr {
             self.start_probe_rtt(sk);
         }
         if self.state == State::ProbeRtt {
-            self.step_probe_rtt(sk);
+            let (window, length_us) = (self.probe_rtt_cwnd(), self.params.probe_rtt_hold_us);
+            if self.rtt.hold.step(sk, &mut self.rounds, window, length_us) {
+                self.end_probe_rtt(sk);
+            }
         }
         if rs.delivered > 0 {
             self.is_idle_restart = false;
@@ -64,33 +65,20 @@ impl Bbr {
     fn start_probe_rtt(&mut self, sk: &Socket) {
         self.save_cwnd(sk);
         self.state = State::ProbeRtt;
-        self.rtt.done_at = None;
+        self.rtt.hold = Hold::default();
         self.probe.ack_phase = AckPhase::ProbeStopping;
         self.rounds.restart(sk);
     }
 
-    fn step_probe_rtt(&mut self, sk: &mut Socket) {
-        // So little is sent that its delivery rate says nothing of the path.
-        sk.app_limited = sk.delivered.wrapping_add(sk.packets_in_flight()).max(1);
-        if self.rtt.done_at.is_none() {
-            if sk.packets_in_flight() <= self.probe_rtt_cwnd() {
-                self.rtt.done_at = Some(sk.tcp_mstamp + self.params.probe_rtt_hold_us);
-                self.rtt.is_round_done = false;
-                self.rounds.restart(sk);
-            }
-            return;
-        }
-        self.rtt.is_round_done |= self.rounds.is_start;
-        if self.rtt.is_round_done {
-            self.maybe_end_probe_rtt(sk);
+    /// After idle time: an end of the hold may have been slept through.
+    pub(super) fn maybe_end_probe_rtt(&mut self, sk: &mut Socket) {
+        if self.rtt.hold.is_over(sk) {
+            self.end_probe_rtt(sk);
         }
     }
 
-    /// Back to where it came from, once the hold is over.
-    pub(super) fn maybe_end_probe_rtt(&mut self, sk: &mut Socket) {
-        if self.rtt.done_at.is_none_or(|done| sk.tcp_mstamp <= done) {
-            return;
-        }
+    /// Back to where it came from.
+    fn end_probe_rtt(&mut self, sk: &mut Socket) {
         self.rtt.prtt_at = sk.tcp_mstamp;
         sk.snd_cwnd = sk.snd_cwnd.max(self.prior_cwnd);
         self.bounds.reset_lower();
@@ -102,9 +90,8 @@ impl Bbr {
         }
     }
 
-    /// Keep the window for the time after recovery or PROBE_RTT: while in either, the greatest that was.
+    /// Keep the window for the time after recovery or PROBE_RTT.
     pub(super) fn save_cwnd(&mut self, sk: &Socket) {
-        let is_undisturbed = self.prev_ca_state < CaState::Recovery && self.state != State::ProbeRtt;
-        self.prior_cwnd = if is_undisturbed { sk.snd_cwnd } else { self.prior_cwnd.max(sk.snd_cwnd) };
+        self.prior_cwnd = saved_cwnd(sk, self.prior_cwnd, self.prev_ca_state, self.state == State::ProbeRtt);
     }
 }

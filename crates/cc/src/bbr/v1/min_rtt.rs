@@ -1,8 +1,9 @@
 //! The minimum RTT and PROBE_RTT.
 
 use super::super::fixed::INF;
+use super::super::hold::{Hold, saved_cwnd};
 use super::{Bbr1, MIN_CWND, Mode};
-use crate::{CaState, RateSample, Socket};
+use crate::{RateSample, Socket};
 
 /// Window of the filter, us; without a new minimum in it, PROBE_RTT comes.
 const WINDOW_US: u64 = 10_000_000;
@@ -14,9 +15,7 @@ pub(super) struct MinRtt {
     /// us; `u32::MAX`: none yet. When it was seen.
     pub min_rtt: u32,
     at: u64,
-    /// When PROBE_RTT may end, us; `None`: the window is not down yet.
-    done_at: Option<u64>,
-    is_round_done: bool,
+    hold: Hold,
 }
 
 impl Default for MinRtt {
@@ -27,7 +26,7 @@ impl Default for MinRtt {
 
 impl MinRtt {
     pub(super) fn begin(min_rtt: u32, now: u64) -> MinRtt {
-        MinRtt { min_rtt, at: now, done_at: None, is_round_done: false }
+        MinRtt { min_rtt, at: now, hold: Hold::default() }
     }
 }
 
@@ -42,36 +41,24 @@ impl Bbr1 {
         if has_expired && !self.is_idle_restart && self.mode != Mode::ProbeRtt {
             self.save_cwnd(sk);
             self.mode = Mode::ProbeRtt;
-            self.rtt.done_at = None;
+            self.rtt.hold = Hold::default();
         }
-        if self.mode == Mode::ProbeRtt {
-            self.step_probe_rtt(sk);
+        if self.mode == Mode::ProbeRtt && self.rtt.hold.step(sk, &mut self.rounds, MIN_CWND, HOLD_US) {
+            self.end_probe_rtt(sk);
         }
         if rs.delivered > 0 {
             self.is_idle_restart = false;
         }
     }
 
-    fn step_probe_rtt(&mut self, sk: &mut Socket) {
-        sk.app_limited = sk.delivered.wrapping_add(sk.packets_in_flight()).max(1);
-        if self.rtt.done_at.is_none() {
-            if sk.packets_in_flight() <= MIN_CWND {
-                self.rtt.done_at = Some(sk.tcp_mstamp + HOLD_US);
-                self.rtt.is_round_done = false;
-                self.rounds.restart(sk);
-            }
-            return;
-        }
-        self.rtt.is_round_done |= self.rounds.is_start;
-        if self.rtt.is_round_done {
-            self.maybe_end_probe_rtt(sk);
+    /// After idle time: an end of the hold may have been slept through.
+    pub(super) fn maybe_end_probe_rtt(&mut self, sk: &mut Socket) {
+        if self.rtt.hold.is_over(sk) {
+            self.end_probe_rtt(sk);
         }
     }
 
-    pub(super) fn maybe_end_probe_rtt(&mut self, sk: &mut Socket) {
-        if self.rtt.done_at.is_none_or(|done| sk.tcp_mstamp <= done) {
-            return;
-        }
+    fn end_probe_rtt(&mut self, sk: &mut Socket) {
         self.rtt.at = sk.tcp_mstamp;
         sk.snd_cwnd = sk.snd_cwnd.max(self.prior_cwnd);
         if self.full.is_reached {
@@ -81,9 +68,8 @@ impl Bbr1 {
         }
     }
 
-    /// Keep the window for the time after recovery or PROBE_RTT: while in either, the greatest that was.
+    /// Keep the window for the time after recovery or PROBE_RTT.
     pub(super) fn save_cwnd(&mut self, sk: &Socket) {
-        let is_undisturbed = self.prev_ca_state < CaState::Recovery && self.mode != Mode::ProbeRtt;
-        self.prior_cwnd = if is_undisturbed { sk.snd_cwnd } else { self.prior_cwnd.max(sk.snd_cwnd) };
+        self.prior_cwnd = saved_cwnd(sk, self.prior_cwnd, self.prev_ca_state, self.mode == Mode::ProbeRtt);
     }
 }

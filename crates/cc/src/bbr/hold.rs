@@ -1,0 +1,40 @@
+//! PROBE_RTT's hold, in all versions: once little enough is in flight, it stays so for a time, and for a round at least.
+
+use super::signals::Rounds;
+use crate::{CaState, Socket};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Hold {
+    /// When it may end, us; `None`: there is still more in flight.
+    until: Option<u64>,
+    /// A whole round passed with it.
+    is_round_done: bool,
+}
+
+impl Hold {
+    /// An ACK in PROBE_RTT, in which no more than `window` packets shall be in flight for `length_us`. True: it is over.
+    pub(super) fn step(&mut self, sk: &mut Socket, rounds: &mut Rounds, window: u32, length_us: u64) -> bool {
+        // So little is sent that its delivery rate says nothing of the path.
+        sk.app_limited = sk.delivered.wrapping_add(sk.packets_in_flight()).max(1);
+        if self.until.is_none() {
+            if sk.packets_in_flight() <= window {
+                *self = Hold { until: Some(sk.tcp_mstamp + length_us), is_round_done: false };
+                rounds.restart(sk);
+            }
+            return false;
+        }
+        self.is_round_done |= rounds.is_start;
+        self.is_round_done && self.is_over(sk)
+    }
+
+    /// Its time is over, whatever the round.
+    pub(super) fn is_over(&self, sk: &Socket) -> bool {
+        self.until.is_some_and(|until| sk.tcp_mstamp > until)
+    }
+}
+
+/// The window to come back to after recovery or PROBE_RTT: while in either, the greatest that was.
+pub(super) fn saved_cwnd(sk: &Socket, prior_cwnd: u32, prev_ca_state: CaState, is_probing_rtt: bool) -> u32 {
+    let is_undisturbed = prev_ca_state < CaState::Recovery && !is_probing_rtt;
+    if is_undisturbed { sk.snd_cwnd } else { prior_cwnd.max(sk.snd_cwnd) }
+}
