@@ -43,7 +43,7 @@ format:
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-# Minutes, on an idle machine; the results belong into docs/explanation/fidelity.md.
+# An hour, on an idle machine; the results belong into docs/explanation.
 bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.fidelity
 	$(BIN)/python -m benches.conformance
@@ -51,9 +51,15 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.unshaped
 	$(BIN)/python -m benches.emulation.paths
 	$(BIN)/python -m benches.emulation.cost
+	$(BIN)/python -m benches.emulation.acks
 	$(BIN)/python -m benches.emulation.shapers
 	$(BIN)/python -m benches.lab.updown
 	$(BIN)/python -m benches.frame
+	$(BIN)/python -m benches.bbr.phases
+	$(BIN)/python -m benches.bbr.loss
+	$(BIN)/python -m benches.bbr.buffers
+	$(BIN)/python -m benches.bbr.fairness
+	$(BIN)/python -m benches.bbr.cost
 	cargo bench -p link -p sim
 
 # Minutes, on an idle machine: docs/images/links.

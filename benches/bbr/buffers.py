@@ -10,7 +10,7 @@ from benches.bbr.runs import ALGORITHMS, NAMES, carry_out, goodput_share, retran
 from benches.table import show
 
 RATE_MBIT, RTT_MS = 50, 40
-BUFFERS = (0.1, 0.3, 1, 3, 10)
+BUFFERS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 """In BDP."""
 WARM_UP_S = 4
 

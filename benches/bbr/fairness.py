@@ -10,7 +10,7 @@ from benches.bbr.runs import NAMES, carry_out, goodput_share, scenario
 from benches.table import show
 
 RATE_MBIT, RTT_MS = 50, 40
-BUFFERS = (0.3, 1, 3)
+BUFFERS = (0.3, 1, 3, 10)
 """In BDP."""
 BBRS = ("bbr", "bbr2", "bbr3")
 WARM_UP_S = 5

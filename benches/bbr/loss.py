@@ -8,48 +8,55 @@ from __future__ import annotations
 
 import argparse
 
+import dumbbell
 from benches.bbr.picture import axes, lines, log_x, save
 from benches.bbr.runs import ALGORITHMS, NAMES, bdp_packets, carry_out, goodput_share, retransmitted_share, scenario
 from benches.table import show
 
-RATE_MBIT, RTT_MS = 125, 100
-LOSSES = (0, 0.001, 0.1, 1, 2, 20)
-BDPS = ((25, 20), (25, 50), (50, 100), (125, 100))
+RATE_MBIT, RTT_MS = 50, 250
+LOSSES = (0, 0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 20)
+BDPS = ((6, 20), (12, 20), (25, 20), (25, 50), (50, 100), (RATE_MBIT, RTT_MS))
 """Mbit/s and ms."""
-WARM_UP_S = 4
+WARM_UP = 0.4
+"""Part of a run that is left out of goodput: start-up and what follows from it."""
+
+
+def seconds(rtt_ms: float) -> float:
+    """Length of a run: 80 RTTs and no less than 10 s."""
+    return max(10, 0.08 * rtt_ms)
+
+
+def measure(run: dumbbell.Run) -> tuple[float, float]:
+    """Goodput as a share of the bottleneck, retransmitted share."""
+    duration_s = run.plan["duration_ns"] / 1e9
+    rate_mbit = run.plan["links"][0]["rate_bps"] / 1e6
+    return goodput_share(run, "f1", rate_mbit, WARM_UP * duration_s), retransmitted_share(run, "f1")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--jobs", type=int, default=1, help="runs at once")
     parser.add_argument("--picture", action="store_true", help="also draw docs/images/bbr/loss.png")
     options = parser.parse_args()
 
     wanted = {
-        (cc, RATE_MBIT, RTT_MS, loss): scenario(RATE_MBIT, RTT_MS, options.seconds, [cc], loss_percent=loss)
+        (cc, RATE_MBIT, RTT_MS, loss): scenario(RATE_MBIT, RTT_MS, seconds(RTT_MS), [cc], loss_percent=loss)
         for cc in ALGORITHMS
         for loss in LOSSES
     } | {
-        (cc, rate, rtt, loss): scenario(rate, rtt, options.seconds, [cc], loss_percent=loss)
+        (cc, rate, rtt, loss): scenario(rate, rtt, seconds(rtt), [cc], loss_percent=loss)
         for cc in ("bbr", "bbr2", "bbr3")
         for rate, rtt in BDPS
         for loss in (0, 1)
     }
-    found = carry_out(
-        wanted,
-        lambda run: (
-            goodput_share(run, "f1", run.plan["links"][0]["rate_bps"] / 1e6, WARM_UP_S),
-            retransmitted_share(run, "f1"),
-        ),
-        options.jobs,
-    )
+    found = carry_out(wanted, measure, options.jobs)
 
     def kept(cc: str, rate: float, rtt: float, loss: float) -> float:
         return found[cc, rate, rtt, loss][0] / found[cc, rate, rtt, 0][0]
 
     show(
-        f"Goodput after {WARM_UP_S} s as a share of the bottleneck, and (retransmitted share of what was sent): "
+        f"Goodput after {WARM_UP * seconds(RTT_MS):g} s as a share of the bottleneck, and (retransmitted share of what "
+        "was sent): "
         f"{RATE_MBIT} Mbit/s, {RTT_MS} ms ({bdp_packets(RATE_MBIT, RTT_MS):,.0f} packets), buffer 1 BDP",
         ["random loss", *(NAMES[cc] for cc in ALGORITHMS)],
         [

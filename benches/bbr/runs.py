@@ -25,7 +25,7 @@ COLOURS = {"cubic": "#6b7280", "bbr": "#0072b2", "bbr2": "#d55e00", "bbr3": "#00
 
 FRAME, PAYLOAD = 1514, 1448
 """Bytes of a full frame, and of what it carries for the application."""
-ATTEMPTS = 4
+ATTEMPTS = 12
 RUNS = Path("runs/bbr-evidence")
 PICTURES = Path(__file__).parents[2] / "docs" / "images" / "bbr"
 
