@@ -25,7 +25,7 @@ class FakeCore:
     def __init__(self) -> None:
         self.may_load = True
         self.errors: list[dict[str, Any]] = []
-        self.refused: dict[str, Any] | None = None
+        self.refuses = False
         self.stay: list[dict[str, Any]] = []
         self.asked: list[str] = []
 
@@ -43,7 +43,7 @@ class FakeCore:
         (directory / "dumbbell").mkdir(parents=True)
         return {"directory": str(directory)}
 
-    def cc_build(self, source: Path, out: Path, include: list[Path]) -> Any:
+    def cc_build(self, source: Path, out: Path) -> Any:
         text = "".join(f"{one['file']}:{one['line']}: {one['message']}\n" for one in self.errors)
         if not self.errors:
             out.write_bytes(b"object of " + source.read_bytes())
@@ -71,9 +71,9 @@ class FakeCore:
         }
 
     def cc_check(self, text: str) -> Any:
-        if self.refused:
+        if self.refuses:
             failure = {"what": "the verifier refuses my_cc_op_init", "why": "R1 invalid", "hint": "check it"}
-            return {"failure": failure, "refused": self.refused}
+            return {"failure": failure}
         program = {"name": "my_cc_op_init", "operation": "init", "instructions": 12, "processed": 3456}
         programs = [{**program, "verify_us": 1234, "jited_bytes": 99}]
         return {"label": json.loads(text)["label"], "variant": "v610", "programs": programs}

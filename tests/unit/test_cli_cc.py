@@ -84,7 +84,7 @@ def test_check_as_json(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_check_of_what_the_verifier_refuses(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
-    fake.refused = {"program": "my_cc_op_init"}
+    fake.refuses = True
     assert invoke(["cc", "check", "my_cc.bpf.c"]) == 1
     error = capsys.readouterr().err
     assert error == "error: the verifier refuses my_cc_op_init\n  R1 invalid\nhint: check it\n"

@@ -138,7 +138,7 @@ def test_what_does_not_compile_starts_nothing(fake: FakeCore) -> None:
 
 
 def test_what_the_verifier_refuses_starts_nothing(fake: FakeCore) -> None:
-    fake.refused = {"program": "my_cc_op_init"}
+    fake.refuses = True
     assert problems(OWN) == ["my.toml:15: the verifier refuses my_cc_op_init\n  R1 invalid\nhint: check it"]
     assert problems('"bbr3"') == [], "it is known to be taken"
     fake.may_load = False

@@ -52,24 +52,17 @@ pub fn write_headers(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Compiles `source` to `out`, with our headers and those below `include`. The object doesn't depend on where they lie.
-pub fn build(source: &Path, out: &Path, include: &[PathBuf]) -> Result<Build> {
+/// Compiles `source` to `out`, with our headers. The object doesn't depend on where they lie.
+pub fn build(source: &Path, out: &Path) -> Result<Build> {
     let source = source.canonicalize().with_context(|| format!("reading {}", source.display()))?;
     let (dir, file) = (source.parent().context("a file in a directory")?, source.file_name().context("a file")?);
     let out = std::path::absolute(out)?;
-    let include = include.iter().map(std::path::absolute).collect::<io::Result<Vec<PathBuf>>>()?;
     let headers = Headers::write()?;
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     let mut command = Command::new(&clang);
     command.args(["-target", "bpf", "-O2", "-g", "-mcpu=v3", "-Wall", "-fno-color-diagnostics", "-c"]);
     command.arg("-fdebug-compilation-dir=.").arg(prefix_map(&headers.0, "dumbbell"));
-    for (index, directory) in include.iter().enumerate() {
-        command.arg(prefix_map(directory, &format!("include{index}")));
-    }
     command.arg("-I").arg(&headers.0);
-    for directory in &include {
-        command.arg("-I").arg(directory);
-    }
     // Where Debian keeps <asm/types.h>, which <linux/bpf.h> includes; clang doesn't look there for the target bpf.
     command.arg("-idirafter").arg(format!("/usr/include/{}-linux-gnu", env::consts::ARCH));
     // By its name alone: that is what messages and the verifier's log will call it.
@@ -146,7 +139,7 @@ mod tests {
         fs::create_dir_all(dir).unwrap();
         let (source, out) = (dir.join("calm.bpf.c"), dir.join("calm.bpf.o"));
         fs::write(&source, text).unwrap();
-        let build = build(&source, &out, &[]).unwrap();
+        let build = build(&source, &out).unwrap();
         (build, fs::read(&out).unwrap_or_default())
     }
 

@@ -338,7 +338,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let (source, object) = (dir.path().join("mine.bpf.c"), dir.path().join("mine.bpf.o"));
             std::fs::write(&source, text).unwrap();
-            let built = crate::build(&source, &object, &[]).unwrap();
+            let built = crate::build(&source, &object).unwrap();
             assert!(built.ok, "{}", built.text);
             let interface = Interface { cong_control_parameters: 4, has_tx_start: false };
             let mut opened = Algorithm::open("mine", &std::fs::read(&object).unwrap(), interface).unwrap();

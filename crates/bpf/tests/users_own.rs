@@ -55,7 +55,7 @@ fn mine(label: &str, text: &str) -> Mine {
     let dir = tempfile::tempdir().unwrap();
     let (source, object) = (dir.path().join("mine.bpf.c"), dir.path().join("mine.bpf.o"));
     fs::write(&source, text).unwrap();
-    let built = build(&source, &object, &[]).unwrap();
+    let built = build(&source, &object).unwrap();
     assert!(built.ok, "{}", built.text);
     let source = Source::Object { path: "mine.bpf.o".into() };
     let algorithm = Algorithm { label: label.into(), source, parameters: BTreeMap::new(), sha256: None };

@@ -56,15 +56,14 @@ fn cc_headers(directory: PathBuf) -> String {
     answer(bpf::write_headers(&directory).map(|()| json!({ "directory": directory })))
 }
 
-/// Compile a C `source` to the object `out`, with our headers and those below `include`.
+/// Compile a C `source` to the object `out`, with our headers.
 ///
 /// Returns {ok, compiler, diagnostics, text}: diagnostics is a list of {file, line, column, severity, message}, severity
 /// "error", "warning" or "note", `file` as the compiler names it; text is all that the compiler said. The same source
 /// gives the same object wherever it lies. A failure only if the compiler can't be started or files can't be written.
 #[pyfunction]
-#[pyo3(signature = (source, out, include = Vec::new()))]
-fn cc_build(source: PathBuf, out: PathBuf, include: Vec<PathBuf>) -> String {
-    answer(bpf::build(&source, &out, &include))
+fn cc_build(source: PathBuf, out: PathBuf) -> String {
+    answer(bpf::build(&source, &out))
 }
 
 /// What an algorithm's object says, without privileges and without loading it: {label, licence, variant, operations,
@@ -82,14 +81,11 @@ fn cc_inspect(algorithm: &str) -> String {
 /// a list of {name, operation, instructions, processed, verify_us, jited_bytes}: BPF instructions, and those that the
 /// verifier has processed, out of a million that it may.
 ///
-/// If it is refused, the failure says which program, where and why; {"failure", "refused": {program, message, source_line,
-/// file, line, log}} has the parts, if they are known.
+/// If it is refused, the failure says which program, where and why.
 #[pyfunction]
 fn cc_check(algorithm: &str) -> String {
-    match parse(algorithm).map_err(Unfit::from).and_then(|algorithm| bpf::check(&algorithm, Path::new("."))) {
-        Ok(check) => answer(Ok(check)),
-        Err(Unfit { failure, refused }) => json!({ "failure": failure, "refused": refused }).to_string(),
-    }
+    let checked = parse(algorithm).map_err(Unfit::from).and_then(|algorithm| bpf::check(&algorithm, Path::new(".")));
+    answer(checked.map_err(|unfit| unfit.failure.into()))
 }
 
 /// Register an algorithm to stay until `cc_unload` or a reboot, for everybody: {name, label, parameters, sha256, loaded_at,

@@ -39,13 +39,16 @@ impl Wanted {
         if !plan.flows.iter().any(|flow| has_tcp(&flow.workload)) {
             return Ok(Wanted::No("no flow uses TCP".into()));
         }
-        let loaded = match Privilege::now().missing().as_slice() {
-            [] => Probe::load(plan, RING_BYTES),
-            missing => Err(Failure::new("recording every ACK", format!("it takes {}", missing.join(" and ")))
-                .hint("run as root, or set record.acks = false: samples are taken all the same")
-                .into()),
-        };
-        match loaded {
+        let missing = Privilege::now().missing().join(" and ");
+        if !missing.is_empty() {
+            let why = format!("it takes {missing}");
+            if plan.record.acks != Acks::On {
+                return Ok(Wanted::No(why));
+            }
+            let hint = "run as root, or set record.acks = false: samples are taken all the same";
+            return Err(Failure::new("recording every ACK", why).hint(hint).into());
+        }
+        match Probe::load(plan, RING_BYTES) {
             Ok(probe) => Ok(Wanted::Yes(Box::new(probe))),
             Err(error) if plan.record.acks == Acks::On => Err(error),
             Err(error) => {

@@ -6,7 +6,7 @@ Its functions take and return JSON. What fails there is a `RunFailed` here, with
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,15 +18,6 @@ from dumbbell.errors import RunFailed
 
 Algorithm = Mapping[str, Any]
 """As in the plan's `algorithms`; the path of an object is absolute, or relative to the working directory."""
-
-
-class Refused(RunFailed):
-    """The kernel's verifier refused a program."""
-
-    def __init__(self, what: str, why: str, hint: str, refused: Mapping[str, Any]) -> None:
-        super().__init__(what, why, hint)
-        self.refused = refused
-        """`program`, `message`, `source_line`, `file`, `line`, `log`, as far as they are known."""
 
 
 def algorithm(label: str, source: Mapping[str, str], parameters: Mapping[str, Value] | None = None) -> Algorithm:
@@ -71,9 +62,9 @@ def headers(directory: Path) -> None:
     _ask("cc_headers", directory)
 
 
-def build(source: Path, out: Path, include: Sequence[Path] = ()) -> dict[str, Any]:
+def build(source: Path, out: Path) -> dict[str, Any]:
     """Compile: `ok`, `compiler`, `diagnostics`, `text`."""
-    return _table(_ask("cc_build", source, out, list(include)))
+    return _table(_ask("cc_build", source, out))
 
 
 def inspect(algorithm: Algorithm) -> dict[str, Any]:
@@ -82,7 +73,7 @@ def inspect(algorithm: Algorithm) -> dict[str, Any]:
 
 
 def check(algorithm: Algorithm) -> dict[str, Any]:
-    """Let the kernel's verifier read it: `label`, `variant`, `programs`. Raises `Refused` if it does not like it."""
+    """Let the kernel's verifier read it: `label`, `variant`, `programs`. A failure if it does not like it."""
     return _table(_ask("cc_check", json.dumps(algorithm)))
 
 
@@ -117,8 +108,6 @@ def _ask(function: str, *arguments: Any) -> Any:
     failure = answer.get("failure") if isinstance(answer, dict) else None
     if failure is None or "ok" in answer:
         return answer
-    if answer.get("refused") is not None:
-        raise Refused(failure["what"], failure["why"], failure["hint"], answer["refused"])
     raise RunFailed(failure["what"], failure["why"], failure["hint"])
 
 
