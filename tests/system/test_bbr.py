@@ -160,7 +160,7 @@ def test_the_draft_is_a_set_of_switches(runs: dict[str, dumbbell.Run]) -> None:
 
 
 def test_losses_at_random_do_not_stop_it() -> None:
-    """1 % of a window of 165 packets: two losses of a probe are too many, and the bounds that they leave are kept."""
+    """1 % of a window of 165 packets: any loss leaves a short-term bound; a long-term one takes 4 in a round of a probe."""
 
     def run(cc: str) -> float:
         bottleneck = 'buffer = "1 bdp", loss = "1 %"'
@@ -171,7 +171,6 @@ def test_losses_at_random_do_not_stop_it() -> None:
             if cc != "cubic":
                 rows = acks(run)
                 assert rows["bbr_inflight_lo_packets"].null_count() < rows.height
-                assert rows["bbr_inflight_hi_packets"].null_count() < rows.height
             return float(run.summary["flows"][0]["goodput_bps"])
 
     with ThreadPoolExecutor() as pool:
@@ -188,6 +187,11 @@ def test_a_shallow_buffer_sees_few_losses() -> None:
             run = there.run_steadily(
                 path(flow(cc=cc), rate="50 Mbit/s", rtt="40 ms", duration="8 s", bottleneck=bottleneck)
             )
+            if cc != "bbr":
+                bounds = acks(run).filter(pl.col("time_ns") > 2e9)["bbr_inflight_hi_packets"]
+                assert bounds.null_count() == 0
+                # What fits: five times the rate of the other tests makes five times their BDP, and the buffer a tenth of it.
+                assert bounds.median() == pytest.approx(1.1 * 5 * BDP, rel=0.2)
             later = run.samples.filter(pl.col("time_ns") > 2e9)["retransmitted_segments"]
             return int(later.max()) - int(later.min())
 
