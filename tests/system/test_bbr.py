@@ -160,7 +160,7 @@ def test_the_draft_is_a_set_of_switches(runs: dict[str, dumbbell.Run]) -> None:
 
 
 def test_losses_at_random_do_not_stop_it() -> None:
-    """1 % of a window of 165 packets: any loss leaves a short-term bound; a long-term one takes 4 in a round of a probe."""
+    """1 % of a window of 165 packets: any loss leaves a short-term bound, 4 in a probe's round a long-term one."""
 
     def run(cc: str) -> float:
         bottleneck = 'buffer = "1 bdp", loss = "1 %"'
@@ -190,7 +190,7 @@ def test_a_shallow_buffer_sees_few_losses() -> None:
             if cc != "bbr":
                 bounds = acks(run).filter(pl.col("time_ns") > 2e9)["bbr_inflight_hi_packets"]
                 assert bounds.null_count() == 0
-                # What fits: five times the rate of the other tests makes five times their BDP, and the buffer a tenth of it.
+                # What fits: the BDP, which is five times that of the other tests, and the buffer.
                 assert bounds.median() == pytest.approx(1.1 * 5 * BDP, rel=0.2)
             later = run.samples.filter(pl.col("time_ns") > 2e9)["retransmitted_segments"]
             return int(later.max()) - int(later.min())
