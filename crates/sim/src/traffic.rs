@@ -17,7 +17,16 @@ pub(crate) struct Traffic {
     stop: Time,
     phase: Phase,
     kind: Kind,
-    report: FlowReport,
+    milestones: Milestones,
+}
+
+/// What is noted while a flow goes on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Milestones {
+    start: Option<Time>,
+    first_byte: Option<Time>,
+    end: Option<Time>,
+    completed: bool,
 }
 
 #[derive(Debug)]
@@ -99,8 +108,8 @@ impl Traffic {
                 return Err(Failure::new("a command", why).hint(algorithm::EMULATE).into());
             }
         };
-        let report = FlowReport::default();
-        Ok(Traffic { start: flow.start_ns, stop: flow.stop_ns, phase: Phase::Waiting, kind, report })
+        let (phase, milestones) = (Phase::Waiting, Milestones::default());
+        Ok(Traffic { start: flow.start_ns, stop: flow.stop_ns, phase, kind, milestones })
     }
 
     /// When the sending end wants [`on_sender_timer`](Traffic::on_sender_timer) to be called.
@@ -145,7 +154,7 @@ impl Traffic {
 
     fn begin(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.phase = Phase::Active;
-        self.report.start = Some(now);
+        self.milestones.start = Some(now);
         match &mut self.kind {
             Kind::Tcp(tcp) => {
                 tcp.sender.connect(now, out);
@@ -162,11 +171,11 @@ impl Traffic {
         self.phase = Phase::Over;
         match &mut self.kind {
             Kind::Tcp(tcp) => {
-                self.report.completed |= tcp.bytes.is_none() && tcp.sender.is_established();
+                self.milestones.completed |= tcp.bytes.is_none() && tcp.sender.is_established();
                 tcp.sender.abort();
                 tcp.receiver.abort();
             }
-            Kind::Udp(udp) => self.report.completed |= !udp.has_size(),
+            Kind::Udp(udp) => self.milestones.completed |= !udp.has_size(),
         }
     }
 
@@ -200,11 +209,11 @@ impl Traffic {
             Kind::Tcp(_) => return None,
         };
         if self.received_bytes() > before {
-            self.report.first_byte.get_or_insert(now);
-            self.report.end = Some(now);
+            self.milestones.first_byte.get_or_insert(now);
+            self.milestones.end = Some(now);
         }
         if let Kind::Tcp(tcp) = &self.kind {
-            self.report.completed |= tcp.bytes == Some(tcp.receiver.received_bytes());
+            self.milestones.completed |= tcp.bytes == Some(tcp.receiver.received_bytes());
         }
         delay
     }
@@ -248,7 +257,10 @@ impl Traffic {
     }
 
     pub(crate) fn report(&self) -> FlowReport {
-        let report = FlowReport { sent_bytes: self.sent_bytes(), received_bytes: self.received_bytes(), ..self.report };
+        let Milestones { start, first_byte, end, completed } = self.milestones;
+        let (sent_bytes, received_bytes) = (self.sent_bytes(), self.received_bytes());
+        let report =
+            FlowReport { start, first_byte, end, completed, sent_bytes, received_bytes, ..FlowReport::default() };
         let sender = match &self.kind {
             Kind::Tcp(tcp) => &tcp.sender,
             Kind::Udp(udp) => {

@@ -139,7 +139,7 @@ mod tests {
         (0..6).for_each(|_| udp.send(&mut out));
         let arrivals = [(0, Ecn::Ect0), (2, Ecn::Ce), (1, Ecn::Ce), (2, Ecn::Ce), (4, Ecn::NotEct)];
         let delays = arrivals.map(|(n, ecn)| udp.receive(&out[n], ecn, Time(20_000_005)));
-        let after = |ns| Some(Duration(20_000_000 - ns));
+        let after = |ns: i64| Some(Duration(20_000_000 - ns));
         assert_eq!(delays, [after(0), after(3_460_571), after(1_730_285), None, after(6_921_142)]);
         let expected =
             Datagrams { sent: 6, received: 4, congestion_experienced: 2, lost: 1, reordered: 1, duplicates: 1 };

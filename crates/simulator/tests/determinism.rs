@@ -41,7 +41,7 @@ fn the_same_plan_gives_the_same_bytes() {
     let plan = mixed().plan();
     let (one, other) = (run(&plan), run_with(&plan, &mut slow).unwrap());
     for table in TABLES {
-        assert!(one.table(table).rows().count() > 500, "{table} is too small to prove anything");
+        assert!(one.table(table).rows().count() > 400, "{table} is too small to prove anything");
         assert!(one.bytes(table) == other.bytes(table), "{table} differs from one run to the next");
     }
     assert_eq!(one.json("traffic"), other.json("traffic"));

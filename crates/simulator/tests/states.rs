@@ -53,7 +53,7 @@ fn bbr_2_and_3_go_round_their_cycle() {
         assert!(go_through(&found, &cycle), "{cc}: {found:?}");
         assert!(go_through(&found, &["probe_bw_cruise", "probe_rtt", "probe_bw_cruise"]), "{cc}: {found:?}");
         let phases = states(&acks, "bbr_ack_phase");
-        let probe = ["init", "probe_stopping", "refilling", "probe_starting", "probe_feedback", "probe_stopping"];
+        let probe = ["init", "probe_stopping", "init", "refilling", "probe_starting", "probe_stopping", "init"];
         assert!(go_through(&phases, &probe), "{cc}: {phases:?}");
         // A probe is counted as it begins.
         let refills = found.iter().filter(|state| *state == "probe_bw_refill").count() as i128;
