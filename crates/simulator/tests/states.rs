@@ -48,7 +48,9 @@ fn bbr_2_and_3_go_round_their_cycle() {
     for cc in ["bbr2", "bbr3"] {
         let acks = acks(cc);
         let found = states(&acks, "bbr_state");
-        assert_eq!(found[..3], ["startup", "drain", "probe_bw_down"], "{cc}");
+        // DOWN may be over with the ACK with which it began.
+        assert_eq!(found[..2], ["startup", "drain"], "{cc}");
+        assert!(["probe_bw_down", "probe_bw_cruise"].contains(&found[2].as_str()), "{cc}: {found:?}");
         let cycle = ["probe_bw_cruise", "probe_bw_refill", "probe_bw_up", "probe_bw_down"];
         assert!(go_through(&found, &cycle), "{cc}: {found:?}");
         assert!(go_through(&found, &["probe_bw_cruise", "probe_rtt", "probe_bw_cruise"]), "{cc}: {found:?}");
