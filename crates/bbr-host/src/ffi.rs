@@ -124,6 +124,7 @@ pub(crate) struct View {
     pub extra_acked: u32,
     pub prior_cwnd: u32,
     pub round: u32,
+    pub probes: u32,
     pub rounds_since_probe: u32,
     pub probe_wait: u32,
     pub ecn_alpha: u32,

@@ -4,7 +4,6 @@ use cc::bbr::{Parameters, Version};
 use cc::{CaEvent, CaState, Column, CongestionControl, LostPacket, RateSample, Socket, Value};
 
 use crate::ffi::{Ack, Functions, Lost, TcpSock, V2, V3, View, with_random};
-use crate::parameters::values;
 
 /// A flow of the C core.
 #[derive(Clone, Debug)]
@@ -21,8 +20,8 @@ impl Core {
     /// A flow with these parameters; [`CongestionControl::init`] comes first.
     pub fn new(parameters: &Parameters) -> Core {
         let mut core = Core::with_defaults(parameters);
-        for (name, value) in values(parameters) {
-            core.set(name, value);
+        for (name, value) in parameters.values() {
+            core.set(name, value as u32);
         }
         core
     }
@@ -227,6 +226,7 @@ impl CongestionControl for Core {
         number("bbr.extra_acked", "packets", view.extra_acked);
         number("bbr.prior_cwnd", "packets", view.prior_cwnd);
         number("bbr.round", "rounds", view.round);
+        number("bbr.probes", "probes", view.probes);
         number("bbr.rounds_since_probe", "rounds", view.rounds_since_probe);
         number("bbr.probe_wait", "us", view.probe_wait);
         number("bbr.ecn_alpha", "1/256", view.ecn_alpha);

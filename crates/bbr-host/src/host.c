@@ -234,6 +234,7 @@ struct host_view {
 	__u32 extra_acked;
 	__u32 prior_cwnd;
 	__u32 round;
+	__u32 probes;
 	__u32 rounds_since_probe;
 	__u32 probe_wait;
 	__u32 ecn_alpha;
@@ -265,6 +266,7 @@ void HOST(view)(const struct host_flow *flow, struct host_view *view)
 		.extra_acked = bbr_extra_acked(bbr),
 		.prior_cwnd = bbr->prior_cwnd,
 		.round = bbr->round,
+		.probes = bbr->probes,
 		.rounds_since_probe = bbr->rounds_since_probe,
 		.probe_wait = bbr->probe_wait_us,
 		.ecn_alpha = bbr->ecn_alpha,

@@ -7,11 +7,9 @@
 mod ffi;
 mod flow;
 mod mainline;
-mod parameters;
 mod twin;
 pub mod vectors;
 
 pub use flow::Core;
 pub use mainline::{Estimate, Mainline, Quality};
-pub use parameters::values;
 pub use twin::{Twin, create};

@@ -88,6 +88,10 @@ impl CongestionControl for Twin {
     }
 
     fn cwnd_event(&mut self, sk: &mut Socket, event: CaEvent) {
+        // What a receiver does about marks is beside the core, in `bpf/bbr/callbacks.h`.
+        if matches!(event, CaEvent::EcnIsCe | CaEvent::EcnNoCe) {
+            return self.rust.cwnd_event(sk, event);
+        }
         self.both(("cwnd_event", event), sk, |cc, sk| cc.cwnd_event(sk, event));
     }
 

@@ -1,35 +1,124 @@
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
-use crate::bbr::{Bbr, Bbr1, Parameters};
-use crate::{CongestionControl, Cubic, Dctcp, Reno, Vegas};
+use crate::bbr::{self, Bbr, Bbr1};
+use crate::tunable::{list, with};
+use crate::{CongestionControl, Cubic, Dctcp, Parameter, Reno, Setting, Unfit, Vegas, cubic, dctcp};
 
 /// The algorithms that there are. `bbr` is BBRv1, as in Linux.
 pub const NAMES: [&str; 8] = ["bbr", "bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp", "reno", "vegas"];
 
 /// A new instance of the algorithm `name`, with its default parameters; `None` if there is no such algorithm.
 pub fn create(name: &str) -> Option<Box<dyn CongestionControl>> {
-    Some(match name {
-        "bbr" => Box::new(Bbr1::default()),
-        "bbr2" => Box::new(Bbr::new(Parameters::v2())),
-        "bbr3" => Box::new(Bbr::new(Parameters::v3())),
-        "bbr3-draft" => Box::new(Bbr::new(Parameters::v3_draft())),
-        "cubic" => Box::new(Cubic::default()),
-        "dctcp" => Box::new(Dctcp::default()),
-        "reno" => Box::new(Reno),
-        "vegas" => Box::new(Vegas::default()),
-        _ => return None,
+    create_with(name, &[]).ok()
+}
+
+/// A new instance of the algorithm `name`, with `settings` in place of defaults.
+///
+/// # Errors
+/// There is no such algorithm, it has no such parameter, or the value lies outside of the parameter's limits.
+pub fn create_with(name: &str, settings: &[(&str, Setting)]) -> Result<Box<dyn CongestionControl>, Unfit> {
+    Ok(match name {
+        "bbr" => Box::new(untold(Bbr1::default(), settings)?),
+        "cubic" => Box::new(Cubic::new(with(&cubic::TUNABLES, cubic::Parameters::default(), settings)?)),
+        "dctcp" => Box::new(Dctcp::new(with(&dctcp::TUNABLES, dctcp::Parameters::default(), settings)?)),
+        "reno" => Box::new(untold(Reno, settings)?),
+        "vegas" => Box::new(untold(Vegas::default(), settings)?),
+        _ => {
+            let defaults = bbr_defaults(name).ok_or(Unfit::Algorithm)?;
+            Box::new(Bbr::new(with(&bbr::TUNABLES, defaults, settings)?))
+        }
     })
+}
+
+/// What the algorithm `name` can be told; `None` if there is no such algorithm.
+pub fn parameters(name: &str) -> Option<Vec<Parameter>> {
+    Some(match name {
+        "bbr" | "reno" | "vegas" => Vec::new(),
+        "cubic" => list(&cubic::TUNABLES, &cubic::Parameters::default()),
+        "dctcp" => list(&dctcp::TUNABLES, &dctcp::Parameters::default()),
+        _ => list(&bbr::TUNABLES, &bbr_defaults(name)?),
+    })
+}
+
+fn bbr_defaults(name: &str) -> Option<bbr::Parameters> {
+    match name {
+        "bbr2" => Some(bbr::Parameters::v2()),
+        "bbr3" => Some(bbr::Parameters::v3()),
+        "bbr3-draft" => Some(bbr::Parameters::v3_draft()),
+        _ => None,
+    }
+}
+
+/// An algorithm without parameters.
+fn untold<C>(algorithm: C, settings: &[(&str, Setting)]) -> Result<C, Unfit> {
+    with::<C>(&[], algorithm, settings)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Socket;
+    use alloc::format;
 
     #[test]
     fn every_name_makes_the_algorithm_of_that_name() {
         for name in NAMES {
             assert_eq!(create(name).unwrap().name(), name);
+            assert!(parameters(name).is_some());
         }
-        assert!(create("unknown").is_none());
+        assert!(create("unknown").is_none() && parameters("unknown").is_none());
+    }
+
+    #[test]
+    fn defaults_that_are_spelled_out_change_nothing_and_others_do() {
+        for name in NAMES {
+            for parameter in parameters(name).unwrap() {
+                let text = |setting| format!("{:?}", create_with(name, &[(parameter.name, setting)]).unwrap());
+                let default = format!("{:?}", create(name).unwrap());
+                assert_eq!(text(parameter.default), default, "{name}: {}", parameter.name);
+                let other = match (parameter.default, parameter.limits) {
+                    (Setting::Flag(flag), _) => Setting::Flag(!flag),
+                    (Setting::Number(number), Some((least, _))) if number > least => Setting::Number(number - 1),
+                    (Setting::Number(number), _) => Setting::Number(number + 1),
+                };
+                // v2 looks for its plateau at the start of a round anyway.
+                if (name, parameter.name) != ("bbr2", "plateau_at_round_start") {
+                    assert_ne!(text(other), default, "{name}: {}", parameter.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_in_words() {
+        let refusal = |name, setting| format!("{}", create_with(name, &[setting]).unwrap_err());
+        for parameter in NAMES.iter().filter_map(|name| parameters(name)).flatten() {
+            assert!(parameter.limits.is_none_or(|(least, most)| {
+                matches!(parameter.default, Setting::Number(number) if (least..=most).contains(&number))
+            }));
+        }
+        assert_eq!(
+            refusal("bbr3", ("beta_keep", Setting::Number(257))),
+            "beta_keep: expected an integer from 0 to 256"
+        );
+        assert_eq!(refusal("bbr3", ("beta_keep", Setting::Flag(true))), "beta_keep: expected an integer from 0 to 256");
+        assert_eq!(refusal("bbr2", ("ecn", Setting::Number(1))), "ecn: expected true or false");
+        assert_eq!(refusal("dctcp", ("g", Setting::Number(1))), "no parameter g: it has shift_g, alpha_on_init");
+        assert_eq!(refusal("reno", ("g", Setting::Number(1))), "no parameter g: it has none");
+        assert_eq!(refusal("none", ("g", Setting::Number(1))), "there is no such algorithm");
+    }
+
+    #[test]
+    fn ecn_is_negotiated_and_echoed_by_a_bbr_that_answers_it() {
+        for name in ["bbr2", "bbr3"] {
+            assert!(!create(name).unwrap().needs_ecn());
+            let mut bbr = create_with(name, &[("ecn", Setting::Flag(true))]).unwrap();
+            let mut sk = Socket { rcv_nxt: 1000, is_ack_pending: true, ..Socket::new(1448, 1) };
+            bbr.init(&mut sk);
+            bbr.cwnd_event(&mut sk, crate::CaEvent::EcnIsCe);
+            assert!(bbr.needs_ecn() && sk.ecn_flags.demand_cwr, "{name}");
+            assert_eq!(sk.immediate_ack, Some(crate::ImmediateAck { rcv_nxt: 1000, ece: false }));
+        }
     }
 }

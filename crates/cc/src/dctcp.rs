@@ -1,9 +1,12 @@
-use crate::{CaEvent, CaState, Column, CongestionControl, ImmediateAck, Socket, before};
+use crate::ce_echo::CeEcho;
+use crate::tunable::{Tunable, number};
+use crate::{CaEvent, CaState, Column, CongestionControl, Socket, before};
 
 /// DCTCP (RFC 8257) as Linux runs it: the window is cut by the share of packets that were marked. Where ECN was not
 /// negotiated it is Reno.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dctcp {
+    params: Parameters,
     /// The estimated share of marked packets, of 1024.
     alpha: u32,
     /// The round ends when this is acknowledged.
@@ -13,27 +16,34 @@ pub struct Dctcp {
     old_delivered_ce: u32,
     /// The window before the last reduction, packets.
     loss_cwnd: u32,
-    /// The last data that came was CE-marked, and what was expected next before it came (receiver).
-    ce_state: bool,
-    prior_rcv_nxt: u32,
+    echo: CeEcho,
 }
 
-/// alpha = 1 (RFC 8257 section 4.2: the first marks are answered like losses).
+/// What DCTCP can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parameters {
+    /// g = 1/2^shift_g: the weight of a round in the estimate.
+    shift_g: u32,
+    /// alpha at first, of 1024.
+    alpha_on_init: u32,
+}
+
+/// alpha = 1.
 const MAX_ALPHA: u32 = 1024;
-/// g = 1/16 (RFC 8257 section 4.2).
-const SHIFT_G: u32 = 4;
+
+impl Default for Parameters {
+    /// RFC 8257 section 4.2: g = 1/16, and the first marks are answered like losses.
+    fn default() -> Parameters {
+        Parameters { shift_g: 4, alpha_on_init: MAX_ALPHA }
+    }
+}
+
+pub(crate) const TUNABLES: [Tunable<Parameters>; 2] =
+    [number!(shift_g, (0, 10)), number!(alpha_on_init, (0, MAX_ALPHA as i64))];
 
 impl Default for Dctcp {
     fn default() -> Dctcp {
-        Dctcp {
-            alpha: MAX_ALPHA,
-            next_seq: 0,
-            old_delivered: 0,
-            old_delivered_ce: 0,
-            loss_cwnd: 0,
-            ce_state: false,
-            prior_rcv_nxt: 0,
-        }
+        Dctcp::new(Parameters::default())
     }
 }
 
@@ -43,7 +53,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn init(&mut self, sk: &mut Socket) {
-        *self = Dctcp { prior_rcv_nxt: sk.rcv_nxt, ..Dctcp::default() };
+        *self = Dctcp { echo: CeEcho::begin(sk), ..Dctcp::new(self.params) };
         self.start_round(sk);
     }
 
@@ -68,10 +78,11 @@ impl CongestionControl for Dctcp {
         }
         let marked = sk.delivered_ce.wrapping_sub(self.old_delivered_ce);
         let delivered = sk.delivered.wrapping_sub(self.old_delivered).max(1);
-        // Under 16/1024 the step down would round to nothing: alpha then goes to 0 at once.
-        self.alpha -= if self.alpha >> SHIFT_G == 0 { self.alpha } else { self.alpha >> SHIFT_G };
+        let step = self.alpha >> self.params.shift_g;
+        // Where the step down would round to nothing (under 16/1024), alpha goes to 0 at once.
+        self.alpha -= if step == 0 { self.alpha } else { step };
         if marked > 0 {
-            let share = (u64::from(marked) << (10 - SHIFT_G)) / u64::from(delivered);
+            let share = (u64::from(marked) << (10 - self.params.shift_g)) / u64::from(delivered);
             self.alpha = (u64::from(self.alpha) + share).min(u64::from(MAX_ALPHA)) as u32;
         }
         self.start_round(sk);
@@ -86,8 +97,7 @@ impl CongestionControl for Dctcp {
 
     fn cwnd_event(&mut self, sk: &mut Socket, event: CaEvent) {
         match event {
-            CaEvent::EcnIsCe => self.receive(sk, true),
-            CaEvent::EcnNoCe => self.receive(sk, false),
+            CaEvent::EcnIsCe | CaEvent::EcnNoCe => self.echo.receive(sk, event == CaEvent::EcnIsCe),
             CaEvent::Loss => self.react_to_loss(sk),
             _ => {}
         }
@@ -103,11 +113,23 @@ impl CongestionControl for Dctcp {
 
     fn publish(&self, column: &mut dyn FnMut(Column)) {
         column(Column::number("dctcp.alpha", "1/1024", self.alpha));
-        column(Column::flag("dctcp.ce_state", self.ce_state));
+        column(Column::flag("dctcp.ce_state", self.echo.is_ce));
     }
 }
 
 impl Dctcp {
+    pub(crate) fn new(params: Parameters) -> Dctcp {
+        Dctcp {
+            params,
+            alpha: params.alpha_on_init,
+            next_seq: 0,
+            old_delivered: 0,
+            old_delivered_ce: 0,
+            loss_cwnd: 0,
+            echo: CeEcho::default(),
+        }
+    }
+
     fn start_round(&mut self, sk: &Socket) {
         self.next_seq = sk.snd_nxt;
         self.old_delivered = sk.delivered;
@@ -118,23 +140,12 @@ impl Dctcp {
         self.loss_cwnd = sk.snd_cwnd;
         sk.snd_ssthresh = sk.reno_ssthresh();
     }
-
-    /// Data came, marked or not. Where that changes, what came before is acknowledged at once and with the old echo, so
-    /// that the sender can count marked packets in spite of delayed ACKs (RFC 8257 section 3.2).
-    fn receive(&mut self, sk: &mut Socket, is_ce: bool) {
-        if self.ce_state != is_ce && sk.is_ack_pending {
-            sk.immediate_ack = Some(ImmediateAck { rcv_nxt: self.prior_rcv_nxt, ece: self.ce_state });
-        }
-        self.prior_rcv_nxt = sk.rcv_nxt;
-        self.ce_state = is_ce;
-        sk.ecn_flags.demand_cwr = is_ce;
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::EcnFlags;
+    use crate::{EcnFlags, ImmediateAck};
 
     fn socket(snd_cwnd: u32) -> Socket {
         Socket { snd_cwnd, ecn_flags: EcnFlags { ok: true, ..EcnFlags::default() }, ..Socket::new(1448, 1) }

@@ -23,6 +23,7 @@ extern crate alloc;
 
 mod algorithms;
 pub mod bbr;
+mod ce_echo;
 mod column;
 mod cubic;
 mod dctcp;
@@ -33,10 +34,11 @@ mod reno;
 mod sample;
 mod seq;
 mod socket;
+mod tunable;
 mod vegas;
 mod window;
 
-pub use algorithms::{NAMES, create};
+pub use algorithms::{NAMES, create, create_with, parameters};
 pub use column::{Column, Value};
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
@@ -47,4 +49,5 @@ pub use reno::Reno;
 pub use sample::{AckSample, LostPacket, RateSample};
 pub use seq::{after, before};
 pub use socket::{EcnFlags, ImmediateAck, Socket};
+pub use tunable::{Parameter, Setting, Unfit};
 pub use vegas::Vegas;

@@ -1,6 +1,7 @@
 //! `dumbbell._core`: the Rust side as Python sees it. Coarse on purpose: a run's directory goes in, files come out.
 
 mod cc;
+mod simulate;
 
 use std::path::PathBuf;
 
@@ -34,5 +35,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(emulate, module)?)?;
     module.add_function(wrap_pyfunction!(check_namespaces, module)?)?;
     cc::register(module)?;
+    simulate::register(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -22,7 +22,7 @@ mod store;
 mod transmit;
 
 pub use emulator::run;
-pub use report::{EmulatorReport, LinkReport};
+pub use report::EmulatorReport;
 
 use std::net::Ipv4Addr;
 

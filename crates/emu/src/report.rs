@@ -1,7 +1,5 @@
-use std::collections::BTreeMap;
-
-use link::Fate;
 use realtime::{Quantiles, Scheduling};
+use records::accounts::LinkReport;
 use serde::Serialize;
 use units::{Duration, Time};
 
@@ -74,61 +72,6 @@ pub struct EmulatorReport {
     pub spin_us: f64,
     /// What writing `packets` cost.
     pub writer: records::WriterStats,
-}
-
-/// What a link did in a run.
-#[derive(Debug, Serialize)]
-pub struct LinkReport {
-    /// In the plan.
-    pub name: String,
-    /// Frames plus overhead, as in all of these.
-    pub arrived_bytes: u64,
-    /// Packets that came, lost ones included.
-    pub arrived_packets: u64,
-    /// Reached the other end.
-    pub delivered_packets: u64,
-    /// Reached the other end.
-    pub delivered_bytes: u64,
-    /// Packets that the link dropped, by reason: a queue, a policer, a full delay line, a link that was down.
-    pub dropped: BTreeMap<&'static str, u64>,
-    /// Random or recorded loss before the queue.
-    pub lost_before: u64,
-    /// Random or recorded loss after serialisation.
-    pub lost_after: u64,
-    /// Copies that it made.
-    pub duplicated: u64,
-    /// Packets on which it set Congestion Experienced.
-    pub marked: u64,
-    /// Packets that overtook another.
-    pub reordered: u64,
-    /// Packets with a flipped bit.
-    pub corrupted: u64,
-    /// Still there at the end.
-    pub inside: u64,
-    /// For how long its serializer was busy with packets that have left it.
-    pub busy_ns: i64,
-}
-
-impl From<(&plan::Link, &link::Link)> for LinkReport {
-    fn from((spec, link): (&plan::Link, &link::Link)) -> LinkReport {
-        let c = link.counters();
-        LinkReport {
-            name: spec.name.clone(),
-            arrived_bytes: c.arrived_bytes,
-            arrived_packets: c.arrived_packets,
-            delivered_packets: c.delivered_packets(),
-            delivered_bytes: c.delivered_bytes,
-            dropped: Fate::DROPS.iter().map(|&fate| (fate.name(), c.of(fate))).collect(),
-            lost_before: c.of(Fate::LostBefore),
-            lost_after: c.of(Fate::LostAfter),
-            duplicated: c.duplicated_packets,
-            marked: c.marked_packets,
-            reordered: c.reordered_packets,
-            corrupted: c.corrupted_packets,
-            inside: c.inside(),
-            busy_ns: link.busy().as_nanos(),
-        }
-    }
 }
 
 /// A jump of CLOCK_REALTIME against CLOCK_MONOTONIC.

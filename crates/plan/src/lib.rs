@@ -224,8 +224,13 @@ impl Plan {
     /// Read and check `plan.json`.
     pub fn read(path: &Path) -> Result<Plan> {
         let text = std::fs::read_to_string(path).with_context(|| format!("reading the plan {}", path.display()))?;
-        let plan: Plan = serde_json::from_str(&text).with_context(|| format!("parsing the plan {}", path.display()))?;
-        plan.check().with_context(|| format!("in the plan {}", path.display()))?;
+        Plan::parse(&text).with_context(|| format!("in the plan {}", path.display()))
+    }
+
+    /// Read and check what `plan.json` holds.
+    pub fn parse(text: &str) -> Result<Plan> {
+        let plan: Plan = serde_json::from_str(text).context("parsing it")?;
+        plan.check()?;
         Ok(plan)
     }
 

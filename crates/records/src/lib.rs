@@ -3,6 +3,7 @@
 //! A [`Writer`] takes rows from a thread that must not wait, and writes them in the background. Columns, units and
 //! meaning of each table are in `docs/reference/records.md`.
 
+pub mod accounts;
 pub mod acks;
 pub mod links;
 pub mod packets;

@@ -30,7 +30,8 @@ pub struct WriterStats {
 
 /// Writes rows to a Parquet file from a thread of the lowest priority.
 ///
-/// [`Writer::push`] never waits and, once warm, doesn't allocate: full chunks go to the thread and come back empty.
+/// [`Writer::push`] never waits, unless [`Writer::waiting`] says so, and, once warm, doesn't allocate: full chunks go to the
+/// thread and come back empty. The same rows give the same bytes, whatever the thread's timing.
 pub struct Writer<R: Row> {
     path: PathBuf,
     chunk: Vec<R>,
@@ -38,6 +39,8 @@ pub struct Writer<R: Row> {
     empty: Receiver<Vec<R>>,
     waiting: Arc<AtomicUsize>,
     backlog_max: usize,
+    /// Chunks that may wait before a push does.
+    backlog_limit: usize,
     thread: Option<JoinHandle<Result<WriterStats>>>,
     failure: Arc<Mutex<Option<String>>>,
 }
@@ -72,9 +75,21 @@ impl<R: Row> Writer<R> {
             empty,
             waiting,
             backlog_max: 0,
+            backlog_limit: usize::MAX,
             thread: Some(thread),
             failure,
         })
+    }
+
+    /// [`Writer::push`] waits while `chunks` chunks of 8192 rows are waiting: for those who make rows faster than they can be
+    /// written, and have the time.
+    pub fn waiting(self, chunks: usize) -> Self {
+        Writer { backlog_limit: chunks, ..self }
+    }
+
+    /// Why nothing is written any more, if so: what is pushed is lost, and [`Writer::finish`] will fail.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.lock().expect("no writer panics with the lock held").clone()
     }
 
     /// Append a row.
@@ -86,7 +101,10 @@ impl<R: Row> Writer<R> {
     }
 
     fn hand_over(&mut self) {
-        let next = self.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(CHUNK));
+        let is_far_behind = self.waiting.load(Ordering::Relaxed) >= self.backlog_limit;
+        // Nothing comes back from a thread that has ended with an error.
+        let empty = if is_far_behind { self.empty.recv().ok() } else { self.empty.try_recv().ok() };
+        let next = empty.unwrap_or_else(|| Vec::with_capacity(CHUNK));
         let chunk = std::mem::replace(&mut self.chunk, next);
         self.backlog_max = self.backlog_max.max(1 + self.waiting.fetch_add(1, Ordering::Relaxed));
         // A send fails only if the thread has ended with an error, which `finish` reports.

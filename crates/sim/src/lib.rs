@@ -45,9 +45,11 @@
 //! - MTU probing, fast open, zero-window persistence beyond a plain probe, AccECN, PAWS, urgent data.
 //! - A flow that is stopped falls silent at both ends at once; the kernel's ends it within a round trip, by resets.
 
+mod algorithm;
 mod events;
 mod network;
 mod observer;
+mod problem;
 mod segment;
 mod simulation;
 mod store;
@@ -55,7 +57,10 @@ pub mod tcp;
 mod traffic;
 mod udp;
 
-pub use observer::{AckRow, FlowRow, LinkRow, Observer, PacketRow};
+pub use network::Tally;
+pub use observer::{AckRow, DatagramRow, FlowRow, LinkRow, Observer, PacketRow};
+pub use problem::{Problem, check};
 pub use segment::{Flags, MAX_SACKS, Segment};
 pub use simulation::{Options, Simulation};
 pub use traffic::FlowReport;
+pub use udp::Datagrams;

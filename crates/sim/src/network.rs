@@ -10,10 +10,30 @@ pub(crate) struct Network {
     pub links: Vec<Link>,
     /// Something can happen to a packet on it.
     pub is_opaque: Vec<bool>,
-    /// Links of all paths, one path after another.
+    /// Opaque links of all paths, one path after another: each flow's, then that of its replies.
     hops: Vec<u32>,
-    /// Of each flow: where its path begins in `hops`, where the way back does, and where that ends.
-    paths: Vec<[u32; 3]>,
+    /// Where in `hops` each path begins, and where the last ends.
+    begins: Vec<u32>,
+    /// What was sent into each path, and then what came out of each of its hops.
+    tallies: Vec<Tally>,
+    /// Each transparent link of a path, and the place in `tallies` of what crosses it.
+    crossings: Vec<(u32, u32)>,
+}
+
+/// Packets, and the bytes of their frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// How many.
+    pub packets: u64,
+    /// Whole frames, without a link's overhead.
+    pub bytes: u64,
+}
+
+impl Tally {
+    fn add(&mut self, packets: u64, bytes: u64) {
+        self.packets += packets;
+        self.bytes += bytes;
+    }
 }
 
 impl Network {
@@ -23,34 +43,53 @@ impl Network {
         let node = |name: &str| {
             plan.nodes.iter().position(|node| node.name() == name).with_context(|| format!("unknown node {name}"))
         };
-        let mut hops = Vec::new();
-        let mut walk = |from: usize, to: usize| -> Result<u32> {
-            let mut at = from;
-            while at != to {
-                let link = routes.next_link(at, to).context("no path")?;
-                if is_opaque[link as usize] {
-                    hops.push(link);
-                }
-                at = routes.end_of(link);
-            }
-            Ok(hops.len() as u32)
-        };
-        let mut paths = Vec::with_capacity(plan.flows.len());
-        let mut begin = 0;
+        let (mut hops, mut begins, mut crossings) = (Vec::new(), vec![0], Vec::new());
         for flow in &plan.flows {
             let (from, to) = (node(&flow.from)?, node(&flow.to)?);
-            let (middle, end) = (walk(from, to)?, walk(to, from)?);
-            paths.push([begin, middle, end]);
-            begin = end;
+            for (from, to) in [(from, to), (to, from)] {
+                let paths_before = begins.len() - 1;
+                let mut at = from;
+                while at != to {
+                    let link = routes.next_link(at, to).context("no path")?;
+                    if is_opaque[link as usize] {
+                        hops.push(link);
+                    } else {
+                        // Each path has a tally more than hops.
+                        crossings.push((link, (hops.len() + paths_before) as u32));
+                    }
+                    at = routes.end_of(link);
+                }
+                begins.push(hops.len() as u32);
+            }
         }
         let links = plan.links.iter().map(|spec| Link::new(spec, plan.seed)).collect();
-        Ok(Network { links, is_opaque, hops, paths })
+        let tallies = vec![Tally::default(); hops.len() + begins.len() - 1];
+        Ok(Network { links, is_opaque, hops, begins, tallies, crossings })
     }
 
     /// The links that packets of a flow pass: those of its sender, or the replies.
     pub(crate) fn path(&self, flow: u16, is_reply: bool) -> &[u32] {
-        let path = self.paths[usize::from(flow)];
-        let side = usize::from(is_reply);
-        &self.hops[path[side] as usize..path[side + 1] as usize]
+        let path = path_of(flow, is_reply);
+        &self.hops[self.begins[path] as usize..self.begins[path + 1] as usize]
     }
+
+    /// A packet of `bytes` has passed so many hops of its path; 0: it is sent.
+    pub(crate) fn count(&mut self, flow: u16, is_reply: bool, hops: u32, bytes: u32) {
+        let path = path_of(flow, is_reply);
+        self.tallies[self.begins[path] as usize + path + hops as usize].add(1, u64::from(bytes));
+    }
+
+    /// What has crossed each link on which nothing can happen; of others nothing.
+    pub(crate) fn crossed(&self) -> Vec<Tally> {
+        let mut crossed = vec![Tally::default(); self.links.len()];
+        for &(link, tally) in &self.crossings {
+            let Tally { packets, bytes } = self.tallies[tally as usize];
+            crossed[link as usize].add(packets, bytes);
+        }
+        crossed
+    }
+}
+
+fn path_of(flow: u16, is_reply: bool) -> usize {
+    2 * usize::from(flow) + usize::from(is_reply)
 }

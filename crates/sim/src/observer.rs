@@ -1,5 +1,5 @@
 use link::{Backlog, Counters, Passage};
-use units::Time;
+use units::{Duration, Time};
 
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Sender};
@@ -12,14 +12,19 @@ pub trait Observer {
     const ACKS: bool = false;
     /// Call [`packet`](Observer::packet).
     const PACKETS: bool = false;
+    /// Call [`datagram`](Observer::datagram).
+    const DATAGRAMS: bool = false;
     /// Call [`flow`](Observer::flow) and [`link`](Observer::link).
     const SAMPLES: bool = false;
 
     /// A sender has processed an ACK of data.
     fn ack(&mut self, _row: &AckRow<'_>) {}
 
-    /// A link is done with a packet.
+    /// A link is done with a packet, or has it inside when all is over.
     fn packet(&mut self, _row: &PacketRow<'_>) {}
+
+    /// A datagram of a UDP flow has arrived for the first time.
+    fn datagram(&mut self, _row: &DatagramRow) {}
 
     /// What a flow has done so far: once per sample interval while it is active, and when it ends.
     fn flow(&mut self, _row: &FlowRow<'_>) {}
@@ -29,6 +34,59 @@ pub trait Observer {
 }
 
 impl Observer for () {}
+
+/// Two are told, each of what it asks for.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const ACKS: bool = A::ACKS || B::ACKS;
+    const PACKETS: bool = A::PACKETS || B::PACKETS;
+    const DATAGRAMS: bool = A::DATAGRAMS || B::DATAGRAMS;
+    const SAMPLES: bool = A::SAMPLES || B::SAMPLES;
+
+    fn ack(&mut self, row: &AckRow<'_>) {
+        if A::ACKS {
+            self.0.ack(row);
+        }
+        if B::ACKS {
+            self.1.ack(row);
+        }
+    }
+
+    fn packet(&mut self, row: &PacketRow<'_>) {
+        if A::PACKETS {
+            self.0.packet(row);
+        }
+        if B::PACKETS {
+            self.1.packet(row);
+        }
+    }
+
+    fn datagram(&mut self, row: &DatagramRow) {
+        if A::DATAGRAMS {
+            self.0.datagram(row);
+        }
+        if B::DATAGRAMS {
+            self.1.datagram(row);
+        }
+    }
+
+    fn flow(&mut self, row: &FlowRow<'_>) {
+        if A::SAMPLES {
+            self.0.flow(row);
+        }
+        if B::SAMPLES {
+            self.1.flow(row);
+        }
+    }
+
+    fn link(&mut self, row: &LinkRow) {
+        if A::SAMPLES {
+            self.0.link(row);
+        }
+        if B::SAMPLES {
+            self.1.link(row);
+        }
+    }
+}
 
 /// An ACK and what it did.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +99,7 @@ pub struct AckRow<'a> {
     pub segment: &'a Segment,
     /// What it did.
     pub report: &'a AckReport,
-    /// The sender after it, before it sends what the ACK lets out in the usual way.
+    /// The sender after it, when it has sent what the ACK lets out; `report` has what that changes.
     pub sender: &'a Sender,
 }
 
@@ -58,6 +116,17 @@ pub struct PacketRow<'a> {
     pub passage: &'a Passage,
     /// No later link on its path can do anything to it.
     pub is_last: bool,
+}
+
+/// A datagram at its receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct DatagramRow {
+    /// When it arrived.
+    pub time: Time,
+    /// Index of the flow in the plan.
+    pub flow: u16,
+    /// How long it was under way.
+    pub delay: Duration,
 }
 
 /// A flow at one time.

@@ -52,8 +52,6 @@ pub struct Flags {
 const TCP_HEADERS: u32 = 14 + 20 + 20 + 12;
 /// The options of a SYN: MSS, SACK permitted, timestamp, window scale.
 const SYN_HEADERS: u32 = 14 + 20 + 20 + 20;
-/// Ethernet, IPv4 and UDP headers.
-pub(crate) const UDP_HEADERS: u32 = 14 + 20 + 8;
 
 impl Segment {
     /// The frame of this TCP segment: 1514 bytes for a full one.

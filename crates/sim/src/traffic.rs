@@ -1,12 +1,14 @@
 //! The plan's flows: when they begin and end, and what they achieve.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, ensure};
+use events::Failure;
 use link::{Ecn, Stream};
-use units::Time;
+use units::{Duration, Time};
 
+use crate::algorithm;
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Receiver, Sender, Settings};
-use crate::udp::Udp;
+use crate::udp::{Datagrams, Udp};
 
 /// A flow of the plan, both of its ends.
 #[derive(Debug)]
@@ -15,7 +17,16 @@ pub(crate) struct Traffic {
     stop: Time,
     phase: Phase,
     kind: Kind,
-    report: FlowReport,
+    milestones: Milestones,
+}
+
+/// What is noted while a flow goes on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Milestones {
+    start: Option<Time>,
+    first_byte: Option<Time>,
+    end: Option<Time>,
+    completed: bool,
 }
 
 #[derive(Debug)]
@@ -47,16 +58,18 @@ pub struct FlowReport {
     pub first_byte: Option<Time>,
     /// See [`first_byte`](FlowReport::first_byte).
     pub end: Option<Time>,
-    /// One with a size: all of it arrived. One without: it was active until its stop.
+    /// TCP with a size: all of it arrived. UDP with a size: all of it was sent. One without: it was active until its stop.
     pub completed: bool,
+    /// TCP: the handshake was done.
+    pub is_connected: bool,
     /// Payload sent for the first time.
     pub sent_bytes: u64,
     /// Payload that the receiver's application has read.
     pub received_bytes: u64,
     /// Segments sent again.
     pub retransmitted_segments: u64,
-    /// UDP: numbers that are missing.
-    pub gaps: u64,
+    /// Of UDP.
+    pub datagrams: Option<Datagrams>,
     /// TCP: time with data outstanding, us, and of it time in which the receive window was the limit.
     pub busy_us: u64,
     /// See [`busy_us`](FlowReport::busy_us).
@@ -67,10 +80,17 @@ pub struct FlowReport {
 const ENDLESS: u64 = 1 << 60;
 
 impl Traffic {
-    pub(crate) fn new(flow: &plan::Flow, from: Settings, to: Settings, seed: u64) -> Result<Traffic> {
+    /// Of the plan's flow between hosts with these settings; `algorithms` and `seed` are the plan's.
+    pub(crate) fn new(
+        flow: &plan::Flow,
+        from: Settings,
+        to: Settings,
+        algorithms: &[plan::Algorithm],
+        seed: u64,
+    ) -> Result<Traffic> {
         let kind = match &flow.workload {
             plan::Workload::Tcp { cc, bytes, ecn, .. } => {
-                let create = || cc::create(cc).with_context(|| unknown(cc));
+                let create = || algorithm::create(algorithms, cc);
                 let algorithm = create()?;
                 let seed = Stream::new(seed, &format!("flow/{}/cc", flow.id)).at(0);
                 let observer = if algorithm.needs_ecn() { Some(create()?) } else { None };
@@ -78,18 +98,18 @@ impl Traffic {
                 Kind::Tcp(Box::new(Tcp { sender: Sender::new(from, algorithm, seed, *ecn), receiver, bytes: *bytes }))
             }
             plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn } => {
-                ensure!(
-                    *payload_bytes <= 1472,
-                    "datagrams of {payload_bytes} bytes would be fragmented, which the simulator doesn't do; run it with --engine emulate"
-                );
+                let what = format!("datagrams of {payload_bytes} bytes");
+                let why = "they would be fragmented, which the simulator doesn't do";
+                ensure!(*payload_bytes <= 1472, Failure::new(what, why).hint(algorithm::EMULATE));
                 Kind::Udp(Udp::new(flow, *rate_bps, *payload_bytes, *bytes, *ecn)?)
             }
             plan::Workload::Command { .. } => {
-                bail!("the simulator can't run programs; run it with --engine emulate")
+                let why = "the simulator can't run programs";
+                return Err(Failure::new("a command", why).hint(algorithm::EMULATE).into());
             }
         };
-        let report = FlowReport::default();
-        Ok(Traffic { start: flow.start_ns, stop: flow.stop_ns, phase: Phase::Waiting, kind, report })
+        let (phase, milestones) = (Phase::Waiting, Milestones::default());
+        Ok(Traffic { start: flow.start_ns, stop: flow.stop_ns, phase, kind, milestones })
     }
 
     /// When the sending end wants [`on_sender_timer`](Traffic::on_sender_timer) to be called.
@@ -134,7 +154,7 @@ impl Traffic {
 
     fn begin(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.phase = Phase::Active;
-        self.report.start = Some(now);
+        self.milestones.start = Some(now);
         match &mut self.kind {
             Kind::Tcp(tcp) => {
                 tcp.sender.connect(now, out);
@@ -151,11 +171,11 @@ impl Traffic {
         self.phase = Phase::Over;
         match &mut self.kind {
             Kind::Tcp(tcp) => {
-                self.report.completed |= tcp.bytes.is_none() && tcp.sender.is_established();
+                self.milestones.completed |= tcp.bytes.is_none() && tcp.sender.is_established();
                 tcp.sender.abort();
                 tcp.receiver.abort();
             }
-            Kind::Udp(udp) => self.report.completed |= udp.is_complete() || !udp.has_size(),
+            Kind::Udp(udp) => self.milestones.completed |= !udp.has_size(),
         }
     }
 
@@ -169,23 +189,38 @@ impl Traffic {
         report
     }
 
-    /// A segment arrives at the receiving end, with the codepoint `ecn`.
-    pub(crate) fn at_receiver(&mut self, segment: &Segment, ecn: Ecn, now: Time, out: &mut Vec<Segment>) {
+    /// A segment arrives at the receiving end, with the codepoint `ecn`. Of a datagram that arrives for the first time it
+    /// returns how long it was under way.
+    pub(crate) fn at_receiver(
+        &mut self,
+        segment: &Segment,
+        ecn: Ecn,
+        now: Time,
+        out: &mut Vec<Segment>,
+    ) -> Option<Duration> {
         let before = self.received_bytes();
-        match &mut self.kind {
+        let delay = match &mut self.kind {
             // A datagram that was under way when the flow stopped arrives all the same.
-            Kind::Udp(udp) => udp.receive(segment),
-            Kind::Tcp(tcp) if self.phase == Phase::Active => tcp.receiver.on_segment(segment, ecn, now, out),
-            Kind::Tcp(_) => return,
-        }
-        if self.received_bytes() > before {
-            self.report.first_byte.get_or_insert(now);
-            self.report.end = Some(now);
-        }
-        self.report.completed |= match &self.kind {
-            Kind::Tcp(tcp) => tcp.bytes == Some(tcp.receiver.received_bytes()),
-            Kind::Udp(udp) => udp.is_complete(),
+            Kind::Udp(udp) => udp.receive(segment, ecn, now),
+            Kind::Tcp(tcp) if self.phase == Phase::Active => {
+                tcp.receiver.on_segment(segment, ecn, now, out);
+                None
+            }
+            Kind::Tcp(_) => return None,
         };
+        if self.received_bytes() > before {
+            self.milestones.first_byte.get_or_insert(now);
+            self.milestones.end = Some(now);
+        }
+        if let Kind::Tcp(tcp) = &self.kind {
+            self.milestones.completed |= tcp.bytes == Some(tcp.receiver.received_bytes());
+        }
+        delay
+    }
+
+    /// It is active, and goes on beyond `now`.
+    pub(crate) fn lasts(&self, now: Time) -> bool {
+        self.is_active() && now < self.stop
     }
 
     pub(crate) fn is_active(&self) -> bool {
@@ -222,15 +257,20 @@ impl Traffic {
     }
 
     pub(crate) fn report(&self) -> FlowReport {
-        let report = FlowReport {
-            sent_bytes: self.sent_bytes(),
-            received_bytes: self.received_bytes(),
-            gaps: self.gaps(),
-            ..self.report
+        let Milestones { start, first_byte, end, completed } = self.milestones;
+        let (sent_bytes, received_bytes) = (self.sent_bytes(), self.received_bytes());
+        let report =
+            FlowReport { start, first_byte, end, completed, sent_bytes, received_bytes, ..FlowReport::default() };
+        let sender = match &self.kind {
+            Kind::Tcp(tcp) => &tcp.sender,
+            Kind::Udp(udp) => {
+                let completed = report.completed || udp.has_sent_all();
+                return FlowReport { completed, datagrams: Some(udp.datagrams()), ..report };
+            }
         };
-        let Some(sender) = self.sender() else { return report };
         let counters = sender.counters();
         FlowReport {
+            is_connected: sender.has_connected(),
             sent_bytes: counters.bytes_sent - counters.bytes_retransmitted,
             retransmitted_segments: counters.segments_retransmitted,
             busy_us: counters.busy_us,
@@ -238,13 +278,6 @@ impl Traffic {
             ..report
         }
     }
-}
-
-fn unknown(name: &str) -> String {
-    format!(
-        "the simulator has no congestion control {name}: it has {}; run it with --engine emulate if the kernel has it",
-        cc::NAMES.join(", ")
-    )
 }
 
 #[cfg(test)]
@@ -259,7 +292,7 @@ mod tests {
                 "workload": {"kind": "tcp", "cc": name, "bytes": null, "ecn": false},
             }))
             .unwrap();
-            let traffic = Traffic::new(&flow, Settings::default(), Settings::default(), 1).unwrap();
+            let traffic = Traffic::new(&flow, Settings::default(), Settings::default(), &[], 1).unwrap();
             let algorithm = size_of_val(traffic.sender().unwrap().congestion_control());
             // DCTCP's receiver has an algorithm, too, and the socket that it looks at.
             let observer = if name == "dctcp" { size_of::<cc::Socket>() + algorithm + 16 } else { 0 };

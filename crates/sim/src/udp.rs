@@ -1,32 +1,47 @@
 use anyhow::{Result, ensure};
+use datagrams::{Arrival, Schedule, Sequence};
 use link::Ecn;
 use units::{Duration, Rate, Time};
 
-use crate::segment::{Segment, UDP_HEADERS};
+use crate::segment::Segment;
 
 /// A UDP flow of constant rate: both of its ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Udp {
-    start: Time,
+    schedule: Schedule,
     stop: Time,
-    rate: Rate,
     payload: u32,
     ecn: Ecn,
     /// How many datagrams carry its bytes.
     limit: u64,
     sent: u64,
-    received: u64,
-    /// The greatest number received, plus one.
-    expected: u64,
+    sequence: Sequence,
+    arrived: Datagrams,
+}
+
+/// What became of a flow's datagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Datagrams {
+    /// Sent.
+    pub sent: u64,
+    /// Different ones that arrived.
+    pub received: u64,
+    /// Those of them that arrived marked Congestion Experienced.
+    pub congestion_experienced: u64,
+    /// Gaps in the sequence numbers received. Those that are still under way are neither lost nor received.
+    pub lost: u64,
+    /// Arrived after one with a higher sequence number (RFC 4737).
+    pub reordered: u64,
+    /// Arrived again.
+    pub duplicates: u64,
 }
 
 impl Udp {
     pub(crate) fn new(flow: &plan::Flow, rate: Rate, payload: u32, bytes: Option<u64>, ecn: plan::Ecn) -> Result<Udp> {
         ensure!((1..=65_507).contains(&payload), "datagrams of {payload} bytes: a payload has 1 to 65507");
         Ok(Udp {
-            start: flow.start_ns,
+            schedule: Schedule::new(flow.start_ns, payload, rate),
             stop: flow.stop_ns,
-            rate,
             payload,
             ecn: match ecn {
                 plan::Ecn::NotEct => Ecn::NotEct,
@@ -35,16 +50,14 @@ impl Udp {
             },
             limit: bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(u64::from(payload))),
             sent: 0,
-            received: 0,
-            expected: 0,
+            sequence: Sequence::default(),
+            arrived: Datagrams::default(),
         })
     }
 
-    /// The nth is due at start + n x frame / rate, rounded down once: no error adds up. [`Time::NEVER`] after the last.
+    /// When the next datagram is due; [`Time::NEVER`] after the last.
     pub(crate) fn next(&self) -> Time {
-        let bits = u128::from(self.payload + UDP_HEADERS) * 8;
-        let nanos = u128::from(self.sent) * bits * 1_000_000_000 / u128::from(self.rate.as_bps());
-        let due = self.start + Duration(nanos as i64);
+        let due = self.schedule.due(self.sent);
         if self.sent < self.limit && due < self.stop { due } else { Time::NEVER }
     }
 
@@ -53,9 +66,22 @@ impl Udp {
         self.sent += 1;
     }
 
-    pub(crate) fn receive(&mut self, segment: &Segment) {
-        self.received += 1;
-        self.expected = self.expected.max(segment.seq + 1);
+    /// A datagram arrives with the codepoint `ecn`. Returns how long it was under way, the first time that it arrives.
+    pub(crate) fn receive(&mut self, segment: &Segment, ecn: Ecn, now: Time) -> Option<Duration> {
+        match self.sequence.arrive(segment.seq) {
+            Arrival::Duplicate => {
+                self.arrived.duplicates += 1;
+                return None;
+            }
+            Arrival::Reordered => self.arrived.reordered += 1,
+            Arrival::InOrder => {}
+        }
+        self.arrived.congestion_experienced += u64::from(ecn == Ecn::Ce);
+        Some(now - self.schedule.due(segment.seq))
+    }
+
+    pub(crate) fn datagrams(&self) -> Datagrams {
+        Datagrams { sent: self.sent, received: self.sequence.arrived(), lost: self.gaps(), ..self.arrived }
     }
 
     pub(crate) fn sent_bytes(&self) -> u64 {
@@ -63,12 +89,12 @@ impl Udp {
     }
 
     pub(crate) fn received_bytes(&self) -> u64 {
-        self.received * u64::from(self.payload)
+        self.sequence.arrived() * u64::from(self.payload)
     }
 
     /// Numbers that are missing below the greatest one.
     pub(crate) fn gaps(&self) -> u64 {
-        self.expected.saturating_sub(self.received)
+        self.sequence.gaps()
     }
 
     /// It ends by itself.
@@ -76,9 +102,9 @@ impl Udp {
         self.limit < u64::MAX
     }
 
-    /// All has arrived.
-    pub(crate) fn is_complete(&self) -> bool {
-        self.received >= self.limit
+    /// All that it has to send was sent.
+    pub(crate) fn has_sent_all(&self) -> bool {
+        self.sent >= self.limit
     }
 }
 
@@ -86,15 +112,18 @@ impl Udp {
 mod tests {
     use super::*;
 
-    #[test]
-    fn datagrams_keep_their_rate_for_ever() {
+    fn udp() -> Udp {
         let flow: plan::Flow = serde_json::from_value(serde_json::json!({
             "id": "u", "from": "a", "to": "b", "start_ns": 5, "stop_ns": 3_000_000_000i64, "port": 1,
             "workload": {"kind": "udp", "rate_bps": 7_000_000, "payload_bytes": 1472, "bytes": null},
         }))
         .unwrap();
-        let mut udp = Udp::new(&flow, Rate::from_bps(7_000_000).unwrap(), 1472, None, plan::Ecn::NotEct).unwrap();
-        let (mut out, mut last) = (Vec::new(), Time::ZERO);
+        Udp::new(&flow, Rate::from_bps(7_000_000).unwrap(), 1472, None, plan::Ecn::NotEct).unwrap()
+    }
+
+    #[test]
+    fn datagrams_keep_their_rate_for_ever() {
+        let (mut udp, mut out, mut last) = (udp(), Vec::new(), Time::ZERO);
         while udp.next() != Time::NEVER {
             last = udp.next();
             udp.send(&mut out);
@@ -102,5 +131,19 @@ mod tests {
         // 1514 bytes at 7 Mbit/s: 1,730,285 + 5/7 ns each.
         assert_eq!(out.len(), 1734);
         assert_eq!(last, Time(5 + 1733 * 12_112_000 / 7));
+    }
+
+    #[test]
+    fn what_arrives_is_told_apart() {
+        let (mut udp, mut out) = (udp(), Vec::new());
+        (0..6).for_each(|_| udp.send(&mut out));
+        let arrivals = [(0, Ecn::Ect0), (2, Ecn::Ce), (1, Ecn::Ce), (2, Ecn::Ce), (4, Ecn::NotEct)];
+        let delays = arrivals.map(|(n, ecn)| udp.receive(&out[n], ecn, Time(20_000_005)));
+        let after = |ns: i64| Some(Duration(20_000_000 - ns));
+        assert_eq!(delays, [after(0), after(3_460_571), after(1_730_285), None, after(6_921_142)]);
+        let expected =
+            Datagrams { sent: 6, received: 4, congestion_experienced: 2, lost: 1, reordered: 1, duplicates: 1 };
+        assert_eq!(udp.datagrams(), expected);
+        assert_eq!(udp.received_bytes(), 4 * 1472);
     }
 }

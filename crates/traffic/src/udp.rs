@@ -4,12 +4,13 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::{Result, ensure};
+use datagrams::Schedule;
 use events::Failure;
 use nix::sys::socket::sockopt::Ipv4Tos;
 use nix::sys::socket::{MsgFlags, SockaddrIn, connect, send, setsockopt};
 use plan::Ecn;
 use records::samples::Sample;
-use units::{Duration, Rate, Time};
+use units::{Rate, Time};
 
 use crate::report::{FlowReport, UdpReport};
 use crate::shared::Shared;
@@ -17,31 +18,12 @@ use crate::sockets;
 use crate::udp_receiver::{HEADER, Receiver, write_header};
 use realtime::Spans;
 
-/// Ethernet, IPv4 and UDP headers: the rate counts whole frames.
-const FRAME_OVERHEAD: u32 = 14 + 20 + 8;
-
 /// The two bits of the IPv4 header's second byte (RFC 3168 section 5).
 fn codepoint(ecn: Ecn) -> i32 {
     match ecn {
         Ecn::NotEct => 0b00,
         Ecn::Ect1 => 0b01,
         Ecn::Ect0 => 0b10,
-    }
-}
-
-/// When each datagram is due.
-#[derive(Clone, Copy, Debug)]
-struct Schedule {
-    start: Time,
-    frame_bits: u64,
-    rate: Rate,
-}
-
-impl Schedule {
-    /// The nth is due at start + n x frame / rate, rounded down once: no error adds up.
-    fn due(&self, n: u64) -> Time {
-        let nanos = u128::from(n) * u128::from(self.frame_bits) * 1_000_000_000 / u128::from(self.rate.as_bps());
-        self.start + Duration(nanos as i64)
     }
 }
 
@@ -91,7 +73,7 @@ impl UdpFlow {
             id: flow.id.clone(),
             to,
             ecn,
-            schedule: Schedule { start: flow.start_ns, frame_bits: u64::from(payload + FRAME_OVERHEAD) * 8, rate },
+            schedule: Schedule::new(flow.start_ns, payload, rate),
             stop: flow.stop_ns,
             limit: bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(u64::from(payload))),
             payload: vec![0; payload as usize],
@@ -242,15 +224,5 @@ mod tests {
             udp.open_sender(Ipv4Addr::LOCALHOST).unwrap();
             assert_eq!(getsockopt(udp.sender.as_ref().unwrap(), Ipv4Tos).unwrap(), bits, "{name}");
         }
-    }
-
-    #[test]
-    fn the_schedule_is_exact_after_any_number_of_datagrams() {
-        // 1514 bytes at 7 Mbit/s: 1,730,285 + 5/7 ns each.
-        let rate = Rate::from_bps(7_000_000).unwrap();
-        let schedule = Schedule { start: Time(5), frame_bits: 1514 * 8, rate };
-        assert_eq!(schedule.due(0), Time(5));
-        assert_eq!(schedule.due(1), Time(1_730_290));
-        assert_eq!(schedule.due(7_000_000), Time(12_112_000_000_005));
     }
 }

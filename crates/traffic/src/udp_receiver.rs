@@ -4,6 +4,7 @@ use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::Result;
+use datagrams::{Arrival, Sequence};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{IpRecvTos, RcvBuf};
@@ -167,7 +168,7 @@ impl Receiver {
     }
 
     pub fn lost_packets(&self) -> u64 {
-        self.sequence.end - self.arrived.packets
+        self.sequence.gaps()
     }
 
     pub fn arrived(&self) -> Arrived {
@@ -194,40 +195,6 @@ fn socket_drops(fd: &OwnedFd) -> u64 {
     u64::from(meminfo[DROPS])
 }
 
-/// Which sequence numbers have arrived.
-#[derive(Clone, Debug, Default)]
-struct Sequence {
-    seen: Vec<u64>,
-    /// One past the highest.
-    end: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Arrival {
-    InOrder,
-    /// After a higher one (RFC 4737).
-    Reordered,
-    Duplicate,
-}
-
-impl Sequence {
-    fn arrive(&mut self, sequence: u64) -> Arrival {
-        let (word, bit) = ((sequence / 64) as usize, 1 << (sequence % 64));
-        if self.seen.len() <= word {
-            self.seen.resize(word + 1, 0);
-        }
-        if self.seen[word] & bit != 0 {
-            return Arrival::Duplicate;
-        }
-        self.seen[word] |= bit;
-        if sequence < self.end {
-            return Arrival::Reordered;
-        }
-        self.end = sequence + 1;
-        Arrival::InOrder
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use nix::sys::socket::sockopt::Ipv4Tos;
@@ -250,14 +217,5 @@ mod tests {
         assert_eq!(Batch::new().receive(&receiver, &mut outsides), 6);
         let seen: Vec<_> = outsides[..6].iter().map(|o| (o.length - HEADER, o.congestion_experienced)).collect();
         assert_eq!(seen, [(0, false), (1, false), (2, false), (3, true), (4, true), (5, false)]);
-    }
-
-    #[test]
-    fn order_of_arrival() {
-        let mut sequence = Sequence::default();
-        let arrivals: Vec<Arrival> = [0, 2, 1, 2, 100].into_iter().map(|n| sequence.arrive(n)).collect();
-        use Arrival::*;
-        assert_eq!(arrivals, [InOrder, InOrder, Reordered, Duplicate, InOrder]);
-        assert_eq!(sequence.end - 4, 97, "3 to 99 are missing");
     }
 }

@@ -3,8 +3,7 @@
 //! Everything here is written from the specification (`bbr-spec.md`), whose sections are cited as "spec section n"; what
 //! it calls K2 and K3 (the deployed code) is the default, D3 (the draft) is a set of switches.
 //!
-//! Not modelled: the fast path for application-limited flows (spec section 13), PLB, and the receiver's precise ECN echo
-//! (spec section 10), which [`Dctcp`](crate::Dctcp) shows.
+//! Not modelled: the fast path for application-limited flows (spec section 13), and PLB.
 
 mod aggregation;
 mod drain;
@@ -30,14 +29,17 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod tso;
+mod tunables;
 mod upper;
 mod v1;
 mod windowed;
 
 pub use parameters::{Parameters, Plateau, UpExit, Version};
 pub use state::State;
+pub(crate) use tunables::TUNABLES;
 pub use v1::Bbr1;
 
+use crate::ce_echo::CeEcho;
 use crate::{AckSample, CaEvent, CaState, Column, CongestionControl, LostPacket, RateSample, Socket};
 use aggregation::Aggregation;
 use ecn::EcnAlpha;
@@ -64,6 +66,7 @@ pub struct Bbr {
     rtt: MinRtt,
     aggregation: Aggregation,
     ecn: EcnAlpha,
+    echo: CeEcho,
     undo: Undo,
     /// The window before recovery or PROBE_RTT.
     prior_cwnd: u32,
@@ -91,6 +94,7 @@ impl Bbr {
             rtt: MinRtt::default(),
             aggregation: Aggregation::slots(0),
             ecn: EcnAlpha::default(),
+            echo: CeEcho::default(),
             undo: Undo::default(),
             prior_cwnd: 0,
             init_cwnd: 0,
@@ -133,6 +137,7 @@ impl CongestionControl for Bbr {
             true => Aggregation::windowed(sk.tcp_mstamp),
             false => Aggregation::slots(sk.tcp_mstamp),
         };
+        self.echo = CeEcho::begin(sk);
         sk.sk_pacing_needed = true;
         self.init_pacing_rate(sk);
     }
@@ -188,6 +193,8 @@ impl CongestionControl for Bbr {
         match event {
             CaEvent::TxStart => self.restart_from_idle(sk),
             CaEvent::TlpRecovery if self.is_v3() => self.loss_repaired_by_tlp(sk),
+            // The receiver's precise echo (spec section 10).
+            CaEvent::EcnIsCe | CaEvent::EcnNoCe => self.echo.receive(sk, event == CaEvent::EcnIsCe),
             _ => {}
         }
     }
@@ -212,6 +219,11 @@ impl CongestionControl for Bbr {
     /// Spec section 3, "sndbuf expansion".
     fn sndbuf_expand(&self) -> u32 {
         3
+    }
+
+    /// As the BPF programs do: one that answers marks needs them echoed one by one.
+    fn needs_ecn(&self) -> bool {
+        self.params.ecn
     }
 
     fn publish(&self, column: &mut dyn FnMut(Column)) {

@@ -11,7 +11,8 @@ impl Bbr {
         self.probe.up_cnt = INF;
         // Random, so that flows that share a bottleneck don't probe at the same time.
         self.probe.rounds_since = sk.random.below(2) as u8;
-        self.probe.wait_us = self.params.probe_wait_us + sk.random.below(self.params.probe_wait_random_us);
+        let random_us = sk.random.below(self.params.probe_wait_random_us);
+        self.probe.wait_us = self.params.probe_wait_us.wrapping_add(random_us);
         self.probe.cycle_start = sk.tcp_mstamp;
         self.probe.ack_phase = AckPhase::ProbeStopping;
         self.rounds.restart(sk);
@@ -30,6 +31,7 @@ impl Bbr {
         (self.probe.up_rounds, self.probe.up_acks) = (up_rounds, 0);
         self.probe.was_stopped_as_risky = false;
         self.probe.has_ok_sample = false;
+        self.probe.probes = self.probe.probes.wrapping_add(1);
         self.probe.ack_phase = AckPhase::Refilling;
         self.rounds.restart(sk);
         self.state = State::Refill;

@@ -17,6 +17,8 @@ pub(super) struct Probe {
     pub is_sampling: bool,
     /// When the cycle (DOWN) or UP began, us.
     pub cycle_start: u64,
+    /// Probes so far: times that REFILL began.
+    pub probes: u32,
     /// Rounds since DOWN began.
     pub rounds_since: u8,
     /// Until the next probe, us.
@@ -39,6 +41,7 @@ impl Default for Probe {
             ack_phase: AckPhase::Init,
             is_sampling: false,
             cycle_start: 0,
+            probes: 0,
             rounds_since: 0,
             wait_us: 0,
             was_too_high: false,

@@ -21,6 +21,7 @@ impl Bbr {
         column(Column::number("bbr.extra_acked", "packets", self.aggregation.max()));
         column(Column::number("bbr.prior_cwnd", "packets", self.prior_cwnd));
         column(Column::number("bbr.round", "rounds", self.rounds.count));
+        column(Column::number("bbr.probes", "probes", self.probe.probes));
         column(Column::number("bbr.rounds_since_probe", "rounds", u32::from(self.probe.rounds_since)));
         column(Column::number("bbr.probe_wait", "us", self.probe.wait_us));
         column(Column::wide("bbr.cycle_start", "us", self.probe.cycle_start));

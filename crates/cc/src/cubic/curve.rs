@@ -1,15 +1,12 @@
+use super::Parameters;
 use crate::Column;
 
-/// beta_cubic = 0.7 (RFC 9438 section 4.6), of 1024.
-const BETA: u32 = 717;
 /// C = 0.4 (RFC 9438 section 5), of 1024 and scaled by 10: 41/1024 * 10.
 const C: u64 = 410;
 /// The curve's clock ticks 1024 times a second, so that the scalings are shifts.
 const CLOCK_SHIFT: u32 = 10;
 /// C's scale and three times the clock's.
 const CUBE_SHIFT: u32 = 10 + 3 * CLOCK_SHIFT;
-/// 8/3 * (1 + beta) / (1 - beta) of 8: the inverse of alpha_cubic (RFC 9438 section 4.3), ACKs per packet of Reno's growth.
-const RENO_SCALE: u32 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
 /// The curve is worked out anew at most this often while the window stands, ms.
 const UPDATE_EVERY: u64 = 1000 / 32;
 /// Before the first loss the window grows by 5 % in a round at least: a packet for each 20 ACKed.
@@ -20,6 +17,7 @@ const FASTEST: u32 = 2;
 /// The cubic function of time, and the Reno that runs beside it (RFC 9438 sections 4.2 and 4.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Curve {
+    pub params: Parameters,
     /// W_max: the window before the last reduction, packets; 0: there was none.
     last_max: u32,
     /// The window and the time of the last update.
@@ -39,12 +37,18 @@ pub(super) struct Curve {
 }
 
 impl Curve {
+    pub(super) fn new(params: Parameters) -> Curve {
+        Curve { params, ..Curve::default() }
+    }
+
     /// A loss: the window becomes 0.7 of what it was. If it had not reached the last maximum, others need room: the
     /// plateau goes lower still (fast convergence, RFC 9438 section 4.7).
     pub(super) fn reduce(&mut self, cwnd: u32) -> u32 {
         self.epoch_start = None;
-        self.last_max = if cwnd < self.last_max { scale(cwnd, 1024 + BETA, 2048) } else { cwnd };
-        scale(cwnd, BETA, 1024).max(2)
+        let Parameters { beta, fast_convergence, .. } = self.params;
+        let makes_room = fast_convergence && cwnd < self.last_max;
+        self.last_max = if makes_room { scale(cwnd, 1024 + beta, 2048) } else { cwnd };
+        scale(cwnd, beta, 1024).max(2)
     }
 
     /// How many packets have to be ACKed for the window to grow by one.
@@ -69,7 +73,10 @@ impl Curve {
         }
         self.last_cwnd = cwnd;
         self.last_update = now;
-        self.acks_per_packet = self.reno_pace(cwnd).min(self.acks_per_packet).max(FASTEST);
+        if self.params.reno_friendliness {
+            self.acks_per_packet = self.reno_pace(cwnd).min(self.acks_per_packet);
+        }
+        self.acks_per_packet = self.acks_per_packet.max(FASTEST);
         self.acks_per_packet
     }
 
@@ -86,7 +93,7 @@ impl Curve {
 
     /// ACKs per packet so that the window is not smaller than Reno's (RFC 9438 section 4.3).
     fn reno_pace(&mut self, cwnd: u32) -> u32 {
-        let acks_per_packet = scale(cwnd, RENO_SCALE, 8).max(1);
+        let acks_per_packet = scale(cwnd, self.params.reno_scale(), 8).max(1);
         let steps = self.reno_acked.saturating_sub(1) / acks_per_packet;
         self.reno_acked -= steps * acks_per_packet;
         self.reno_cwnd = self.reno_cwnd.saturating_add(steps);
@@ -176,7 +183,7 @@ mod tests {
         let mut curve = Curve { last_max: 40, ..Curve::default() };
         curve.update(10, 1, 0, 10_000);
         curve.update(10, 200, 40, 10_000);
-        assert_eq!(RENO_SCALE, 15);
+        assert_eq!(curve.params.reno_scale(), 15);
         assert_eq!(curve.reno_cwnd, 10 + 200 / 18);
         assert_eq!(curve.acks_per_packet, FASTEST);
     }

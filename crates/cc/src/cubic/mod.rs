@@ -5,10 +5,12 @@
 
 mod curve;
 mod hystart;
+mod parameters;
 
 use crate::{AckSample, CaEvent, CaState, Column, CongestionControl, Socket};
 use curve::Curve;
 use hystart::HyStart;
+pub(crate) use parameters::{Parameters, TUNABLES};
 
 /// CUBIC (RFC 9438), with HyStart's delay and train detection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +30,7 @@ impl CongestionControl for Cubic {
     }
 
     fn init(&mut self, sk: &mut Socket) {
-        *self = Cubic::default();
+        *self = Cubic::new(self.curve.params);
         self.hystart.start_round(sk);
     }
 
@@ -68,13 +70,21 @@ impl CongestionControl for Cubic {
         if self.delay_min == 0 || delay < self.delay_min {
             self.delay_min = delay;
         }
-        self.hystart.on_ack(sk, delay, self.delay_min);
+        if self.curve.params.hystart {
+            self.hystart.on_ack(sk, delay, self.delay_min);
+        }
     }
 
     fn publish(&self, column: &mut dyn FnMut(Column)) {
         self.curve.publish(column);
         self.hystart.publish(column);
         column(Column::number("cubic.delay_min", "us", self.delay_min));
+    }
+}
+
+impl Cubic {
+    pub(crate) fn new(params: Parameters) -> Cubic {
+        Cubic { curve: Curve::new(params), ..Cubic::default() }
     }
 }
 

@@ -2,17 +2,18 @@ mod planned;
 
 use std::collections::VecDeque;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
+use datagrams::HEADERS as UDP_HEADERS;
 use link::{Ecn, Fate, Link, Packet, Passage, mix};
 use plan::Plan;
 use units::Time;
 
 use crate::events::Events;
-use crate::network::Network;
-use crate::observer::{AckRow, Observer, PacketRow};
-use crate::segment::{Segment, UDP_HEADERS};
+use crate::network::{Network, Tally};
+use crate::observer::{AckRow, DatagramRow, Observer, PacketRow};
+use crate::problem;
+use crate::segment::Segment;
 use crate::store::{Slot, Store};
-use crate::tcp::Settings;
 use crate::traffic::{FlowReport, Traffic};
 
 /// How hosts send.
@@ -42,10 +43,13 @@ pub struct Simulation<O> {
     events: Events,
     changes: VecDeque<(Time, u32, plan::Link)>,
     sample_interval: units::Duration,
+    /// When flows were sampled last, all of them.
+    sampled: Option<Time>,
     /// Packets that go into a link, or arrive where there is none, now.
     entering: VecDeque<(u32, Packet)>,
     out: Vec<Segment>,
     packets: u64,
+    arrived: u64,
     observer: O,
 }
 
@@ -61,25 +65,20 @@ const ARRIVED: u32 = u32::MAX;
 
 impl<O: Observer> Simulation<O> {
     /// The plan at time 0.
+    ///
+    /// # Errors
+    /// The first of the plan's [problems](crate::check).
     pub fn new(plan: &Plan, options: Options, observer: O) -> Result<Simulation<O>> {
-        let node = |name: &str| plan.nodes.iter().position(|node| node.name() == name).map(|index| index as u16);
-        ensure!(plan.flows.len() < usize::from(u16::MAX), "at most 65534 flows");
-        ensure!(plan.nodes.len() < usize::from(u16::MAX), "at most 65534 nodes");
-        let network = Network::new(plan)?;
-        let mut settings = vec![Settings::default(); plan.nodes.len()];
-        for (name, _, sysctls) in plan.hosts() {
-            let host = Settings { tso: options.tso, ..Settings::default() };
-            let host = host.with_sysctls(sysctls).with_context(|| format!("host {name}"))?;
-            settings[usize::from(node(name).context("a host is a node")?)] = host;
+        let (traffic, problems) = problem::traffic(plan, options);
+        if let Some(first) = problems.into_iter().next() {
+            return Err(first.into());
         }
-        let (mut traffic, mut addresses) = (Vec::new(), Vec::new());
+        let network = Network::new(plan)?;
+        let node = |name: &str| plan.nodes.iter().position(|node| node.name() == name).context("unknown node");
+        let mut addresses = Vec::new();
         for flow in &plan.flows {
-            let (from, to) = (node(&flow.from).context("unknown host")?, node(&flow.to).context("unknown host")?);
-            let ends = (settings[usize::from(from)], settings[usize::from(to)]);
-            let is_udp = matches!(flow.workload, plan::Workload::Udp { .. });
-            addresses.push(Addresses { from, to, is_udp });
-            let made = Traffic::new(flow, ends.0, ends.1, plan.seed).with_context(|| format!("flow {}", flow.id))?;
-            traffic.push(made);
+            let (from, to) = (node(&flow.from)? as u16, node(&flow.to)? as u16);
+            addresses.push(Addresses { from, to, is_udp: matches!(flow.workload, plan::Workload::Udp { .. }) });
         }
         let index = |name: &str| plan.links.iter().position(|link| link.name == name).context("an event of no link");
         let changes =
@@ -95,9 +94,11 @@ impl<O: Observer> Simulation<O> {
             store: Store::default(),
             changes,
             sample_interval: plan.record.sample_interval_ns,
+            sampled: None,
             entering: VecDeque::new(),
             out: Vec::new(),
             packets: 0,
+            arrived: 0,
             observer,
         };
         simulation.begin();
@@ -119,6 +120,27 @@ impl<O: Observer> Simulation<O> {
             self.enter();
         }
         self.now = self.now.max(until);
+    }
+
+    /// No more is to happen, at the end or before it: the observer is told what is left to tell. Flows that are still active
+    /// get their last sample, and packets inside the links their rows.
+    pub fn finish(&mut self) {
+        for link in 0..self.network.links.len() {
+            if self.network.is_opaque[link] {
+                self.settle(link as u32);
+                self.enter();
+            }
+        }
+        if O::SAMPLES && self.sampled != Some(self.now) {
+            self.sample_flows();
+        }
+        if O::PACKETS {
+            let inside: Vec<_> = self.inside().collect();
+            for (link, passage) in inside {
+                let segment = self.store.get(passage.packet.handle).segment;
+                self.tell_packet(link, &segment, &passage, false);
+            }
+        }
     }
 
     /// Where it stands.
@@ -144,6 +166,17 @@ impl<O: Observer> Simulation<O> {
     /// Packets that were sent so far.
     pub fn packets(&self) -> u64 {
         self.packets
+    }
+
+    /// Packets that have reached their hosts so far, corrupted ones included.
+    pub fn packets_arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// What has crossed each of the plan's links on which nothing can happen, and which therefore counts nothing; of others
+    /// nothing.
+    pub fn crossed(&self) -> Vec<Tally> {
+        self.network.crossed()
     }
 
     /// Packets that are under way.
@@ -259,6 +292,7 @@ impl<O: Observer> Simulation<O> {
                 ecn: segment.ecn,
             };
             self.packets += 1;
+            self.network.count(flow as u16, is_reply, 0, size);
             let first = self.network.path(flow as u16, is_reply).first();
             self.entering.push_back((first.copied().unwrap_or(ARRIVED), packet));
         }
@@ -298,18 +332,15 @@ impl<O: Observer> Simulation<O> {
         let slot = self.store.get_mut(packet.handle);
         slot.hop += 1;
         slot.is_corrupt |= passage.corruption.is_some();
-        let path = self.network.path(packet.flow, slot.segment.is_reply);
-        let next = path.get(slot.hop as usize).copied();
+        let (hop, is_reply) = (slot.hop, slot.segment.is_reply);
+        let path = self.network.path(packet.flow, is_reply);
+        let next = path.get(hop as usize).copied();
+        if passage.fate == Fate::Delivered {
+            self.network.count(packet.flow, is_reply, hop, packet.size);
+        }
         if O::PACKETS {
-            let segment = &slot.segment;
-            let is_tcp = !self.addresses[usize::from(packet.flow)].is_udp;
-            self.observer.packet(&PacketRow {
-                link: link as u16,
-                payload_bytes: segment.len,
-                tcp_seq: is_tcp.then_some(segment.seq as u32),
-                passage: &passage,
-                is_last: next.is_none(),
-            });
+            let segment = self.store.get(packet.handle).segment;
+            self.tell_packet(link, &segment, &passage, next.is_none());
         }
         match (passage.fate, next) {
             (Fate::Delivered, None) => self.arrive(packet),
@@ -320,8 +351,20 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
+    fn tell_packet(&mut self, link: u32, segment: &Segment, passage: &Passage, is_last: bool) {
+        let is_tcp = !self.addresses[usize::from(passage.packet.flow)].is_udp;
+        self.observer.packet(&PacketRow {
+            link: link as u16,
+            payload_bytes: segment.len,
+            tcp_seq: is_tcp.then_some(segment.seq as u32),
+            passage,
+            is_last,
+        });
+    }
+
     /// A packet reaches its host.
     fn arrive(&mut self, packet: Packet) {
+        self.arrived += 1;
         let Slot { segment, is_corrupt, .. } = self.store.take(packet.handle);
         // The checksum is wrong.
         if is_corrupt {
@@ -349,7 +392,12 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn at_receiver(&mut self, flow: usize, segment: &Segment, ecn: Ecn) {
-        self.traffic[flow].at_receiver(segment, ecn, self.now, &mut self.out);
+        let delay = self.traffic[flow].at_receiver(segment, ecn, self.now, &mut self.out);
+        if O::DATAGRAMS
+            && let Some(delay) = delay
+        {
+            self.observer.datagram(&DatagramRow { time: self.now, flow: flow as u16, delay });
+        }
         self.send(flow);
         self.schedule_receiver(flow);
     }

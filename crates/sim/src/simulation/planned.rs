@@ -20,11 +20,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     pub(super) fn sample(&mut self) {
-        for flow in 0..self.traffic.len() {
-            if self.traffic[flow].is_active() {
-                self.sample_flow(flow);
-            }
-        }
+        self.sample_flows();
         for index in 0..self.network.links.len() {
             if self.network.is_opaque[index] {
                 self.settle(index as u32);
@@ -40,6 +36,16 @@ impl<O: Observer> Simulation<O> {
             }
         }
         self.events.set(self.sampling(), self.now + self.sample_interval);
+    }
+
+    /// One whose stop has come gets its last sample then.
+    pub(super) fn sample_flows(&mut self) {
+        self.sampled = Some(self.now);
+        for flow in 0..self.traffic.len() {
+            if self.traffic[flow].lasts(self.now) {
+                self.sample_flow(flow);
+            }
+        }
     }
 
     fn sample_flow(&mut self, flow: usize) {

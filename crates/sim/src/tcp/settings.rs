@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
+use std::fmt;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
+use events::Failure;
 
 /// What of a host's TCP can be set, and some choices of ours. The defaults are Linux's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,16 +76,24 @@ impl Settings {
     /// With a host's sysctls. What is not simulated is refused.
     pub fn with_sysctls(mut self, sysctls: &BTreeMap<String, String>) -> Result<Settings> {
         for (name, value) in sysctls {
-            self.set(name, value).with_context(|| format!("sysctl {name} = {value}"))?;
+            self.set(name, value)?;
         }
         Ok(self)
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+    /// With one of them.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), Failure> {
+        self.take(name, value).map_err(|why| {
+            let hint = if why.is::<Missing>() { "run it with --engine emulate" } else { "" };
+            Failure::new(format!("sysctl {name} = {value}"), why).hint(hint)
+        })
+    }
+
+    fn take(&mut self, name: &str, value: &str) -> Result<()> {
         if WITHOUT_EFFECT.contains(&name) {
             return Ok(());
         }
-        let Some(name) = name.strip_prefix("net.ipv4.") else { bail!(UNKNOWN) };
+        let Some(name) = name.strip_prefix("net.ipv4.") else { bail!(Missing::Setting) };
         if name == "tcp_rmem" {
             let sizes: Vec<u64> = value.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
             let &[_, default, max] = sizes.as_slice() else { bail!("three numbers: minimum, default, maximum") };
@@ -106,15 +116,31 @@ impl Settings {
             "tcp_comp_sack_nr" => self.comp_sack_nr = number.min(255),
             "tcp_comp_sack_delay_ns" => self.comp_sack_delay_ns = i64::from(number),
             "tcp_sack" | "tcp_dsack" | "tcp_timestamps" | "tcp_recovery" => {
-                ensure!(number == 1, "the simulator knows it only switched on; run it with --engine emulate");
+                ensure!(number == 1, Missing::SwitchedOff);
             }
-            _ => bail!(UNKNOWN),
+            _ => bail!(Missing::Setting),
         }
         Ok(())
     }
 }
 
-const UNKNOWN: &str = "the simulator doesn't know this setting; run it with --engine emulate";
+/// What the kernel has and the simulator hasn't.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    Setting,
+    SwitchedOff,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Missing::Setting => "the simulator doesn't know this setting",
+            Missing::SwitchedOff => "the simulator knows it only switched on",
+        })
+    }
+}
+
+impl std::error::Error for Missing {}
 
 #[cfg(test)]
 mod tests {
@@ -142,5 +168,8 @@ mod tests {
         ] {
             assert!(with(name, value).is_err(), "{name}");
         }
+        let refusal = |name, value| Failure::of(&with(name, value).unwrap_err());
+        assert_eq!(refusal("net.core.rmem_max", "1").hint, "run it with --engine emulate");
+        assert_eq!(refusal("net.ipv4.tcp_frto", "x").hint, "");
     }
 }

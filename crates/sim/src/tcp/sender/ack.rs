@@ -53,6 +53,13 @@ pub struct AckReport {
     pub sample: RateSample,
     /// The state of loss recovery before it.
     pub prior_state: CaState,
+    /// Packets in flight, the next byte to be sent and segments sent again, all after the ACK and before it let anything
+    /// out.
+    pub in_flight: u32,
+    /// See [`in_flight`](AckReport::in_flight).
+    pub snd_nxt: u64,
+    /// See [`in_flight`](AckReport::in_flight).
+    pub segments_retransmitted: u64,
 }
 
 impl Sender {
@@ -67,8 +74,7 @@ impl Sender {
         if matches!(self.phase, Phase::Closed | Phase::SynSent) {
             return None;
         }
-        let prior_state = self.sk.ca_state;
-        let sample = if self.phase == Phase::Established { self.acknowledge(segment, out) } else { None };
+        let report = if self.phase == Phase::Established { self.acknowledge(segment, out) } else { None };
         // RFC 7323 section 4.3.
         if segment.seq <= 1 {
             self.ts_recent = self.ts_recent.max(segment.ts_val);
@@ -81,13 +87,14 @@ impl Sender {
             self.push(out);
             self.arm_window_probe();
         }
-        sample.map(|sample| AckReport { sample, prior_state })
+        report
     }
 
-    fn acknowledge(&mut self, segment: &Segment, out: &mut Vec<Segment>) -> Option<RateSample> {
+    fn acknowledge(&mut self, segment: &Segment, out: &mut Vec<Segment>) -> Option<AckReport> {
         if segment.ack > self.snd_nxt {
             return None;
         }
+        let prior_state = self.sk.ca_state;
         self.counters.acks += 1;
         self.ts_ecr = segment.ts_ecr;
         let mut ack = self.begin(segment);
@@ -120,8 +127,15 @@ impl Sender {
         ack.rs.losses = self.sk.lost.wrapping_sub(ack.prior_lost) as i32;
         self.complete_sample(&mut ack.rs);
         self.control(&ack);
+        let report = AckReport {
+            sample: ack.rs,
+            prior_state,
+            in_flight: self.sk.packets_in_flight(),
+            snd_nxt: self.snd_nxt,
+            segments_retransmitted: self.counters.segments_retransmitted,
+        };
         self.resend(resend, out);
-        Some(ack.rs)
+        Some(report)
     }
 
     fn begin(&mut self, segment: &Segment) -> Ack {

@@ -205,9 +205,19 @@ impl Sender {
         self.snd_una.saturating_sub(1).min(self.written_end - 1)
     }
 
-    /// Mean deviation of the RTT as the timeout uses it, us.
-    pub fn rttvar_us(&self) -> u32 {
-        self.rtt.rttvar >> 2
+    /// The first byte that is not acknowledged, from the SYN on, which has number 0. A FIN counts as a byte.
+    pub fn snd_una(&self) -> u64 {
+        self.snd_una
+    }
+
+    /// The peer has answered: the connection is open, or was.
+    pub fn has_connected(&self) -> bool {
+        self.snd_una > 0
+    }
+
+    /// Mean deviation of the RTT, us: what Linux tells as `tcpi_rttvar`.
+    pub fn rtt_deviation_us(&self) -> u32 {
+        self.rtt.deviation_us()
     }
 
     /// The retransmission timeout, with back-off, us.

@@ -70,6 +70,11 @@ impl RttEstimator {
         (self.round_end, self.mdev_max) = (snd_nxt, RTO_MIN_US);
     }
 
+    /// Mean deviation of the RTT, us.
+    pub(crate) fn deviation_us(&self) -> u32 {
+        self.mdev >> 2
+    }
+
     /// A sample for the minimum, at `now` us. Returns the minimum.
     pub(crate) fn sample_min(&mut self, rtt: u32, now: u64) -> u32 {
         self.min.sample(rtt.max(1), now)

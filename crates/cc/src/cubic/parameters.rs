@@ -1,0 +1,34 @@
+use crate::tunable::{Tunable, flag, number};
+
+/// What CUBIC can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parameters {
+    /// The share of the window that a loss leaves, of 1024 (RFC 9438 section 4.6).
+    pub(super) beta: u32,
+    /// A loss below the last maximum lowers the plateau (RFC 9438 section 4.7).
+    pub(super) fast_convergence: bool,
+    /// Never slower than Reno (RFC 9438 section 4.3).
+    pub(super) reno_friendliness: bool,
+    /// Leave slow start before the first loss.
+    pub(super) hystart: bool,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        // 717/1024: beta_cubic = 0.7.
+        Parameters { beta: 717, fast_convergence: true, reno_friendliness: true, hystart: true }
+    }
+}
+
+pub(crate) const TUNABLES: [Tunable<Parameters>; 4] =
+    [number!(beta, (1, 1024)), flag!(fast_convergence), flag!(reno_friendliness), flag!(hystart)];
+
+impl Parameters {
+    /// 8/3 * (1 + beta) / (1 - beta) of 8: the inverse of alpha_cubic (RFC 9438 section 4.3), ACKs per packet of Reno's
+    /// growth.
+    pub(super) fn reno_scale(self) -> u32 {
+        // A loss that leaves all would need no growth at all.
+        let share = self.beta.min(1023);
+        8 * (1024 + share) / 3 / (1024 - share)
+    }
+}

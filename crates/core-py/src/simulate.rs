@@ -1,0 +1,77 @@
+//! The simulation engine.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use events::{Event, Failure};
+use plan::Plan;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use serde::Serialize;
+use sim::{Options, Problem};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate_check, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate_parameters, module)?)
+}
+
+/// Simulate the plan in `directory/plan.json`, and write its records there. `tso`: hosts send trains of segments.
+///
+/// Calls `on_event` with JSON, `{"event": "progress", "time_ns", "flows": [{"id", "received_bytes"}]}`, at the start, about
+/// every 100 ms and at the end. If it returns False or raises, the run stops there, what was simulated until then is
+/// written, and True is returned (interrupted), or the exception raised. Other threads of Python run meanwhile.
+///
+/// Raises RuntimeError: what failed, and why.
+#[pyfunction]
+fn simulate(py: Python<'_>, directory: PathBuf, tso: bool, on_event: Py<PyAny>) -> PyResult<bool> {
+    let simulated = py.detach(|| {
+        let mut tell = |event: &Event| -> Result<bool> {
+            let text = serde_json::to_string(event)?;
+            Ok(Python::attach(|py| on_event.call1(py, (text,))?.extract::<bool>(py))?)
+        };
+        simulator::simulate(&directory, Options { tso }, &mut tell)
+    });
+    simulated.map_err(raised)
+}
+
+/// What keeps a plan (JSON) from being simulated: a list of {flow, host, what, why, hint}, empty if nothing does. `flow` is
+/// the id of the flow that it is about, `host` the name of the host, or null.
+///
+/// Raises RuntimeError if it is no plan.
+#[pyfunction]
+fn simulate_check(plan: &str, tso: bool) -> PyResult<String> {
+    #[derive(Serialize)]
+    struct Told {
+        flow: Option<String>,
+        host: Option<String>,
+        #[serde(flatten)]
+        failure: Failure,
+    }
+    let told = |Problem { flow, host, failure }| Told { flow, host, failure };
+    let plan = Plan::parse(plan).map_err(raised)?;
+    let problems: Vec<Told> = sim::check(&plan, Options { tso }).into_iter().map(told).collect();
+    Ok(serde_json::to_string(&problems).expect("problems are plain data"))
+}
+
+/// What the simulator's algorithm `name` can be told (JSON): a list of {name, default, limits}, `limits` being the least and
+/// the most, or null of a flag; null if there is no such algorithm.
+#[pyfunction]
+fn simulate_parameters(name: &str) -> String {
+    let told = cc::parameters(name).map(|parameters| {
+        let one = |parameter: cc::Parameter| {
+            let default = match parameter.default {
+                cc::Setting::Flag(flag) => serde_json::json!(flag),
+                cc::Setting::Number(number) => serde_json::json!(number),
+            };
+            serde_json::json!({ "name": parameter.name, "default": default, "limits": parameter.limits })
+        };
+        parameters.into_iter().map(one).collect::<Vec<_>>()
+    });
+    serde_json::to_string(&told).expect("parameters are plain data")
+}
+
+/// An exception of Python's own comes back as it was.
+fn raised(error: anyhow::Error) -> PyErr {
+    error.downcast::<PyErr>().unwrap_or_else(|error| PyRuntimeError::new_err(format!("{error:#}")))
+}

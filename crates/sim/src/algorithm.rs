@@ -1,0 +1,122 @@
+//! Which algorithm a plan's label means.
+
+use cc::{CongestionControl, Setting, Unfit};
+use events::Failure;
+use plan::{Algorithm, Parameter, Source};
+
+/// What to do about a plan that only a kernel can carry out.
+pub(crate) const EMULATE: &str = "run it with --engine emulate";
+
+/// A new instance of the congestion control that flows call `label`. One that is not among the plan's `algorithms` is the
+/// kernel's own of that name.
+pub(crate) fn create(algorithms: &[Algorithm], label: &str) -> Result<Box<dyn CongestionControl>, Failure> {
+    let Some(Algorithm { source, parameters, .. }) = algorithms.iter().find(|one| one.label == label) else {
+        return cc::create(label).ok_or_else(|| unknown(label));
+    };
+    let name = match source {
+        Source::Bundled { name } => simulated(name),
+        Source::Kernel { name } => name,
+        Source::Object { .. } => {
+            let why = "it is a BPF program, which only a kernel can run";
+            return Err(Failure::new(format!("the congestion control {label}"), why).hint(EMULATE));
+        }
+    };
+    let settings: Vec<(&str, Setting)> =
+        parameters.iter().map(|(name, value)| (name.as_str(), setting(*value))).collect();
+    cc::create_with(name, &settings).map_err(|unfit| refused(name, label, unfit))
+}
+
+/// The algorithm that a BPF program which comes with dumbbell implements.
+fn simulated(bundled: &str) -> &str {
+    match bundled {
+        "bpf_cubic" => "cubic",
+        "bpf_dctcp" => "dctcp",
+        "bpf_reno" => "reno",
+        name => name,
+    }
+}
+
+fn setting(value: Parameter) -> Setting {
+    match value {
+        Parameter::Bool(flag) => Setting::Flag(flag),
+        Parameter::Integer(number) => Setting::Number(number),
+    }
+}
+
+fn refused(name: &str, label: &str, unfit: Unfit) -> Failure {
+    match unfit {
+        Unfit::Algorithm => unknown(name),
+        Unfit::Unknown(parameter, known) => {
+            let failure = Failure::new(format!("setting {parameter} of {label}"), "it has no such parameter");
+            failure.hint(if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) })
+        }
+        Unfit::Misfit(parameter, expected) => {
+            Failure::new(format!("setting {parameter} of {label}"), format!("expected {expected}"))
+        }
+    }
+}
+
+fn unknown(name: &str) -> Failure {
+    Failure::new(format!("the congestion control {name}"), format!("the simulator has only {}", cc::NAMES.join(", ")))
+        .hint(format!("{EMULATE} if the kernel has it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn algorithms() -> Vec<Algorithm> {
+        let one = |label: &str, source: serde_json::Value, parameters: serde_json::Value| serde_json::json!({"label": label, "source": source, "parameters": parameters, "sha256": null});
+        let bundled = |name: &str| serde_json::json!({"kind": "bundled", "name": name});
+        let none = serde_json::json!({});
+        serde_json::from_value(serde_json::json!([
+            one("bbr3", bundled("bbr3"), none.clone()),
+            one("bbr3 (beta_keep=200)", bundled("bbr3"), serde_json::json!({"beta_keep": 200})),
+            one("bpf_cubic", bundled("bpf_cubic"), serde_json::json!({"hystart": false, "beta": 700})),
+            one("bpf_reno", bundled("bpf_reno"), none.clone()),
+            one("bpf_dctcp", bundled("bpf_dctcp"), none.clone()),
+            one("bbr3 (kernel)", serde_json::json!({"kind": "kernel", "name": "bbr3"}), none.clone()),
+            one("mine", serde_json::json!({"kind": "object", "path": "algorithms/mine.bpf.o"}), none.clone()),
+            one("odd", bundled("bbr3"), serde_json::json!({"beta": 1})),
+            one("wide", bundled("bbr3"), serde_json::json!({"beta_keep": 257})),
+            one("htcp (kernel)", serde_json::json!({"kind": "kernel", "name": "htcp"}), none),
+        ]))
+        .unwrap()
+    }
+
+    #[test]
+    fn labels_mean_what_the_plan_says() {
+        let algorithms = algorithms();
+        let made = |label: &str| create(&algorithms, label).unwrap();
+        for (label, name) in [
+            ("cubic", "cubic"),
+            ("bbr", "bbr"),
+            ("bbr3", "bbr3"),
+            ("bbr3 (beta_keep=200)", "bbr3"),
+            ("bbr3 (kernel)", "bbr3"),
+            ("bpf_cubic", "cubic"),
+            ("bpf_reno", "reno"),
+            ("bpf_dctcp", "dctcp"),
+        ] {
+            assert_eq!(made(label).name(), name, "{label}");
+        }
+        let text = |label: &str| format!("{:?}", made(label));
+        assert_eq!(text("bbr3"), text("bbr3 (kernel)"));
+        assert!(text("bbr3 (beta_keep=200)").contains("beta_keep: 200"));
+        assert!(text("bpf_cubic").contains("beta: 700") && text("bpf_cubic").contains("hystart: false"));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_what_can() {
+        let algorithms = algorithms();
+        let refusal = |label: &str| create(&algorithms, label).unwrap_err();
+        assert_eq!(refusal("mine").hint, EMULATE);
+        assert_eq!(refusal("odd").what, "setting beta of odd");
+        assert!(refusal("odd").hint.starts_with("it has startup_pacing_gain, "));
+        assert_eq!(refusal("wide").why, "expected an integer from 0 to 256");
+        for label in ["htcp", "htcp (kernel)"] {
+            assert_eq!(refusal(label).what, "the congestion control htcp");
+            assert!(refusal(label).hint.contains("--engine emulate"));
+        }
+    }
+}

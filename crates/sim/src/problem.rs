@@ -1,0 +1,139 @@
+//! What of a plan can't be simulated.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use events::Failure;
+use plan::Plan;
+
+use crate::network::Network;
+use crate::simulation::Options;
+use crate::tcp::Settings;
+use crate::traffic::Traffic;
+
+/// Something of a plan that can't be simulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The flow that it is about.
+    pub flow: Option<String>,
+    /// The host that it is about.
+    pub host: Option<String>,
+    /// What it is, why, and what to do.
+    pub failure: Failure,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(flow) = &self.flow {
+            write!(f, "flow {flow}: ")?;
+        }
+        if let Some(host) = &self.host {
+            write!(f, "host {host}: ")?;
+        }
+        self.failure.fmt(f)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// All that keeps `plan` from being simulated; empty if nothing does.
+pub fn check(plan: &Plan, options: Options) -> Vec<Problem> {
+    let (_, mut problems) = traffic(plan, options);
+    if let Err(error) = Network::new(plan) {
+        problems.push(Problem { flow: None, host: None, failure: Failure::of(&error) });
+    }
+    problems
+}
+
+/// The plan's flows, and what keeps the others from being simulated.
+pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    for (what, count) in [("flows", plan.flows.len()), ("nodes", plan.nodes.len())] {
+        if count >= usize::from(u16::MAX) {
+            let failure = Failure::new(format!("{count} {what}"), "records number them by 16 bits: at most 65534");
+            problems.push(Problem { flow: None, host: None, failure });
+        }
+    }
+    let mut hosts = HashMap::new();
+    for (name, _, sysctls) in plan.hosts() {
+        let mut settings = Settings { tso: options.tso, ..Settings::default() };
+        for (sysctl, value) in sysctls {
+            if let Err(failure) = settings.set(sysctl, value) {
+                problems.push(Problem { flow: None, host: Some(name.to_owned()), failure });
+            }
+        }
+        hosts.insert(name, settings);
+    }
+    let mut made = Vec::with_capacity(plan.flows.len());
+    for flow in &plan.flows {
+        let of = |host: &str| hosts.get(host).copied().unwrap_or_default();
+        match Traffic::new(flow, of(&flow.from), of(&flow.to), &plan.algorithms, plan.seed) {
+            Ok(traffic) => made.push(traffic),
+            Err(error) => {
+                problems.push(Problem { flow: Some(flow.id.clone()), host: None, failure: Failure::of(&error) });
+            }
+        }
+    }
+    (made, problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn plan(sysctl: Value, workloads: &[Value]) -> Plan {
+        let host = |name: &str, address: &str, sysctl: &Value| {
+            json!({"kind": "host", "name": name, "address": address,
+            "sysctl": sysctl})
+        };
+        let flows: Vec<Value> = workloads
+            .iter()
+            .enumerate()
+            .map(|(at, workload)| {
+                json!({"id": format!("f{}", at + 1), "from": "a", "to": "b", "start_ns": 0, "stop_ns": 1, "port": at + 1,
+                    "workload": workload})
+            })
+            .collect();
+        let link = |name: &str, from: &str, to: &str| {
+            json!({"name": name, "from": from, "to": to, "rate_bps": null,
+            "delay_ns": 0, "buffer": "unlimited", "overhead_bytes": 0})
+        };
+        serde_json::from_value(json!({
+            "name": "p", "duration_ns": 1, "seed": 1,
+            "nodes": [host("a", "10.0.0.1", &sysctl), host("b", "10.0.0.2", &json!({}))],
+            "links": [link("there", "a", "b"), link("back", "b", "a")], "flows": flows,
+            "record": {"sample_interval_ns": 1, "packets": false},
+            "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn all_problems_are_told_each_with_its_place() {
+        let tcp = |cc: &str| json!({"kind": "tcp", "cc": cc, "bytes": null, "ecn": false});
+        let udp = |payload: u32| json!({"kind": "udp", "rate_bps": 1000, "payload_bytes": payload, "bytes": null});
+        let command = json!({"kind": "command", "command": "true", "server_command": null});
+        let sysctl = json!({"net.ipv4.tcp_sack": "0", "net.ipv4.tcp_frto": "0", "net.core.somaxconn": "1"});
+        let plan = plan(sysctl, &[tcp("cubic"), tcp("htcp"), udp(1472), udp(1473), command]);
+        let problems = check(&plan, Options::default());
+        let places: Vec<_> = problems.iter().map(|one| (one.host.as_deref(), one.flow.as_deref())).collect();
+        assert_eq!(
+            places,
+            [(Some("a"), None), (Some("a"), None), (None, Some("f2")), (None, Some("f4")), (None, Some("f5"))]
+        );
+        assert!(problems.iter().all(|one| one.failure.hint.contains("--engine emulate")), "{problems:#?}");
+        assert_eq!(problems[2].to_string().lines().next().unwrap().split(':').next(), Some("flow f2"));
+        assert!(crate::Simulation::new(&plan, Options::default(), ()).is_err());
+    }
+
+    #[test]
+    fn a_plan_without_a_way_is_a_problem_of_its_own() {
+        let mut plan = plan(json!({}), &[json!({"kind": "tcp", "cc": "reno", "bytes": null, "ecn": false})]);
+        assert_eq!(check(&plan, Options::default()), []);
+        plan.links.pop();
+        let problems = check(&plan, Options::default());
+        assert_eq!(problems.len(), 1);
+        assert_eq!((&problems[0].flow, &problems[0].host), (&None, &None));
+    }
+}

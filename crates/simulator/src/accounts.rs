@@ -1,0 +1,141 @@
+//! What became of flows and links, in memory.
+
+use anyhow::Result;
+use plan::{Plan, Workload};
+use records::accounts::{FlowReport, LinkReport, UdpReport};
+use serde::Serialize;
+use sim::{Observer, Options, Simulation};
+use units::Time;
+
+use crate::delays::Delays;
+
+/// What a run has come to.
+#[derive(Clone, Debug)]
+pub struct Accounts {
+    /// Of each flow, in the plan's order.
+    pub flows: Vec<FlowReport>,
+    /// Of each link, in the plan's order.
+    pub links: Vec<LinkReport>,
+    /// Over all links.
+    pub ledger: Ledger,
+    /// Until when it was simulated.
+    pub simulated: Time,
+}
+
+/// Where packets went: what entered and was made is what left, was dropped, or is inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Ledger {
+    /// Packets that hosts sent into the links.
+    pub entered_packets: u64,
+    /// Copies that links made.
+    pub duplicated_packets: u64,
+    /// Packets that reached their hosts.
+    pub left_packets: u64,
+    /// Packets that were dropped or lost.
+    pub dropped_packets: u64,
+    /// Packets in the links at the end.
+    pub inside_packets: u64,
+}
+
+/// Carry out `plan` and write nothing.
+///
+/// # Errors
+/// The plan can't be simulated.
+pub fn summarize(plan: &Plan, options: Options) -> Result<Accounts> {
+    Ok(observe(plan, options, ())?.0)
+}
+
+/// Carry out `plan`, write nothing, and tell `observer` what happens.
+///
+/// # Errors
+/// The plan can't be simulated.
+pub fn observe<O: Observer>(plan: &Plan, options: Options, observer: O) -> Result<(Accounts, O)> {
+    let mut simulation = Simulation::new(plan, options, (Delays::of(plan), observer))?;
+    simulation.run();
+    simulation.finish();
+    let accounts = Accounts::of(plan, &simulation, &simulation.observer().0);
+    Ok((accounts, simulation.into_observer().1))
+}
+
+impl Accounts {
+    /// Of a simulation as it stands.
+    pub(crate) fn of<O: Observer>(plan: &Plan, simulation: &Simulation<O>, delays: &Delays) -> Accounts {
+        let flows = plan.flows.iter().zip(simulation.reports()).enumerate();
+        Accounts {
+            flows: flows.map(|(at, (flow, report))| flow_report(flow, &report, || delays.quantiles(at))).collect(),
+            links: links(plan, simulation),
+            ledger: ledger(simulation),
+            simulated: simulation.now(),
+        }
+    }
+}
+
+fn links<O: Observer>(plan: &Plan, simulation: &Simulation<O>) -> Vec<LinkReport> {
+    let counted = plan.links.iter().zip(simulation.links()).zip(simulation.crossed());
+    let report = |((spec, link), crossed): ((&plan::Link, &link::Link), sim::Tally)| {
+        let report = LinkReport::from((spec, link));
+        // On which nothing can happen, it has been passed by.
+        let bytes = crossed.bytes + crossed.packets * u64::from(spec.overhead_bytes);
+        LinkReport {
+            arrived_packets: report.arrived_packets + crossed.packets,
+            arrived_bytes: report.arrived_bytes + bytes,
+            delivered_packets: report.delivered_packets + crossed.packets,
+            delivered_bytes: report.delivered_bytes + bytes,
+            ..report
+        }
+    };
+    counted.map(report).collect()
+}
+
+fn ledger<O: Observer>(simulation: &Simulation<O>) -> Ledger {
+    let mut ledger = Ledger {
+        entered_packets: simulation.packets(),
+        left_packets: simulation.packets_arrived(),
+        ..Ledger::default()
+    };
+    for counters in simulation.links().iter().map(link::Link::counters) {
+        ledger.duplicated_packets += counters.duplicated_packets;
+        ledger.dropped_packets += counters.dropped_packets() + counters.lost_packets();
+        ledger.inside_packets += counters.inside();
+    }
+    ledger
+}
+
+/// `delays`: of a UDP flow.
+fn flow_report(flow: &plan::Flow, report: &sim::FlowReport, delays: impl Fn() -> realtime::Quantiles) -> FlowReport {
+    let cc = match &flow.workload {
+        Workload::Tcp { cc, .. } => Some(cc.clone()),
+        Workload::Udp { .. } | Workload::Command { .. } => None,
+    };
+    let nanos = |time: Option<Time>| time.map(Time::as_nanos);
+    let is_unconnected = cc.is_some() && report.start.is_some() && !report.is_connected;
+    FlowReport {
+        id: flow.id.clone(),
+        cc_actual: cc.clone().filter(|_| report.is_connected),
+        cc_requested: cc,
+        received_bytes: report.received_bytes,
+        sent_bytes: report.sent_bytes,
+        start_ns: nanos(report.start),
+        first_byte_ns: nanos(report.first_byte),
+        end_ns: nanos(report.end),
+        completed: report.completed,
+        retransmitted_segments: report.retransmitted_segments as u32,
+        busy_us: report.busy_us,
+        rwnd_limited_us: report.rwnd_limited_us,
+        sndbuf_limited_us: 0,
+        error: is_unconnected.then(|| "it was not connected when it stopped".to_owned()),
+        udp: report.datagrams.map(|datagrams| UdpReport {
+            sent_packets: datagrams.sent,
+            refused_packets: 0,
+            received_packets: datagrams.received,
+            ce_packets: datagrams.congestion_experienced,
+            lost_packets: datagrams.lost,
+            reordered_packets: datagrams.reordered,
+            duplicate_packets: datagrams.duplicates,
+            socket_drops: 0,
+            schedule_error_us: realtime::Quantiles::default(),
+            one_way_delay_us: delays(),
+        }),
+        command: None,
+    }
+}

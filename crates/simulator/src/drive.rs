@@ -1,0 +1,110 @@
+//! A simulation goes on, somebody is told how far it is, and may say stop.
+
+use std::time::{Duration as Wall, Instant};
+
+use anyhow::Result;
+use events::{Event, FlowProgress};
+use plan::Plan;
+use sim::{Observer, Simulation};
+use units::Duration;
+
+/// Told what happens; returns whether the run is to go on. An error ends the run, too.
+pub type OnEvent<'a> = dyn FnMut(&Event) -> Result<bool> + 'a;
+
+/// Between two reports of progress.
+const PROGRESS: Wall = Wall::from_millis(100);
+/// Between two looks at the clock: rarely enough to cost nothing, often enough for progress.
+const LOOK: Wall = Wall::from_millis(10);
+
+/// How a simulation came to its end.
+pub(crate) struct Ended {
+    /// Before the plan's.
+    pub interrupted: bool,
+    /// Why, if nobody said stop.
+    pub error: Option<anyhow::Error>,
+}
+
+/// Run to the plan's end, or until `on_event` says stop or fails, or `failure` tells why to go on is of no use.
+pub(crate) fn drive<O: Observer>(
+    simulation: &mut Simulation<O>,
+    plan: &Plan,
+    failure: impl Fn(&O) -> Option<String>,
+    on_event: &mut OnEvent<'_>,
+) -> Ended {
+    let mut stride = Stride::default();
+    let mut reported = None;
+    loop {
+        let looked = Instant::now();
+        if reported.is_none_or(|last| looked - last >= PROGRESS) {
+            reported = Some(looked);
+            match on_event(&progress(simulation, plan)) {
+                Ok(true) => {}
+                Ok(false) => return Ended { interrupted: true, error: None },
+                Err(error) => return Ended { interrupted: true, error: Some(error) },
+            }
+        }
+        if let Some(why) = failure(simulation.observer()) {
+            return Ended { interrupted: true, error: Some(anyhow::anyhow!(why).context("writing the run's tables")) };
+        }
+        simulation.run_until(simulation.now() + stride.0);
+        if simulation.now() >= simulation.end() {
+            break;
+        }
+        stride.adapt(looked.elapsed());
+    }
+    // All is simulated: nobody can stop it any more.
+    let error = on_event(&progress(simulation, plan)).err();
+    Ended { interrupted: false, error }
+}
+
+fn progress<O: Observer>(simulation: &Simulation<O>, plan: &Plan) -> Event {
+    let flow = |(flow, report): (&plan::Flow, sim::FlowReport)| FlowProgress {
+        id: flow.id.clone(),
+        received_bytes: report.received_bytes,
+    };
+    let flows = plan.flows.iter().zip(simulation.reports()).map(flow).collect();
+    Event::Progress { time_ns: simulation.now().as_nanos(), flows }
+}
+
+/// How much is simulated between two looks at the clock. What happens doesn't depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stride(Duration);
+
+impl Default for Stride {
+    fn default() -> Stride {
+        Stride(Duration::from_millis(1))
+    }
+}
+
+impl Stride {
+    fn adapt(&mut self, took: Wall) {
+        const LEAST: i64 = 1_000;
+        const MOST: i64 = 3_600_000_000_000;
+        let nanos = self.0.as_nanos();
+        if took < LOOK / 2 {
+            self.0 = Duration((2 * nanos).min(MOST));
+        } else if took > 2 * LOOK {
+            self.0 = Duration((nanos / 2).max(LEAST));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strides_settle_near_the_time_between_two_looks() {
+        let mut stride = Stride::default();
+        // A machine that simulates a second in 200 ms.
+        for _ in 0..100 {
+            stride.adapt(Wall::from_nanos(stride.0.as_nanos() as u64 / 5));
+        }
+        let took = Wall::from_nanos(stride.0.as_nanos() as u64 / 5);
+        assert!((LOOK / 2..=2 * LOOK).contains(&took), "{took:?}");
+        for _ in 0..100 {
+            stride.adapt(Wall::ZERO);
+        }
+        assert_eq!(stride, Stride(Duration(3_600_000_000_000)));
+    }
+}

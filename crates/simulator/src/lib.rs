@@ -1,0 +1,23 @@
+//! Carries out a plan in virtual time and writes its records.
+//!
+//! [`sim`] computes what happens, without files, threads or a clock; this crate has all of these. [`simulate`] carries out one
+//! run as the emulation engine would, and leaves the same tables. [`summarize`] writes nothing: what became of flows and
+//! links is its answer, for runs by the thousand; [`observe`] does the same and lets an observer of the caller's listen.
+//!
+//! Tables hang on the plan and on nothing else: the same plan gives the same bytes, on every machine and whatever the
+//! timing of threads.
+
+mod accounts;
+mod acks;
+mod bbr;
+mod delays;
+mod drive;
+mod recorder;
+mod run;
+mod samples;
+mod socket;
+
+pub use accounts::{Accounts, Ledger, observe, summarize};
+pub use drive::OnEvent;
+pub use recorder::Recorder;
+pub use run::{SimulatorReport, TrafficReport, simulate};

@@ -1,0 +1,109 @@
+//! Writes a run's tables while it is simulated.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Result;
+use plan::Plan;
+use records::acks::Ack;
+use records::packets::PacketRow;
+use records::samples::Sample;
+use records::{Names, Row, Writer, WriterStats};
+use sim::Observer;
+
+use crate::acks::ack;
+use crate::bbr::Reader;
+use crate::samples::sample;
+
+/// Rows come faster than they can be written: so many chunks of 8192 may wait for each table, some 30 MB.
+const BACKLOG_CHUNKS: usize = 16;
+
+/// Turns what a simulation tells into rows of the tables. What is not to be recorded is not even compiled.
+pub struct Recorder<const PACKETS: bool, const ACKS: bool> {
+    samples: Writer<Sample>,
+    links: Writer<records::links::LinkRow>,
+    packets: Option<Writer<PacketRow>>,
+    acks: Option<Writer<Ack>>,
+    bbr: Reader,
+}
+
+impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
+    /// Begin the tables in `directory`.
+    ///
+    /// # Errors
+    /// A file can't be created.
+    pub fn create(plan: &Plan, directory: &Path) -> Result<Self> {
+        let names = Names::of(plan);
+        Ok(Recorder {
+            samples: table(directory, "samples", &names)?,
+            links: table(directory, "links", &names)?,
+            packets: PACKETS.then(|| table(directory, "packets", &names)).transpose()?,
+            acks: ACKS.then(|| table(directory, "acks", &names)).transpose()?,
+            bbr: Reader::default(),
+        })
+    }
+
+    /// Why rows are lost, if they are: the disk is full, for example.
+    pub fn failure(&self) -> Option<String> {
+        let rare = || self.samples.failure().or_else(|| self.links.failure());
+        let frequent = || self.packets.as_ref()?.failure();
+        rare().or_else(frequent).or_else(|| self.acks.as_ref()?.failure())
+    }
+
+    /// Write all down. Returns what it cost, by table.
+    ///
+    /// # Errors
+    /// A table could not be written; the others are complete.
+    pub fn finish(self) -> Result<BTreeMap<&'static str, WriterStats>> {
+        let finished = [
+            Some(("samples", self.samples.finish())),
+            Some(("links", self.links.finish())),
+            self.packets.map(|table| ("packets", table.finish())),
+            self.acks.map(|table| ("acks", table.finish())),
+        ];
+        finished.into_iter().flatten().map(|(name, stats)| Ok((name, stats?))).collect()
+    }
+}
+
+fn table<R: Row>(directory: &Path, name: &str, names: &Names) -> Result<Writer<R>> {
+    let path = directory.join(name).with_extension("parquet");
+    Ok(Writer::create(&path, names.clone())?.waiting(BACKLOG_CHUNKS))
+}
+
+impl<const PACKETS: bool, const ACKS: bool> Observer for Recorder<PACKETS, ACKS> {
+    const ACKS: bool = ACKS;
+    const PACKETS: bool = PACKETS;
+    const SAMPLES: bool = true;
+
+    fn ack(&mut self, row: &sim::AckRow<'_>) {
+        if let Some(table) = &mut self.acks {
+            let model = self.bbr.read(row.sender.congestion_control());
+            table.push(ack(row, model.as_ref()));
+        }
+    }
+
+    fn packet(&mut self, row: &sim::PacketRow<'_>) {
+        if let Some(table) = &mut self.packets {
+            table.push(PacketRow {
+                link: row.link,
+                payload_bytes: row.payload_bytes,
+                tcp_seq: row.tcp_seq,
+                passage: *row.passage,
+                // Nothing is late in virtual time.
+                sent: row.passage.delivery.filter(|_| row.is_last && row.passage.fate == link::Fate::Delivered),
+            });
+        }
+    }
+
+    fn flow(&mut self, row: &sim::FlowRow<'_>) {
+        let model = row.sender.and_then(|sender| self.bbr.read(sender.congestion_control()));
+        if let Some(sample) = sample(row, model.as_ref()) {
+            self.samples.push(sample);
+        }
+    }
+
+    fn link(&mut self, row: &sim::LinkRow) {
+        let &sim::LinkRow { time, link, counters, backlog, queue_bytes_max, capacity_bytes } = row;
+        self.links.push(records::links::LinkRow { time, link, counters, backlog, queue_bytes_max, capacity_bytes });
+    }
+}

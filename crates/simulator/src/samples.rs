@@ -1,0 +1,87 @@
+//! Rows of `samples`: what `TCP_INFO` would tell of a sender.
+
+use records::samples::{BbrSample, CaState, Sample, TcpSample};
+use sim::FlowRow;
+use sim::tcp::Sender;
+
+use crate::bbr::Model;
+use crate::socket::local_port;
+
+/// A row of the table; `None` before the handshake is done. `bbr`: what the sender's BBR says.
+pub(crate) fn sample(row: &FlowRow<'_>, bbr: Option<&Model>) -> Option<Sample> {
+    if row.sender.is_some_and(|sender| !sender.has_connected()) {
+        return None;
+    }
+    let lost = row.sender.map_or(row.gaps, |sender| u64::from(sender.socket().lost_out));
+    Some(Sample {
+        time: row.time,
+        flow: row.flow,
+        socket: local_port(row.flow),
+        bytes_sent: row.bytes_sent,
+        received_bytes: Some(row.received_bytes),
+        lost_packets: u32::try_from(lost).unwrap_or(u32::MAX),
+        tcp: row.sender.map(|sender| tcp(sender, bbr)),
+    })
+}
+
+fn tcp(sender: &Sender, bbr: Option<&Model>) -> TcpSample {
+    let (sk, counters) = (sender.socket(), sender.counters());
+    let rate = sender.delivery_rate();
+    TcpSample {
+        cwnd_packets: sk.snd_cwnd,
+        ssthresh_packets: ssthresh(sk),
+        snd_mss_bytes: sk.mss_cache,
+        srtt_us: srtt_us(sk),
+        rttvar_us: srtt_us(sk).map(|_| sender.rtt_deviation_us()),
+        min_rtt_us: min_rtt_us(sk),
+        bytes_in_flight: u64::from(sk.packets_in_flight()) * u64::from(sk.mss_cache),
+        pacing_rate_bps: pacing_rate_bps(sk),
+        delivery_rate_bps: rate.map(|(bytes, _)| bytes.saturating_mul(8)),
+        // Before the first sample the kernel says that the application limits it.
+        delivery_rate_app_limited: rate.is_none_or(|(_, is_app_limited)| is_app_limited),
+        retransmitted_segments: counters.segments_retransmitted as u32,
+        ca_state: ca_state(sk.ca_state),
+        bytes_acked: sender.bytes_acked(),
+        bytes_retransmitted: counters.bytes_retransmitted,
+        delivered_packets: sk.delivered,
+        delivered_ce_packets: sk.delivered_ce,
+        busy_us: counters.busy_us,
+        rwnd_limited_us: counters.rwnd_limited_us,
+        // Send buffers have no limit.
+        sndbuf_limited_us: 0,
+        bbr: bbr.map(|model| BbrSample {
+            bw_bps: model.bps(model.bw, sk.mss_cache),
+            min_rtt_us: model.min_rtt_us.unwrap_or(u32::MAX),
+            pacing_gain: model.pacing_gain,
+            cwnd_gain: model.cwnd_gain,
+        }),
+    }
+}
+
+pub(crate) fn ssthresh(sk: &cc::Socket) -> Option<u32> {
+    /// `TCP_INFINITE_SSTHRESH`.
+    const INFINITE: u32 = 0x7fff_ffff;
+    (sk.snd_ssthresh < INFINITE).then_some(sk.snd_ssthresh)
+}
+
+pub(crate) fn srtt_us(sk: &cc::Socket) -> Option<u32> {
+    (sk.srtt_us > 0).then_some(sk.srtt_us >> 3)
+}
+
+pub(crate) fn min_rtt_us(sk: &cc::Socket) -> Option<u32> {
+    (sk.min_rtt_us != u32::MAX).then_some(sk.min_rtt_us)
+}
+
+pub(crate) fn pacing_rate_bps(sk: &cc::Socket) -> Option<u64> {
+    (sk.sk_pacing_rate != u64::MAX).then(|| sk.sk_pacing_rate.saturating_mul(8))
+}
+
+pub(crate) fn ca_state(state: cc::CaState) -> CaState {
+    match state {
+        cc::CaState::Open => CaState::Open,
+        cc::CaState::Disorder => CaState::Disorder,
+        cc::CaState::Cwr => CaState::Cwr,
+        cc::CaState::Recovery => CaState::Recovery,
+        cc::CaState::Loss => CaState::Loss,
+    }
+}

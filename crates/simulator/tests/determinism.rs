@@ -1,0 +1,116 @@
+//! A run hangs on its plan alone: the same bytes twice, and the same content on every machine.
+
+mod common;
+
+use std::fmt::Write;
+
+use common::{Cell, Dumbbell, Run, TABLES, Table, bulk, run, run_with, sized};
+use plan::Plan;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+/// Everything at once: losses, reordering, copies, flipped bits, all algorithms, datagrams.
+fn mixed() -> Dumbbell {
+    let mut plan = Dumbbell::new(20, 20.0).seconds(2.0);
+    for cc in cc::NAMES {
+        plan = plan.flow(bulk(cc), 0.1);
+    }
+    let udp = json!({"kind": "udp", "rate_bps": 1_000_000, "payload_bytes": 500, "bytes": null});
+    plan.flow(sized("cubic", 100_000), 0.5).flow(udp, 0.2).with(json!({
+        "loss_before": [{"model": "independent", "probability": 0.005}],
+        "jitter": {"distribution": {"kind": "normal", "mean_ns": 1_000_000, "sd_ns": 500_000}, "correlation": 0.5},
+        "reordering": true, "duplication": {"probability": 0.002, "correlation": 0.0},
+        "corruption": {"probability": 0.002, "correlation": 0.0},
+    }))
+}
+
+/// CUBIC and BBRv3 at a shallow buffer.
+fn competing() -> Plan {
+    Dumbbell::new(10, 40.0).buffer_bdp(0.5).seconds(6.0).flow(bulk("cubic"), 0.0).flow(bulk("bbr3"), 0.3).plan()
+}
+
+/// DCTCP at a threshold, beside datagrams.
+fn marked() -> Plan {
+    let udp = json!({"kind": "udp", "rate_bps": 2_000_000, "payload_bytes": 1000, "bytes": null, "ecn": "ect0"});
+    let queue = json!({"kind": "drop-tail", "ce_threshold": {"packets": 10}});
+    Dumbbell::new(50, 4.0).seconds(2.0).flow(bulk("dctcp"), 0.0).flow(udp, 0.5).with(json!({"queue": queue})).plan()
+}
+
+#[test]
+fn the_same_plan_gives_the_same_bytes() {
+    let plan = mixed().plan();
+    let (one, other) = (run(&plan), run_with(&plan, &mut slow).unwrap());
+    for table in TABLES {
+        assert!(one.table(table).rows().count() > 400, "{table} is too small to prove anything");
+        assert!(one.bytes(table) == other.bytes(table), "{table} differs from one run to the next");
+    }
+    assert_eq!(one.json("traffic"), other.json("traffic"));
+}
+
+/// Somebody who takes his time, so that threads meet in another order.
+fn slow(_: &events::Event) -> anyhow::Result<bool> {
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    Ok(true)
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    let (one, other) = (run(&mixed().plan()), run(&mixed().seed(2).plan()));
+    for table in TABLES {
+        assert!(one.bytes(table) != other.bytes(table), "{table}: the seed makes no difference");
+    }
+}
+
+#[test]
+fn what_is_recorded_changes_nothing_else() {
+    let mut plan = mixed().plan();
+    let full = run(&plan);
+    (plan.record.packets, plan.record.acks) = (false, plan::Acks::Off);
+    let sparse = run(&plan);
+    for table in ["samples", "links"] {
+        assert!(full.bytes(table) == sparse.bytes(table), "{table}");
+    }
+    assert_eq!(full.json("traffic"), sparse.json("traffic"));
+    for table in ["packets", "acks"] {
+        assert!(!sparse.directory.path().join(format!("{table}.parquet")).exists(), "{table}");
+    }
+}
+
+/// A hash of what is in a table, however it is written.
+fn digest(table: &Table) -> String {
+    let mut hash = Sha256::new();
+    for (name, cells) in &table.columns {
+        let mut text = format!("{name}:");
+        for cell in cells {
+            match cell {
+                Cell::Null => text.push('-'),
+                Cell::Number(number) => write!(text, "{number}").unwrap(),
+                Cell::Float(value) => write!(text, "{:08x}", value.to_bits()).unwrap(),
+                Cell::Flag(flag) => write!(text, "{flag}").unwrap(),
+                Cell::Text(word) => text.push_str(word),
+            }
+            text.push('\n');
+        }
+        hash.update(text);
+    }
+    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn digests(run: &Run) -> [String; 4] {
+    TABLES.map(|table| digest(&run.table(table)))
+}
+
+/// The content of `mixed`, `competing` and `marked`, table by table.
+const GOLDEN: [[&str; 4]; 3] = [
+    ["ca56900f1c67eab0", "af34d1e7f4b5d2e9", "b6a12c6f7e01406d", "f7cfce7a28d91bd3"],
+    ["c90924ac380c260f", "aa52ad1f3d0463df", "3850646d04a11f79", "8877f4455374ff8a"],
+    ["33e1d21b98eaf694", "2936effbbcafffa9", "8b63ebd763491425", "ac95bded2d213bac"],
+];
+
+/// A change of the simulator's behaviour, or of a link's, changes the content: then take over what the test found, and say
+/// in the commit what has changed.
+#[test]
+fn the_content_is_the_same_on_every_machine() {
+    let found = [mixed().plan(), competing(), marked()].map(|plan| digests(&run(&plan)));
+    assert_eq!(found, GOLDEN);
+}
