@@ -1,10 +1,29 @@
-//! Whatever a stack tells them, in whatever order: no algorithm panics, lets its window or its pacing rate go to nothing,
-//! exceeds the window's clamp, changes its columns, or depends on anything but what it was told.
+//! Whatever a stack tells them, in whatever order, and whatever their parameters: no algorithm panics, lets its window or its
+//! pacing rate go to nothing, exceeds the window's clamp, changes its columns, or depends on anything but what it was told.
 
 mod stack;
 
+use cc::Setting;
 use proptest::prelude::*;
 use stack::{Model, columns, operation};
+
+/// Some of the algorithm's parameters, each with a value within its limits, and often at them.
+fn settings(name: &str, picks: &[(u16, u64)]) -> Vec<(&'static str, Setting)> {
+    let known = cc::parameters(name).unwrap();
+    let one = |&(which, value): &(u16, u64)| {
+        let parameter = known.get(usize::from(which) % known.len().max(1))?;
+        let setting = match parameter.limits {
+            None => Setting::Flag(value % 2 == 1),
+            Some((least, most)) => Setting::Number(match value % 4 {
+                0 => least,
+                1 => most,
+                _ => least + (value % (most - least + 1) as u64) as i64,
+            }),
+        };
+        Some((parameter.name, setting))
+    };
+    picks.iter().filter_map(one).collect()
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
@@ -13,9 +32,11 @@ proptest! {
     fn every_algorithm_survives(
         name in prop::sample::select(&cc::NAMES[..]),
         offset in prop_oneof![Just(0), Just(u32::MAX - 500), any::<u32>()],
+        picks in prop_oneof![Just(Vec::new()), prop::collection::vec(any::<(u16, u64)>(), 1..8)],
         operations in prop::collection::vec(operation(), 1..400),
     ) {
-        let model = || Model::new(cc::create(name).unwrap(), offset);
+        let settings = settings(name, &picks);
+        let model = || Model::new(cc::create_with(name, &settings).unwrap(), offset);
         let (mut one, mut other) = (model(), model());
         for operation in &operations {
             one.apply(operation);
