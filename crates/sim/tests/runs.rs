@@ -161,11 +161,11 @@ fn a_flow_is_sampled_once_at_a_time_and_last_at_its_end() {
         let reports: Vec<_> = simulation.reports().collect();
         let samples = simulation.into_observer().0;
         let of = |flow| samples.iter().filter(move |row| row.0 == flow).map(|row| row.1);
-        assert_eq!(of(0).last(), Some(until), "{until_ms}");
+        assert_eq!(of(0).next_back(), Some(until), "{until_ms}");
         assert!(of(0).is_sorted_by(|a, b| a < b), "{until_ms}");
         // The sender learns of the end when the receiver's FIN is there, half a round trip later.
         let end = reports[1].end.unwrap();
-        assert!(reports[1].completed && of(1).last().unwrap() > end, "{until_ms}");
+        assert!(reports[1].completed && of(1).next_back().unwrap() > end, "{until_ms}");
     }
 }
 
