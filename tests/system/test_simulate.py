@@ -113,15 +113,15 @@ REFUSED = {
     ),
     "a setting that is not simulated": (
         path(flow(), more='[hosts]\nsysctl = { "net.ipv4.tcp_sack" = 0 }'),
-        ['scenario.toml:6: hosts.sysctl."net.ipv4.tcp_sack" = 0: ', "--engine emulate"],
+        ['scenario.toml:5: hosts.sysctl."net.ipv4.tcp_sack" = 0: ', "--engine emulate"],
     ),
     "a send buffer": (
         path(flow(), more='[hosts]\nh1.sysctl = { "net.ipv4.tcp_wmem" = "4096 16384 65536" }'),
-        ['scenario.toml:6: hosts.h1.sysctl."net.ipv4.tcp_wmem"', "has no limit", "--engine emulate"],
+        ['scenario.toml:5: hosts.h1.sysctl."net.ipv4.tcp_wmem"', "has no limit", "--engine emulate"],
     ),
     "whole bursts": (
         path(flow(), more="[emulate]\nwhole_bursts = true"),
-        ["scenario.toml:6: emulate.whole_bursts = true: ", "--engine emulate"],
+        ["scenario.toml:5: emulate.whole_bursts = true: ", "--engine emulate"],
     ),
 }
 

@@ -21,7 +21,9 @@ def plan(cc: str = "cubic", duration_s: float = 1.0, algorithms: Any = ()) -> di
         "name": "p",
         "duration_ns": duration_ns,
         "seed": 1,
-        "nodes": [{"kind": "host", "name": name, "address": f"10.0.0.{i}", "sysctl": {}} for i, name in enumerate("ab")],
+        "nodes": [
+            {"kind": "host", "name": name, "address": f"10.0.0.{i}", "sysctl": {}} for i, name in enumerate("ab")
+        ],
         "links": [
             {"name": "there", "from": "a", "to": "b", **link},
             {"name": "back", "from": "b", "to": "a", **link},

@@ -98,7 +98,8 @@ class Lines:
             self._goodput.add(event)
             if event["time_ns"] >= self._next_ns:
                 _say(f"{event['time_ns'] / 1e9:6.1f} s  {self._goodput}")
-                self._next_ns = (event["time_ns"] // self._every_ns + 1) * self._every_ns
+                # Not twice within half of the time between two.
+                self._next_ns = ((event["time_ns"] + self._every_ns // 2) // self._every_ns + 1) * self._every_ns
         else:
             stage = STAGES.get(event["event"], self._stage)
             if stage != self._stage:

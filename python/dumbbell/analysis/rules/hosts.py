@@ -71,7 +71,7 @@ def window_limits(evidence: Evidence) -> Judgement:
     ]
     if not shares:
         return not_applicable("no TCP flow was busy")
-    share, flow, kind = max(shares)
+    share, flow, kind = max(shares, key=lambda found: found[0])
     suspect, invalid = limit.LIMITED_SHARE
     return Judgement(
         at_most(share, (suspect, invalid)), f"{flow}: {kind} {share:.2%} of busy time", f"<= {suspect:.0%}"
