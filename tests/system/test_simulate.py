@@ -167,6 +167,14 @@ def test_the_report_says_that_it_is_a_simulation(here: Place) -> None:
     assert {"bbr_state.csv", "kleinrock.csv", "queue_bytes.csv", "rtt_ms.csv", "snd_nxt_bytes.csv"} <= written
 
 
+def test_a_flow_that_hears_of_no_acknowledgement_is_no_fault_of_the_record(here: Place) -> None:
+    """Its data arrives in the run's last moments; what acknowledges them is still under way."""
+    run = here.run(path(flow(), flow(start="1460 ms")), *SIMULATE)
+    assert run.acks is not None
+    assert set(run.acks["flow"].unique()) == {"f1"}
+    assert checks(run)["ack-coverage"]["verdict"] == "valid"
+
+
 def test_the_python_interface(here: Place) -> None:
     events: list[str] = []
     run = dumbbell.run(

@@ -38,7 +38,7 @@ def ack_coverage(evidence: Evidence) -> Judgement:
     return Judgement(
         Verdict.SUSPECT if wrong else Verdict.VALID,
         "; ".join(told + silent),
-        f"<= {limit.ACK_MISMATCH_SHARE:.0%}; every sending connection has rows",
+        f"<= {limit.ACK_MISMATCH_SHARE:.0%}; whoever was acknowledged has rows",
     )
 
 
