@@ -72,6 +72,7 @@ class Synthetic:
     events: tuple[tuple[float, dict[str, Any]], ...] = ()
     jitter: bool = False
     sockets: int = 1
+    engine: str = "emulate"
     verdict: str = "valid"
     checks: list[dict[str, str]] = field(default_factory=list)
     attempts: dict[str, int] = field(default_factory=lambda: {"failed": 0, "excluded": 0})
@@ -290,7 +291,7 @@ class _Fluid:
             "schema": SCHEMA,
             "name": self.spec.name,
             "run_id": "0123456789abcdef",
-            "engine": "emulate",
+            "engine": self.spec.engine,
             "verdict": self.spec.verdict,
             "reasons": [check for check in self.spec.checks if check["verdict"] != "valid"],
             "checks": self.spec.checks or CHECKS,
@@ -378,8 +379,7 @@ def _manifest(spec: Synthetic) -> dict[str, Any]:
         "run_id": "0123456789abcdef",
         "started_at": "2026-11-21T09:30:00+00:00",
         "tool": {"dumbbell": "0.1.0"},
-        "engine": "emulate",
-        "path": "wire",
+        "engine": spec.engine,
         "machine": {
             "kernel": "6.12.0-synthetic",
             "cpu_model": "made-up CPU at 3.0 GHz",
@@ -393,15 +393,21 @@ def _manifest(spec: Synthetic) -> dict[str, Any]:
                 "source": {"kind": "bundled", "name": cc},
                 "parameters": {},
                 "source_sha256": "0123456789abcdef",
-                "registered": f"db{cc[-1]}_012345",
-                "loaded": "run",
+                "registered": None if spec.engine == "simulate" else f"db{cc[-1]}_012345",
+                "loaded": None if spec.engine == "simulate" else "run",
             }
             for cc in ("bbr2", "bbr3")
             if cc in spec.ccs
         ],
-        "lab": {"rootless": False, "sysctls": {"s1": {"net.ipv4.tcp_rmem": "4096 131072 8388608"}}},
-        "cost": {"unit": "share of one core", "emulator": 0.31, "traffic": 0.095},
-    }
+    } | (_SIMULATED if spec.engine == "simulate" else _EMULATED)
+
+
+_EMULATED: dict[str, Any] = {
+    "path": "wire",
+    "lab": {"rootless": False, "sysctls": {"s1": {"net.ipv4.tcp_rmem": "4096 131072 8388608"}}},
+    "cost": {"unit": "share of one core", "emulator": 0.31, "traffic": 0.095},
+}
+_SIMULATED: dict[str, Any] = {"cost": {"simulated_s": 20.0, "wall_s": 0.25, "cpu_s": 0.24, "times_real_time": 80.0}}
 
 
 def _dump(path: Path, value: Any) -> None:

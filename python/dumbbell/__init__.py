@@ -1,7 +1,7 @@
-"""A testbed for TCP congestion control: real Linux TCP on an emulated network.
+"""A testbed for TCP congestion control: real Linux TCP on an emulated network, and the same scenarios simulated.
 
     import dumbbell
-    run = dumbbell.run("bbr-vs-cubic", overrides={"duration": "10 s"})
+    run = dumbbell.run("bbr-vs-cubic", overrides={"duration": "10 s"})  # engine="simulate": a model of it, and faster
     run.summary, run.samples, run.plot()
 
 Importing this package imports nothing else; each name below is loaded when it is first used.

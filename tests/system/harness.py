@@ -81,10 +81,11 @@ class Place:
         return run
 
     @contextmanager
-    def running(self, scenario: str, *args: str) -> Iterator[Live]:
+    def running(self, scenario: str, *args: str, stage: str = "running") -> Iterator[Live]:
         """A command whose traffic has begun. It is ended, at the latest, with the context."""
         with self.starting(scenario, *args) as live:
-            until(lambda: "\nrunning\n" in live.output() or live.process.poll() is not None, 30, "the traffic's begin")
+            said = f"\n{stage}\n"
+            until(lambda: said in live.output() or live.process.poll() is not None, 30, "the traffic's begin")
             assert live.process.poll() is None, live.output()
             yield live
 

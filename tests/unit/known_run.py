@@ -111,6 +111,19 @@ EMULATOR: dict[str, Any] = {
 }
 
 
+BOOKS = ("links", *(f"{what}_packets" for what in ("entered", "duplicated", "left", "dropped", "inside")))
+"""What every engine accounts for."""
+
+SIMULATOR: dict[str, Any] = {key: EMULATOR[key] for key in BOOKS} | {
+    "packets": PACKETS,
+    "cpu_s": 0.02,
+    "wall_s": 0.025,
+    "simulated_s": 2.0,
+    "tso": True,
+    "writers": {"samples": {"rows": 400, "cpu_s": 0.001}},
+}
+
+
 def traffic_flow(identifier: str, cc: str, received: int) -> dict[str, Any]:
     return {
         "id": identifier,
@@ -258,6 +271,16 @@ def engine_output() -> dict[str, Any]:
     }
 
 
+def simulator_output() -> dict[str, Any]:
+    """The same of a run that was simulated."""
+    files = engine_output()
+    for name in ("emulator.json", "lab.json"):
+        del files[name]
+    for key in ("cpu_s", "run_delay_s", "sampling", "writer"):
+        del files["traffic.json"][key]
+    return files | {"simulator.json": copy.deepcopy(SIMULATOR), "packets.parquet": packets(lateness_ns=0)}
+
+
 def write(directory: Path, files: dict[str, Any]) -> None:
     for name, content in files.items():
         if isinstance(content, pl.DataFrame):
@@ -266,7 +289,9 @@ def write(directory: Path, files: dict[str, Any]) -> None:
             (directory / name).write_text(json.dumps(content))
 
 
-def make(directory: Path, status: str = "complete", files: dict[str, Any] | None = None) -> Path:
+def make(
+    directory: Path, status: str = "complete", files: dict[str, Any] | None = None, engine: str = "emulate"
+) -> Path:
     """Write a run directory without summary and report."""
     directory.mkdir(parents=True, exist_ok=True)
     manifest = {
@@ -275,7 +300,7 @@ def make(directory: Path, status: str = "complete", files: dict[str, Any] | None
         "reason": None,
         "name": "synthetic",
         "run_id": "abc",
-        "engine": "emulate",
+        "engine": engine,
     }
     write(directory, {"manifest.json": manifest, "plan.json": PLAN, **(files or engine_output())})
     (directory / "scenario.toml").write_text('name = "synthetic"  # a comment\n')

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import known_run
 import polars as pl
+import pytest
 
 from dumbbell.analysis.acks import Coverage, coverage
 from dumbbell.records import Run
@@ -55,9 +56,11 @@ def test_the_closing_tail_is_not_compared(tmp_path: Path) -> None:
     assert coverage(run(tmp_path, acks, [(5, 1), (15, 2), (25, 4), (35, 6)])) == {"f1": Coverage(1, 0, 0)}
 
 
-def test_a_sender_without_rows_is_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("acked", "silent"), [(9, 1), (0, 0)])
+def test_a_sender_without_rows_is_found_if_it_was_acknowledged(tmp_path: Path, acked: int, silent: int) -> None:
     made = run(tmp_path, [(10, 1, "before")], [(15, 1)])
-    other = table([{"time_ns": 15 * MS, "socket": 40_001, "delivered_packets": 3, "bytes_sent": 9}], "samples")
+    told = {"time_ns": 15 * MS, "socket": 40_001, "delivered_packets": 3, "bytes_sent": 9, "bytes_acked": acked}
+    other = table([told], "samples")
     both = pl.concat([pl.read_parquet(made.directory / "samples.parquet").cast(dict(polars_schema("samples"))), other])
     both.write_parquet(made.directory / "samples.parquet")
-    assert coverage(made)["f1"].silent == 1
+    assert coverage(made)["f1"].silent == silent

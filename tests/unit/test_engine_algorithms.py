@@ -113,7 +113,8 @@ def test_every_ack_takes_bpf(fake: FakeCore) -> None:
     ("cc", "hint"),
     [
         ("bbr4", "did you mean bbr3?"),
-        ("bbr", "did you mean bbr3? If it is a module, load it: sudo modprobe tcp_bbr"),
+        ("bbr", "--engine simulate has it. If it is a module, load it: sudo modprobe tcp_bbr"),
+        ("bbr3-draft", "--engine simulate has it"),
         ("cubik", "did you mean cubic? If it is a module, load it: sudo modprobe tcp_cubik"),
         ("lettuce", "if it is a module, load it: sudo modprobe tcp_lettuce"),
     ],

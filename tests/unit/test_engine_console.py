@@ -94,7 +94,18 @@ def test_goodput_is_of_the_last_second(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_the_bar_takes_every_event() -> None:
     with Bar() as bar:
-        for event in ("planned", "helper", "lab", "ready", "started", "stopping", "done", "end", "composing"):
+        for event in (
+            "planned",
+            "helper",
+            "lab",
+            "ready",
+            "started",
+            "simulating",
+            "stopping",
+            "done",
+            "end",
+            "composing",
+        ):
             bar({"event": event, "plan": known_run.PLAN, "process": "traffic"})
         bar(progress(10**9, 10**6, 0))
         (task,) = bar._progress.tasks
@@ -149,3 +160,13 @@ def test_a_reader_that_leaves_does_not_end_the_run(mode: str, code: int, options
     os.close(writer)
     assert (done.returncode, done.stderr) == (code, "")
     assert [path.name.startswith("synthetic-") for path in Path("runs").iterdir() if path.is_dir()] == [True]
+
+
+def test_a_simulation_has_ten_lines_at_most(capsys: pytest.CaptureFixture[str]) -> None:
+    """Seconds of it may pass between two events; each is told once."""
+    lines = Lines()
+    lines({"event": "planned", "plan": {**known_run.PLAN, "duration_ns": 100 * 10**9}, "engine": "simulate"})
+    for second in (0, 3, 9, 11, 15, 29, 31, 99, 100):
+        lines(progress(second * 10**9, second * 125_000, 0))
+    told = [line.split(" s ")[0].strip() for line in capsys.readouterr().out.splitlines()]
+    assert told == ["11.0", "29.0", "99.0"]

@@ -128,6 +128,13 @@ def test_steps_and_events_are_the_capacity() -> None:
     assert Capacity(history, 3000 * MS).until(at) / 1e6 == pytest.approx([0, 0.05, 0.1, 0.15, 1.15, 1.65])
 
 
+def test_the_capacity_of_fast_links_and_long_runs_fits() -> None:
+    """Bits per second times nanoseconds do not, in 64 bits: at 100 Gbit/s for an hour."""
+    link = {**STEADY[0][1], "rate_bps": 100_000_000_000}
+    hour = 3600 * 1000 * MS
+    assert Capacity(((0, link),), hour).until(np.array([hour // 2, hour])) == pytest.approx([22.5e12, 45e12])
+
+
 def test_opportunities_are_the_capacity() -> None:
     link = varying(kind="opportunities", times=[[0, 1], [4 * MS, 2]], bytes=1000, period_ns=10 * MS)
     capacity = Capacity(((0, link),), 100 * MS)

@@ -28,6 +28,11 @@ def test_every_field_of_the_accounts_is_documented(name: str) -> None:
     assert {field for field in fields if f"`{field}`" not in section} == set()
 
 
+def test_every_field_of_the_simulators_account_is_documented() -> None:
+    section = PAGE.split("\n## simulator.json\n")[1].split("\n## ")[0]
+    assert {field for field in known_run.SIMULATOR if f"`{field}`" not in section} == set()
+
+
 def test_every_field_of_the_probes_account_is_documented() -> None:
     section = PAGE.split("\n## probe.json\n")[1].split("\n## ")[0]
     assert {field for field in known_run.PROBE if f"`{field}`" not in section} == set()

@@ -146,6 +146,31 @@ class TestPage:
         assert "bbr3 (beta_keep=200) bbr3 of dumbbell beta_keep=200 for this run db3_d69cd3 d07f0ffe94bc" in table
         assert "calm algorithms/calm.bpf.o defaults to stay, before this run calm_d0fa9c" in table
 
+    def test_a_simulation_says_that_it_is_one_and_leaves_out_what_it_lacks(self, tmp_path: Path) -> None:
+        spec = Synthetic(ccs=("cubic", "bbr3"), acks=True, engine="simulate")
+        run = Run(spec.write(tmp_path / "run"))
+        text = visible(page(run, tmp_path))
+        assert "This is a simulation: no kernel took part." in text
+        assert "Engine simulate seed 1" in text
+        assert "Congestion controls Name In place of Parameters bbr3 bbr3 of dumbbell defaults Links" in text
+        assert "Simulated 20 s in 0.25 s, 80 times as fast as real time" in text
+        assert "Cost of simulating" in text
+        assert run.repeat in text
+        assert run.repeat.endswith("scenario.toml --engine simulate")
+        emulated = visible(page(Run(Synthetic(ccs=spec.ccs, acks=True).write(tmp_path / "emulated")), tmp_path))
+        for word in ("Registered as", "Privileges", "Kernel", "Sysctls of the hosts", "Cost of emulating"):
+            assert word in emulated
+            assert word not in text
+        assert "This is a simulation" not in emulated
+
+    def test_a_simulation_without_its_acks_says_so(self, tmp_path: Path) -> None:
+        directory = Synthetic(engine="simulate").write(tmp_path / "run")
+        plan = json.loads((directory / "plan.json").read_text())
+        for acks, told in (("auto", True), ("off", False)):
+            plan["record"]["acks"] = acks
+            (directory / "plan.json").write_text(json.dumps(plan))
+            assert ("acks.parquet is missing" in visible(page(Run(directory), tmp_path))) is told
+
     def test_an_empty_manifest_costs_only_what_it_would_tell(self, tmp_path: Path) -> None:
         directory = Synthetic().write(tmp_path / "run")
         (directory / "manifest.json").write_text('{"status": "complete"}')
@@ -278,6 +303,10 @@ def test_words() -> None:
     assert [words.count(1, "packet"), words.count(164312, "packet")] == ["1 packet", "164,312 packets"]
     assert [words.share(share) for share in (0.9734, 0, 0.00017)] == ["97.3 %", "0.0 %", "0.017 %"]
     assert words.listed(["a", "b", "c"]) == "a, b and c"
+    cost = {"simulated_s": 20.0, "wall_s": 0.3125, "times_real_time": 64.0}
+    assert words.speed(cost) == "20 s in 0.31 s, 64 times as fast as real time"
+    assert words.speed({**cost, "times_real_time": 12345.6}).endswith(" 12,346 times as fast as real time")
+    assert words.speed(None) == words.speed({**cost, "times_real_time": None}) == ""
 
 
 def test_several_runs_are_reported_each_in_its_place(

@@ -61,7 +61,8 @@ CASES = {
         "seed = 1",
         "sed = 1",
         "my.toml:3: sed = 1: unknown key\n"
-        "  expected one of name, description, duration, seed, topology, events, flows, hosts, record, emulate\n"
+        "  expected one of name, description, duration, seed, topology, events, flows, hosts, record, emulate, "
+        "simulate\n"
         "hint: did you mean seed?",
     ),
     "key of another table": (

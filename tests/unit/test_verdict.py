@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,8 +25,9 @@ Change = Callable[[Evidence], object]
 def sound() -> Evidence:
     """Evidence of a run without fault; a copy, free to be changed."""
     return Evidence(
+        engine="emulate",
         plan=copy.deepcopy(known_run.PLAN),
-        emulator=copy.deepcopy(known_run.EMULATOR),
+        network=copy.deepcopy(known_run.EMULATOR),
         traffic=copy.deepcopy(known_run.TRAFFIC),
         lab=copy.deepcopy(known_run.LAB),
         paces={"bottleneck": Pace(1.0, 0.4), "bottleneck-reverse": Pace(None, 0.0)},
@@ -37,8 +39,21 @@ def sound() -> Evidence:
     )
 
 
+def simulated() -> Evidence:
+    """The same of a simulated run."""
+    files = known_run.simulator_output()
+    return replace(
+        sound(),
+        engine="simulate",
+        network=files["simulator.json"],
+        traffic=files["traffic.json"],
+        lab={},
+        probe=None,
+    )
+
+
 def update(path: str, value: Any) -> Change:
-    """Set one value, as in `emulator.lateness_us.p99`; a list takes an index."""
+    """Set one value, as in `network.lateness_us.p99`; a list takes an index."""
 
     def change(evidence: Evidence) -> None:
         first, *middle, last = path.split(".")
@@ -105,34 +120,34 @@ def later(**changes: Any) -> Change:
 def in_bursts(change: Change) -> Change:
     """On the GSO path: 20 segments a burst, which interfaces count as one."""
     received = [update(f"lab.interfaces.{i}.rx_packets", known_run.PACKETS // 20) for i in (2,)]
-    bursts = update("emulator.bursts_out", known_run.PACKETS // 20)
+    bursts = update("network.bursts_out", known_run.PACKETS // 20)
     return both(update("plan.emulate.path", "gso"), bursts, *received, change)
 
 
 def steps(*sizes_ns: int) -> Change:
-    return update("emulator.clock_steps", [{"time_ns": 1, "step_ns": size} for size in sizes_ns])
+    return update("network.clock_steps", [{"time_ns": 1, "step_ns": size} for size in sizes_ns])
 
 
 V, S, X = Verdict.VALID, Verdict.SUSPECT, Verdict.INVALID
 
 CASES: list[tuple[str, Verdict, Change]] = [
     # Base RTT 20 ms: p99 up to max(150 us, 1 % of it = 200 us).
-    ("lateness", V, update("emulator.lateness_us.p99", 200.0)),
-    ("lateness", S, update("emulator.lateness_us.p99", 201.0)),
-    ("lateness", X, update("emulator.lateness_us.p99", 2001.0)),
-    ("lateness", V, update("emulator.late_over_1ms", known_run.PACKETS // 1000)),
-    ("lateness", S, update("emulator.late_over_1ms", known_run.PACKETS // 1000 + 1)),
-    ("lateness", X, update("emulator.late_over_1ms", known_run.PACKETS // 50)),
-    ("stall", V, update("emulator.lateness_us.max", 10_000.0)),
-    ("stall", S, update("emulator.lateness_us.max", 50_000.0)),
-    ("stall", X, update("emulator.lateness_us.max", 200_001.0)),
-    ("read-lag", V, update("emulator.read_lag_us.p99", 1000.0)),
-    ("read-lag", S, update("emulator.read_lag_us.p99", 1001.0)),
-    ("read-lag", X, update("emulator.read_lag_us.p99", 10_001.0)),
-    ("emulator-starved", V, update("emulator.run_delay_s", 0.02)),
-    ("emulator-starved", V, update("emulator.run_delay_s", None)),
-    ("emulator-starved", S, update("emulator.run_delay_s", 0.021)),
-    ("emulator-starved", X, update("emulator.run_delay_s", 0.21)),
+    ("lateness", V, update("network.lateness_us.p99", 200.0)),
+    ("lateness", S, update("network.lateness_us.p99", 201.0)),
+    ("lateness", X, update("network.lateness_us.p99", 2001.0)),
+    ("lateness", V, update("network.late_over_1ms", known_run.PACKETS // 1000)),
+    ("lateness", S, update("network.late_over_1ms", known_run.PACKETS // 1000 + 1)),
+    ("lateness", X, update("network.late_over_1ms", known_run.PACKETS // 50)),
+    ("stall", V, update("network.lateness_us.max", 10_000.0)),
+    ("stall", S, update("network.lateness_us.max", 50_000.0)),
+    ("stall", X, update("network.lateness_us.max", 200_001.0)),
+    ("read-lag", V, update("network.read_lag_us.p99", 1000.0)),
+    ("read-lag", S, update("network.read_lag_us.p99", 1001.0)),
+    ("read-lag", X, update("network.read_lag_us.p99", 10_001.0)),
+    ("emulator-starved", V, update("network.run_delay_s", 0.02)),
+    ("emulator-starved", V, update("network.run_delay_s", None)),
+    ("emulator-starved", S, update("network.run_delay_s", 0.021)),
+    ("emulator-starved", X, update("network.run_delay_s", 0.21)),
     ("traffic-starved", V, update("traffic.run_delay_s", 0.1)),
     ("traffic-starved", S, update("traffic.run_delay_s", 0.11)),
     ("traffic-starved", X, update("traffic.run_delay_s", 0.41)),
@@ -149,37 +164,37 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("udp-schedule", V, udp()),
     ("udp-schedule", S, udp(schedule_error_us={"p50": 5.0, "p99": 201.0, "max": 300.0})),
     ("udp-schedule", X, udp(schedule_error_us={"p50": 5.0, "p99": 2001.0, "max": 3000.0})),
-    ("ring-drops", V, update("emulator.ring_drops", 0)),
-    ("ring-drops", X, update("emulator.ring_drops", 1)),
-    ("delay-line", V, update("emulator.arena_peak_bytes", 1 << 28)),
-    ("delay-line", X, update("emulator.arena_overflows", 1)),
-    ("send-errors", X, update("emulator.send_errors", 1)),
+    ("ring-drops", V, update("network.ring_drops", 0)),
+    ("ring-drops", X, update("network.ring_drops", 1)),
+    ("delay-line", V, update("network.arena_peak_bytes", 1 << 28)),
+    ("delay-line", X, update("network.arena_overflows", 1)),
+    ("send-errors", X, update("network.send_errors", 1)),
     (
         "conservation",
         V,
         both(
-            update("emulator.links.0.delivered_packets", known_run.PACKETS - 5),
-            update("emulator.links.0.dropped.dropped-tail", 2),
-            update("emulator.links.0.dropped.dropped-early", 1),
-            update("emulator.links.0.lost_after", 2),
-            update("emulator.links.0.duplicated", 1),
-            update("emulator.links.0.inside", 1),
-            update("emulator.left_packets", known_run.PACKETS - 5),
-            update("emulator.dropped_packets", 5),
-            update("emulator.duplicated_packets", 1),
-            update("emulator.inside_packets", 1),
+            update("network.links.0.delivered_packets", known_run.PACKETS - 5),
+            update("network.links.0.dropped.dropped-tail", 2),
+            update("network.links.0.dropped.dropped-early", 1),
+            update("network.links.0.lost_after", 2),
+            update("network.links.0.duplicated", 1),
+            update("network.links.0.inside", 1),
+            update("network.left_packets", known_run.PACKETS - 5),
+            update("network.dropped_packets", 5),
+            update("network.duplicated_packets", 1),
+            update("network.inside_packets", 1),
             update("logged_packets.bottleneck", known_run.PACKETS + 1),
         ),
     ),
-    ("conservation", X, update("emulator.links.0.delivered_packets", known_run.PACKETS - 1)),
-    ("conservation", X, update("emulator.left_packets", known_run.PACKETS + 1)),
-    ("conservation", X, update("emulator.duplicated_packets", 1)),
+    ("conservation", X, update("network.links.0.delivered_packets", known_run.PACKETS - 1)),
+    ("conservation", X, update("network.left_packets", known_run.PACKETS + 1)),
+    ("conservation", X, update("network.duplicated_packets", 1)),
     ("packet-log", X, update("logged_packets.bottleneck", known_run.PACKETS - 1)),
     ("interfaces", X, update("lab.interfaces.3.rx_dropped", 1)),
     ("interfaces", X, update("lab.interfaces.0.tx_errors", 2)),
     ("interfaces", X, update("lab.interfaces.2.rx_packets", known_run.PACKETS - 1)),
     ("softnet", S, update("lab.softnet_dropped", 1)),
-    ("unroutable", S, update("emulator.unroutable_packets", 1)),
+    ("unroutable", S, update("network.unroutable_packets", 1)),
     ("rate", V, update("paces.bottleneck", Pace(1.009, 0.0))),
     ("rate", V, update("paces.bottleneck", Pace(None, 1.0))),
     ("rate", S, update("paces.bottleneck", Pace(0.989, 0.0))),
@@ -207,10 +222,10 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("window-limits", S, update("traffic.flows.0.rwnd_limited_us", 20_000)),
     ("window-limits", X, update("traffic.flows.0.sndbuf_limited_us", 100_000)),
     ("offloads", X, update("lab.offloads.h2.tx-tcp-segmentation", True)),
-    ("offloads", X, update("emulator.oversize_packets", 1)),
+    ("offloads", X, update("network.oversize_packets", 1)),
     ("offloads", V, in_bursts(update("lab.offloads.h2.tx-tcp-segmentation", True))),
-    ("offloads", X, in_bursts(update("emulator.oversize_packets", 1))),
-    ("offloads", X, update("emulator.checksum_missing", 1)),
+    ("offloads", X, in_bursts(update("network.oversize_packets", 1))),
+    ("offloads", X, update("network.checksum_missing", 1)),
     ("sysctls", X, update("lab.sysctls.h1", {"net.ipv4.tcp_rmem": "4096 131072 6291456"})),
     ("sysctls", X, update("lab.sysctls.h1", {})),
     ("udp-hosts", V, udp()),
@@ -247,6 +262,29 @@ def test_rule(name: str, verdict: Verdict, change: Change) -> None:
     assert found[name].verdict is verdict, found[name]
     others = {check.check: check.verdict for check in found.values() if check.verdict is not V and check.check != name}
     assert not others, "one fault, one reason"
+
+
+OF_SIMULATIONS = {rule.name for rule in rules() if "simulate" in rule.engines}
+
+
+@pytest.mark.parametrize(("name", "verdict", "change"), [case for case in CASES if case[0] in OF_SIMULATIONS])
+def test_rule_of_a_simulated_run(name: str, verdict: Verdict, change: Change) -> None:
+    """Where a rule is for both engines, it judges both alike."""
+    evidence = simulated()
+    change(evidence)
+    found = {check.check: check.verdict for check in check_all(evidence)}
+    assert {check: word for check, word in found.items() if word is not V} == ({} if verdict is V else {name: verdict})
+
+
+def test_a_simulated_run_is_judged_by_nothing_that_it_lacks() -> None:
+    assert {check.check: check.verdict for check in check_all(simulated())} == dict.fromkeys(OF_SIMULATIONS, V)
+    assert {check.check for check in check_all(sound())} == {rule.name for rule in rules()}
+
+
+def test_the_page_says_which_check_is_for_which_engine() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "verdict.md").read_text()
+    section = page.partition("\n## Which check for which engine\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"`([a-z-]+)`", section)) == OF_SIMULATIONS
 
 
 def test_an_algorithm_that_a_program_did_not_set_is_named() -> None:
@@ -321,7 +359,7 @@ def test_steal_is_of_the_time_in_which_it_was_counted() -> None:
 def test_a_long_rtt_allows_more_lateness() -> None:
     evidence = sound()
     update("plan.links.0.delay_ns", 200_000_000)(evidence)
-    update("emulator.lateness_us.p99", 2000.0)(evidence)
+    update("network.lateness_us.p99", 2000.0)(evidence)
     update("min_rtt_us.f1", 300_000)(evidence)
     update("min_rtt_us.f2", 300_000)(evidence)
     assert worst(check.verdict for check in check_all(evidence)) is V
@@ -338,7 +376,7 @@ def test_evidence_of_a_run_directory(tmp_path: Path) -> None:
 
 def test_json_shape() -> None:
     evidence = sound()
-    update("emulator.ring_drops", 3)(evidence)
+    update("network.ring_drops", 3)(evidence)
     check = next(check for check in check_all(evidence) if check.check == "ring-drops")
     assert check.as_json() == {
         "check": "ring-drops",

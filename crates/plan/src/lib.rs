@@ -49,6 +49,9 @@ pub struct Plan {
     pub record: Record,
     /// Settings of the emulation engine; others ignore them.
     pub emulate: Emulate,
+    /// Settings of the simulator; others ignore them.
+    #[serde(default)]
+    pub simulate: Simulate,
 }
 
 /// Where packets start, end or change links.
@@ -207,6 +210,20 @@ pub struct Emulate {
     /// in a testbed on which nobody switched segmentation offload off (GSO path only).
     #[serde(default)]
     pub whole_bursts: bool,
+}
+
+/// Settings of the simulator.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Simulate {
+    /// Senders hand over trains of segments, as the kernel does; if not, each segment on its own.
+    pub tso: bool,
+}
+
+impl Default for Simulate {
+    fn default() -> Simulate {
+        Simulate { tso: true }
+    }
 }
 
 /// How packets cross the boundary between kernel and emulator.

@@ -19,7 +19,7 @@ class Coverage:
     missed: int
     """Those whose `delivered_packets` no row has: one is missing."""
     silent: int
-    """Connections that sent data and have no row."""
+    """Connections of whose data something was acknowledged, and that have no row."""
 
 
 def coverage(run: Run) -> Mapping[str, Coverage]:
@@ -38,7 +38,7 @@ def coverage(run: Run) -> Mapping[str, Coverage]:
     acks = run.scan("acks").select(*columns, "moment")
     spans = acks.group_by(key).agg(first=pl.col("time_ns").min(), last=pl.coalesce(closed, pl.col("time_ns").max()))
     known = acks.select(*key, "delivered_packets", known=True).unique()
-    samples = run.scan("samples").filter(pl.col("delivered_packets").is_not_null()).select(*columns, "bytes_sent")
+    samples = run.scan("samples").filter(pl.col("delivered_packets").is_not_null()).select(*columns, "bytes_acked")
     compared = (
         samples.join(spans, on=key)
         .filter(pl.col("time_ns").is_between("first", "last"))
@@ -48,10 +48,10 @@ def coverage(run: Run) -> Mapping[str, Coverage]:
     )
     silent = (
         samples.group_by(key)
-        .agg(sent=pl.col("bytes_sent").max())
+        .agg(acked=pl.col("bytes_acked").max())
         .join(spans, on=key, how="left")
         .group_by("flow")
-        .agg(silent=(pl.col("first").is_null() & (pl.col("sent") > 0)).sum())
+        .agg(silent=(pl.col("first").is_null() & (pl.col("acked") > 0)).sum())
     )
     found = silent.join(compared, on="flow", how="left").select("flow", "samples", "missed", "silent").collect()
     return {flow: Coverage(samples or 0, missed or 0, silent) for flow, samples, missed, silent in found.rows()}

@@ -114,7 +114,7 @@ def _curve(rate_bps: int, variation: Any, end_ns: int) -> Curve:
 
 def _wire(times: Times, rates: npt.NDArray[np.int64], end_ns: int) -> Wire:
     ends = np.append(times, max(end_ns, int(times[-1])) + 1)
-    return Wire(ends, np.concatenate(([0.0], np.cumsum(np.diff(ends) * rates / _BYTE))))
+    return Wire(ends, np.concatenate(([0.0], np.cumsum(np.diff(ends) * (rates / _BYTE)))))
 
 
 def _rounds(period_ns: int | None, end_ns: int) -> int:

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 from dumbbell.analysis import acks, pace
 from dumbbell.analysis.history import histories, is_limited
-from dumbbell.records.files import read_json
+from dumbbell.records.accounts import Accounts
 
 if TYPE_CHECKING:
     from dumbbell.records.run import Run
 
-Json = Mapping[str, Any]
 
-
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, kw_only=True)
+class Evidence(Accounts):
     """The engine's own accounts, and what the tables say about them."""
 
-    plan: Json
-    """plan.json"""
-    emulator: Json
-    """emulator.json"""
-    traffic: Json
-    """traffic.json"""
-    lab: Json
-    """lab.json"""
     paces: Mapping[str, pace.Pace]
     """For each link that has a rate at all times: how fast it was; empty if packets were not recorded."""
     logged_packets: Mapping[str, int] | None
@@ -36,13 +26,11 @@ class Evidence:
     """Packets that links corrupted, per flow; `None` if packets were not recorded."""
     min_rtt_us: Mapping[str, int]
     """The smallest RTT that TCP measured, per flow that has one."""
-    probe: Json | None = None
-    """probe.json; `None` if acknowledgements were not recorded."""
     ack_coverage: Mapping[str, acks.Coverage] | None = None
     """Rows of `acks` against samples, per flow; `None` if acknowledgements were not recorded."""
 
     @classmethod
-    def of(cls, run: Run) -> Evidence:
+    def of(cls, run: Run) -> Self:
         """Read the evidence of `run`."""
         import polars as pl
 
@@ -65,14 +53,10 @@ class Evidence:
             .collect()
         )
         return cls(
-            plan=run.plan,
-            emulator=read_json(run.directory / "emulator.json"),
-            traffic=read_json(run.directory / "traffic.json"),
-            lab=read_json(run.directory / "lab.json"),
+            **vars(Accounts.of(run)),
             paces=paces,
             logged_packets=logged,
             corrupted_packets=corrupted,
             min_rtt_us=dict(rtts.iter_rows()),
-            probe=read_json(probe) if (probe := run.directory / "probe.json").exists() else None,
             ack_coverage=acks.coverage(run) if run.has("acks") else None,
         )

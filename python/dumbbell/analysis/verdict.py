@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from dumbbell.analysis.evidence import Evidence
+from dumbbell.engines.names import EMULATE, SIMULATE
 
 
 class Verdict(StrEnum):
@@ -47,6 +48,13 @@ class Check:
         return {key: str(value) for key, value in asdict(self).items()}
 
 
+Engines = frozenset[str]
+EMULATION: Final = Engines({EMULATE})
+"""What real hosts, a real clock or a machine's load can do to a run."""
+EVERY: Final = Engines({EMULATE, SIMULATE})
+"""What a fault in dumbbell, or the scenario, can do to a run of any engine."""
+
+
 @dataclass(frozen=True)
 class Rule:
     """One way in which a run can be untrustworthy."""
@@ -55,6 +63,8 @@ class Rule:
     why: str
     """What a breach does to the results, in one sentence."""
     judge: Callable[[Evidence], Judgement]
+    engines: Engines
+    """Whose runs can be so."""
 
     def check(self, evidence: Evidence) -> Check:
         """Judge `evidence`."""
@@ -62,9 +72,9 @@ class Rule:
         return Check(self.name, found.verdict, found.measured, found.threshold, self.why)
 
 
-def rule(name: str, why: str) -> Callable[[Callable[[Evidence], Judgement]], Rule]:
-    """Make a `Rule` of a function."""
-    return lambda judge: Rule(name, why, judge)
+def rule(name: str, why: str, of: Engines) -> Callable[[Callable[[Evidence], Judgement]], Rule]:
+    """Make a `Rule` of a function that judges runs of the engines `of`."""
+    return lambda judge: Rule(name, why, judge, of)
 
 
 def rules() -> tuple[Rule, ...]:
@@ -75,8 +85,8 @@ def rules() -> tuple[Rule, ...]:
 
 
 def check_all(evidence: Evidence) -> list[Check]:
-    """What every rule says about `evidence`."""
-    return [rule.check(evidence) for rule in rules()]
+    """What every rule for runs of this engine says about `evidence`."""
+    return [rule.check(evidence) for rule in rules() if evidence.engine in rule.engines]
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

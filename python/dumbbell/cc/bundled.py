@@ -34,6 +34,10 @@ KERNEL: Final = frozenset(
 """Names that mean the kernel's own in every record."""
 
 
+SIMULATED: Final = frozenset(["bbr", "bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp", "reno", "vegas"])
+"""What the simulator has under these names, whatever a kernel has. A test compares with the core."""
+
+
 def label_of_file(stem: str) -> str:
     """What a user's program is called: as its file, and never as one of these or of the kernel's own."""
     return f"{stem} (file)" if stem in BUNDLED or stem in KERNEL else stem

@@ -14,6 +14,7 @@ from typing import Any
 
 from dumbbell.cc.limits import LIMITS
 from dumbbell.cc.parameters import Parameter, Parameters, Value
+from dumbbell.core import function
 from dumbbell.errors import RunFailed
 
 Algorithm = Mapping[str, Any]
@@ -103,23 +104,16 @@ def why_not(told: Mapping[str, Any]) -> str:
     return str(why)
 
 
-def _ask(function: str, *arguments: Any) -> Any:
-    answer = json.loads(_call(function, *arguments))
+def _ask(name: str, *arguments: Any) -> Any:
+    answer = json.loads(_call(name, *arguments))
     failure = answer.get("failure") if isinstance(answer, dict) else None
     if failure is None or "ok" in answer:
         return answer
     raise RunFailed(failure["what"], failure["why"], failure["hint"])
 
 
-def _call(function: str, *arguments: Any) -> str:
-    try:
-        from dumbbell import _core
-
-        found = getattr(_core, function)
-    except (ImportError, AttributeError):
-        why = f"dumbbell._core has no {function}"
-        raise RunFailed("the compiled core is missing, or older than this package", why, "make build") from None
-    return str(found(*arguments))
+def _call(name: str, *arguments: Any) -> str:
+    return str(function(name)(*arguments))
 
 
 def _table(answer: Any) -> dict[str, Any]:

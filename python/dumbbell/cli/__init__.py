@@ -63,7 +63,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Run TCP congestion controls over an emulated network, and know whether to trust the result."""
+    """Run TCP congestion controls over an emulated or simulated network, and know whether to trust the result."""
 
 
 def main() -> None:

@@ -20,4 +20,13 @@ Set = Annotated[
     ),
 ]
 
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE",
+        help="emulate: real Linux TCP over an emulated network. simulate: a model of it, faster, the same each time.",
+    ),
+]
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from dumbbell.cli.options import Json, ScenarioArgument, Set
 from dumbbell.cli.tables import print_table
 
 
-def command(scenario: ScenarioArgument, overrides: Set = None, json: Json = False) -> None:
+def command(
+    scenario: ScenarioArgument,
+    overrides: Set = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            metavar="ENGINE",
+            help="Also say what keeps this engine, emulate or simulate, from running it here.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
     """Show a run as it would be: nodes, links and flows, with every default filled in.
 
     Nothing is started. With --json, what an engine reads as plan.json.
@@ -14,11 +31,13 @@ def command(scenario: ScenarioArgument, overrides: Set = None, json: Json = Fals
     import sys
     from json import dumps
 
+    from dumbbell.engines.registry import engine as engine_of
     from dumbbell.plan import algorithms, expand
     from dumbbell.plan.view import tables
     from dumbbell.scenario.bottleneck import largest_rtt
     from dumbbell.scenario.loading import load
 
+    chosen = engine_of(engine) if engine else None
     checked = load(scenario, overrides)
     plan = expand(checked)
     if json:
@@ -26,6 +45,6 @@ def command(scenario: ScenarioArgument, overrides: Set = None, json: Json = Fals
         return
     for table in tables(plan, largest_rtt(checked.topology)):
         print_table(table)
-    for problem in algorithms.lacking(checked, algorithms.available()):
-        # A plan is as good for another machine; `dumbbell run` refuses.
+    for problem in chosen.check(checked, plan) if chosen else algorithms.lacking(checked, algorithms.available()):
+        # A plan is as good for another machine, or engine; `dumbbell run` refuses.
         print(f"note: {problem.text()}", file=sys.stderr)

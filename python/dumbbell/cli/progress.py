@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from dumbbell.cli.output import reader_may_leave
+from dumbbell.engines.names import SIMULATE
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -19,13 +20,16 @@ STAGES: Final = {
     "helper": "building the lab",
     "lab": "starting hosts and links",
     "started": "running",
-    "stopping": "stopping early; what was measured is kept (Ctrl-C again: end at once)",
+    "simulating": "simulating",
+    "stopping": "stopping early; what is recorded is kept (Ctrl-C again: end at once)",
     "done": "writing the records",
     "composing": "judging the run",
 }
 """Event -> what goes on from then."""
 
 LINE_EVERY_NS: Final = 2_000_000_000
+LINES_OF_A_SIMULATION: Final = 10
+"""At most: many seconds of it may pass in one."""
 GOODPUT_OVER_NS: Final = 1_000_000_000
 SHOWN_FLOWS: Final = 4
 """More would not fit a line."""
@@ -67,12 +71,12 @@ class Goodput:
 
 
 class Lines:
-    """Plain lines: each stage once, and the goodput every two seconds of the run."""
+    """Plain lines: each stage once, and the goodput every two seconds of the run; of a simulation ten times at most."""
 
     def __init__(self) -> None:
         self._goodput = Goodput()
         self._stage = ""
-        self._next_ns = LINE_EVERY_NS
+        self._every_ns = self._next_ns = LINE_EVERY_NS
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -87,11 +91,15 @@ class Lines:
         """Take an event."""
         if event["event"] == "planned":
             self._goodput.plan(event["plan"])
+            if event.get("engine") == SIMULATE:
+                self._every_ns = max(LINE_EVERY_NS, event["plan"]["duration_ns"] // LINES_OF_A_SIMULATION)
+                self._next_ns = self._every_ns
         elif event["event"] == "progress":
             self._goodput.add(event)
             if event["time_ns"] >= self._next_ns:
                 _say(f"{event['time_ns'] / 1e9:6.1f} s  {self._goodput}")
-                self._next_ns += LINE_EVERY_NS
+                # Not twice within half of the time between two.
+                self._next_ns = ((event["time_ns"] + self._every_ns // 2) // self._every_ns + 1) * self._every_ns
         else:
             stage = STAGES.get(event["event"], self._stage)
             if stage != self._stage:

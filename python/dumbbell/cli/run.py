@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dumbbell.cli.options import Json, ScenarioArgument, Set
+from dumbbell.cli.options import Engine, Json, ScenarioArgument, Set
 from dumbbell.cli.output import reader_may_leave
+from dumbbell.engines import names
 
 if TYPE_CHECKING:
     from dumbbell.records import Run
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 def command(
     scenario: ScenarioArgument,
     overrides: Set = None,
+    engine: Engine = names.DEFAULT,
     output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where runs are kept.")] = Path("runs"),
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
@@ -37,7 +39,7 @@ def command(
     from dumbbell.errors import RunInvalid
 
     with progress(json or quiet) as show:
-        finished = run(scenario, overrides or (), output, show)
+        finished = run(scenario, overrides or (), output, show, engine)
     with reader_may_leave():
         if json:
             from json import dumps
@@ -50,11 +52,14 @@ def command(
 
 def _print(run: Run) -> None:
     from dumbbell.cli.tables import print_table
+    from dumbbell.report import words
 
     print_table(_flows(run.summary))
     if any(link["rate_bps"] is not None for link in run.summary["links"]):
         print_table(_links(run.summary))
     _print_verdict(run.summary)
+    if run.engine == names.SIMULATE:
+        print(f"simulated {words.speed(run.manifest['cost'])}")
     print(run.report())
 
 

@@ -38,7 +38,7 @@ def _core() -> Iterator[Finding]:
         why = "dumbbell._core cannot be imported"
         yield Finding("compiled core", Level.MISSING, why, "make build")
         return
-    yield Finding("compiled core", Level.OK, f"version {version}")
+    yield Finding("compiled core", Level.OK, f"version {version}; --engine simulate needs nothing else")
     yield from _namespaces()
 
 

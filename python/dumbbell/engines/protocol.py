@@ -27,6 +27,7 @@ class Engine(Protocol):
     """Carries out a plan."""
 
     name: str
+    """As in `names`: it says which accounts its runs have, and goes into their identity."""
 
     def check(self, scenario: Scenario, plan: Mapping[str, Any]) -> Sequence[Problem]:
         """What keeps this machine from carrying out the `plan` of `scenario`; empty if nothing does. Starts nothing."""

@@ -10,12 +10,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.engines import names
 from dumbbell.engines.protocol import Engine, Event, OnEvent
+from dumbbell.engines.registry import engine as engine_of
 from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError
 from dumbbell.plan import expand, run_id
 from dumbbell.records import manifest as manifests
+from dumbbell.records.accounts import Accounts
 from dumbbell.records.directory import RunDirectory, attempts
-from dumbbell.records.files import read_json, write_json
+from dumbbell.records.files import write_json
 from dumbbell.scenario import Scenario, load, writing
 from dumbbell.scenario.source import show
 
@@ -29,7 +32,7 @@ def run(
     overrides: Overrides = (),
     directory: str | os.PathLike[str] = "runs",
     on_event: OnEvent | None = None,
-    engine: Engine | None = None,
+    engine: str | Engine = names.DEFAULT,
 ) -> Run:
     """Carry out a scenario, judge the result, and write its report.
 
@@ -39,19 +42,17 @@ def run(
         directory: where runs are kept; this one becomes `directory/<name>-<run_id>`. An earlier run of the same plan is
             moved to `<name>-<run_id>.1`, `.2`, ...; nothing is overwritten.
         on_event: told of each event while the run goes on, for showing progress.
-        engine: what carries it out; the emulation engine if not given.
+        engine: what carries it out: `emulate`, real Linux TCP; `simulate`, a model of it; or an engine of your own.
 
     Returns:
         The finished run. It may be suspect or invalid: ask `run.verdict`.
 
     Raises:
-        InputError: the scenario, or this machine, does not allow the run; nothing was started.
+        InputError: the scenario, the engine, or this machine, does not allow the run; nothing was started.
         RunFailed: it failed. What was measured is kept in `<name>-<run_id>.failed-N`.
         Interrupted: Ctrl-C; kept likewise.
     """
-    from dumbbell.engines.emulate.engine import EmulateEngine
-
-    engine = engine or EmulateEngine()
+    engine = engine_of(engine)
     overrides = overrides if isinstance(overrides, Mapping | str) else list(overrides)
     loaded = load(scenario, overrides)
     plan = expand(loaded)
@@ -60,7 +61,7 @@ def run(
         raise ScenarioError(problems)
     identity = run_id(plan, engine.name, manifests.core_version() or "none")
     on_event = on_event or _ignore
-    on_event({"event": "planned", "plan": plan, "run_id": identity})
+    on_event({"event": "planned", "plan": plan, "run_id": identity, "engine": engine.name})
     target = RunDirectory.begin(Path(directory), loaded.name, identity)
     manifest = manifests.at_start(loaded.name, identity, engine.name, _source(loaded), _texts(overrides))
     try:
@@ -108,13 +109,10 @@ def _compose(target: RunDirectory, manifest: Mapping[str, Any], wall_s: float) -
     from dumbbell.records.compose import compose
     from dumbbell.records.run import Run
 
-    plan, *written = (read_json(target.path / f"{name}.json") for name in ("plan", "emulator", "traffic", "lab"))
-    probe = target.path / "probe.json"
-    written += [read_json(probe)] if probe.exists() else []
-    compose(Run(target.path, incomplete=True), attempts(target.root, target.stem))
-    write_json(
-        target.path / "manifest.json", manifests.at_end(manifest, plan, wall_s, *written) | {"status": "complete"}
-    )
+    run = Run(target.path, incomplete=True)
+    compose(run, attempts(target.root, target.stem))
+    ended = manifests.at_end(manifest, wall_s, Accounts.of(run))
+    write_json(target.path / "manifest.json", ended | {"status": "complete"})
 
 
 def _uncomposed(error: Exception) -> RunFailed:

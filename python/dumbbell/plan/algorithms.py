@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.cc.bundled import BUNDLED, KERNEL
+from dumbbell.cc.bundled import BUNDLED, KERNEL, SIMULATED
 from dumbbell.cc.core import sha256_of
 from dumbbell.errors import Problem
 from dumbbell.scenario.labels import Labelled, labelled
@@ -75,12 +75,19 @@ def _finding(i: int, cc: str, available: Collection[str]) -> Finding:
     modprobe = f"if it is a module, load it: sudo modprobe tcp_{cc}"
     if cc in BUNDLED:
         hint = f'{cc} comes with dumbbell, too: cc = "{cc}"'
+    elif cc in SIMULATED:
+        simulate = "--engine simulate has it"
+        hint = f"{simulate}. {_capital(modprobe)}" if cc in KERNEL else simulate
     elif close in BUNDLED and cc not in KERNEL:
         hint = f"did you mean {close}?"
     else:
-        hint = f"did you mean {close}? {modprobe[0].upper()}{modprobe[1:]}" if close else modprobe
+        hint = f"did you mean {close}? {_capital(modprobe)}" if close else modprobe
     expected = f"one of {', '.join(there)}, or dumbbell's {', '.join(BUNDLED)}"
     return Finding(("flows", i, "cc"), "this kernel has no such congestion control", expected, hint)
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 _REGISTERED: Final = re.compile(r"_[0-9a-f]{6}$")

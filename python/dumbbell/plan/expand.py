@@ -61,6 +61,7 @@ def expand(scenario: Scenario) -> Plan:
             "merge_ns": None if scenario.emulate.merge is None else int(scenario.emulate.merge),
             "whole_bursts": scenario.emulate.whole_bursts,
         },
+        "simulate": {"tso": scenario.simulate.tso},
     }
     settle([plan])
     return plan

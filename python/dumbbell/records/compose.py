@@ -34,14 +34,14 @@ def compose(run: Run, attempts: Json) -> None:
             "schema": SCHEMA,
             "name": run.name,
             "run_id": run.run_id,
-            "engine": run.manifest["engine"],
+            "engine": run.engine,
             "verdict": str(worst(check.verdict for check in checks)),
             "reasons": [check.as_json() for check in checks if check.verdict is not Verdict.VALID],
             "checks": [check.as_json() for check in checks],
             "duration_s": run.plan["duration_ns"] / metrics.SECOND_NS,
             "flows": flows,
-            "links": _links(run, evidence.emulator),
-            "path": evidence.emulator["path"],
+            "links": _links(run, evidence.network),
+            "path": evidence.network.get("path"),
             "jain_index": _jain_index(run, window),
             "jain_window_s": None if window is None else [time / metrics.SECOND_NS for time in window],
             "attempts": dict(attempts),
@@ -135,8 +135,8 @@ def _write_flows(path: Path, flows: Sequence[Json]) -> None:
     pl.DataFrame(rows, schema=polars_schema("flows")).write_parquet(path)
 
 
-def _links(run: Run, emulator: Json) -> list[dict[str, Any]]:
-    counted = {link["name"]: link for link in emulator["links"]}
+def _links(run: Run, network: Json) -> list[dict[str, Any]]:
+    counted = {link["name"]: link for link in network["links"]}
     delays, shares = _queueing_delays(run), metrics.marked_share(run.links.lazy())
     # One pass that parts the links, instead of a filter over all rows for each of perhaps hundreds of links.
     parts = {str(key): part.lazy() for (key,), part in run.links.partition_by("link", as_dict=True).items()}

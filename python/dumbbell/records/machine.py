@@ -10,18 +10,18 @@ from typing import Any
 
 def machine() -> dict[str, Any]:
     """Kernel, CPU, memory, distribution, clock source, load. What a kernel does not tell is null."""
-    uname = os.uname()
+    uname = platform.uname()
     return {
         "kernel": uname.release,
         "kernel_build": uname.version,
         "architecture": uname.machine,
         "cpu_model": _field("/proc/cpuinfo", "model name") or uname.machine,
-        "cores": len(os.sched_getaffinity(0)),
-        "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        "cores": _cores(),
+        "memory_bytes": _memory_bytes(),
         "distribution": _distribution(),
         "hypervisor": "hypervisor" in (_field("/proc/cpuinfo", "flags") or "").split(),
         "clocksource": read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "load_average": list(os.getloadavg()),
+        "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
         "congestion_controls": (read_line("/proc/sys/net/ipv4/tcp_available_congestion_control") or "").split(),
     }
 
@@ -32,6 +32,16 @@ def read_line(path: str) -> str | None:
         return Path(path).read_text().strip()
     except OSError:
         return None
+
+
+def _cores() -> int | None:
+    """Those that this process may use, where the system tells; not all do that simulations run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def _memory_bytes() -> int | None:
+    known = {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= set(getattr(os, "sysconf_names", ()))
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else None
 
 
 def _field(path: str, key: str) -> str | None:

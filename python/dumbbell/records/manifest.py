@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from dumbbell.engines.names import SIMULATE
+from dumbbell.records.accounts import Accounts
 from dumbbell.records.machine import machine
 from dumbbell.records.schema import SCHEMA
 
@@ -41,31 +43,47 @@ def at_start(name: str, run_id: str, engine: str, source: str | None, overrides:
     }
 
 
-def at_end(
-    manifest: Json, plan: Json, wall_s: float, emulator: Json, traffic: Json, lab: Json, probe: Json | None = None
-) -> dict[str, Any]:
-    """The manifest of a run that ended, from its plan and what its processes wrote; `probe` if it recorded ACKs."""
+def at_end(manifest: Json, wall_s: float, accounts: Accounts) -> dict[str, Any]:
+    """The manifest of a run that ended, after `wall_s`, from what its engine tells."""
+    told = _simulated(accounts) if accounts.engine == SIMULATE else _emulated(accounts)
+    return {**manifest, "wall_s": wall_s, "algorithms": list(_algorithms(accounts.plan, accounts.lab)), **told}
+
+
+def _emulated(accounts: Accounts) -> dict[str, Any]:
+    emulator, traffic, lab, probe = accounts.network, accounts.traffic, accounts.lab, accounts.probe
     return {
-        **manifest,
-        "wall_s": wall_s,
         "lab": {key: lab[key] for key in ("rootless", "build_ms", "sysctls", "offloads", "cpu")}
         | ({"acks": lab["acks"]} if "acks" in lab else {}),
         "scheduling": emulator["scheduling"],
         "path": emulator["path"],
-        "algorithms": list(_algorithms(plan, lab)),
         "cost": {
             "unit": "share of one core",
-            "emulator": _share(emulator["cpu_s"], emulator["wall_s"]),
-            "traffic": _share(traffic["cpu_s"], traffic["wall_s"]),
-            "sampling": _share(traffic["sampling"]["cpu_s"], traffic["wall_s"]),
-            "logging": _share(emulator["writer"]["cpu_s"] + traffic["writer"]["cpu_s"], emulator["wall_s"]),
-            "acks": _share(probe["cpu_s"] + probe["writer"]["cpu_s"], probe["wall_s"]) if probe else None,
+            "emulator": _ratio(emulator["cpu_s"], emulator["wall_s"]),
+            "traffic": _ratio(traffic["cpu_s"], traffic["wall_s"]),
+            "sampling": _ratio(traffic["sampling"]["cpu_s"], traffic["wall_s"]),
+            "logging": _ratio(emulator["writer"]["cpu_s"] + traffic["writer"]["cpu_s"], emulator["wall_s"]),
+            "acks": _ratio(probe["cpu_s"] + probe["writer"]["cpu_s"], probe["wall_s"]) if probe else None,
+        },
+    }
+
+
+def _simulated(accounts: Accounts) -> dict[str, Any]:
+    simulator = accounts.network
+    return {
+        "cost": {
+            "simulated_s": simulator["simulated_s"],
+            "wall_s": simulator["wall_s"],
+            "cpu_s": simulator["cpu_s"],
+            "times_real_time": _ratio(simulator["simulated_s"], simulator["wall_s"]),
         },
     }
 
 
 def _algorithms(plan: Json, lab: Json) -> Iterator[dict[str, Any]]:
-    """Congestion controls that are not the kernel's own under their own names: what each really was."""
+    """Congestion controls that are not the kernel's own under their own names: what each really was.
+
+    In a simulation none was loaded, and whatever its source is, the simulator's own code of that name worked.
+    """
     found = {fact["label"]: fact for fact in lab.get("algorithms", ())}
     for planned in plan.get("algorithms", ()):
         fact = found.get(planned["label"], {})
@@ -98,5 +116,5 @@ def core_version() -> str | None:
     return str(_core.version())
 
 
-def _share(cpu_s: float, wall_s: float) -> float | None:
-    return cpu_s / wall_s if wall_s else None
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

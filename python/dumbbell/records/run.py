@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.engines.names import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records.directory import PARTIAL
 from dumbbell.records.files import read_json
@@ -84,8 +85,8 @@ class Run:
 
     @property
     def repeat(self) -> str:
-        """The command that repeats this run, from the scenario that it keeps."""
-        return shlex.join(["dumbbell", "run", str(self.directory / "scenario.toml")])
+        """The command that repeats this run, from the scenario that it keeps, on the same engine."""
+        return shlex.join(["dumbbell", "run", str(self.directory / "scenario.toml"), *option(self.engine)])
 
     @property
     def name(self) -> str:
@@ -96,6 +97,11 @@ class Run:
     def run_id(self) -> str:
         """Hash of all that determines the run."""
         return str(self.manifest["run_id"])
+
+    @property
+    def engine(self) -> str:
+        """`emulate` or `simulate`."""
+        return str(self.manifest.get("engine", DEFAULT))
 
     @property
     def verdict(self) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 import polars as pl
 
 from dumbbell.analysis.sockets import carrying
+from dumbbell.engines.names import SIMULATE
 from dumbbell.records import Run
 from dumbbell.report.model import Group
 
@@ -97,7 +98,9 @@ def absent(run: Run) -> str | None:
     if run.has("acks"):
         return None
     told = (run.manifest.get("lab") or {}).get("acks")
-    if not isinstance(told, Mapping) or told.get("recorded"):
-        return "Every ACK: acks.parquet is missing." if run.plan["record"].get("acks") == "on" else None
-    why = str(told.get("why") or "no reason is recorded").rstrip(".")
-    return f"ACKs were not recorded: {why}. Curves of flows are drawn from the timed samples."
+    if isinstance(told, Mapping) and not told.get("recorded"):
+        why = str(told.get("why") or "no reason is recorded").rstrip(".")
+        return f"ACKs were not recorded: {why}. Curves of flows are drawn from the timed samples."
+    # Nothing keeps a simulation from recording them.
+    due = ("on", "auto") if run.engine == SIMULATE else ("on",)
+    return "Every ACK: acks.parquet is missing." if run.plan["record"].get("acks") in due else None

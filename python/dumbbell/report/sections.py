@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from dumbbell.engines.names import SIMULATE
 from dumbbell.plan import words as plan_words
 from dumbbell.records import Run
 from dumbbell.report import words
@@ -94,7 +95,15 @@ def facts(run: Run, known: Facts) -> Html:
     if day:
         pairs.append(("Started", day, time))
     listed = el("dl", (_fact(*pair) for pair in pairs), class_="facts")
-    return listed if link is None else join(listed, _besides(link))
+    return join(listed, Html("") if link is None else _besides(link), _simulated(run))
+
+
+def _simulated(run: Run) -> Html:
+    """That nothing here was measured, where it is so."""
+    if run.engine != SIMULATE:
+        return Html("")
+    said = "no kernel took part. Hosts and their TCP are a model of Linux's; the links are those of emulation."
+    return el("p", el("strong", "This is a simulation:"), f" {said}", class_="beneath")
 
 
 def _besides(link: Mapping[str, Any]) -> Html:
@@ -163,16 +172,22 @@ _MACHINE = (
     ("clocksource", "Clock source"),
     ("load_average", "Load average before"),
 )
+_COMPUTER = ("distribution", "cpu_model", "cores")
+"""Of these, what tells how long a simulation takes. Its results are the same on any machine."""
 
 
 def machine(run: Run) -> Html:
     """What it ran on; what the manifest lacks is left out."""
     known = run.manifest.get("machine") or {}
-    pairs = [(name, _plain(known[key])) for key, name in _MACHINE if known.get(key) is not None]
+    simulated = run.engine == SIMULATE
+    shown = [(key, name) for key, name in _MACHINE if known.get(key) is not None]
+    pairs = [(name, _plain(known[key])) for key, name in shown if key in _COMPUTER or not simulated]
     if known.get("memory_bytes"):
         pairs.append(("Memory", words.size(known["memory_bytes"])))
     if known.get("hypervisor"):
         pairs.append(("Virtual machine", "yes"))
+    if simulated and (told := words.speed(run.manifest.get("cost"))):
+        pairs.append(("Simulated", told))
     if "rootless" in (run.manifest.get("lab") or {}):
         pairs.append(("Privileges", "ordinary user" if run.manifest["lab"]["rootless"] else "root"))
     tool = (run.manifest.get("tool") or {}).get("dumbbell")
@@ -186,7 +201,7 @@ def machine(run: Run) -> Html:
         ("offloads", "Segmentation offloads"),
         ("scheduling", "Scheduling of the emulator"),
         ("cpu", "Processor time during the run"),
-        ("cost", "Cost of emulating and measuring"),
+        ("cost", "Cost of simulating" if simulated else "Cost of emulating and measuring"),
     )
     return join(listed, (_details(title, recorded[key]) for key, title in more if recorded.get(key)))
 

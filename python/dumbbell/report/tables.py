@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dumbbell.cc.parameters import spelled
+from dumbbell.engines.names import SIMULATE
 from dumbbell.plan.view import source
 from dumbbell.records import Run
 from dumbbell.report import words
@@ -95,7 +96,10 @@ def algorithms(run: Run) -> Html:
     rows = run.manifest.get("algorithms") or []
     if not rows:
         return Html("")
-    names = ("Name", "Program", "Parameters", "Loaded", "Registered as", "SHA-256 of the source")
+    # The simulator has its own code, and loads no program.
+    was_loaded = run.engine != SIMULATE
+    names = ["Name", "Program" if was_loaded else "In place of", "Parameters"]
+    names += ["Loaded", "Registered as", "SHA-256 of the source"] if was_loaded else []
     head = el("thead", el("tr", *(el("th", name, scope="col") for name in names)))
     body = el(
         "tbody",
@@ -105,14 +109,20 @@ def algorithms(run: Run) -> Html:
                 el("th", row["label"], scope="row"),
                 el("td", source(row["source"])),
                 el("td", spelled(row["parameters"])),
-                el("td", _LOADED.get(row.get("loaded"), words.UNKNOWN)),
-                el("td", row.get("registered") or words.UNKNOWN),
-                el("td", (row.get("source_sha256") or words.UNKNOWN)[:12]),
+                *(_as_loaded(row) if was_loaded else ()),
             )
             for row in rows
         ),
     )
     return join(el("h2", "Congestion controls"), _table("Congestion controls", head, body, len(rows), "fit"))
+
+
+def _as_loaded(row: Mapping[str, Any]) -> tuple[Html, ...]:
+    return (
+        el("td", _LOADED.get(str(row.get("loaded")), words.UNKNOWN)),
+        el("td", row.get("registered") or words.UNKNOWN),
+        el("td", (row.get("source_sha256") or words.UNKNOWN)[:12]),
+    )
 
 
 def links(run: Run, known: Facts, plots: Plots) -> Html:

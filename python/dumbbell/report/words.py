@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 UNKNOWN = "–"  # noqa: RUF001  a dash in a table cell, not a hyphen
 _BITS = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
@@ -55,6 +56,15 @@ def count(n: int | None, noun: str = "") -> str:
     if n is None:
         return UNKNOWN
     return f"{n:,}" if not noun else f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def speed(cost: Mapping[str, Any] | None) -> str:
+    """`20 s in 0.31 s, 65 times as fast as real time`, of a simulated run's cost; empty if it is unknown."""
+    if not cost or not cost.get("times_real_time"):
+        return ""
+    times = cost["times_real_time"]
+    took = f"{seconds(round(cost['simulated_s'], 3))} in {cost['wall_s']:.2g} s"
+    return f"{took}, {f'{times:,.0f}' if times >= 100 else f'{times:.2g}'} times as fast as real time"
 
 
 def listed(items: Iterable[str]) -> str:

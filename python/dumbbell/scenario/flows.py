@@ -32,7 +32,7 @@ class AnyFlow(Table):
 class TcpFlow(AnyFlow):
     """Bulk TCP: sends as much as it can, until `stop` or until `bytes` are through."""
 
-    protocol: Literal["tcp"] = Field(default="tcp", description="TCP of this machine's kernel.")
+    protocol: Literal["tcp"] = Field(default="tcp", description="TCP of this machine's kernel, or the simulator's.")
     cc: Cc = Field(
         default=Algorithm(name="cubic"),
         description="Congestion control: one that comes with dumbbell, the kernel's own, or a BPF program of yours.",

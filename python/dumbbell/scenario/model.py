@@ -6,6 +6,7 @@ judged, such as a flow between hosts that do not exist, is in `check.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
@@ -14,7 +15,7 @@ from dumbbell.scenario.events import Event
 from dumbbell.scenario.flows import Flow
 from dumbbell.scenario.link import Bottleneck
 from dumbbell.scenario.quantities import MAX, Duration, QuantityError, Size, Time
-from dumbbell.scenario.source import Source
+from dumbbell.scenario.source import Key, Source
 from dumbbell.scenario.table import Table
 
 PairTimes = Annotated[
@@ -69,6 +70,12 @@ class Hosts(BaseModel):
         """Settings by host."""
         return self.__pydantic_extra__
 
+    @property
+    def sysctls(self) -> list[tuple[Key, Mapping[str, str]]]:
+        """The sysctls of all hosts, then those of single ones, which win; each table with its key."""
+        single = self.__pydantic_extra__.items()
+        return [(("hosts",), self.sysctl), *((("hosts", host), settings.sysctl) for host, settings in single)]
+
 
 def _acks(value: object) -> object:
     if value != "auto" and not isinstance(value, bool):
@@ -87,7 +94,8 @@ class Record(Table):
     )
     packets: bool = Field(default=True, strict=True, description="Write a row per packet and link.")
     acks: Acks = Field(
-        default="auto", description="Write a row per ACK that a sender receives. auto: where BPF is allowed."
+        default="auto",
+        description="Write a row per ACK that a sender receives. auto: in a simulation, and where BPF is allowed.",
     )
 
 
@@ -120,6 +128,16 @@ class Emulate(Table):
     )
 
 
+class Simulate(Table):
+    """Settings of the simulator."""
+
+    tso: bool = Field(
+        default=True,
+        strict=True,
+        description="Senders hand over trains of segments, as the kernel does; false: each segment on its own.",
+    )
+
+
 class Scenario(Table):
     """One experiment: a network, its flows, how long, and what to record."""
 
@@ -139,6 +157,7 @@ class Scenario(Table):
     hosts: Hosts = Field(default=Hosts(), description="Settings of the hosts.")
     record: Record = Field(default=Record(), description="What is written down.")
     emulate: Emulate = Field(default=Emulate(), description="Settings of the emulation engine.")
+    simulate: Simulate = Field(default=Simulate(), description="Settings of the simulator.")
 
     _source: Source = PrivateAttr(default_factory=Source)
 

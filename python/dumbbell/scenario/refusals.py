@@ -14,7 +14,7 @@ from dumbbell.scenario.algorithms import Algorithm
 from dumbbell.scenario.events import Event
 from dumbbell.scenario.flows import CommandFlow, TcpFlow, UdpFlow
 from dumbbell.scenario.link import Bottleneck
-from dumbbell.scenario.model import Dumbbell, Emulate, Hosts, HostSettings, Path, Record, Scenario
+from dumbbell.scenario.model import Dumbbell, Emulate, Hosts, HostSettings, Path, Record, Scenario, Simulate
 from dumbbell.scenario.quantities import Quantity, QuantityError
 from dumbbell.scenario.source import Finding, Key, lookup, show
 
@@ -41,6 +41,7 @@ _HOMES: dict[str, type[BaseModel]] = {
     **{f'a jitter with distribution = "{name}"': table for name, table in delays.DISTRIBUTIONS.items()},
     "[record]": Record,
     "[emulate]": Emulate,
+    "[simulate]": Simulate,
     "[[events]]": Event,
     "the top of the file, before the first [table]": Scenario,
 }

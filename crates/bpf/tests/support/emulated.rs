@@ -120,6 +120,7 @@ impl Path {
                 merge_ns: Duration::ZERO,
                 whole_bursts: false,
             },
+            simulate: plan::Simulate::default(),
         }
     }
 }

@@ -6,10 +6,14 @@ from typing import Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.verdict import Judgement, Rule, Verdict, not_applicable, rule
+from dumbbell.analysis.verdict import EMULATION, EVERY, Judgement, Rule, Verdict, not_applicable, rule
 
 
-@rule("ack-rows", "the acks table lacks rows: where it was too slow for the kernel, what it shows is not every ACK")
+@rule(
+    "ack-rows",
+    "the acks table lacks rows: where it was too slow for the kernel, what it shows is not every ACK",
+    EMULATION,
+)
 def ack_rows(evidence: Evidence) -> Judgement:
     """Rows that found the ring between kernel and probe full, or that could not be read."""
     if evidence.probe is None:
@@ -19,7 +23,7 @@ def ack_rows(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.SUSPECT if lost or unreadable else Verdict.VALID, measured, "none lost or unreadable")
 
 
-@rule("ack-coverage", "the acks table disagrees with what the kernel said of the same connections at the samples")
+@rule("ack-coverage", "the acks table disagrees with what the same connections were at the samples", EVERY)
 def ack_coverage(evidence: Evidence) -> Judgement:
     """Samples that no row agrees with, for the flow that has most; and connections without rows."""
     if evidence.ack_coverage is None:
@@ -34,7 +38,7 @@ def ack_coverage(evidence: Evidence) -> Judgement:
     return Judgement(
         Verdict.SUSPECT if wrong else Verdict.VALID,
         "; ".join(told + silent),
-        f"<= {limit.ACK_MISMATCH_SHARE:.0%}; every sending connection has rows",
+        f"<= {limit.ACK_MISMATCH_SHARE:.0%}; whoever was acknowledged has rows",
     )
 
 

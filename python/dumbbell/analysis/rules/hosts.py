@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.verdict import Judgement, Rule, Verdict, at_most, not_applicable, rule
+from dumbbell.analysis.verdict import EMULATION, EVERY, Judgement, Rule, Verdict, at_most, not_applicable, rule
 
 _PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
 """A flow's programs: what their keys begin with, and what a reason calls their exit code."""
 
 
-@rule("complete", "the run was stopped before its end")
+@rule("complete", "the run was stopped before its end", EVERY)
 def complete(evidence: Evidence) -> Judgement:
     """Whether the traffic ran for as long as planned."""
     stopped = evidence.traffic["interrupted"]
@@ -21,7 +21,7 @@ def complete(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.INVALID if stopped else Verdict.VALID, measured, "runs to its end")
 
 
-@rule("flow-errors", "a flow did not run as planned")
+@rule("flow-errors", "a flow did not run as planned", EVERY)
 def flow_errors(evidence: Evidence) -> Judgement:
     """Flows that report an error, and flows that delivered nothing."""
     commands = {flow["id"] for flow in evidence.plan["flows"] if flow["workload"]["kind"] == "command"}
@@ -33,7 +33,7 @@ def flow_errors(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "none", "none")
 
 
-@rule("algorithm", "a flow did not use the congestion control that the scenario names")
+@rule("algorithm", "a flow did not use the congestion control that the scenario names", EVERY)
 def algorithm(evidence: Evidence) -> Judgement:
     """The algorithm read back from each socket; of a program, from its connection that sent most."""
     planned = {flow["id"]: flow["workload"].get("cc") for flow in evidence.plan["flows"]}
@@ -59,6 +59,7 @@ def algorithm(evidence: Evidence) -> Judgement:
 @rule(
     "window-limits",
     "a receive window or send buffer held a flow back, so its congestion control was not what limited it",
+    EVERY,
 )
 def window_limits(evidence: Evidence) -> Judgement:
     """Busy time limited by rwnd or sndbuf, for the flow that was limited most."""
@@ -70,14 +71,18 @@ def window_limits(evidence: Evidence) -> Judgement:
     ]
     if not shares:
         return not_applicable("no TCP flow was busy")
-    share, flow, kind = max(shares)
+    share, flow, kind = max(shares, key=lambda found: found[0])
     suspect, invalid = limit.LIMITED_SHARE
     return Judgement(
         at_most(share, (suspect, invalid)), f"{flow}: {kind} {share:.2%} of busy time", f"<= {suspect:.0%}"
     )
 
 
-@rule("offloads", "segments were merged or split outside the emulator, so a queue did not hold packets of wire size")
+@rule(
+    "offloads",
+    "segments were merged or split outside the emulator, so a queue did not hold packets of wire size",
+    EMULATION,
+)
 def offloads(evidence: Evidence) -> Judgement:
     """Segmentation and checksum offloads, as read back at the end of the run and as seen in the packets."""
     # On the GSO path hosts send and receive bursts, which the emulator takes apart and puts together.
@@ -89,12 +94,12 @@ def offloads(evidence: Evidence) -> Judgement:
         if features[feature] and not in_bursts
     ]
     seen = {"oversize_packets": "packets larger than on a wire", "checksum_missing": "packets without a checksum"}
-    wrong += [f"{evidence.emulator[key]} {what}" for key, what in seen.items() if evidence.emulator[key]]
+    wrong += [f"{evidence.network[key]} {what}" for key, what in seen.items() if evidence.network[key]]
     sound = "every burst was taken apart" if in_bursts else "all off"
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or sound, sound)
 
 
-@rule("sysctls", "a kernel setting was not what the plan says")
+@rule("sysctls", "a kernel setting was not what the plan says", EMULATION)
 def sysctls(evidence: Evidence) -> Judgement:
     """Every planned sysctl against its value read back at the end of the run."""
     wrong = [
@@ -105,7 +110,7 @@ def sysctls(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "as planned", "as planned")
 
 
-@rule("udp-hosts", "datagrams were lost inside a host: a loss that no link caused")
+@rule("udp-hosts", "datagrams were lost inside a host: a loss that no link caused", EMULATION)
 def udp_hosts(evidence: Evidence) -> Judgement:
     """Datagrams refused by the sender's kernel, or dropped by the receiver's full socket."""
     flows = [(flow["id"], flow["udp"]) for flow in evidence.traffic["flows"] if flow["udp"]]
@@ -123,11 +128,11 @@ def udp_hosts(evidence: Evidence) -> Judgement:
 def _corrupted(evidence: Evidence, flow: str) -> int:
     """Packets of `flow` that links corrupted; without a record of packets, those of all flows."""
     if evidence.corrupted_packets is None:
-        return sum(link["corrupted"] for link in evidence.emulator["links"])
+        return sum(link["corrupted"] for link in evidence.network["links"])
     return evidence.corrupted_packets.get(flow, 0)
 
 
-@rule("commands", "an external program failed, so its traffic is not what the scenario asks for")
+@rule("commands", "an external program failed, so its traffic is not what the scenario asks for", EMULATION)
 def commands(evidence: Evidence) -> Judgement:
     """Exit codes of external programs and of their servers. One that ran until we ended it may answer with any."""
     ran = [(flow["id"], flow["command"]) for flow in evidence.traffic["flows"] if flow["command"]]

@@ -8,47 +8,45 @@ from typing import Any, Final
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.history import histories, is_steady, least_delay_ns
-from dumbbell.analysis.verdict import Judgement, Rule, Verdict, at_most, none_of, not_applicable, rule
+from dumbbell.analysis.verdict import EMULATION, EVERY, Judgement, Rule, Verdict, at_most, none_of, not_applicable, rule
 from dumbbell.plan.paths import path, transparent_links
 
 
-@rule("ring-drops", "packets were lost between kernel and emulator: a loss that no link caused")
+@rule("ring-drops", "packets were lost between kernel and emulator: a loss that no link caused", EMULATION)
 def ring_drops(evidence: Evidence) -> Judgement:
     """Packets that found the ring full."""
-    return none_of(evidence.emulator["ring_drops"], f"of {evidence.emulator['ring_packets']} packets lost in the ring")
+    return none_of(evidence.network["ring_drops"], f"of {evidence.network['ring_packets']} packets lost in the ring")
 
 
-@rule("delay-line", "packets found no room inside a link: a loss that no link caused")
+@rule("delay-line", "packets found no room inside a link: a loss that no link caused", EMULATION)
 def delay_line(evidence: Evidence) -> Judgement:
     """Packets that found the arena full."""
-    emulator = evidence.emulator
-    used = emulator["arena_peak_bytes"] / emulator["arena_bytes"]
-    return none_of(emulator["arena_overflows"], f"overflows; at most {used:.1%} of the room was used")
+    network = evidence.network
+    used = network["arena_peak_bytes"] / network["arena_bytes"]
+    return none_of(network["arena_overflows"], f"overflows; at most {used:.1%} of the room was used")
 
 
-@rule("send-errors", "packets that a link delivered never reached their host")
+@rule("send-errors", "packets that a link delivered never reached their host", EMULATION)
 def send_errors(evidence: Evidence) -> Judgement:
     """Deliveries that the kernel refused."""
-    reason = evidence.emulator["send_error"]
-    what = f"of {evidence.emulator['sent_packets']} deliveries failed" + (
-        f", the last with: {reason}" if reason else ""
-    )
-    return none_of(evidence.emulator["send_errors"], what)
+    reason = evidence.network["send_error"]
+    what = f"of {evidence.network['sent_packets']} deliveries failed" + (f", the last with: {reason}" if reason else "")
+    return none_of(evidence.network["send_errors"], what)
 
 
-@rule("conservation", "packets vanished, or appeared from nowhere, inside the emulator")
+@rule("conservation", "packets vanished, or appeared from nowhere, inside the network", EVERY)
 def conservation(evidence: Evidence) -> Judgement:
     """Per link and over all: what entered, and copies, was delivered, dropped for a reason, or is still inside."""
-    emulator = evidence.emulator
+    network = evidence.network
     wrong = []
-    for link in emulator["links"]:
+    for link in network["links"]:
         came = link["arrived_packets"] + link["duplicated"]
         out = sum(link[key] for key in ("delivered_packets", "lost_before", "lost_after", "inside"))
         out += sum(link["dropped"].values())
         if came != out:
             wrong.append(f"{link['name']}: {came} came, {out} accounted for")
-    came = emulator["entered_packets"] + emulator["duplicated_packets"]
-    out = emulator["left_packets"] + emulator["dropped_packets"] + emulator["inside_packets"]
+    came = network["entered_packets"] + network["duplicated_packets"]
+    out = network["left_packets"] + network["dropped_packets"] + network["inside_packets"]
     if came != out:
         wrong.append(f"all links: {came} came, {out} accounted for")
     return Judgement(
@@ -58,7 +56,7 @@ def conservation(evidence: Evidence) -> Judgement:
     )
 
 
-@rule("packet-log", "the packets table lacks packets that the links counted")
+@rule("packet-log", "the packets table lacks packets that the links counted", EVERY)
 def packet_log(evidence: Evidence) -> Judgement:
     """Rows of `packets` against the links' own counters."""
     if evidence.logged_packets is None:
@@ -66,7 +64,7 @@ def packet_log(evidence: Evidence) -> Judgement:
     silent = transparent_links(evidence.plan)
     counted = {
         link["name"]: link["arrived_packets"] + link["duplicated"]
-        for link in evidence.emulator["links"]
+        for link in evidence.network["links"]
         if link["name"] not in silent
     }
     wrong = [
@@ -80,7 +78,7 @@ def packet_log(evidence: Evidence) -> Judgement:
     )
 
 
-@rule("interfaces", "the kernel lost packets between the emulator and a host: a loss that no link caused")
+@rule("interfaces", "the kernel lost packets between the emulator and a host: a loss that no link caused", EMULATION)
 def interfaces(evidence: Evidence) -> Judgement:
     """Drop and error counters of every virtual interface, and frames that hosts received of those sent to them."""
     keys = ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
@@ -91,7 +89,7 @@ def interfaces(evidence: Evidence) -> Judgement:
         if interface[key]
     ]
     # An interface counts a burst of segments as one.
-    sent = evidence.emulator["bursts_out"]
+    sent = evidence.network["bursts_out"]
     received = sum(interface["rx_packets"] for interface in evidence.lab["interfaces"] if interface["side"] == "host")
     if received != sent:
         wrong.append(f"hosts received {received} of {sent} frames")
@@ -100,20 +98,22 @@ def interfaces(evidence: Evidence) -> Judgement:
 
 
 @rule(
-    "softnet", "a CPU's packet backlog overflowed; the counter is the machine's, so the packets may not be this run's"
+    "softnet",
+    "a CPU's packet backlog overflowed; the counter is the machine's, so the packets may not be this run's",
+    EMULATION,
 )
 def softnet(evidence: Evidence) -> Judgement:
     """The machine's softnet drop counter over the run."""
     return none_of(evidence.lab["softnet_dropped"], "drops on the machine", Verdict.SUSPECT)
 
 
-@rule("unroutable", "hosts sent packets to addresses outside the topology, which lead nowhere")
+@rule("unroutable", "hosts sent packets to addresses outside the topology, which lead nowhere", EMULATION)
 def unroutable(evidence: Evidence) -> Judgement:
     """Packets without a path."""
-    return none_of(evidence.emulator["unroutable_packets"], "packets without a path", Verdict.SUSPECT)
+    return none_of(evidence.network["unroutable_packets"], "packets without a path", Verdict.SUSPECT)
 
 
-@rule("rate", "the link was not as fast as configured")
+@rule("rate", "the link was not as fast as configured", EVERY)
 def rate(evidence: Evidence) -> Judgement:
     """Achieved against configured rate, for the link that is off most; no link may ever send more than its capacity."""
     if evidence.logged_packets is None:
@@ -134,7 +134,7 @@ def rate(evidence: Evidence) -> Judgement:
     return Judgement(at_most(abs(errors[name]), limit.RATE_ERROR), f"{name}: {errors[name]:+.2%} of {of}", within)
 
 
-@rule("rtt-floor", "packets travelled faster than the links' delays allow")
+@rule("rtt-floor", "packets travelled faster than the links' delays allow", EVERY)
 def rtt_floor(evidence: Evidence) -> Judgement:
     """The smallest RTT that TCP measured against the least delay of its path at any time, in whole ms."""
     # The kernel counts RTTs in whole microseconds. After a retransmission it may only have timestamps to measure by,

@@ -7,14 +7,24 @@ from typing import Any, Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.verdict import Judgement, Rule, Verdict, at_least, at_most, not_applicable, rule, worst
+from dumbbell.analysis.verdict import (
+    EMULATION,
+    Judgement,
+    Rule,
+    Verdict,
+    at_least,
+    at_most,
+    not_applicable,
+    rule,
+    worst,
+)
 from dumbbell.plan.paths import smallest_base_rtt_ns
 
 _UDP_HEADERS_BYTES: Final = 14 + 20 + 8
 """Ethernet, IPv4 and UDP: a frame is its payload and these."""
 
 
-@rule("lateness", "late packets add to every RTT and blur the gaps between packets")
+@rule("lateness", "late packets add to every RTT and blur the gaps between packets", EMULATION)
 def lateness(evidence: Evidence) -> Judgement:
     """99th percentile of lateness, and the share of packets that are over 1 ms late."""
     rtt_us = smallest_base_rtt_ns(evidence.plan) / 1000
@@ -22,8 +32,8 @@ def lateness(evidence: Evidence) -> Judgement:
         max(limit.LATENESS_P99_US[0], limit.LATENESS_P99_OF_RTT[0] * rtt_us),
         max(limit.LATENESS_P99_US[1], limit.LATENESS_P99_OF_RTT[1] * rtt_us),
     )
-    p99 = evidence.emulator["lateness_us"]["p99"]
-    sent, late = evidence.emulator["sent_packets"], evidence.emulator["late_over_1ms"]
+    p99 = evidence.network["lateness_us"]["p99"]
+    sent, late = evidence.network["sent_packets"], evidence.network["late_over_1ms"]
     share = late / sent if sent else 0.0
     return Judgement(
         worst([at_most(p99, limits), at_most(share, limit.LATE_OVER_1MS_SHARE)]),
@@ -32,35 +42,39 @@ def lateness(evidence: Evidence) -> Judgement:
     )
 
 
-@rule("stall", "the network stood still for so long that a congestion control may have reacted to it")
+@rule("stall", "the network stood still for so long that a congestion control may have reacted to it", EMULATION)
 def stall(evidence: Evidence) -> Judgement:
     """The longest lateness of any packet."""
-    longest_ms = evidence.emulator["lateness_us"]["max"] / 1000
+    longest_ms = evidence.network["lateness_us"]["max"] / 1000
     suspect, invalid = limit.STALL_MS
     return Judgement(at_most(longest_ms, (suspect, invalid)), f"longest {longest_ms:.1f} ms", f"<= {suspect:.0f} ms")
 
 
-@rule("read-lag", "packets that wait long in the ring may come too late for links of short delay")
+@rule("read-lag", "packets that wait long in the ring may come too late for links of short delay", EMULATION)
 def read_lag(evidence: Evidence) -> Judgement:
     """From arrival in the ring until the emulator reads."""
-    p99 = evidence.emulator["read_lag_us"]["p99"]
+    p99 = evidence.network["read_lag_us"]["p99"]
     suspect, invalid = limit.READ_LAG_P99_US
     return Judgement(at_most(p99, (suspect, invalid)), f"p99 {p99:.0f} us", f"p99 <= {suspect:.0f} us")
 
 
-@rule("emulator-starved", "the emulator wanted to run and had no CPU")
+@rule("emulator-starved", "the emulator wanted to run and had no CPU", EMULATION)
 def emulator_starved(evidence: Evidence) -> Judgement:
     """Time in the run queue, of the run."""
-    return _waited(evidence.emulator, limit.EMULATOR_WAIT_SHARE)
+    return _waited(evidence.network, limit.EMULATOR_WAIT_SHARE)
 
 
-@rule("traffic-starved", "senders and receivers wanted to run and had no CPU, so hosts were slower than the network")
+@rule(
+    "traffic-starved",
+    "senders and receivers wanted to run and had no CPU, so hosts were slower than the network",
+    EMULATION,
+)
 def traffic_starved(evidence: Evidence) -> Judgement:
     """Time in the run queue, of the run."""
     return _waited(evidence.traffic, limit.TRAFFIC_WAIT_SHARE)
 
 
-@rule("steal", "the hypervisor gave this machine's CPU to others")
+@rule("steal", "the hypervisor gave this machine's CPU to others", EMULATION)
 def steal(evidence: Evidence) -> Judgement:
     """Steal time, of all cores' time."""
     cpu = evidence.lab["cpu"]
@@ -69,16 +83,16 @@ def steal(evidence: Evidence) -> Judgement:
     return Judgement(at_most(share, (suspect, invalid)), f"{share:.2%} of all cores", f"<= {suspect:.0%}")
 
 
-@rule("clock-steps", "arrivals are stamped by the wall clock, which was set during the run")
+@rule("clock-steps", "arrivals are stamped by the wall clock, which was set during the run", EMULATION)
 def clock_steps(evidence: Evidence) -> Judgement:
     """Steps of the wall clock against the monotonic one."""
     steps = [
-        f"{step['step_ns'] / 1e6:+.1f} ms at {step['time_ns'] / 1e9:.1f} s" for step in evidence.emulator["clock_steps"]
+        f"{step['step_ns'] / 1e6:+.1f} ms at {step['time_ns'] / 1e9:.1f} s" for step in evidence.network["clock_steps"]
     ]
     return Judgement(Verdict.INVALID if steps else Verdict.VALID, ", ".join(steps) or "no steps", "none")
 
 
-@rule("samples", "a short event, such as BBR's ProbeRTT, may be missing from the plots")
+@rule("samples", "a short event, such as BBR's ProbeRTT, may be missing from the plots", EMULATION)
 def samples(evidence: Evidence) -> Judgement:
     """Samples taken of those expected, and the longest gap."""
     sampling = evidence.traffic["sampling"]
@@ -101,7 +115,7 @@ def samples(evidence: Evidence) -> Judgement:
     )
 
 
-@rule("udp-schedule", "datagrams left at other times than their constant rate asks for")
+@rule("udp-schedule", "datagrams left at other times than their constant rate asks for", EMULATION)
 def udp_schedule(evidence: Evidence) -> Judgement:
     """99th percentile of |actual - scheduled| sending time, for the worst UDP flow."""
     workloads = {flow["id"]: flow["workload"] for flow in evidence.plan["flows"]}

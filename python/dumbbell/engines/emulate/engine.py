@@ -15,9 +15,10 @@ from typing import Any, Final
 from dumbbell.engines.emulate import algorithms
 from dumbbell.engines.emulate.process import Helper, Signalled, Signals, Silent
 from dumbbell.engines.protocol import Event, OnEvent, Outcome
+from dumbbell.engines.signals import ENDED_AT_ONCE
 from dumbbell.errors import Interrupted, Problem, RunFailed
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.source import Finding
 
 HELPER: Final = (sys.executable, "-P", "-m", "dumbbell.engines.emulate.helper")
 
@@ -79,9 +80,7 @@ def _conduct(
             event = helper.next_event(signals, min(silence_s[phase], deadline - time.monotonic()))
         except Signalled:
             if interrupted:
-                raise Interrupted(
-                    "the run was ended at once by a second interrupt; its records are cut short"
-                ) from None
+                raise Interrupted(ENDED_AT_ONCE) from None
             interrupted = True
             if not started:
                 deadline = time.monotonic() + stopping_s
@@ -123,7 +122,9 @@ def _conduct(
 def _check_platform() -> Iterator[Problem]:
     if sys.platform != "linux":
         yield Problem(
-            "the emulation engine needs Linux", f"this is {sys.platform}", "run it in a Linux virtual machine"
+            "the emulation engine needs Linux",
+            f"this is {sys.platform}",
+            "run it in a Linux virtual machine, or with --engine simulate",
         )
     elif importlib.util.find_spec("dumbbell._core") is None:
         yield Problem("the compiled core is missing", "dumbbell._core is not installed", "maturin develop --release")
@@ -131,9 +132,7 @@ def _check_platform() -> Iterator[Problem]:
 
 def _check_sysctls(scenario: Scenario) -> Iterator[Problem]:
     """Settings that a scenario asks for and this kernel lacks. New namespaces have the same ones as this one."""
-    tables: list[tuple[Key, Mapping[str, str]]] = [(("hosts",), scenario.hosts.sysctl)]
-    tables += [(("hosts", host), settings.sysctl) for host, settings in scenario.hosts.single.items()]
-    for at, settings in tables:
+    for at, settings in scenario.hosts.sysctls:
         for name in settings:
             path = SYSCTLS.joinpath(*_here(name))
             if not path.is_file():

@@ -7,16 +7,16 @@ import os
 import selectors
 import signal
 import subprocess
-import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import IO, Any, Final, Self
 
 from dumbbell.engines.protocol import Event
+from dumbbell.engines.signals import taken_over
 from dumbbell.errors import RunFailed
 
 _QUOTED_LINES: Final = 8
@@ -33,28 +33,22 @@ class Signalled(Exception):
 
 
 class Signals:
-    """Turns SIGINT and SIGTERM into readiness of a descriptor, so that no event is lost half-read.
-
-    Does nothing outside the main thread, where Python delivers no signals.
-    """
+    """Turns SIGINT and SIGTERM into readiness of a descriptor, so that no event is lost half-read."""
 
     def __enter__(self) -> Self:
         """Take over both signals."""
         self.descriptor, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        self._former = {}
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._former[number] = signal.signal(number, self._note)
+        self._taken = taken_over(self._note)
+        self._taken.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Give them back."""
-        for number, handler in self._former.items():
-            signal.signal(number, handler)
+        self._taken.__exit__(None, None, None)
         os.close(self.descriptor)
         os.close(self._write)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _note(self) -> None:
         os.write(self._write, b"!")
 
     def take(self) -> None:

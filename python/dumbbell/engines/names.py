@@ -1,0 +1,16 @@
+"""What the engines are called: in options, manifests and identities of runs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+EMULATE: Final = "emulate"
+"""Real Linux TCP between network namespaces."""
+SIMULATE: Final = "simulate"
+"""Linux's TCP as it is modelled, in virtual time."""
+DEFAULT: Final = EMULATE
+
+
+def option(name: str) -> list[str]:
+    """The words that ask a command line for an engine: none for the one that it takes by itself."""
+    return [] if name == DEFAULT else ["--engine", name]

@@ -1,0 +1,62 @@
+"""What a scenario asks for that only emulation has, with the place where it asks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from dumbbell.core import function
+from dumbbell.errors import Problem
+from dumbbell.scenario.check import flow_ids
+from dumbbell.scenario.flows import CommandFlow, TcpFlow
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.source import Finding, Key
+
+
+def check(scenario: Scenario, plan: Mapping[str, Any]) -> Iterator[Problem]:
+    """Each of them. Raises `RunFailed` if the core is missing."""
+    told: list[dict[str, Any]] = json.loads(function("simulate_check")(json.dumps(plan), plan["simulate"]["tso"]))
+    for one in told:
+        problem = scenario.source.problem(Finding(_key(scenario, one), "it can't be simulated", "", one["hint"]))
+        yield replace(problem, why=f"{one['what']}: {one['why']}")
+    for at, settings in scenario.hosts.sysctls:
+        for name, (what, hint) in _ONLY_KERNELS.items():
+            if name in settings:
+                finding = Finding((*at, "sysctl", name), what, "", f"{hint}, or run it with --engine emulate")
+                yield scenario.source.problem(finding)
+    if scenario.emulate.whole_bursts:
+        hint = "run it with --engine emulate, or leave whole_bursts out"
+        finding = Finding(("emulate", "whole_bursts"), "in a simulation links carry single segments", "", hint)
+        yield scenario.source.problem(finding)
+
+
+_ONLY_KERNELS: Final = {
+    "net.ipv4.tcp_wmem": ("a simulated sender's buffer has no limit", "leave it out"),
+    "net.ipv4.tcp_ecn": ("a simulated flow asks for ECN by itself", "set ecn on the flows"),
+}
+"""Settings that every plan has and the simulator does without: what the scenario wants by its own, and how else."""
+
+
+def _key(scenario: Scenario, problem: Mapping[str, Any]) -> Key:
+    """Where the scenario says what the simulator can't do."""
+    if problem["host"] is not None:
+        return _setting(scenario, problem["host"], problem["what"])
+    if problem["flow"] is None:
+        return ()
+    i = flow_ids(scenario).index(problem["flow"])
+    match scenario.flows[i]:
+        case CommandFlow():
+            return ("flows", i, "command")
+        case TcpFlow():
+            return ("flows", i, "cc")
+    return ("flows", i)
+
+
+def _setting(scenario: Scenario, host: str, what: str) -> Key:
+    """The sysctl that `what` names: the host's own, which win, or all hosts'."""
+    tables = [(at, settings) for at, settings in scenario.hosts.sysctls if at in (("hosts",), ("hosts", host))]
+    found = [(*at, "sysctl", name) for at, settings in reversed(tables) for name in settings if name in what]
+    # One name may begin like another.
+    return max(found, key=lambda key: len(str(key[-1])), default=("hosts",))

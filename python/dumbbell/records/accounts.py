@@ -1,0 +1,49 @@
+"""What a run's engine tells of itself: JSON files beside the tables, not the same of every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.records.files import read_json
+
+if TYPE_CHECKING:
+    from dumbbell.records.run import Run
+
+Json = Mapping[str, Any]
+
+NETWORK: Final[Mapping[str, str]] = {EMULATE: "emulator.json", SIMULATE: "simulator.json"}
+"""Engine -> the file in which it accounts for links and packets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accounts:
+    """One run's."""
+
+    engine: str
+    """Which engine they are of."""
+    plan: Json
+    """plan.json"""
+    network: Json
+    """Of links and packets: emulator.json or simulator.json, which call alike what both have."""
+    traffic: Json
+    """Of flows: traffic.json"""
+    lab: Json
+    """Of hosts and machine: lab.json; empty where there was no lab."""
+    probe: Json | None = None
+    """Of the record of ACKs: probe.json; `None` if it did not come from a probe."""
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """Read those of `run`. Raises `DumbbellError` if one is missing that every run of its engine has."""
+        probe = run.directory / "probe.json"
+        return cls(
+            engine=run.engine,
+            plan=run.plan,
+            network=read_json(run.directory / NETWORK[run.engine]),
+            traffic=read_json(run.directory / "traffic.json"),
+            lab=read_json(run.directory / "lab.json") if run.engine == EMULATE else {},
+            probe=read_json(probe) if probe.exists() else None,
+        )

@@ -1,0 +1,151 @@
+"""What bundled scenarios are on the simulation engine, short: all that is read of a run, without a kernel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import dumbbell
+from dumbbell.cc.bundled import SIMULATED
+from dumbbell.core import function
+from dumbbell.engines.simulate.engine import SimulateEngine
+from dumbbell.plan import expand
+from dumbbell.records.schema import TABLES, polars_schema
+from dumbbell.scenario import bundled
+from dumbbell.scenario.loading import load
+
+NEEDS_A_KERNEL = {"iperf3"}
+SECONDS = {"bbr-generations": 16, "link-flap": 6, "short-flows": 8, "udp-cross-traffic": 11}
+"""Until all flows have begun and something has changed, where that takes more than three."""
+
+
+@pytest.fixture(autouse=True)
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here; pages have tests of their own."""
+    monkeypatch.setattr(dumbbell.Run, "report", lambda run: run.directory / "report.html")
+
+
+def simulated(name: str, folder: Path, seconds: int = 3, **more: object) -> dumbbell.Run:
+    return dumbbell.run(name, {"duration": f"{seconds} s", **more}, folder, engine="simulate")
+
+
+@pytest.mark.parametrize("name", sorted({*bundled.names()} - NEEDS_A_KERNEL))
+def test_bundled_scenarios(name: str, tmp_path: Path) -> None:
+    run = simulated(name, tmp_path, SECONDS.get(name, 3), **{"record.acks": False})
+    assert run.verdict == "valid", run.summary["reasons"]
+    assert run.flows["received_bytes"].min() > 0  # type: ignore[operator]
+    assert run.summary["path"] is None
+    assert run.acks is None
+
+
+@pytest.mark.parametrize("name", sorted(NEEDS_A_KERNEL))
+def test_the_others_are_refused(name: str) -> None:
+    scenario = load(name)
+    (problem,) = SimulateEngine().check(scenario, expand(scenario))
+    assert "--engine emulate" in problem.hint
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> dumbbell.Run:
+    return dumbbell.run(
+        "bbr-generations",
+        {"duration": "16 s", "topology.bottleneck.rate": "20 Mbit/s"},
+        tmp_path_factory.mktemp("runs"),
+        engine="simulate",
+    )
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_tables_are_those_of_emulation(run: dumbbell.Run, table: str) -> None:
+    assert dict(run.scan(table).collect_schema()) == polars_schema(table)
+
+
+def test_time_is_virtual_and_begins_at_zero(run: dumbbell.Run) -> None:
+    for table, column in (("samples", "time_ns"), ("links", "time_ns"), ("acks", "time_ns"), ("packets", "arrival_ns")):
+        least, most = run.scan(table).select(pl.col(column).min(), pl.col(column).max().alias("most")).collect().row(0)
+        assert 0 <= least < 100_000_000, table
+        assert 15_900_000_000 < most <= 16_000_000_000, table
+
+
+def test_nothing_is_late(run: dumbbell.Run) -> None:
+    assert run.packets is not None
+    sent = run.packets.filter(pl.col("sent_ns").is_not_null())
+    assert sent.height > 0
+    assert sent.filter(pl.col("sent_ns") != pl.col("delivery_ns")).is_empty()
+
+
+def test_each_generation_tells_its_states(run: dumbbell.Run) -> None:
+    assert run.acks is not None
+    flow, state = (pl.col(column).cast(pl.String) for column in ("flow", "bbr_state"))
+    told = dict(run.acks.group_by(flow).agg(state.drop_nulls().unique()).rows())
+    states = {row["cc"]: set(told[row["id"]]) for row in run.summary["flows"]}
+    assert states["cubic"] == set()
+    assert {"startup", "probe_bw"} <= states["bbr"]
+    for cc in ("bbr2", "bbr3"):
+        assert {"startup", "probe_bw_cruise"} <= states[cc]
+
+
+def test_the_manifest_says_what_it_cost_and_that_nothing_was_loaded(run: dumbbell.Run) -> None:
+    cost = run.manifest["cost"]
+    assert cost["simulated_s"] == 16
+    assert cost["times_real_time"] == pytest.approx(16 / cost["wall_s"])
+    assert "lab" not in run.manifest
+    assert {one["label"]: one["loaded"] for one in run.manifest["algorithms"]} == {"bbr2": None, "bbr3": None}
+
+
+def test_the_core_has_the_algorithms_that_are_named_and_says_so() -> None:
+    plan = expand(load("single-flow"))
+    check = function("simulate_check")
+
+    def problems(cc: str) -> list[dict[str, str]]:
+        plan["flows"][0]["workload"]["cc"] = cc
+        found: list[dict[str, str]] = json.loads(check(json.dumps(plan), True))
+        return found
+
+    assert [name for name in SIMULATED if problems(name)] == []
+    (problem,) = problems("illinois")
+    assert [name for name in SIMULATED if name not in problem["why"]] == []
+
+
+PARAMETERS = {"name": "bbr3", "parameters": {"beta_keep": 40}}
+
+
+def test_parameters_have_an_effect_and_a_label(tmp_path: Path) -> None:
+    flows = [{"from": "h1", "to": "h2", "cc": cc} for cc in ("bbr3", PARAMETERS)]
+    bottleneck = {"rate": "20 Mbit/s", "loss": "2 %"}
+    topology = {"kind": "path", "rtt": "20 ms", "bottleneck": bottleneck}
+    run = dumbbell.run(
+        {"name": "two", "duration": "5 s", "topology": topology, "flows": flows}, (), tmp_path, engine="simulate"
+    )
+    plain, changed = run.summary["flows"]
+    assert (plain["cc"], changed["cc"]) == ("bbr3", "bbr3 (beta_keep=40)")
+    assert plain["received_bytes"] != changed["received_bytes"]
+    assert run.manifest["algorithms"][1]["parameters"] == {"beta_keep": 40}
+
+
+def test_single_segments_are_another_run(tmp_path: Path) -> None:
+    trains, single = (simulated("single-flow", tmp_path, 1, **{"simulate.tso": tso}) for tso in (True, False))
+    assert trains.run_id != single.run_id
+    longest = []
+    for run in (trains, single):
+        assert run.packets is not None
+        data = run.packets.filter((pl.col("link") == "bottleneck") & (pl.col("payload_bytes") > 0))
+        longest.append(data.group_by("arrival_ns").len()["len"].max())
+    assert longest[0] > 1  # type: ignore[operator]
+    assert json.loads((single.directory / "simulator.json").read_text())["tso"] is False
+
+
+SETTINGS = {"tcp_rmem": "4096 131072 6291456", "tcp_early_retrans": "3"}
+"""Values of settings that not any number fits; 1 else."""
+
+
+def test_settings_that_the_reference_names_are_taken() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "reference" / "scenario.md").read_text()
+    paragraph = text.partition("A simulation follows `net.ipv4.`")[2].partition("All others are\nrefused")[0]
+    named = [word for word in paragraph.split("`") if word.startswith("tcp_")]
+    assert len(named) == 19
+    scenario = load("single-flow", {f"hosts.sysctl.net.ipv4.{name}": SETTINGS.get(name, "1") for name in named})
+    assert SimulateEngine().check(scenario, expand(scenario)) == []
