@@ -8,7 +8,7 @@ SCENARIO ?= bbr-vs-cubic
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) $(shell find bpf -name '*.[ch]') Cargo.toml Cargo.lock
 WEB_SOURCES := $(shell find web/report -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: run build test test-rust test-python test-system test-web lint format bench pictures clean
+.PHONY: run build test test-rust test-python test-system test-web lint wasm format bench pictures clean
 
 run: build
 	$(BIN)/dumbbell run $(SCENARIO)
@@ -31,12 +31,17 @@ test-web: build $(VENV)/.test-tools
 	$(BIN)/pytest tests/e2e
 
 # Needs rustfmt and clippy, which Debian 12 packages only for its old compiler: not a part of `make test`.
-lint: build
+lint: build wasm
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+# What shall run in a browser some day builds for it: sim, with cc and link below it.
+wasm: $(VENV)/.build-tools
+	tools/wasm
+	cargo build --release --target wasm32-unknown-unknown --package sim
 
 format:
 	cargo fmt --all
@@ -60,6 +65,10 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.bbr.buffers
 	$(BIN)/python -m benches.bbr.fairness
 	$(BIN)/python -m benches.bbr.cost
+	$(BIN)/python -m benches.simulator.ns3
+	$(BIN)/python -m benches.simulator.scale
+	$(BIN)/python -m benches.simulator.tables
+	$(BIN)/python -m benches.simulator.sweep
 	cargo bench -p link -p sim
 
 # Minutes, on an idle machine: docs/images/links.
