@@ -9,7 +9,7 @@ mod link;
 mod queue;
 mod routing;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -259,6 +259,11 @@ impl Plan {
         })
     }
 
+    /// The index of each node, by its name.
+    pub fn node_indices(&self) -> HashMap<&str, usize> {
+        self.nodes.iter().map(Node::name).enumerate().map(|(index, name)| (name, index)).collect()
+    }
+
     /// Links on which nothing can happen to a packet at any time, in the order of `links`.
     pub fn transparent_links(&self) -> Vec<bool> {
         let changed = |name: &str| self.events.iter().any(|e| e.link.name == name && !e.link.is_transparent());
@@ -267,11 +272,11 @@ impl Plan {
 
     /// The planner has refused bad input with better words; this keeps an engine from starting on a broken plan.
     fn check(&self) -> Result<()> {
-        let nodes: Vec<&str> = self.nodes.iter().map(Node::name).collect();
-        let hosts: Vec<&str> = self.hosts().map(|(name, ..)| name).collect();
+        let nodes = self.node_indices();
+        let hosts: HashSet<&str> = self.hosts().map(|(name, ..)| name).collect();
         for link in &self.links {
-            ensure!(nodes.contains(&link.from.as_str()), "link {}: unknown node {}", link.name, link.from);
-            ensure!(nodes.contains(&link.to.as_str()), "link {}: unknown node {}", link.name, link.to);
+            ensure!(nodes.contains_key(link.from.as_str()), "link {}: unknown node {}", link.name, link.from);
+            ensure!(nodes.contains_key(link.to.as_str()), "link {}: unknown node {}", link.name, link.to);
             ensure!(link.delay_ns >= Duration::ZERO, "link {}: negative delay", link.name);
         }
         for event in &self.events {
@@ -283,8 +288,8 @@ impl Plan {
         }
         ensure!(self.events.is_sorted_by_key(|event| event.at_ns), "events are not in the order of time");
         for flow in &self.flows {
-            ensure!(hosts.contains(&flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
-            ensure!(hosts.contains(&flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);
+            ensure!(hosts.contains(flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
+            ensure!(hosts.contains(flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);
         }
         Ok(())
     }

@@ -4,28 +4,30 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{Node, Plan};
 
+const NONE: u32 = u32::MAX;
+
 /// Shortest paths by number of links; among equals, the links that the plan lists first.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    /// `next[node][host node]`: index of the link to take, or none where there is no path.
-    next: Vec<Vec<Option<u32>>>,
+    /// `next[host node][node]`: index of the link to take, or [`NONE`] where there is no path. Empty for what is no host.
+    next: Vec<Vec<u32>>,
     link_to: Vec<usize>,
 }
 
 impl Routes {
     /// Search backwards from each host.
     pub fn new(plan: &Plan) -> Result<Routes> {
-        let index = |name: &str| {
-            plan.nodes.iter().position(|n| n.name() == name).with_context(|| format!("unknown node {name}"))
-        };
+        let nodes = plan.node_indices();
+        let index = |name: &str| nodes.get(name).copied().with_context(|| format!("unknown node {name}"));
         let ends: Vec<(usize, usize)> =
             plan.links.iter().map(|l| Ok((index(&l.from)?, index(&l.to)?))).collect::<Result<_>>()?;
         let mut into: Vec<Vec<u32>> = vec![Vec::new(); plan.nodes.len()];
         for (i, &(_, to)) in ends.iter().enumerate() {
             into[to].push(i as u32);
         }
-        let mut next = vec![vec![None; plan.nodes.len()]; plan.nodes.len()];
+        let mut next = vec![Vec::new(); plan.nodes.len()];
         for (host, _) in plan.nodes.iter().enumerate().filter(|(_, n)| matches!(n, Node::Host { .. })) {
+            let mut link_at = vec![NONE; plan.nodes.len()];
             let mut queue = VecDeque::from([host]);
             while let Some(node) = queue.pop_front() {
                 // Hosts don't forward: a path may end at one, never pass through.
@@ -34,24 +36,30 @@ impl Routes {
                 }
                 for &link in &into[node] {
                     let from = ends[link as usize].0;
-                    if from != host && next[from][host].is_none() {
-                        next[from][host] = Some(link);
+                    if from != host && link_at[from] == NONE {
+                        link_at[from] = link;
                         queue.push_back(from);
                     }
                 }
             }
+            next[host] = link_at;
         }
+        let routes = Routes { next, link_to: ends.into_iter().map(|(_, to)| to).collect() };
         for flow in &plan.flows {
             for (a, b) in [(&flow.from, &flow.to), (&flow.to, &flow.from)] {
-                ensure!(next[index(a)?][index(b)?].is_some(), "flow {}: no path of links from {a} to {b}", flow.id);
+                ensure!(
+                    routes.next_link(index(a)?, index(b)?).is_some(),
+                    "flow {}: no path of links from {a} to {b}",
+                    flow.id
+                );
             }
         }
-        Ok(Routes { next, link_to: ends.into_iter().map(|(_, to)| to).collect() })
+        Ok(routes)
     }
 
     /// The link that a packet at `node` takes towards `host` (both are indices into the plan's nodes).
     pub fn next_link(&self, node: usize, host: usize) -> Option<u32> {
-        self.next[node][host]
+        self.next[host].get(node).copied().filter(|&link| link != NONE)
     }
 
     /// The node at the end of a link.

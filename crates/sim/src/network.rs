@@ -40,9 +40,8 @@ impl Network {
     pub(crate) fn new(plan: &Plan) -> Result<Network> {
         let routes = Routes::new(plan)?;
         let is_opaque: Vec<bool> = plan.transparent_links().iter().map(|is_transparent| !is_transparent).collect();
-        let node = |name: &str| {
-            plan.nodes.iter().position(|node| node.name() == name).with_context(|| format!("unknown node {name}"))
-        };
+        let nodes = plan.node_indices();
+        let node = |name: &str| nodes.get(name).copied().with_context(|| format!("unknown node {name}"));
         let (mut hops, mut begins, mut crossings) = (Vec::new(), vec![0], Vec::new());
         for flow in &plan.flows {
             let (from, to) = (node(&flow.from)?, node(&flow.to)?);
@@ -68,12 +67,14 @@ impl Network {
     }
 
     /// The links that packets of a flow pass: those of its sender, or the replies.
+    #[inline]
     pub(crate) fn path(&self, flow: u16, is_reply: bool) -> &[u32] {
         let path = path_of(flow, is_reply);
         &self.hops[self.begins[path] as usize..self.begins[path + 1] as usize]
     }
 
     /// A packet of `bytes` has passed so many hops of its path; 0: it is sent.
+    #[inline]
     pub(crate) fn count(&mut self, flow: u16, is_reply: bool, hops: u32, bytes: u32) {
         let path = path_of(flow, is_reply);
         self.tallies[self.begins[path] as usize + path + hops as usize].add(1, u64::from(bytes));

@@ -74,7 +74,8 @@ impl<O: Observer> Simulation<O> {
             return Err(first.into());
         }
         let network = Network::new(plan)?;
-        let node = |name: &str| plan.nodes.iter().position(|node| node.name() == name).context("unknown node");
+        let nodes = plan.node_indices();
+        let node = |name: &str| nodes.get(name).copied().context("unknown node");
         let mut addresses = Vec::new();
         for flow in &plan.flows {
             let (from, to) = (node(&flow.from)? as u16, node(&flow.to)? as u16);
