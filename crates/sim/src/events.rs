@@ -24,6 +24,7 @@ impl Entry {
         Entry((at.as_nanos() as u128) << 64 | u128::from(number) << SOURCE_BITS | u128::from(source))
     }
 
+    #[inline]
     fn at(self) -> Time {
         Time((self.0 >> 64) as i64)
     }
@@ -46,12 +47,14 @@ impl Events {
     }
 
     /// The first source that is due by `until`. It stays due until it is set to another time.
+    #[inline]
     pub(crate) fn first(&self, until: Time) -> Option<(Time, u32)> {
         let first = *self.heap.first()?;
         (first.at() <= until).then(|| (first.at(), first.source()))
     }
 
     /// `source` is due at `at`; [`Time::NEVER`]: not at all. Setting the same time again changes nothing.
+    #[inline]
     pub(crate) fn set(&mut self, source: u32, at: Time) {
         let place = self.places[source as usize];
         if at == Time::NEVER {

@@ -19,6 +19,7 @@ pub(crate) struct Slot {
 }
 
 impl Store {
+    #[inline]
     pub(crate) fn put(&mut self, slot: Slot) -> u32 {
         match self.free.pop() {
             Some(handle) => {
@@ -32,14 +33,17 @@ impl Store {
         }
     }
 
+    #[inline]
     pub(crate) fn get(&self, handle: u32) -> &Slot {
         &self.slots[handle as usize]
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, handle: u32) -> &mut Slot {
         &mut self.slots[handle as usize]
     }
 
+    #[inline]
     pub(crate) fn take(&mut self, handle: u32) -> Slot {
         self.free.push(handle);
         self.slots[handle as usize]

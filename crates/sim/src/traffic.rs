@@ -113,6 +113,7 @@ impl Traffic {
     }
 
     /// When the sending end wants [`on_sender_timer`](Traffic::on_sender_timer) to be called.
+    #[inline]
     pub(crate) fn next_of_sender(&self) -> Time {
         match self.phase {
             Phase::Waiting => self.start,
@@ -139,6 +140,7 @@ impl Traffic {
         }
     }
 
+    #[inline]
     pub(crate) fn next_of_receiver(&self) -> Time {
         match (&self.kind, self.phase) {
             (Kind::Tcp(tcp), Phase::Active) => tcp.receiver.next_timer(),
@@ -223,6 +225,7 @@ impl Traffic {
         self.is_active() && now < self.stop
     }
 
+    #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.phase == Phase::Active
     }

@@ -123,6 +123,7 @@ impl Link {
     }
 
     /// When something happens next if nothing arrives; [`Time::NEVER`] in an empty link.
+    #[inline]
     pub fn next_event(&self) -> Time {
         if !self.dropped.0.is_empty() {
             return self.now;
@@ -134,6 +135,7 @@ impl Link {
     /// When [`Link::poll`] next has something to say of a packet that will reach the other end, if nothing arrives, or
     /// earlier: what is served until then needs no call of its own, since [`Link::push`] and [`Link::poll`] catch up. A
     /// driver in virtual time saves half of its events by it. [`Link::backlog`] is up to date only after such a call.
+    #[inline]
     pub fn next_passage(&self) -> Time {
         let keeps_order = !self.spec.reordering && self.spec.reorder.is_none();
         match self.line.next() {
