@@ -117,4 +117,5 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCore]:
 
 def _forget() -> None:
     core.bundled.cache_clear()
+    core.parameters_of.cache_clear()
     forget()

@@ -36,6 +36,7 @@ def bundled() -> dict[str, dict[str, Any]]:
     return {one["label"]: one for one in told}
 
 
+@cache
 def parameters_of(label: str | None) -> Parameters | None:
     """The parameters of one that comes with dumbbell; `None` of others, and if the core is not built."""
     if label is None:

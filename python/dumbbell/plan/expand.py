@@ -30,6 +30,11 @@ def expand(scenario: Scenario) -> Plan:
     problems = [scenario.source.problem(finding) for finding in check(scenario)]
     if problems:
         raise ScenarioError(problems)
+    return expand_checked(scenario)
+
+
+def expand_checked(scenario: Scenario) -> Plan:
+    """The plan of a scenario that comes from `load`, which has checked it."""
     history = histories(scenario.topology, scenario.duration, scenario.events)
     labels = labelled(scenario)
     links, events = _links(scenario.topology, history), _events(scenario.topology, history)

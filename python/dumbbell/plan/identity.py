@@ -14,6 +14,34 @@ def run_id(plan: Mapping[str, Any], engine: str, version: str) -> str:
     The plan is hashed as canonical JSON (sorted keys, no spaces), so neither the file's layout nor defaults written out
     change the id.
     """
-    identity = {"plan": plan, "engine": engine, "version": version}
-    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return Identity(plan, engine, version).run_id(plan["seed"])
+
+
+class Identity:
+    """What runs of a plan that differ by their seeds alone have in common: spelled and hashed once."""
+
+    def __init__(self, plan: Mapping[str, Any], engine: str, version: str) -> None:
+        self._plan = canonical({**plan, "seed": _SEED}).split(canonical(_SEED))
+        # As the canonical JSON of {"engine": ..., "plan": ..., "version": ...}.
+        before = f'{{"engine":{canonical(engine)},"plan":{self._plan[0]}'
+        self._hash = hashlib.sha256(before.encode())
+        self._after = f'{self._plan[1]},"version":{canonical(version)}}}'
+
+    def run_id(self, seed: int) -> str:
+        """The `run_id` of the plan with this seed."""
+        found = self._hash.copy()
+        found.update(f"{seed}{self._after}".encode())
+        return found.hexdigest()[:12]
+
+    def plan(self, seed: int) -> str:
+        """The plan with this seed, as canonical JSON."""
+        return str(seed).join(self._plan)
+
+
+_SEED = "\0seed"
+"""Stands for the seed; no name of a plan's has a NUL."""
+
+
+def canonical(value: Any) -> str:
+    """JSON with sorted keys and no spaces."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)

@@ -7,27 +7,40 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def path(plan: Mapping[str, Any], from_: str, to: str) -> list[dict[str, Any]]:
+class Paths:
     """The links from one host to another: as few as possible; among equals, those that the plan lists first.
 
-    The engines' rule (crate `plan`, `Routes`): the search runs backwards from `to`, and hosts don't forward.
+    The engines' rule (crate `plan`, `Routes`): the search runs backwards from the destination, and hosts don't forward.
     """
-    hosts = {node["name"] for node in plan["nodes"] if node["kind"] == "host"}
-    next_link: dict[str, dict[str, Any]] = {}
-    queue = deque([to])
-    while queue:
-        node = queue.popleft()
-        if node != to and node in hosts:
-            continue
+
+    def __init__(self, plan: Mapping[str, Any]) -> None:
+        self._hosts = {node["name"] for node in plan["nodes"] if node["kind"] == "host"}
+        self._into: dict[str, list[dict[str, Any]]] = {}
         for link in plan["links"]:
-            if link["to"] == node and link["from"] != to and link["from"] not in next_link:
-                next_link[link["from"]] = link
-                queue.append(link["from"])
-    links = []
-    while from_ != to:
-        links.append(next_link[from_])
-        from_ = next_link[from_]["to"]
-    return links
+            self._into.setdefault(link["to"], []).append(link)
+
+    def path(self, from_: str, to: str) -> list[dict[str, Any]]:
+        """The links that a packet passes."""
+        next_link: dict[str, dict[str, Any]] = {}
+        queue = deque([to])
+        while queue and from_ not in next_link:
+            node = queue.popleft()
+            if node != to and node in self._hosts:
+                continue
+            for link in self._into.get(node, ()):
+                if link["from"] != to and link["from"] not in next_link:
+                    next_link[link["from"]] = link
+                    queue.append(link["from"])
+        links = []
+        while from_ != to:
+            links.append(next_link[from_])
+            from_ = next_link[from_]["to"]
+        return links
+
+
+def path(plan: Mapping[str, Any], from_: str, to: str) -> list[dict[str, Any]]:
+    """The links from one host to another."""
+    return Paths(plan).path(from_, to)
 
 
 def base_rtt_ns(plan: Mapping[str, Any], flow: Mapping[str, Any]) -> int:

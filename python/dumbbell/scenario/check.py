@@ -124,13 +124,14 @@ def flow_ports(scenario: Scenario) -> list[int]:
 
 
 def _ids(scenario: Scenario) -> Iterator[Finding]:
-    ids = flow_ids(scenario)
-    for i, name in enumerate(ids):
+    seen: set[str] = set()
+    for i, name in enumerate(flow_ids(scenario)):
         key: Key = ("flows", i, "id")
-        if name in ids[:i]:
+        if name in seen:
             yield Finding(key, f"two flows are named {name}", "a name of its own (default: f1, f2, ... by position)")
         if name == "other":
             yield Finding(key, "reserved for packets of no flow", "another name")
+        seen.add(name)
 
 
 def _ports(scenario: Scenario) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ import copy
 import os
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,29 @@ from dumbbell.scenario.check import check
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.overrides import Overrides, apply
 from dumbbell.scenario.refusals import findings
-from dumbbell.scenario.source import Source
+from dumbbell.scenario.source import Key, Source
 from dumbbell.scenario.traces import FOLDER
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A scenario that was read and not checked yet."""
+
+    name: str
+    """Path of the file, or a bundled scenario's name."""
+    text: str
+    """Of the file; empty if there is none."""
+    data: dict[str, Any]
+    """Its values."""
+    folder: Path
+    """Where relative paths in it begin."""
+    places: Mapping[Key, str]
+    """What was set outside the file, and the text that set it."""
+
+    def with_values(self, overrides: Overrides) -> Draft:
+        """A copy in which more values are set. Raises `InputError`."""
+        data = _copied(self.data)
+        return replace(self, data=data, places={**self.places, **apply(data, overrides, self.name)})
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, overrides: Overrides | None = None) -> Scenario:
@@ -29,18 +51,34 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, override
     `overrides` are texts such as `flows.1.cc=bbr`, or a dict from such a key to a value. Raises `InputError` if there
     is no such file or it is no TOML, and `ScenarioError` with all that is wrong with it.
     """
+    return checked(read(source, overrides))
+
+
+def read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, overrides: Overrides | None = None) -> Draft:
+    """Read a scenario, of which a sweep makes many; `load` says what from."""
     name, text, data, folder = _read(source)
-    places = apply(data, overrides or (), name)
-    origin = Source(name, text, data, places, folder)
+    return Draft(name, text, data, folder, apply(data, overrides or (), name))
+
+
+def checked(draft: Draft) -> Scenario:
+    """The scenario of a draft. Raises `ScenarioError` with all that is wrong with it."""
+    origin = Source(draft.name, draft.text, draft.data, draft.places, draft.folder)
     try:
-        scenario = Scenario.model_validate(data, context={FOLDER: folder})
+        scenario = Scenario.model_validate(draft.data, context={FOLDER: draft.folder})
     except ValidationError as error:
-        raise ScenarioError([origin.problem(finding) for finding in findings(error, data)]) from None
+        raise ScenarioError([origin.problem(finding) for finding in findings(error, draft.data)]) from None
     scenario._source = origin
     problems = [origin.problem(finding) for finding in check(scenario)]
     if problems:
         raise ScenarioError(problems)
     return scenario
+
+
+def _copied(value: Any) -> Any:
+    """Tables and lists anew, which are all that can be changed; a fraction of what `deepcopy` costs."""
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
 def _read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario) -> tuple[str, str, dict[str, Any], Path]:

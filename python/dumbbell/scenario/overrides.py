@@ -39,10 +39,10 @@ def _each(overrides: Overrides) -> Iterable[tuple[str, list[str], Any]]:
         key, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--set {text}: no value", "expected key=value", _EXAMPLE)
-        yield f"--set {text}", _way(key, text), _value(value.strip())
+        yield f"--set {text}", _way(key, text), value_of(value.strip())
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
     """A TOML value, or else the text itself, so that quantities need no second pair of quotes."""
     try:
         parsed = tomllib.loads(f"value = {text}")
