@@ -1,5 +1,6 @@
 //! `dumbbell._core`: the Rust side as Python sees it. Coarse on purpose: a run's directory goes in, files come out.
 
+mod batch;
 mod cc;
 mod simulate;
 
@@ -34,6 +35,7 @@ fn version() -> &'static str {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(emulate, module)?)?;
     module.add_function(wrap_pyfunction!(check_namespaces, module)?)?;
+    batch::register(module)?;
     cc::register(module)?;
     simulate::register(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)

@@ -50,11 +50,29 @@ pub fn summarize(plan: &Plan, options: Options) -> Result<Accounts> {
 /// # Errors
 /// The plan can't be simulated.
 pub fn observe<O: Observer>(plan: &Plan, options: Options, observer: O) -> Result<(Accounts, O)> {
+    let observed = observe_while(plan, options, observer, || true)?;
+    Ok(observed.expect("nobody stops it"))
+}
+
+/// As [`observe`], as long as `goes_on` says so: `None` if it was stopped.
+pub(crate) fn observe_while<O: Observer>(
+    plan: &Plan,
+    options: Options,
+    observer: O,
+    goes_on: impl Fn() -> bool,
+) -> Result<Option<(Accounts, O)>> {
+    /// Between two questions; what happens doesn't depend on it.
+    const SLICE: units::Duration = units::Duration::from_millis(100);
     let mut simulation = Simulation::new(plan, options, (Delays::of(plan), observer))?;
-    simulation.run();
+    while simulation.now() < simulation.end() {
+        if !goes_on() {
+            return Ok(None);
+        }
+        simulation.run_until(simulation.now() + SLICE);
+    }
     simulation.finish();
     let accounts = Accounts::of(plan, &simulation, &simulation.observer().0);
-    Ok((accounts, simulation.into_observer().1))
+    Ok(Some((accounts, simulation.into_observer().1)))
 }
 
 impl Accounts {

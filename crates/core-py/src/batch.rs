@@ -1,0 +1,54 @@
+//! Many simulated runs at once, for `dumbbell sweep`.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use simulator::batch::{Batch, Progress, Run, simulate_many as carry_out};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(simulate_many, module)?)
+}
+
+/// Simulate many runs on `threads` threads and write their figures to shards of `shard_runs` runs below `directory`; those
+/// whose shards are there are left out. Returns whether it was stopped early.
+///
+/// `cells` are plans as JSON, `runs` are (index of the cell, repetition, seed, run id). About every 100 ms
+/// `on_event` gets `{"event": "progress", "runs", "of", "found", "failed", "packets", "simulated_s", "cpu_s", "wall_s"}` as
+/// JSON; if it returns false or raises, that is the end, and what is finished is kept. A run that fails doesn't end the
+/// others: it has an `error` in the table `runs`.
+#[pyfunction]
+#[pyo3(signature = (cells, runs, directory, on_event, *, shard_runs, threads))]
+fn simulate_many(
+    py: Python<'_>,
+    cells: Vec<String>,
+    runs: Vec<(u32, u32, u64, String)>,
+    directory: PathBuf,
+    on_event: Py<PyAny>,
+    shard_runs: usize,
+    threads: usize,
+) -> PyResult<bool> {
+    let runs: Vec<Run> =
+        runs.into_iter().map(|(cell, repetition, seed, id)| Run { cell, repetition, seed, id }).collect();
+    let mut raised = None;
+    let ended = py.detach(|| {
+        let batch = Batch { cells: &cells, runs: &runs, directory: &directory, shard_runs, threads };
+        carry_out(&batch, |progress| {
+            raised.is_none()
+                && tell(&on_event, progress).unwrap_or_else(|error| {
+                    raised = Some(error);
+                    false
+                })
+        })
+    });
+    match (raised, ended) {
+        (Some(error), _) => Err(error),
+        (None, ended) => ended.map_err(|error| PyRuntimeError::new_err(format!("{error:#}"))),
+    }
+}
+
+fn tell(on_event: &Py<PyAny>, progress: &Progress) -> PyResult<bool> {
+    let mut event = serde_json::to_value(progress).expect("progress is plain data");
+    event["event"] = "progress".into();
+    Python::attach(|py| on_event.call1(py, (event.to_string(),))?.is_truthy(py))
+}

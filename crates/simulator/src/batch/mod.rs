@@ -1,0 +1,180 @@
+//! Many runs on many threads, of which only summaries are kept, in shards of many runs.
+//!
+//! A run is one of a few plans, the *cells*, with a seed of its own. Its index says where its rows stand: tables have the same
+//! bytes however many threads there are. A shard is on disk as a whole or not at all, so a batch that was cut short goes
+//! on where it was.
+
+mod cells;
+mod gate;
+mod recorder;
+mod run;
+mod shard;
+mod shelf;
+mod statistics;
+mod summary;
+mod tables;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+
+use cells::Cells;
+use gate::Gate;
+use run::Outcome;
+use shelf::Shelf;
+
+/// Runs to carry out.
+#[derive(Clone, Debug)]
+pub struct Batch<'a> {
+    /// Plans, as JSON.
+    pub cells: &'a [String],
+    /// What to run, in the order of their indices.
+    pub runs: &'a [Run],
+    /// Where shards are written.
+    pub directory: &'a Path,
+    /// Runs in a shard.
+    pub shard_runs: usize,
+    /// Runs at a time.
+    pub threads: usize,
+}
+
+/// One of a batch's runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Index of its plan.
+    pub cell: u32,
+    /// Which of the cell's runs it is.
+    pub repetition: u32,
+    /// In place of the plan's.
+    pub seed: u64,
+    /// Hash of all that determines it.
+    pub id: String,
+}
+
+/// How far a batch is. Counts are of this call's runs, except `runs`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Progress {
+    /// Finished, those of earlier calls included.
+    pub runs: usize,
+    /// Of so many.
+    pub of: usize,
+    /// Finished by an earlier call.
+    pub found: usize,
+    /// Ended with an error.
+    pub failed: usize,
+    /// Packets that hosts have sent.
+    pub packets: u64,
+    /// Virtual time of all runs, s.
+    pub simulated_s: f64,
+    /// CPU time of all runs, s, without writing.
+    pub cpu_s: f64,
+    /// Since the call, s.
+    pub wall_s: f64,
+}
+
+/// How often progress is told.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Shards' worth of runs that may be ahead of the oldest unfinished one: their rows are in memory.
+const AHEAD: usize = 4;
+
+/// Carry out what is not on disk yet. Returns true if `on_progress` said false, which ends it: what is finished is kept.
+///
+/// A run that fails is a row with its error. Errors here are those of the directory.
+pub fn simulate_many(batch: &Batch<'_>, mut on_progress: impl FnMut(&Progress) -> bool) -> Result<bool> {
+    ensure!(batch.shard_runs > 0 && batch.threads > 0, "at least one thread and one run per shard");
+    ensure!(batch.runs.iter().all(|run| (run.cell as usize) < batch.cells.len()), "a run of no cell");
+    let shards = shard::missing(batch)?;
+    let order: Vec<usize> = shards.iter().cloned().flatten().collect();
+    let found = batch.runs.len() - order.len();
+    let (stop, gate, next) = (AtomicBool::new(false), Gate::new(AHEAD * batch.shard_runs), AtomicUsize::new(0));
+    let cells = Cells::new(batch.cells);
+    let (sender, receiver) = channel();
+    let progress = Progress { runs: found, of: batch.runs.len(), found, ..Progress::default() };
+    thread::scope(|scope| {
+        for _ in 0..batch.threads.min(order.len()) {
+            let sender = sender.clone();
+            scope.spawn(|| work(batch, &cells, &order, &next, &gate, &stop, sender));
+        }
+        drop(sender);
+        let ended = collect(Shelf::new(batch, shards), &receiver, progress, &gate, &stop, &mut on_progress);
+        stop.store(true, Ordering::Relaxed);
+        drop(receiver);
+        ended
+    })
+}
+
+/// What a thread does: the next run, until there is none.
+fn work(
+    batch: &Batch<'_>,
+    cells: &Cells<'_>,
+    order: &[usize],
+    next: &AtomicUsize,
+    gate: &Gate,
+    stop: &AtomicBool,
+    sender: Sender<(usize, Outcome)>,
+) {
+    loop {
+        let place = next.fetch_add(1, Ordering::Relaxed);
+        let Some(&index) = order.get(place) else { return };
+        gate.wait(place, stop);
+        let Some(outcome) = run::carry_out(batch, cells, index, stop) else { return };
+        if sender.send((index, outcome)).is_err() {
+            return;
+        }
+    }
+}
+
+fn collect(
+    mut shelf: Shelf<'_>,
+    receiver: &Receiver<(usize, Outcome)>,
+    mut progress: Progress,
+    gate: &Gate,
+    stop: &AtomicBool,
+    on_progress: &mut impl FnMut(&Progress) -> bool,
+) -> Result<bool> {
+    let began = Instant::now();
+    let mut told = began;
+    let mut go_on = on_progress(&progress);
+    loop {
+        if !go_on {
+            stop.store(true, Ordering::Relaxed);
+        }
+        match receiver.recv_timeout(TICK) {
+            Ok((index, outcome)) => {
+                progress.count(&outcome);
+                gate.raise(shelf.put(index, outcome)?);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if told.elapsed() >= TICK {
+            told = Instant::now();
+            progress.wall_s = began.elapsed().as_secs_f64();
+            go_on &= on_progress(&progress);
+        }
+    }
+    shelf.finish()?;
+    progress.wall_s = began.elapsed().as_secs_f64();
+    on_progress(&progress);
+    Ok(progress.runs < progress.of)
+}
+
+impl Progress {
+    fn count(&mut self, outcome: &Outcome) {
+        self.runs += 1;
+        self.cpu_s += outcome.cpu_ns as f64 / 1e9;
+        match &outcome.result {
+            Ok(summary) => {
+                self.packets += summary.packets;
+                self.simulated_s += summary.simulated.as_nanos() as f64 / 1e9;
+            }
+            Err(_) => self.failed += 1,
+        }
+    }
+}

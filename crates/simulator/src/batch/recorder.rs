@@ -1,0 +1,130 @@
+use plan::{Plan, Queue, Workload};
+use sim::{FlowRow, LinkRow, Observer};
+use units::Time;
+
+/// Keeps of a run's samples what its summary needs: 4 bytes per TCP flow, and 8 per link on which packets wait in line, for
+/// each sampling interval.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    /// In the plan's order.
+    pub flows: Vec<FlowSamples>,
+    /// In the plan's order.
+    pub links: Vec<LinkSamples>,
+    /// When all bulk flows are active, if there are at least two.
+    pub window: Option<(Time, Time)>,
+}
+
+/// What was sampled of a flow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FlowSamples {
+    /// Smoothed RTTs.
+    pub srtt_us: Vec<u32>,
+    /// The least minimum.
+    pub min_rtt_us: Option<u32>,
+    /// What its receiver had got when the window began.
+    received_before: u64,
+    /// And when it ended.
+    received_by_end: u64,
+}
+
+impl FlowSamples {
+    /// What its receiver got while all bulk flows were active.
+    pub(super) fn received_in_window(&self) -> u64 {
+        self.received_by_end - self.received_before
+    }
+}
+
+/// What was sampled of a link.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LinkSamples {
+    /// Queue length in ms per byte, if that is how long packets wait.
+    pub ms_per_byte: Option<f64>,
+    /// Bytes waiting.
+    pub queue_bytes: Vec<u64>,
+    /// The most that waited at any time.
+    pub queue_bytes_max: u64,
+    /// At the origin.
+    pub first: Option<LinkRow>,
+    /// The latest.
+    pub last: Option<LinkRow>,
+    /// It had no limit at some time.
+    pub was_unlimited: bool,
+}
+
+impl Recorder {
+    pub(super) fn new(plan: &Plan) -> Recorder {
+        let links =
+            plan.links.iter().map(|link| LinkSamples { ms_per_byte: wait_per_byte(plan, link), ..Default::default() });
+        Recorder { flows: vec![FlowSamples::default(); plan.flows.len()], links: links.collect(), window: window(plan) }
+    }
+}
+
+impl Observer for Recorder {
+    const SAMPLES: bool = true;
+
+    fn flow(&mut self, row: &FlowRow<'_>) {
+        let flow = &mut self.flows[usize::from(row.flow)];
+        if let Some((start, end)) = self.window {
+            if row.time <= start {
+                flow.received_before = row.received_bytes;
+            }
+            if row.time <= end {
+                flow.received_by_end = row.received_bytes;
+            }
+        }
+        let Some(socket) = row.sender.map(sim::tcp::Sender::socket) else { return };
+        if socket.srtt_us > 0 {
+            flow.srtt_us.push(socket.srtt_us >> 3);
+        }
+        if socket.min_rtt_us < u32::MAX {
+            flow.min_rtt_us = Some(flow.min_rtt_us.unwrap_or(u32::MAX).min(socket.min_rtt_us));
+        }
+    }
+
+    fn link(&mut self, row: &LinkRow) {
+        let link = &mut self.links[usize::from(row.link)];
+        if link.ms_per_byte.is_some() {
+            link.queue_bytes.push(row.backlog.bytes);
+            link.queue_bytes_max = link.queue_bytes_max.max(row.queue_bytes_max);
+        }
+        link.was_unlimited |= row.capacity_bytes.is_none();
+        if row.time == Time::ZERO {
+            link.first = Some(*row);
+        } else {
+            link.last = Some(*row);
+        }
+    }
+}
+
+/// When all flows of TCP without a size are active.
+fn window(plan: &Plan) -> Option<(Time, Time)> {
+    let run_end = Time::ZERO + plan.duration_ns;
+    let bulk = || plan.flows.iter().filter(|flow| is_bulk(flow));
+    let (start, end) = (bulk().map(|flow| flow.start_ns).max()?, bulk().map(|flow| flow.stop_ns).min()?.min(run_end));
+    (bulk().count() >= 2 && start < end).then_some((start, end))
+}
+
+pub(super) fn is_bulk(flow: &plan::Flow) -> bool {
+    matches!(flow.workload, Workload::Tcp { bytes: None, .. })
+}
+
+/// What a byte that waits means to those behind it, ms: only if the rate is constant and packets leave in the order of their
+/// arrival.
+fn wait_per_byte(plan: &Plan, link: &plan::Link) -> Option<f64> {
+    let rate = link.rate_bps?;
+    let states = || std::iter::once(link).chain(plan.events.iter().map(|e| &e.link).filter(|to| to.name == link.name));
+    let is_steady = states().all(|link| link.rate_bps == Some(rate) && link.variation.is_none());
+    let is_in_order = states().all(|link| link.slots.is_none() && has_one_queue(&link.queue));
+    (is_steady && is_in_order).then(|| 8e3 / rate.as_bps() as f64)
+}
+
+fn has_one_queue(queue: &Queue) -> bool {
+    match queue {
+        Queue::DropTail { .. }
+        | Queue::DropHead { .. }
+        | Queue::Red { .. }
+        | Queue::Codel { .. }
+        | Queue::Pie { .. } => true,
+        Queue::FqCodel { .. } | Queue::Fq { .. } | Queue::Dualpi2 { .. } => false,
+    }
+}
