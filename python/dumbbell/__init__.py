@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dumbbell.plan.expand import expand
     from dumbbell.records import Run, open
     from dumbbell.scenario import Scenario, load
+    from dumbbell.sweeps import Sweep, sweep
 
 __all__ = [
     "DumbbellError",
@@ -26,10 +27,12 @@ __all__ = [
     "RunInvalid",
     "Scenario",
     "ScenarioError",
+    "Sweep",
     "expand",
     "load",
     "open",
     "run",
+    "sweep",
 ]
 
 _HOME = {
@@ -41,10 +44,12 @@ _HOME = {
     "RunInvalid": "dumbbell.errors",
     "Scenario": "dumbbell.scenario",
     "ScenarioError": "dumbbell.errors",
+    "Sweep": "dumbbell.sweeps",
     "expand": "dumbbell.plan",
     "load": "dumbbell.scenario",
     "open": "dumbbell.records",
     "run": "dumbbell.engines.run",
+    "sweep": "dumbbell.sweeps",
 }
 
 

@@ -24,11 +24,11 @@ class SimulateEngine:
 
     name = names.SIMULATE
 
-    def check(self, scenario: Scenario, plan: Mapping[str, Any]) -> list[Problem]:
-        """What of `plan` the simulator can't do. It is the same on every machine."""
+    def check(self, scenario: Scenario, plan: Mapping[str, Any], text: str | None = None) -> list[Problem]:
+        """What of `plan` the simulator can't do; the same on every machine. `text`: the plan as JSON, if known."""
         try:
             # A setting of all hosts is a problem of each.
-            return list(dict.fromkeys(refusals.check(scenario, plan)))
+            return list(dict.fromkeys(refusals.check(scenario, plan, text)))
         except RunFailed as error:
             return list(error.problems)
 

@@ -15,9 +15,10 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key
 
 
-def check(scenario: Scenario, plan: Mapping[str, Any]) -> Iterator[Problem]:
-    """Each of them. Raises `RunFailed` if the core is missing."""
-    told: list[dict[str, Any]] = json.loads(function("simulate_check")(json.dumps(plan), plan["simulate"]["tso"]))
+def check(scenario: Scenario, plan: Mapping[str, Any], text: str | None = None) -> Iterator[Problem]:
+    """Each of them. `text`: the plan as JSON, if there is one already. Raises `RunFailed` if the core is missing."""
+    text = text or json.dumps(plan)
+    told: list[dict[str, Any]] = json.loads(function("simulate_check")(text, plan["simulate"]["tso"]))
     for one in told:
         problem = scenario.source.problem(Finding(_key(scenario, one), "it can't be simulated", "", one["hint"]))
         yield replace(problem, why=f"{one['what']}: {one['why']}")

@@ -1,0 +1,111 @@
+"""What the console shows while a sweep goes on."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from dumbbell.cli.output import reader_may_leave
+from dumbbell.cli.progress import Event, Quiet
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+LINE_EVERY_S: Final = 2.0
+
+
+def speed(event: Event) -> str:
+    """`412 runs/s, done in 1 min 5 s`, from a progress event."""
+    finished, wall_s = event["runs"] - event["found"], event["wall_s"]
+    if not finished or not wall_s:
+        return ""
+    rate = finished / wall_s
+    return f"{rate:,.0f} runs/s, done in {_span((event['of'] - event['runs']) / rate)}"
+
+
+def _span(seconds: float) -> str:
+    whole = round(seconds)
+    hours, minutes = whole // 3600, whole % 3600 // 60
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
+
+
+class Lines:
+    """Plain lines: the size of the sweep, and how far it is every two seconds."""
+
+    def __init__(self) -> None:
+        self._next_s = LINE_EVERY_S
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing to undo."""
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        if event["event"] == "planned":
+            _say(f"{event['cells']:,} cells, {event['runs']:,} runs")
+        elif event["event"] == "progress" and event["wall_s"] >= self._next_s:
+            _say(f"{event['runs']:,} of {event['of']:,} runs, {speed(event)}")
+            self._next_s += LINE_EVERY_S
+
+
+def _say(line: str) -> None:
+    with reader_may_leave():
+        print(line)
+
+
+class Bar:
+    """A progress bar with the speed beside it."""
+
+    def __init__(self) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._progress: Progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.completed:,.0f} / {task.total:,.0f}"),
+            TextColumn("{task.fields[speed]}", style="cyan"),
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        """Itself. Drawing begins with the first event: it takes a thread, and with one planning could not fork."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wipe the bar."""
+        self._progress.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        if self._task is None:
+            self._progress.start()
+            self._task = self._progress.add_task("planning", total=event.get("of", 0), speed="")
+        if event["event"] == "planning":
+            self._progress.update(self._task, completed=event["cells"], total=event["of"])
+        elif event["event"] == "progress":
+            failed = f", {event['failed']:,} failed" if event["failed"] else ""
+            self._progress.update(
+                self._task,
+                description="runs",
+                completed=event["runs"],
+                total=event["of"],
+                speed=speed(event) + failed,
+            )
+
+
+def progress(quiet: bool) -> Bar | Lines | Quiet:
+    """What suits where the output goes."""
+    if quiet:
+        return Quiet()
+    return Bar() if sys.stdout.isatty() else Lines()

@@ -1,0 +1,132 @@
+"""What a sweep has found, as frames."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from dumbbell.errors import InputError
+from dumbbell.records.files import read_json
+from dumbbell.scenario.bottleneck import NAMES
+from dumbbell.scenario.source import show
+from dumbbell.sweeps.directory import MANIFEST, SHARDS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TABLES: Final = ("runs", "flows", "links")
+
+
+class Sweep:
+    """A sweep's directory.
+
+    Every frame has a column for each varied key, beside `run`, `cell`, `repetition` and `seed`, and stands in the order
+    of `run`. What the columns mean is in `docs/reference/records.md`.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        """Open it; one that was interrupted has the runs that were finished.
+
+        Raises:
+            InputError: there is no sweep.
+        """
+        self.directory = Path(directory)
+        if not (self.directory / MANIFEST).exists():
+            raise InputError(f"no sweep at {self.directory}", f"the directory has no {MANIFEST}", "ls sweeps")
+        self.manifest: Mapping[str, Any] = read_json(self.directory / MANIFEST)
+
+    def __repr__(self) -> str:
+        """Where it lies, and how many runs are done."""
+        return f"Sweep({str(self.directory)!r}, {self.runs.height} of {self.manifest['runs']} runs)"
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that were varied."""
+        return list(self.manifest["cells"][0])
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """A row per cell: `cell` and the values of the varied keys."""
+        import polars as pl
+
+        rows = self.manifest["cells"]
+        columns = {key: _column([row[key] for row in rows]) for key in self.keys}
+        return pl.DataFrame({"cell": pl.Series(range(len(rows)), dtype=pl.UInt32), **columns})
+
+    @cached_property
+    def runs(self) -> pl.DataFrame:
+        """A row per run: `error` (null if it went well), Jain's index, packets."""
+        return self.scan("runs").collect()
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """A row per run and flow: goodput, RTT, retransmissions, completion time."""
+        return self.scan("flows").collect()
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """A row per run and link that does something to packets: utilisation, drops, queueing delay."""
+        return self.scan("links").collect()
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """A row per cell: means over its runs, how many there are (`runs`), and how many of them failed.
+
+        Goodput and retransmissions are of all flows together, from the first start to the last stop; the RTT is their
+        mean; utilisation, drops and queueing delay are of the bottleneck from left to right.
+        """
+        import polars as pl
+
+        means = pl.col("jain_index").mean(), pl.len().alias("runs"), pl.col("error").is_not_null().sum().alias("failed")
+        # Flows have times of their own: the sum of their goodputs could be more than the link carries.
+        lasted_s = pl.col("stop_s").max() - pl.col("start_s").min()
+        flows = self.flows.group_by("cell", "run").agg(
+            (8 * pl.col("received_bytes").sum() / lasted_s).alias("goodput_bps"),
+            pl.col("retransmitted_segments").sum(),
+            pl.col("rtt_p50_ms").mean(),
+        )
+        of_bottleneck = pl.col("utilisation", "drops", "queue_p50_ms", "queue_p95_ms").mean()
+        return (
+            self.cells.join(self.runs.group_by("cell").agg(means), on="cell")
+            .join(flows.group_by("cell").agg(pl.exclude("run").mean()), on="cell", how="left")
+            .join(self.links.filter(link=NAMES[0]).group_by("cell").agg(of_bottleneck), on="cell", how="left")
+            .sort("cell")
+        )
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """`runs`, `flows` or `links` as a lazy frame.
+
+        Raises:
+            InputError: there is no such table, or no run is finished yet.
+        """
+        import polars as pl
+
+        if table not in TABLES:
+            raise InputError(f"no table {table!r}", f"the tables are {', '.join(TABLES)}")
+        if not any(self.directory.glob(f"{SHARDS}/*/{table}.parquet")):
+            raise InputError(f"no runs in {self.directory}", "none is finished", "run the sweep again: it goes on")
+        rows = self._read(table)
+        runs = self._read("runs").select("run", "cell", "repetition", "seed")
+        if table != "runs":
+            rows = rows.join(runs, on="run", how="left", maintain_order="left")
+        rows = rows.join(self.cells.lazy(), on="cell", how="left", maintain_order="left")
+        first = ["run", "run_id", "cell", "repetition", "seed", *self.keys]
+        return rows.select(*first, pl.exclude(first))
+
+    def _read(self, table: str) -> pl.LazyFrame:
+        import polars as pl
+
+        # Shards stand in the order of their names; a command that asks for fewer runs than there are gets those.
+        found = pl.scan_parquet(self.directory / SHARDS / "*" / f"{table}.parquet")
+        return found.filter(pl.col("run") < self.manifest["runs"]).sort("run", maintain_order=True)
+
+
+def _column(values: list[Any]) -> list[Any]:
+    """As they are if polars can hold them in a column, or else as TOML writes them."""
+    kinds = {type(value) for value in values}
+    if kinds <= {int, float} or kinds in ({str}, {bool}):
+        return values
+    return [value if isinstance(value, str) else show(value) for value in values]

@@ -1,0 +1,214 @@
+"""`dumbbell.sweep`: the figures of single runs, whatever the number of threads, and on from where it was."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import dumbbell
+from dumbbell.cli import invoke
+from dumbbell.cli.sweep_progress import Bar
+from dumbbell.engines.protocol import Event
+from dumbbell.errors import InputError, Interrupted, ScenarioError
+from dumbbell.sweeps import planning
+from dumbbell.sweeps.planning import RECORD
+
+SCENARIO: dict[str, Any] = {
+    "name": "mixed",
+    "duration": "3 s",
+    "topology": {
+        "kind": "dumbbell",
+        "pairs": 2,
+        "rtt": ["20 ms", "35 ms"],
+        "bottleneck": {"rate": "10 Mbit/s", "buffer": "1 bdp", "loss": "0.1 %", "reverse": {"rate": "50 Mbit/s"}},
+    },
+    "flows": [
+        {"from": "s1", "to": "r1", "cc": "cubic"},
+        {"from": "s2", "to": "r2", "cc": "bbr", "start": "300 ms", "stop": "2700 ms"},
+        {"from": "s1", "to": "r1", "cc": "reno", "bytes": "200 kB", "start": "1 s"},
+        {"from": "s1", "to": "r1", "cc": "reno", "bytes": "200 MB", "start": "1 s"},
+        {"from": "s2", "to": "r2", "protocol": "udp", "rate": "1 Mbit/s", "start": "2 s"},
+    ],
+}
+SMALL: dict[str, Any] = {
+    "name": "small",
+    "duration": "300 ms",
+    "topology": {"kind": "path", "rtt": "10 ms", "bottleneck": {"rate": "5 Mbit/s", "buffer": "1 bdp", "loss": "5 %"}},
+    "flows": [{"from": "h1", "to": "h2", "cc": "cubic"}],
+}
+OWN = ("run", "run_id", "cell", "repetition", "seed")
+QUEUES = ["drop-tail", "red", "codel", "fq-codel"]
+
+
+def test_a_row_is_what_a_single_run_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each figure that a sweep keeps is the one that the code which judges single runs finds in their tables."""
+    monkeypatch.setattr(dumbbell.Run, "report", lambda run: run.directory)
+    vary = {"topology.bottleneck.queue": QUEUES}
+    sweep = dumbbell.sweep(SCENARIO, vary, seeds=[3, 8], threads=2, directory=tmp_path)
+    assert sweep.runs.height == 8
+    for row in sweep.runs.iter_rows(named=True):
+        cell = {"topology.bottleneck.queue": row["topology.bottleneck.queue"], "seed": row["seed"]}
+        run = dumbbell.run(SCENARIO, {**cell, **RECORD}, tmp_path / "runs", engine="simulate")
+        assert row["run_id"] == run.run_id
+        assert row["error"] is None
+        assert row["jain_index"] == pytest.approx(run.summary["jain_index"], rel=1e-12)
+        assert [row["jain_start_s"], row["jain_stop_s"]] == run.summary["jain_window_s"]
+        of_run = pl.col("run_id") == run.run_id
+        _assert_flows(sweep.flows.filter(of_run), run.flows)
+        _assert_links(sweep.links.filter(of_run), run.summary["links"])
+
+
+def _assert_flows(found: pl.DataFrame, expected: pl.DataFrame) -> None:
+    columns = [column for column in found.columns if column not in OWN and "." not in column]
+    # What a row per packet would tell is not there, nor what hosts in virtual time never are limited by.
+    unknown = {"queue_p50_ms", "queue_p95_ms", "queue_max_ms", "ce_packets", "ce_share", "sndbuf_limited_share"}
+    assert set(columns) | unknown == set(expected.columns)
+    assert_frame_equal(found.select(columns), expected.select(columns), rel_tol=1e-12, abs_tol=0)
+
+
+def _assert_links(found: pl.DataFrame, expected: list[dict[str, Any]]) -> None:
+    by_name = {link["name"]: link for link in expected}
+    assert {"bottleneck", "bottleneck-reverse"} < set(found["link"])
+    for row in found.iter_rows(named=True):
+        link = by_name[row["link"]]
+        queue = link["queue_ms"] or dict.fromkeys(("p50", "p95", "max"))
+        flat = {f"queue_{key}_ms": value for key, value in queue.items()}
+        flat |= {fate.replace("-", "_"): count for fate, count in link["drops_by_reason"].items()}
+        for column in set(row) - {*OWN, "link", "topology.bottleneck.queue"}:
+            wanted = {**link, **flat}[column]
+            assert row[column] == (wanted if wanted is None else pytest.approx(wanted, rel=1e-12)), (row, column)
+
+
+def test_threads_change_nothing(tmp_path: Path) -> None:
+    sweeps = [
+        dumbbell.sweep(SMALL, {"flows.0.cc": ["cubic", "bbr", "reno"]}, 5, threads=n, directory=tmp_path / str(n))
+        for n in (1, 3)
+    ]
+    files = [{p.name: p.read_bytes() for p in sweep.directory.glob("shards/*/*.parquet")} for sweep in sweeps]
+    assert files[0] == files[1]
+
+
+def test_repetitions_differ_by_their_seeds_alone(tmp_path: Path) -> None:
+    sweep = dumbbell.sweep(SMALL, {"flows.0.cc": ["cubic", "bbr"]}, 3, directory=tmp_path, overrides={"seed": 7})
+    assert sweep.runs["seed"].to_list() == [7, 7, 8, 8, 9, 9]
+    assert sweep.runs["flows.0.cc"].to_list() == ["cubic", "bbr"] * 3
+    assert sweep.runs["run_id"].n_unique() == 6
+    assert sweep.flows["received_bytes"].n_unique() == 6
+    assert sweep.summary["runs"].to_list() == [3, 3]
+    mean = sweep.flows.filter(cell=0)["goodput_bps"].mean()
+    assert sweep.summary["goodput_bps"][0] == pytest.approx(mean)
+
+
+def test_flows_together_never_carry_more_than_the_link(tmp_path: Path) -> None:
+    sweep = dumbbell.sweep(SCENARIO, directory=tmp_path)
+    assert sweep.flows["goodput_bps"].sum() > 10e6
+    assert 8e6 < sweep.summary["goodput_bps"][0] < 10e6
+
+
+def test_a_sweep_grows(tmp_path: Path) -> None:
+    few = dumbbell.sweep(SMALL, repeat=2, directory=tmp_path)
+    shard = few.directory / "shards" / "00000000-00000001" / "flows.parquet"
+    before = shard.stat().st_mtime_ns
+    many = dumbbell.sweep(SMALL, repeat=5, directory=tmp_path)
+    assert many.directory == few.directory
+    assert many.manifest["cost"]["found"] == 2
+    assert shard.stat().st_mtime_ns == before
+    assert many.runs["run"].to_list() == [0, 1, 2, 3, 4]
+    # Who asks for fewer again gets those.
+    assert dumbbell.sweep(SMALL, repeat=1, directory=tmp_path).runs.height == 1
+    assert dumbbell.sweep(SMALL, repeat=1, directory=tmp_path, overrides={"seed": 2}).directory != few.directory
+
+
+def test_an_interrupted_sweep_goes_on(tmp_path: Path) -> None:
+    def interrupt(event: Event) -> None:
+        if event["event"] == "progress" and event["wall_s"] > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match="interrupted") as stopped:
+        dumbbell.sweep(SMALL, repeat=4000, threads=1, directory=tmp_path, on_event=interrupt)
+    (directory,) = tmp_path.iterdir()
+    assert str(directory) in stopped.value.why
+    kept = dumbbell.Sweep(directory)
+    assert kept.manifest["status"] == "interrupted"
+    done = kept.runs.height
+    assert 0 < done < 4000
+    again = dumbbell.sweep(SMALL, repeat=done + 3, threads=1, directory=tmp_path)
+    assert again.directory == directory
+    assert again.manifest["cost"]["found"] == done
+    whole = dumbbell.sweep(SMALL, repeat=done + 3, threads=2, directory=tmp_path / "whole")
+    assert_frame_equal(again.flows, whole.flows)
+
+
+def test_bad_cells_are_refused_before_anything_starts(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"topology\.bottleneck\.rate"):
+        dumbbell.sweep(SMALL, {"topology.bottleneck.rate": ["5 Mbit/s", "5"]}, directory=tmp_path)
+    with pytest.raises(InputError, match="no-such-cc"):
+        dumbbell.sweep(SMALL, {"flows.0.cc": ["cubic", "no-such-cc"]}, directory=tmp_path)
+    with pytest.raises(InputError, match="repeat"):
+        dumbbell.sweep(SMALL, repeat=0, directory=tmp_path)
+    with pytest.raises(InputError, match="repeat and seeds"):
+        dumbbell.sweep(SMALL, repeat=2, seeds=[1, 2], directory=tmp_path)
+    with pytest.raises(InputError, match="seeds"):
+        dumbbell.sweep(SMALL, seeds=[1, 1], directory=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_many_cells_are_planned_in_processes_to_the_same_end(tmp_path: Path) -> None:
+    """In a process of its own: this one has threads, so that it plans by itself, and finds all done."""
+    rates = [f"{5 + i} Mbit/s" for i in range(planning.MANY)]
+    short = {**SMALL, "duration": "20 ms"}
+    script = f"import dumbbell; dumbbell.sweep({short!r}, {{'topology.bottleneck.rate': {rates!r}}}, threads=2, "
+    script += f"directory={str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    here = dumbbell.sweep(short, {"topology.bottleneck.rate": rates}, directory=tmp_path)
+    assert here.manifest["cost"]["found"] == planning.MANY
+
+
+def test_no_sweep_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no sweep at"):
+        dumbbell.Sweep(tmp_path)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = tmp_path / "small.toml"
+    scenario.write_text(
+        'name = "small"\nduration = "300 ms"\n[topology]\nkind = "path"\nrtt = "10 ms"\n'
+        'bottleneck = { rate = "5 Mbit/s", buffer = "1 bdp" }\n[[flows]]\nfrom = "h1"\nto = "h2"\n'
+    )
+    command = ["sweep", str(scenario), "--vary", "flows.0.cc=cubic,bbr", "--vary", "topology.rtt=10 ms,20 ms"]
+    command += ["--repeat", "2", "--jobs", "2", "--output", str(tmp_path / "sweeps")]
+    assert invoke(command) == 0
+    said = capsys.readouterr().out
+    assert "4 cells, 8 runs" in said
+    (row,) = [line for line in said.splitlines() if line.startswith("bbr") and "20 ms" in line]
+    assert "Mbit/s" in row
+    sweep = dumbbell.Sweep(said.splitlines()[-1])
+    assert sweep.runs.height == 8
+    assert (sweep.directory / "scenario.toml").read_text() == scenario.read_text()
+    assert invoke([*command, "--json"]) == 0
+    assert '"failed": 0' in capsys.readouterr().out
+    assert invoke(["sweep", str(scenario), "--vary", "flows.0.cc"]) == 2
+
+
+def test_every_column_is_documented(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "records.md").read_text()
+    own = page.split("\n## Sweeps\n")[1].split("\n## ")[0]
+    flows = page.split("\n## flows\n")[1].split("\n## ")[0]
+    sweep = dumbbell.sweep(SMALL, directory=tmp_path)
+    for table, sections in (("runs", own), ("flows", own + flows), ("links", own)):
+        assert [column for column in sweep.scan(table).collect_schema() if f"`{column}`" not in sections] == []
+
+
+def test_the_bar_shows_speed_and_finish(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with Bar() as bar:
+        bar({"event": "planning", "cells": 1, "of": 2})
+        bar({"event": "planned", "cells": 2, "runs": 200, "directory": "x"})
+        bar({"event": "progress", "runs": 60, "found": 10, "of": 200, "failed": 1, "wall_s": 0.5})
+    assert "100 runs/s, done in 1 s, 1 failed" in capsys.readouterr().out
