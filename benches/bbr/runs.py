@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from random import Random
 from typing import Any, TypeVar
 
 import polars as pl
 
 import dumbbell
-from dumbbell.plan import expand, run_id
-from dumbbell.records.manifest import core_version
+from dumbbell import execute
+from dumbbell.engines.names import EMULATE
+from dumbbell.engines.registry import engine
 from dumbbell.scenario import load
 
 Key = TypeVar("Key", bound=Hashable)
@@ -76,40 +75,20 @@ def retransmitted_share(run: dumbbell.Run, flow: str) -> float:
 def carry_out(
     wanted: Mapping[Key, dict[str, Any]], measure: Callable[[dumbbell.Run], Result], jobs: int
 ) -> dict[Key, Result]:
-    """Run all of `wanted` in a random order, `jobs` at a time, and `measure` each.
+    """Emulate all of `wanted`, `jobs` at a time, and `measure` each run.
 
-    The order is shuffled so that a slow spell of the machine doesn't fall on one algorithm. Runs are kept in `RUNS` and
-    never repeated, so that a measurement that was cut short goes on where it was. A cell whose runs are all invalid is
-    an error once the others are done: no figure comes from it.
+    Runs are kept in `RUNS` and never repeated, so that a measurement that was cut short goes on where it was. A cell
+    whose runs are all invalid is an error once the others are done: no figure comes from it.
     """
-    order = list(wanted)
-    Random(1).shuffle(order)
-    done: dict[Key, Result] = {}
-    refused: dict[Key, str] = {}
-
-    def one(key: Key) -> None:
-        run = _earlier(wanted[key])
-        for _ in range(ATTEMPTS):
-            if run is not None and run.verdict != "invalid":
-                done[key] = measure(run)
-                break
-            run = dumbbell.run(wanted[key], directory=RUNS)
-        else:
-            refused[key] = ", ".join(reason["check"] for reason in run.summary["reasons"]) if run else ""
-        print(f"\r{len(done)} of {len(order)} runs", end="", file=sys.stderr, flush=True)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        for finished in [pool.submit(one, key) for key in order]:
-            finished.result()
+    batch = [execute.Job(key, load(scenario), engine(EMULATE), RUNS, ATTEMPTS) for key, scenario in wanted.items()]
+    carried = execute.carry_out(batch, measure, jobs, _tell)
     print(file=sys.stderr)
-    for key, why in refused.items():
-        print(f"{key}: {ATTEMPTS} runs were invalid: {why}", file=sys.stderr)
-    if refused:
+    for key, why in carried.refused.items():
+        print(f"{key}: {ATTEMPTS} runs could not be used: {why}", file=sys.stderr)
+    if carried.refused:
         raise SystemExit("measure again on an idle machine, or with fewer jobs: what is done is kept")
-    return done
+    return carried.results
 
 
-def _earlier(wanted: dict[str, Any]) -> dumbbell.Run | None:
-    identity = run_id(expand(load(wanted)), "emulate", core_version() or "none")
-    directory = RUNS / f"{wanted['name']}-{identity}"
-    return dumbbell.open(directory) if directory.exists() else None
+def _tell(progress: execute.Progress) -> None:
+    print(f"\r\x1b[K{progress}", end="", file=sys.stderr, flush=True)

@@ -32,8 +32,8 @@ def assets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages without the built front end: these tests are about words."""
     from dumbbell.report import html as module
 
-    read = module._read
-    monkeypatch.setattr(module, "_read", lambda name: "" if name.startswith("assets/") else read(name))
+    read = module.read
+    monkeypatch.setattr(module, "read", lambda name: "" if name.startswith("assets/") else read(name))
 
 
 def page(run: Run, tmp_path: Path) -> str:

@@ -30,7 +30,7 @@ fn simulate(py: Python<'_>, directory: PathBuf, tso: bool, on_event: Py<PyAny>) 
             let text = serde_json::to_string(event)?;
             Ok(Python::attach(|py| on_event.call1(py, (text,))?.extract::<bool>(py))?)
         };
-        simulator::simulate(&directory, Options { tso }, &mut tell)
+        simulator::simulate(&directory, Options { tso, ..Options::default() }, &mut tell)
     });
     simulated.map_err(raised)
 }
@@ -50,7 +50,7 @@ fn simulate_check(plan: &str, tso: bool) -> PyResult<String> {
     }
     let told = |Problem { flow, host, failure }| Told { flow, host, failure };
     let plan = Plan::parse(plan).map_err(raised)?;
-    let problems: Vec<Told> = sim::check(&plan, Options { tso }).into_iter().map(told).collect();
+    let problems: Vec<Told> = sim::check(&plan, Options { tso, ..Options::default() }).into_iter().map(told).collect();
     Ok(serde_json::to_string(&problems).expect("problems are plain data"))
 }
 

@@ -33,6 +33,7 @@ def run(
     directory: str | os.PathLike[str] = "runs",
     on_event: OnEvent | None = None,
     engine: str | Engine = names.DEFAULT,
+    report: bool = True,
 ) -> Run:
     """Carry out a scenario, judge the result, and write its report.
 
@@ -43,6 +44,7 @@ def run(
             moved to `<name>-<run_id>.1`, `.2`, ...; nothing is overwritten.
         on_event: told of each event while the run goes on, for showing progress.
         engine: what carries it out: `emulate`, real Linux TCP; `simulate`, a model of it; or an engine of your own.
+        report: write the report now. Of many runs it takes time and room; `Run.report` makes up for it at any time.
 
     Returns:
         The finished run. It may be suspect or invalid: ask `run.verdict`.
@@ -79,7 +81,8 @@ def run(
     except BaseException as error:
         target.fail("failed", f"{type(error).__name__}: {error}")
         raise
-    finished.report()
+    if report:
+        finished.report()
     return finished
 
 

@@ -19,9 +19,9 @@ def page(run: Run) -> str:
     """The report of `run`. Raises DumbbellError if the front end was not built or the summary lacks a key."""
     plots, known = build(run), facts(run)
     measured = has_summary(run)
-    return Template(_read("page.html")).substitute(
+    return Template(read("page.html")).substitute(
         title=join(f"{run.name}: {run.verdict if measured else 'failed'}"),
-        style=_read("assets/report.css"),
+        style=read("assets/report.css"),
         verdict=sections.verdict(run),
         name=join(run.name),
         facts=sections.facts(run, known),
@@ -33,7 +33,7 @@ def page(run: Run) -> str:
         command=sections.command(run),
         footer=join(f"Run {run.manifest.get('run_id', '')} in {run.directory.name}. This file needs no network."),
         series=payload(plots),
-        script=_read("assets/report.js"),
+        script=read("assets/report.js"),
     )
 
 
@@ -49,7 +49,8 @@ def _tables(run: Run, plots: Plots, known: Facts) -> Html:
     )
 
 
-def _read(name: str) -> str:
+def read(name: str) -> str:
+    """A file of the page. Raises `DumbbellError` if the front end was not built."""
     try:
         return files("dumbbell.report").joinpath(name).read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -1,4 +1,5 @@
 mod planned;
+mod turnaround;
 
 use std::collections::VecDeque;
 
@@ -15,17 +16,22 @@ use crate::problem;
 use crate::segment::Segment;
 use crate::store::{Slot, Store};
 use crate::traffic::{FlowReport, Traffic};
+use turnaround::Turnaround;
 
 /// How hosts send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Trains of segments, as the kernel sends them; if not, each segment on its own.
     pub tso: bool,
+    /// A host takes some time to answer, never twice the same; if not, none. Without it whatever is clocked by the
+    /// bottleneck reaches it in the very moment in which the packet before has left: such order is found in no network,
+    /// and lets windows grow far beyond what a small buffer holds.
+    pub turnaround: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { tso: true }
+        Options { tso: true, turnaround: true }
     }
 }
 
@@ -39,7 +45,7 @@ pub struct Simulation<O> {
     /// Of each flow: is it UDP, and the addresses' part of its packets.
     addresses: Vec<Addresses>,
     store: Store,
-    /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples.
+    /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples, each flow's ACKs.
     events: Events,
     changes: VecDeque<(Time, u32, plan::Link)>,
     sample_interval: units::Duration,
@@ -48,6 +54,8 @@ pub struct Simulation<O> {
     /// Packets that go into a link, or arrive where there is none, now.
     entering: VecDeque<(u32, Packet)>,
     out: Vec<Segment>,
+    /// Of each flow: ACKs that its receiver has yet to send.
+    turnarounds: Vec<Turnaround>,
     packets: u64,
     arrived: u64,
     observer: O,
@@ -85,10 +93,12 @@ impl<O: Observer> Simulation<O> {
         let changes =
             plan.events.iter().map(|event| Ok((event.at_ns, index(&event.link.name)? as u32, event.link.clone())));
         let changes = changes.collect::<Result<VecDeque<_>>>()?;
+        let flows = plan.flows.iter().filter(|_| options.turnaround);
+        let turnarounds = flows.map(|flow| Turnaround::new(plan.seed, &flow.id)).collect();
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: Time::ZERO + plan.duration_ns,
-            events: Events::new(network.links.len() + 2 * traffic.len() + 2),
+            events: Events::new(network.links.len() + 3 * traffic.len() + 2),
             network,
             traffic,
             addresses,
@@ -98,6 +108,7 @@ impl<O: Observer> Simulation<O> {
             sampled: None,
             entering: VecDeque::new(),
             out: Vec::new(),
+            turnarounds,
             packets: 0,
             arrived: 0,
             observer,
@@ -227,6 +238,10 @@ impl<O: Observer> Simulation<O> {
         self.changing() + 1
     }
 
+    fn replying(&self, flow: usize) -> u32 {
+        self.sampling() + 1 + flow as u32
+    }
+
     fn happen(&mut self, source: usize) {
         let (links, flows) = (self.network.links.len(), self.traffic.len());
         if source < links {
@@ -237,8 +252,10 @@ impl<O: Observer> Simulation<O> {
             self.on_receiver_timer(source - links - flows);
         } else if source as u32 == self.changing() {
             self.change_link();
-        } else {
+        } else if source as u32 == self.sampling() {
             self.sample();
+        } else {
+            self.on_turnaround(source - (links + 2 * flows + 2));
         }
     }
 
@@ -256,7 +273,7 @@ impl<O: Observer> Simulation<O> {
     fn on_receiver_timer(&mut self, flow: usize) {
         if self.traffic[flow].next_of_receiver() <= self.now {
             self.traffic[flow].on_receiver_timer(self.now, &mut self.out);
-            self.send(flow);
+            self.reply(flow);
         }
         self.events.set(self.receiver_of(flow), self.traffic[flow].next_of_receiver());
     }
@@ -399,7 +416,7 @@ impl<O: Observer> Simulation<O> {
         {
             self.observer.datagram(&DatagramRow { time: self.now, flow: flow as u16, delay });
         }
-        self.send(flow);
+        self.reply(flow);
         self.schedule_receiver(flow);
     }
 }

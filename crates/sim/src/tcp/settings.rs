@@ -41,6 +41,9 @@ pub struct Settings {
     pub receive_buffer: u64,
     /// What it may grow to: the maximum of `net.ipv4.tcp_rmem`, bytes.
     pub receive_buffer_max: u64,
+    /// How much of it is offered as a window before the first frame shows what memory frames take, of 256: the kernel's
+    /// `TCP_DEFAULT_SCALING_RATIO`.
+    pub offered_at_first: u64,
 }
 
 impl Default for Settings {
@@ -63,6 +66,7 @@ impl Default for Settings {
             comp_sack_delay_ns: 1_000_000,
             receive_buffer: 131_072,
             receive_buffer_max: 6_291_456,
+            offered_at_first: 128,
         }
     }
 }

@@ -34,8 +34,10 @@ struct Run {
 
 impl Run {
     fn new(cc: Option<&str>, rtt_ms: i64) -> Run {
-        // A window that doesn't grow: growth is acknowledged at once.
-        let settings = Settings { receive_buffer: 479_341, receive_buffer_max: 479_341, ..Settings::default() };
+        // A window that doesn't grow, but with the first packet: growth is acknowledged at once.
+        let buffer = 1 << 20;
+        let buffers = Settings { receive_buffer: buffer, receive_buffer_max: buffer, ..Settings::default() };
+        let settings = Settings { offered_at_first: 160, ..buffers };
         let mut receiver = Receiver::new(settings, cc.map(|cc| cc::create(cc).unwrap()));
         let (mut now, mut out) = (Time(1_000_000_000), Vec::new());
         let flags = Flags { syn: true, ece: true, cwr: true, ..Flags::default() };

@@ -4,7 +4,7 @@ use crate::tcp::Settings;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// No more is offered than this: it begins small, so that a burst doesn't fill the buffer.
+    /// No more is offered than this: it begins smaller, since nobody knows yet how much memory frames take.
     threshold: u64,
     /// The buffer, bytes of memory.
     buffer: u64,
@@ -12,21 +12,19 @@ pub(super) struct Window {
     edge: u64,
 }
 
-/// What is offered at first: the largest window without scaling.
-const INITIAL: u64 = 65_535;
 /// Memory that a full segment takes while it waits, and its data, bytes.
 const MEMORY: u64 = 2304;
 const DATA: u64 = 1448;
-/// How much of a buffer is offered as a window, of 256. Linux derives it from the memory that frames took
-/// (`scaling_ratio`); on emulated paths it comes out at this.
-const OFFERED: u64 = 35;
-/// ... and before any came (`TCP_DEFAULT_SCALING_RATIO`).
-const OFFERED_AT_FIRST: u64 = 65;
+/// How much of a buffer is offered as a window, of 256: the share that data have of a frame's memory, which Linux learns
+/// from the first frame (`scaling_ratio`).
+const OFFERED: u64 = DATA * 256 / MEMORY;
 
 impl Window {
     pub(super) fn new(settings: &Settings) -> Window {
         let buffer = settings.receive_buffer;
-        Window { threshold: INITIAL.min(buffer * OFFERED_AT_FIRST / 256), buffer, edge: 0 }
+        // Less a segment, which is kept back.
+        let threshold = (buffer * settings.offered_at_first / 256).saturating_sub(u64::from(settings.mss));
+        Window { threshold, buffer, edge: 0 }
     }
 
     /// In-order data came: two segments more may come for each. `true`: the window has grown.
@@ -59,14 +57,24 @@ fn share(memory: u64) -> u64 {
 mod tests {
     use super::*;
 
+    /// As `ss` shows a kernel's `rcv_ssthresh` and `snd_wnd` on an emulated path with this buffer.
     #[test]
-    fn it_begins_small_grows_with_what_comes_and_never_goes_back() {
+    fn it_grows_from_half_of_the_buffer_to_the_share_that_data_have_of_memory() {
+        let settings = Settings { receive_buffer: 1 << 23, receive_buffer_max: 1 << 23, ..Settings::default() };
+        let mut window = Window::new(&settings);
+        assert_eq!(window.advertise(1, 0), 4_192_856);
+        let grown = (1..).take_while(|_| window.grow(1448, &settings)).count();
+        assert_eq!(grown, 363, "each is acknowledged as long as the window grows");
+        assert_eq!(window.advertise(1, 0), 5_242_880);
+    }
+
+    #[test]
+    fn what_waits_behind_a_hole_takes_room_but_the_edge_never_goes_back() {
         let settings = Settings { receive_buffer: 1 << 20, receive_buffer_max: 1 << 20, ..Settings::default() };
         let mut window = Window::new(&settings);
-        assert_eq!(window.advertise(1, 0), 65_535);
-        assert!(window.grow(1448, &settings));
-        assert_eq!(window.advertise(1449, 0), 65_535 + 2 * 1448);
-        assert_eq!(window.advertise(1449, 1 << 20), 65_535 + 2 * 1448);
-        assert_eq!(window.advertise(1449 + 60_000, 1 << 20), 65_535 + 2 * 1448 - 60_000);
+        while window.grow(1448, &settings) {}
+        assert_eq!(window.advertise(1, 0), 655_360);
+        assert_eq!(window.advertise(100_001, 100 * DATA), 555_360);
+        assert_eq!(window.advertise(300_001, 100 * DATA), ((1 << 20) - 100 * 2304) * 160 / 256);
     }
 }

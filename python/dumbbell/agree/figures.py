@@ -1,0 +1,80 @@
+"""What is compared of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from dumbbell.records import Run
+
+Scope = Literal["run", "flow", "link"]
+
+TOTAL_GOODPUT: Final = "total goodput"
+JAIN: Final = "Jain's index"
+RTT_P50: Final = "RTT p50"
+RETRANSMITTED: Final = "retransmitted"
+QUEUE_P50: Final = "queue p50"
+QUEUE_P95: Final = "queue p95"
+UTILISATION: Final = "utilisation"
+
+
+@dataclass(frozen=True)
+class What:
+    """A quantity that each run has."""
+
+    scope: Scope
+    of: str
+    """The flow's id or the link's name; empty for the run itself."""
+    measure: str
+    unit: str
+
+
+Figures = Mapping[What, float]
+"""Those that a run's records give."""
+
+
+def figures(run: Run) -> Figures:
+    """All that is compared of `run`, from its summary; `docs/reference/metrics.md` has the formulas.
+
+    The total goodput is what all flows received over the run's duration. Links without a rate have no queue and no
+    utilisation, and are left out.
+    """
+    return {what: float(value) for what, value in _all(run.summary) if value is not None}
+
+
+def _all(summary: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:
+    received = sum(flow["received_bytes"] for flow in summary["flows"])
+    yield What("run", "", TOTAL_GOODPUT, "Mbit/s"), 8e-6 * received / summary["duration_s"]
+    yield What("run", "", JAIN, ""), summary["jain_index"]
+    for flow in summary["flows"]:
+        yield from _flow(flow)
+    for link in summary["links"]:
+        if link["rate_bps"] is not None:
+            yield from _link(link)
+
+
+def _flow(flow: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:
+    goodput = flow["goodput_bps"]
+    yield What("flow", flow["id"], "goodput", "Mbit/s"), None if goodput is None else goodput / 1e6
+    for key in ("min", "p50", "p95"):
+        yield What("flow", flow["id"], f"RTT {key}", "ms"), flow["rtt_ms"][key]
+    yield from _queue("flow", flow["id"], flow["queue_ms"])
+    yield What("flow", flow["id"], RETRANSMITTED, "segments"), flow["retransmitted_segments"]
+
+
+def _link(link: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:
+    yield What("link", link["name"], UTILISATION, ""), link["utilisation"]
+    yield from _queue("link", link["name"], link["queue_ms"])
+    for key in ("drops", "losses", "marks"):
+        yield What("link", link["name"], key, "packets"), link[key]
+
+
+def _queue(scope: Scope, of: str, queue: Mapping[str, float] | None) -> Iterator[tuple[What, float | None]]:
+    for key in ("p50", "p95", "max"):
+        yield What(scope, of, f"queue {key}", "ms"), (queue or {}).get(key)
+
+
+def common(runs: Sequence[Figures]) -> list[What]:
+    """What all of `runs` have, in the order of the first."""
+    return [what for what in runs[0] if all(what in figures for figures in runs)] if runs else []

@@ -1,0 +1,92 @@
+"""One repetition under both engines on the same axes: what the reports of both runs draw, curve over curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+import polars as pl
+
+from dumbbell.records import Run
+from dumbbell.report.model import Group, Line, Panel, Plots, View
+from dumbbell.report.series import build
+
+PANELS: Final = {
+    "Throughput": "goodput_bps",
+    "Congestion window": "cwnd_packets",
+    "RTT": "srtt_ms",
+    "Queue": "queue_bytes",
+}
+"""Title of a panel -> the quantity that is drawn of it: one that both engines sample, whatever else they record."""
+
+ENGINES: Final = ("emulated", "simulated")
+
+# Okabe & Ito's hues, on white and on black. Of each flow one for either engine, as far apart as they come.
+_HUES: Final = (
+    (("#0072b2", "#3d9fe0"), ("#e69f00", "#eeb23a")),
+    (("#009e73", "#23bf92"), ("#d55e00", "#f07f2e")),
+    (("#56b4e9", "#8fd0f5"), ("#cc79a7", "#dc93bb")),
+)
+_DASHES: Final[tuple[tuple[int, ...], ...]] = ((), (4, 2))
+"""Of either engine: where they agree, one curve hides the other."""
+_QUEUE: Final = (("#4d5866", "#9aa5b1"), ("#c2321d", "#e8735f"))
+
+
+def overlay(emulated: Run, simulated: Run) -> Plots:
+    """Throughput, window and RTT of each flow, and the queue of the bottleneck, of both runs.
+
+    Both are of the same scenario. A panel that one run has no data for is left out, and `missing` says so.
+    """
+    both = build(emulated), build(simulated)
+    panels, missing = [], []
+    for title in PANELS:
+        found = [next((panel for panel in one.panels if panel.title == title), None) for one in both]
+        if found[0] is None or found[1] is None:
+            missing.append(f"{title}: one of the two runs has no data.")
+        else:
+            panels.append(_panel(found[0], found[1], len(both[0].groups)))
+    duration_s = both[0].duration_s
+    return Plots(
+        emulated.name, duration_s, _groups(both), tuple(panels), both[0].changes, (), (), "", (), tuple(missing)
+    )
+
+
+def _groups(both: tuple[Plots, Plots]) -> tuple[Group, ...]:
+    """Each flow under each engine, then the queue under each."""
+    flows = [
+        Group(f"{group.label}, {word}", group.flows, *_HUES[i % len(_HUES)][which], _DASHES[which])
+        for which, word in enumerate(ENGINES)
+        for i, group in enumerate(both[which].groups)
+    ]
+    queues = [Group(f"queue, {word}", (), *_QUEUE[which], _DASHES[which]) for which, word in enumerate(ENGINES)]
+    return (*flows, *queues)
+
+
+def _panel(emulated: Panel, simulated: Panel, n: int) -> Panel:
+    """Of `n` groups of flows per engine, in the emulated panel's unit."""
+    first, second = emulated.views[0], simulated.views[0]
+    lines = [
+        *_lines(emulated, 1.0, 0, 2 * n),
+        *_lines(simulated, simulated.per_unit / emulated.per_unit, n, 2 * n + 1),
+    ]
+    note = f"Emulated: {first.note} Simulated: {second.note}"
+    no_times = pl.Series([], dtype=pl.Float64)
+    view = View(first.name, no_times, tuple(lines), note, first.references, first.second)
+    return replace(emulated, key=PANELS[emulated.title], views=(view,), quantities=())
+
+
+def _lines(panel: Panel, factor: float, flows: int, queue: int) -> Iterator[Line]:
+    """The curves of the panel's quantity, times `factor`; groups of flows begin at `flows`."""
+    view = panel.views[0]
+    for line in view.lines:
+        key = panel.quantities[line.quantity].key if panel.quantities else panel.key
+        if line.is_level or key != PANELS[panel.title]:
+            continue
+        yield replace(
+            line,
+            values=line.values.cast(pl.Float64) * factor,
+            group=queue if line.group is None else flows + line.group,
+            quantity=0,
+            time_s=view.time_s if line.time_s is None else line.time_s,
+        )

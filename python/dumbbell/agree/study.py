@@ -1,0 +1,154 @@
+"""Run scenarios under both engines, and compare what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.agree.comparison import Comparison, compare
+from dumbbell.agree.figures import Figures, figures
+from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.engines.protocol import Engine
+from dumbbell.errors import InputError, Problem, ScenarioError
+from dumbbell.execute import ATTEMPTS, Job, Progress, carry_out, look_up
+from dumbbell.plan import expand
+from dumbbell.records import Run
+from dumbbell.scenario import Scenario, load
+
+ENGINES: Final = (SIMULATE, EMULATE)
+"""In the order of running: the simulated ones take seconds, and disturb nobody then."""
+
+Told = Callable[[str, Progress], None]
+"""Of an engine, how far its runs are."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A scenario to be compared."""
+
+    name: str
+    seeds: Mapping[int, Scenario]
+    """The scenario with each repetition's seed."""
+    directory: Path
+    """Where its runs are kept."""
+
+    @classmethod
+    def of(
+        cls, source: str | Path | Mapping[str, Any] | Scenario, overrides: Sequence[str], repeat: int, root: Path
+    ) -> Subject:
+        """A scenario, `repeat` times: with its own seed, and with those that follow.
+
+        Raises `InputError` for a scenario that is refused.
+        """
+        first = load(source, overrides)
+        seeds = range(first.seed, first.seed + repeat)
+        scenarios = {seed: load(source, [*overrides, f"seed={seed}"]) for seed in seeds}
+        return cls(first.name, scenarios, root / first.name)
+
+    @property
+    def duration_s(self) -> float:
+        """Of one run."""
+        return float(next(iter(self.seeds.values())).duration) / 1e9
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A repetition: where its runs lie."""
+
+    seed: int
+    emulated: Path
+    simulated: Path
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out for one subject."""
+
+    subject: Subject
+    comparison: Comparison
+    pairs: tuple[Pair, ...]
+    refused: tuple[str, ...]
+    """Runs that could not be used, and why."""
+
+
+def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
+    """Raise `InputError` if an engine refuses a subject, or two have a name in common. Starts nothing."""
+    names = [subject.name for subject in subjects]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"two scenarios have the name {twice!r}", "their runs would lie in one directory", "give one another name"
+        )
+    problems: dict[str, Problem] = {}
+    for subject in subjects:
+        scenario = next(iter(subject.seeds.values()))
+        plan = expand(scenario)
+        for name in ENGINES:
+            for found in engines[name].check(scenario, plan):
+                # Once, however many cells have it.
+                where = "" if scenario.source.text else f"{subject.name}: "
+                problems.setdefault(found.what, Problem(where + found.what, found.why, found.hint))
+    if problems:
+        raise ScenarioError(list(problems.values()))
+
+
+def carry_out_both(
+    subjects: Sequence[Subject],
+    engines: Mapping[str, Engine],
+    at_once: int = 1,
+    told: Told | None = None,
+    resimulate: bool = False,
+    as_is: bool = False,
+) -> list[Outcome]:
+    """Run all repetitions of all subjects under both engines, and compare them.
+
+    Args:
+        subjects: checked.
+        engines: by name.
+        at_once: how many runs at a time.
+        told: of the progress.
+        resimulate: repeat simulated runs that are on disk.
+        as_is: run nothing, and compare what is on disk.
+    """
+    found: dict[str, dict[tuple[str, int], tuple[Path, Figures]]] = {}
+    refused: dict[str, dict[tuple[str, int], str]] = {}
+    for name in ENGINES:
+        jobs = [
+            # The simulation gives the same each time.
+            Job((subject.name, seed), scenario, engines[name], subject.directory, 1 if name == SIMULATE else ATTEMPTS)
+            for subject in subjects
+            for seed, scenario in subject.seeds.items()
+        ]
+        on_progress = None if told is None else _named(name, told)
+        if as_is:
+            carried = look_up(jobs, _measure)
+        else:
+            carried = carry_out(jobs, _measure, at_once, on_progress, again=resimulate and name == SIMULATE)
+        found[name], refused[name] = carried.results, carried.refused
+    return [_outcome(subject, found, refused) for subject in subjects]
+
+
+def _measure(run: Run) -> tuple[Path, Figures]:
+    return run.directory, figures(run)
+
+
+def _named(engine: str, told: Told) -> Callable[[Progress], None]:
+    return lambda progress: told(engine, progress)
+
+
+def _outcome(
+    subject: Subject,
+    found: Mapping[str, Mapping[tuple[str, int], tuple[Path, Figures]]],
+    refused: Mapping[str, Mapping[tuple[str, int], str]],
+) -> Outcome:
+    """Of the repetitions that both engines have."""
+    keys = [(subject.name, seed) for seed in subject.seeds]
+    both = [key for key in keys if all(key in found[name] for name in ENGINES)]
+    pairs = tuple(Pair(key[1], found[EMULATE][key][0], found[SIMULATE][key][0]) for key in both)
+    said = tuple(
+        f"{name}, seed {key[1]}: {refused[name][key]}" for name in ENGINES for key in keys if key in refused[name]
+    )
+    comparison = compare([(found[EMULATE][key][1], found[SIMULATE][key][1]) for key in both])
+    return Outcome(subject, comparison, pairs, said)

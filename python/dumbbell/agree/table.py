@@ -1,0 +1,163 @@
+"""The matrix as a table: a row per cell, with both engines' values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any, Final
+
+import polars as pl
+
+from dumbbell.agree import targets
+from dumbbell.agree.comparison import Comparison, Row
+from dumbbell.agree.figures import (
+    JAIN,
+    QUEUE_P50,
+    QUEUE_P95,
+    RETRANSMITTED,
+    RTT_P50,
+    TOTAL_GOODPUT,
+    UTILISATION,
+)
+from dumbbell.agree.matrix import Cell
+from dumbbell.agree.study import Outcome
+
+BOTTLENECK: Final = "bottleneck"
+
+COLUMNS: Final[dict[str, pl.DataType]] = {
+    "cell": pl.String(),
+    "flows": pl.String(),
+    "rate_mbit": pl.Int64(),
+    "rtt_ms": pl.Int64(),
+    "buffer_bdp": pl.Float64(),
+    "loss_percent": pl.Float64(),
+    "duration_s": pl.Float64(),
+    "repetitions": pl.Int64(),
+    "agreement": pl.String(),
+    "goodput": pl.String(),
+    "goodput_emulated_mbit": pl.Float64(),
+    "goodput_simulated_mbit": pl.Float64(),
+    "goodput_ratio": pl.Float64(),
+    "goodput_ratio_low": pl.Float64(),
+    "goodput_ratio_high": pl.Float64(),
+    "repetitions_needed": pl.Int64(),
+    "rtt": pl.String(),
+    "rtt_flow": pl.String(),
+    "rtt_p50_emulated_ms": pl.Float64(),
+    "rtt_p50_simulated_ms": pl.Float64(),
+    "rtt_p50_difference_low_ms": pl.Float64(),
+    "rtt_p50_difference_high_ms": pl.Float64(),
+    "jain": pl.String(),
+    "jain_emulated": pl.Float64(),
+    "jain_simulated": pl.Float64(),
+    "jain_difference_low": pl.Float64(),
+    "jain_difference_high": pl.Float64(),
+    "retransmitted_emulated": pl.Float64(),
+    "retransmitted_simulated": pl.Float64(),
+    "queue_p50_emulated_ms": pl.Float64(),
+    "queue_p50_simulated_ms": pl.Float64(),
+    "queue_p95_emulated_ms": pl.Float64(),
+    "queue_p95_simulated_ms": pl.Float64(),
+    "utilisation_emulated": pl.Float64(),
+    "utilisation_simulated": pl.Float64(),
+}
+"""`docs/explanation/agreement.md` says what each one is."""
+
+
+def table(cells: Mapping[str, Cell], outcomes: Sequence[Outcome]) -> pl.DataFrame:
+    """A row for each outcome, whose subject is the cell of its name. Nulls where nothing could be measured."""
+    rows = [_row(cells[outcome.subject.name], outcome) for outcome in outcomes]
+    return pl.DataFrame(rows, schema=COLUMNS)
+
+
+def figures_table(comparison: Comparison) -> pl.DataFrame:
+    """Every quantity of one scenario under both engines: means, difference and ratio with their intervals."""
+    rows = [
+        {
+            "scope": row.what.scope,
+            "of": row.what.of,
+            "measure": row.what.measure,
+            "unit": row.what.unit,
+            "repetitions": len(row.emulated),
+            "emulated": row.emulated_mean,
+            "simulated": row.simulated_mean,
+            **_interval("difference", row.difference),
+            **_interval("ratio", row.ratio),
+        }
+        for row in comparison.rows
+    ]
+    texts = dict.fromkeys(("scope", "of", "measure", "unit"), pl.String())
+    numbers = dict.fromkeys(("emulated", "simulated", *_names("difference"), *_names("ratio")), pl.Float64())
+    return pl.DataFrame(rows, schema={**texts, "repetitions": pl.Int64(), **numbers})
+
+
+def write(frame: pl.DataFrame, directory: Path, stem: str) -> list[Path]:
+    """`stem.parquet` and `stem.csv`; returns their paths."""
+    directory.mkdir(parents=True, exist_ok=True)
+    parquet, csv = directory / f"{stem}.parquet", directory / f"{stem}.csv"
+    frame.write_parquet(parquet)
+    frame.with_columns(pl.selectors.float().round(6)).write_csv(csv)
+    return [parquet, csv]
+
+
+def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
+    found = outcome.comparison
+    judged = targets.judge(found)
+    goodput, jain = found.get(TOTAL_GOODPUT), found.get(JAIN)
+    worst = max(found.of(RTT_P50, "flow"), key=targets.rtt_excess, default=None)
+    about = {
+        "cell": cell.name,
+        "flows": cell.mix,
+        "rate_mbit": cell.rate_mbit,
+        "rtt_ms": cell.rtt_ms,
+        "buffer_bdp": cell.buffer_bdp,
+        "loss_percent": cell.loss_percent,
+        "duration_s": cell.duration_s,
+        "repetitions": found.repetitions,
+        "agreement": targets.overall(judged).value,
+        "repetitions_needed": targets.needed(found),
+        "rtt_flow": None if worst is None else worst.what.of,
+    }
+    for column, name in (("goodput", TOTAL_GOODPUT), ("rtt", RTT_P50), ("jain", JAIN)):
+        mine = [one for one in judged if one.target.startswith(name)]
+        about[column] = targets.overall(mine).value if mine else None
+    about |= _both("goodput_{}_mbit", goodput) | _both("rtt_p50_{}_ms", worst) | _both("jain_{}", jain)
+    ratio = None if goodput is None else goodput.ratio
+    if ratio is not None:
+        about |= _interval("goodput_ratio", ratio)
+    for stem, unit, row in (("rtt_p50", "_ms", worst), ("jain", "", jain)):
+        off = None if row is None else row.difference
+        about |= {f"{stem}_difference_low{unit}": off and off.low, f"{stem}_difference_high{unit}": off and off.high}
+    about |= _sum("retransmitted_{}", found.of(RETRANSMITTED, "flow"))
+    for name, measure in (
+        ("queue_p50_{}_ms", QUEUE_P50),
+        ("queue_p95_{}_ms", QUEUE_P95),
+        ("utilisation_{}", UTILISATION),
+    ):
+        about |= _both(name, found.get(measure, "link", BOTTLENECK))
+    return about
+
+
+def _both(name: str, row: Row | None) -> dict[str, float | None]:
+    if row is None:
+        return {}
+    return {name.format("emulated"): row.emulated_mean, name.format("simulated"): row.simulated_mean}
+
+
+def _sum(name: str, rows: Sequence[Row]) -> dict[str, float | None]:
+    """Of all flows."""
+    if not rows:
+        return {}
+    emulated = [sum(values) for values in zip(*(row.emulated for row in rows), strict=True)]
+    simulated = [sum(values) for values in zip(*(row.simulated for row in rows), strict=True)]
+    return {name.format("emulated"): mean(emulated), name.format("simulated"): mean(simulated)}
+
+
+def _names(stem: str) -> tuple[str, str, str]:
+    return stem, f"{stem}_low", f"{stem}_high"
+
+
+def _interval(stem: str, found: Any) -> dict[str, float | None]:
+    values = (None, None, None) if found is None else (found.value, found.low, found.high)
+    return dict(zip(_names(stem), values, strict=True))

@@ -1,0 +1,184 @@
+"""`dumbbell agree`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dumbbell.cli.options import Json, Set
+from dumbbell.cli.output import reader_may_leave
+
+if TYPE_CHECKING:
+    from dumbbell.agree.matrix import Cell
+    from dumbbell.agree.study import Outcome, Subject
+
+_ROOT = Path("runs/agree")
+
+
+def command(
+    scenarios: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SCENARIO...", help="TOML files, or names of bundled scenarios.", show_default=False),
+    ] = None,
+    overrides: Set = None,
+    matrix: Annotated[bool, typer.Option("--matrix", help="Compare the bundled cells in place of scenarios.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Of them: each algorithm alone on three paths.")] = False,
+    cells: Annotated[
+        list[str] | None,
+        typer.Option("--cells", metavar="PATTERN", help="Of them: those of such names, e.g. 'bbr_*'. Repeatable."),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Print the names of the cells, and run nothing.")] = False,
+    repeat: Annotated[int, typer.Option("--repeat", min=1, metavar="N", help="Runs under each engine.")] = 3,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Runs at a time.")] = 1,
+    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where runs and tables are kept.")] = _ROOT,
+    resimulate: Annotated[
+        bool, typer.Option("--resimulate", help="Repeat simulated runs, after a change to the simulator.")
+    ] = False,
+    as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: compare the runs that are on disk.")] = False,
+    json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> int:
+    """Run scenarios under both engines, and say how well the simulator agrees with the kernel.
+
+    Each is run N times under either engine, with N seeds. Runs that are on disk are not repeated; emulated ones that
+    are invalid are.
+
+    Exit code: 0 if the targets are met (of a matrix: by 95 % of the cells), 1 if not, 3 if a scenario has no valid
+    runs, 2 for bad input, 130 if interrupted.
+    """
+    from dumbbell.agree.matrix import matrix as all_cells
+    from dumbbell.agree.matrix import quick as quick_cells
+    from dumbbell.agree.matrix import select
+
+    _refuse(scenarios or [], overrides or [], matrix, quick or bool(cells) or list_)
+    chosen = select(quick_cells() if quick else all_cells(), cells or []) if matrix else []
+    if list_:
+        with reader_may_leave():
+            print("\n".join(cell.name for cell in chosen))
+        return 0
+    from dumbbell.agree.study import Subject
+
+    named = chosen or scenarios or []
+    subjects = [
+        Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output) for one in named
+    ]
+    outcomes = _carry_out(subjects, jobs, resimulate, as_is, json or quiet)
+    with reader_may_leave():
+        return _of_matrix(chosen, outcomes, output, json) if matrix else _of_scenarios(outcomes, json)
+
+
+def _refuse(scenarios: Sequence[str], overrides: Sequence[str], matrix: bool, of_matrix: bool) -> None:
+    from dumbbell.errors import InputError
+
+    if matrix and scenarios:
+        raise InputError(f"--matrix takes no scenario, and {scenarios[0]} is one", "give one or the other")
+    if matrix and overrides:
+        why = "the cells are what they are, so that tables can be compared"
+        raise InputError(f"--matrix takes no --set {overrides[0]}", why, "write a scenario of your own")
+    if not matrix and of_matrix:
+        raise InputError("--quick, --cells and --list choose among the bundled cells", hint="add --matrix")
+    if not matrix and not scenarios:
+        raise InputError("nothing to compare", hint="name a scenario, or write dumbbell agree --matrix --quick")
+
+
+def _carry_out(subjects: Sequence[Subject], jobs: int, resimulate: bool, as_is: bool, quiet: bool) -> list[Outcome]:
+    from dumbbell.agree.study import ENGINES, carry_out_both, check
+    from dumbbell.cli.batch import Teller
+    from dumbbell.engines.registry import engine
+
+    engines = {name: engine(name) for name in ENGINES}
+    if not as_is:
+        check(subjects, engines)
+    return carry_out_both(subjects, engines, jobs, Teller(quiet), resimulate, as_is)
+
+
+def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:
+    from dumbbell.agree.page import write_files
+    from dumbbell.agree.table import figures_table
+    from dumbbell.agree.targets import Status, judge, overall
+    from dumbbell.cli.tables import print_table
+    from dumbbell.errors import RunInvalid
+
+    told, statuses = [], []
+    for outcome in outcomes:
+        judged = judge(outcome.comparison)
+        statuses.append(overall(judged))
+        files = [str(path) for path in write_files(outcome)]
+        if json:
+            targets = [vars(one) | {"status": one.status.value} for one in judged]
+            quantities = figures_table(outcome.comparison).to_dicts()
+            told.append(
+                {"name": outcome.subject.name, "agreement": statuses[-1].value, "targets": targets}
+                | {"quantities": quantities, "refused": outcome.refused, "files": files}
+            )
+        else:
+            print_table(_quantities(outcome))
+            print_table(_targets(outcome))
+            print(f"{outcome.subject.name}: {statuses[-1]}")
+            print("\n".join([*outcome.refused, files[0]]))
+    if json:
+        from json import dumps
+
+        print(dumps(told, indent=2))
+    if any(not outcome.pairs for outcome in outcomes):
+        return RunInvalid.exit_code
+    return 0 if all(status is Status.INSIDE for status in statuses) else 1
+
+
+def _of_matrix(cells: Sequence[Cell], outcomes: Sequence[Outcome], output: Path, json: bool) -> int:
+    from dumbbell.agree import markdown
+    from dumbbell.agree.page import STEM, write_files
+    from dumbbell.agree.table import table, write
+    from dumbbell.agree.targets import Status, judge, overall
+    from dumbbell.cli.tables import print_table
+    from dumbbell.errors import RunInvalid
+
+    measured = [outcome for outcome in outcomes if outcome.pairs]
+    for outcome in measured:
+        outside = overall(judge(outcome.comparison)) is Status.OUTSIDE
+        write_files(outcome, ("html", "svg") if outside else ())
+    found = table({cell.name: cell for cell in cells}, measured)
+    files = write(found, output, STEM)
+    page = output / f"{STEM}.md"
+    page.write_text(markdown.markdown(found), encoding="utf-8")
+    refused = [f"{outcome.subject.name}: {one}" for outcome in outcomes for one in outcome.refused]
+    rows, within = found.to_dicts(), markdown.within_targets(found)
+    if json:
+        from json import dumps
+
+        told = {"within_targets": within, "cells": rows, "refused": refused}
+        print(dumps(told | {"files": [str(path) for path in [*files, page]]}, indent=2))
+    else:
+        print_table(_not_inside(rows))
+        print("\n".join([*refused, *markdown.summary(rows), *map(str, [*files, page])]))
+    if any(outcome.refused and not outcome.pairs for outcome in outcomes):
+        return RunInvalid.exit_code
+    return 0 if within else 1
+
+
+def _quantities(outcome: Outcome) -> Any:
+    from dumbbell.agree import shown
+    from dumbbell.plan.view import Table
+    from dumbbell.report import words
+
+    title = f"{outcome.subject.name}, {words.count(outcome.comparison.repetitions, 'repetition')}"
+    return Table(title, list(shown.QUANTITIES), shown.quantities(outcome.comparison))
+
+
+def _targets(outcome: Outcome) -> Any:
+    from dumbbell.agree.targets import judge
+    from dumbbell.plan.view import Table
+
+    rows = [[one.target, one.status.value, one.measured, one.allowed] for one in judge(outcome.comparison)]
+    return Table("Targets", ["target", "", "measured", "allowed"], rows)
+
+
+def _not_inside(rows: Sequence[dict[str, Any]]) -> Any:
+    from dumbbell.agree.markdown import HEAD, cells_of
+    from dumbbell.plan.view import Table
+
+    shown = [cells_of(row) for row in rows if row["agreement"] != "inside"]
+    return Table(f"Cells that are not inside: {len(shown)} of {len(rows)}", list(HEAD), shown)

@@ -1,0 +1,89 @@
+"""An engine that writes known records at once, for tests of what runs many runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import known_run
+
+from dumbbell.engines.names import EMULATE
+from dumbbell.engines.protocol import OnEvent, Outcome
+from dumbbell.errors import Problem, RunFailed
+
+Files = dict[str, Any]
+
+
+def scenario(name: str = "synthetic", seed: int = 1) -> dict[str, Any]:
+    """Whose plan the known records fit: two flows on a path, for 2 s."""
+    return {
+        "name": name,
+        "duration": "2 s",
+        "seed": seed,
+        "topology": {"kind": "path", "rtt": "20 ms", "bottleneck": {"rate": "10 Mbit/s", "buffer": "1 bdp"}},
+        "flows": [{"from": "h1", "to": "h2", "cc": cc} for cc in ("cubic", "bbr")],
+    }
+
+
+class FakeEngine:
+    """`outcomes` says of each execution in turn what becomes of it: `valid`, `invalid` or `failed`, or `interrupted` by
+    Ctrl-C, after which it goes on until it is ended. Then all are valid.
+
+    `change` may alter the files of a run, told its plan.
+    """
+
+    def __init__(
+        self,
+        outcomes: Sequence[str] = (),
+        name: str = EMULATE,
+        change: Callable[[Mapping[str, Any], Files], None] = lambda plan, files: None,
+        problems: Sequence[Problem] = (),
+    ) -> None:
+        self.name = name
+        self.executed: list[tuple[str, int]] = []
+        """Name and seed of each plan, in order."""
+        self.most_at_once = 0
+        self._outcomes = iter(outcomes)
+        self._change, self._problems = change, problems
+        self._now = 0
+        self._turn = threading.Lock()
+
+    def check(self, scenario: Any, plan: Mapping[str, Any]) -> list[Problem]:
+        """Those it was given."""
+        return list(self._problems)
+
+    def execute(self, plan: Mapping[str, Any], directory: Path, lock: int, on_event: OnEvent) -> Outcome:
+        """Write the records."""
+        with self._turn:
+            self._now += 1
+            self.most_at_once = max(self.most_at_once, self._now)
+            self.executed.append((plan["name"], plan["seed"]))
+            outcome = next(self._outcomes, "valid")
+        try:
+            return self._execute(outcome, plan, directory, on_event)
+        finally:
+            with self._turn:
+                self._now -= 1
+
+    def _execute(self, outcome: str, plan: Mapping[str, Any], directory: Path, on_event: OnEvent) -> Outcome:
+        on_event({"event": "progress", "time_ns": 0, "flows": []})
+        if outcome == "interrupted":
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(3000):
+                time.sleep(0.01)
+                on_event({"event": "progress", "time_ns": 0, "flows": []})
+            raise AssertionError("nobody ends the run")
+        if outcome == "failed":
+            raise RunFailed("the lab fell over")
+        files = known_run.engine_output() if self.name == EMULATE else known_run.simulator_output()
+        files["plan.json"] = known_run.PLAN | {"name": plan["name"], "seed": plan["seed"]}
+        if outcome == "invalid":
+            files["emulator.json"]["ring_drops"] = 1
+        self._change(plan, files)
+        known_run.write(directory, files)
+        return Outcome(interrupted=False)

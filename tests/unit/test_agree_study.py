@@ -1,0 +1,217 @@
+"""`dumbbell agree` from scenarios to tables and pages, with engines that write known records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from fake_engine import FakeEngine, Files, scenario
+
+from dumbbell.agree.figures import TOTAL_GOODPUT
+from dumbbell.agree.study import Subject, carry_out_both, check
+from dumbbell.agree.targets import Status, judge, overall
+from dumbbell.cli import invoke
+from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.errors import InputError, Problem, ScenarioError
+from dumbbell.report import html
+
+BYTES = 2_000_000
+"""Received by both flows in the known records."""
+
+
+def slower(share: float, by_seed: float = 0.0) -> Any:
+    """Changes a run's records: each flow receives that share of what it should, and less by `by_seed` of each seed."""
+
+    def change(plan: Mapping[str, Any], files: Files) -> None:
+        for flow in files["traffic.json"]["flows"]:
+            flow["received_bytes"] = int(flow["received_bytes"] * (share - by_seed * plan["seed"]))
+
+    return change
+
+
+def engines(emulated: FakeEngine | None = None, simulated: FakeEngine | None = None) -> dict[str, FakeEngine]:
+    return {EMULATE: emulated or FakeEngine(), SIMULATE: simulated or FakeEngine(name=SIMULATE)}
+
+
+def subject(root: Path, name: str = "synthetic", repeat: int = 3) -> Subject:
+    return Subject.of(scenario(name), [], repeat, root)
+
+
+def test_engines_that_do_the_same_agree(tmp_path: Path) -> None:
+    found = engines()
+    (outcome,) = carry_out_both([subject(tmp_path)], found, at_once=2)
+    assert sorted(found[EMULATE].executed) == sorted(found[SIMULATE].executed) == [("synthetic", n) for n in (1, 2, 3)]
+    total = outcome.comparison.get(TOTAL_GOODPUT)
+    assert total is not None
+    assert total.emulated == pytest.approx([8e-6 * BYTES / 2] * 3)
+    assert overall(judge(outcome.comparison)) is Status.INSIDE
+    measures = {(row.what.scope, row.what.measure) for row in outcome.comparison.rows}
+    assert {("flow", "goodput"), ("flow", "RTT p50"), ("flow", "RTT p95"), ("flow", "retransmitted")} <= measures
+    assert {("link", "queue p50"), ("link", "queue p95"), ("link", "utilisation"), ("run", "Jain's index")} <= measures
+
+
+def test_repetitions_are_paired_by_seed(tmp_path: Path) -> None:
+    """Seeds change goodput by a third, under both engines alike: the interval has no length."""
+    emulated = FakeEngine(change=slower(1.0, 0.1))
+    simulated = FakeEngine(name=SIMULATE, change=slower(0.9, 0.09))
+    (outcome,) = carry_out_both([subject(tmp_path)], engines(emulated, simulated))
+    total = outcome.comparison.get(TOTAL_GOODPUT)
+    assert total is not None
+    assert total.emulated[0] > 1.2 * total.emulated[2]
+    assert total.ratio is not None
+    assert (total.ratio.low, total.ratio.high) == (pytest.approx(0.9, abs=1e-4), pytest.approx(0.9, abs=1e-4))
+    assert overall(judge(outcome.comparison)) is Status.OUTSIDE
+
+
+def test_a_repetition_that_one_engine_lacks_is_left_out(tmp_path: Path) -> None:
+    found = engines(FakeEngine(["invalid"] * 4))
+    (outcome,) = carry_out_both([subject(tmp_path)], found)
+    assert outcome.comparison.repetitions == len(outcome.pairs) == 2
+    (said,) = outcome.refused
+    assert said.startswith("emulate, seed ")
+    assert said.endswith("invalid: ring-drops")
+    assert len(found[EMULATE].executed) == 3 + 3, "four attempts at the first"
+
+
+def test_simulated_runs_are_not_repeated_in_vain(tmp_path: Path) -> None:
+    found = engines(simulated=FakeEngine(["failed"] * 9, name=SIMULATE))
+    (outcome,) = carry_out_both([subject(tmp_path)], found)
+    assert len(found[SIMULATE].executed) == 3
+    assert outcome.pairs == ()
+
+
+def test_another_time_only_what_is_missing_is_run(tmp_path: Path) -> None:
+    carry_out_both([subject(tmp_path, repeat=2)], engines())
+    again = engines()
+    (outcome,) = carry_out_both([subject(tmp_path, repeat=3)], again, resimulate=True)
+    assert outcome.comparison.repetitions == 3
+    assert again[EMULATE].executed == [("synthetic", 3)]
+    assert len(again[SIMULATE].executed) == 3
+    nothing = engines()
+    (outcome,) = carry_out_both([subject(tmp_path, repeat=9)], nothing, as_is=True)
+    assert outcome.comparison.repetitions == 3
+    assert nothing[EMULATE].executed == nothing[SIMULATE].executed == []
+
+
+def test_what_an_engine_refuses_is_told_once_with_its_cell(tmp_path: Path) -> None:
+    refusing = FakeEngine(name=SIMULATE, problems=[Problem("flows.0.cc: no such", "why", "hint")])
+    subjects = [subject(tmp_path, name) for name in ("a", "b")]
+    with pytest.raises(ScenarioError) as refused:
+        check(subjects, engines(simulated=refusing))
+    assert refused.value.problems == (Problem("a: flows.0.cc: no such", "why", "hint"),)
+
+
+def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="two scenarios have the name 'a'"):
+        check([subject(tmp_path, "a"), subject(tmp_path, "a")], engines())
+
+
+@pytest.fixture
+def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, FakeEngine]:
+    """In place of both engines; pages are without the built front end."""
+    found = engines()
+    monkeypatch.setattr("dumbbell.engines.registry.engine", lambda name: found[name])
+    read = html.read
+    monkeypatch.setattr(html, "read", lambda name: "" if name.startswith("assets/") else read(name))
+    monkeypatch.chdir(tmp_path)
+    return found
+
+
+def file(name: str) -> str:
+    """A scenario file, as the known records fit it."""
+    text = f'name = "{name}"\nduration = "2 s"\n[topology]\nkind = "path"\nrtt = "20 ms"\n'
+    text += 'bottleneck = { rate = "10 Mbit/s", buffer = "1 bdp" }\n'
+    text += "".join(f'[[flows]]\nfrom = "h1"\nto = "h2"\ncc = "{cc}"\n' for cc in ("cubic", "bbr"))
+    Path(f"{name}.toml").write_text(text)
+    return f"./{name}.toml"
+
+
+def test_the_command_on_scenarios(fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["agree", file("a"), file("b"), "--repeat", "2", "--set", "seed=5"]) == 0
+    shown = capsys.readouterr()
+    assert "a: inside\n" in shown.out
+    assert "b: inside\nruns/agree/b/agreement.html\n" in shown.out
+    assert "simulate: 4 of 4 runs\n" in shown.err
+    assert sorted(fakes[EMULATE].executed) == [("a", 5), ("a", 6), ("b", 5), ("b", 6)]
+    for name in ("agreement.html", "agreement.svg", "agreement.csv", "agreement.parquet"):
+        assert (Path("runs/agree/a") / name).stat().st_size > 500
+    assert len(list(Path("runs/agree/a").glob("a-????????????/manifest.json"))) == 4
+
+
+def test_the_command_on_scenarios_that_differ(fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]) -> None:
+    fakes[SIMULATE] = FakeEngine(name=SIMULATE, change=slower(0.9))
+    assert invoke(["agree", file("a"), "--json"]) == 1
+    (told,) = json.loads(capsys.readouterr().out)
+    assert (told["name"], told["agreement"]) == ("a", "outside")
+    missed = [one for one in told["targets"] if one["status"] == "outside"]
+    assert [one["target"] for one in missed] == ["total goodput"]
+    page = Path(told["files"][0]).read_text()
+    assert 'class="verdict invalid"' in page
+    assert "0.9000 (0.9000 to 0.9000)" in page
+
+
+def test_the_command_without_valid_runs(fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]) -> None:
+    fakes[EMULATE] = FakeEngine(["invalid"] * 4)
+    assert invoke(["agree", file("a"), "--repeat", "1", "--quiet"]) == 3
+    shown = capsys.readouterr()
+    assert "emulate, seed 1: invalid: ring-drops" in shown.out
+    assert shown.err == ""
+
+
+def test_the_command_on_the_matrix(fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]) -> None:
+    cells = ["agree", "--matrix", "--cells", "reno_10mbit_*", "--output", "found"]
+    assert invoke([*cells, "--list"]) == 0
+    names = capsys.readouterr().out.split()
+    assert all(name.startswith("reno_10mbit_") for name in names)
+    assert invoke(cells) == 0
+    shown = capsys.readouterr().out
+    assert f"{len(names)} of {len(names)} cells are within all targets" in shown
+    table = pl.read_parquet("found/agreement.parquet")
+    assert table["cell"].to_list() == names
+    assert table["repetitions"].unique().to_list() == [3]
+    assert pl.read_csv("found/agreement.csv").height == len(names)
+    assert Path("found/agreement.md").read_text().count("| inside |") == len(names)
+    assert {path.name for path in Path("found").iterdir() if path.is_dir()} == set(names)
+
+
+def test_a_matrix_that_is_outside_draws_what_is(fakes: dict[str, FakeEngine]) -> None:
+    def only_one(plan: Mapping[str, Any], files: Files) -> None:
+        if "_100ms_" in plan["name"]:
+            slower(0.5)(plan, files)
+
+    fakes[SIMULATE] = FakeEngine(name=SIMULATE, change=only_one)
+    assert (
+        invoke(["agree", "--matrix", "--quick", "--cells", "cubic_*", "--repeat", "2", "--quiet", "--output", "found"])
+        == 1
+    )
+    drawn = [path.parent.name for path in Path("found").glob("*/agreement.html")]
+    assert drawn == ["cubic_10mbit_100ms_4bdp_1loss"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([], "error: nothing to compare\nhint: name a scenario"),
+        (["--quick"], "error: --quick, --cells and --list choose among the bundled cells\nhint: add --matrix"),
+        (["--matrix", "single-flow"], "error: --matrix takes no scenario, and single-flow is one\n"),
+        (["--matrix", "--set", "seed=2"], "error: --matrix takes no --set seed=2\n"),
+        (["--matrix", "--cells", "bbr4_*"], "error: --cells bbr4_*: no cell has such a name\n"),
+        (["nope.toml"], "error: nope.toml: no such file\n"),
+        (["single-flow", "--set", "duration=5"], "error: --set duration=5: no unit\n"),
+        (["single-flow", "--repeat", "0"], "error: Invalid value for '--repeat'"),
+        (["single-flow", "single-flow"], "error: two scenarios have the name 'single-flow'\n"),
+    ],
+)
+def test_bad_input_starts_nothing(
+    args: list[str], said: str, fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(["agree", *args]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(said)
+    assert not Path("runs").exists()
+    assert fakes[EMULATE].executed == []
