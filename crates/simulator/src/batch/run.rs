@@ -40,7 +40,7 @@ fn simulate(batch: &Batch<'_>, cells: &Cells<'_>, index: usize, stop: &AtomicBoo
     let run = &batch.runs[index];
     let plan = cells.plan(run.cell, run.seed)?;
     let goes_on = || !stop.load(Ordering::Relaxed);
-    let options = Options { tso: plan.simulate.tso };
+    let options = Options { tso: plan.simulate.tso, ..Options::default() };
     let observed = observe_while(&plan, options, Recorder::new(&plan), goes_on)?;
     Ok(observed.map(|(accounts, recorder)| Summary::of(&plan, accounts, recorder)))
 }
