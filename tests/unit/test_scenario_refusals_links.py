@@ -326,6 +326,12 @@ def test_events(case: str) -> None:
     assert refused(f"{BASE}\n[[events]]\n{given}\n") == expected
 
 
+def test_red_that_a_direction_without_a_buffer_inherits() -> None:
+    text = refused(BASE.replace('buffer = "100 packets"', 'queue = "red"\nreverse = { rate = "unlimited" }'))
+    assert "topology.bottleneck.reverse.queue: no buffer to take thresholds from" in text
+    assert text.endswith("hint: raise the buffer, or write a queue with other thresholds here, too")
+
+
 def test_an_event_does_not_change_the_overhead() -> None:
     text = refused(f'{BASE}\n[[events]]\nat = "1 s"\noverhead = "24 B"\n')
     assert text.startswith('my.toml:18: events.0.overhead = "24 B": unknown key\n  expected one of up, rate, buffer,')

@@ -55,7 +55,7 @@ def _link(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterato
         yield from wrong
         if wrong:
             return
-    if given.keys() & {"queue", "buffer"}:
+    if given.keys() & {"queue", "buffer", "rate"}:
         yield from _queue(at, link, given, rtt)
     if link.slots is not None and isinstance(link.rate, Trace) and given.keys() & {"rate", "slots"}:
         what = "a trace says itself when the link may send"
