@@ -57,6 +57,8 @@ fn inflight_at_loss(tx_in_flight: u32, lost: u32, segments: u32, threshold: u32)
     if lost <= scale(tx_in_flight, threshold) {
         return None;
     }
+    // That all may be lost leaves no share to divide by.
+    let threshold = threshold.min(UNIT - 1);
     let (Some(inflight), Some(lost_before)) = (tx_in_flight.checked_sub(segments), lost.checked_sub(segments)) else {
         return Some(INF);
     };
@@ -78,6 +80,12 @@ mod tests {
         assert_eq!(inflight_at_loss(100, 45, 45, 5), Some(57));
         assert_eq!(inflight_at_loss(1000, 30, 30, 5), Some(989));
         assert_eq!(inflight_at_loss(50, 1, 1, 5), Some(50));
+    }
+
+    #[test]
+    fn a_threshold_of_all_still_knows_what_was_in_flight() {
+        assert_eq!(inflight_at_loss(100, 100, 1, 256), None);
+        assert_eq!(inflight_at_loss(100, 101, 1, 256), Some(99));
     }
 
     #[test]
