@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from dumbbell.cli.output import reader_may_leave
+from dumbbell.cli.display import Display, Event, fitting, say
 from dumbbell.engines.names import SIMULATE
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-
-Event = Mapping[str, Any]
 
 STAGES: Final = {
     "helper": "building the lab",
@@ -70,22 +67,13 @@ class Goodput:
         return "   ".join(shown) + " Mbit/s"
 
 
-class Lines:
+class Lines(Display):
     """Plain lines: each stage once, and the goodput every two seconds of the run; of a simulation ten times at most."""
 
     def __init__(self) -> None:
         self._goodput = Goodput()
         self._stage = ""
         self._every_ns = self._next_ns = LINE_EVERY_NS
-
-    def __enter__(self) -> Self:
-        """Itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing to undo."""
 
     def __call__(self, event: Event) -> None:
         """Take an event."""
@@ -97,22 +85,17 @@ class Lines:
         elif event["event"] == "progress":
             self._goodput.add(event)
             if event["time_ns"] >= self._next_ns:
-                _say(f"{event['time_ns'] / 1e9:6.1f} s  {self._goodput}")
+                say(f"{event['time_ns'] / 1e9:6.1f} s  {self._goodput}")
                 # Not twice within half of the time between two.
                 self._next_ns = ((event["time_ns"] + self._every_ns // 2) // self._every_ns + 1) * self._every_ns
         else:
             stage = STAGES.get(event["event"], self._stage)
             if stage != self._stage:
-                _say(stage)
+                say(stage)
                 self._stage = stage
 
 
-def _say(line: str) -> None:
-    with reader_may_leave():
-        print(line)
-
-
-class Bar:
+class Bar(Display):
     """A progress bar with the time, and each flow's goodput beside it."""
 
     def __init__(self) -> None:
@@ -156,24 +139,6 @@ class Bar:
             self._progress.update(self._task, description=STAGES[event["event"]])
 
 
-class Quiet:
-    """Nothing."""
-
-    def __enter__(self) -> Self:
-        """Itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing to undo."""
-
-    def __call__(self, event: Event) -> None:
-        """Take an event."""
-
-
-def progress(quiet: bool) -> Bar | Lines | Quiet:
+def progress(quiet: bool) -> Display:
     """What suits where the output goes."""
-    if quiet:
-        return Quiet()
-    return Bar() if sys.stdout.isatty() else Lines()
+    return fitting(quiet, Lines, Bar)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-from dumbbell.cli.output import reader_may_leave
-from dumbbell.cli.progress import Event, Quiet
+from dumbbell.cli.display import Display, Event, fitting, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -32,36 +30,22 @@ def _span(seconds: float) -> str:
     return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
 
 
-class Lines:
+class Lines(Display):
     """Plain lines: the size of the sweep, and how far it is every two seconds."""
 
     def __init__(self) -> None:
         self._next_s = LINE_EVERY_S
 
-    def __enter__(self) -> Self:
-        """Itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing to undo."""
-
     def __call__(self, event: Event) -> None:
         """Take an event."""
         if event["event"] == "planned":
-            _say(f"{event['cells']:,} cells, {event['runs']:,} runs")
+            say(f"{event['cells']:,} cells, {event['runs']:,} runs")
         elif event["event"] == "progress" and event["wall_s"] >= self._next_s:
-            _say(f"{event['runs']:,} of {event['of']:,} runs, {speed(event)}")
+            say(f"{event['runs']:,} of {event['of']:,} runs, {speed(event)}")
             self._next_s += LINE_EVERY_S
 
 
-def _say(line: str) -> None:
-    with reader_may_leave():
-        print(line)
-
-
-class Bar:
+class Bar(Display):
     """A progress bar with the speed beside it."""
 
     def __init__(self) -> None:
@@ -104,8 +88,6 @@ class Bar:
             )
 
 
-def progress(quiet: bool) -> Bar | Lines | Quiet:
+def progress(quiet: bool) -> Display:
     """What suits where the output goes."""
-    if quiet:
-        return Quiet()
-    return Bar() if sys.stdout.isatty() else Lines()
+    return fitting(quiet, Lines, Bar)
