@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,15 @@ def test_what_an_engine_refuses_ends_all(tmp_path: Path) -> None:
     assert engine.executed == []
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C ends what goes on, even if whoever started the tests in the background had it ignored."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_what_goes_on_and_keeps_what_is_complete(tmp_path: Path) -> None:
     engine = FakeEngine(["valid", "interrupted"])
     with pytest.raises(Interrupted, match="after 1 of 3 runs"):
