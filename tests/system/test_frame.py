@@ -22,6 +22,7 @@ MEAN = 0.04
 PERIOD = 0.1
 """A round trip at either end of a cycle of ten or more, and the time that the repair of the losses takes."""
 GOODPUT = 0.03
+ATTEMPTS = 3
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +30,13 @@ def curves() -> dict[str, Curve]:
     """All four at once, each in a lab of its own."""
     if os.geteuid() != 0:
         pytest.skip("only root may load BPF")
+    return drawn([(name, cc) for name in PATHS for cc in (name, f"bpf_{name}")])
+
+
+def drawn(wanted: list[tuple[str, str]]) -> dict[str, Curve]:
+    """Curves by algorithm, of paths and algorithms, all at once."""
     with ThreadPoolExecutor() as pool:
-        found = {cc: pool.submit(curve, cc, name) for name in PATHS for cc in (name, f"bpf_{name}")}
+        found = {cc: pool.submit(curve, cc, name) for name, cc in wanted}
         return {cc: future.result() for cc, future in found.items()}
 
 
@@ -59,11 +65,22 @@ def test_reno_s_cycles_are_the_kernels(curves: dict[str, Curve]) -> None:
 
 
 def test_cubic_s_cycles_are_the_kernels_one_by_one(curves: dict[str, Curve]) -> None:
-    """Fast convergence makes each differ from the one before."""
-    both = list(zip(curves["cubic"].cycles(), curves["bpf_cubic"].cycles(), strict=False))
-    assert len(both) >= 2, both
-    for theirs, ours in both:
-        same(theirs, ours)
+    """Fast convergence makes each differ from the one before.
+
+    A machine that stands still for a moment loses a packet before its time, and all later cycles are others.
+    That happens to a run now and then; a wrong curve is wrong each time.
+    """
+    for attempt in range(ATTEMPTS):
+        pair = drawn([("cubic", "cubic"), ("cubic", "bpf_cubic")]) if attempt else curves
+        both = list(zip(pair["cubic"].cycles(), pair["bpf_cubic"].cycles(), strict=False))
+        try:
+            assert len(both) >= 2, both
+            for theirs, ours in both:
+                same(theirs, ours)
+            return
+        except AssertionError:
+            if attempt + 1 == ATTEMPTS:
+                raise
 
 
 @pytest.mark.parametrize("name", PATHS)
