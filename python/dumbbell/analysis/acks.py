@@ -54,4 +54,5 @@ def coverage(run: Run) -> Mapping[str, Coverage]:
         .agg(silent=(pl.col("first").is_null() & (pl.col("acked") > 0)).sum())
     )
     found = silent.join(compared, on="flow", how="left").select("flow", "samples", "missed", "silent").collect()
-    return {flow: Coverage(samples or 0, missed or 0, silent) for flow, samples, missed, silent in found.rows()}
+    # Sorted: groups come in any order, and what a run says of itself must not change from one reading to the next.
+    return {flow: Coverage(samples or 0, missed or 0, silent) for flow, samples, missed, silent in sorted(found.rows())}

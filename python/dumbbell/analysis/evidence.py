@@ -57,6 +57,6 @@ class Evidence(Accounts):
             paces=paces,
             logged_packets=logged,
             corrupted_packets=corrupted,
-            min_rtt_us=dict(rtts.iter_rows()),
+            min_rtt_us=dict(sorted(rtts.iter_rows())),
             ack_coverage=acks.coverage(run) if run.has("acks") else None,
         )
