@@ -208,6 +208,8 @@ def test_every_column_is_documented(tmp_path: Path) -> None:
 def test_the_bar_shows_speed_and_finish(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for name, value in (("FORCE_COLOR", "1"), ("TERM", "xterm"), ("COLUMNS", "120")):
         monkeypatch.setenv(name, value)
+    # Another test's console, which was no terminal, would serve here, too.
+    monkeypatch.setattr("rich._console", None)
     with Bar() as bar:
         bar({"event": "planning", "cells": 1, "of": 2})
         bar({"event": "planned", "cells": 2, "runs": 200, "directory": "x"})
