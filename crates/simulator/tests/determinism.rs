@@ -4,24 +4,15 @@ mod common;
 
 use std::fmt::Write;
 
-use common::{Cell, Dumbbell, Run, TABLES, Table, bulk, run, run_with, sized};
+use common::{Cell, Dumbbell, Run, TABLES, Table, bulk, run, run_with};
 use plan::Plan;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-/// Everything at once: losses, reordering, copies, flipped bits, all algorithms, datagrams.
 fn mixed() -> Dumbbell {
-    let mut plan = Dumbbell::new(20, 20.0).seconds(2.0);
-    for cc in cc::NAMES {
-        plan = plan.flow(bulk(cc), 0.1);
-    }
-    let udp = json!({"kind": "udp", "rate_bps": 1_000_000, "payload_bytes": 500, "bytes": null});
-    plan.flow(sized("cubic", 100_000), 0.5).flow(udp, 0.2).with(json!({
-        "loss_before": [{"model": "independent", "probability": 0.005}],
-        "jitter": {"distribution": {"kind": "normal", "mean_ns": 1_000_000, "sd_ns": 500_000}, "correlation": 0.5},
-        "reordering": true, "duplication": {"probability": 0.002, "correlation": 0.0},
-        "corruption": {"probability": 0.002, "correlation": 0.0},
-    }))
+    common::mixed(
+        json!({"distribution": {"kind": "normal", "mean_ns": 1_000_000, "sd_ns": 500_000}, "correlation": 0.5}),
+    )
 }
 
 /// CUBIC and BBRv3 at a shallow buffer.

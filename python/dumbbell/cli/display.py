@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from dumbbell.cli.output import reader_may_leave
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 Event = Mapping[str, Any]
 
@@ -26,6 +29,29 @@ class Display:
 
     def __call__(self, event: Event) -> None:
         """Take an event."""
+
+
+class Bar(Display):
+    """A progress bar, wiped at the end. Whoever inherits begins to draw it, and adds its task."""
+
+    def __init__(self, count: str, beside: str) -> None:
+        """`count` is a format of how far it is; `beside` names the task's field that stands next to it."""
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._progress: Progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn(count),
+            TextColumn(f"{{task.fields[{beside}]}}", style="cyan"),
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wipe the bar."""
+        self._progress.stop()
 
 
 def fitting(quiet: bool, lines: Callable[[], Display], bar: Callable[[], Display]) -> Display:

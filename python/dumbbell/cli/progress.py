@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
+from dumbbell.cli import display
 from dumbbell.cli.display import Display, Event, fitting, say
 from dumbbell.engines.names import SIMULATE
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
 
 STAGES: Final = {
     "helper": "building the lab",
@@ -95,33 +92,18 @@ class Lines(Display):
                 self._stage = stage
 
 
-class Bar(Display):
+class Bar(display.Bar):
     """A progress bar with the time, and each flow's goodput beside it."""
 
     def __init__(self) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn
-
+        super().__init__("{task.completed:4.1f} / {task.total:.1f} s", "goodput")
         self._goodput = Goodput()
         self._duration_s = 0.0
-        self._progress: Progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.completed:4.1f} / {task.total:.1f} s"),
-            TextColumn("{task.fields[goodput]}", style="cyan"),
-            transient=True,
-        )
-        self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
         """Begin to draw."""
         self._progress.start()
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Wipe the bar."""
-        self._progress.stop()
 
     def __call__(self, event: Event) -> None:
         """Take an event."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final
 
+from dumbbell.cli import display
 from dumbbell.cli.display import Display, Event, fitting, say
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
 
 LINE_EVERY_S: Final = 2.0
 
@@ -45,30 +42,14 @@ class Lines(Display):
             self._next_s += LINE_EVERY_S
 
 
-class Bar(Display):
-    """A progress bar with the speed beside it."""
+class Bar(display.Bar):
+    """A progress bar with the speed beside it.
+
+    Drawing begins with the first event: it takes a thread, and with one planning could not fork.
+    """
 
     def __init__(self) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        self._progress: Progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.completed:,.0f} / {task.total:,.0f}"),
-            TextColumn("{task.fields[speed]}", style="cyan"),
-            transient=True,
-        )
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> Self:
-        """Itself. Drawing begins with the first event: it takes a thread, and with one planning could not fork."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Wipe the bar."""
-        self._progress.stop()
+        super().__init__("{task.completed:,.0f} / {task.total:,.0f}", "speed")
 
     def __call__(self, event: Event) -> None:
         """Take an event."""

@@ -122,3 +122,18 @@ impl Dumbbell {
         .unwrap()
     }
 }
+
+/// Everything at once: losses, `jitter`, reordering, copies, flipped bits, all algorithms, datagrams.
+pub fn mixed(jitter: Value) -> Dumbbell {
+    let mut plan = Dumbbell::new(20, 20.0).seconds(2.0);
+    for cc in cc::NAMES {
+        plan = plan.flow(bulk(cc), 0.1);
+    }
+    let udp = json!({"kind": "udp", "rate_bps": 1_000_000, "payload_bytes": 500, "bytes": null});
+    plan.flow(sized("cubic", 100_000), 0.5).flow(udp, 0.2).with(json!({
+        "loss_before": [{"model": "independent", "probability": 0.005}],
+        "jitter": jitter,
+        "reordering": true, "duplication": {"probability": 0.002, "correlation": 0.0},
+        "corruption": {"probability": 0.002, "correlation": 0.0},
+    }))
+}

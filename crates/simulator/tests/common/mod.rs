@@ -20,7 +20,7 @@ use sim::Options;
 use tempfile::TempDir;
 
 #[allow(unused_imports)]
-pub use plans::{Dumbbell, bulk, sized};
+pub use plans::{Dumbbell, bulk, mixed, sized};
 
 /// The tables of a run that records everything.
 pub const TABLES: [&str; 4] = ["samples", "links", "packets", "acks"];
