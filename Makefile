@@ -21,10 +21,11 @@ test-rust: $(VENV)/.test-tools
 	cargo test --release --workspace --exclude core-py
 
 test-python: build
-	$(BIN)/pytest tests/unit
+	$(BIN)/pytest --numprocesses auto tests/unit
 
 test-system: build $(VENV)/.test-tools
-	$(BIN)/pytest tests/system
+	$(BIN)/pytest --numprocesses 3 -m "not alone" tests/system
+	$(BIN)/pytest -m alone tests/system
 
 test-web: build $(VENV)/.test-tools
 	cd web/report && npm run --silent check

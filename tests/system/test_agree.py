@@ -10,6 +10,8 @@ import pytest
 from harness import Place
 from scenarios import flow, path
 
+pytestmark = pytest.mark.alone
+
 SCENARIOS = {
     "cubic": path(flow(cc="cubic"), duration="4 s"),
     "reno-loss": path(flow(cc="reno"), duration="4 s", bottleneck='buffer = "1 bdp", loss = "0.5 %"'),
@@ -33,12 +35,14 @@ def test_kernel_and_simulator_agree(here: Place) -> None:
         (here.directory / f"{name}.toml").write_text(text.replace('name = "test"', f'name = "{name}"'))
     files = [f"./{name}.toml" for name in SCENARIOS]
     done = here.invoke("agree", *files, "--repeat", "2", "--json", timeout_s=300)
-    assert done.returncode in (0, 1), done.stderr
+    # 3: some run was invalid each time it was tried.
+    assert done.returncode in (0, 1, 3), done.stderr
     told = {one["name"]: one for one in json.loads(done.stdout)}
     assert set(told) == set(SCENARIOS)
-    for name, found in told.items():
-        if not found["quantities"]:
-            pytest.skip(f"{name}: this machine is too busy for a valid run: {found['refused']}")
+    compared = {name: found for name, found in told.items() if found["quantities"]}
+    if not compared:
+        pytest.skip(f"this machine is too busy for a valid run: {[found['refused'] for found in told.values()]}")
+    for name, found in compared.items():
         goodput, rtt = quantity(found, "total goodput"), quantity(found, "RTT p50")
         assert goodput["emulated"] > 1, name
         assert goodput["ratio"] == pytest.approx(1, abs=GOODPUT), (name, goodput)

@@ -30,7 +30,7 @@ def carry(place: Place, bottleneck: str, size: int = SIZE, more: str = GSO) -> t
         command=f"exec {sys.executable} {PROGRAM} send {{server}} {{port}} {size}",
         server_command=f"exec {sys.executable} {PROGRAM} receive {{port}} {out}",
     )
-    scenario = path(file, rate="200 Mbit/s", rtt="10 ms", duration="6 s", bottleneck=bottleneck, more=more)
+    scenario = path(file, rate="200 Mbit/s", rtt="10 ms", duration="4 s", bottleneck=bottleneck, more=more)
     run = place.run(scenario)
     return run, json.loads(out.read_text(encoding="ascii"))
 
@@ -127,6 +127,7 @@ def test_an_ordinary_user_can_take_it(ordinary: Place) -> None:
     assert run.summary["flows"][0]["received_bytes"] > 1_000_000
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("cc", ["cubic", "bbr"])
 def test_both_paths_give_the_same_goodput(here: Place, cc: str) -> None:
     goodput = {}

@@ -124,6 +124,7 @@ def loading(here: Place, fixed: Fixed) -> Iterator[Live]:
         yield live
 
 
+@pytest.mark.alone
 def test_two_runs_at_once_have_their_own(here: Place, fixed: Fixed) -> None:
     """One algorithm with the same parameters and with others: three registrations in two runs, and each is obeyed."""
     with place(ordinary=False) as there:
