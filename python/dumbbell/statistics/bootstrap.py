@@ -8,8 +8,8 @@ Student's t keeps its promise better where it applies.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal
 
 from dumbbell.statistics.intervals import CONFIDENCE, Interval
 
@@ -34,7 +34,7 @@ def bootstrap(
     import numpy as np
 
     data = np.sort(np.asarray(values, dtype=float))
-    statistic = {"mean": np.mean, "median": np.median}[of]
+    statistic: Callable[..., Any] = np.mean if of == "mean" else np.median
     centre, n = float(statistic(data)), len(data)
     if n < 2:
         return Interval(centre, None, None, n)

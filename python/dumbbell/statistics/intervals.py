@@ -42,7 +42,7 @@ MOST_REPETITIONS: Final = 1000
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate from `n` values or pairs, and the interval that holds the true one as often as its confidence says."""
+    """An estimate from `n` values or pairs, and an interval that holds the true one as often as its confidence says."""
 
     value: float
     low: float | None
