@@ -144,7 +144,7 @@ def test_one_run_has_no_interval(tmp_path: Path) -> None:
     [("goodputs", None, "did you mean goodput?"), ("utilisation", "flow", "it has them by link")],
 )
 def test_what_there_is_not(exact: Sweep, metric: str, scope: str | None, says: str) -> None:
-    with pytest.raises(InputError, match="^no metric|has no values") as refused:
+    with pytest.raises(InputError, match=r"^no metric|has no values") as refused:
         values(exact, metric, scope)
     assert says in str(refused.value)
 
