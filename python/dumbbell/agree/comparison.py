@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean
+from typing import Final
 
 from dumbbell.agree.figures import Figures, What, common
-from dumbbell.agree.intervals import Interval, difference, ratio
+from dumbbell.statistics.intervals import Interval, paired_difference, paired_ratio
+
+CONFIDENCE: Final = 0.90
+"""Of all intervals here: that one of 90 % lies within bounds is a test of equivalence at the level of 5 %."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,12 @@ class Row:
     @cached_property
     def difference(self) -> Interval:
         """Simulated minus emulated."""
-        return difference(self.emulated, self.simulated)
+        return paired_difference(self.emulated, self.simulated, CONFIDENCE)
 
     @cached_property
     def ratio(self) -> Interval | None:
         """Simulated over emulated; `None` where a value is 0."""
-        return ratio(self.emulated, self.simulated)
+        return paired_ratio(self.emulated, self.simulated, CONFIDENCE)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from dumbbell.agree.comparison import Comparison
-from dumbbell.agree.intervals import Interval
 from dumbbell.report import words
+from dumbbell.statistics.intervals import Interval
 
 QUANTITIES: Final = (
     *("of", "quantity", "emulated", "simulated"),

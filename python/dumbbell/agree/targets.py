@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from dumbbell.agree.comparison import Comparison, Row
+from dumbbell.agree.comparison import CONFIDENCE, Comparison, Row
 from dumbbell.agree.figures import JAIN, RTT_P50, TOTAL_GOODPUT
-from dumbbell.agree.intervals import repetitions_needed
+from dumbbell.statistics.intervals import repetitions_needed
 
 GOODPUT: Final = 0.03
 """The interval of the ratio of total goodput lies within 1 -+ this."""
@@ -57,7 +57,7 @@ def overall(judged: Sequence[Judged]) -> Status:
 def needed(comparison: Comparison) -> int | None:
     """Repetitions that the target for goodput takes, by what was measured; `None` if no number would do."""
     row = comparison.get(TOTAL_GOODPUT)
-    return None if row is None else repetitions_needed(row.emulated, row.simulated, *GOODPUT_BOUNDS)
+    return None if row is None else repetitions_needed(row.emulated, row.simulated, *GOODPUT_BOUNDS, CONFIDENCE)
 
 
 def rtt_excess(row: Row) -> float:

@@ -1,0 +1,72 @@
+"""`dumbbell query`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dumbbell.cli.output import reader_may_leave
+
+if TYPE_CHECKING:
+    from dumbbell.statistics.query import Answer
+
+FORMATS = ("table", "csv", "json")
+
+
+def command(
+    study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study's directory.", show_default=False)],
+    sql: Annotated[
+        str,
+        typer.Argument(
+            metavar="SQL",
+            help='One statement that reads: "select cell, avg(jain_index) from runs group by cell".',
+            show_default=False,
+        ),
+    ],
+    format: Annotated[str, typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")] = "table",
+) -> None:
+    """Ask a study in SQL (DuckDB's), and print the answer. The tables are runs, flows, links and cells.
+
+    Each has a column per varied key, whose name is quoted: "topology.bottleneck.buffer". `describe runs` lists columns.
+    """
+    from dumbbell.cli.studies import open_study
+    from dumbbell.errors import InputError
+    from dumbbell.statistics.query import query
+
+    if format not in FORMATS:
+        raise InputError(f"no format {format!r}", f"the formats are {', '.join(FORMATS)}")
+    answer = query(open_study(study), sql)
+    with reader_may_leave():
+        {"table": _table, "csv": _csv, "json": _json}[format](answer)
+
+
+def _table(answer: Answer) -> None:
+    from dumbbell.cli.tables import print_table
+    from dumbbell.plan.view import Table
+
+    rows = [[_text(value) for value in row] for row in answer.rows]
+    said = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}"
+    print_table(Table(said, list(answer.columns), rows))
+
+
+def _csv(answer: Answer) -> None:
+    import csv
+    import sys
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(answer.columns)
+    writer.writerows(answer.rows)
+
+
+def _json(answer: Answer) -> None:
+    from json import dumps
+
+    print(dumps([dict(zip(answer.columns, row, strict=True)) for row in answer.rows], indent=2, default=str))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

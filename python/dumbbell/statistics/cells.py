@@ -1,0 +1,72 @@
+"""Averages over a cell's runs."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from dumbbell.errors import InputError
+from dumbbell.statistics.bootstrap import bootstrap
+from dumbbell.statistics.frames import Frames
+from dumbbell.statistics.intervals import CONFIDENCE
+from dumbbell.statistics.metrics import Metric, values
+
+Method = Literal["t", "bootstrap"]
+METHODS: Final[tuple[Method, ...]] = get_args(Method)
+
+
+def summaries(
+    frames: Frames,
+    metric: Metric | str,
+    scope: str | None = None,
+    confidence: float = CONFIDENCE,
+    method: Method = "t",
+) -> pl.DataFrame:
+    """A row per cell and thing: `cell`, the varied keys, `of`, `n`, `mean`, `median`, `sd`, `low`, `high`.
+
+    `low` and `high` bound the interval of the mean; null where n is 1, as `sd` is. A cell without a value has no row.
+
+    Raises:
+        InputError: there is no such metric, or it has no such scope, or the confidence is none.
+    """
+    check_confidence(confidence)
+    found = summarize(values(frames, metric, scope), confidence, method)
+    return frames.cells.join(found, on="cell", how="inner", maintain_order="left_right")
+
+
+def summarize(rows: pl.DataFrame, confidence: float = CONFIDENCE, method: Method = "t") -> pl.DataFrame:
+    """The same of `values`, without the keys."""
+    value = pl.col("value")
+    found = (
+        rows.group_by("cell", "of", maintain_order=True)
+        .agg(n=pl.len(), mean=value.mean(), median=value.median(), sd=value.std(), all=value)
+        .sort("cell", maintain_order=True)
+    )
+    low, high = _t(found, confidence) if method == "t" else _drawn(found, confidence)
+    return found.drop("all").with_columns(low=low, high=high)
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise `InputError` for what is none."""
+    if not 0 < confidence < 1:
+        hint = "write 0.95 for 95 %"
+        raise InputError(f"confidence {confidence:g}", "expected a number between 0 and 1", hint)
+
+
+def _t(found: pl.DataFrame, confidence: float) -> tuple[pl.Series, pl.Series]:
+    """Of all at once: `intervals.of_mean` says the same of one."""
+    # Not scipy.stats: see there.
+    from scipy.special import stdtrit
+
+    n = found["n"].to_numpy().astype(float)
+    t = stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2)
+    half = found["sd"] * pl.Series(t / np.sqrt(n))
+    return found["mean"] - half, found["mean"] + half
+
+
+def _drawn(found: pl.DataFrame, confidence: float) -> tuple[pl.Series, pl.Series]:
+    intervals = [bootstrap(row, confidence) for row in found["all"].to_list()]
+    bounds = ([one.low for one in intervals], [one.high for one in intervals])
+    return pl.Series(bounds[0], dtype=pl.Float64), pl.Series(bounds[1], dtype=pl.Float64)

@@ -1,0 +1,59 @@
+"""By how much two sets of runs differ: two algorithms, two cells, two studies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import mean
+from typing import Literal
+
+from dumbbell.statistics.effects import cliffs_delta, hedges_g
+from dumbbell.statistics.intervals import CONFIDENCE, Interval, paired_difference, welch_difference
+
+Samples = Mapping[int, float]
+"""Seed -> value of that run."""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """What changes from a reference to something else."""
+
+    reference: float
+    """Mean."""
+    mean: float
+    difference: Interval
+    """Mean - reference."""
+    method: Literal["paired", "Welch"]
+    """How the interval was made: by pairs of runs with the same seed, or of samples that have nothing in common."""
+    hedges_g: float | None
+    cliffs_delta: float
+
+    @property
+    def relative(self) -> Interval | None:
+        """The difference in shares of the reference's mean, which is taken as exact; `None` if that is 0."""
+        if self.reference == 0:
+            return None
+        value, low, high = (
+            None if bound is None else bound / abs(self.reference)
+            for bound in (self.difference.value, self.difference.low, self.difference.high)
+        )
+        assert value is not None
+        return Interval(value, low, high, self.difference.n)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.difference.beyond(0, 0)
+
+
+def contrast(reference: Samples, other: Samples, confidence: float = CONFIDENCE) -> Contrast:
+    """Compare: pair by pair if both have the same seeds, or else by Welch. At least one value each."""
+    x, y = list(reference.values()), list(other.values())
+    paired = reference.keys() == other.keys()
+    if paired:
+        difference = paired_difference(x, [other[seed] for seed in reference], confidence)
+    else:
+        difference = welch_difference(x, y, confidence)
+    return Contrast(
+        mean(x), mean(y), difference, "paired" if paired else "Welch", hedges_g(x, y), cliffs_delta(x, y)
+    )  # fmt: skip

@@ -1,0 +1,47 @@
+"""When runs are enough: repeat until the interval of the mean is narrow, relative to the mean.
+
+    t(1 - alpha / 2, n - 1) * s / sqrt(n) <= r * |mean|
+
+A. M. Law: Simulation Modeling and Analysis, section 9.4.1. To look again after every run and to stop at the first
+narrow interval makes it hold the mean a little less often than it says, as a small spread comes by chance, too; hence
+at least `LEAST` runs before the first look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import mean, stdev
+from typing import Final
+
+from dumbbell.statistics.intervals import CONFIDENCE, Interval, fitting, of_mean
+
+LEAST: Final = 5
+
+
+def relative_half_width(interval: Interval) -> float | None:
+    """Half of the interval's length, in shares of the value; `None` of one run, and of a mean of 0 that spreads."""
+    half = interval.half_width
+    if half is None or (interval.value == 0 and half > 0):
+        return None
+    return half / abs(interval.value) if half else 0.0
+
+
+def is_enough(values: Sequence[float], relative: float, confidence: float = CONFIDENCE) -> bool:
+    """Whether the interval of the mean is within `relative` of it, such as 0.05, and there are `LEAST` runs."""
+    if len(values) < LEAST:
+        return False
+    width = relative_half_width(of_mean(values, confidence))
+    return width is not None and width <= relative
+
+
+def still_needed(values: Sequence[float], relative: float, confidence: float = CONFIDENCE) -> int | None:
+    """How many runs more would do, if mean and spread stay what they are; 0 if there are enough.
+
+    `None` if that cannot be told: of fewer than two values, of a mean of 0, and where a thousand would not do.
+    """
+    if is_enough(values, relative, confidence):
+        return 0
+    if len(values) < 2:
+        return None
+    needed = fitting(stdev(values), relative * abs(mean(values)), confidence)
+    return None if needed is None else max(max(needed, LEAST) - len(values), 1)

@@ -1,0 +1,70 @@
+"""What statistics read: a study's frames, whoever made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BOTTLENECK: Final = "bottleneck"
+"""The link of that name is what figures of links are told of first."""
+
+
+class Frames(Protocol):
+    """A study on disk. Each frame has `run`, `run_id`, `cell`, `repetition`, `seed` and a column per varied key."""
+
+    @property
+    def directory(self) -> Path:
+        """Where it lies."""
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What was run, by what, and how far it is."""
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """What was varied."""
+
+    @property
+    def cells(self) -> pl.DataFrame:
+        """A row per cell."""
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """A row per run: `error`, `jain_index`, and `verdict` if runs are judged."""
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """A row per run and flow."""
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """A row per run and link."""
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """`runs`, `flows` or `links` without reading it."""
+
+
+def usable(frames: Frames) -> pl.DataFrame:
+    """The runs that statistics are made of: those that went well and are not invalid."""
+    import polars as pl
+
+    runs = frames.runs
+    good = pl.col("error").is_null()
+    if "verdict" in runs.columns:
+        good &= pl.col("verdict").is_null() | (pl.col("verdict") != "invalid")
+    return runs.filter(good).select("run", "run_id", "cell", "repetition", "seed")
+
+
+def main_link(frames: Frames) -> str | None:
+    """The link that a study is about: `bottleneck`, or else the most utilised; `None` without links."""
+    import polars as pl
+
+    links = frames.links
+    if links.is_empty() or (links["link"] == BOTTLENECK).any():
+        return None if links.is_empty() else BOTTLENECK
+    used = links.group_by("link", maintain_order=True).agg(pl.col("utilisation").mean().fill_null(0))
+    return str(used.sort("utilisation", descending=True, maintain_order=True)["link"][0])

@@ -1,0 +1,132 @@
+"""Student-t intervals of a mean, and of a difference or a ratio of two samples.
+
+Of n values x, independent since each run has a seed of its own:
+
+    mean(x) -+ t(1 - alpha / 2, n - 1) * s(x) / sqrt(n)
+
+with Student's t and the standard deviation s (A. M. Law: Simulation Modeling and Analysis, section 9.4.1).
+
+*Paired*: repetition i of two cells, or under two engines, has the same seed, so both links lose the same packets,
+counted from the first: the two measurements of a pair have much of their chance in common, and it cancels in their
+difference (common random numbers; Law, sections 10.2.1 and 11.2). The interval above, of
+
+    d_i = y_i - x_i               for a difference
+    d_i = ln y_i - ln x_i         for a ratio, which is that of the geometric means
+
+If nothing is in common, it still holds, and is wider than Welch's by what the lost degrees of freedom cost.
+
+*Welch*: of samples that have nothing in common (B. L. Welch, Biometrika 34:28, 1947)
+
+    mean(y) - mean(x) -+ t(1 - alpha / 2, f) * sqrt(v),   v = a + b,  a = s(x)^2 / n,  b = s(y)^2 / m,
+    f = v^2 / (a^2 / (n - 1) + b^2 / (m - 1))
+
+That a 90 % interval lies within bounds is the test of equivalence at the level of 5 % (two one-sided tests; D. J.
+Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15:657, 1987).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log, sqrt
+from statistics import mean, stdev, variance
+from typing import Final
+
+CONFIDENCE: Final = 0.95
+"""Unless another is asked for."""
+CONFIDENCES: Final = (0.90, 0.95, 0.99)
+"""Those that tables and reports offer."""
+MOST_REPETITIONS: Final = 1000
+"""Nobody runs a cell more often."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate from `n` values or pairs, and an interval that holds the true one as often as its confidence says."""
+
+    value: float
+    low: float | None
+    """`None`: one value tells nothing about the spread."""
+    high: float | None
+    n: int
+
+    def within(self, low: float, high: float) -> bool:
+        """Whether all of it lies between bounds."""
+        return self.low is not None and self.high is not None and low <= self.low and self.high <= high
+
+    def beyond(self, low: float, high: float) -> bool:
+        """Whether none of it does."""
+        return self.low is not None and self.high is not None and (self.high < low or high < self.low)
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of its length."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+def of_mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """Of the mean. At least one value."""
+    n, centre = len(values), mean(values)
+    if n < 2:
+        return Interval(centre, None, None, n)
+    half = student_t(n - 1, confidence) * stdev(values) / sqrt(n)
+    return Interval(centre, centre - half, centre + half, n)
+
+
+def paired_difference(x: Sequence[float], y: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """Of the means: y - x, pair by pair. At least one pair."""
+    return of_mean([b - a for a, b in zip(x, y, strict=True)], confidence)
+
+
+def paired_ratio(x: Sequence[float], y: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
+    """Of the geometric means: y / x, pair by pair. `None` if a value is not positive."""
+    if min(*x, *y) <= 0:
+        return None
+    found = of_mean(_logs(x, y), confidence)
+    low, high = (None if bound is None else exp(bound) for bound in (found.low, found.high))
+    return Interval(exp(found.value), low, high, found.n)
+
+
+def welch_difference(x: Sequence[float], y: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """Of the means: y - x, of samples with nothing in common. `n` is of the smaller. At least one value each."""
+    n, m, centre = len(x), len(y), mean(y) - mean(x)
+    if min(n, m) < 2:
+        return Interval(centre, None, None, min(n, m))
+    a, b = variance(x) / n, variance(y) / m
+    if a + b == 0:
+        return Interval(centre, centre, centre, min(n, m))
+    freedom = (a + b) ** 2 / (a**2 / (n - 1) + b**2 / (m - 1))
+    half = student_t(freedom, confidence) * sqrt(a + b)
+    return Interval(centre, centre - half, centre + half, min(n, m))
+
+
+def repetitions_needed(
+    x: Sequence[float], y: Sequence[float], low: float, high: float, confidence: float = CONFIDENCE
+) -> int | None:
+    """How many pairs would put the interval of the ratio between bounds, if mean and spread stay what they are.
+
+    `None` where no number would, or the spread is unknown: of fewer than two pairs, or a value that is not positive.
+    """
+    if len(x) < 2 or min(*x, *y) <= 0:
+        return None
+    logs = _logs(x, y)
+    centre = mean(logs)
+    return fitting(stdev(logs), min(centre - log(low), log(high) - centre), confidence)
+
+
+def fitting(spread: float, half_width: float, confidence: float) -> int | None:
+    """The least number of values, of this standard deviation, whose interval has at most this half-width."""
+    counts = range(2, MOST_REPETITIONS + 1)
+    return next((n for n in counts if student_t(n - 1, confidence) * spread / sqrt(n) <= half_width), None)
+
+
+def student_t(freedom: float, confidence: float) -> float:
+    """Student's t that bounds a two-sided interval."""
+    # Not scipy.stats, whose import takes longer than the command may need to say its first word.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + confidence) / 2))
+
+
+def _logs(x: Sequence[float], y: Sequence[float]) -> list[float]:
+    return [log(b) - log(a) for a, b in zip(x, y, strict=True)]

@@ -1,0 +1,117 @@
+"""Metrics that take more than one flow, or more than one cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import polars as pl
+
+from dumbbell.statistics.frames import Frames, main_link, usable
+from dumbbell.statistics.metrics.model import Metric, Scope, over_flows, ratio
+
+WARE: Final = "R. Ware, M. Mukerjee, S. Seshan, J. Sherry: Beyond Jain's Fairness Index, HotNets 2019, section 4"
+
+
+def _jain_index(frames: Frames, _: Scope) -> pl.DataFrame:
+    return frames.runs.select("run", of=pl.lit(""), value="jain_index")
+
+
+def _power(frames: Frames, _: Scope) -> pl.DataFrame:
+    """Utilisation of the main link, and the mean over flows of minimum / median RTT."""
+    used = frames.links.filter(pl.col("link") == (main_link(frames) or "")).select("run", "utilisation")
+    nearness = frames.flows.group_by("run", maintain_order=True).agg(
+        nearness=ratio(pl.col("rtt_min_ms"), pl.col("rtt_p50_ms")).mean()
+    )
+    return used.join(nearness, on="run").select("run", of=pl.lit(""), value=pl.col("utilisation") * pl.col("nearness"))
+
+
+def _harm(value: pl.Expr, harm: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
+    """Of each algorithm: `harm`, an expression of `solo` and `mixed`, which are `value` alone and beside others."""
+
+    def compute(frames: Frames, scope: Scope) -> pl.DataFrame:
+        runs = usable(frames)
+        measured = over_flows(value)(frames, "algorithm").join(runs.select("run", "cell", "seed"), on="run")
+        found = (
+            measured.join(_solo_cells(frames), on=["cell", "of"])
+            .join(measured, left_on=["solo_cell", "of", "seed"], right_on=["cell", "of", "seed"], suffix="_solo")
+            .rename({"value": "mixed", "value_solo": "solo"})
+        )
+        return found.select("run", "of", value=harm)
+
+    return compute
+
+
+def _solo_cells(frames: Frames) -> pl.DataFrame:
+    """`cell`, `of`, `solo_cell`: where an algorithm's flows of a mixed cell, as many of them, run by themselves.
+
+    Both cells have the same value of every varied key that does not say which flows there are.
+    """
+    counted = (
+        frames.flows.select("run", "cell", of=pl.coalesce("cc", "protocol"))
+        .group_by("cell", "run", "of")
+        .len("flows")
+        .sort("run")
+        .group_by("cell", "of", maintain_order=True)
+        .agg(pl.col("flows").first())
+    )
+    kinds = pl.len().over("cell")
+    place = [key for key in frames.keys if not key.startswith("flows")]
+    counted = counted.with_columns(kinds=kinds).join(frames.cells.select("cell", *place), on="cell")
+    alone, beside = counted.filter(pl.col("kinds") == 1), counted.filter(pl.col("kinds") > 1)
+    return (
+        beside.join(alone, on=["of", "flows", *place], suffix="_solo", nulls_equal=True)
+        .group_by("cell", "of")
+        .agg(solo_cell=pl.col("cell_solo").min())
+    )
+
+
+METRICS: Final = (
+    Metric(
+        "jain_index",
+        "Jain's fairness index",
+        "",
+        "higher",
+        ("run",),
+        "(Σ x)² ÷ (n · Σ x²), x: what each bulk TCP flow received while all of them were active",
+        "R. Jain, D. Chiu, W. Hawe: A Quantitative Measure of Fairness and Discrimination, DEC-TR-301, 1984",
+        _jain_index,
+    ),
+    Metric(
+        "power",
+        "Kleinrock's power",
+        "",
+        "higher",
+        ("run",),
+        "utilisation of the bottleneck · mean over flows of (rtt_min_ms ÷ rtt_p50_ms): throughput over delay, each as "
+        "a share of the best that the path allows; 1 is the whole rate at the least RTT",
+        "L. Kleinrock: Power and Deterministic Rules of Thumb for Probabilistic Problems in Computer Communications, "
+        "ICC 1979",
+        _power,
+    ),
+    Metric(
+        "harm_goodput",
+        "Harm to goodput",
+        "",
+        "lower",
+        ("algorithm",),
+        "(x - y) ÷ x, x: goodput of the algorithm's flows alone, y: beside the others; the cell in which they are "
+        "alone has as many of them and equal values of all keys but those of flows, and runs are paired by seed",
+        WARE,
+        _harm(
+            ratio(8 * pl.col("received_bytes").sum(), pl.col("stop_s").max() - pl.col("start_s").min()),
+            ratio(pl.col("solo") - pl.col("mixed"), pl.col("solo")),
+        ),
+    ),
+    Metric(
+        "harm_rtt",
+        "Harm to the RTT",
+        "",
+        "lower",
+        ("algorithm",),
+        "(y - x) ÷ y, x: rtt_p50 of the algorithm's flows alone, y: beside the others; cells and runs as for "
+        "harm_goodput",
+        WARE,
+        _harm(pl.col("rtt_p50_ms").mean(), ratio(pl.col("mixed") - pl.col("solo"), pl.col("mixed"))),
+    ),
+)

@@ -1,0 +1,134 @@
+"""Metrics of flows: of one, or of several together."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+from dumbbell.statistics.metrics.model import OF_FLOWS, Metric, over_flows, ratio
+
+SEGMENT_BYTES: Final = 1448
+"""Payload of a full segment: frames of 1514 bytes, IPv4, timestamps."""
+
+_lifetime_s = pl.col("stop_s") - pl.col("start_s")
+_lasted_s = pl.col("stop_s").max() - pl.col("start_s").min()
+_received = pl.col("received_bytes").sum()
+_sent_again = pl.col("retransmitted_segments").sum()
+_is_tcp = pl.col("retransmitted_segments").is_not_null()
+_has_tcp = _is_tcp.any()
+_sent_bytes = pl.col("sent_bytes").filter(_is_tcp).sum()
+_ALGORITHM_FIRST: Final = ("algorithm", "run", "group", "flow")
+
+METRICS: Final = (
+    Metric(
+        "goodput",
+        "Goodput",
+        "bit/s",
+        "higher",
+        OF_FLOWS,
+        "8 · Σ received_bytes ÷ (last stop_s - first start_s), over the flows in question",
+        "RFC 2647, section 3.17",
+        over_flows(ratio(8 * _received, _lasted_s)),
+    ),
+    Metric(
+        "throughput",
+        "Throughput per connection",
+        "bit/s",
+        "higher",
+        ("run", "algorithm", "group", "flow"),
+        "mean over the TCP connections of 8 · sent_bytes ÷ (stop_s - start_s), each over its own lifetime",
+        "RFC 5166, section 2.1: throughput as a per-connection measure, at the sender; repetitions do not count",
+        over_flows(ratio(8 * pl.col("sent_bytes"), _lifetime_s).filter(_is_tcp).mean()),
+    ),
+    Metric(
+        "goodput_share",
+        "Share of bandwidth",
+        "",
+        "neither",
+        ("algorithm", "group", "flow"),
+        "Σ received_bytes of the flows in question ÷ Σ received_bytes of all flows of the run",
+        "RFC 5166, section 2.3, on fairness between flows; a flow that starts later had less time",
+        over_flows(ratio(_received, pl.col("run_received_bytes").first())),
+    ),
+    Metric(
+        "received_bytes",
+        "Received",
+        "B",
+        "higher",
+        OF_FLOWS,
+        "Σ received_bytes: what the receivers' applications read",
+        "RFC 2647, section 3.17",
+        over_flows(_received),
+    ),
+    Metric(
+        "retransmitted_segments",
+        "Retransmitted segments",
+        "segments",
+        "lower",
+        _ALGORITHM_FIRST,
+        "Σ retransmitted_segments",
+        "`tcpi_total_retrans` of Linux",
+        over_flows(pl.when(_has_tcp).then(_sent_again)),
+    ),
+    Metric(
+        "retransmitted_share",
+        "Share of segments retransmitted",
+        "",
+        "lower",
+        _ALGORITHM_FIRST,
+        f"Σ retransmitted_segments ÷ (Σ sent_bytes ÷ {SEGMENT_BYTES} + Σ retransmitted_segments), of TCP flows",
+        "RFC 5166, section 2.1: what is sent again is throughput, not goodput; segments are taken as full "
+        f"({SEGMENT_BYTES} bytes)",
+        over_flows(ratio(_sent_again, _sent_bytes / SEGMENT_BYTES + _sent_again)),
+    ),
+    Metric(
+        "rtt_min",
+        "RTT, minimum",
+        "ms",
+        "lower",
+        _ALGORITHM_FIRST,
+        "least rtt_min_ms of the flows in question",
+        "RFC 6298; `min_rtt` of Linux",
+        over_flows(pl.col("rtt_min_ms").min()),
+    ),
+    Metric(
+        "rtt_p50",
+        "RTT, median",
+        "ms",
+        "lower",
+        _ALGORITHM_FIRST,
+        "mean over the flows in question of rtt_p50_ms, the median over time of the smoothed RTT",
+        "RFC 6298",
+        over_flows(pl.col("rtt_p50_ms").mean()),
+    ),
+    Metric(
+        "rtt_p95",
+        "RTT, 95th percentile",
+        "ms",
+        "lower",
+        _ALGORITHM_FIRST,
+        "mean over the flows in question of rtt_p95_ms, a percentile over time of the smoothed RTT",
+        "RFC 6298",
+        over_flows(pl.col("rtt_p95_ms").mean()),
+    ),
+    *(
+        Metric(
+            f"fct_{name}",
+            f"Flow completion time, {word}",
+            "s",
+            "lower",
+            _ALGORITHM_FIRST,
+            f"{word} of fct_s over the flows in question that were completed",
+            "N. Dukkipati and N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion Control, "
+            "ACM SIGCOMM CCR 36(1), 2006",
+            over_flows(value),
+        )
+        for name, word, value in (
+            ("mean", "mean", pl.col("fct_s").mean()),
+            ("p50", "median", pl.col("fct_s").quantile(0.50, "linear")),
+            ("p95", "95th percentile", pl.col("fct_s").quantile(0.95, "linear")),
+            ("p99", "99th percentile", pl.col("fct_s").quantile(0.99, "linear")),
+        )
+    ),
+)

@@ -1,0 +1,82 @@
+"""What a metric is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+import polars as pl
+
+from dumbbell.statistics.frames import Frames
+
+Scope = Literal["run", "algorithm", "group", "flow", "link"]
+"""What a value is of: all flows of a run, those of one congestion control, those of one entry of the scenario's
+`flows`, one flow; or one link."""
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+
+Direction = Literal["higher", "lower", "neither"]
+"""What is better."""
+
+OF_FLOWS: Final[tuple[Scope, ...]] = ("run", "algorithm", "group", "flow")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Something that each run of a study has a value of."""
+
+    name: str
+    """As in `[[expect]]`, tables and files."""
+    title: str
+    unit: str
+    """`bit/s`, `ms`, `s`, `segments`, `packets`; empty for a share or an index."""
+    direction: Direction
+    scopes: tuple[Scope, ...]
+    """The first is the one that is meant if none is named."""
+    formula: str
+    source: str
+    """Where the definition comes from."""
+    compute: Callable[[Frames, Scope], pl.DataFrame]
+    """Columns `run`, `of` (an algorithm, a group, a flow, a link; empty for the run itself) and `value`."""
+
+
+def over_flows(value: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
+    """Compute from the rows of the flows in question, by an aggregation of their columns.
+
+    Beside those of `flows` there is `run_received_bytes`, what all flows of the run received.
+    """
+
+    def compute(frames: Frames, scope: Scope) -> pl.DataFrame:
+        rows = frames.flows.with_columns(
+            of=_of(frames.flows, scope), run_received_bytes=pl.col("received_bytes").sum().over("run")
+        )
+        return rows.group_by("run", "of", maintain_order=True).agg(value=value.cast(pl.Float64))
+
+    return compute
+
+
+def over_links(value: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
+    """Compute from a link's own columns."""
+    return lambda frames, _: frames.links.select("run", of="link", value=value.cast(pl.Float64))
+
+
+def ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
+    """Null where the whole is nothing."""
+    return pl.when(whole > 0).then(part / whole)
+
+
+def _of(flows: pl.DataFrame, scope: Scope) -> pl.Expr:
+    match scope:
+        case "algorithm":
+            return pl.coalesce("cc", "protocol")
+        case "group":
+            return group_of(flows)
+        case "flow":
+            return pl.col("id")
+        case _:
+            return pl.lit("")
+
+
+def group_of(flows: pl.DataFrame) -> pl.Expr:
+    """The entry of the scenario that a flow comes from: `f1` of `f1.1`, `f1.2`, ..."""
+    return pl.col("group") if "group" in flows.columns else pl.col("id").str.replace(r"\.\d+$", "")

@@ -1,0 +1,108 @@
+"""SQL over a study's tables, by DuckDB: `runs`, `flows`, `links` and `cells`, with the columns of its frames.
+
+Nothing can be changed: one statement that reads is let through, on tables that are copies of what it names, by a
+database in memory that may read no other file. DuckDB comes with the extra `dumbbell[query]`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+from dumbbell.errors import InputError
+from dumbbell.statistics.frames import Frames
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars as pl
+
+TABLES: Final = ("runs", "flows", "links", "cells")
+_READS: Final = ("SELECT", "EXPLAIN")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a query found."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+def query(study: Frames, sql: str) -> Answer:
+    """Ask a study.
+
+    Raises:
+        InputError: DuckDB is not installed; the statement is none, does more than read, or failed, with the columns
+            that there are.
+    """
+    duckdb = _duckdb()
+    with TemporaryDirectory(prefix="dumbbell-query-") as folder, duckdb.connect() as connection:
+        try:
+            statements = connection.extract_statements(sql)
+            _check(sql, statements)
+            with _tables(study, sql, Path(folder), connection):
+                found = connection.execute(statements[0])
+                columns = tuple(column[0] for column in found.description or ())
+                return Answer(columns, tuple(found.fetchall()))
+        except duckdb.Error as error:
+            raise InputError("the query failed", _first_lines(error), _columns(study)) from None
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        hint = "pip install 'dumbbell[query]'"
+        raise InputError("queries need DuckDB", "the package duckdb is not installed", hint) from None
+    return duckdb
+
+
+def _check(sql: str, statements: Sequence[Any]) -> None:
+    if len(statements) != 1:
+        what = "no query" if not statements else f"{len(statements)} statements"
+        raise InputError(what, "expected one", "dumbbell query STUDY 'select cell, count(*) from runs group by cell'")
+    kind = statements[0].type.name
+    if kind not in _READS:
+        raise InputError(f"{kind.lower()}: not a query", "a study is only read", "begin with select, with or describe")
+
+
+@contextmanager
+def _tables(study: Frames, sql: str, folder: Path, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Make views of the tables that the query has words for."""
+    for name in TABLES:
+        if re.search(rf"\b{name}\b", sql, re.IGNORECASE):
+            path = folder / f"{name}.parquet"
+            _frame(study, name).sink_parquet(path)
+            connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{path}')")
+    connection.execute(f"SET allowed_directories = ['{folder}']")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    yield
+
+
+def _frame(study: Frames, name: str) -> pl.LazyFrame:
+    return study.cells.lazy() if name == "cells" else study.scan(name)
+
+
+def _first_lines(error: Exception) -> str:
+    """Without the picture of the statement that DuckDB draws beneath."""
+    said, _, _ = str(error).partition("\n\nLINE ")
+    return said.strip()
+
+
+def _columns(study: Frames) -> str:
+    """`runs: run, run_id, ...`, a line per table. A column with a dot is to be quoted."""
+    listed = []
+    for name in TABLES:
+        columns = _frame(study, name).collect_schema().names()
+        listed.append(f"{name}: {', '.join(_quoted(column) for column in columns)}")
+    return "the tables and their columns are\n" + "\n".join(f"  {line}" for line in listed)
+
+
+def _quoted(column: str) -> str:
+    return column if re.fullmatch(r"[a-z_][a-z0-9_]*", column) and column not in ("from", "to") else f'"{column}"'

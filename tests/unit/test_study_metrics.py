@@ -1,0 +1,185 @@
+"""Every metric of a study against what its frames were made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from synthetic_study import Synthetic
+
+from dumbbell import Sweep
+from dumbbell.errors import InputError
+from dumbbell.statistics import intervals
+from dumbbell.statistics.bootstrap import bootstrap
+from dumbbell.statistics.cells import summaries
+from dumbbell.statistics.contrasts import contrast
+from dumbbell.statistics.metrics import METRICS, get, values
+
+
+def study(path: Path, **spec: Any) -> Sweep:
+    return Sweep(Synthetic(**spec).write(path / "study"))
+
+
+def of(found: pl.DataFrame, run: int = 0) -> dict[str, float]:
+    rows = found.filter(pl.col("run") == run)
+    return dict(zip(rows["of"], rows["value"], strict=True))
+
+
+@pytest.fixture
+def exact(tmp_path: Path) -> Sweep:
+    """cubic 30 and bbr 60 Mbit/s for 20 s each, bbr a second later; nothing spreads."""
+    return study(tmp_path, spread=0.0)
+
+
+def test_goodput_by_each_scope(exact: Sweep) -> None:
+    assert of(values(exact, "goodput")) == pytest.approx({"": (30e6 + 60e6) * 20 / 21})
+    assert of(values(exact, "goodput", "algorithm")) == pytest.approx({"cubic": 30e6, "bbr": 60e6})
+    assert of(values(exact, "goodput", "flow")) == pytest.approx({"f1": 30e6, "f2": 60e6})
+
+
+def test_throughput_is_a_mean_over_connections(exact: Sweep) -> None:
+    """At the sender: 14,480 bytes more than arrived."""
+    assert of(values(exact, "throughput")) == pytest.approx({"": 45e6 + 8 * 14480 / 20})
+
+
+def test_shares(exact: Sweep) -> None:
+    assert of(values(exact, "goodput_share")) == pytest.approx({"cubic": 1 / 3, "bbr": 2 / 3})
+    assert of(values(exact, "received_bytes")) == pytest.approx({"": 90e6 * 20 / 8})
+
+
+def test_retransmissions(exact: Sweep) -> None:
+    assert of(values(exact, "retransmitted_segments")) == {"cubic": 10, "bbr": 20}
+    assert of(values(exact, "retransmitted_segments", "run")) == {"": 30}
+    segments = (30e6 * 20 / 8 + 14480) / 1448
+    assert of(values(exact, "retransmitted_share"))["cubic"] == pytest.approx(10 / (segments + 10))
+
+
+def test_delays(exact: Sweep) -> None:
+    assert of(values(exact, "rtt_p50")) == {"cubic": 40, "bbr": 50}
+    assert of(values(exact, "rtt_p50", "run")) == {"": 45}
+    assert of(values(exact, "rtt_min", "run")) == {"": 30}
+    assert of(values(exact, "queue_p95")) == {"bottleneck": 9}
+
+
+def test_links(exact: Sweep) -> None:
+    assert of(values(exact, "loss_share")) == pytest.approx({"bottleneck": 0.05})
+    assert of(values(exact, "drops")) == {"bottleneck": 20}
+    assert of(values(exact, "losses")) == {"bottleneck": 30}
+
+
+def test_power_is_of_the_best_that_the_path_allows(exact: Sweep) -> None:
+    used = exact.links.filter(pl.col("run") == 0)["utilisation"][0]
+    assert of(values(exact, "power")) == pytest.approx({"": used * (30 / 40 + 30 / 50) / 2})
+
+
+def test_completion_times(tmp_path: Path) -> None:
+    found = study(tmp_path, fct_s=2.0, ccs=("cubic",) * 9)
+    times = sorted(found.flows.filter(pl.col("run") == 0)["fct_s"])
+    assert of(values(found, "fct_p50")) == pytest.approx({"cubic": times[4]})
+    assert of(values(found, "fct_mean")) == pytest.approx({"cubic": sum(times) / 9})
+    assert times[7] < of(values(found, "fct_p95"))["cubic"] < times[8]
+
+
+def test_flows_without_a_size_have_no_completion_time(exact: Sweep) -> None:
+    assert values(exact, "fct_p50").is_empty()
+
+
+def test_groups_are_what_is_before_the_number(tmp_path: Path) -> None:
+    found = study(tmp_path, spread=0.0)
+    found.flows = found.flows.with_columns(id="f1." + pl.col("port").cast(pl.String))
+    assert of(values(found, "received_bytes", "group")) == pytest.approx({"f1": 90e6 * 20 / 8})
+    found.flows = found.flows.with_columns(group=pl.lit("mice"))
+    assert list(of(values(found, "received_bytes", "group"))) == ["mice"]
+
+
+def harmful(cell: Any, cc: str) -> float:
+    """cubic gets 80 alone and 20 beside bbr; at 40 Mbit/s half of each."""
+    alone = {"cubic": 80.0, "bbr": 90.0}[cc]
+    beside = {"cubic": 20.0, "bbr": 72.0}[cc]
+    return (alone if "+" not in cell["flows"] else beside) * cell["rate"] / 80
+
+
+def test_harm_is_told_from_cells_alone(tmp_path: Path) -> None:
+    cells = [{"rate": rate, "flows": flows} for rate in (40, 80) for flows in ("cubic", "bbr", "cubic+bbr")]
+    found = study(tmp_path, cells=cells, goodput_mbit=harmful, spread=0.0)
+    harm = summaries(found, "harm_goodput")
+    assert set(harm["cell"]) == {2, 5}
+    assert harm.filter(pl.col("of") == "cubic")["mean"].to_list() == pytest.approx([0.75, 0.75], abs=1e-6)
+    # bbr starts a second later beside cubic, but has as long.
+    assert harm.filter(pl.col("of") == "bbr")["mean"].to_list() == pytest.approx([0.2, 0.2], abs=1e-6)
+    assert summaries(found, "harm_rtt").filter(pl.col("of") == "bbr")["mean"][0] == pytest.approx((50 - 40) / 50)
+
+
+def test_no_cells_alone_no_harm(exact: Sweep) -> None:
+    assert values(exact, "harm_goodput").is_empty()
+
+
+def test_failed_and_invalid_runs_do_not_count(tmp_path: Path) -> None:
+    found = study(tmp_path, repeat=6, failed=(1,), verdicts={2: "invalid", 3: "suspect"})
+    assert set(values(found, "goodput")["run"]) == {0, 3, 4, 5}
+    assert summaries(found, "goodput")["n"].to_list() == [4]
+
+
+def test_summaries_say_what_intervals_say(tmp_path: Path) -> None:
+    found = study(tmp_path, cells=[{"buffer": "1 bdp"}, {"buffer": "4 bdp"}], repeat=7, spread=0.1)
+    one = values(found, "goodput").filter(pl.col("cell") == 1)["value"].to_list()
+    for confidence in intervals.CONFIDENCES:
+        row = summaries(found, "goodput", confidence=confidence).row(1, named=True)
+        expected = intervals.of_mean(one, confidence)
+        assert (row["n"], row["buffer"]) == (7, "4 bdp")
+        assert (row["mean"], row["low"], row["high"]) == pytest.approx((expected.value, expected.low, expected.high))
+    row = summaries(found, "goodput", method="bootstrap").row(1, named=True)
+    assert (row["low"], row["high"]) == (bootstrap(one).low, bootstrap(one).high)
+
+
+def test_one_run_has_no_interval(tmp_path: Path) -> None:
+    row = summaries(study(tmp_path, repeat=1), "goodput").row(0, named=True)
+    assert (row["n"], row["sd"], row["low"], row["high"]) == (1, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("metric", "scope", "says"),
+    [("goodputs", None, "did you mean goodput?"), ("utilisation", "flow", "it has them by link")],
+)
+def test_what_there_is_not(exact: Sweep, metric: str, scope: str | None, says: str) -> None:
+    with pytest.raises(InputError, match=r"^no metric|has no values") as refused:
+        values(exact, metric, scope)
+    assert says in str(refused.value)
+
+
+def test_confidence_in_percent_is_refused(exact: Sweep) -> None:
+    with pytest.raises(InputError, match="confidence 95"):
+        summaries(exact, "goodput", confidence=95)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_each_is_told_with_formula_and_source(name: str) -> None:
+    metric = get(name)
+    assert metric.name == name
+    assert metric.formula
+    assert metric.source
+    assert metric.unit in ("", "bit/s", "B", "ms", "s", "segments", "packets")
+
+
+def test_a_contrast_pairs_by_seed_where_seeds_match() -> None:
+    x, y = {1: 10.0, 2: 20.0, 3: 30.0}, {3: 33.0, 1: 11.0, 2: 22.0}
+    found = contrast(x, y)
+    assert (found.method, found.reference, found.mean) == ("paired", 20, 22)
+    assert found.difference == intervals.paired_difference([10, 20, 30], [11, 22, 33])
+    assert found.relative is not None
+    assert found.relative.value == pytest.approx(0.1)
+    assert not found.is_clear
+
+
+def test_a_contrast_of_other_seeds_is_welchs() -> None:
+    found = contrast({1: 10.0, 2: 11.0, 3: 12.0}, {1: 20.0, 2: 21.0, 4: 22.0})
+    assert found.method == "Welch"
+    assert found.difference == intervals.welch_difference([10, 11, 12], [20, 21, 22])
+    assert found.is_clear
+    assert found.cliffs_delta == 1
+
+
+def test_a_contrast_with_nothing_has_no_share() -> None:
+    assert contrast({1: 0.0, 2: 0.0}, {1: 1.0, 2: 1.0}).relative is None

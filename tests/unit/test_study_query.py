@@ -1,0 +1,101 @@
+"""SQL over a study: the answers, and that nothing can be changed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from synthetic_study import Synthetic
+
+from dumbbell import Sweep
+from dumbbell.cli import invoke
+from dumbbell.errors import InputError
+from dumbbell.statistics.query import query
+
+CELLS = [{"topology.bottleneck.buffer": f"{buffer} bdp"} for buffer in (1, 4)]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Synthetic(cells=CELLS, repeat=3, failed=(0,)).write(tmp_path_factory.mktemp("queried") / "study")
+
+
+@pytest.fixture
+def study(path: Path) -> Sweep:
+    return Sweep(path)
+
+
+def test_tables_have_the_frames_rows_and_columns(study: Sweep) -> None:
+    for name in ("runs", "flows", "links"):
+        answer = query(study, f"select * from {name} order by run")
+        frame = getattr(study, name)
+        assert list(answer.columns) == frame.columns
+        assert len(answer.rows) == frame.height
+    assert query(study, "select * from cells").rows == ((0, "1 bdp"), (1, "4 bdp"))
+
+
+def test_tables_can_be_joined(study: Sweep) -> None:
+    sql = """
+        with good as (select run, cell from RUNS where error is null)
+        select cell, cc, count(*) from flows semi join good using (run) group by all order by cell, cc
+    """
+    assert query(study, sql).rows == ((0, "bbr", 2), (0, "cubic", 2), (1, "bbr", 3), (1, "cubic", 3))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["delete from runs", "create table t as select 1", "copy (select 1) to 'x.csv'", "attach 'x.db'", "pragma version"],
+)
+def test_a_study_is_only_read(study: Sweep, sql: str) -> None:
+    with pytest.raises(InputError, match="not a query"):
+        query(study, sql)
+
+
+def test_no_other_file_is_read(study: Sweep, tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    with pytest.raises(InputError, match="the query failed"):
+        query(study, f"select * from read_csv('{tmp_path}/secret.csv'), cells")
+
+
+@pytest.mark.parametrize(("sql", "what"), [("", "no query"), ("select 1; select 2", "2 statements")])
+def test_one_statement(study: Sweep, sql: str, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        query(study, sql)
+
+
+def test_an_error_says_what_failed_and_lists_the_columns(study: Sweep) -> None:
+    with pytest.raises(InputError) as refused:
+        query(study, "select goodput from flows")
+    said = str(refused.value)
+    assert '"goodput" not found' in said
+    assert 'flows: run, run_id, cell, repetition, seed, "topology.bottleneck.buffer", id' in said
+    assert 'cells: cell, "topology.bottleneck.buffer"' in said
+
+
+def test_without_duckdb(study: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(InputError, match="queries need DuckDB") as refused:
+        query(study, "select 1")
+    assert "pip install 'dumbbell[query]'" in str(refused.value)
+
+
+def test_the_command_in_each_format(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sql = "select cell, error from runs where run in (0, 1) order by run"
+    assert invoke(["query", str(path), sql]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "2 rows"
+    assert invoke(["query", str(path), sql, "--format", "csv"]) == 0
+    told = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+    assert told == [["cell", "error"], ["0", "it broke"], ["1", ""]]
+    assert invoke(["query", str(path), sql, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"cell": 0, "error": "it broke"}, {"cell": 1, "error": None}]
+
+
+def test_the_command_refuses(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["query", str(path), "select 1", "--format", "xml"]) == 2
+    assert "the formats are table, csv, json" in capsys.readouterr().err
+    assert invoke(["query", str(tmp_path), "select 1"]) == 2
+    assert str(tmp_path) in capsys.readouterr().err
