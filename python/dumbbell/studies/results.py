@@ -1,4 +1,4 @@
-"""What a sweep has found, as frames."""
+"""What a study has found, as frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from dumbbell.errors import InputError
 from dumbbell.records.files import read_json
 from dumbbell.scenario.bottleneck import NAMES
 from dumbbell.scenario.source import show
-from dumbbell.sweeps.directory import MANIFEST, SHARDS
+from dumbbell.studies import shards
+from dumbbell.studies.cells import keys
+from dumbbell.studies.directory import MANIFEST
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,60 +22,66 @@ if TYPE_CHECKING:
 TABLES: Final = ("runs", "flows", "links")
 
 
-class Sweep:
-    """A sweep's directory.
+class Study:
+    """A study's directory.
 
-    Every frame has a column for each varied key, beside `run`, `cell`, `repetition` and `seed`, and stands in the order
-    of `run`. What the columns mean is in `docs/reference/records.md`.
+    Every frame has a column for each varied key, beside `run`, `run_id`, `cell`, `repetition` and `seed`, and stands in
+    the order of `run`. What the columns mean is in `docs/reference/records.md`.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         """Open it; one that was interrupted has the runs that were finished.
 
         Raises:
-            InputError: there is no sweep.
+            InputError: there is no study.
         """
         self.directory = Path(directory)
         if not (self.directory / MANIFEST).exists():
-            raise InputError(f"no sweep at {self.directory}", f"the directory has no {MANIFEST}", "ls sweeps")
+            raise InputError(f"no study at {self.directory}", f"the directory has no {MANIFEST}", "ls studies")
         self.manifest: Mapping[str, Any] = read_json(self.directory / MANIFEST)
 
     def __repr__(self) -> str:
         """Where it lies, and how many runs are done."""
-        return f"Sweep({str(self.directory)!r}, {self.runs.height} of {self.manifest['runs']} runs)"
+        done = self.runs.height if self.has_runs else 0
+        return f"Study({str(self.directory)!r}, {done} of {self.manifest['runs']} runs)"
 
     @property
     def keys(self) -> list[str]:
-        """The keys that were varied."""
-        return list(self.manifest["cells"][0])
+        """The keys that were varied; `case` among them if cells have names."""
+        return keys(self.manifest["cells"])
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether any run is finished."""
+        return bool(shards.folders(self.directory)) or bool(self._refused)
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """A row per cell: `cell` and the values of the varied keys."""
+        """A row per cell: `cell` and the values of the varied keys; null where a case leaves one out."""
         import polars as pl
 
         rows = self.manifest["cells"]
-        columns = {key: _column([row[key] for row in rows]) for key in self.keys}
+        columns = {key: _column([row.get(key) for row in rows]) for key in self.keys}
         return pl.DataFrame({"cell": pl.Series(range(len(rows)), dtype=pl.UInt32), **columns})
 
     @cached_property
     def runs(self) -> pl.DataFrame:
-        """A row per run: `error` (null if it went well), Jain's index, packets."""
+        """A row per run: `error` (null if it can be used), `verdict`, Jain's index, packets."""
         return self.scan("runs").collect()
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """A row per run and flow: goodput, RTT, retransmissions, completion time."""
+        """A row per run that can be used and flow: goodput, RTT, retransmissions, completion time."""
         return self.scan("flows").collect()
 
     @cached_property
     def links(self) -> pl.DataFrame:
-        """A row per run and link that does something to packets: utilisation, drops, queueing delay."""
+        """A row per such run and link that does something to packets: utilisation, drops, queueing delay."""
         return self.scan("links").collect()
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """A row per cell: means over its runs, how many there are (`runs`), and how many of them failed.
+        """A row per cell: means over its runs, how many there are (`runs`), and how many of them can't be used.
 
         Goodput and retransmissions are of all flows together, from the first start to the last stop; the RTT is their
         mean; utilisation, drops and queueing delay are of the bottleneck from left to right.
@@ -106,27 +114,40 @@ class Sweep:
 
         if table not in TABLES:
             raise InputError(f"no table {table!r}", f"the tables are {', '.join(TABLES)}")
-        if not any(self.directory.glob(f"{SHARDS}/*/{table}.parquet")):
-            raise InputError(f"no runs in {self.directory}", "none is finished", "run the sweep again: it goes on")
-        rows = self._read(table)
-        runs = self._read("runs").select("run", "cell", "repetition", "seed")
+        if not self.has_runs:
+            raise InputError(f"no runs in {self.directory}", "none is finished", "run the study again: it goes on")
+        runs = self._runs()
+        rows = runs
         if table != "runs":
-            rows = rows.join(runs, on="run", how="left", maintain_order="left")
+            runs = runs.select("run", "cell", "repetition", "seed")
+            rows = shards.scan(self.directory, table).sort("run", maintain_order=True)
+            rows = rows.join(runs, on="run", how="inner", maintain_order="left")
         rows = rows.join(self.cells.lazy(), on="cell", how="left", maintain_order="left")
         first = ["run", "run_id", "cell", "repetition", "seed", *self.keys]
         return rows.select(*first, pl.exclude(first))
 
-    def _read(self, table: str) -> pl.LazyFrame:
+    def _runs(self) -> pl.LazyFrame:
+        """Those that the latest command has asked for, given up ones included; it may be fewer than there are."""
         import polars as pl
 
-        # Shards stand in the order of their names; a command that asks for fewer runs than there are gets those.
-        found = pl.scan_parquet(self.directory / SHARDS / "*" / f"{table}.parquet")
-        return found.filter(pl.col("run") < self.manifest["runs"]).sort("run", maintain_order=True)
+        rows = shards.scan(self.directory, "runs")
+        if "verdict" not in rows.collect_schema():
+            rows = rows.with_columns(verdict=pl.when(pl.col("error").is_null()).then(pl.lit("valid")))
+        if self._refused:
+            schema = rows.collect_schema()
+            given_up = pl.LazyFrame(self._refused).cast({key: schema[key] for key in self._refused[0]})
+            rows = pl.concat([rows, given_up], how="diagonal")
+        return rows.filter(pl.col("repetition") < self.manifest["repetitions"]).sort("run", maintain_order=True)
+
+    @property
+    def _refused(self) -> list[dict[str, Any]]:
+        """Runs that were given up, as rows of `runs`."""
+        return shards.refused(self.directory)
 
 
 def _column(values: list[Any]) -> list[Any]:
     """As they are if polars can hold them in a column, or else as TOML writes them."""
-    kinds = {type(value) for value in values}
+    kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float} or kinds in ({str}, {bool}):
         return values
-    return [value if isinstance(value, str) else show(value) for value in values]
+    return [value if isinstance(value, str | None) else show(value) for value in values]

@@ -1,4 +1,4 @@
-"""What the console shows while a sweep goes on."""
+"""What the console shows while a study goes on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _span(seconds: float) -> str:
 
 
 class Lines(Display):
-    """Plain lines: the size of the sweep, and how far it is every two seconds."""
+    """Plain lines: the size of the study, and how far it is every two seconds."""
 
     def __init__(self) -> None:
         self._next_s = LINE_EVERY_S
