@@ -41,6 +41,18 @@ def command(
             help="Of a study, runs at a time; by default, as many as go well.",
         ),
     ] = None,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Of a study, only those runs again that failed or were invalid.")
+    ] = False,
+    cell: Annotated[
+        int | None,
+        typer.Option(
+            "--cell", metavar="N", help="Of a study, one run with all its records: of this cell.", show_default=False
+        ),
+    ] = None,
+    repetition: Annotated[
+        int, typer.Option("--repetition", metavar="N", help="With --cell: which of its runs, counted from 0.")
+    ] = 0,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -67,16 +79,22 @@ def command(
         with reader_may_leave():
             print(f"{scenario}: checking")
     from dumbbell.scenario.loading import read
-    from dumbbell.studies.cells import is_study
+    from dumbbell.studies.cells import is_study, varied
 
-    if vary or repeat is not None or is_study(read(scenario, overrides)):
-        return _study(scenario, overrides, engine, vary, repeat, jobs, output, json, quiet)
+    draft = varied(read(scenario, overrides), vary, repeat)
+    wanted: Any = scenario
+    if cell is not None:
+        from dumbbell.studies.single import single
+
+        wanted, overrides = single(draft, cell, repetition), None
+    elif vary or repeat is not None or failed or is_study(draft):
+        return _study(scenario, overrides, engine, vary, repeat, jobs, failed, output, json, quiet)
     from dumbbell.cli.progress import progress
     from dumbbell.engines.run import run
     from dumbbell.errors import RunInvalid
 
     with progress(json or quiet) as show:
-        finished = run(scenario, overrides or (), output or "runs", show, engine)
+        finished = run(wanted, overrides or (), output or "runs", show, engine)
     with reader_may_leave():
         if json:
             from json import dumps
@@ -94,6 +112,7 @@ def _study(
     vary: list[str] | None,
     repeat: int | None,
     jobs: int | None,
+    failed: bool,
     output: Path | None,
     json: bool,
     quiet: bool,
@@ -103,7 +122,9 @@ def _study(
     from dumbbell.studies import run
 
     with progress(json or quiet) as show:
-        found = run(scenario, overrides or (), output, show, engine, vary=vary or [], repeat=repeat, jobs=jobs)
+        found = run(
+            *(scenario, overrides or (), output, show, engine), vary=vary or [], repeat=repeat, jobs=jobs, failed=failed
+        )
     return study.show(found, json)
 
 

@@ -9,6 +9,7 @@ from dumbbell.cli.output import reader_may_leave
 if TYPE_CHECKING:
     from dumbbell.plan.view import Table
     from dumbbell.studies import Study
+    from dumbbell.studies.status import Status
 
 COLOURS = {"holds": "green", "cannot be told": "yellow", "fails": "red"}
 
@@ -53,6 +54,23 @@ def print_expectations(found: Any) -> None:
         console.print(Text.assemble(answer, f": {one['expectation']}: {one['why']}"))
     if found:
         console.print()
+
+
+def print_status(study: Study, told: Status) -> None:
+    """A few lines, and the directory last."""
+    suspect = f", {told.suspect:,} of them suspect" if told.suspect else ""
+    print(f"{study.manifest['name']} ({study.manifest['engine']}): {told.status}")
+    print(f"{told.done:,} of {told.runs:,} runs{suspect}")
+    for why, count in sorted(told.refused.items(), key=lambda one: -one[1]):
+        print(f"{count:,} can't be used: {why}")
+    if told.ends_at is not None:
+        print(f"through at about {told.ends_at:%H:%M (%d %b)}")
+    elif told.status not in ("complete", "running"):
+        print("the same command goes on from there")
+    if told.refused:
+        print("dumbbell run ... --failed does these again")
+    print_expectations(study.manifest.get("expectations", []))
+    print(study.directory)
 
 
 def _table(study: Study) -> Table:

@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Final
 
 from dumbbell.cli import display
 from dumbbell.cli.display import Display, Event, fitting, say
+from dumbbell.studies.status import left
 
 LINE_EVERY_S: Final = 2.0
 
 
+def size(event: Event) -> str:
+    """`9 cells x 5 repetitions x 30 s = 22 min 30 s of traffic; 4 at a time: about 6 min`, of the event `planned`."""
+    cells, runs = event["cells"], event["runs"]
+    more = "at least " if event["until"] else ""
+    alike = event["longest_s"] * runs == event["traffic_s"]
+    each = f"{'' if alike else 'up to '}{span(event['longest_s'])}"
+    said = f"{cells:,} cells x {more}{event['least']:,} repetitions x {each}"
+    said = said.replace("1 cells", "1 cell") if cells == 1 else said
+    said = said.replace(" 1 repetitions", " 1 repetition") if event["least"] == 1 else said
+    said += f" = {runs:,} runs, {span(event['traffic_s'])} of traffic"
+    if "forecast_s" in event:
+        said += f"; {event['at_once']:.0f} at a time: about {span(event['forecast_s'])}"
+    return said
+
+
 def speed(event: Event) -> str:
-    """`412 runs/s, done in 1 min 5 s`, from a progress event."""
+    """`412 runs/s, done in 1 min 5 s`, from a progress event; of slow runs, when they will be done."""
     finished, wall_s = event["runs"] - event["found"], event["wall_s"]
-    if not finished or not wall_s:
+    seconds = left(event)
+    if seconds is None or not finished or not wall_s:
         return ""
-    rate = finished / wall_s
-    return f"{rate:,.0f} runs/s, done in {_span((event['of'] - event['runs']) / rate)}"
+    if event.get("left_s") is not None:
+        return f"done in {span(seconds)}, at about {datetime.now() + timedelta(seconds=seconds):%H:%M}"
+    return f"{finished / wall_s:,.0f} runs/s, done in {span(seconds)}"
 
 
-def _span(seconds: float) -> str:
+def troubles(event: Event) -> str:
+    """`, 2 repeated, 1 given up`."""
+    said = f", {event['repeated']:,} repeated" if event.get("repeated") else ""
+    return said + (f", {event['failed']:,} failed" if event["failed"] else "")
+
+
+def span(seconds: float) -> str:
+    """`1 h 5 min`, `5 min 3 s`, `3 s`."""
     whole = round(seconds)
     hours, minutes = whole // 3600, whole % 3600 // 60
     if hours:
@@ -36,10 +62,11 @@ class Lines(Display):
     def __call__(self, event: Event) -> None:
         """Take an event."""
         if event["event"] == "planned":
-            say(f"{event['cells']:,} cells, {event['runs']:,} runs")
+            say(size(event))
         elif event["event"] == "progress" and event["wall_s"] >= self._next_s:
-            say(f"{event['runs']:,} of {event['of']:,} runs, {speed(event)}")
-            self._next_s += LINE_EVERY_S
+            told = filter(None, [f"{event['runs']:,} of {event['of']:,} runs{troubles(event)}", speed(event)])
+            say(", ".join(told))
+            self._next_s = event["wall_s"] + (LINE_EVERY_S if event["wall_s"] < 60 else 10 * LINE_EVERY_S)
 
 
 class Bar(display.Bar):
@@ -58,14 +85,15 @@ class Bar(display.Bar):
             self._task = self._progress.add_task("planning", total=event.get("of", 0), speed="")
         if event["event"] == "planning":
             self._progress.update(self._task, completed=event["cells"], total=event["of"])
+        elif event["event"] == "planned":
+            self._progress.console.print(size(event), highlight=False)
         elif event["event"] == "progress":
-            failed = f", {event['failed']:,} failed" if event["failed"] else ""
             self._progress.update(
                 self._task,
                 description="runs",
                 completed=event["runs"],
                 total=event["of"],
-                speed=speed(event) + failed,
+                speed=(speed(event) + troubles(event)).removeprefix(", "),
             )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from dumbbell.engines.names import SIMULATE
 from dumbbell.engines.protocol import Engine
@@ -19,7 +20,7 @@ from dumbbell.plan.expand import expand_checked
 from dumbbell.plan.identity import Identity
 from dumbbell.scenario.loading import Draft, checked
 from dumbbell.scenario.model import Scenario
-from dumbbell.studies.cells import KEYS, Cell, values, written
+from dumbbell.studies.cells import KEYS, Cell, keys, values, written
 
 RECORD: Final = {"record.packets": False, "record.acks": False}
 """What a study does not record, of so many runs: rows per packet or ACK. Emulated ones do if the file says so."""
@@ -39,6 +40,10 @@ class Planned:
     """The first; each repetition has the next one."""
     run_ids: tuple[str, ...]
     duration_s: float
+
+    def read(self) -> dict[str, Any]:
+        """The plan."""
+        return dict(json.loads(self.plan))
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,14 @@ class Planner:
             return
         with _pool(processes) as pool:
             yield from pool.map(self.plan, cells, chunksize=CHUNK)
+
+
+def alike(planner: Planner, cells: Sequence[Cell], plans: Sequence[Planned]) -> Planner:
+    """A planner that gives all cells the path that the fastest needs: they must not differ by how they are run."""
+    paths = {plan.read()["emulate"]["path"] for plan in plans}
+    if len(paths) < 2 or "emulate.path" in keys(cells):
+        return planner
+    return replace(planner, draft=planner.draft.with_values({"emulate.path": "gso"}))
 
 
 def _may_fork() -> bool:

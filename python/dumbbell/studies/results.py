@@ -14,10 +14,12 @@ from dumbbell.scenario.bottleneck import NAMES
 from dumbbell.scenario.source import show
 from dumbbell.studies import shards
 from dumbbell.studies.cells import keys
-from dumbbell.studies.directory import MANIFEST
+from dumbbell.studies.directory import MANIFEST, RUNS
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from dumbbell.records.run import Run
 
 TABLES: Final = ("runs", "flows", "links")
 
@@ -103,6 +105,27 @@ class Study:
             .join(self.links.filter(link=NAMES[0]).group_by("cell").agg(of_bottleneck), on="cell", how="left")
             .sort("cell")
         )
+
+    def open(self, number: int) -> Run:
+        """An emulated run with all its records, by its number in `runs`.
+
+        Raises:
+            InputError: it is not on disk. A simulated one is made again by `dumbbell run STUDY --cell ...`.
+        """
+        from dumbbell.records.run import Run
+
+        found = self.runs.filter(run=number)
+        if found.is_empty():
+            raise InputError(f"no run {number} in {self.directory}", f"{self.runs.height:,} runs are finished")
+        path = self.directory / RUNS / f"{self.manifest['name']}-{found['run_id'].item()}"
+        if not path.exists():
+            again = f"--cell {found['cell'].item()} --repetition {found['repetition'].item()}"
+            raise InputError(
+                f"run {number} of {self.directory} has no records",
+                "of simulated runs only the figures are kept",
+                f"dumbbell run {self.directory / 'scenario.toml'} --engine {self.manifest['engine']} {again}",
+            )
+        return Run(path)
 
     def scan(self, table: str) -> pl.LazyFrame:
         """`runs`, `flows` or `links` as a lazy frame.

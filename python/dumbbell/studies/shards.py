@@ -49,6 +49,11 @@ def scan(study: Path, table: str) -> pl.LazyFrame:
     return pl.scan_parquet([folder / f"{table}.parquet" for folder in found])
 
 
+def finished(study: Path) -> set[int]:
+    """The numbers of the runs that have figures."""
+    return set(scan(study, "runs").select("run").collect()["run"])
+
+
 def refused(study: Path) -> list[dict[str, Any]]:
     """Runs that were given up, as rows of `runs`."""
     path = study / REFUSED
@@ -74,13 +79,6 @@ class Parts:
         for path in self._place.iterdir():
             if path.is_dir() and path.name not in listed:
                 shutil.rmtree(path)
-
-    def finished(self) -> set[int]:
-        """The numbers of the runs in them."""
-        import polars as pl
-
-        paths = [self._place / part["name"] / "runs.parquet" for part in self._parts]
-        return set(pl.scan_parquet(paths).select("run").collect()["run"]) if paths else set()
 
     def add(self, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
         """Write the rows of some runs, by table."""
