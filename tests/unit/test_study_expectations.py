@@ -97,7 +97,8 @@ def test_metrics_are_what_the_tables_say(study: dumbbell.Study) -> None:
 def test_exit_codes_tell_what_became_of_expectations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (
         'name = "small"\nduration = "100 ms"\n[topology]\nkind = "path"\nrtt = "10 ms"\n'
-        'bottleneck = { rate = "5 Mbit/s" }\n[[flows]]\nfrom = "h1"\nto = "h2"\n[[expect]]\nmetric = "METRIC"\nmin = MIN\n'
+        'bottleneck = { rate = "5 Mbit/s" }\n[[flows]]\nfrom = "h1"\nto = "h2"\n'
+        '[[expect]]\nmetric = "METRIC"\nmin = MIN\n'
     )
     command = ["run", str(tmp_path / "small.toml"), "--engine", "simulate", "--output", str(tmp_path)]
     for metric, least, code in (("goodput", "0", 0), ("goodput", '"1 Gbit/s"', 4), ("jain_index", "0", 5)):

@@ -195,7 +195,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     command += ["--repeat", "2", "--jobs", "2", "--output", str(tmp_path / "studies")]
     assert invoke(command) == 0
     said = capsys.readouterr().out
-    assert "4 cells, 8 runs" in said
+    assert "4 cells x 2 repetitions x 0.3 s = 8 runs, 2.4 s of traffic\n" in said
     (row,) = [line for line in said.splitlines() if line.startswith("bbr") and "20 ms" in line]
     assert "Mbit/s" in row
     study = dumbbell.Study(said.splitlines()[-1])
@@ -234,6 +234,16 @@ def test_the_bar_shows_speed_and_finish(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr("rich._console", None)
     with Bar() as bar:
         bar({"event": "planning", "cells": 1, "of": 2})
-        bar({"event": "planned", "cells": 2, "runs": 200, "directory": "x"})
+        size = {"cells": 2, "least": 100, "until": False, "runs": 200, "longest_s": 20.0, "traffic_s": 4000.0}
+        bar({"event": "planned", **size, "at_once": 3.6, "forecast_s": 1111.0})
         bar({"event": "progress", "runs": 60, "found": 10, "of": 200, "failed": 1, "wall_s": 0.5})
-    assert "100 runs/s, done in 1 s, 1 failed" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "2 cells x 100 repetitions x 20 s = 200 runs, 1 h 6 min of traffic; 4 at a time: about 18 min 31 s" in said
+    assert "100 runs/s, done in 1 s, 1 failed" in said
+    with Bar() as bar:
+        bar(
+            {"event": "progress", "runs": 1, "found": 0, "of": 9, "failed": 0, "repeated": 2, "wall_s": 9, "left_s": 80}
+        )
+    said = capsys.readouterr().out
+    assert "done in 1 min 20 s, at about " in said
+    assert ", 2 repeated" in said

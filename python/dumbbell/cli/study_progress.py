@@ -16,12 +16,12 @@ def size(event: Event) -> str:
     """`9 cells x 5 repetitions x 30 s = 22 min 30 s of traffic; 4 at a time: about 6 min`, of the event `planned`."""
     cells, runs = event["cells"], event["runs"]
     more = "at least " if event["until"] else ""
-    alike = event["longest_s"] * runs == event["traffic_s"]
-    each = f"{'' if alike else 'up to '}{span(event['longest_s'])}"
+    alike = abs(event["longest_s"] * runs - event["traffic_s"]) < 1e-6 * runs
+    each = f"{'' if alike else 'up to '}{span(event['longest_s'], exact=True)}"
     said = f"{cells:,} cells x {more}{event['least']:,} repetitions x {each}"
     said = said.replace("1 cells", "1 cell") if cells == 1 else said
     said = said.replace(" 1 repetitions", " 1 repetition") if event["least"] == 1 else said
-    said += f" = {runs:,} runs, {span(event['traffic_s'])} of traffic"
+    said += f" = {runs:,} runs, {span(event['traffic_s'], exact=True)} of traffic"
     if "forecast_s" in event:
         said += f"; {event['at_once']:.0f} at a time: about {span(event['forecast_s'])}"
     return said
@@ -44,8 +44,10 @@ def troubles(event: Event) -> str:
     return said + (f", {event['failed']:,} failed" if event["failed"] else "")
 
 
-def span(seconds: float) -> str:
-    """`1 h 5 min`, `5 min 3 s`, `3 s`."""
+def span(seconds: float, exact: bool = False) -> str:
+    """`1 h 5 min`, `5 min 3 s`, `3 s`; `0.3 s` only if short times shall be `exact`."""
+    if exact and seconds < 10:
+        return f"{seconds:.4g} s"
     whole = round(seconds)
     hours, minutes = whole // 3600, whole % 3600 // 60
     if hours:
