@@ -12,9 +12,11 @@ import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.errors import ScenarioError
 from dumbbell.scenario.study import Expectation, Repeat
+from dumbbell.statistics.enough import still_needed
+from dumbbell.statistics.intervals import of_mean
+from dumbbell.statistics.metrics import METRICS
 from dumbbell.studies import expectations, repeating
-from dumbbell.studies.measures import MEASURES, by_run
-from dumbbell.studies.spread import interval, still_needed
+from dumbbell.studies.measures import by_run, needs_of
 
 SMALL: dict[str, Any] = {
     "name": "small",
@@ -47,7 +49,10 @@ def judged(study: dumbbell.Study, **keys: Any) -> tuple[str, str]:
 
 
 def test_an_expectation_holds_if_the_whole_interval_does(study: dumbbell.Study) -> None:
-    low, high = interval(by_run(study, "goodput").filter(cell=0)["value"].to_list(), 0.95)  # type: ignore[misc]
+    known = of_mean(by_run(study, "goodput").filter(cell=0)["value"].to_list())
+    assert known.low is not None
+    assert known.high is not None
+    low, high = known.low, known.high
     cell = {"flows.0.cc": "cubic"}
     assert judged(study, metric="goodput", where=cell, min=low - 1, max=high + 1)[0] == "holds"
     assert judged(study, metric="goodput", where=cell, min=(low + high) / 2)[0] == "cannot be told"
@@ -77,7 +82,7 @@ def test_one_run_has_no_interval_and_decides(tmp_path: Path) -> None:
     once = simulate(tmp_path, expect=[{"metric": "utilisation", "max": "100 %"}])
     assert [one["answer"] for one in once.manifest["expectations"]] == ["holds"]
     assert judged(once, metric="goodput", min="1 Gbit/s")[0] == "fails"
-    assert judged(once, metric="fct", max="1 s") == (
+    assert judged(once, metric="fct_p50", max="1 s") == (
         "cannot be told",
         'no runs that have it (flows.0.cc="cubic"); 2 of 2 cells alike',
     )
@@ -90,8 +95,9 @@ def test_metrics_are_what_the_tables_say(study: dumbbell.Study) -> None:
     assert by_run(study, "rtt_p50", "g.2").filter(run=0)["value"].item() == first.filter(id="g.2")["rtt_p50_ms"].item()
     assert by_run(study, "rtt_p50", "g").filter(run=0)["value"].item() == pytest.approx(first["rtt_p50_ms"].mean())
     assert by_run(study, "jain_index")["value"].to_list() == study.runs["jain_index"].to_list()
-    for name in MEASURES:
-        assert by_run(study, name).columns == ["cell", "run", "value"]
+    assert by_run(study, "goodput_share", "reno").height == study.runs.height
+    for name, metric in METRICS.items():
+        assert by_run(study, name, "reno" if needs_of(metric) else None).columns == ["cell", "run", "value"]
 
 
 def test_exit_codes_tell_what_became_of_expectations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,6 +125,8 @@ def test_exit_codes_tell_what_became_of_expectations(tmp_path: Path, capsys: pyt
         ({"expect": [{"metric": "goodput", "min": "fast"}]}, "'fast': not a rate"),
         ({"expect": [{"metric": "goodput", "min": "5 ms"}]}, "unknown unit ms"),
         ({"expect": [{"metric": "jain_index", "of": "f1", "min": 1}]}, "of the whole run"),
+        ({"expect": [{"metric": "goodput_share", "min": 1}]}, "goodput_share is of some flows"),
+        ({"expect": [{"metric": "drops", "max": "few"}]}, "'few': no number"),
         ({"expect": [{"metric": "goodput", "min": 1, "where": {"duration": "1 s"}}]}, "not varied"),
         ({"expect": [{"metric": "goodput", "min": 1, "where": {"flows.0.cc": "bbr"}}]}, "no such cell"),
         ({"expect": [{"metric": "goodput", "min": 1, "maximum": 2}]}, "unknown key"),
@@ -144,16 +152,6 @@ def test_a_cell_that_the_command_line_has_replaced_can_only_not_be_told(tmp_path
     assert [one["answer"] for one in study.manifest["expectations"]] == ["cannot be told"]
 
 
-def test_how_many_runs_are_still_needed() -> None:
-    assert still_needed([1.0], 0.05, 0.95) is None
-    assert still_needed([1.0, 1.0], 0.05, 0.95) == 0
-    values = [0.9, 1.0, 1.1]
-    more = still_needed(values, 0.05, 0.95)
-    assert more is not None
-    # t(17; 0.975) * 0.1 / sqrt(18) = 0.0497
-    assert len(values) + more == 18
-
-
 def test_cells_are_repeated_until_they_are_known_well(tmp_path: Path) -> None:
     repeat = {"until": "10 %", "of": "goodput", "least": 3, "most": 40}
     study = simulate(tmp_path, repeat=repeat)
@@ -161,7 +159,7 @@ def test_cells_are_repeated_until_they_are_known_well(tmp_path: Path) -> None:
     assert all(3 <= count <= 40 for count in counts)
     for cell, count in enumerate(counts):
         values = by_run(study, "goodput").filter(cell=cell)["value"].to_list()
-        assert still_needed(values, 0.1, 0.95) == 0 or count == 40
+        assert still_needed(values, 0.1, least=3) == 0 or count == 40
     assert study.manifest["runs"] == sum(counts) == study.runs.height
     assert sorted(study.runs["run"]) == list(range(sum(counts)))
     again = simulate(tmp_path, repeat=repeat)
@@ -171,6 +169,6 @@ def test_cells_are_repeated_until_they_are_known_well(tmp_path: Path) -> None:
 
 def test_at_most_twice_as_many_at_a_time_and_never_more_than_the_most(study: dumbbell.Study) -> None:
     repeat = Repeat.model_validate({"until": "1 %", "least": 2, "most": 7})
-    assert repeating.more(study, repeat, [4, 4], lambda values, relative, confidence: 90) == {0: 7, 1: 7}
-    assert repeating.more(study, repeat, [2, 7], lambda values, relative, confidence: None) == {0: 4}
-    assert repeating.more(study, repeat, [2, 2], lambda values, relative, confidence: 0) == {}
+    assert repeating.more(study, repeat, [4, 4], lambda *told: 90) == {0: 7, 1: 7}
+    assert repeating.more(study, repeat, [2, 7], lambda *told: None) == {0: 4}
+    assert repeating.more(study, repeat, [2, 2], lambda *told: 0) == {}

@@ -99,7 +99,7 @@ class Repeat(Table):
         examples=["5 %"],
     )
     of: str = Field(default="goodput", description="The metric that it is about.", examples=["goodput"])
-    least: int = Field(default=3, ge=1, strict=True, description="Runs of each cell at least.")
+    least: int = Field(default=5, ge=1, strict=True, description="Runs of each cell at least.")
     most: int = Field(default=30, ge=1, strict=True, description="Runs of each cell at most.")
     confidence: float = Field(default=0.95, gt=0, lt=1, description="Of the interval.")
 

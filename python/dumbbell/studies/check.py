@@ -8,7 +8,7 @@ from typing import Final
 
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.study import CASE
+from dumbbell.scenario.study import CASE, Expectation
 from dumbbell.studies import measures
 from dumbbell.studies.cells import KEYS, Cell, keys
 
@@ -27,31 +27,43 @@ def check(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
             yield Finding(("sweep", key), found[0], "a key of the network, the flows or the hosts", found[1])
     if scenario.repeat.least > scenario.repeat.most:
         yield Finding(("repeat", "least"), "more than most", f"at most {scenario.repeat.most}")
-    if scenario.repeat.until is not None:
-        yield from _metric(("repeat", "of"), scenario.repeat.of, None)
-    for i, expectation in enumerate(scenario.expect):
-        yield from _metric(("expect", i, "metric"), expectation.metric, expectation.of)
-        if expectation.metric in measures.MEASURES:
-            yield from _bounds(("expect", i), expectation.metric, expectation.bounds)
+    for i in range(len(scenario.expect)):
         yield from _where(("expect", i, "where"), scenario, i, cells)
 
 
+def check_metrics(scenario: Scenario) -> Iterator[Finding]:
+    """Those that repetitions and expectations are about."""
+    if scenario.repeat.until is not None:
+        yield from _metric(("repeat", "of"), scenario.repeat.of, None)
+    for i, expected in enumerate(scenario.expect):
+        at: Key = ("expect", i)
+        wrong = list(_metric((*at, "metric"), expected.metric, expected.of))
+        yield from wrong or _bounds(at, expected)
+
+
 def _metric(at: Key, name: str, of: str | None) -> Iterator[Finding]:
-    known = measures.MEASURES
-    if name not in known:
-        close = difflib.get_close_matches(name, known, n=1)
+    # Importing it takes a while, and then planning can't use several processes.
+    from dumbbell.statistics.metrics import METRICS
+
+    metric = METRICS.get(name)
+    if metric is None:
+        close = difflib.get_close_matches(name, METRICS, n=1)
         hint = f"did you mean {close[0]}?" if close else ""
-        yield Finding(at, "unknown metric", f"one of {', '.join(known)}", hint)
-    elif of is not None and known[name].table == "runs":
+        yield Finding(at, "unknown metric", f"one of {', '.join(METRICS)}", hint)
+    elif of is not None and metric.scopes == (measures.RUN,):
         yield Finding((*at[:-1], "of"), f"{name} is of the whole run", "no `of`", "leave of out")
+    elif of is None and measures.needs_of(metric):
+        yield Finding(at, f"{name} is of some flows", "an algorithm, a group or a flow", 'add of = "cubic"')
 
 
-def _bounds(at: Key, metric: str, bounds: tuple[int | float | str | None, ...]) -> Iterator[Finding]:
-    for bound in bounds:
+def _bounds(at: Key, expected: Expectation) -> Iterator[Finding]:
+    from dumbbell.statistics.metrics import METRICS
+
+    for bound in expected.bounds:
         try:
-            measures.MEASURES[metric].read(bound)
+            measures.read(METRICS[expected.metric], bound)
         except ValueError as error:
-            yield Finding(at, str(error), f"a number of {metric}, or a text with its unit", "")
+            yield Finding(at, str(error), f"a number, or a text with a unit of {expected.metric}")
 
 
 def _where(at: Key, scenario: Scenario, i: int, cells: Sequence[Cell]) -> Iterator[Finding]:

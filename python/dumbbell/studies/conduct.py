@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,11 @@ from dumbbell.records import manifest as manifests
 from dumbbell.records.files import read_json, write_json
 from dumbbell.scenario import Scenario, writing
 from dumbbell.scenario.loading import Draft, checked
-from dumbbell.scenario.source import dotted, lookup, show
+from dumbbell.scenario.source import Finding, dotted, lookup, show
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
 from dumbbell.studies import emulated, simulated
-from dumbbell.studies.check import check
+from dumbbell.studies.check import check, check_metrics
 from dumbbell.studies.expectations import judge
 from dumbbell.studies.forecast import forecast
 from dumbbell.studies.planning import Planned, Planner, alike
@@ -69,6 +69,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     plans = _plans(planner, cells, wanted, on_event)
     if not wanted.simulated and (other := alike(planner, cells, plans)) is not planner:
         planner, plans = other, list(other.all(cells, 1))
+    _raise(base, check_metrics(base))
     identity = _identity(plans)
     path = root / f"{base.name}-{identity}"
     manifest = manifests.at_start(base.name, identity, engine.name, draft.name if draft.text else None, _said(draft))
@@ -89,10 +90,14 @@ def prepared(draft: Draft) -> tuple[Scenario, list[grid.Cell]]:
     """The scenario that a study's cells vary, and the cells. Raises `ScenarioError`."""
     base = checked(draft)
     cells = grid.cells(base.sweep)
-    problems = [base.source.problem(finding) for finding in check(base, cells)]
+    _raise(base, check(base, cells))
+    return base, cells
+
+
+def _raise(base: Scenario, findings: Iterable[Finding]) -> None:
+    problems = [base.source.problem(finding) for finding in findings]
     if problems:
         raise ScenarioError(problems)
-    return base, cells
 
 
 @dataclass

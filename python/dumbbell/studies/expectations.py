@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from statistics import mean, median
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.scenario.study import Expectation
+from dumbbell.statistics.intervals import of_mean
 from dumbbell.studies import measures
 from dumbbell.studies.cells import Cell, written
-from dumbbell.studies.spread import interval
 
 if TYPE_CHECKING:
     from dumbbell.studies.results import Study
-
-Interval = Callable[[Sequence[float], float], tuple[float, float] | None]
-"""Of the mean of values, with this confidence; `None` where there is none."""
 
 _STATISTICS: Final[dict[str, Callable[[Sequence[float]], float]]] = {"median": median, "least": min, "most": max}
 
@@ -44,19 +41,19 @@ class Found:
         return {key: str(value) for key, value in asdict(self).items()}
 
 
-def judge(study: Study, expectations: Sequence[Expectation], interval: Interval = interval) -> list[Found]:
+def judge(study: Study, expectations: Sequence[Expectation]) -> list[Found]:
     """What becomes of each, in order. It holds if it holds in each of its cells."""
-    return [_judge(study, one, interval) for one in expectations]
+    return [_judge(study, one) for one in expectations]
 
 
-def _judge(study: Study, expected: Expectation, interval: Interval) -> Found:
+def _judge(study: Study, expected: Expectation) -> Found:
     cells = [i for i, cell in enumerate(study.manifest["cells"]) if _is_meant(expected, cell)]
     rows = measures.by_run(study, expected.metric, expected.of) if study.has_runs else None
     values: dict[int, list[float]] = {cell: [] for cell in cells}
     for cell, value in () if rows is None else rows.select("cell", "value").iter_rows():
         if cell in values:
             values[cell].append(value)
-    found = [(*_in_cell(values[cell], expected, interval), cell) for cell in cells]
+    found = [(*_in_cell(values[cell], expected), cell) for cell in cells]
     if not found:
         return Found(described(expected), Answer.UNTOLD, "there is no such cell")
     answer, why, cell = max(found, key=lambda one: list(Answer).index(one[0]))
@@ -74,19 +71,23 @@ def _among(value: Any, wanted: Any) -> bool:
     return isinstance(wanted, list) and value in wanted
 
 
-def _in_cell(values: Sequence[float], expected: Expectation, interval: Interval) -> tuple[Answer, str]:
-    measure = measures.MEASURES[expected.metric]
-    low, high = (measure.read(bound) for bound in expected.bounds)
+def _in_cell(values: Sequence[float], expected: Expectation) -> tuple[Answer, str]:
+    from dumbbell.statistics.metrics import get
+
+    metric = get(expected.metric)
+    low, high = (measures.read(metric, bound) for bound in expected.bounds)
     if not values:
         return Answer.UNTOLD, "no runs that have it"
     n = f"{len(values)} run{'s' if len(values) > 1 else ''}"
     if expected.statistic != "mean":
         value = _STATISTICS[expected.statistic](values)
-        return _one(value, low, high), f"{expected.statistic} {measure.show(value)} of {n}"
-    centre, ends = mean(values), interval(values, expected.confidence)
-    if ends is None:
-        return _one(centre, low, high), f"{measure.show(centre)} in {n}"
-    why = f"mean {measure.show(centre)}, interval {measure.show(ends[0])} to {measure.show(ends[1])}, {n}"
+        return _one(value, low, high), f"{expected.statistic} {measures.show(metric, value)} of {n}"
+    found = of_mean(values, expected.confidence)
+    mean = measures.show(metric, found.value)
+    if found.low is None or found.high is None:
+        return _one(found.value, low, high), f"{mean} in {n}"
+    ends = found.low, found.high
+    why = f"mean {mean}, interval {measures.show(metric, ends[0])} to {measures.show(metric, ends[1])}, {n}"
     answers = {_one(end, low, high) for end in ends}
     across = low is not None and high is not None and ends[0] < low and ends[1] > high
     return (Answer.UNTOLD if across or len(answers) > 1 else answers.pop()), why

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from dumbbell.scenario.study import Repeat
+from dumbbell.statistics.enough import still_needed
 from dumbbell.studies import measures
-from dumbbell.studies.spread import still_needed
 
 if TYPE_CHECKING:
     from dumbbell.studies.results import Study
 
-Needed = Callable[[Sequence[float], float, float], int | None]
-"""From a cell's values, half of the interval's width as a share of the mean, and the confidence: how many runs more
-would do; `None` where that can't be told."""
+Needed = Callable[[Sequence[float], float, float, int], int | None]
+"""From a cell's values, half of the interval's width as a share of the mean, the confidence, and the runs at least: how
+many more would do; `None` where that can't be told."""
 
 
 def more(study: Study, repeat: Repeat, done: Sequence[int], needed: Needed = still_needed) -> dict[int, int]:
@@ -33,7 +33,7 @@ def more(study: Study, repeat: Repeat, done: Sequence[int], needed: Needed = sti
         values.setdefault(cell, []).append(value)
     wanted = {}
     for cell, count in enumerate(done):
-        short = needed(values.get(cell, []), repeat.until.probability, repeat.confidence)
+        short = needed(values.get(cell, []), repeat.until.probability, repeat.confidence, repeat.least)
         if short != 0 and count < repeat.most:
             wanted[cell] = min(count + min(count if short is None else short, count), repeat.most)
     return wanted
