@@ -69,7 +69,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.simulator.ns3
 	$(BIN)/python -m benches.simulator.scale
 	$(BIN)/python -m benches.simulator.tables
-	$(BIN)/python -m benches.simulator.sweep
+	$(BIN)/python -m benches.simulator.study
 	cargo bench -p link -p sim
 
 # Minutes, on an idle machine: docs/images/links.

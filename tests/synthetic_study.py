@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dumbbell.sweeps.directory import MANIFEST, SHARDS
+from dumbbell.studies.directory import MANIFEST, SHARDS
 
 SCENARIO = """\
 name = "synthetic"

@@ -45,13 +45,13 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         return _child(options.child)
-    found: dict[str, list[tuple[float, float, int]]] = {name: [] for name in ("a sweep's summary", *RECORDINGS)}
+    found: dict[str, list[tuple[float, float, int]]] = {name: [] for name in ("a study's summary", *RECORDINGS)}
     for _ in range(options.repeat):
         summary = cost(dumbbell(options.cc, 10, seconds=options.seconds))
-        found["a sweep's summary"].append((summary.cpu_s, summary.wall_s, 0))
+        found["a study's summary"].append((summary.cpu_s, summary.wall_s, 0))
         for name, record in RECORDINGS.items():
             found[name].append(measure(dumbbell(options.cc, 10, seconds=options.seconds, record=record)))
-    base = statistics.median(cpu_s for cpu_s, _, _ in found["a sweep's summary"])
+    base = statistics.median(cpu_s for cpu_s, _, _ in found["a study's summary"])
     rows = []
     for name, costs in found.items():
         cpu_s, wall_s = (statistics.median(one[i] for one in costs) for i in (0, 1))

@@ -11,12 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dumbbell.engines.run import run
     from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed, RunInvalid, ScenarioError
     from dumbbell.plan.expand import expand
     from dumbbell.records import Run, open
     from dumbbell.scenario import Scenario, load
-    from dumbbell.sweeps import Sweep, sweep
+    from dumbbell.studies import Study, run
 
 __all__ = [
     "DumbbellError",
@@ -27,12 +26,11 @@ __all__ = [
     "RunInvalid",
     "Scenario",
     "ScenarioError",
-    "Sweep",
+    "Study",
     "expand",
     "load",
     "open",
     "run",
-    "sweep",
 ]
 
 _HOME = {
@@ -44,12 +42,11 @@ _HOME = {
     "RunInvalid": "dumbbell.errors",
     "Scenario": "dumbbell.scenario",
     "ScenarioError": "dumbbell.errors",
-    "Sweep": "dumbbell.sweeps",
+    "Study": "dumbbell.studies",
     "expand": "dumbbell.plan",
     "load": "dumbbell.scenario",
     "open": "dumbbell.records",
-    "run": "dumbbell.engines.run",
-    "sweep": "dumbbell.sweeps",
+    "run": "dumbbell.studies",
 }
 
 

@@ -3,13 +3,15 @@
 Every error that a user can cause or mend is a `DumbbellError`: what failed, why, and a hint. The command line prints it
 without a traceback and exits with its code; a Python caller catches it and reads the same three fields.
 
-| code | class          | meaning                                                              |
-|------|----------------|----------------------------------------------------------------------|
-| 0    |                | done                                                                 |
-| 1    | `RunFailed`    | a run or another piece of work started and failed                    |
-| 2    | `InputError`   | bad input, refused before anything starts                            |
-| 3    | `RunInvalid`   | the run finished, and its own evidence says not to trust it          |
-| 130  | `Interrupted`  | stopped by Ctrl-C                                                    |
+| code | class               | meaning                                                     |
+|------|---------------------|-------------------------------------------------------------|
+| 0    |                     | done                                                        |
+| 1    | `RunFailed`         | a run or another piece of work started and failed           |
+| 2    | `InputError`        | bad input, refused before anything starts                   |
+| 3    | `RunInvalid`        | the run finished, and its own evidence says not to trust it |
+| 4    | `ExpectationFailed` | a study has not found what it was expected to find          |
+| 5    | `ExpectationUntold` | ... or its runs don't tell                                  |
+| 130  | `Interrupted`       | stopped by Ctrl-C                                           |
 """
 
 from __future__ import annotations
@@ -57,6 +59,18 @@ class RunInvalid(DumbbellError):
     """A run finished, but its verdict is `invalid`."""
 
     exit_code = 3
+
+
+class ExpectationFailed(DumbbellError):
+    """A study's figures are not what its `[[expect]]` says."""
+
+    exit_code = 4
+
+
+class ExpectationUntold(DumbbellError):
+    """A study's figures don't tell whether they are what its `[[expect]]` says."""
+
+    exit_code = 5
 
 
 class Interrupted(DumbbellError):

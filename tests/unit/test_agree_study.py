@@ -68,7 +68,8 @@ def test_repetitions_are_paired_by_seed(tmp_path: Path) -> None:
 
 
 def test_a_repetition_that_one_engine_lacks_is_left_out(tmp_path: Path) -> None:
-    found = engines(FakeEngine(["invalid"] * 4))
+    # The other attempts come after the other seeds.
+    found = engines(FakeEngine(["invalid", "valid", "valid", *["invalid"] * 3]))
     (outcome,) = carry_out_both([subject(tmp_path)], found)
     assert outcome.comparison.repetitions == len(outcome.pairs) == 2
     (said,) = outcome.refused

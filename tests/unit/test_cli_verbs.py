@@ -78,7 +78,7 @@ def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
             'hint: write "5 s" or "5 ms"\n'
             "error: --set sed=1: unknown key\n"
             "  expected one of name, description, duration, seed, topology, events, flows, hosts, record, emulate, "
-            "simulate\n"
+            "simulate, sweep, repeat, expect\n"
             "hint: did you mean seed?\n",
         ),
     ],

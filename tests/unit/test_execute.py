@@ -74,7 +74,8 @@ def test_what_cannot_be_used_is_repeated(kind: str, tmp_path: Path) -> None:
 def test_after_enough_attempts_it_is_given_up_and_the_others_go_on(tmp_path: Path) -> None:
     measured, told = list[int](), list[Progress]()
     carried = carry_out(
-        jobs(FakeEngine(["invalid", "invalid"]), tmp_path, attempts=2),
+        # The second attempt comes after all others.
+        jobs(FakeEngine(["invalid", "valid", "valid", "invalid"]), tmp_path, attempts=2),
         lambda run: measured.append(seed(run)),
         on_progress=told.append,
     )

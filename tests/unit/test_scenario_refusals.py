@@ -62,7 +62,7 @@ CASES = {
         "sed = 1",
         "my.toml:3: sed = 1: unknown key\n"
         "  expected one of name, description, duration, seed, topology, events, flows, hosts, record, emulate, "
-        "simulate\n"
+        "simulate, sweep, repeat, expect\n"
         "hint: did you mean seed?",
     ),
     "key of another table": (

@@ -20,6 +20,8 @@ from dumbbell.scenario.loading import load
 NEEDS_A_KERNEL = {"iperf3"}
 SECONDS = {"bbr-generations": 16, "link-flap": 6, "short-flows": 8, "udp-cross-traffic": 11}
 """Until all flows have begun and something has changed, where that takes more than three."""
+ONCE: dict[str, object] = {"sweep": {}, "repeat": 1, "expect": []}
+"""A study is a scenario by itself, too."""
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +31,9 @@ def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def simulated(name: str, folder: Path, seconds: int = 3, **more: object) -> dumbbell.Run:
-    return dumbbell.run(name, {"duration": f"{seconds} s", **more}, folder, engine="simulate")
+    run = dumbbell.run(name, {"duration": f"{seconds} s", **ONCE, **more}, folder, engine="simulate")
+    assert isinstance(run, dumbbell.Run)
+    return run
 
 
 @pytest.mark.parametrize("name", sorted({*bundled.names()} - NEEDS_A_KERNEL))

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from synthetic_study import Synthetic
 
-from dumbbell import Sweep
+from dumbbell import Study
 from dumbbell.errors import InputError
 from dumbbell.statistics import intervals
 from dumbbell.statistics.bootstrap import bootstrap
@@ -18,8 +18,8 @@ from dumbbell.statistics.contrasts import contrast
 from dumbbell.statistics.metrics import METRICS, get, values
 
 
-def study(path: Path, **spec: Any) -> Sweep:
-    return Sweep(Synthetic(**spec).write(path / "study"))
+def study(path: Path, **spec: Any) -> Study:
+    return Study(Synthetic(**spec).write(path / "study"))
 
 
 def of(found: pl.DataFrame, run: int = 0) -> dict[str, float]:
@@ -28,48 +28,48 @@ def of(found: pl.DataFrame, run: int = 0) -> dict[str, float]:
 
 
 @pytest.fixture
-def exact(tmp_path: Path) -> Sweep:
+def exact(tmp_path: Path) -> Study:
     """cubic 30 and bbr 60 Mbit/s for 20 s each, bbr a second later; nothing spreads."""
     return study(tmp_path, spread=0.0)
 
 
-def test_goodput_by_each_scope(exact: Sweep) -> None:
+def test_goodput_by_each_scope(exact: Study) -> None:
     assert of(values(exact, "goodput")) == pytest.approx({"": (30e6 + 60e6) * 20 / 21})
     assert of(values(exact, "goodput", "algorithm")) == pytest.approx({"cubic": 30e6, "bbr": 60e6})
     assert of(values(exact, "goodput", "flow")) == pytest.approx({"f1": 30e6, "f2": 60e6})
 
 
-def test_throughput_is_a_mean_over_connections(exact: Sweep) -> None:
+def test_throughput_is_a_mean_over_connections(exact: Study) -> None:
     """At the sender: 14,480 bytes more than arrived."""
     assert of(values(exact, "throughput")) == pytest.approx({"": 45e6 + 8 * 14480 / 20})
 
 
-def test_shares(exact: Sweep) -> None:
+def test_shares(exact: Study) -> None:
     assert of(values(exact, "goodput_share")) == pytest.approx({"cubic": 1 / 3, "bbr": 2 / 3})
     assert of(values(exact, "received_bytes")) == pytest.approx({"": 90e6 * 20 / 8})
 
 
-def test_retransmissions(exact: Sweep) -> None:
+def test_retransmissions(exact: Study) -> None:
     assert of(values(exact, "retransmitted_segments")) == {"cubic": 10, "bbr": 20}
     assert of(values(exact, "retransmitted_segments", "run")) == {"": 30}
     segments = (30e6 * 20 / 8 + 14480) / 1448
     assert of(values(exact, "retransmitted_share"))["cubic"] == pytest.approx(10 / (segments + 10))
 
 
-def test_delays(exact: Sweep) -> None:
+def test_delays(exact: Study) -> None:
     assert of(values(exact, "rtt_p50")) == {"cubic": 40, "bbr": 50}
     assert of(values(exact, "rtt_p50", "run")) == {"": 45}
     assert of(values(exact, "rtt_min", "run")) == {"": 30}
     assert of(values(exact, "queue_p95")) == {"bottleneck": 9}
 
 
-def test_links(exact: Sweep) -> None:
+def test_links(exact: Study) -> None:
     assert of(values(exact, "loss_share")) == pytest.approx({"bottleneck": 0.05})
     assert of(values(exact, "drops")) == {"bottleneck": 20}
     assert of(values(exact, "losses")) == {"bottleneck": 30}
 
 
-def test_power_is_of_the_best_that_the_path_allows(exact: Sweep) -> None:
+def test_power_is_of_the_best_that_the_path_allows(exact: Study) -> None:
     used = exact.links.filter(pl.col("run") == 0)["utilisation"][0]
     assert of(values(exact, "power")) == pytest.approx({"": used * (30 / 40 + 30 / 50) / 2})
 
@@ -82,7 +82,7 @@ def test_completion_times(tmp_path: Path) -> None:
     assert times[7] < of(values(found, "fct_p95"))["cubic"] < times[8]
 
 
-def test_flows_without_a_size_have_no_completion_time(exact: Sweep) -> None:
+def test_flows_without_a_size_have_no_completion_time(exact: Study) -> None:
     assert values(exact, "fct_p50").is_empty()
 
 
@@ -112,7 +112,7 @@ def test_harm_is_told_from_cells_alone(tmp_path: Path) -> None:
     assert summaries(found, "harm_rtt").filter(pl.col("of") == "bbr")["mean"][0] == pytest.approx((50 - 40) / 50)
 
 
-def test_no_cells_alone_no_harm(exact: Sweep) -> None:
+def test_no_cells_alone_no_harm(exact: Study) -> None:
     assert values(exact, "harm_goodput").is_empty()
 
 
@@ -143,13 +143,13 @@ def test_one_run_has_no_interval(tmp_path: Path) -> None:
     ("metric", "scope", "says"),
     [("goodputs", None, "did you mean goodput?"), ("utilisation", "flow", "it has them by link")],
 )
-def test_what_there_is_not(exact: Sweep, metric: str, scope: str | None, says: str) -> None:
+def test_what_there_is_not(exact: Study, metric: str, scope: str | None, says: str) -> None:
     with pytest.raises(InputError, match=r"^no metric|has no values") as refused:
         values(exact, metric, scope)
     assert says in str(refused.value)
 
 
-def test_confidence_in_percent_is_refused(exact: Sweep) -> None:
+def test_confidence_in_percent_is_refused(exact: Study) -> None:
     with pytest.raises(InputError, match="confidence 95"):
         summaries(exact, "goodput", confidence=95)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from synthetic_study import Synthetic
 
-from dumbbell import Sweep
+from dumbbell import Study
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.statistics.query import query
@@ -25,11 +25,11 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def study(path: Path) -> Sweep:
-    return Sweep(path)
+def study(path: Path) -> Study:
+    return Study(path)
 
 
-def test_tables_have_the_frames_rows_and_columns(study: Sweep) -> None:
+def test_tables_have_the_frames_rows_and_columns(study: Study) -> None:
     for name in ("runs", "flows", "links"):
         answer = query(study, f"select * from {name} order by run")
         frame = getattr(study, name)
@@ -38,7 +38,7 @@ def test_tables_have_the_frames_rows_and_columns(study: Sweep) -> None:
     assert query(study, "select * from cells").rows == ((0, "1 bdp"), (1, "4 bdp"))
 
 
-def test_tables_can_be_joined(study: Sweep) -> None:
+def test_tables_can_be_joined(study: Study) -> None:
     sql = """
         with good as (select run, cell from RUNS where error is null)
         select cell, cc, count(*) from flows semi join good using (run) group by all order by cell, cc
@@ -50,24 +50,24 @@ def test_tables_can_be_joined(study: Sweep) -> None:
     "sql",
     ["delete from runs", "create table t as select 1", "copy (select 1) to 'x.csv'", "attach 'x.db'", "pragma version"],
 )
-def test_a_study_is_only_read(study: Sweep, sql: str) -> None:
+def test_a_study_is_only_read(study: Study, sql: str) -> None:
     with pytest.raises(InputError, match="not a query"):
         query(study, sql)
 
 
-def test_no_other_file_is_read(study: Sweep, tmp_path: Path) -> None:
+def test_no_other_file_is_read(study: Study, tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("a\n1\n")
     with pytest.raises(InputError, match="the query failed"):
         query(study, f"select * from read_csv('{tmp_path}/secret.csv'), cells")
 
 
 @pytest.mark.parametrize(("sql", "what"), [("", "no query"), ("select 1; select 2", "2 statements")])
-def test_one_statement(study: Sweep, sql: str, what: str) -> None:
+def test_one_statement(study: Study, sql: str, what: str) -> None:
     with pytest.raises(InputError, match=what):
         query(study, sql)
 
 
-def test_an_error_says_what_failed_and_lists_the_columns(study: Sweep) -> None:
+def test_an_error_says_what_failed_and_lists_the_columns(study: Study) -> None:
     with pytest.raises(InputError) as refused:
         query(study, "select goodput from flows")
     said = str(refused.value)
@@ -76,7 +76,7 @@ def test_an_error_says_what_failed_and_lists_the_columns(study: Sweep) -> None:
     assert 'cells: cell, "topology.bottleneck.buffer"' in said
 
 
-def test_without_duckdb(study: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_duckdb(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(InputError, match="queries need DuckDB") as refused:
         query(study, "select 1")

@@ -1,4 +1,4 @@
-//! Many simulated runs at once, for `dumbbell sweep`.
+//! Many simulated runs at once, for studies.
 
 use std::path::PathBuf;
 

@@ -19,27 +19,82 @@ def command(
     scenario: ScenarioArgument,
     overrides: Set = None,
     engine: Engine = names.DEFAULT,
-    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where runs are kept.")] = Path("runs"),
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="KEY=VALUE,...",
+            help="Run with each of these values: --vary flows.0.cc=cubic,bbr. Repeatable: all combinations are run.",
+            show_default=False,
+        ),
+    ] = None,
+    repeat: Annotated[
+        int | None,
+        typer.Option("--repeat", metavar="N", help="Runs of each combination.", show_default=False),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            min=1,
+            help="Of a study, runs at a time; by default, as many as go well.",
+        ),
+    ] = None,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Of a study, only those runs again that failed or were invalid.")
+    ] = False,
+    cell: Annotated[
+        int | None,
+        typer.Option(
+            "--cell", metavar="N", help="Of a study, one run with all its records: of this cell.", show_default=False
+        ),
+    ] = None,
+    repetition: Annotated[
+        int, typer.Option("--repetition", metavar="N", help="With --cell: which of its runs, counted from 0.")
+    ] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", metavar="DIR", help="Where it is kept. Default: runs, or studies.", show_default=False
+        ),
+    ] = None,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> int:
-    """Run a scenario, and say whether to trust the result.
+    """Run a scenario, and say whether to trust the result; or a study, which is a scenario many times.
 
     Shows progress, then a table per flow and per rate-limited link, the verdict with its reasons, and the path of the
     HTML report. Ctrl-C stops early and keeps what was measured; a second one ends at once.
 
+    A scenario with a sweep, repetitions or expectations is a study, and so is one with --vary or --repeat. It ends with
+    a row per combination, with means over its runs, what became of the expectations, and the study's directory. The
+    same command goes on where it was stopped, and one with a larger --repeat adds runs.
+
     Exit code: 0 for a valid or suspect run, 3 for an invalid one, 1 if it failed, 2 for bad input, 130 if interrupted.
+    Of a study, 4 if an expectation fails, or else 1 or 3 if there are such runs, 5 if an expectation can't be told.
     """
     if not (json or quiet):
         # Before the imports below, so that something shows at once.
         with reader_may_leave():
             print(f"{scenario}: checking")
+    from dumbbell.scenario.loading import read
+    from dumbbell.studies.cells import is_study, varied
+
+    draft = varied(read(scenario, overrides), vary, repeat)
+    wanted: Any = scenario
+    if cell is not None:
+        from dumbbell.studies.single import single
+
+        wanted, overrides = single(draft, cell, repetition), None
+    elif vary or repeat is not None or failed or is_study(draft):
+        return _study(scenario, overrides, engine, vary, repeat, jobs, failed, output, json, quiet)
     from dumbbell.cli.progress import progress
     from dumbbell.engines.run import run
     from dumbbell.errors import RunInvalid
 
     with progress(json or quiet) as show:
-        finished = run(scenario, overrides or (), output, show, engine)
+        finished = run(wanted, overrides or (), output or "runs", show, engine)
     with reader_may_leave():
         if json:
             from json import dumps
@@ -48,6 +103,29 @@ def command(
         else:
             _print(finished)
     return RunInvalid.exit_code if finished.verdict == "invalid" else 0
+
+
+def _study(
+    scenario: str,
+    overrides: list[str] | None,
+    engine: str,
+    vary: list[str] | None,
+    repeat: int | None,
+    jobs: int | None,
+    failed: bool,
+    output: Path | None,
+    json: bool,
+    quiet: bool,
+) -> int:
+    from dumbbell.cli import study
+    from dumbbell.cli.study_progress import progress
+    from dumbbell.studies import run
+
+    with progress(json or quiet) as show:
+        found = run(
+            *(scenario, overrides or (), output, show, engine), vary=vary or [], repeat=repeat, jobs=jobs, failed=failed
+        )
+    return study.show(found, json)
 
 
 def _print(run: Run) -> None:

@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dumbbell.sweeps import Sweep
+    from dumbbell.studies import Study
 
 
 def is_study(path: Path) -> bool:
     """Whether a directory holds one."""
-    from dumbbell.sweeps.directory import MANIFEST
+    from dumbbell.studies.directory import MANIFEST
 
     return (path / MANIFEST).exists()
 
 
-def open_study(path: Path) -> Sweep:
+def open_study(path: Path) -> Study:
     """Raises `InputError` if there is none."""
-    from dumbbell.sweeps import Sweep
+    from dumbbell.studies import Study
 
-    return Sweep(path)
+    return Study(path)

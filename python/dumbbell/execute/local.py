@@ -1,59 +1,28 @@
 """Carry out many runs on this machine, several at once.
 
 What lies on disk is not repeated, so a batch that was cut short goes on where it was. What is invalid is repeated, up
-to a limit. The order is random, so that a slow spell of the machine doesn't fall on one kind of run.
+to a limit, after all others: the machine may be calmer then.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
-from typing import Generic, TypeVar
+from typing import Any, Generic
 
-from dumbbell.engines.protocol import Engine, Event
+from dumbbell.engines.protocol import Event
 from dumbbell.engines.run import run as run_one
-from dumbbell.errors import InputError, Interrupted, RunFailed
+from dumbbell.errors import Interrupted, RunFailed
+from dumbbell.execute.budget import Budget, Fixed, Room
+from dumbbell.execute.job import Carried, Job, Key, Result, look_up
 from dumbbell.execute.progress import Forecast, Progress
-from dumbbell.plan import expand, run_id
-from dumbbell.records.manifest import core_version
 from dumbbell.records.run import Run
-from dumbbell.scenario.model import Scenario
-
-Key = TypeVar("Key", bound=Hashable)
-Result = TypeVar("Result")
-
-ATTEMPTS = 4
-"""A machine that is too busy says so in the verdict. Three more chances: it may be for a while."""
-
 
 _LOOK_EVERY_S = 0.5
-
-
-@dataclass(frozen=True)
-class Job(Generic[Key]):
-    """A run that is wanted."""
-
-    key: Key
-    scenario: Scenario
-    engine: Engine
-    directory: Path
-    """Where runs are kept; this one's own is below it."""
-    attempts: int = ATTEMPTS
-    """At most; one is enough where every attempt gives the same."""
-
-
-@dataclass
-class Carried(Generic[Key, Result]):
-    """What became of them."""
-
-    results: dict[Key, Result] = field(default_factory=dict)
-    """Of runs that are valid or suspect."""
-    refused: dict[Key, str] = field(default_factory=dict)
-    """Why no attempt of the others can be used."""
 
 
 def carry_out(
@@ -63,98 +32,115 @@ def carry_out(
     on_progress: Callable[[Progress], None] | None = None,
     again: bool = False,
 ) -> Carried[Key, Result]:
-    """Carry out `jobs`, `at_once` at a time, and `measure` each run that is not invalid.
+    """Carry out `jobs` in a random order, `at_once` at a time, and `measure` each run that is not invalid.
 
-    No report is written: `Run.report` makes one when somebody asks for it.
-
-    Args:
-        jobs: with different keys, and no plan twice in one directory.
-        measure: called once for each run that can be used, one at a time.
-        at_once: how many runs at a time.
-        on_progress: told after each attempt, and once before the first.
-        again: also repeat what lies on disk.
-
-    Raises:
-        InputError: a run is refused. The others that were going on have been ended.
-        Interrupted: Ctrl-C. What is complete is kept.
+    No report is written: `Run.report` makes one when somebody asks for it. The order is random, so that a slow spell of
+    the machine doesn't fall on one kind of run. `again`: also repeat what lies on disk. For the rest, see `Executor`.
     """
-    carried: Carried[Key, Result] = Carried() if again else look_up(jobs, measure)
-    waiting = [job for job in jobs if job.key not in carried.results]
-    Random(1).shuffle(waiting)
-    work = _Work(
-        carried, measure, on_progress or _ignore, Forecast(len(jobs), len(carried.results), _length_s(waiting))
-    )
-    work.tell()
-    with ThreadPoolExecutor(at_once) as pool:
-        futures = [pool.submit(work.do, job) for job in waiting]
-        try:
-            _wait(futures)
-        except KeyboardInterrupt:
-            work.stop(futures)
-            what = f"interrupted after {len(carried.results)} of {len(jobs)} runs"
-            raise Interrupted(what, "they are kept: the same command goes on from there") from None
-        except BaseException:
-            work.stop(futures)
-            raise
-    return carried
+    shuffled = list(jobs)
+    Random(1).shuffle(shuffled)
+    return Local(Fixed(at_once), again).carry_out(shuffled, measure, on_progress)
 
 
-def look_up(jobs: Sequence[Job[Key]], measure: Callable[[Run], Result]) -> Carried[Key, Result]:
-    """What lies on disk of `jobs` and can be used. Nothing is run."""
-    found = ((job.key, _earlier(job)) for job in jobs)
-    return Carried({key: measure(run) for key, run in found if run is not None})
+@dataclass(frozen=True)
+class Local:
+    """The executor of this machine; see `Executor`."""
 
+    room: Room = field(default_factory=Budget)
+    """How many at a time."""
+    again: bool = False
+    """Also repeat what lies on disk."""
 
-class _Work(Generic[Key, Result]):
-    """What the threads share."""
-
-    def __init__(
+    def carry_out(
         self,
-        carried: Carried[Key, Result],
+        jobs: Sequence[Job[Key]],
         measure: Callable[[Run], Result],
-        on_progress: Callable[[Progress], None],
-        forecast: Forecast,
-    ) -> None:
-        self._carried, self._measure, self._on_progress, self._forecast = carried, measure, on_progress, forecast
-        self._turn = threading.Lock()
-        self._stopped = threading.Event()
+        on_progress: Callable[[Progress], None] | None = None,
+        on_refused: Callable[[Key, str], None] | None = None,
+    ) -> Carried[Key, Result]:
+        """Carry out `jobs`."""
+        carried: Carried[Key, Result] = Carried() if self.again else look_up(jobs, measure)
+        waiting = [job for job in jobs if job.key not in carried.results]
+        forecast = Forecast(len(jobs), len(carried.results), sum(job.duration_s for job in waiting))
+        batch = _Batch(carried, measure, on_progress or _ignore, on_refused or _ignore, forecast, self.room)
+        batch.tell()
+        with ThreadPoolExecutor(self.room.most) as pool:
+            try:
+                batch.all(waiting, pool)
+            except KeyboardInterrupt:
+                batch.stop()
+                what = f"interrupted after {len(carried.results)} of {len(jobs)} runs"
+                raise Interrupted(what, "they are kept: the same command goes on from there") from None
+            except BaseException:
+                batch.stop()
+                raise
+        return carried
+
+
+_Attempt = tuple[Run | None, str]
+"""What ran, and why it can't be used; empty: it can."""
+
+
+@dataclass
+class _Batch(Generic[Key, Result]):
+    """What goes on. Only the thread that asked for it touches this, but for `_stopped`."""
+
+    carried: Carried[Key, Result]
+    measure: Callable[[Run], Result]
+    on_progress: Callable[[Progress], None]
+    on_refused: Callable[[Key, str], None]
+    forecast: Forecast
+    room: Room
+    _stopped: threading.Event = field(default_factory=threading.Event)
 
     def tell(self) -> None:
         """Say how far all is."""
-        self._on_progress(self._forecast.now())
+        self.on_progress(self.forecast.now())
 
-    def stop(self, futures: Sequence[Future[None]]) -> None:
-        """Begin nothing more, and end what goes on."""
-        for future in futures:
-            future.cancel()
+    def stop(self) -> None:
+        """End what goes on."""
         self._stopped.set()
 
-    def do(self, job: Job[Key]) -> None:
-        """Run until a run can be used, or there have been enough attempts."""
-        reason = ""
-        for attempt in range(1, job.attempts + 1):
-            run, reason = self._attempt(job)
-            with self._turn:
-                if run is not None:
-                    self._carried.results[job.key] = self._measure(run)
-                elif attempt < job.attempts:
-                    self._forecast.repeat()
-                else:
-                    self._carried.refused[job.key] = reason
-                if run is not None or attempt == job.attempts:
-                    self._forecast.end(_duration_s(job), run is not None)
+    def all(self, jobs: Sequence[Job[Key]], pool: ThreadPoolExecutor) -> None:
+        """Begin each as soon as there is room for it, until none is left."""
+        waiting = deque((job, 1) for job in jobs)
+        going: dict[Future[_Attempt], tuple[Job[Key], int]] = {}
+        while waiting or going:
+            # In their order, even if a later one would fit: none waits for ever.
+            while waiting and self.room.admits(waiting[0][0], len(going)):
+                job, attempt = waiting.popleft()
+                self.room.begin(job)
+                going[pool.submit(self._attempt, job)] = job, attempt
+            # Not for ever: a signal that another thread takes does not wake this one, which is to answer it.
+            ended, _ = wait(going, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
+            for future in ended:
+                job, attempt = going.pop(future)
+                run, why = future.result()
+                self.room.end(job, run)
+                if self._settle(job, run, why, attempt):
+                    waiting.append((job, attempt + 1))
                 self.tell()
-            if run is not None:
-                return
 
-    def _attempt(self, job: Job[Key]) -> tuple[Run | None, str]:
-        """A run that can be used, or why this one can't."""
+    def _settle(self, job: Job[Key], run: Run | None, why: str, attempt: int) -> bool:
+        """Keep what an attempt has given; whether there is to be another."""
+        if run is not None and not why:
+            self.carried.results[job.key] = self.measure(run)
+        elif attempt < job.attempts:
+            self.forecast.repeat()
+            return True
+        else:
+            self.carried.refused[job.key] = why
+            self.on_refused(job.key, why)
+        self.forecast.end(job.duration_s, not why)
+        return False
+
+    def _attempt(self, job: Job[Key]) -> _Attempt:
         try:
             run = run_one(job.scenario, directory=job.directory, on_event=self._watch, engine=job.engine, report=False)
         except RunFailed as error:
             return None, error.what
         if run.verdict == "invalid":
-            return None, f"invalid: {', '.join(reason['check'] for reason in run.summary['reasons'])}"
+            return run, f"invalid: {', '.join(reason['check'] for reason in run.summary['reasons'])}"
         return run, ""
 
     def _watch(self, event: Event) -> None:
@@ -163,37 +149,5 @@ class _Work(Generic[Key, Result]):
             raise Interrupted("the batch was interrupted")
 
 
-def _earlier(job: Job[Key]) -> Run | None:
-    """A run on disk that can be used."""
-    identity = run_id(expand(job.scenario), job.engine.name, core_version() or "none")
-    directory = job.directory / f"{job.scenario.name}-{identity}"
-    if not directory.exists():
-        return None
-    try:
-        run = Run(directory)
-    except InputError:
-        # Of another version, or broken: a new one moves it out of the way.
-        return None
-    return None if run.verdict == "invalid" else run
-
-
-def _wait(futures: Sequence[Future[None]]) -> None:
-    """Until all are through. Raises what the first raises that fails."""
-    left = set(futures)
-    while left:
-        # Not for ever: a signal that another thread takes does not wake this one, which is to answer it.
-        ended, left = wait(left, timeout=_LOOK_EVERY_S, return_when=FIRST_EXCEPTION)
-        for future in ended:
-            future.result()
-
-
-def _length_s(jobs: Sequence[Job[Key]]) -> float:
-    return sum(_duration_s(job) for job in jobs)
-
-
-def _duration_s(job: Job[Key]) -> float:
-    return float(job.scenario.duration) / 1e9
-
-
-def _ignore(progress: Progress) -> None:
+def _ignore(*told: Any) -> None:
     pass

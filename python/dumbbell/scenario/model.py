@@ -16,6 +16,7 @@ from dumbbell.scenario.flows import Flow
 from dumbbell.scenario.link import Bottleneck
 from dumbbell.scenario.quantities import MAX, Duration, QuantityError, Size, Time
 from dumbbell.scenario.source import Key, Source
+from dumbbell.scenario.study import ONCE, Expectation, Repetitions, Sweep
 from dumbbell.scenario.table import Table
 
 PairTimes = Annotated[
@@ -158,6 +159,14 @@ class Scenario(Table):
     record: Record = Field(default=Record(), description="What is written down.")
     emulate: Emulate = Field(default=Emulate(), description="Settings of the emulation engine.")
     simulate: Simulate = Field(default=Simulate(), description="Settings of the simulator.")
+
+    sweep: Sweep = Field(default=Sweep(), description="What varies: dotted keys of the scenario, each with its values.")
+    repeat: Repetitions = Field(
+        default=ONCE,
+        description="Runs of each cell, with seeds from `seed` on; or a table that says when they are enough.",
+        examples=[30],
+    )
+    expect: list[Expectation] = Field(default=[], description="What the study shall find.")
 
     _source: Source = PrivateAttr(default_factory=Source)
 

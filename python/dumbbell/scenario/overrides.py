@@ -20,26 +20,30 @@ _SHORT = {"cc": "name", "queue": "kind"}
 """Keys at which a text is short for a table that has it at another key."""
 
 
-def apply(data: dict[str, Any], overrides: Overrides, name: str) -> dict[Key, str]:
-    """Set each value in `data`; return what was set and the text that set it. Raises `InputError`."""
+def apply(data: dict[str, Any], overrides: Overrides, name: str, by: str = "override") -> dict[Key, str]:
+    """Set each value in `data`; return what was set and the text that set it. Raises `InputError`.
+
+    `by`: what such a text calls the values of a dict.
+    """
     if isinstance(overrides, str):
         overrides = [overrides]
     places: dict[Key, str] = {}
-    for text, way, value in _each(overrides):
+    for text, way, value in _each(overrides, by):
         places[_set(data, way, value, text, name)] = text
     return places
 
 
-def _each(overrides: Overrides) -> Iterable[tuple[str, list[str], Any]]:
+def _each(overrides: Overrides, by: str) -> Iterable[tuple[str, list[str], Any]]:
     if isinstance(overrides, Mapping):
         for key, value in overrides.items():
-            yield f"override {key}={show(value)}", _way(key, key), value
+            text = f"{by} {key}={show(value)}"
+            yield text, _way(key, text), value
         return
     for text in overrides:
         key, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--set {text}: no value", "expected key=value", _EXAMPLE)
-        yield f"--set {text}", _way(key, text), value_of(value.strip())
+        yield f"--set {text}", _way(key, f"--set {text}"), value_of(value.strip())
 
 
 def value_of(text: str) -> Any:
@@ -56,7 +60,7 @@ def _way(key: str, text: str) -> list[str]:
     try:
         table: Any = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError:
-        raise InputError(f"--set {text}: {json.dumps(key)} is no key", "expected a dotted key", _EXAMPLE) from None
+        raise InputError(f"{text}: {json.dumps(key)} is no key", "expected a dotted key", _EXAMPLE) from None
     way = []
     while isinstance(table, dict):
         part, table = next(iter(table.items()))

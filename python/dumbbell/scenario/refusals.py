@@ -17,6 +17,7 @@ from dumbbell.scenario.link import Bottleneck
 from dumbbell.scenario.model import Dumbbell, Emulate, Hosts, HostSettings, Path, Record, Scenario, Simulate
 from dumbbell.scenario.quantities import Quantity, QuantityError
 from dumbbell.scenario.source import Finding, Key, lookup, show
+from dumbbell.scenario.study import Expectation, Repeat
 
 _KINDS: dict[str, type[BaseModel]] = {
     **{"dumbbell": Dumbbell, "path": Path, "@tcp": TcpFlow, "@udp": UdpFlow, "@command": CommandFlow},
@@ -43,6 +44,8 @@ _HOMES: dict[str, type[BaseModel]] = {
     "[emulate]": Emulate,
     "[simulate]": Simulate,
     "[[events]]": Event,
+    "[[expect]]": Expectation,
+    'repeat, as in repeat = { until = "5 %" }': Repeat,
     "the top of the file, before the first [table]": Scenario,
 }
 """Where a key that stands in the wrong table may belong, the likeliest first."""

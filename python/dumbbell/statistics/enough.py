@@ -26,22 +26,24 @@ def relative_half_width(interval: Interval) -> float | None:
     return half / abs(interval.value) if half else 0.0
 
 
-def is_enough(values: Sequence[float], relative: float, confidence: float = CONFIDENCE) -> bool:
-    """Whether the interval of the mean is within `relative` of it, such as 0.05, and there are `LEAST` runs."""
-    if len(values) < LEAST:
+def is_enough(values: Sequence[float], relative: float, confidence: float = CONFIDENCE, least: int = LEAST) -> bool:
+    """Whether the interval of the mean is within `relative` of it, such as 0.05, and there are `least` runs."""
+    if len(values) < least:
         return False
     width = relative_half_width(of_mean(values, confidence))
     return width is not None and width <= relative
 
 
-def still_needed(values: Sequence[float], relative: float, confidence: float = CONFIDENCE) -> int | None:
+def still_needed(
+    values: Sequence[float], relative: float, confidence: float = CONFIDENCE, least: int = LEAST
+) -> int | None:
     """How many runs more would do, if mean and spread stay what they are; 0 if there are enough.
 
     `None` if that cannot be told: of fewer than two values, of a mean of 0, and where a thousand would not do.
     """
-    if is_enough(values, relative, confidence):
+    if is_enough(values, relative, confidence, least):
         return 0
     if len(values) < 2:
         return None
     needed = fitting(stdev(values), relative * abs(mean(values)), confidence)
-    return None if needed is None else max(max(needed, LEAST) - len(values), 1)
+    return None if needed is None else max(max(needed, least) - len(values), 1)

@@ -1,28 +1,29 @@
-"""From a scenario and the cells of a sweep to plans, as the simulator reads them."""
+"""From a scenario and the cells of a study to plans."""
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.protocol import Engine
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import Problem, ScenarioError
 from dumbbell.plan.expand import expand_checked
 from dumbbell.plan.identity import Identity
 from dumbbell.scenario.loading import Draft, checked
-from dumbbell.scenario.source import show
-from dumbbell.sweeps.grid import Cell
-from dumbbell.sweeps.seeds import Seeds
+from dumbbell.scenario.model import Scenario
+from dumbbell.studies.cells import KEYS, Cell, keys, values, written
 
 RECORD: Final = {"record.packets": False, "record.acks": False}
-"""What a sweep doesn't record: a row per packet or per ACK, of so many runs."""
+"""What a study does not record, of so many runs: rows per packet or ACK. Emulated ones do if the file says so."""
 
 MANY: Final = 200
 """Cells from which on it pays to plan in several processes."""
@@ -35,8 +36,14 @@ class Planned:
 
     plan: str
     """JSON, with the first of the seeds."""
-    seeds: tuple[int, ...]
+    seed: int
+    """The first; each repetition has the next one."""
     run_ids: tuple[str, ...]
+    duration_s: float
+
+    def read(self) -> dict[str, Any]:
+        """The plan."""
+        return dict(json.loads(self.plan))
 
 
 @dataclass(frozen=True)
@@ -45,21 +52,34 @@ class Planner:
 
     draft: Draft
     """What they have in common."""
-    seeds: Seeds
+    repetitions: int
+    """Of each cell, at most."""
+    engine: Engine
     version: str
     """Of the core."""
 
+    def scenario(self, cell: Cell, more: Cell | None = None) -> Scenario:
+        """Of a cell, with `more` values. Raises `ScenarioError`."""
+        given = self.draft.data.get("record", {})
+        said = set(given) if isinstance(given, dict) and self.engine.name != SIMULATE else set()
+        record = {key: value for key, value in RECORD.items() if key.rpartition(".")[2] not in said}
+        plain = self.draft.without(KEYS)
+        return checked(plain.with_values(record).with_values(values(cell), "sweep").with_values(more or {}))
+
     def plan(self, cell: Cell) -> Planned:
         """Plan a cell. Raises `ScenarioError` if the scenario's rules, or the engine, refuse it."""
-        scenario = checked(self.draft.with_values({**RECORD, **cell}))
+        scenario = self.scenario(cell)
         plan = expand_checked(scenario)
-        seeds = self.seeds.of(scenario.seed)
-        identity = Identity(plan, SIMULATE, self.version)
-        text = identity.plan(seeds[0])
-        problems = SimulateEngine().check(scenario, plan, text)
+        identity = Identity(plan, self.engine.name, self.version)
+        text = identity.plan(scenario.seed)
+        if isinstance(self.engine, SimulateEngine):
+            problems = self.engine.check(scenario, plan, text)
+        else:
+            problems = list(self.engine.check(scenario, plan))
         if problems:
             raise ScenarioError([_in_cell(problem, cell) for problem in problems])
-        return Planned(text, seeds, tuple(map(identity.run_id, seeds)))
+        seeds = range(scenario.seed, scenario.seed + self.repetitions)
+        return Planned(text, scenario.seed, tuple(map(identity.run_id, seeds)), float(scenario.duration) / 1e9)
 
     def all(self, cells: Sequence[Cell], processes: int) -> Iterator[Planned]:
         """Plan many, in order; on several cores if that pays and is safe."""
@@ -68,6 +88,14 @@ class Planner:
             return
         with _pool(processes) as pool:
             yield from pool.map(self.plan, cells, chunksize=CHUNK)
+
+
+def alike(planner: Planner, cells: Sequence[Cell], plans: Sequence[Planned]) -> Planner:
+    """A planner that gives all cells the path that the fastest needs: they must not differ by how they are run."""
+    paths = {plan.read()["emulate"]["path"] for plan in plans}
+    if len(paths) < 2 or "emulate.path" in keys(cells):
+        return planner
+    return replace(planner, draft=planner.draft.with_values({"emulate.path": "gso"}))
 
 
 def _may_fork() -> bool:
@@ -86,5 +114,5 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _in_cell(problem: Problem, cell: Cell) -> Problem:
-    where = ", ".join(f"{key}={show(value)}" for key, value in cell.items())
+    where = written(cell)
     return Problem(problem.what, "\n".join(filter(None, [problem.why, where and f"in the cell {where}"])), problem.hint)

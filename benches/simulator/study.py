@@ -1,4 +1,4 @@
-"""A sweep of a thousand short runs: runs per second, what a run costs to start, and how busy the cores are."""
+"""A study of a thousand short runs: runs per second, what a run costs to start, and how busy the cores are."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ SCENARIO: dict[str, Any] = {
 }
 
 
-def sweep(cells: int, repeat: int, directory: str) -> list[str]:
+def study(cells: int, repeat: int, directory: str) -> list[str]:
     """A row: how long it took, and where the time went."""
     rates = [f"{5 + 20 * i / cells:.3f} Mbit/s" for i in range(cells)]
     began = time.monotonic()
-    found = dumbbell.sweep(SCENARIO, {"topology.bottleneck.rate": rates}, repeat, directory=directory)
+    vary = {"topology.bottleneck.rate": rates}
+    found = dumbbell.run(SCENARIO, engine="simulate", vary=vary, repeat=repeat, directory=directory)
     wall_s = time.monotonic() - began
     manifest, runs = found.manifest, cells * repeat
     spent, planning_s = manifest["cost"], manifest["planning_s"]
@@ -52,10 +53,10 @@ def main() -> None:
     rows = []
     for cells in (options.runs, options.runs // 10, options.runs // 100):
         with tempfile.TemporaryDirectory() as directory:
-            rows.append(sweep(cells, options.runs // cells, directory))
+            rows.append(study(cells, options.runs // cells, directory))
     columns = ["cells x repetitions", "s in all", "runs/s", "planning: ms per cell", "ms per run"]
     columns += ["simulating: ms per run", "cores busy with it"]
-    show(f"A sweep of {options.runs:,} runs of 5 s, 5 to 25 Mbit/s, 20 ms, CUBIC against BBR", columns, rows)
+    show(f"A study of {options.runs:,} runs of 5 s, 5 to 25 Mbit/s, 20 ms, CUBIC against BBR", columns, rows)
     start_up()
 
 

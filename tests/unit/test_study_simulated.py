@@ -1,4 +1,4 @@
-"""`dumbbell.sweep`: the figures of single runs, whatever the number of threads, and on from where it was."""
+"""Simulated studies: the figures of single runs, whatever the number of threads, and on from where it was."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from polars.testing import assert_frame_equal
 
 import dumbbell
 from dumbbell.cli import invoke
-from dumbbell.cli.sweep_progress import Bar
+from dumbbell.cli.study_progress import Bar
 from dumbbell.engines.protocol import Event
 from dumbbell.errors import InputError, Interrupted, ScenarioError
-from dumbbell.sweeps import planning
-from dumbbell.sweeps.planning import RECORD
+from dumbbell.studies import planning
+from dumbbell.studies.planning import RECORD
 
 SCENARIO: dict[str, Any] = {
     "name": "mixed",
@@ -46,22 +46,27 @@ OWN = ("run", "run_id", "cell", "repetition", "seed")
 QUEUES = ["drop-tail", "red", "codel", "fq-codel"]
 
 
+def simulate(scenario: Any, vary: Any = None, repeat: int | None = None, **more: Any) -> dumbbell.Study:
+    return dumbbell.run(scenario, engine="simulate", vary=vary or {}, repeat=repeat, **more)
+
+
 def test_a_row_is_what_a_single_run_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each figure that a sweep keeps is the one that the code which judges single runs finds in their tables."""
+    """Each figure that a study keeps is the one that the code which judges single runs finds in their tables."""
     monkeypatch.setattr(dumbbell.Run, "report", lambda run: run.directory)
     vary = {"topology.bottleneck.queue": QUEUES}
-    sweep = dumbbell.sweep(SCENARIO, vary, seeds=[3, 8], threads=2, directory=tmp_path)
-    assert sweep.runs.height == 8
-    for row in sweep.runs.iter_rows(named=True):
+    study = simulate(SCENARIO, vary, 2, jobs=2, directory=tmp_path, overrides={"seed": 3})
+    assert study.runs.height == 8
+    for row in study.runs.iter_rows(named=True):
         cell = {"topology.bottleneck.queue": row["topology.bottleneck.queue"], "seed": row["seed"]}
         run = dumbbell.run(SCENARIO, {**cell, **RECORD}, tmp_path / "runs", engine="simulate")
+        assert isinstance(run, dumbbell.Run)
         assert row["run_id"] == run.run_id
         assert row["error"] is None
         assert row["jain_index"] == pytest.approx(run.summary["jain_index"], rel=1e-12)
         assert [row["jain_start_s"], row["jain_stop_s"]] == run.summary["jain_window_s"]
         of_run = pl.col("run_id") == run.run_id
-        _assert_flows(sweep.flows.filter(of_run), run.flows)
-        _assert_links(sweep.links.filter(of_run), run.summary["links"])
+        _assert_flows(study.flows.filter(of_run), run.flows)
+        _assert_links(study.links.filter(of_run), run.summary["links"])
 
 
 def _assert_flows(found: pl.DataFrame, expected: pl.DataFrame) -> None:
@@ -86,76 +91,72 @@ def _assert_links(found: pl.DataFrame, expected: list[dict[str, Any]]) -> None:
 
 
 def test_threads_change_nothing(tmp_path: Path) -> None:
-    sweeps = [
-        dumbbell.sweep(SMALL, {"flows.0.cc": ["cubic", "bbr", "reno"]}, 5, threads=n, directory=tmp_path / str(n))
+    studies = [
+        simulate(SMALL, {"flows.0.cc": ["cubic", "bbr", "reno"]}, 5, jobs=n, directory=tmp_path / str(n))
         for n in (1, 3)
     ]
-    files = [{p.name: p.read_bytes() for p in sweep.directory.glob("shards/*/*.parquet")} for sweep in sweeps]
+    files = [{p.name: p.read_bytes() for p in study.directory.glob("shards/*/*.parquet")} for study in studies]
     assert files[0] == files[1]
 
 
 def test_repetitions_differ_by_their_seeds_alone(tmp_path: Path) -> None:
-    sweep = dumbbell.sweep(SMALL, {"flows.0.cc": ["cubic", "bbr"]}, 3, directory=tmp_path, overrides={"seed": 7})
-    assert sweep.runs["seed"].to_list() == [7, 7, 8, 8, 9, 9]
-    assert sweep.runs["flows.0.cc"].to_list() == ["cubic", "bbr"] * 3
-    assert sweep.runs["run_id"].n_unique() == 6
-    assert sweep.flows["received_bytes"].n_unique() == 6
-    assert sweep.summary["runs"].to_list() == [3, 3]
-    mean = sweep.flows.filter(cell=0)["goodput_bps"].mean()
-    assert sweep.summary["goodput_bps"][0] == pytest.approx(mean)
+    study = simulate(SMALL, {"flows.0.cc": ["cubic", "bbr"]}, 3, directory=tmp_path, overrides={"seed": 7})
+    assert study.runs["seed"].to_list() == [7, 7, 8, 8, 9, 9]
+    assert study.runs["flows.0.cc"].to_list() == ["cubic", "bbr"] * 3
+    assert study.runs["run_id"].n_unique() == 6
+    assert study.flows["received_bytes"].n_unique() == 6
+    assert study.summary["runs"].to_list() == [3, 3]
+    mean = study.flows.filter(cell=0)["goodput_bps"].mean()
+    assert study.summary["goodput_bps"][0] == pytest.approx(mean)
 
 
 def test_flows_together_never_carry_more_than_the_link(tmp_path: Path) -> None:
-    sweep = dumbbell.sweep(SCENARIO, directory=tmp_path)
-    assert sweep.flows["goodput_bps"].sum() > 10e6
-    assert 8e6 < sweep.summary["goodput_bps"][0] < 10e6
+    study = simulate(SCENARIO, directory=tmp_path)
+    assert study.flows["goodput_bps"].sum() > 10e6
+    assert 8e6 < study.summary["goodput_bps"][0] < 10e6
 
 
-def test_a_sweep_grows(tmp_path: Path) -> None:
-    few = dumbbell.sweep(SMALL, repeat=2, directory=tmp_path)
+def test_a_study_grows(tmp_path: Path) -> None:
+    few = simulate(SMALL, repeat=2, directory=tmp_path)
     shard = few.directory / "shards" / "00000000-00000001" / "flows.parquet"
     before = shard.stat().st_mtime_ns
-    many = dumbbell.sweep(SMALL, repeat=5, directory=tmp_path)
+    many = simulate(SMALL, repeat=5, directory=tmp_path)
     assert many.directory == few.directory
     assert many.manifest["cost"]["found"] == 2
     assert shard.stat().st_mtime_ns == before
     assert many.runs["run"].to_list() == [0, 1, 2, 3, 4]
     # Who asks for fewer again gets those.
-    assert dumbbell.sweep(SMALL, repeat=1, directory=tmp_path).runs.height == 1
-    assert dumbbell.sweep(SMALL, repeat=1, directory=tmp_path, overrides={"seed": 2}).directory != few.directory
+    assert simulate(SMALL, repeat=1, directory=tmp_path).runs.height == 1
+    assert simulate(SMALL, repeat=1, directory=tmp_path, overrides={"seed": 2}).directory != few.directory
 
 
-def test_an_interrupted_sweep_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_study_goes_on(tmp_path: Path) -> None:
     def interrupt(event: Event) -> None:
         if event["event"] == "progress" and event["wall_s"] > 0:
             raise KeyboardInterrupt
 
     with pytest.raises(Interrupted, match="interrupted") as stopped:
-        dumbbell.sweep(SMALL, repeat=4000, threads=1, directory=tmp_path, on_event=interrupt)
+        simulate(SMALL, repeat=4000, jobs=1, directory=tmp_path, on_event=interrupt)
     (directory,) = tmp_path.iterdir()
     assert str(directory) in stopped.value.why
-    kept = dumbbell.Sweep(directory)
+    kept = dumbbell.Study(directory)
     assert kept.manifest["status"] == "interrupted"
     done = kept.runs.height
     assert 0 < done < 4000
-    again = dumbbell.sweep(SMALL, repeat=done + 3, threads=1, directory=tmp_path)
+    again = simulate(SMALL, repeat=done + 3, jobs=1, directory=tmp_path)
     assert again.directory == directory
     assert again.manifest["cost"]["found"] == done
-    whole = dumbbell.sweep(SMALL, repeat=done + 3, threads=2, directory=tmp_path / "whole")
+    whole = simulate(SMALL, repeat=done + 3, jobs=2, directory=tmp_path / "whole")
     assert_frame_equal(again.flows, whole.flows)
 
 
 def test_bad_cells_are_refused_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match=r"topology\.bottleneck\.rate"):
-        dumbbell.sweep(SMALL, {"topology.bottleneck.rate": ["5 Mbit/s", "5"]}, directory=tmp_path)
+        simulate(SMALL, {"topology.bottleneck.rate": ["5 Mbit/s", "5"]}, directory=tmp_path)
     with pytest.raises(InputError, match="no-such-cc"):
-        dumbbell.sweep(SMALL, {"flows.0.cc": ["cubic", "no-such-cc"]}, directory=tmp_path)
+        simulate(SMALL, {"flows.0.cc": ["cubic", "no-such-cc"]}, directory=tmp_path)
     with pytest.raises(InputError, match="repeat"):
-        dumbbell.sweep(SMALL, repeat=0, directory=tmp_path)
-    with pytest.raises(InputError, match="repeat and seeds"):
-        dumbbell.sweep(SMALL, repeat=2, seeds=[1, 2], directory=tmp_path)
-    with pytest.raises(InputError, match="seeds"):
-        dumbbell.sweep(SMALL, seeds=[1, 1], directory=tmp_path)
+        simulate(SMALL, repeat=0, directory=tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -163,16 +164,16 @@ def test_many_cells_are_planned_in_processes_to_the_same_end(tmp_path: Path) -> 
     """In a process of its own: this one has threads, so that it plans by itself, and finds all done."""
     rates = [f"{5 + i} Mbit/s" for i in range(planning.MANY)]
     short = {**SMALL, "duration": "20 ms"}
-    script = f"import dumbbell; dumbbell.sweep({short!r}, {{'topology.bottleneck.rate': {rates!r}}}, threads=2, "
-    script += f"directory={str(tmp_path)!r})"
+    script = f"import dumbbell; dumbbell.run({short!r}, vary={{'topology.bottleneck.rate': {rates!r}}}, jobs=2, "
+    script += f"engine='simulate', directory={str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", script], check=True)
-    here = dumbbell.sweep(short, {"topology.bottleneck.rate": rates}, directory=tmp_path)
+    here = simulate(short, {"topology.bottleneck.rate": rates}, directory=tmp_path)
     assert here.manifest["cost"]["found"] == planning.MANY
 
 
-def test_no_sweep_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no sweep at"):
-        dumbbell.Sweep(tmp_path)
+def test_no_study_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no study at"):
+        dumbbell.Study(tmp_path)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,28 +182,49 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         'name = "small"\nduration = "300 ms"\n[topology]\nkind = "path"\nrtt = "10 ms"\n'
         'bottleneck = { rate = "5 Mbit/s", buffer = "1 bdp" }\n[[flows]]\nfrom = "h1"\nto = "h2"\n'
     )
-    command = ["sweep", str(scenario), "--vary", "flows.0.cc=cubic,bbr", "--vary", "topology.rtt=10 ms,20 ms"]
-    command += ["--repeat", "2", "--jobs", "2", "--output", str(tmp_path / "sweeps")]
+    command = [
+        "run",
+        str(scenario),
+        "--engine",
+        "simulate",
+        "--vary",
+        "flows.0.cc=cubic,bbr",
+        "--vary",
+        "topology.rtt=10 ms,20 ms",
+    ]
+    command += ["--repeat", "2", "--jobs", "2", "--output", str(tmp_path / "studies")]
     assert invoke(command) == 0
     said = capsys.readouterr().out
-    assert "4 cells, 8 runs" in said
+    assert "4 cells x 2 repetitions x 0.3 s = 8 runs, 2.4 s of traffic\n" in said
     (row,) = [line for line in said.splitlines() if line.startswith("bbr") and "20 ms" in line]
     assert "Mbit/s" in row
-    sweep = dumbbell.Sweep(said.splitlines()[-1])
-    assert sweep.runs.height == 8
-    assert (sweep.directory / "scenario.toml").read_text() == scenario.read_text()
+    study = dumbbell.Study(said.splitlines()[-1])
+    assert study.runs.height == 8
+    kept = (study.directory / "scenario.toml").read_text()
+    assert kept.startswith(scenario.read_text().partition("[topology]")[0])
+    again = [
+        "run",
+        str(study.directory / "scenario.toml"),
+        "--engine",
+        "simulate",
+        "--output",
+        str(tmp_path / "studies"),
+    ]
+    assert invoke(again) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == str(study.directory)
+    assert len(list((tmp_path / "studies").iterdir())) == 1
     assert invoke([*command, "--json"]) == 0
     assert '"failed": 0' in capsys.readouterr().out
-    assert invoke(["sweep", str(scenario), "--vary", "flows.0.cc"]) == 2
+    assert invoke(["run", str(scenario), "--engine", "simulate", "--vary", "flows.0.cc"]) == 2
 
 
 def test_every_column_is_documented(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "records.md").read_text()
-    own = page.split("\n## Sweeps\n")[1].split("\n## ")[0]
+    own = page.split("\n## Studies\n")[1].split("\n## ")[0]
     flows = page.split("\n## flows\n")[1].split("\n## ")[0]
-    sweep = dumbbell.sweep(SMALL, directory=tmp_path)
+    study = simulate(SMALL, directory=tmp_path)
     for table, sections in (("runs", own), ("flows", own + flows), ("links", own)):
-        assert [column for column in sweep.scan(table).collect_schema() if f"`{column}`" not in sections] == []
+        assert [column for column in study.scan(table).collect_schema() if f"`{column}`" not in sections] == []
 
 
 def test_the_bar_shows_speed_and_finish(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,6 +234,16 @@ def test_the_bar_shows_speed_and_finish(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr("rich._console", None)
     with Bar() as bar:
         bar({"event": "planning", "cells": 1, "of": 2})
-        bar({"event": "planned", "cells": 2, "runs": 200, "directory": "x"})
+        size = {"cells": 2, "least": 100, "until": False, "runs": 200, "longest_s": 20.0, "traffic_s": 4000.0}
+        bar({"event": "planned", **size, "at_once": 3.6, "forecast_s": 1111.0})
         bar({"event": "progress", "runs": 60, "found": 10, "of": 200, "failed": 1, "wall_s": 0.5})
-    assert "100 runs/s, done in 1 s, 1 failed" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "2 cells x 100 repetitions x 20 s = 200 runs, 1 h 6 min of traffic; 4 at a time: about 18 min 31 s" in said
+    assert "100 runs/s, done in 1 s, 1 failed" in said
+    with Bar() as bar:
+        bar(
+            {"event": "progress", "runs": 1, "found": 0, "of": 9, "failed": 0, "repeated": 2, "wall_s": 9, "left_s": 80}
+        )
+    said = capsys.readouterr().out
+    assert "done in 1 min 20 s, at about " in said
+    assert ", 2 repeated" in said

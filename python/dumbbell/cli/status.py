@@ -1,0 +1,47 @@
+"""`dumbbell status`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dumbbell.cli.options import Json
+from dumbbell.cli.output import reader_may_leave
+
+
+def command(
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study's directory, e.g. studies/buffer-sweep-*, or its name, for the latest below ./studies.",
+            show_default=False,
+        ),
+    ],
+    json: Json = False,
+) -> int:
+    """Say how far a study is: runs, what failed and why, expectations, and when it will be through.
+
+    Exit code: 0, or what `dumbbell run` ended with if the study is complete.
+    """
+    from dumbbell.studies.directory import find
+    from dumbbell.studies.outcome import exit_code
+    from dumbbell.studies.results import Study
+    from dumbbell.studies.status import COMPLETE, status
+
+    found = Study(find(study))
+    told = status(found)
+    with reader_may_leave():
+        if json:
+            from dataclasses import asdict
+            from json import dumps
+
+            ends_at = None if told.ends_at is None else told.ends_at.isoformat(timespec="seconds")
+            expectations = found.manifest.get("expectations", [])
+            print(dumps({**asdict(told), "ends_at": ends_at, "expectations": expectations}, indent=2))
+        else:
+            from dumbbell.cli.study import print_status
+
+            print_status(found, told)
+    return exit_code(found) if told.status == COMPLETE else 0

@@ -1,0 +1,103 @@
+"""What `dumbbell run` prints of a study. Not a verb."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.cli.output import reader_may_leave
+
+if TYPE_CHECKING:
+    from dumbbell.plan.view import Table
+    from dumbbell.studies import Study
+    from dumbbell.studies.status import Status
+
+COLOURS = {"holds": "green", "cannot be told": "yellow", "fails": "red"}
+
+
+def show(study: Study, json: bool) -> int:
+    """Print what a finished study has found; the command's exit code."""
+    from dumbbell.studies.outcome import exit_code, failures
+
+    with reader_may_leave():
+        if json:
+            from json import dumps
+
+            failed = len(failures(study))
+            told = {"study_dir": str(study.directory), "runs": study.runs.height, "failed": failed}
+            told |= {"expectations": study.manifest.get("expectations", [])}
+            print(dumps({**told, "cells": study.summary.to_dicts()}, indent=2))
+        else:
+            _print(study)
+    return exit_code(study)
+
+
+def _print(study: Study) -> None:
+    from dumbbell.cli.tables import print_table
+    from dumbbell.studies.outcome import failures
+
+    print_table(_table(study))
+    print_expectations(study.manifest.get("expectations", []))
+    failed = failures(study)
+    if failed:
+        print(f"{len(failed):,} runs can't be used, the first: {failed[0]['error']}")
+    print(study.directory)
+
+
+def print_expectations(found: Any) -> None:
+    """A line for each: what was expected, what became of it, and why."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(soft_wrap=True)
+    for one in found:
+        answer = (one["answer"], f"bold {COLOURS[one['answer']]}")
+        console.print(Text.assemble(answer, f": {one['expectation']}: {one['why']}"))
+    if found:
+        console.print()
+
+
+def print_status(study: Study, told: Status) -> None:
+    """A few lines, and the directory last."""
+    suspect = f", {told.suspect:,} of them suspect" if told.suspect else ""
+    print(f"{study.manifest['name']} ({study.manifest['engine']}): {told.status}")
+    print(f"{told.done:,} of {told.runs:,} runs{suspect}")
+    for why, count in sorted(told.refused.items(), key=lambda one: -one[1]):
+        print(f"{count:,} can't be used: {why}")
+    if told.ends_at is not None:
+        print(f"through at about {told.ends_at:%H:%M (%d %b)}")
+    elif told.status not in ("complete", "running"):
+        print("the same command goes on from there")
+    if told.refused:
+        print("dumbbell run ... --failed does these again")
+    print_expectations(study.manifest.get("expectations", []))
+    print(study.directory)
+
+
+def _table(study: Study) -> Table:
+    from dumbbell.plan.view import Table
+    from dumbbell.report import words
+    from dumbbell.scenario.source import show
+
+    columns = [*study.keys, "runs", "goodput", "Jain", "RTT p50 (ms)", "retransmitted"]
+    columns += ["utilisation", "drops", "queue p50", "p95 (ms)"]
+    rows = []
+    for cell in study.summary.iter_rows(named=True):
+        values = [_value(cell[key], show) for key in study.keys]
+        jain, sent_again, drops = cell["jain_index"], cell["retransmitted_segments"], cell["drops"]
+        row = [words.count(cell["runs"]), words.rate(cell["goodput_bps"])]
+        row += [words.UNKNOWN if jain is None else f"{jain:.3f}", words.milliseconds(cell["rtt_p50_ms"])]
+        row += [_mean_count(sent_again), words.share(cell["utilisation"]), _mean_count(drops)]
+        rows.append(values + row + [words.milliseconds(cell[key]) for key in ("queue_p50_ms", "queue_p95_ms")])
+    return Table("Means over runs", columns, rows)
+
+
+def _value(value: Any, show: Any) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else str(show(value))
+
+
+def _mean_count(mean: float | None) -> str:
+    from dumbbell.report import words
+
+    return words.UNKNOWN if mean is None else f"{mean:,.0f}" if mean >= 10 or mean == int(mean) else f"{mean:.1f}"

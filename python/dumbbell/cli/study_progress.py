@@ -1,0 +1,104 @@
+"""What the console shows while a study goes on."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from dumbbell.cli import display
+from dumbbell.cli.display import Display, Event, fitting, say
+from dumbbell.studies.status import left
+
+LINE_EVERY_S: Final = 2.0
+
+
+def size(event: Event) -> str:
+    """`9 cells x 5 repetitions x 30 s = 22 min 30 s of traffic; 4 at a time: about 6 min`, of the event `planned`."""
+    cells, runs = event["cells"], event["runs"]
+    more = "at least " if event["until"] else ""
+    alike = abs(event["longest_s"] * runs - event["traffic_s"]) < 1e-6 * runs
+    each = f"{'' if alike else 'up to '}{span(event['longest_s'], exact=True)}"
+    said = f"{cells:,} cells x {more}{event['least']:,} repetitions x {each}"
+    said = said.replace("1 cells", "1 cell") if cells == 1 else said
+    said = said.replace(" 1 repetitions", " 1 repetition") if event["least"] == 1 else said
+    said += f" = {runs:,} runs, {span(event['traffic_s'], exact=True)} of traffic"
+    if "forecast_s" in event:
+        said += f"; {event['at_once']:.0f} at a time: about {span(event['forecast_s'])}"
+    return said
+
+
+def speed(event: Event) -> str:
+    """`412 runs/s, done in 1 min 5 s`, from a progress event; of slow runs, when they will be done."""
+    finished, wall_s = event["runs"] - event["found"], event["wall_s"]
+    seconds = left(event)
+    if seconds is None or not finished or not wall_s:
+        return ""
+    if event.get("left_s") is not None:
+        return f"done in {span(seconds)}, at about {datetime.now() + timedelta(seconds=seconds):%H:%M}"
+    return f"{finished / wall_s:,.0f} runs/s, done in {span(seconds)}"
+
+
+def troubles(event: Event) -> str:
+    """`, 2 repeated, 1 given up`."""
+    said = f", {event['repeated']:,} repeated" if event.get("repeated") else ""
+    return said + (f", {event['failed']:,} failed" if event["failed"] else "")
+
+
+def span(seconds: float, exact: bool = False) -> str:
+    """`1 h 5 min`, `5 min 3 s`, `3 s`; `0.3 s` only if short times shall be `exact`."""
+    if exact and seconds < 10:
+        return f"{seconds:.4g} s"
+    whole = round(seconds)
+    hours, minutes = whole // 3600, whole % 3600 // 60
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
+
+
+class Lines(Display):
+    """Plain lines: the size of the study, and how far it is every two seconds."""
+
+    def __init__(self) -> None:
+        self._next_s = LINE_EVERY_S
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        if event["event"] == "planned":
+            say(size(event))
+        elif event["event"] == "progress" and event["wall_s"] >= self._next_s:
+            told = filter(None, [f"{event['runs']:,} of {event['of']:,} runs{troubles(event)}", speed(event)])
+            say(", ".join(told))
+            self._next_s = event["wall_s"] + (LINE_EVERY_S if event["wall_s"] < 60 else 10 * LINE_EVERY_S)
+
+
+class Bar(display.Bar):
+    """A progress bar with the speed beside it.
+
+    Drawing begins with the first event: it takes a thread, and with one planning could not fork.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("{task.completed:,.0f} / {task.total:,.0f}", "speed")
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        if self._task is None:
+            self._progress.start()
+            self._task = self._progress.add_task("planning", total=event.get("of", 0), speed="")
+        if event["event"] == "planning":
+            self._progress.update(self._task, completed=event["cells"], total=event["of"])
+        elif event["event"] == "planned":
+            self._progress.console.print(size(event), highlight=False)
+        elif event["event"] == "progress":
+            self._progress.update(
+                self._task,
+                description="runs",
+                completed=event["runs"],
+                total=event["of"],
+                speed=(speed(event) + troubles(event)).removeprefix(", "),
+            )
+
+
+def progress(quiet: bool) -> Display:
+    """What suits where the output goes."""
+    return fitting(quiet, Lines, Bar)

@@ -1,0 +1,56 @@
+"""How many CPUs an emulated run needs, reckoned from its plan.
+
+A run costs by its packets. On the machine of `docs/explanation/fidelity.md`, emulator and traffic process together take
+
+    0.12 cores * (packets per second / 772) ^ 0.75        one by one; 0.17 at 10 Mbit/s, 0.7 at 100 Mbit/s
+    0.3 cores + 10 us * segments per second               in bursts; 1.2 at 1 Gbit/s
+
+of data and acknowledgements: at low rates each packet wakes the emulator up by itself, and at higher ones fewer do.
+`python -m benches.emulation.several` has the figures behind it. What a finished run has cost says it better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dumbbell.plan.links import peak_bps
+from dumbbell.plan.paths import Paths
+
+FRAME_BITS: Final = 8 * 1514
+ACKS: Final = 0.5
+"""Per data packet: every second one is acknowledged."""
+LEAST: Final = 0.2
+"""Of any run: it is also to be built, judged and written down."""
+UNLIMITED: Final = 2.0
+"""Cores of a run without any rate: all that hosts and emulator can use."""
+
+
+def cores(plan: Mapping[str, Any]) -> float:
+    """That the run of `plan` needs while its traffic flows."""
+    rates = {link["name"]: peak_bps(link) for link in plan["links"]}
+    for event in plan["events"]:
+        name, peak = event["link"]["name"], peak_bps(event["link"])
+        rates[name] = None if peak is None or rates[name] is None else max(peak, rates[name] or 0)
+    paths, offered = Paths(plan), dict[str, float]()
+    for flow in plan["flows"]:
+        limits = [
+            (rate, link["name"]) for link in paths.path(flow["from"], flow["to"]) if (rate := rates[link["name"]])
+        ]
+        if not limits:
+            return UNLIMITED
+        rate, link = min(limits)
+        asked = flow["workload"].get("rate_bps") or rate
+        offered[link] = min(offered.get(link, 0.0) + asked, rate)
+    packets = sum(offered.values()) / FRAME_BITS * (1 + ACKS)
+    if plan["emulate"]["path"] == "gso":
+        return 0.3 + 10e-6 * packets
+    return max(float(0.12 * (packets / 772) ** 0.75), LEAST)
+
+
+def measured(manifest: Mapping[str, Any]) -> float | None:
+    """What a finished emulated run has cost, in cores; `None` of another engine's."""
+    cost = manifest.get("cost", {})
+    if "emulator" not in cost:
+        return None
+    return float(sum(cost[part] or 0 for part in ("emulator", "traffic", "logging", "acks")))

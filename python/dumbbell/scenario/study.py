@@ -1,0 +1,165 @@
+"""What makes a scenario a study: `[sweep]`, `repeat`, `[[expect]]`.
+
+What is here is their shape. What needs the cells to be judged is in `dumbbell.studies.check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
+
+from dumbbell.scenario.quantities import Percent, QuantityError
+from dumbbell.scenario.ranges import Range, listed
+from dumbbell.scenario.table import Table
+
+CASE: Final = "case"
+"""What the name of a case is called among the varied keys."""
+
+Values = Annotated[
+    list[Any],
+    Field(min_length=1, description="Values of a key, one cell each: a list, or a range."),
+    BeforeValidator(listed, json_schema_input_type=list[Any] | Range),
+]
+
+
+def _same_length(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    lengths = {key: len(values) for key, values in table.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+        raise QuantityError(f"lists of different lengths ({told})", "one value for each of the others'", "")
+    return table
+
+
+Zip = Annotated[dict[str, Values], Field(min_length=1), AfterValidator(_same_length)]
+
+
+class Case(BaseModel):
+    """A cell, or a row of cells, with a name: values of several keys."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    __pydantic_extra__: dict[str, Any] = Field(init=False)
+
+    name: str = Field(min_length=1, description="What tables and plots call it.", examples=["BBRv2 with ECN"])
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """Of each key."""
+        return self.__pydantic_extra__
+
+
+class Sweep(BaseModel):
+    """What varies: each key with its values, all combinations of which are cells."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    __pydantic_extra__: dict[str, Values] = Field(init=False)
+
+    zip: list[Zip] = Field(
+        default=[], description="Keys that vary together: tables whose lists have the same length, taken in step."
+    )
+    cases: list[Case] = Field(default=[], description="Cells with a name, each with the values of several keys.")
+
+    @property
+    def lists(self) -> Mapping[str, list[Any]]:
+        """The values of each key that varies by itself."""
+        return self.__pydantic_extra__
+
+    @property
+    def axes(self) -> Iterator[list[Mapping[str, Any]]]:
+        """What a cell takes one of each from: lists of values by key."""
+        for key, values in self.lists.items():
+            yield [{key: value} for value in values]
+        for table in self.zip:
+            yield [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+        if self.cases:
+            yield [{CASE: case.name, **case.values} for case in self.cases]
+
+    @model_validator(mode="after")
+    def _each_key_once(self) -> Self:
+        names = [case.name for case in self.cases]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise QuantityError(f"two cases are named {twice!r}", "a name of its own for each", "")
+        seen: set[str] = set()
+        for axis in self.axes:
+            keys = {key for one in axis for key in one}
+            if seen & keys:
+                raise QuantityError(f"{min(seen & keys)} is varied twice", "each key once", "")
+            seen |= keys
+        return self
+
+
+class Repeat(Table):
+    """How often each cell is run: so many times, or until its figures are known well enough."""
+
+    until: Percent | None = Field(
+        default=None,
+        description="Half of the confidence interval's width, as a share of the mean, with which a cell is done.",
+        examples=["5 %"],
+    )
+    of: str = Field(default="goodput", description="The metric that it is about.", examples=["goodput"])
+    least: int = Field(default=5, ge=1, strict=True, description="Runs of each cell at least.")
+    most: int = Field(default=30, ge=1, strict=True, description="Runs of each cell at most.")
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of the interval.")
+
+
+def _repeat(value: Any) -> Any:
+    if type(value) is int:
+        if value < 1:
+            raise QuantityError("no runs", "at least 1", "write repeat = 10")
+        return {"least": value, "most": value}
+    if isinstance(value, dict) and "until" not in value:
+        raise QuantityError(
+            "no until", "how narrow the interval must be", 'write repeat = { until = "5 %", most = 30 }'
+        )
+    if not isinstance(value, dict | Repeat):
+        raise QuantityError("not a number of runs", "a whole number, or a table with until", "write repeat = 10")
+    return value
+
+
+def _written(repeat: Repeat) -> Any:
+    return repeat.most if repeat.until is None else repeat.model_dump(mode="json", exclude_unset=True)
+
+
+Repetitions = Annotated[
+    Repeat,
+    BeforeValidator(_repeat, json_schema_input_type=int | Repeat),
+    PlainSerializer(_written, when_used="json"),
+]
+ONCE: Final = Repeat(least=1, most=1)
+
+
+class Expectation(Table):
+    """What a study shall find, or else its command ends with an exit code of its own."""
+
+    metric: str = Field(description="What is looked at, such as jain_index or goodput.", examples=["jain_index"])
+    of: str | None = Field(
+        default=None,
+        description="Which flow, group of flows, or link. Default: all flows together; the bottleneck.",
+        examples=["f1"],
+    )
+    where: dict[str, Any] = Field(default={}, description="In which cells: values of varied keys. Default: in all.")
+    statistic: Literal["mean", "median", "least", "most"] = Field(
+        default="mean",
+        description="Of each cell's runs. mean: the whole confidence interval must lie within the bounds.",
+    )
+    min: int | float | str | None = Field(default=None, description="It is at least this.", examples=[0.9, "9 Mbit/s"])
+    max: int | float | str | None = Field(default=None, description="It is at most this.", examples=["50 ms"])
+    within: list[int | float | str] | None = Field(
+        default=None, min_length=2, max_length=2, description="It is between these two.", examples=[["45 %", "55 %"]]
+    )
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of the mean's interval.")
+
+    @model_validator(mode="after")
+    def _has_bounds(self) -> Self:
+        if self.within is not None and (self.min is not None or self.max is not None):
+            raise QuantityError("within beside min or max", "within, or min and max", "")
+        if self.within is None and self.min is None and self.max is None:
+            raise QuantityError("no bounds", "min, max or within", "add min = 0.9")
+        return self
+
+    @property
+    def bounds(self) -> tuple[int | float | str | None, int | float | str | None]:
+        """From, to; `None`: no bound."""
+        return (self.within[0], self.within[1]) if self.within is not None else (self.min, self.max)

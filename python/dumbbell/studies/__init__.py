@@ -1,0 +1,6 @@
+"""Studies: the runs of a scenario's variations, repeated, on disk and as frames."""
+
+from dumbbell.studies.results import Study
+from dumbbell.studies.running import run
+
+__all__ = ["Study", "run"]

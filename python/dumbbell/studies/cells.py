@@ -1,0 +1,123 @@
+"""What a study varies: cells, each with a value for every varied key."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.loading import Draft
+from dumbbell.scenario.overrides import value_of
+from dumbbell.scenario.source import show
+from dumbbell.scenario.study import CASE, Sweep
+
+Cell = Mapping[str, Any]
+"""Varied key -> value."""
+Vary = Mapping[str, Any] | Sequence[Cell]
+"""A list or range of values for each key, all combinations of which are cells; or the cells themselves."""
+
+KEYS: Final = ("sweep", "repeat", "expect")
+"""What makes a scenario a study; the scenario of a cell has none of them."""
+
+_EXAMPLE = 'write --vary topology.bottleneck.buffer="0.5 bdp,1 bdp"'
+
+
+def cells(sweep: Sweep) -> list[Cell]:
+    """The cells, the last key's values changing fastest."""
+    return [{key: value for part in parts for key, value in part.items()} for parts in itertools.product(*sweep.axes)]
+
+
+def keys(found: Sequence[Cell]) -> list[str]:
+    """All keys that the cells have: cases may have different ones."""
+    return list(dict.fromkeys(key for cell in found for key in cell))
+
+
+def values(cell: Cell) -> Cell:
+    """What a cell sets in the scenario."""
+    return {key: value for key, value in cell.items() if key != CASE}
+
+
+def is_study(draft: Draft) -> bool:
+    """Whether a scenario has several runs, or expectations."""
+    return bool(draft.data.get("sweep") or draft.data.get("expect")) or draft.data.get("repeat", 1) != 1
+
+
+def varied(draft: Draft, vary: Vary | Iterable[str] | None, repeat: int | None) -> Draft:
+    """The draft with what `--vary` and `--repeat` add to its study, or replace there. Raises `InputError`.
+
+    `vary` may also be texts as after `--vary`.
+    """
+    data, places = dict(draft.data), dict(draft.places)
+    sweep = data.get("sweep", {})
+    for key, given, text in _given(vary or ()):
+        if not isinstance(sweep, dict) or any(key in table for table in _tables(sweep)):
+            why = f"{draft.name} varies it together with others"
+            raise InputError(f"{text}: {key} can't be varied by itself", why, "change the file")
+        sweep = {**sweep, key: given}
+        data["sweep"], places["sweep", key] = sweep, text
+    if not isinstance(vary, Mapping) and (rows := [one for one in vary or () if not isinstance(one, str)]):
+        data["sweep"] = {**sweep, "zip": [*sweep.get("zip", []), _columns(rows)]}
+        places["sweep", "zip"] = "vary"
+    if repeat is not None:
+        data["repeat"], places["repeat",] = repeat, f"--repeat {repeat}"
+    return replace(draft, data=data, places=places)
+
+
+def _given(vary: Vary | Iterable[str]) -> Iterable[tuple[str, Any, str]]:
+    """Key, values, and how it was said."""
+    if isinstance(vary, Mapping):
+        yield from ((key, given, f"vary {key}") for key, given in vary.items())
+    else:
+        texts = [text for text in vary if isinstance(text, str)]
+        yield from (
+            (key, given, f"--vary {text}") for text, (key, given) in zip(texts, parse(texts).items(), strict=True)
+        )
+
+
+def _tables(sweep: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """Those whose keys vary together."""
+    lists = [sweep.get(name, []) for name in ("zip", "cases")]
+    return (table for tables in lists if isinstance(tables, list) for table in tables if isinstance(table, dict))
+
+
+def _columns(rows: Sequence[Cell]) -> dict[str, list[Any]]:
+    """Cells as a table of lists of the same length."""
+    first = rows[0].keys()
+    for row in rows:
+        if row.keys() != first:
+            why = f"one has {', '.join(first) or 'none'}, another {', '.join(row) or 'none'}"
+            raise InputError("vary: cells with different keys", why, "give each cell a value for each key")
+    return {key: [row[key] for row in rows] for key in first}
+
+
+def parse(texts: Iterable[str]) -> dict[str, Any]:
+    """From `["flows.0.cc=cubic,bbr", ...]`. Raises `InputError`."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        key, equals, given = text.partition("=")
+        key = key.strip()
+        if not equals or not key or not given.strip():
+            raise InputError(f"--vary {text}: no values", "expected key=value,value,...", _EXAMPLE)
+        if key in found:
+            hint = f"write all its values after one --vary {key}="
+            raise InputError(f"--vary {text}: {key} is varied twice", hint=hint)
+        found[key] = _values(given)
+    return found
+
+
+def _values(text: str) -> Any:
+    """A TOML array without its brackets, or a range, or else texts between commas."""
+    try:
+        parsed = tomllib.loads(f"values = [{text}]")["values"]
+    except tomllib.TOMLDecodeError:
+        return [value_of(part.strip()) for part in text.split(",")]
+    is_range = len(parsed) == 1 and isinstance(parsed[0], dict) and parsed[0].keys() & {"log", "linear"}
+    return parsed[0] if is_range else list(parsed)
+
+
+def written(cell: Cell) -> str:
+    """`flows.0.cc="bbr", topology.rtt="20 ms"`."""
+    return ", ".join(f"{key}={show(value)}" for key, value in cell.items())

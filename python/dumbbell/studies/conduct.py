@@ -1,0 +1,192 @@
+"""A study from its cells to its expectations: plan, carry out, repeat as often as it takes, judge."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell.engines.protocol import Engine, OnEvent
+from dumbbell.engines.simulate.engine import SimulateEngine
+from dumbbell.errors import InputError, Interrupted, ScenarioError
+from dumbbell.execute import Budget, Executor, Fixed, Local
+from dumbbell.plan.identity import canonical
+from dumbbell.records import manifest as manifests
+from dumbbell.records.files import read_json, write_json
+from dumbbell.scenario import Scenario, writing
+from dumbbell.scenario.loading import Draft, checked
+from dumbbell.scenario.source import Finding, dotted, lookup, show
+from dumbbell.studies import cells as grid
+from dumbbell.studies import directory as places
+from dumbbell.studies import emulated, simulated
+from dumbbell.studies.check import check, check_metrics
+from dumbbell.studies.expectations import judge
+from dumbbell.studies.forecast import forecast
+from dumbbell.studies.planning import Planned, Planner, alike
+from dumbbell.studies.repeating import more
+from dumbbell.studies.results import Study
+from dumbbell.studies.schedule import Run, Schedule
+from dumbbell.studies.status import COMPLETE, INTERRUPTED, RUNNING, Noting
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A study, and how it shall be carried out."""
+
+    draft: Draft
+    engine: Engine
+    jobs: int | None = None
+    """Runs at a time; `None`: as many as go well."""
+    failed: bool = False
+    """Only runs again that could not be used."""
+    executor: Executor | None = None
+    """Of runs in real time; `None`: this machine."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether its runs are simulated, many in one process."""
+        return isinstance(self.engine, SimulateEngine)
+
+    @property
+    def threads(self) -> int:
+        """For simulated runs, and for planning."""
+        return self.jobs or len(os.sched_getaffinity(0))
+
+
+def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
+    """Carry out what is missing of a study below `root`. Raises as `dumbbell.run`."""
+    began = time.monotonic()
+    draft, engine = wanted.draft, wanted.engine
+    base, cells = prepared(draft)
+    if wanted.failed and wanted.simulated:
+        hint = "look at it in full: --cell C --repetition R"
+        raise InputError("--failed: simulated runs fail the same way again", "they are deterministic", hint)
+    planner = Planner(draft, base.repeat.most, engine, manifests.core_version() or "none")
+    plans = _plans(planner, cells, wanted, on_event)
+    if not wanted.simulated and (other := alike(planner, cells, plans)) is not planner:
+        planner, plans = other, list(other.all(cells, 1))
+    _raise(base, check_metrics(base))
+    identity = _identity(plans)
+    path = root / f"{base.name}-{identity}"
+    manifest = manifests.at_start(base.name, identity, engine.name, draft.name if draft.text else None, _said(draft))
+    manifest |= {"study_id": identity, "cells": cells, "repeat": base.repeat.model_dump(mode="json")}
+    manifest |= {"threads": wanted.threads, "planning_s": round(time.monotonic() - began, 3)}
+    with places.locked(path):
+        writing.write(base, path)
+        conduct = _Conduct(wanted, planner, base, cells, plans, path, manifest, on_event)
+        try:
+            return conduct.all()
+        except Interrupted as error:
+            conduct.write(INTERRUPTED)
+            why = f"what is finished is in {path}"
+            raise Interrupted("the study was interrupted", why, "the same command goes on from there") from error
+
+
+def prepared(draft: Draft) -> tuple[Scenario, list[grid.Cell]]:
+    """The scenario that a study's cells vary, and the cells. Raises `ScenarioError`."""
+    base = checked(draft)
+    cells = grid.cells(base.sweep)
+    _raise(base, check(base, cells))
+    return base, cells
+
+
+def _raise(base: Scenario, findings: Iterable[Finding]) -> None:
+    problems = [base.source.problem(finding) for finding in findings]
+    if problems:
+        raise ScenarioError(problems)
+
+
+@dataclass
+class _Conduct:
+    wanted: Wanted
+    planner: Planner
+    base: Scenario
+    cells: Sequence[grid.Cell]
+    plans: Sequence[Planned]
+    path: Path
+    manifest: dict[str, Any]
+    """As far as it is known."""
+    on_event: OnEvent
+
+    def all(self) -> Study:
+        """Round by round, until the figures are known well enough."""
+        schedule, repeat = _schedule(self.path, len(self.plans)), self.base.repeat
+        done = [repeat.least] * len(self.plans)
+        cost: dict[str, Any] = {}
+        while True:
+            runs = schedule.want(dict(enumerate(done)))
+            self.manifest |= {"rounds": schedule.rounds, "repetitions": max(done), "runs": len(runs)}
+            self.write(RUNNING)
+            cost = _added(cost, self._round(runs))
+            self.manifest["cost"] = cost
+            wanted = more(Study(self.path), repeat, done)
+            if not wanted:
+                break
+            done = [wanted.get(cell, count) for cell, count in enumerate(done)]
+        self.manifest["expectations"] = [one.as_json() for one in judge(Study(self.path), self.base.expect)]
+        self.write(COMPLETE)
+        return Study(self.path)
+
+    def write(self, status: str) -> None:
+        """The manifest, as it is now."""
+        write_json(self.path / places.MANIFEST, {**self.manifest, "status": status})
+
+    def _round(self, runs: Sequence[Run]) -> Mapping[str, Any]:
+        """Carry out what is missing of `runs`; what it has cost. Raises `Interrupted`."""
+        room = Fixed(self.wanted.jobs) if self.wanted.jobs else Budget()
+        told = {"runs": len(runs), "cells": len(self.plans), "directory": str(self.path)}
+        durations = [self.plans[run.cell].duration_s for run in runs]
+        told |= {"traffic_s": sum(durations), "longest_s": max(durations, default=0.0)}
+        told |= {"until": self.base.repeat.until is not None, "least": self.base.repeat.least}
+        if not self.wanted.simulated:
+            told |= forecast(self.plans, emulated.missing(self.path, runs, self.wanted.failed), room)
+        self.on_event({"event": "planned", **told})
+        noted = Noting(self.path, self.on_event)
+        if not self.wanted.simulated:
+            executor = self.wanted.executor or Local(room)
+            work = emulated.Work(
+                self.path, self.plans, self._scenario, self.wanted.engine, executor, self.wanted.failed
+            )
+            return emulated.carry_out(work, runs, noted)
+        last = simulated.carry_out(self.plans, runs, self.path, self.wanted.threads, noted)
+        if last["runs"] < last["of"]:
+            raise Interrupted(f"interrupted after {last['runs']:,} of {last['of']:,} runs")
+        return {key: last[key] for key in ("found", "failed", "cpu_s", "wall_s", "simulated_s", "packets")}
+
+    def _scenario(self, cell: int) -> Scenario:
+        return self.planner.scenario(self.cells[cell])
+
+
+def _added(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """What all rounds have cost. What was found is that of the first, later ones find what it has left."""
+    if not before:
+        return dict(now)
+    return {key: before[key] if key == "found" else before[key] + value for key, value in now.items()}
+
+
+def _plans(planner: Planner, cells: Sequence[grid.Cell], wanted: Wanted, on_event: OnEvent) -> list[Planned]:
+    plans: list[Planned] = []
+    for one in planner.all(cells, wanted.threads if wanted.simulated else 1):
+        plans.append(one)
+        on_event({"event": "planning", "cells": len(plans), "of": len(cells)})
+    return plans
+
+
+def _schedule(path: Path, cells: int) -> Schedule:
+    """What earlier commands have asked for."""
+    manifest = path / places.MANIFEST
+    return Schedule(cells, read_json(manifest)["rounds"] if manifest.exists() else ())
+
+
+def _said(draft: Draft) -> list[str]:
+    """What was said outside the file, as `--set` takes it."""
+    return [f"{dotted(key)}={show(lookup(draft.data, key)[1])}" for key in draft.places]
+
+
+def _identity(plans: Sequence[Planned]) -> str:
+    """Of all studies with these cells; how often they are repeated is not in it."""
+    return hashlib.sha256(canonical({"cells": [plan.run_ids[0] for plan in plans]}).encode()).hexdigest()[:12]

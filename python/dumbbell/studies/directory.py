@@ -1,0 +1,71 @@
+"""Where a study lies on disk.
+
+studies/<name>-<study_id>/
+    study.json       what is varied, how often, by which version, on what machine; `status` says how far it is
+    scenario.toml    the scenario, with what the command line has changed
+    shards/          the figures of runs: folders with {runs,flows,links}.parquet, each whole or not there
+    runs/            emulated runs, each with its records
+    lock             locked while a command works on it
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from dumbbell.errors import InputError
+
+MANIFEST: Final = "study.json"
+SHARDS: Final = "shards"
+RUNS: Final = "runs"
+STUDIES: Final = Path("studies")
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Make the directory and keep others from working on it. Raises `InputError` if that can't be."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"cannot write to {directory}", why, "choose another place: --output DIR") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise InputError(f"another command works on {directory}", hint="wait for it, or stop it") from None
+    finally:
+        os.close(lock)
+
+
+def is_locked(directory: Path) -> bool:
+    """Whether a command works on it now."""
+    try:
+        lock = os.open(directory / "lock", os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def find(study: str, root: Path = STUDIES) -> Path:
+    """The directory that `study` names: itself, or the latest study of this name in `root`. Raises `InputError`."""
+    if Path(study).is_dir() or "/" in study:
+        return Path(study)
+    named = re.compile(re.escape(study) + r"-[0-9a-f]{12}")
+    found = [path for path in root.glob("*") if named.fullmatch(path.name) and (path / MANIFEST).exists()]
+    if not found:
+        why = f"there is no such directory, and {root} holds no study with this name"
+        raise InputError(f"no study at {study}", why, f"ls {root}")
+    return max(found, key=lambda path: (path / MANIFEST).stat().st_mtime_ns)

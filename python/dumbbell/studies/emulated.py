@@ -1,0 +1,182 @@
+"""Runs of a study in real time: each a process with its records, several at once, as many as go well.
+
+Their order is random within each round, and rounds follow each other: a slow spell of the machine falls on all cells.
+Figures are compiled into few files as runs finish; runs of a killed command that were not yet are found by their names.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from dumbbell.engines.protocol import Engine, OnEvent
+from dumbbell.execute import ATTEMPTS, Executor, Job, Progress
+from dumbbell.execute.cost import cores
+from dumbbell.records.run import Run as RunOnDisk
+from dumbbell.scenario.loading import seeded
+from dumbbell.scenario.model import Scenario
+from dumbbell.studies import shards
+from dumbbell.studies.directory import RUNS
+from dumbbell.studies.planning import Planned
+from dumbbell.studies.schedule import Run
+
+BATCH: Final = 16
+"""Runs whose figures are written at a time; and not later than after:"""
+BATCH_S: Final = 60.0
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be carried out."""
+
+    path: Path
+    """Of the study."""
+    plans: Sequence[Planned]
+    scenario: Callable[[int], Scenario]
+    """Of a cell."""
+    engine: Engine
+    executor: Executor
+    failed_only: bool
+    """Only runs that were given up."""
+
+
+def carry_out(work: Work, runs: Sequence[Run], on_event: OnEvent) -> Mapping[str, Any]:
+    """Carry out what is missing of `runs`; how it ended, as `study.json` has it. Raises as `Executor.carry_out`."""
+    parts = shards.Parts(work.path)
+    given_up = {row["run"]: row for row in shards.refused(work.path)}
+    numbers = {run.number for run in runs}
+    wanted = missing(work.path, runs, work.failed_only)
+    found = len(runs) - len(wanted)
+    tables = _Tables(parts, {run.number: run for run in runs}, work.plans)
+
+    def refuse(number: int, why: str) -> None:
+        run = tables.runs[number]
+        verdict = "invalid" if why.startswith("invalid: ") else None
+        given_up[number] = {**tables.own(run), **tables.placed(run), "error": why, "verdict": verdict}
+        shards.write_refused(work.path, list(given_up.values()))
+
+    def keep(run: RunOnDisk) -> None:
+        number = tables.add(run)
+        if given_up.pop(number, None):
+            shards.write_refused(work.path, list(given_up.values()))
+
+    began = time.monotonic()
+
+    def tell(progress: Progress) -> None:
+        told = {"runs": found + progress.done + progress.refused, "of": len(numbers), "found": found}
+        told |= {"failed": len(given_up.keys() & numbers), "repeated": progress.repeated}
+        on_event({"event": "progress", **told, "left_s": progress.left_s, "wall_s": time.monotonic() - began})
+
+    try:
+        with _terminable():
+            work.executor.carry_out(list(_jobs(work, wanted)), keep, tell, refuse)
+    finally:
+        tables.flush()
+    return {"found": found, "failed": len(given_up.keys() & numbers), "wall_s": time.monotonic() - began}
+
+
+def missing(path: Path, runs: Sequence[Run], failed_only: bool) -> list[Run]:
+    """Those without figures: the given up ones, or the others."""
+    finished, given_up = shards.finished(path), {row["run"] for row in shards.refused(path)}
+    return [run for run in runs if run.number not in finished and (run.number in given_up) == failed_only]
+
+
+def in_order(runs: Sequence[Run]) -> list[Run]:
+    """Repetition by repetition, the cells of each in a random order, the same each time."""
+    by_round: dict[int, list[Run]] = {}
+    for run in runs:
+        by_round.setdefault(run.repetition, []).append(run)
+    mixed = []
+    for repetition, cells in sorted(by_round.items()):
+        Random(repetition).shuffle(cells)
+        mixed += cells
+    return mixed
+
+
+def _jobs(work: Work, runs: Sequence[Run]) -> Iterator[Job[int]]:
+    costs: dict[int, float] = {}
+
+    @cache
+    def scenario(cell: int) -> Scenario:
+        return work.scenario(cell)
+
+    for run in in_order(runs):
+        plan = work.plans[run.cell]
+        if run.cell not in costs:
+            costs[run.cell] = cores(plan.read())
+        yield Job(
+            run.number,
+            seeded(scenario(run.cell), plan.seed + run.repetition),
+            work.engine,
+            work.path / RUNS,
+            ATTEMPTS,
+            plan.run_ids[run.repetition],
+            run.cell,
+            costs[run.cell],
+        )
+
+
+@dataclass
+class _Tables:
+    """Rows that are not on disk yet."""
+
+    parts: shards.Parts
+    runs: Mapping[int, Run]
+    plans: Sequence[Planned]
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    _since: float = 0.0
+
+    def own(self, run: Run) -> dict[str, Any]:
+        return {"run": run.number, "run_id": self.plans[run.cell].run_ids[run.repetition]}
+
+    def placed(self, run: Run) -> dict[str, Any]:
+        seed = self.plans[run.cell].seed + run.repetition
+        return {"cell": run.cell, "repetition": run.repetition, "seed": seed}
+
+    def add(self, done: RunOnDisk) -> int:
+        """Take a run's rows; its number."""
+        from dumbbell.studies.tables import rows
+
+        if not self._numbers:
+            self._numbers = {self.own(run)["run_id"]: number for number, run in self.runs.items()}
+        run = self.runs[self._numbers[done.run_id]]
+        if not self._rows:
+            self._since = time.monotonic()
+        for table, some in rows(done, self.own(run), self.placed(run)).items():
+            self._rows.setdefault(table, []).extend(some)
+        if len(self._rows["runs"]) >= BATCH or time.monotonic() - self._since > BATCH_S:
+            self.flush()
+        return run.number
+
+    def flush(self) -> None:
+        """Write what there is."""
+        if self._rows:
+            self.parts.add(self._rows)
+            self._rows = {}
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM ends it as Ctrl-C does."""
+
+    def interrupt(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    former = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)

@@ -1,0 +1,116 @@
+"""Whether a study has found what it was expected to find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final
+
+from dumbbell.scenario.study import Expectation
+from dumbbell.statistics.intervals import of_mean
+from dumbbell.studies import measures
+from dumbbell.studies.cells import Cell, written
+
+if TYPE_CHECKING:
+    from dumbbell.studies.results import Study
+
+_STATISTICS: Final[dict[str, Callable[[Sequence[float]], float]]] = {"median": median, "least": min, "most": max}
+
+
+class Answer(StrEnum):
+    """From best to worst."""
+
+    HOLDS = "holds"
+    UNTOLD = "cannot be told"
+    FAILS = "fails"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What became of an expectation in the cell that decides it."""
+
+    expectation: str
+    answer: Answer
+    why: str
+    """The figures behind it."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As in `study.json`."""
+        return {key: str(value) for key, value in asdict(self).items()}
+
+
+def judge(study: Study, expectations: Sequence[Expectation]) -> list[Found]:
+    """What becomes of each, in order. It holds if it holds in each of its cells."""
+    return [_judge(study, one) for one in expectations]
+
+
+def _judge(study: Study, expected: Expectation) -> Found:
+    cells = [i for i, cell in enumerate(study.manifest["cells"]) if _is_meant(expected, cell)]
+    rows = measures.by_run(study, expected.metric, expected.of) if study.has_runs else None
+    values: dict[int, list[float]] = {cell: [] for cell in cells}
+    for cell, value in () if rows is None else rows.select("cell", "value").iter_rows():
+        if cell in values:
+            values[cell].append(value)
+    found = [(*_in_cell(values[cell], expected), cell) for cell in cells]
+    if not found:
+        return Found(described(expected), Answer.UNTOLD, "there is no such cell")
+    answer, why, cell = max(found, key=lambda one: list(Answer).index(one[0]))
+    where = written(study.manifest["cells"][cell])
+    alike = sum(one[0] == answer for one in found)
+    beside = f"; {alike} of {len(found)} cells alike" if len(found) > 1 else ""
+    return Found(described(expected), answer, why + (f" ({where})" if where else "") + beside)
+
+
+def _is_meant(expected: Expectation, cell: Cell) -> bool:
+    return all(cell.get(key) == value or _among(cell.get(key), value) for key, value in expected.where.items())
+
+
+def _among(value: Any, wanted: Any) -> bool:
+    return isinstance(wanted, list) and value in wanted
+
+
+def _in_cell(values: Sequence[float], expected: Expectation) -> tuple[Answer, str]:
+    from dumbbell.statistics.metrics import get
+
+    metric = get(expected.metric)
+    low, high = (measures.read(metric, bound) for bound in expected.bounds)
+    if not values:
+        return Answer.UNTOLD, "no runs that have it"
+    n = f"{len(values)} run{'s' if len(values) > 1 else ''}"
+    if expected.statistic != "mean":
+        value = _STATISTICS[expected.statistic](values)
+        return _one(value, low, high), f"{expected.statistic} {measures.show(metric, value)} of {n}"
+    found = of_mean(values, expected.confidence)
+    mean = measures.show(metric, found.value)
+    if found.low is None or found.high is None:
+        return _one(found.value, low, high), f"{mean} in {n}"
+    ends = found.low, found.high
+    why = f"mean {mean}, interval {measures.show(metric, ends[0])} to {measures.show(metric, ends[1])}, {n}"
+    answers = {_one(end, low, high) for end in ends}
+    across = low is not None and high is not None and ends[0] < low and ends[1] > high
+    return (Answer.UNTOLD if across or len(answers) > 1 else answers.pop()), why
+
+
+def _one(value: float, low: float | None, high: float | None) -> Answer:
+    within = (low is None or value >= low) and (high is None or value <= high)
+    return Answer.HOLDS if within else Answer.FAILS
+
+
+def described(expected: Expectation) -> str:
+    """`jain_index >= 0.9 where flows.0.cc="bbr"`."""
+    parts = [f"{expected.statistic} " if expected.statistic != "mean" else "", expected.metric]
+    parts.append(f" of {expected.of}" if expected.of else "")
+    parts.append("".join(_bounds(*expected.bounds)))
+    where = written(expected.where)
+    return "".join(parts) + (f" where {where}" if where else "")
+
+
+def _bounds(low: Any, high: Any) -> Iterator[str]:
+    if low is not None and high is not None:
+        yield f" from {low} to {high}"
+    elif low is not None:
+        yield f" >= {low}"
+    elif high is not None:
+        yield f" <= {high}"

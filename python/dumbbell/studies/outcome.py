@@ -1,0 +1,31 @@
+"""How a study has ended, in a number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.errors import ExpectationFailed, ExpectationUntold, RunFailed, RunInvalid
+from dumbbell.studies.expectations import Answer
+
+if TYPE_CHECKING:
+    from dumbbell.studies.results import Study
+
+
+def failures(study: Study) -> list[dict[str, Any]]:
+    """Rows of runs that can't be used: failed ones, and those of which each attempt was invalid."""
+    import polars as pl
+
+    return study.runs.filter(pl.col("error").is_not_null()).to_dicts()
+
+
+def exit_code(study: Study) -> int:
+    """Of the command: an expectation that fails is the worst, then runs that can't be used, then what can't be told."""
+    answers = {one["answer"] for one in study.manifest.get("expectations", ())}
+    unusable = failures(study)
+    if Answer.FAILS in answers:
+        return ExpectationFailed.exit_code
+    if any(row["verdict"] is None for row in unusable):
+        return RunFailed.exit_code
+    if unusable:
+        return RunInvalid.exit_code
+    return ExpectationUntold.exit_code if Answer.UNTOLD in answers else 0

@@ -1,0 +1,176 @@
+"""What a study has found, as frames."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from dumbbell.errors import InputError
+from dumbbell.records.files import read_json
+from dumbbell.scenario.bottleneck import NAMES
+from dumbbell.scenario.source import show
+from dumbbell.studies import shards
+from dumbbell.studies.cells import keys
+from dumbbell.studies.directory import MANIFEST, RUNS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from dumbbell.records.run import Run
+
+TABLES: Final = ("runs", "flows", "links")
+
+
+class Study:
+    """A study's directory.
+
+    Every frame has a column for each varied key, beside `run`, `run_id`, `cell`, `repetition` and `seed`, and stands in
+    the order of `run`. What the columns mean is in `docs/reference/records.md`.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        """Open it; one that was interrupted has the runs that were finished.
+
+        Raises:
+            InputError: there is no study.
+        """
+        self.directory = Path(directory)
+        if not (self.directory / MANIFEST).exists():
+            raise InputError(f"no study at {self.directory}", f"the directory has no {MANIFEST}", "ls studies")
+        self.manifest: Mapping[str, Any] = read_json(self.directory / MANIFEST)
+
+    def __repr__(self) -> str:
+        """Where it lies, and how many runs are done."""
+        done = self.runs.height if self.has_runs else 0
+        return f"Study({str(self.directory)!r}, {done} of {self.manifest['runs']} runs)"
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that were varied; `case` among them if cells have names."""
+        return keys(self.manifest["cells"])
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether any run is finished."""
+        return bool(shards.folders(self.directory)) or bool(self._refused)
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """A row per cell: `cell` and the values of the varied keys; null where a case leaves one out."""
+        import polars as pl
+
+        rows = self.manifest["cells"]
+        columns = {key: _column([row.get(key) for row in rows]) for key in self.keys}
+        return pl.DataFrame({"cell": pl.Series(range(len(rows)), dtype=pl.UInt32), **columns})
+
+    @cached_property
+    def runs(self) -> pl.DataFrame:
+        """A row per run: `error` (null if it can be used), `verdict`, Jain's index, packets."""
+        return self.scan("runs").collect()
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """A row per run that can be used and flow: goodput, RTT, retransmissions, completion time."""
+        return self.scan("flows").collect()
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """A row per such run and link that does something to packets: utilisation, drops, queueing delay."""
+        return self.scan("links").collect()
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """A row per cell: means over its runs, how many there are (`runs`), and how many of them can't be used.
+
+        Goodput and retransmissions are of all flows together, from the first start to the last stop; the RTT is their
+        mean; utilisation, drops and queueing delay are of the bottleneck from left to right.
+        """
+        import polars as pl
+
+        means = pl.col("jain_index").mean(), pl.len().alias("runs"), pl.col("error").is_not_null().sum().alias("failed")
+        # Flows have times of their own: the sum of their goodputs could be more than the link carries.
+        lasted_s = pl.col("stop_s").max() - pl.col("start_s").min()
+        flows = self.flows.group_by("cell", "run").agg(
+            (8 * pl.col("received_bytes").sum() / lasted_s).alias("goodput_bps"),
+            pl.col("retransmitted_segments").sum(),
+            pl.col("rtt_p50_ms").mean(),
+        )
+        of_bottleneck = pl.col("utilisation", "drops", "queue_p50_ms", "queue_p95_ms").mean()
+        return (
+            self.cells.join(self.runs.group_by("cell").agg(means), on="cell")
+            .join(flows.group_by("cell").agg(pl.exclude("run").mean()), on="cell", how="left")
+            .join(self.links.filter(link=NAMES[0]).group_by("cell").agg(of_bottleneck), on="cell", how="left")
+            .sort("cell")
+        )
+
+    def open(self, number: int) -> Run:
+        """An emulated run with all its records, by its number in `runs`.
+
+        Raises:
+            InputError: it is not on disk. A simulated one is made again by `dumbbell run STUDY --cell ...`.
+        """
+        from dumbbell.records.run import Run
+
+        found = self.runs.filter(run=number)
+        if found.is_empty():
+            raise InputError(f"no run {number} in {self.directory}", f"{self.runs.height:,} runs are finished")
+        path = self.directory / RUNS / f"{self.manifest['name']}-{found['run_id'].item()}"
+        if not path.exists():
+            again = f"--cell {found['cell'].item()} --repetition {found['repetition'].item()}"
+            raise InputError(
+                f"run {number} of {self.directory} has no records",
+                "of simulated runs only the figures are kept",
+                f"dumbbell run {self.directory / 'scenario.toml'} --engine {self.manifest['engine']} {again}",
+            )
+        return Run(path)
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """`runs`, `flows` or `links` as a lazy frame.
+
+        Raises:
+            InputError: there is no such table, or no run is finished yet.
+        """
+        import polars as pl
+
+        if table not in TABLES:
+            raise InputError(f"no table {table!r}", f"the tables are {', '.join(TABLES)}")
+        if not self.has_runs:
+            raise InputError(f"no runs in {self.directory}", "none is finished", "run the study again: it goes on")
+        runs = self._runs()
+        rows = runs
+        if table != "runs":
+            runs = runs.select("run", "cell", "repetition", "seed")
+            rows = shards.scan(self.directory, table).sort("run", maintain_order=True)
+            rows = rows.join(runs, on="run", how="inner", maintain_order="left")
+        rows = rows.join(self.cells.lazy(), on="cell", how="left", maintain_order="left")
+        first = ["run", "run_id", "cell", "repetition", "seed", *self.keys]
+        return rows.select(*first, pl.exclude(first))
+
+    def _runs(self) -> pl.LazyFrame:
+        """Those that the latest command has asked for, given up ones included; it may be fewer than there are."""
+        import polars as pl
+
+        rows = shards.scan(self.directory, "runs")
+        if "verdict" not in rows.collect_schema():
+            rows = rows.with_columns(verdict=pl.when(pl.col("error").is_null()).then(pl.lit("valid")))
+        if self._refused:
+            schema = rows.collect_schema()
+            given_up = pl.LazyFrame(self._refused).cast({key: schema[key] for key in self._refused[0]})
+            rows = pl.concat([rows, given_up], how="diagonal")
+        return rows.filter(pl.col("repetition") < self.manifest["repetitions"]).sort("run", maintain_order=True)
+
+    @property
+    def _refused(self) -> list[dict[str, Any]]:
+        """Runs that were given up, as rows of `runs`."""
+        return shards.refused(self.directory)
+
+
+def _column(values: list[Any]) -> list[Any]:
+    """As they are if polars can hold them in a column, or else as TOML writes them."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int, float} or kinds in ({str}, {bool}):
+        return values
+    return [value if isinstance(value, str | None) else show(value) for value in values]

@@ -1,0 +1,116 @@
+"""A scenario, once or as a study: `dumbbell.run`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from dumbbell.engines import names
+from dumbbell.engines.protocol import Engine, Event, OnEvent
+from dumbbell.engines.registry import engine as engine_of
+from dumbbell.engines.run import run as run_once
+from dumbbell.scenario import Scenario
+from dumbbell.scenario.loading import read
+from dumbbell.studies import cells as grid
+from dumbbell.studies import directory as places
+from dumbbell.studies.conduct import Wanted, carry_out
+from dumbbell.studies.results import Study
+
+if TYPE_CHECKING:
+    from dumbbell.records.run import Run
+    from dumbbell.scenario.overrides import Overrides
+
+Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario
+
+
+@overload
+def run(
+    scenario: Source,
+    overrides: Overrides = (),
+    directory: str | os.PathLike[str] | None = None,
+    on_event: OnEvent | None = None,
+    engine: str | Engine = names.DEFAULT,
+    report: bool = True,
+    *,
+    vary: grid.Vary | Iterable[str],
+    repeat: int | None = None,
+    jobs: int | None = None,
+    failed: bool = False,
+) -> Study: ...
+@overload
+def run(
+    scenario: Source,
+    overrides: Overrides = (),
+    directory: str | os.PathLike[str] | None = None,
+    on_event: OnEvent | None = None,
+    engine: str | Engine = names.DEFAULT,
+    report: bool = True,
+    *,
+    repeat: int,
+    jobs: int | None = None,
+    failed: bool = False,
+) -> Study: ...
+@overload
+def run(
+    scenario: Source,
+    overrides: Overrides = (),
+    directory: str | os.PathLike[str] | None = None,
+    on_event: OnEvent | None = None,
+    engine: str | Engine = names.DEFAULT,
+    report: bool = True,
+    *,
+    jobs: int | None = None,
+    failed: bool = False,
+) -> Run | Study: ...
+def run(
+    scenario: Source,
+    overrides: Overrides = (),
+    directory: str | os.PathLike[str] | None = None,
+    on_event: OnEvent | None = None,
+    engine: str | Engine = names.DEFAULT,
+    report: bool = True,
+    *,
+    vary: grid.Vary | Iterable[str] | None = None,
+    repeat: int | None = None,
+    jobs: int | None = None,
+    failed: bool = False,
+) -> Run | Study:
+    """Carry out a scenario, judge the result, and write its report; or all runs of a study, and keep their figures.
+
+    A scenario with `[sweep]`, `repeat` or `[[expect]]` is a study, and so is one with `vary` or `repeat` here. The same
+    study again does what is not done yet, which may be nothing; with a larger `repeat` it adds runs.
+
+    Args:
+        scenario: a bundled scenario's name, a file, a dict of the same shape, or a `Scenario`.
+        overrides: `{"duration": "10 s"}`, or texts as after `--set`: `["duration=10 s"]`.
+        directory: where runs (`runs`) or studies (`studies`) are kept; this one becomes `directory/<name>-<id>`. An
+            earlier run of the same plan is moved to `<name>-<id>.1`, `.2`, ...; nothing is overwritten.
+        on_event: told of each event while it goes on, for showing progress.
+        engine: what carries it out: `emulate`, real Linux TCP; `simulate`, a model of it; or an engine of your own.
+        report: write a run's report now. It takes time and room; `Run.report` makes up for it at any time.
+        vary: a list or range of values for each key, such as `{"flows.0.cc": ["cubic", "bbr"]}`: each combination is a
+            cell. Or a list of cells, dicts from key to value. Added to what the scenario's `[sweep]` varies.
+        repeat: runs of each cell, instead of the scenario's, with its seed and those after it.
+        jobs: runs of a study at a time; by default as many as the machine can do well.
+        failed: of a study, only those runs again that could not be used.
+
+    Returns:
+        The finished `Run`; it may be suspect or invalid: ask `run.verdict`. Or the finished `Study`.
+
+    Raises:
+        InputError: the scenario, a cell, the engine, or this machine, does not allow it; nothing was started.
+        RunFailed: a run failed. What was measured is kept in `<name>-<id>.failed-N`. In a study it is a row.
+        Interrupted: Ctrl-C; kept likewise. A study that is run again goes on where it was.
+    """
+    overrides = overrides if isinstance(overrides, Mapping | str) else list(overrides)
+    draft = read(scenario, overrides)
+    if vary is None and repeat is None and not failed and not grid.is_study(draft):
+        return run_once(scenario, overrides, directory or "runs", on_event, engine, report)
+    wanted = Wanted(grid.varied(draft, vary, repeat), engine_of(engine), jobs, failed)
+    return carry_out(wanted, Path(directory or places.STUDIES), on_event or _ignore)
+
+
+def _ignore(event: Event) -> None:
+    pass

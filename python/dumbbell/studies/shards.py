@@ -1,0 +1,117 @@
+"""The figures of a study's runs on disk: few files, however many runs there are.
+
+A simulated study has the shards of `_core.simulate_many`, whose names say which runs they hold. An emulated one has
+parts, which hold any runs; `index.json` lists those that count. Parts are small, so that a killed command leaves few
+runs to be read again from their directories; as soon as there are many, they are merged.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from dumbbell.errors import InputError
+from dumbbell.records.files import read_json, sync, sync_tree, write_json
+from dumbbell.studies.directory import SHARDS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+INDEX: Final = "index.json"
+REFUSED: Final = "refused.json"
+"""Beside the manifest: runs that were given up."""
+
+SMALL: Final = 4096
+"""Runs up to which a part is merged into another."""
+MANY: Final = 64
+"""Small parts that are merged into one."""
+
+
+def folders(study: Path) -> list[Path]:
+    """Those that hold figures, in order."""
+    place = study / SHARDS
+    if (place / INDEX).exists():
+        return [place / part["name"] for part in read_json(place / INDEX)["parts"]]
+    return sorted(path for path in place.glob("[0-9]*") if path.is_dir()) if place.is_dir() else []
+
+
+def scan(study: Path, table: str) -> pl.LazyFrame:
+    """A table's rows of all runs, in the order of the files; of none, an empty one."""
+    import polars as pl
+
+    from dumbbell.studies.tables import SCHEMAS
+
+    found = folders(study)
+    if not found:
+        return pl.LazyFrame(schema=SCHEMAS[table])
+    return pl.scan_parquet([folder / f"{table}.parquet" for folder in found])
+
+
+def finished(study: Path) -> set[int]:
+    """The numbers of the runs that have figures."""
+    return set(scan(study, "runs").select("run").collect()["run"])
+
+
+def refused(study: Path) -> list[dict[str, Any]]:
+    """Runs that were given up, as rows of `runs`."""
+    path = study / REFUSED
+    return list(read_json(path)["runs"]) if path.exists() else []
+
+
+def write_refused(study: Path, runs: Sequence[Mapping[str, Any]]) -> None:
+    """Keep them, instead of those before."""
+    write_json(study / REFUSED, {"runs": list(runs)})
+
+
+class Parts:
+    """The parts of an emulated study, for the command that writes them."""
+
+    def __init__(self, study: Path) -> None:
+        """Read the index. What it doesn't list was left by a killed command, and is removed."""
+        self._place = study / SHARDS
+        self._place.mkdir(exist_ok=True)
+        index = self._place / INDEX
+        self._parts: list[dict[str, Any]] = read_json(index)["parts"] if index.exists() else []
+        self._write_index()
+        listed = {part["name"] for part in self._parts}
+        for path in self._place.iterdir():
+            if path.is_dir() and path.name not in listed:
+                shutil.rmtree(path)
+
+    def add(self, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        """Write the rows of some runs, by table."""
+        import polars as pl
+
+        from dumbbell.studies.tables import SCHEMAS
+
+        frames = {name: pl.DataFrame(list(rows[name]), schema=schema) for name, schema in SCHEMAS.items()}
+        self._put(frames, [])
+        small = [part for part in self._parts if part["runs"] < SMALL]
+        if len(small) >= MANY:
+            merged = {
+                table: pl.concat([pl.read_parquet(self._place / part["name"] / f"{table}.parquet") for part in small])
+                for table in SCHEMAS
+            }
+            self._put(merged, small)
+
+    def _put(self, frames: Mapping[str, pl.DataFrame], instead: Sequence[Mapping[str, Any]]) -> None:
+        number = 1 + max((int(part["name"]) for part in self._parts), default=0)
+        path = self._place / f"{number:08}"
+        try:
+            path.mkdir()
+            for table, frame in frames.items():
+                frame.write_parquet(path / f"{table}.parquet")
+            sync_tree(path)
+        except OSError as error:
+            raise InputError(f"cannot write {path}", error.strerror or str(error), "make room") from error
+        new = {"name": path.name, "runs": frames["runs"].height}
+        self._parts = [*(part for part in self._parts if part not in instead), new]
+        self._write_index()
+        for part in instead:
+            shutil.rmtree(self._place / part["name"])
+
+    def _write_index(self) -> None:
+        write_json(self._place / INDEX, {"parts": self._parts})
+        sync(self._place)

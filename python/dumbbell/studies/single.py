@@ -1,0 +1,22 @@
+"""One run of a study by itself, with all its records."""
+
+from __future__ import annotations
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.loading import Draft, checked
+from dumbbell.scenario.model import Scenario
+from dumbbell.studies.cells import KEYS, values
+from dumbbell.studies.conduct import prepared
+
+
+def single(draft: Draft, cell: int, repetition: int) -> Scenario:
+    """The scenario of a cell with the seed of a repetition. Raises `InputError`."""
+    _, cells = prepared(draft)
+    if not 0 <= cell < len(cells):
+        raise InputError(
+            f"no cell {cell}", f"{draft.name} has {len(cells):,}, counted from 0", f"--cell {len(cells) - 1}"
+        )
+    if repetition < 0:
+        raise InputError(f"no repetition {repetition}", "they are counted from 0", "--repetition 0")
+    plain = draft.without(KEYS).with_values(values(cells[cell]), "sweep")
+    return checked(plain.with_values({"seed": checked(plain).seed + repetition}, "repetition"))

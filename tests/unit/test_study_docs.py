@@ -1,0 +1,44 @@
+"""What the how-to shows can be run, and so can the bundled studies."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from dumbbell.scenario import bundled
+from dumbbell.scenario.loading import checked, read
+from dumbbell.studies.cells import cells, is_study
+from dumbbell.studies.check import check, check_metrics
+
+HOW_TO = (Path(__file__).parents[2] / "docs" / "how-to" / "study.md").read_text()
+SNIPPETS = re.findall(r"```toml\n(.*?)```", HOW_TO, re.DOTALL)
+STUDIES = [name for name in bundled.names() if is_study(read(name))]
+
+
+def test_there_are_bundled_studies() -> None:
+    assert "buffer-sweep" in STUDIES
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_bundled_studies_are_right(name: str) -> None:
+    scenario = checked(read(name))
+    found = cells(scenario.sweep)
+    assert [*check(scenario, found), *check_metrics(scenario)] == []
+    assert len(found) * scenario.repeat.least > 1
+    for cell in found:
+        checked(read(name, {**cell, "sweep": {}, "expect": []}))
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS)
+def test_snippets_make_a_study_of_a_scenario(snippet: str) -> None:
+    """Beside what another snippet varies, which the expectations name."""
+    given = tomllib.loads(snippet)
+    base = tomllib.loads(bundled.text("bbr-vs-cubic"))
+    study = {"sweep": {"flows.0.cc": ["cubic", "reno"]}, **base, **given}
+    scenario = checked(read(study))
+    assert [*check(scenario, cells(scenario.sweep)), *check_metrics(scenario)] == []
+    for cell in cells(scenario.sweep):
+        checked(read(base, {key: value for key, value in cell.items() if key != "case"}))

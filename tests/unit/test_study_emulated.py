@@ -1,0 +1,210 @@
+"""Studies in real time, by an engine that writes known records: in which order, what is kept, what is repeated."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from fake_engine import FakeEngine, scenario
+
+import dumbbell
+from dumbbell.engines.protocol import Event
+from dumbbell.errors import Interrupted, Problem
+from dumbbell.studies import emulated, shards
+from dumbbell.studies.outcome import exit_code, failures
+from dumbbell.studies.schedule import Schedule
+from dumbbell.studies.status import status
+
+RTTS = {"topology.rtt": ["20 ms", "30 ms", "40 ms"]}
+
+
+def run(engine: FakeEngine, directory: Path, repeat: int = 2, **more: Any) -> dumbbell.Study:
+    return dumbbell.run(scenario(), directory=directory, engine=engine, vary=RTTS, repeat=repeat, **more)
+
+
+def parts(study: dumbbell.Study) -> list[Path]:
+    return shards.folders(study.directory)
+
+
+def test_figures_are_those_of_the_runs_on_disk(tmp_path: Path) -> None:
+    engine = FakeEngine()
+    study = run(engine, tmp_path)
+    assert Counter(seed for _, seed in engine.executed) == {1: 3, 2: 3}
+    assert study.manifest["status"] == "complete"
+    assert study.runs["topology.rtt"].to_list() == ["20 ms", "30 ms", "40 ms"] * 2
+    assert study.runs["verdict"].to_list() == ["valid"] * 6
+    assert study.runs["seed"].to_list() == [1, 1, 1, 2, 2, 2]
+    for row in study.runs.iter_rows(named=True):
+        single = dumbbell.open(study.directory / "runs" / f"synthetic-{row['run_id']}")
+        assert row["jain_index"] == single.summary["jain_index"]
+        flows = study.flows.filter(run=row["run"])
+        assert flows["goodput_bps"].to_list() == single.flows["goodput_bps"].to_list()
+        links = study.links.filter(run=row["run"])
+        limited = {link["name"]: link for link in single.summary["links"] if link["rate_bps"]}
+        assert links["link"].to_list() == list(limited)
+        assert links["queue_p95_ms"][0] == limited["bottleneck"]["queue_ms"]["p95"]
+    assert study.summary["runs"].to_list() == [2, 2, 2]
+    assert study.open(4).plan["seed"] == 2
+
+
+def test_a_report_of_what_is_not_recorded_can_be_asked_for(tmp_path: Path) -> None:
+    """A study keeps no rows per packet, unless its file asks for them."""
+    seen: list[Any] = []
+    run(FakeEngine(change=lambda plan, files: seen.append(plan["record"])), tmp_path / "a", 1)
+    asked = {**scenario(), "record": {"packets": True}}
+    engine = FakeEngine(change=lambda plan, files: seen.append(plan["record"]))
+    dumbbell.run(asked, directory=tmp_path / "b", engine=engine, repeat=2)
+    assert [record["packets"] for record in seen] == [False] * 3 + [True] * 2
+    assert {record["acks"] for record in seen} == {"off"}
+
+
+def test_the_order_is_random_within_each_repetition() -> None:
+    runs = Schedule(8).want(3)
+    mixed = emulated.in_order(runs)
+    assert sorted(mixed) == runs
+    assert mixed == emulated.in_order(runs)
+    for repetition in range(3):
+        cells = [one.cell for one in mixed[8 * repetition : 8 * repetition + 8]]
+        assert sorted(cells) == list(range(8)) != cells
+        assert {one.repetition for one in mixed[8 * repetition : 8 * repetition + 8]} == {repetition}
+
+
+def test_the_same_study_again_does_nothing_and_a_larger_one_adds_runs(tmp_path: Path) -> None:
+    run(FakeEngine(), tmp_path)
+    engine = FakeEngine()
+    study = run(engine, tmp_path)
+    assert engine.executed == []
+    assert study.manifest["cost"]["found"] == 6
+    assert run(engine, tmp_path, 3).runs["run"].to_list() == list(range(9))
+    assert engine.executed == [("synthetic", 3)] * 3
+    assert run(engine, tmp_path, 1).runs.height == 3
+
+
+def test_what_cannot_be_used_is_repeated_then_given_up_and_told(tmp_path: Path) -> None:
+    engine = FakeEngine(["invalid"] * 10 + ["failed"] * 2 + ["valid"] * 0 + ["invalid"] * 12)
+    study = run(engine, tmp_path)
+    # Each of six runs has four chances.
+    assert len(engine.executed) == 24
+    told = failures(study)
+    assert len(told) == study.runs.height == 6
+    assert {row["error"] for row in told} == {"invalid: ring-drops"}
+    assert {row["verdict"] for row in told} == {"invalid"}
+    assert study.flows.is_empty()
+    assert exit_code(study) == 3
+    found = status(study)
+    assert (found.status, found.done, found.runs, dict(found.refused)) == ("complete", 0, 6, {"invalid: ring-drops": 6})
+
+
+def test_only_failed_runs_are_done_again(tmp_path: Path) -> None:
+    first = run(FakeEngine(["failed"] * 24), tmp_path)
+    assert exit_code(first) == 1
+    assert first.runs["error"].unique().to_list() == ["the lab fell over"]
+    idle = FakeEngine()
+    assert run(idle, tmp_path).runs["error"].null_count() == 0
+    assert idle.executed == []
+    again = FakeEngine(["failed"] * 4, name="emulate")
+    more = run(again, tmp_path, 3, failed=True)
+    # Nothing that is merely missing.
+    assert {seed for _, seed in again.executed} == {1, 2}
+    assert 0 < more.runs["error"].null_count() <= 6
+    full = run(FakeEngine(), tmp_path, 3, failed=True)
+    assert full.runs["error"].null_count() == 6
+    assert exit_code(full) == 0
+
+
+def test_suspect_runs_count_and_are_told(tmp_path: Path) -> None:
+    def late(plan: Any, files: Any) -> None:
+        files["emulator.json"]["lateness_us"]["max"] = 20_000.0
+
+    study = run(FakeEngine(change=late), tmp_path)
+    assert study.runs["verdict"].unique().to_list() == ["suspect"]
+    assert study.summary["failed"].to_list() == [0, 0, 0]
+    assert status(study).suspect == 6
+    assert exit_code(study) == 0
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupted_study_goes_on(tmp_path: Path) -> None:
+    with pytest.raises(Interrupted, match="the study was interrupted"):
+        run(FakeEngine(["valid", "valid", "interrupted"]), tmp_path, jobs=1)
+    (directory,) = tmp_path.iterdir()
+    kept = dumbbell.Study(directory)
+    assert status(kept).status == "interrupted"
+    assert kept.runs.height == 2
+    engine = FakeEngine()
+    assert run(engine, tmp_path).runs.height == 6
+    assert len(engine.executed) == 4
+
+
+def test_runs_of_a_killed_command_are_found_by_their_names(tmp_path: Path) -> None:
+    study = run(FakeEngine(), tmp_path)
+    for part in parts(study):
+        for file in part.iterdir():
+            file.unlink()
+        part.rmdir()
+    (study.directory / "shards" / "index.json").unlink()
+    engine = FakeEngine()
+    assert run(engine, tmp_path).runs.height == 6
+    assert engine.executed == []
+
+
+def test_many_parts_are_merged_and_what_a_killed_command_left_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(emulated, "BATCH", 1)
+    monkeypatch.setattr(shards, "MANY", 4)
+    study = run(FakeEngine(), tmp_path)
+    assert len(parts(study)) == 3
+    assert study.runs["run"].to_list() == list(range(6))
+    assert study.flows.height == 12
+    left = study.directory / "shards" / "00000099"
+    left.mkdir()
+    (left / "runs.parquet").write_bytes(b"half")
+    assert run(FakeEngine(), tmp_path).runs.height == 6
+    assert not left.exists()
+
+
+def test_cells_of_different_rates_cross_alike(tmp_path: Path) -> None:
+    paths: list[str] = []
+    engine = FakeEngine(change=lambda plan, files: paths.append(plan["emulate"]["path"]))
+    rates = {"topology.bottleneck.rate": ["10 Mbit/s", "1 Gbit/s"]}
+    dumbbell.run(scenario(), directory=tmp_path, engine=engine, vary=rates)
+    assert paths == ["gso", "gso"]
+
+
+def test_its_size_is_told_before_it_starts(tmp_path: Path) -> None:
+    events: list[Event] = []
+    run(FakeEngine(), tmp_path, on_event=events.append)
+    planned = next(event for event in events if event["event"] == "planned")
+    assert (planned["cells"], planned["least"], planned["runs"], planned["traffic_s"]) == (3, 2, 6, 12.0)
+    assert 1 < planned["at_once"] <= 6
+    assert 3 <= planned["forecast_s"] < 18
+    assert [event["event"] for event in events[-1:]] == ["progress"]
+    assert events[-1]["runs"] == events[-1]["of"] == 6
+
+
+def test_what_the_engine_refuses_is_told_with_the_cell(tmp_path: Path) -> None:
+    with pytest.raises(dumbbell.ScenarioError, match="no such thing here") as refused:
+        run(FakeEngine(problems=[Problem("no such thing here")]), tmp_path)
+    assert 'in the cell topology.rtt="20 ms"' in str(refused.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_repetitions_until_figures_are_known_well(tmp_path: Path) -> None:
+    """Known records are all the same: after the least number they are."""
+    study = dumbbell.run(scenario() | {"repeat": {"until": "1 %", "least": 3}}, directory=tmp_path, engine=FakeEngine())
+    assert isinstance(study, dumbbell.Study)
+    assert study.runs.height == 3
+    assert study.flows.select(pl.col("goodput_bps").n_unique().over("id")).max().item() == 1
