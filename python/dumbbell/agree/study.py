@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.agree.comparison import Comparison, compare
 from dumbbell.agree.figures import Figures, figures
+from dumbbell.agree.spread import Spread, spread
 from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError, Problem, ScenarioError
@@ -71,6 +72,8 @@ class Outcome:
     pairs: tuple[Pair, ...]
     refused: tuple[str, ...]
     """Runs that could not be used, and why."""
+    spread: Spread | None = None
+    """What other seeds give under the simulator, if that was asked for."""
 
 
 def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
@@ -128,6 +131,14 @@ def carry_out_both(
             carried = carry_out(jobs, _measure, at_once, on_progress, again=resimulate and name == SIMULATE)
         found[name], refused[name] = carried.results, carried.refused
     return [_outcome(subject, found, refused) for subject in subjects]
+
+
+def with_spread(outcomes: Sequence[Outcome], seeds: int) -> list[Outcome]:
+    """The same, each with the spread of so many simulated seeds; it lies beside its runs."""
+    return [
+        replace(one, spread=spread(next(iter(one.subject.seeds.values())), seeds, one.subject.directory / "seeds"))
+        for one in outcomes
+    ]
 
 
 def _measure(run: Run) -> tuple[Path, Figures]:
