@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from dumbbell.agree.comparison import Comparison
 from dumbbell.agree.figures import JAIN, RTT_P50, TOTAL_GOODPUT
+from dumbbell.engines.names import SIMULATE
 from dumbbell.scenario.model import Scenario
-from dumbbell.sweeps import sweep
+from dumbbell.studies import run
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from dumbbell.sweeps import Sweep
+    from dumbbell.studies import Study
 
 SHARE: Final = 0.95
 """Of the simulated runs lie within the range."""
@@ -54,16 +55,16 @@ class Spread:
 
 def spread(scenario: Scenario, seeds: int, directory: Path) -> Spread:
     """Simulate `scenario` with `seeds` seeds; what is on disk in `directory` is not repeated."""
-    found = sweep(scenario, repeat=seeds, directory=directory)
+    found = run(scenario, directory=directory, engine=SIMULATE, repeat=seeds)
     return Spread(_ranges(found, float(scenario.duration) / 1e9))
 
 
-def _ranges(sweep: Sweep, duration_s: float) -> dict[tuple[str, str], Range]:
+def _ranges(study: Study, duration_s: float) -> dict[tuple[str, str], Range]:
     import polars as pl
 
-    total = sweep.flows.group_by("run").agg(mbit=8e-6 * pl.col("received_bytes").sum() / duration_s)
-    columns = {(TOTAL_GOODPUT, ""): total["mbit"], (JAIN, ""): sweep.runs["jain_index"]}
-    for (flow,), rows in sweep.flows.group_by("id", maintain_order=True):
+    total = study.flows.group_by("run").agg(mbit=8e-6 * pl.col("received_bytes").sum() / duration_s)
+    columns = {(TOTAL_GOODPUT, ""): total["mbit"], (JAIN, ""): study.runs["jain_index"]}
+    for (flow,), rows in study.flows.group_by("id", maintain_order=True):
         columns[RTT_P50, str(flow)] = rows["rtt_p50_ms"]
     ranges = {key: _range(values.drop_nulls()) for key, values in columns.items()}
     return {key: found for key, found in ranges.items() if found is not None}
