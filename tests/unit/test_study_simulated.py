@@ -179,6 +179,9 @@ def test_an_interrupted_study_goes_on(tmp_path: Path) -> None:
 def test_bad_cells_are_refused_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match=r"topology\.bottleneck\.rate"):
         simulate(SMALL, {"topology.bottleneck.rate": ["5 Mbit/s", "5"]}, directory=tmp_path)
+    with pytest.raises(ScenarioError, match="bottlneck: unknown key") as refused:
+        simulate(SMALL, {"topology.bottlneck.rate": ["5 Mbit/s"]}, directory=tmp_path)
+    assert 'in the cell topology.bottlneck.rate="5 Mbit/s"' in str(refused.value)
     with pytest.raises(InputError, match="no-such-cc"):
         simulate(SMALL, {"flows.0.cc": ["cubic", "no-such-cc"]}, directory=tmp_path)
     with pytest.raises(InputError, match="repeat"):
