@@ -41,6 +41,11 @@ def subject(root: Path, name: str = "synthetic", repeat: int = 3) -> Subject:
     return Subject.of(scenario(name), [], repeat, root)
 
 
+def test_a_study_is_no_single_scenario(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="buffer-sweep is a study"):
+        Subject.of("buffer-sweep", [], 2, tmp_path)
+
+
 def test_engines_that_do_the_same_agree(tmp_path: Path) -> None:
     found = engines()
     (outcome,) = carry_out_both([subject(tmp_path)], found, at_once=2)

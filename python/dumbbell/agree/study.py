@@ -17,6 +17,8 @@ from dumbbell.execute import ATTEMPTS, Job, Progress, carry_out, look_up
 from dumbbell.plan import expand
 from dumbbell.records import Run
 from dumbbell.scenario import Scenario, load
+from dumbbell.scenario.loading import read
+from dumbbell.studies.cells import is_study
 
 ENGINES: Final = (SIMULATE, EMULATE)
 """In the order of running: the simulated ones take seconds, and disturb nobody then."""
@@ -43,6 +45,10 @@ class Subject:
 
         Raises `InputError` for a scenario that is refused.
         """
+        draft = read(source, overrides)
+        if is_study(draft):
+            hint = "leave [sweep], repeat and [[expect]] out, or run it under both engines"
+            raise InputError(f"{draft.name} is a study", "single scenarios can be compared", hint)
         first = load(source, overrides)
         seeds = range(first.seed, first.seed + repeat)
         scenarios = {seed: load(source, [*overrides, f"seed={seed}"]) for seed in seeds}
