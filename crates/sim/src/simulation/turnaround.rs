@@ -19,6 +19,11 @@ use crate::segment::Segment;
 const LEAST: Duration = Duration::from_micros(30);
 const MOST: Duration = Duration::from_micros(150);
 
+/// A host that has had nothing to do takes longer, up to this much more after a pause of [`ASLEEP`]: its processor sleeps, its
+/// caches are cold. So the ACKs of a burst come a little closer together than its segments.
+const WAKING: Duration = Duration::from_micros(60);
+const ASLEEP: Duration = Duration::from_millis(10);
+
 /// The ACKs that wait for their time, of all flows.
 ///
 /// There are as many as ACKs are sent, so they have a queue of their own, sorted by time, beside the events of a run:
@@ -35,6 +40,8 @@ pub(super) struct Turnarounds {
 struct Flow {
     stream: Stream,
     drawn: u64,
+    /// When it had something to send last.
+    last: Time,
     /// In the order of time: nothing overtakes.
     waiting: VecDeque<(Time, Segment)>,
 }
@@ -44,7 +51,7 @@ impl Turnarounds {
     pub(super) fn new<'a>(seed: u64, flows: impl Iterator<Item = &'a str>) -> Turnarounds {
         let flows = flows.map(|flow| {
             let stream = Stream::new(seed, &format!("flow/{flow}/turnaround"));
-            Flow { stream, drawn: 0, waiting: VecDeque::new() }
+            Flow { stream, drawn: 0, last: Time::ZERO, waiting: VecDeque::new() }
         });
         Turnarounds { flows: flows.collect(), due: VecDeque::new() }
     }
@@ -57,10 +64,11 @@ impl Turnarounds {
 
     /// What a flow's receiver sends at one time goes at one time.
     fn hold(&mut self, flow: usize, segments: impl Iterator<Item = Segment>, now: Time) {
-        let Flow { stream, drawn, waiting } = &mut self.flows[flow];
+        let Flow { stream, drawn, last, waiting } = &mut self.flows[flow];
         let takes = stream.at(*drawn) % (MOST.0 - LEAST.0 + 1) as u64;
         *drawn += 1;
-        let at = now + LEAST + Duration(takes as i64);
+        let pause = (now - std::mem::replace(last, now)).min(ASLEEP);
+        let at = now + LEAST + Duration(takes as i64 + WAKING.0 * pause.0 / ASLEEP.0);
         let at = waiting.back().map_or(at, |last| at.max(last.0));
         waiting.extend(segments.map(|segment| (at, segment)));
         let before = self.due.partition_point(|due| due.0 <= at);
@@ -109,7 +117,7 @@ mod tests {
             let waiting = &turnarounds.flows[0].waiting;
             let (first, second) = (waiting[2 * n as usize].0, waiting[2 * n as usize + 1].0);
             assert_eq!(first, second);
-            assert!(first - now >= LEAST && first - now <= MOST);
+            assert!(first - now >= LEAST && first - now <= MOST + Duration(120));
             times.push(first);
         }
         assert!(times.is_sorted());
