@@ -80,8 +80,9 @@ def test_the_console_does_so_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_figures_of_a_study_name_the_group(tmp_path: Path) -> None:
-    sweep = dumbbell.sweep(SCENARIO, {"flows.0.connections": [1, 10, 20]}, directory=tmp_path)
-    by_cell = sweep.flows.filter(pl.col("group") == "web").group_by("flows.0.connections").len()
+    varied = {**SCENARIO, "sweep": {"flows.0.connections": [1, 10, 20]}}
+    study = dumbbell.run(varied, directory=tmp_path, engine="simulate")
+    by_cell = study.flows.filter(pl.col("group") == "web").group_by("flows.0.connections").len()
     assert dict(by_cell.iter_rows()) == {1: 1, 10: 10, 20: 20}
 
 

@@ -18,7 +18,8 @@ from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import Problem, ScenarioError
 from dumbbell.plan.expand import expand_checked
 from dumbbell.plan.identity import Identity
-from dumbbell.scenario.loading import Draft, checked
+from dumbbell.scenario.groups import is_drawn
+from dumbbell.scenario.loading import Draft, checked, seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies.cells import KEYS, Cell, keys, values, written
 
@@ -82,7 +83,16 @@ class Planner:
         if problems:
             raise ScenarioError([_in_cell(problem, cell) for problem in problems])
         seeds = range(scenario.seed, scenario.seed + self.repetitions)
-        return Planned(text, scenario.seed, tuple(map(identity.run_id, seeds)), float(scenario.duration) / 1e9)
+        run_ids = tuple(map(identity.run_id, seeds))
+        # Simulated runs of a cell have one plan, and so the draws of its first seed.
+        if is_drawn(scenario) and not isinstance(self.engine, SimulateEngine):
+            run_ids = tuple(self._drawn(scenario, seed).run_id(seed) for seed in seeds)
+        return Planned(text, scenario.seed, run_ids, float(scenario.duration) / 1e9)
+
+    def _drawn(self, scenario: Scenario, seed: int) -> Identity:
+        """Of a run whose flows depend on its seed."""
+        plan = expand_checked(seeded(scenario, seed))
+        return Identity(plan, self.engine.name, self.version)
 
     def all(self, cells: Sequence[Cell], processes: int) -> Iterator[Planned]:
         """Plan many, in order; on several cores if that pays and is safe."""
