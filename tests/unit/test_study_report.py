@@ -204,3 +204,9 @@ def test_the_command(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_the_same_study_gives_the_same_bytes(study: Sweep, path: Path) -> None:
     assert page(build(study, 0.9, "bootstrap")) == page(build(Sweep(path), 0.9, "bootstrap"))
+
+
+def test_flows_that_were_not_completed_are_told(tmp_path: Path) -> None:
+    study = Sweep(Synthetic(fct_s=1.0).write(tmp_path / "study"))
+    study.flows = study.flows.with_columns(fct_s=pl.when(pl.col("run") > 0).then("fct_s"))
+    assert "Flow completion time: 2 flows have none" in page(build(study, 0.95, "t"))

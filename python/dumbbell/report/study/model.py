@@ -52,6 +52,8 @@ class Distribution:
     factor: float
     values: Mapping[tuple[int, str], pl.Series]
     """Cell and `of` -> all values, ascending."""
+    without: int
+    """Flows that have no value."""
 
 
 @dataclass(frozen=True)

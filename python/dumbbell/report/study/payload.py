@@ -33,6 +33,11 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
         notes.append(f"Lists of runs are without values, of which there are {values:,}: dumbbell query has them.")
     steps, said = _steps(plots)
     notes += said
+    notes += [
+        f"{one.title}: {one.without:,} flows have none; they have no size, or were not completed."
+        for one in plots.distributions
+        if one.without and one.key == "fct"
+    ]
     layout = plots.layout
     content = {
         "confidence": plots.percent,
