@@ -16,6 +16,24 @@ from dumbbell.statistics.metrics import Metric, Scope
 
 
 @dataclass(frozen=True)
+class Entry:
+    """A point of a curve, a cell of a table."""
+
+    cell: int
+    n: int
+    mean: float
+    median: float
+    sd: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def half_width(self) -> float | None:
+        """Of the interval; of one that is not symmetric, the mean of both sides."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
 class Panel:
     """A metric of all cells."""
 
@@ -35,6 +53,13 @@ class Panel:
     def samples(self, cell: int, of: str) -> Samples:
         """Seed -> value."""
         return self._samples[cell, of]
+
+    @cached_property
+    def entries(self) -> dict[tuple[int, str], Entry]:
+        """Of each cell and `of`."""
+        fields = ("cell", "n", "mean", "median", "sd", "low", "high")
+        rows = self.points.select("of", *fields).iter_rows()
+        return {(cell, of): Entry(cell, *rest) for of, cell, *rest in rows}
 
     @cached_property
     def _samples(self) -> dict[tuple[int, str], Samples]:
