@@ -29,7 +29,7 @@ class Metric:
     """As in `[[expect]]`, tables and files."""
     title: str
     unit: str
-    """`bit/s`, `ms`, `s`, `segments`, `packets`; empty for a share or an index."""
+    """`bit/s`, `B`, `ms`, `s`, `segments`, `packets`; `share`, from 0 to 1; empty for an index."""
     direction: Direction
     scopes: tuple[Scope, ...]
     """The first is the one that is meant if none is named."""
@@ -79,4 +79,5 @@ def _of(flows: pl.DataFrame, scope: Scope) -> pl.Expr:
 
 def group_of(flows: pl.DataFrame) -> pl.Expr:
     """The entry of the scenario that a flow comes from: `f1` of `f1.1`, `f1.2`, ..."""
-    return pl.col("group") if "group" in flows.columns else pl.col("id").str.replace(r"\.\d+$", "")
+    entry = pl.col("id").str.replace(r"\.\d+$", "")
+    return pl.coalesce("group", entry) if "group" in flows.columns else entry
