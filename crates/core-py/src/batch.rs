@@ -13,26 +13,26 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Simulate many runs on `threads` threads and write their figures to shards of `shard_runs` runs below `directory`; those
 /// whose shards are there are left out. Returns whether it was stopped early.
 ///
-/// `cells` are plans as JSON, `runs` are (index of the cell, repetition, seed, run id). About every 100 ms
+/// `plans` are JSON; `runs` are (cell, index of the plan, repetition, seed in place of the plan's, run id). About every 100 ms
 /// `on_event` gets `{"event": "progress", "runs", "of", "found", "failed", "packets", "simulated_s", "cpu_s", "wall_s"}` as
 /// JSON; if it returns false or raises, that is the end, and what is finished is kept. A run that fails doesn't end the
 /// others: it has an `error` in the table `runs`.
 #[pyfunction]
-#[pyo3(signature = (cells, runs, directory, on_event, *, shard_runs, threads))]
+#[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads))]
 fn simulate_many(
     py: Python<'_>,
-    cells: Vec<String>,
-    runs: Vec<(u32, u32, u64, String)>,
+    plans: Vec<String>,
+    runs: Vec<(u32, u32, u32, u64, String)>,
     directory: PathBuf,
     on_event: Py<PyAny>,
     shard_runs: usize,
     threads: usize,
 ) -> PyResult<bool> {
-    let runs: Vec<Run> =
-        runs.into_iter().map(|(cell, repetition, seed, id)| Run { cell, repetition, seed, id }).collect();
+    let run = |(cell, plan, repetition, seed, id)| Run { cell, plan, repetition, seed, id };
+    let runs: Vec<Run> = runs.into_iter().map(run).collect();
     let mut raised = None;
     let ended = py.detach(|| {
-        let batch = Batch { cells: &cells, runs: &runs, directory: &directory, shard_runs, threads };
+        let batch = Batch { plans: &plans, runs: &runs, directory: &directory, shard_runs, threads };
         carry_out(&batch, |progress| {
             raised.is_none()
                 && tell(&on_event, progress).unwrap_or_else(|error| {

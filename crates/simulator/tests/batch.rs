@@ -27,13 +27,14 @@ fn plan(cc: &str) -> Value {
         "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1}})
 }
 
-fn cells() -> Vec<String> {
+fn plans() -> Vec<String> {
     vec![plan("cubic").to_string(), plan("bbr").to_string(), plan("no-such").to_string()]
 }
 
 fn runs(count: usize) -> Vec<Run> {
     let run = |index: usize| Run {
         cell: (index % 3) as u32,
+        plan: (index % 3) as u32,
         repetition: (index / 3) as u32,
         seed: 1 + (index / 3) as u64,
         id: format!("{index:012x}"),
@@ -42,8 +43,8 @@ fn runs(count: usize) -> Vec<Run> {
 }
 
 fn carry_out(directory: &Path, runs: &[Run], threads: usize, on_progress: impl FnMut(&Progress) -> bool) -> bool {
-    let cells = cells();
-    let batch = Batch { cells: &cells, runs, directory, shard_runs: 4, threads };
+    let plans = plans();
+    let batch = Batch { plans: &plans, runs, directory, shard_runs: 4, threads };
     simulate_many(&batch, on_progress).unwrap()
 }
 
@@ -75,6 +76,19 @@ fn the_same_bytes_whatever_the_number_of_threads() {
     assert_eq!(one.len(), 8 * 3);
     assert!(one.contains_key("00000028-00000029/flows.parquet"));
     assert!(one == many, "tables differ");
+}
+
+#[test]
+fn a_run_may_have_another_plan_than_its_cells() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut last = Progress::default();
+    // The third plan can't be simulated.
+    let runs: Vec<Run> = runs(1).into_iter().map(|run| Run { plan: 2, ..run }).collect();
+    carry_out(directory.path(), &runs, 1, |progress| {
+        last = *progress;
+        true
+    });
+    assert_eq!((last.runs, last.failed), (1, 1));
 }
 
 #[test]
@@ -118,8 +132,8 @@ fn a_disk_that_takes_nothing_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("file");
     fs::write(&file, "").unwrap();
-    let (cells, runs) = (cells(), runs(3));
-    let batch = Batch { cells: &cells, runs: &runs, directory: &file, shard_runs: 4, threads: 1 };
+    let (plans, runs) = (plans(), runs(3));
+    let batch = Batch { plans: &plans, runs: &runs, directory: &file, shard_runs: 4, threads: 1 };
     let error = simulate_many(&batch, |_| true).unwrap_err();
     assert!(format!("{error:#}").contains("file"), "{error:#}");
 }

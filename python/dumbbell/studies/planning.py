@@ -35,16 +35,16 @@ CHUNK: Final = 20
 class Planned:
     """A cell's runs, which differ by their seeds alone."""
 
-    plan: str
-    """JSON, with the first of the seeds."""
+    plans: tuple[str, ...]
+    """JSON: one for all of its runs, with the first of the seeds; or one for each, where seeds decide on the flows."""
     seed: int
     """The first; each repetition has the next one."""
     run_ids: tuple[str, ...]
     duration_s: float
 
     def read(self) -> dict[str, Any]:
-        """The plan."""
-        return dict(json.loads(self.plan))
+        """The first plan."""
+        return dict(json.loads(self.plans[0]))
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,12 @@ class Planner:
             raise ScenarioError([_in_cell(problem, cell) for problem in problems])
         seeds = range(scenario.seed, scenario.seed + self.repetitions)
         run_ids = tuple(map(identity.run_id, seeds))
-        # Simulated runs of a cell have one plan, and so the draws of its first seed.
-        if is_drawn(scenario) and not isinstance(self.engine, SimulateEngine):
-            run_ids = tuple(self._drawn(scenario, seed).run_id(seed) for seed in seeds)
-        return Planned(text, scenario.seed, run_ids, float(scenario.duration) / 1e9)
+        plans: tuple[str, ...] = (text,)
+        if is_drawn(scenario):
+            drawn = [(seed, self._drawn(scenario, seed)) for seed in seeds]
+            plans = tuple(own.plan(seed) for seed, own in drawn)
+            run_ids = tuple(own.run_id(seed) for seed, own in drawn)
+        return Planned(plans, scenario.seed, run_ids, float(scenario.duration) / 1e9)
 
     def _drawn(self, scenario: Scenario, seed: int) -> Identity:
         """Of a run whose flows depend on its seed."""
