@@ -8,6 +8,7 @@ from typing import Any
 from dumbbell.plan.links import Link, peak_bps
 from dumbbell.scenario.bottleneck import NAMES, largest_rtt
 from dumbbell.scenario.flows import TcpFlow
+from dumbbell.scenario.groups import connections
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.rates import FULL_FRAME
 
@@ -38,7 +39,7 @@ def pinned(scenario: Scenario, hosts: list[str], links: Sequence[Link]) -> dict[
     `links` are the plan's, as they are at first and after each event.
     """
     memory = socket_memory(links, largest_rtt(scenario.topology))
-    ecn = {flow.from_ for flow in scenario.flows if isinstance(flow, TcpFlow) and flow.ecn}
+    ecn = {one.from_ for one in connections(scenario) if isinstance(one.flow, TcpFlow) and one.flow.ecn}
     return {host: _host(scenario, host, memory, host in ecn) for host in hosts}
 
 

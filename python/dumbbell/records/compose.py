@@ -100,6 +100,7 @@ def _flow(plan: Json, flow: Json, measured: Json, end_ns: int, rtt: metrics.Rtt 
     rtt = rtt or metrics.Rtt(None, None, None)
     return {
         "id": flow["id"],
+        "group": flow["group"],
         "label": f"{flow['id']} {cc or workload['kind']}",
         "from": flow["from"],
         "to": flow["to"],
@@ -184,7 +185,7 @@ def _queueing_delays(run: Run) -> dict[str, metrics.Percentiles]:
 
 
 def _bulk_window(plan: Json, traffic: Json, ends: Mapping[str, int]) -> tuple[int, int] | None:
-    """When all bulk TCP flows (those without a size) were active, if there are at least two."""
+    """When all bulk TCP flows (those without a size or pauses) were active, if there are at least two."""
     starts = {flow["id"]: flow["start_ns"] for flow in traffic["flows"]}
     bulk = _bulk(plan)
     if len(bulk) < 2 or any(starts[flow] is None for flow in bulk):
@@ -201,4 +202,4 @@ def _jain_index(run: Run, window: tuple[int, int] | None) -> float | None:
 
 def _bulk(plan: Json) -> list[str]:
     flows = [flow for flow in plan["flows"] if flow["workload"]["kind"] == "tcp"]
-    return [flow["id"] for flow in flows if flow["workload"]["bytes"] is None]
+    return [flow["id"] for flow in flows if flow["workload"]["bytes"] is None and flow["workload"]["on_off"] is None]
