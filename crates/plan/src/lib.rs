@@ -308,8 +308,8 @@ impl Plan {
         for flow in &self.flows {
             ensure!(hosts.contains(flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
             ensure!(hosts.contains(flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);
-            if let Workload::Tcp { bytes, on_off: Some(on_off), .. } | Workload::Udp { bytes, on_off: Some(on_off), .. } =
-                &flow.workload
+            if let Workload::Tcp { bytes, on_off: Some(on_off), .. }
+            | Workload::Udp { bytes, on_off: Some(on_off), .. } = &flow.workload
             {
                 ensure!(on_off.is_possible(), "flow {}: bursts or pauses of no length", flow.id);
                 ensure!(bytes.is_none(), "flow {}: of so many bytes, and on and off", flow.id);

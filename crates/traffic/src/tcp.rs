@@ -388,7 +388,8 @@ mod tests {
     fn connected(bytes: u64, shared: &mut Shared) -> TcpFlow {
         let port = TcpListener::bind("127.0.0.2:0").unwrap().local_addr().unwrap().port();
         let reno = Algorithm { label: "reno".to_owned(), kernel: "reno".to_owned() };
-        let mut flow = TcpFlow::new(0, "f1", reno, Some(bytes), None, SocketAddrV4::new(Ipv4Addr::new(127, 0, 0, 2), port));
+        let mut flow =
+            TcpFlow::new(0, "f1", reno, Some(bytes), None, SocketAddrV4::new(Ipv4Addr::new(127, 0, 0, 2), port));
         flow.open_receiver(shared).unwrap();
         flow.open_sender(Ipv4Addr::LOCALHOST).unwrap();
         flow.start(shared).unwrap();

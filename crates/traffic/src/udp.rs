@@ -220,7 +220,9 @@ mod tests {
                 "workload": {"kind": "udp", "rate_bps": 1000, "payload_bytes": 16, "bytes": null, "ecn": name},
             }))
             .unwrap();
-            let plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } = flow.workload else { unreachable!() };
+            let plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } = flow.workload else {
+                unreachable!()
+            };
             let to = SocketAddrV4::new(Ipv4Addr::LOCALHOST, flow.port);
             let mut udp = UdpFlow::new(0, &flow, rate_bps, payload_bytes, bytes, ecn, on_off, to).unwrap();
             udp.open_sender(Ipv4Addr::LOCALHOST).unwrap();
