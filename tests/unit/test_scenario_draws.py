@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +25,7 @@ def test_shares_of_a_number_are_whole_add_up_and_are_off_by_less_than_one(weight
 def test_a_larger_share_never_gets_less(weights: list[int], total: int) -> None:
     found = counts([Fraction(weight) for weight in weights], total)
     pairs = sorted(zip(weights, found, strict=True))
-    for (less, few), (more, many) in zip(pairs, pairs[1:], strict=False):
+    for (less, few), (more, many) in pairwise(pairs):
         assert less == more or few <= many
 
 

@@ -56,7 +56,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (ENDS + "connections = 4\nmix = {}", ["flows.0.mix", "add up to 0"]),
         (ENDS + 'connections = 4\nmix = { "a b" = 1 }', ["flows.0.mix", "not a name", "at most 15 letters"]),
         (ENDS + 'connections = 4\nmix = "cubic"', ["flows.0.mix", "not a table"]),
-        (ENDS + 'connections = 4\ncc = "reno"\nmix = { cubic = 1 }', ["flows.0.cc", "mix is there, too", "leave cc out"]),
+        (
+            ENDS + 'connections = 4\ncc = "reno"\nmix = { cubic = 1 }',
+            ["flows.0.cc", "mix is there, too", "leave cc out"],
+        ),
         (ENDS + 'connections = 4\nsizes = [{ bytes = "1 MB", share = 0.7 }]', ["flows.0.sizes", "add up to 0.7"]),
         (ENDS + 'connections = 4\nsizes = [{ bytes = "1 MB" }]', ["flows.0.sizes.0.share", "missing"]),
         (ENDS + "connections = 4\nsizes = []", ["flows.0.sizes", "empty"]),
@@ -87,7 +90,11 @@ def test_a_share_of_a_rate_that_changes_is_refused() -> None:
     changing = BASE.replace('rate = "100 Mbit/s"', 'rate = { steps = [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]] }')
     event = '[[events]]\nat = "5 s"\nrate = "50 Mbit/s"\n'
     flow = UDP + 'rate = "10 %"\n'
-    for text in (changing + flow, BASE + flow + event, BASE.replace('rate = "100 Mbit/s"', 'rate = "unlimited"') + flow):
+    for text in (
+        changing + flow,
+        BASE + flow + event,
+        BASE.replace('rate = "100 Mbit/s"', 'rate = "unlimited"') + flow,
+    ):
         assert "flows.0.rate" in (said := refused(text)), said
         assert "no constant rate" in said
         assert 'rate = "10 Mbit/s"' in said

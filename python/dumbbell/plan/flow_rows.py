@@ -20,7 +20,12 @@ Json = Mapping[str, Any]
 
 def rows(plan: Json) -> list[list[str]]:
     """In the plan's order."""
-    return [_row(plan, list(flows)) for _, flows in groupby(plan["flows"], key=lambda flow: flow["group"])]
+    return [_row(plan, list(flows)) for _, flows in groupby(plan["flows"], key=group)]
+
+
+def group(flow: Json) -> str:
+    """The scenario's entry that it is of. Plans of former versions name none."""
+    return str(flow.get("group", flow["id"]))
 
 
 def _row(plan: Json, flows: Sequence[Json]) -> list[str]:
@@ -80,7 +85,7 @@ def sends(workload: Json) -> str:
         cc = f" ({{cc}}: {workload['cc']})" if workload["cc"] else ""
         return f"{workload['command']}" + (f" (server: {server})" if server else "") + cc
     more = "" if workload["bytes"] is None else f", {Size(workload['bytes'])}"
-    more += "" if workload["on_off"] is None else f", {_on_off(workload['on_off'])}"
+    more += "" if workload.get("on_off") is None else f", {_on_off(workload['on_off'])}"
     if workload["kind"] == "udp":
         ecn = "" if workload["ecn"] == "not-ect" else f", {workload['ecn']}"
         return f"UDP, {Rate(workload['rate_bps'])}, {workload['payload_bytes']} B each{more}{ecn}"

@@ -52,6 +52,8 @@ def _host(scenario: Scenario, host: str, memory: int, ecn: bool) -> dict[str, st
         "net.ipv4.tcp_no_metrics_save": "1",
         # A closed sender with unacknowledged data keeps its namespace alive until it gives up.
         "net.ipv4.tcp_orphan_retries": "1",
+        # After a pause the window begins anew (RFC 5681 section 4.1).
+        "net.ipv4.tcp_slow_start_after_idle": "1",
         # A receiver's buffer starts at its maximum: autotuning grows it a round trip behind a sender that doubles its
         # rate, and BBR's Startup ran into the window for 2 to 8 % of its busy time.
         "net.ipv4.tcp_rmem": f"4096 {max(memory, RMEM_MAX_FLOOR)} {max(memory, RMEM_MAX_FLOOR)}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from dumbbell.plan.flow_rows import group
 from dumbbell.records import Run
 from dumbbell.report.facts import summary_list
 from dumbbell.report.model import Group
@@ -62,10 +63,10 @@ def _name(label: str, flow: Mapping[str, Any]) -> str:
 
 def _kind_among_many(flow: Mapping[str, Any]) -> str:
     """`web cubic 300 kB`."""
-    group, size = flow.get("group", flow["id"]), flow["workload"].get("bytes")
-    if group == flow["id"]:
+    entry, size = group(flow), flow["workload"].get("bytes")
+    if entry == flow["id"]:
         return _kind(flow)
-    return " ".join([group, _kind(flow), *([] if size is None else [str(Size(size))])])
+    return " ".join([entry, _kind(flow), *([] if size is None else [str(Size(size))])])
 
 
 def _kind(flow: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.verdict import EMULATION, EVERY, Judgement, Rule, Verdict, at_most, not_applicable, rule
+from dumbbell.plan.flow_rows import group
 
 _PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
 """A flow's programs: what their keys begin with, and what a reason calls their exit code."""
@@ -34,7 +35,7 @@ def flow_errors(evidence: Evidence) -> Judgement:
     late = {
         flow["id"]
         for flow in evidence.plan["flows"]
-        if flow["group"] != flow["id"] and flow["stop_ns"] - flow["start_ns"] < limit.CONNECTED_WITHIN_NS
+        if group(flow) != flow["id"] and flow["stop_ns"] - flow["start_ns"] < limit.CONNECTED_WITHIN_NS
     }
     commands = {flow["id"] for flow in evidence.plan["flows"] if flow["workload"]["kind"] == "command"}
     wrong = [
