@@ -42,9 +42,7 @@ def test_on_and_off_carry_as_much_in_both_engines(here: Place) -> None:
     assert 1_500_000 < simulated["received_bytes"][0] < 3_000_000
     emulated, simulated = (here.run_steadily(path(*BURSTS, duration="4 s"), *engine) for engine in ((), SIMULATE))
     for name in ("video", "noise"):
-        real, model = (
-            run.flows.filter(pl.col("id") == name)["received_bytes"].item() for run in (emulated, simulated)
-        )
+        real, model = (run.flows.filter(pl.col("id") == name)["received_bytes"].item() for run in (emulated, simulated))
         assert real == pytest.approx(model, rel=0.05), name
     (udp,) = [one["udp"] for one in simulated.summary["flows"] if one["id"] == "noise"]
     assert udp["sent_packets"] == 8 * 42
