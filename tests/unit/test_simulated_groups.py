@@ -63,7 +63,7 @@ def test_many_flows_are_told_by_kind(run: dumbbell.Run) -> None:
     assert all(len(row) == len(COLUMNS) for row in table)
     small = next(row for row in table if row[0].startswith("web cubic 20 kB"))
     assert small[COLUMNS.index("completed")] == "{0} of {0}".format(small[0].rpartition(" ")[2])
-    assert next(row for row in table if row[0] == "noise udp")[COLUMNS.index("in p50")] == "–"  # noqa: RUF001
+    assert next(row for row in table if row[0] == "noise udp")[COLUMNS.index("FCT p50")] == "–"  # noqa: RUF001
     assert "web cubic 20 kB x " in run.report().read_text()
 
 

@@ -8,8 +8,17 @@ from typing import Any, Final
 from dumbbell.report import words
 from dumbbell.report.model import Group
 
-COLUMNS: Final = ("flows", "received", "goodput p50", "RTT p50 (ms)", "retransmitted", "completed", "in p50", "p95")
-"""Quantiles are over the flows of a group; RTT p50 is the median of their medians. `in`: flow completion times."""
+COLUMNS: Final = (
+    "flows",
+    "received",
+    "goodput p50",
+    "RTT p50 (ms)",
+    "retransmitted",
+    "completed",
+    "FCT p50",
+    "FCT p95",
+)
+"""Quantiles are over the flows of a group; RTT p50 is the median of their medians. FCT: flow completion times."""
 
 
 def rows(flows: Sequence[Mapping[str, Any]], groups: Sequence[Group]) -> list[list[str]]:

@@ -65,7 +65,8 @@ def grouped(run: Run, groups: Sequence[Group]) -> Html:
         el("tr", el("th", _swatch(group), row[0], scope="row"), *(el("td", text, class_="n") for text in row[1:]))
         for group, row in zip(groups, group_rows(summary_list(run, "flows"), groups), strict=True)
     )
-    return _table("Groups of flows", head, el("tbody", *body), len(groups))
+    one_by_one = el("p", "One by one:", class_="beneath")
+    return join(_table("Flows by kind", head, el("tbody", *body), len(groups)), one_by_one)
 
 
 def _capital(text: str) -> str:
