@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 
 _BITS = 64
 
@@ -33,7 +34,7 @@ class Stream:
 
     def exponential(self, mean: int) -> int:
         """A whole number with an exponential distribution of this mean: -mean ln u, rounded."""
-        with localcontext(prec=40):
+        with localcontext(prec=20):
             share = Decimal(self._bits() + 1) / (1 << _BITS)
             return int((-share.ln() * mean).to_integral_value())
 
@@ -44,6 +45,20 @@ class Stream:
             other = self.below(last + 1)
             found[last], found[other] = found[other], found[last]
         return found
+
+
+@lru_cache(maxsize=256)
+def gaps(seed: int, name: str, mean: int, number: int) -> tuple[int, ...]:
+    """So many draws of an exponential distribution. A scenario is planned in steps that ask for the same ones."""
+    stream = Stream(seed, name)
+    return tuple(stream.exponential(mean) for _ in range(number))
+
+
+@lru_cache(maxsize=256)
+def dealt(seed: int, name: str, numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """Which part each one belongs to, in random order, where the parts have these `numbers`."""
+    in_order = [part for part, number in enumerate(numbers) for _ in range(number)]
+    return tuple(Stream(seed, name).shuffled(in_order))
 
 
 def counts(shares: Sequence[Fraction], total: int) -> list[int]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, repeat
+from itertools import accumulate
 
 from dumbbell.scenario.algorithms import Algorithm
-from dumbbell.scenario.draws import Stream, counts
+from dumbbell.scenario.draws import counts, dealt, gaps
 from dumbbell.scenario.flows import CommandFlow, Flow, TcpFlow
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.quantities import Amount
@@ -91,9 +91,8 @@ def starts(scenario: Scenario, flow: Flow, group: str) -> list[int]:
     stop = scenario.duration if flow.stop is None else flow.stop
     if flow.arrivals == "fixed":
         return [flow.start + n * flow.gap for n in range(number(flow))]
-    stream = Stream(scenario.seed, f"flows/{group}/arrivals")
-    gaps = (stream.exponential(flow.gap) for _ in range(number(flow) - 1))
-    return [at for at in accumulate(gaps, initial=int(flow.start)) if at < stop or at == flow.start]
+    drawn = gaps(scenario.seed, f"flows/{group}/arrivals", int(flow.gap), number(flow) - 1)
+    return [at for at in accumulate(drawn, initial=int(flow.start)) if at < stop or at == flow.start]
 
 
 def _connections(scenario: Scenario, entry: int, flow: Flow, group: str, ports: Sequence[int]) -> Iterator[Connection]:
@@ -121,22 +120,16 @@ def _ccs(scenario: Scenario, entry: int, flow: Flow, group: str) -> list[tuple[K
     """The congestion control of each connection, and where it is named."""
     if isinstance(flow, TcpFlow) and flow.mix is not None:
         named = [(("flows", entry, "mix", name), Algorithm(name=name)) for name in flow.mix]
-        return [named[part] for part in _assigned(scenario, f"flows/{group}/mix", _mixed(flow))]
+        return [named[part] for part in dealt(scenario.seed, f"flows/{group}/mix", tuple(_mixed(flow)))]
     cc: Algorithm | None = getattr(flow, "cc", None)
     return [(None if cc is None else ("flows", entry, "cc"), cc)] * number(flow)
 
 
 def _sizes(scenario: Scenario, flow: Flow, group: str) -> list[Amount | None]:
     if isinstance(flow, TcpFlow) and flow.sizes is not None:
-        order = _assigned(scenario, f"flows/{group}/sizes", _sized(flow))
+        order = dealt(scenario.seed, f"flows/{group}/sizes", tuple(_sized(flow)))
         return [flow.sizes[part].bytes for part in order]
     return [None if isinstance(flow, CommandFlow) else flow.bytes] * number(flow)
-
-
-def _assigned(scenario: Scenario, stream: str, parts: Sequence[int]) -> list[int]:
-    """Which part each connection belongs to, in random order."""
-    inorder = list(chain.from_iterable(repeat(part, count) for part, count in enumerate(parts)))
-    return Stream(scenario.seed, stream).shuffled(inorder)
 
 
 def _ports(scenario: Scenario) -> list[Sequence[int]]:
