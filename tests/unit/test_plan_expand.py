@@ -173,9 +173,9 @@ def test_flows() -> None:
         ("f4", 5004, 1_500_000_000, 10 * 10**9),
     ]
     assert [f["workload"] for f in plan["flows"]] == [
-        {"kind": "tcp", "cc": "cubic", "bytes": None, "ecn": False},
-        {"kind": "tcp", "cc": "cubic", "bytes": 300_000, "ecn": True},
-        {"kind": "udp", "rate_bps": 3_000_000, "payload_bytes": 100, "bytes": None, "ecn": "not-ect"},
+        {"kind": "tcp", "cc": "cubic", "bytes": None, "ecn": False, "on_off": None},
+        {"kind": "tcp", "cc": "cubic", "bytes": 300_000, "ecn": True, "on_off": None},
+        {"kind": "udp", "rate_bps": 3_000_000, "payload_bytes": 100, "bytes": None, "ecn": "not-ect", "on_off": None},
         {
             "kind": "command",
             "command": "x 10.0.1.2 10.0.0.1 5004 8.5 ${port} {print}",

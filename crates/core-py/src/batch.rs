@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use simulator::batch::{Batch, Progress, Run, simulate_many as carry_out};
 
@@ -13,12 +13,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Simulate many runs on `threads` threads and write their figures to shards of `shard_runs` runs below `directory`; those
 /// whose shards are there are left out. Returns whether it was stopped early.
 ///
-/// `cells` are plans as JSON, `runs` are (index of the cell, repetition, seed, run id). About every 100 ms
+/// `cells` are plans as JSON, `runs` are (cell, repetition, seed, run id). The plan of a run is that of its cell, or the one whose
+/// index `plan_of_run` has. About every 100 ms
 /// `on_event` gets `{"event": "progress", "runs", "of", "found", "failed", "packets", "simulated_s", "cpu_s", "wall_s"}` as
 /// JSON; if it returns false or raises, that is the end, and what is finished is kept. A run that fails doesn't end the
 /// others: it has an `error` in the table `runs`.
 #[pyfunction]
-#[pyo3(signature = (cells, runs, directory, on_event, *, shard_runs, threads))]
+#[pyo3(signature = (cells, runs, directory, on_event, *, shard_runs, threads, plan_of_run = None))]
+#[allow(clippy::too_many_arguments)]
 fn simulate_many(
     py: Python<'_>,
     cells: Vec<String>,
@@ -27,12 +29,17 @@ fn simulate_many(
     on_event: Py<PyAny>,
     shard_runs: usize,
     threads: usize,
+    plan_of_run: Option<Vec<u32>>,
 ) -> PyResult<bool> {
-    let runs: Vec<Run> =
-        runs.into_iter().map(|(cell, repetition, seed, id)| Run { cell, repetition, seed, id }).collect();
+    let plan_of_run = plan_of_run.unwrap_or_else(|| runs.iter().map(|run| run.0).collect());
+    if plan_of_run.len() != runs.len() {
+        return Err(PyValueError::new_err("plan_of_run has one index for each run"));
+    }
+    let run = |((cell, repetition, seed, id), plan)| Run { cell, plan, repetition, seed, id };
+    let runs: Vec<Run> = runs.into_iter().zip(plan_of_run).map(run).collect();
     let mut raised = None;
     let ended = py.detach(|| {
-        let batch = Batch { cells: &cells, runs: &runs, directory: &directory, shard_runs, threads };
+        let batch = Batch { plans: &plans, runs: &runs, directory: &directory, shard_runs, threads };
         carry_out(&batch, |progress| {
             raised.is_none()
                 && tell(&on_event, progress).unwrap_or_else(|error| {

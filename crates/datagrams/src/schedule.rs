@@ -1,3 +1,4 @@
+use plan::{On, OnOff};
 use units::{Duration, Rate, Time};
 
 /// Ethernet, IPv4 and UDP headers, bytes: a flow's rate counts whole frames.
@@ -9,18 +10,55 @@ pub struct Schedule {
     start: Time,
     frame_bits: u64,
     rate: Rate,
+    bursts: Option<Bursts>,
+}
+
+/// Datagrams come in bursts.
+#[derive(Clone, Copy, Debug)]
+struct Bursts {
+    /// In each.
+    datagrams: u64,
+    /// From one's beginning to the next's.
+    period: Duration,
 }
 
 impl Schedule {
-    /// Datagrams of `payload` bytes from `start` on.
-    pub fn new(start: Time, payload: u32, rate: Rate) -> Schedule {
-        Schedule { start, frame_bits: u64::from(payload + HEADERS) * 8, rate }
+    /// Datagrams of `payload` bytes from `start` on, all the time or in bursts.
+    ///
+    /// A burst of a time has those datagrams that are due within it, one of bytes as many as carry them; it lasts until
+    /// the one after its last would be due.
+    pub fn new(start: Time, payload: u32, rate: Rate, on_off: Option<OnOff>) -> Schedule {
+        let steady = Schedule { start, frame_bits: u64::from(payload + HEADERS) * 8, rate, bursts: None };
+        let bursts = on_off.map(|OnOff { on, off_ns }| match on {
+            On::Ns(on) => Bursts { datagrams: steady.within(on).max(1), period: on + off_ns },
+            On::Bytes(bytes) => {
+                let datagrams = bytes.div_ceil(u64::from(payload)).max(1);
+                Bursts { datagrams, period: steady.after(datagrams) + off_ns }
+            }
+        });
+        Schedule { bursts, ..steady }
     }
 
-    /// The nth is due at start + n x frame / rate, rounded down once: no error adds up.
+    /// The nth is due at start + n x frame / rate, rounded down once: no error adds up. In bursts, each of them begins anew.
     pub fn due(&self, n: u64) -> Time {
+        match self.bursts {
+            None => self.start + self.after(n),
+            Some(Bursts { datagrams, period }) => {
+                let periods = Duration(period.as_nanos() * (n / datagrams) as i64);
+                self.start + periods + self.after(n % datagrams)
+            }
+        }
+    }
+
+    fn after(&self, n: u64) -> Duration {
         let nanos = u128::from(n) * u128::from(self.frame_bits) * 1_000_000_000 / u128::from(self.rate.as_bps());
-        self.start + Duration(nanos as i64)
+        Duration(nanos as i64)
+    }
+
+    /// How many are due in a time, the first at its beginning.
+    fn within(&self, time: Duration) -> u64 {
+        let bits = u128::from(self.rate.as_bps()) * time.as_nanos() as u128;
+        bits.div_ceil(u128::from(self.frame_bits) * 1_000_000_000) as u64
     }
 }
 
@@ -31,9 +69,34 @@ mod tests {
     #[test]
     fn the_schedule_is_exact_after_any_number_of_datagrams() {
         // 1514 bytes at 7 Mbit/s: 1,730,285 + 5/7 ns each.
-        let schedule = Schedule::new(Time(5), 1472, Rate::from_bps(7_000_000).unwrap());
+        let schedule = Schedule::new(Time(5), 1472, Rate::from_bps(7_000_000).unwrap(), None);
         assert_eq!(schedule.due(0), Time(5));
         assert_eq!(schedule.due(1), Time(1_730_290));
         assert_eq!(schedule.due(7_000_000), Time(12_112_000_000_005));
+    }
+
+    #[test]
+    fn bursts_of_a_time_have_what_is_due_within_it() {
+        // A datagram each ms, 10 ms on and 90 ms off.
+        let on_off = OnOff { on: On::Ns(Duration::from_millis(10)), off_ns: Duration::from_millis(90) };
+        let schedule = Schedule::new(Time(7), 958, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
+        let due: Vec<i64> = [0, 1, 9, 10, 11, 20].map(|n| schedule.due(n).as_nanos() - 7).to_vec();
+        assert_eq!(due, [0, 1_000_000, 9_000_000, 100_000_000, 101_000_000, 200_000_000]);
+    }
+
+    #[test]
+    fn bursts_of_bytes_last_as_long_as_they_take() {
+        // 2000 bytes are 3 datagrams, which take 3 ms.
+        let on_off = OnOff { on: On::Bytes(2000), off_ns: Duration::from_millis(7) };
+        let schedule = Schedule::new(Time(0), 958, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
+        let due: Vec<i64> = (0..5).map(|n| schedule.due(n).as_nanos() / 1_000_000).collect();
+        assert_eq!(due, [0, 1, 2, 10, 11]);
+    }
+
+    #[test]
+    fn a_burst_shorter_than_a_datagram_has_one() {
+        let on_off = OnOff { on: On::Ns(Duration(1)), off_ns: Duration::from_millis(7) };
+        let schedule = Schedule::new(Time(0), 958, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
+        assert_eq!((schedule.due(0), schedule.due(1)), (Time(0), Time(7_000_001)));
     }
 }

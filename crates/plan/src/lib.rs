@@ -6,6 +6,7 @@
 mod algorithm;
 mod impairments;
 mod link;
+mod on_off;
 mod queue;
 mod routing;
 
@@ -20,6 +21,7 @@ use units::{Duration, Rate, Time};
 pub use algorithm::{Algorithm, Parameter, Source};
 pub use impairments::{Corruption, Distribution, Duplication, Jitter, Loss, Reorder};
 pub use link::{Link, Policer, Slots, Variation};
+pub use on_off::{Bursts, On, OnOff};
 pub use queue::{Buffer, Queue, Threshold};
 pub use routing::Routes;
 
@@ -99,6 +101,9 @@ pub struct Event {
 pub struct Flow {
     /// Unique among flows, e.g. `f1`.
     pub id: String,
+    /// What flows of one kind have in common: the scenario's entry, e.g. `f1` of `f1.1`, `f1.2`, ...; if none, its own `id`.
+    #[serde(default)]
+    pub group: Option<String>,
     /// Sending host.
     pub from: String,
     /// Receiving host.
@@ -113,6 +118,13 @@ pub struct Flow {
     pub workload: Workload,
 }
 
+impl Flow {
+    /// Its group.
+    pub fn group(&self) -> &str {
+        self.group.as_deref().unwrap_or(&self.id)
+    }
+}
+
 /// What a flow sends.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
@@ -125,6 +137,9 @@ pub enum Workload {
         bytes: Option<u64>,
         /// Negotiate ECN (RFC 3168).
         ecn: bool,
+        /// The application pauses now and then; only without `bytes`.
+        #[serde(default)]
+        on_off: Option<OnOff>,
     },
     /// Datagrams at a constant rate, each at its own time.
     Udp {
@@ -137,6 +152,9 @@ pub enum Workload {
         /// Codepoint of its packets.
         #[serde(default)]
         ecn: Ecn,
+        /// It pauses now and then; only without `bytes`.
+        #[serde(default)]
+        on_off: Option<OnOff>,
     },
     /// Any program, run in the sending host's namespace.
     Command {
@@ -290,6 +308,12 @@ impl Plan {
         for flow in &self.flows {
             ensure!(hosts.contains(flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
             ensure!(hosts.contains(flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);
+            if let Workload::Tcp { bytes, on_off: Some(on_off), .. }
+            | Workload::Udp { bytes, on_off: Some(on_off), .. } = &flow.workload
+            {
+                ensure!(on_off.is_possible(), "flow {}: bursts or pauses of no length", flow.id);
+                ensure!(bytes.is_none(), "flow {}: of so many bytes, and on and off", flow.id);
+            }
         }
         Ok(())
     }

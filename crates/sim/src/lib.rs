@@ -36,6 +36,7 @@
 //!   start after idle, ECN (RFC 3168) and DCTCP's echo (RFC 8257), delayed, quick and compressed ACKs, and a receive window
 //!   that grows.
 //! - UDP at a constant rate.
+//! - Applications that always have more to say, that say so many bytes, or that write and pause in turns.
 //!
 //! # What is not
 //!

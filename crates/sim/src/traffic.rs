@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 use events::Failure;
 use link::{Ecn, Stream};
+use plan::{Bursts, OnOff};
 use units::{Duration, Time};
 
 use crate::algorithm;
@@ -40,6 +41,7 @@ struct Tcp {
     sender: Sender,
     receiver: Receiver,
     bytes: Option<u64>,
+    bursts: Option<Box<Bursts>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,19 +91,21 @@ impl Traffic {
         seed: u64,
     ) -> Result<Traffic> {
         let kind = match &flow.workload {
-            plan::Workload::Tcp { cc, bytes, ecn, .. } => {
+            plan::Workload::Tcp { cc, bytes, ecn, on_off } => {
                 let create = || algorithm::create(algorithms, cc);
                 let algorithm = create()?;
                 let seed = Stream::new(seed, &format!("flow/{}/cc", flow.id)).at(0);
                 let observer = if algorithm.needs_ecn() { Some(create()?) } else { None };
                 let receiver = Receiver::new(to, observer);
-                Kind::Tcp(Box::new(Tcp { sender: Sender::new(from, algorithm, seed, *ecn), receiver, bytes: *bytes }))
+                let bursts = on_off.map(|pattern| Box::new(Bursts::new(pattern, flow.start_ns)));
+                let sender = Sender::new(from, algorithm, seed, *ecn);
+                Kind::Tcp(Box::new(Tcp { sender, receiver, bytes: *bytes, bursts }))
             }
-            plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn } => {
+            plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } => {
                 let what = format!("datagrams of {payload_bytes} bytes");
                 let why = "they would be fragmented, which the simulator doesn't do";
                 ensure!(*payload_bytes <= 1472, Failure::new(what, why).hint(algorithm::EMULATE));
-                Kind::Udp(Udp::new(flow, *rate_bps, *payload_bytes, *bytes, *ecn)?)
+                Kind::Udp(Udp::new(flow, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off)?)
             }
             plan::Workload::Command { .. } => {
                 let why = "the simulator can't run programs";
@@ -118,7 +122,7 @@ impl Traffic {
         match self.phase {
             Phase::Waiting => self.start,
             Phase::Active => self.stop.min(match &self.kind {
-                Kind::Tcp(tcp) => tcp.sender.next_timer(),
+                Kind::Tcp(tcp) => tcp.next(),
                 Kind::Udp(udp) => udp.next(),
             }),
             Phase::Over => Time::NEVER,
@@ -132,7 +136,7 @@ impl Traffic {
             Phase::Waiting => self.begin(now, out),
             Phase::Active if now >= self.stop => self.stop(),
             Phase::Active => match &mut self.kind {
-                Kind::Tcp(tcp) => tcp.sender.on_timer(now, out),
+                Kind::Tcp(tcp) => tcp.on_timer(now, out),
                 Kind::Udp(udp) if udp.next() <= now => udp.send(out),
                 Kind::Udp(_) => {}
             },
@@ -160,7 +164,7 @@ impl Traffic {
         match &mut self.kind {
             Kind::Tcp(tcp) => {
                 tcp.sender.connect(now, out);
-                tcp.sender.write(tcp.bytes.unwrap_or(ENDLESS), now, out);
+                tcp.write(now, out);
                 if tcp.bytes.is_some() {
                     tcp.sender.close(now, out);
                 }
@@ -206,6 +210,9 @@ impl Traffic {
             Kind::Udp(udp) => udp.receive(segment, ecn, now),
             Kind::Tcp(tcp) if self.phase == Phase::Active => {
                 tcp.receiver.on_segment(segment, ecn, now, out);
+                if let Some(bursts) = &mut tcp.bursts {
+                    bursts.arrived(tcp.receiver.received_bytes(), now);
+                }
                 None
             }
             Kind::Tcp(_) => return None,
@@ -218,6 +225,12 @@ impl Traffic {
             self.milestones.completed |= tcp.bytes == Some(tcp.receiver.received_bytes());
         }
         delay
+    }
+
+    /// What arrives at the receiving end may let the sending end's application go on.
+    #[inline]
+    pub(crate) fn is_driven_by_receiver(&self) -> bool {
+        matches!(&self.kind, Kind::Tcp(tcp) if tcp.bursts.as_ref().is_some_and(|bursts| bursts.are_of_bytes()))
     }
 
     /// It is active, and goes on beyond `now`.
@@ -280,6 +293,32 @@ impl Traffic {
             rwnd_limited_us: counters.rwnd_limited_us,
             ..report
         }
+    }
+}
+
+impl Tcp {
+    #[inline]
+    fn next(&self) -> Time {
+        let turn = self.bursts.as_ref().map_or(Time::NEVER, |bursts| bursts.next());
+        self.sender.next_timer().min(turn)
+    }
+
+    fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.sender.on_timer(now, out);
+        let Some(bursts) = self.bursts.as_mut().filter(|bursts| bursts.next() <= now) else { return };
+        bursts.turn();
+        if bursts.is_on() {
+            self.write(now, out);
+        } else {
+            self.sender.withhold(OnOff::AHEAD_BYTES);
+        }
+    }
+
+    /// The application writes all that it has to say now.
+    fn write(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let written = self.sender.written_bytes();
+        let burst = self.bursts.as_ref().and_then(|bursts| bursts.may_write(written));
+        self.sender.write(self.bytes.or(burst).unwrap_or(ENDLESS), now, out);
     }
 }
 

@@ -37,10 +37,17 @@ pub struct Datagrams {
 }
 
 impl Udp {
-    pub(crate) fn new(flow: &plan::Flow, rate: Rate, payload: u32, bytes: Option<u64>, ecn: plan::Ecn) -> Result<Udp> {
+    pub(crate) fn new(
+        flow: &plan::Flow,
+        rate: Rate,
+        payload: u32,
+        bytes: Option<u64>,
+        ecn: plan::Ecn,
+        on_off: Option<plan::OnOff>,
+    ) -> Result<Udp> {
         ensure!((1..=65_507).contains(&payload), "datagrams of {payload} bytes: a payload has 1 to 65507");
         Ok(Udp {
-            schedule: Schedule::new(flow.start_ns, payload, rate),
+            schedule: Schedule::new(flow.start_ns, payload, rate, on_off),
             stop: flow.stop_ns,
             payload,
             ecn: match ecn {
@@ -118,7 +125,7 @@ mod tests {
             "workload": {"kind": "udp", "rate_bps": 7_000_000, "payload_bytes": 1472, "bytes": null},
         }))
         .unwrap();
-        Udp::new(&flow, Rate::from_bps(7_000_000).unwrap(), 1472, None, plan::Ecn::NotEct).unwrap()
+        Udp::new(&flow, Rate::from_bps(7_000_000).unwrap(), 1472, None, plan::Ecn::NotEct, None).unwrap()
     }
 
     #[test]

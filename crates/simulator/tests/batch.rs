@@ -34,6 +34,7 @@ fn cells() -> Vec<String> {
 fn runs(count: usize) -> Vec<Run> {
     let run = |index: usize| Run {
         cell: (index % 3) as u32,
+        plan: (index % 3) as u32,
         repetition: (index / 3) as u32,
         seed: 1 + (index / 3) as u64,
         id: format!("{index:012x}"),
@@ -75,6 +76,19 @@ fn the_same_bytes_whatever_the_number_of_threads() {
     assert_eq!(one.len(), 8 * 3);
     assert!(one.contains_key("00000028-00000029/flows.parquet"));
     assert!(one == many, "tables differ");
+}
+
+#[test]
+fn a_run_may_have_another_plan_than_its_cells() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut last = Progress::default();
+    // The third plan can't be simulated.
+    let runs: Vec<Run> = runs(1).into_iter().map(|run| Run { plan: 2, ..run }).collect();
+    carry_out(directory.path(), &runs, 1, |progress| {
+        last = *progress;
+        true
+    });
+    assert_eq!((last.runs, last.failed), (1, 1));
 }
 
 #[test]

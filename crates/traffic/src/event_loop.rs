@@ -32,6 +32,8 @@ const SAMPLE_CHUNK: usize = 16;
 enum Timer {
     Start(u32),
     Stop(u32),
+    /// From a burst to a pause, or back.
+    Turn(u32),
     Kill(u32),
     Sample,
     Progress,
@@ -160,6 +162,7 @@ impl<'a> EventLoop<'a> {
             match timer {
                 Timer::Start(flow) => self.start(flow)?,
                 Timer::Stop(flow) => self.stop(flow, now)?,
+                Timer::Turn(flow) => self.turn(flow)?,
                 Timer::Kill(flow) => {
                     if let Agent::Command(command) = &self.agents[flow as usize] {
                         command.signal(Signal::SIGKILL);
@@ -180,7 +183,22 @@ impl<'a> EventLoop<'a> {
             Agent::Udp(udp) => self.datagrams.extend(udp.start(&self.shared).map(|due| Reverse((due, flow)))),
             Agent::Command(command) => command.start(&mut self.shared)?,
         }
+        self.schedule_turn(flow);
         Ok(())
+    }
+
+    fn turn(&mut self, flow: u32) -> Result<()> {
+        if let Agent::Tcp(tcp) = &mut self.agents[flow as usize] {
+            tcp.turn(&mut self.shared)?;
+        }
+        self.schedule_turn(flow);
+        Ok(())
+    }
+
+    fn schedule_turn(&mut self, flow: u32) {
+        if let Agent::Tcp(tcp) = &mut self.agents[flow as usize] {
+            self.timers.extend(tcp.take_next_turn().map(|at| Reverse((at, Timer::Turn(flow)))));
+        }
     }
 
     fn stop(&mut self, flow: u32, now: Time) -> Result<()> {
@@ -239,17 +257,16 @@ impl<'a> EventLoop<'a> {
         };
         let shared = &mut self.shared;
         match (&mut self.agents[flow as usize], source) {
-            (Agent::Tcp(tcp), Source::Listener(_)) => tcp.on_listener(shared),
-            (Agent::Tcp(tcp), Source::Sender(_)) => tcp.on_sender(shared),
-            (Agent::Tcp(tcp), Source::Receiver(_)) => tcp.on_receiver(shared).map(drop),
-            (Agent::Udp(udp), _) => {
-                udp.on_receiver(shared);
-                Ok(())
-            }
-            (Agent::Command(command), Source::Client(_)) => command.on_client(shared),
-            (Agent::Command(command), Source::Server(_)) => command.on_server(shared),
+            (Agent::Tcp(tcp), Source::Listener(_)) => tcp.on_listener(shared)?,
+            (Agent::Tcp(tcp), Source::Sender(_)) => tcp.on_sender(shared)?,
+            (Agent::Tcp(tcp), Source::Receiver(_)) => drop(tcp.on_receiver(shared)?),
+            (Agent::Udp(udp), _) => udp.on_receiver(shared),
+            (Agent::Command(command), Source::Client(_)) => command.on_client(shared)?,
+            (Agent::Command(command), Source::Server(_)) => command.on_server(shared)?,
             (Agent::Tcp(_) | Agent::Command(_), source) => unreachable!("no such flow has {source:?}"),
         }
+        self.schedule_turn(flow);
+        Ok(())
     }
 
     /// Close TCP's sockets; wait for the programs to end, or end them.

@@ -10,7 +10,7 @@ use bpf::Names;
 use events::{Event, Failure, Process};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use plan::{Flow, Plan, Workload};
+use plan::{Bursts, Flow, Plan, Workload};
 use units::Time;
 
 use crate::agent::Agent;
@@ -156,12 +156,13 @@ fn new_agent<'a>(
 ) -> Result<Agent> {
     let to = SocketAddrV4::new(address(plan, &flow.to)?, flow.port);
     Ok(match &flow.workload {
-        Workload::Tcp { cc, bytes, .. } => {
+        Workload::Tcp { cc, bytes, on_off, .. } => {
             let cc = Algorithm { label: cc.clone(), kernel: names.kernel(cc).to_owned() };
-            Agent::Tcp(TcpFlow::new(index, &flow.id, cc, *bytes, to))
+            let bursts = on_off.map(|pattern| Bursts::new(pattern, flow.start_ns));
+            Agent::Tcp(TcpFlow::new(index, &flow.id, cc, *bytes, bursts, to))
         }
-        Workload::Udp { rate_bps, payload_bytes, bytes, ecn } => {
-            Agent::Udp(UdpFlow::new(index, flow, *rate_bps, *payload_bytes, *bytes, *ecn, to)?)
+        Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } => {
+            Agent::Udp(UdpFlow::new(index, flow, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off, to)?)
         }
         Workload::Command { command, server_command, cc } => {
             let addresses = (address(plan, &flow.from)?, to);

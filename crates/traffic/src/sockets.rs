@@ -28,6 +28,18 @@ pub fn tcp(flow: &str, cc: &Algorithm) -> Result<OwnedFd> {
     Ok(fd)
 }
 
+/// Let a TCP socket take no more than about `bytes` that are yet to be sent.
+pub fn hold_at_most(fd: &OwnedFd, bytes: u64) -> Result<()> {
+    let bytes = bytes as libc::c_int;
+    // SAFETY: `bytes` is valid for its length.
+    let set = unsafe {
+        let (value, length) = ((&raw const bytes).cast(), size_of_val(&bytes) as libc::socklen_t);
+        libc::setsockopt(fd.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, value, length)
+    };
+    Errno::result(set)?;
+    Ok(())
+}
+
 /// A non-blocking UDP socket.
 pub fn udp(flow: &str) -> Result<OwnedFd> {
     open(flow, SockType::Datagram, SockProtocol::Udp)

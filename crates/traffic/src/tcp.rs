@@ -1,4 +1,4 @@
-//! A bulk TCP flow: both of its ends.
+//! A TCP flow of an application that always has more to say, or pauses now and then: both of its ends.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -10,7 +10,9 @@ use nix::sys::socket::sockopt::SocketError;
 use nix::sys::socket::{
     Backlog, MsgFlags, Shutdown, SockFlag, SockaddrIn, accept4, connect, getsockopt, listen, send, shutdown,
 };
+use plan::{Bursts, OnOff};
 use records::samples::Sample;
+use units::Time;
 
 use crate::poller::Source;
 use crate::report::FlowReport;
@@ -23,6 +25,11 @@ use crate::tcp_info::{BbrInfo, TcpInfo};
 static PAYLOAD: [u8; 256 * 1024] = [0; 256 * 1024];
 /// The most that one turn of a receiver takes. Nothing is copied.
 const RECEIVE: usize = 1024 * 1024;
+
+/// The most that the socket of an application that writes for a time holds beyond what was sent (`TCP_NOTSENT_LOWAT`, tcp(7)),
+/// and what it writes at once: it may when the socket holds less than half of that.
+const LOWAT: u64 = OnOff::AHEAD_BYTES / 3 * 4;
+const MORSEL: u64 = LOWAT / 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -40,6 +47,9 @@ pub struct TcpFlow {
     id: String,
     cc: Algorithm,
     bytes: Option<u64>,
+    bursts: Option<Bursts>,
+    /// The turn of bursts that is known to the event loop.
+    next_turn: Time,
     to: SocketAddrV4,
     listener: Option<OwnedFd>,
     receiver: Option<OwnedFd>,
@@ -54,12 +64,21 @@ pub struct TcpFlow {
 }
 
 impl TcpFlow {
-    /// A flow that has no sockets yet. `bytes`: `None` sends until stopped.
-    pub fn new(index: u32, id: &str, cc: Algorithm, bytes: Option<u64>, to: SocketAddrV4) -> TcpFlow {
+    /// A flow that has no sockets yet. `bytes`: `None` sends until stopped, in `bursts` if there are any.
+    pub fn new(
+        index: u32,
+        id: &str,
+        cc: Algorithm,
+        bytes: Option<u64>,
+        bursts: Option<Bursts>,
+        to: SocketAddrV4,
+    ) -> TcpFlow {
         TcpFlow {
             index,
             id: id.to_owned(),
             bytes,
+            bursts,
+            next_turn: Time::NEVER,
             to,
             listener: None,
             receiver: None,
@@ -89,6 +108,9 @@ impl TcpFlow {
     pub fn open_sender(&mut self, from: Ipv4Addr) -> Result<()> {
         let fd = sockets::tcp(&self.id, &self.cc)?;
         sockets::bind_sender(&self.id, &fd, from)?;
+        if self.bursts.is_some_and(|bursts| !bursts.are_of_bytes()) {
+            sockets::hold_at_most(&fd, LOWAT)?;
+        }
         self.sender = Some(fd);
         Ok(())
     }
@@ -159,8 +181,9 @@ impl TcpFlow {
 
     fn send(&mut self, shared: &mut Shared) -> Result<()> {
         let Some(fd) = &self.sender else { return Ok(()) };
-        let left = self.bytes.map_or(u64::MAX, |bytes| bytes - self.written);
-        let turn = left.min(PAYLOAD.len() as u64) as usize;
+        let left = self.left();
+        let most = if self.bursts.is_some() { MORSEL } else { PAYLOAD.len() as u64 };
+        let turn = left.min(most) as usize;
         if turn > 0 {
             match send(fd.as_raw_fd(), &PAYLOAD[..turn], MsgFlags::MSG_NOSIGNAL) {
                 Ok(n) => self.written += n as u64,
@@ -175,8 +198,48 @@ impl TcpFlow {
             shutdown(fd.as_raw_fd(), Shutdown::Write)?;
             shared.poller.modify(fd, Source::Sender(self.index), EpollFlags::EPOLLIN | EpollFlags::EPOLLRDHUP)?;
             self.phase = Phase::Closing;
+        } else if self.left() == 0 {
+            return self.pause(shared);
         }
         Ok(())
+    }
+
+    /// What the application has to write now.
+    fn left(&self) -> u64 {
+        let burst = || self.bursts.as_ref().and_then(|bursts| bursts.may_write(self.written));
+        self.bytes.map(|bytes| bytes - self.written).or_else(burst).unwrap_or(u64::MAX)
+    }
+
+    /// Nothing is to be written until the next burst: room in the socket is no news.
+    fn pause(&mut self, shared: &mut Shared) -> Result<()> {
+        let Some(fd) = &self.sender else { return Ok(()) };
+        // Errors are told all the same.
+        match getsockopt(fd, SocketError)? {
+            0 => shared.poller.modify(fd, Source::Sender(self.index), EpollFlags::empty()),
+            code => {
+                self.fail(shared, "sending", Errno::from_raw(code));
+                Ok(())
+            }
+        }
+    }
+
+    /// When the application goes from a burst to a pause or back, if that is not known yet.
+    pub fn take_next_turn(&mut self) -> Option<Time> {
+        let next = self.bursts.as_ref()?.next();
+        (std::mem::replace(&mut self.next_turn, next) != next && next != Time::NEVER).then_some(next)
+    }
+
+    /// The application goes from a burst to a pause, or back.
+    pub fn turn(&mut self, shared: &mut Shared) -> Result<()> {
+        let Some(bursts) = &mut self.bursts else { return Ok(()) };
+        bursts.turn();
+        match (self.phase, &self.sender) {
+            (Phase::Sending, Some(fd)) if self.left() > 0 => {
+                shared.poller.modify(fd, Source::Sender(self.index), EpollFlags::EPOLLOUT)
+            }
+            (Phase::Sending, Some(_)) => self.pause(shared),
+            _ => Ok(()),
+        }
     }
 
     /// Returns whether there may be more.
@@ -203,6 +266,9 @@ impl TcpFlow {
                 self.report.end_ns = Some(now);
                 // Not at the FIN, which may still be under way when the flow is stopped.
                 self.report.completed = self.bytes == Some(self.report.received_bytes);
+                if let Some(bursts) = &mut self.bursts {
+                    bursts.arrived(self.report.received_bytes, Time(now));
+                }
                 Ok(n as usize == RECEIVE)
             }
             Err(Errno::EAGAIN) => Ok(false),
@@ -322,7 +388,8 @@ mod tests {
     fn connected(bytes: u64, shared: &mut Shared) -> TcpFlow {
         let port = TcpListener::bind("127.0.0.2:0").unwrap().local_addr().unwrap().port();
         let reno = Algorithm { label: "reno".to_owned(), kernel: "reno".to_owned() };
-        let mut flow = TcpFlow::new(0, "f1", reno, Some(bytes), SocketAddrV4::new(Ipv4Addr::new(127, 0, 0, 2), port));
+        let mut flow =
+            TcpFlow::new(0, "f1", reno, Some(bytes), None, SocketAddrV4::new(Ipv4Addr::new(127, 0, 0, 2), port));
         flow.open_receiver(shared).unwrap();
         flow.open_sender(Ipv4Addr::LOCALHOST).unwrap();
         flow.start(shared).unwrap();

@@ -8,7 +8,7 @@ use datagrams::Schedule;
 use events::Failure;
 use nix::sys::socket::sockopt::Ipv4Tos;
 use nix::sys::socket::{MsgFlags, SockaddrIn, connect, send, setsockopt};
-use plan::Ecn;
+use plan::{Ecn, OnOff};
 use records::samples::Sample;
 use units::{Rate, Time};
 
@@ -52,6 +52,7 @@ pub struct UdpFlow {
 
 impl UdpFlow {
     /// `bytes`: enough datagrams to carry them, all of the same size.
+    #[allow(clippy::too_many_arguments)]
     pub fn new(
         index: u32,
         flow: &plan::Flow,
@@ -59,6 +60,7 @@ impl UdpFlow {
         payload: u32,
         bytes: Option<u64>,
         ecn: Ecn,
+        on_off: Option<OnOff>,
         to: SocketAddrV4,
     ) -> Result<Self> {
         ensure!(
@@ -73,7 +75,7 @@ impl UdpFlow {
             id: flow.id.clone(),
             to,
             ecn,
-            schedule: Schedule::new(flow.start_ns, payload, rate),
+            schedule: Schedule::new(flow.start_ns, payload, rate, on_off),
             stop: flow.stop_ns,
             limit: bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(u64::from(payload))),
             payload: vec![0; payload as usize],
@@ -218,9 +220,11 @@ mod tests {
                 "workload": {"kind": "udp", "rate_bps": 1000, "payload_bytes": 16, "bytes": null, "ecn": name},
             }))
             .unwrap();
-            let plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn } = flow.workload else { unreachable!() };
+            let plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } = flow.workload else {
+                unreachable!()
+            };
             let to = SocketAddrV4::new(Ipv4Addr::LOCALHOST, flow.port);
-            let mut udp = UdpFlow::new(0, &flow, rate_bps, payload_bytes, bytes, ecn, to).unwrap();
+            let mut udp = UdpFlow::new(0, &flow, rate_bps, payload_bytes, bytes, ecn, on_off, to).unwrap();
             udp.open_sender(Ipv4Addr::LOCALHOST).unwrap();
             assert_eq!(getsockopt(udp.sender.as_ref().unwrap(), Ipv4Tos).unwrap(), bits, "{name}");
         }

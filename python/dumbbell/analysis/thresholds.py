@@ -46,3 +46,6 @@ SCHEDULE_ERROR_OF_GAP: Final = (0.10, 1.0)
 
 ACK_MISMATCH_SHARE: Final = 0.01
 """Samples whose count of delivered packets no row of `acks` has. Suspect above."""
+
+CONNECTED_WITHIN_NS: Final = 3_000_000_000
+"""What a connection may take to open that loses two SYNs: sent again after 1 s, and 2 s more (RFC 6298 section 2)."""

@@ -132,13 +132,24 @@ def _print(run: Run) -> None:
     from dumbbell.cli.tables import print_table
     from dumbbell.report import words
 
-    print_table(_flows(run.summary))
+    print_table(_kinds(run) or _flows(run.summary))
     if any(link["rate_bps"] is not None for link in run.summary["links"]):
         print_table(_links(run.summary))
     _print_verdict(run.summary)
     if run.engine == names.SIMULATE:
         print(f"simulated {words.speed(run.manifest['cost'])}")
     print(run.report())
+
+
+def _kinds(run: Run) -> Any:
+    """Of many flows a row for each kind; none if they are few."""
+    from dumbbell.plan.view import Table
+    from dumbbell.report.group_rows import COLUMNS, rows
+    from dumbbell.report.groups import groups, has_kinds
+
+    found = groups(run)
+    title = f"{len(run.summary['flows'])} flows by kind (one by one: in the report, and with --json)"
+    return Table(title, [*COLUMNS], rows(run.summary["flows"], found)) if has_kinds(found) else None
 
 
 def _flows(summary: Any) -> Any:

@@ -13,7 +13,7 @@ from dumbbell.cc.core import sha256_of
 from dumbbell.errors import Problem
 from dumbbell.scenario.labels import Labelled, labelled
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.source import Finding
+from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.writing import ALGORITHMS
 
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -51,24 +51,24 @@ def available() -> list[str]:
         return []
 
 
-def own(scenario: Scenario) -> dict[int, str]:
-    """Of each flow that uses one of the kernel's own: its name there."""
+def own(scenario: Scenario) -> dict[Key, str]:
+    """Of each place that names one of the kernel's own: its name there."""
     found = {}
-    for i, one in labelled(scenario).items():
+    for at, one in labelled(scenario).items():
         name = one if isinstance(one, str) else one.algorithm.own
         if name is not None:
-            found[i] = name
+            found[at] = name
     return found
 
 
 def lacking(scenario: Scenario, available: Collection[str]) -> list[Problem]:
-    """A problem for each flow whose algorithm is the kernel's own and not `available`."""
+    """A problem for each place whose algorithm is the kernel's own and not `available`."""
     return [
-        scenario.source.problem(_finding(i, cc, available)) for i, cc in own(scenario).items() if cc not in available
+        scenario.source.problem(_finding(at, cc, available)) for at, cc in own(scenario).items() if cc not in available
     ]
 
 
-def _finding(i: int, cc: str, available: Collection[str]) -> Finding:
+def _finding(at: Key, cc: str, available: Collection[str]) -> Finding:
     # Programs that a run, or somebody to stay, has registered under a name with a hash: nobody asks for them by it.
     there = sorted(name for name in available if not _REGISTERED.search(name))
     close = _closest(cc, [*there, *BUNDLED])
@@ -83,7 +83,7 @@ def _finding(i: int, cc: str, available: Collection[str]) -> Finding:
     else:
         hint = f"did you mean {close}? {_capital(modprobe)}" if close else modprobe
     expected = f"one of {', '.join(there)}, or dumbbell's {', '.join(BUNDLED)}"
-    return Finding(("flows", i, "cc"), "this kernel has no such congestion control", expected, hint)
+    return Finding(at, "this kernel has no such congestion control", expected, hint)
 
 
 def _capital(text: str) -> str:

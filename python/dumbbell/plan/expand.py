@@ -15,11 +15,13 @@ from dumbbell.plan.links import Link, shaped, transparent
 from dumbbell.plan.path import settle
 from dumbbell.plan.sysctls import pinned
 from dumbbell.scenario.bottleneck import NAMES, History, histories, rtts
-from dumbbell.scenario.check import check, flow_ids, flow_ports, hosts
-from dumbbell.scenario.flows import CommandFlow, Flow, UdpFlow
+from dumbbell.scenario.check import check
+from dumbbell.scenario.flows import CommandFlow, TcpFlow, UdpFlow
+from dumbbell.scenario.groups import Connection, connections
 from dumbbell.scenario.labels import Labelled, labelled
 from dumbbell.scenario.model import Dumbbell, Path, Scenario
 from dumbbell.scenario.quantities import decimal
+from dumbbell.scenario.shared_rate import rate_of
 
 Plan = dict[str, Any]
 """As in plan.json."""
@@ -48,10 +50,7 @@ def expand_checked(scenario: Scenario) -> Plan:
         "events": events,
         "algorithms": entries(labels.values()),
         "flows": [
-            _flow(scenario, flow, name, port, _label(labels.get(i)), addresses)
-            for i, (flow, name, port) in enumerate(
-                zip(scenario.flows, flow_ids(scenario), flow_ports(scenario), strict=True)
-            )
+            _flow(scenario, one, _label(labels[one.cc]) if one.cc else None, addresses) for one in connections(scenario)
         ],
         "record": {
             "sample_interval_ns": int(scenario.record.sample_interval),
@@ -74,7 +73,7 @@ def expand_checked(scenario: Scenario) -> Plan:
 
 def _addresses(scenario: Scenario) -> dict[str, str]:
     """Senders in 10.0.0.0/24, receivers in 10.0.1.0/24, numbered as their names are."""
-    names = hosts(scenario)
+    names = scenario.topology.hosts
     half = len(names) // 2
     return {name: f"10.0.{i // half}.{i % half + 1}" for i, name in enumerate(names)}
 
@@ -125,31 +124,33 @@ def _access(from_: str, to: str, delay: int) -> Link:
     return transparent(f"{from_}-{to}", from_, to, delay)
 
 
-def _label(cc: str | Labelled | None) -> str | None:
+def _label(cc: str | Labelled) -> str:
     return cc.label if isinstance(cc, Labelled) else cc
 
 
-def _flow(
-    scenario: Scenario, flow: Flow, name: str, port: int, cc: str | None, addresses: dict[str, str]
-) -> dict[str, Any]:
-    stop = scenario.duration if flow.stop is None else flow.stop
+def _flow(scenario: Scenario, one: Connection, cc: str | None, addresses: dict[str, str]) -> dict[str, Any]:
+    stop = scenario.duration if one.flow.stop is None else one.flow.stop
     return {
-        "id": name,
-        "from": flow.from_,
-        "to": flow.to,
-        "start_ns": int(flow.start),
+        "id": one.id,
+        "group": one.group,
+        "from": one.from_,
+        "to": one.to,
+        "start_ns": one.start,
         "stop_ns": int(stop),
-        "port": port,
-        "workload": _workload(flow, port, cc, stop - flow.start, addresses),
+        "port": one.port,
+        "workload": _workload(scenario, one, cc, stop - one.start, addresses),
     }
 
 
-def _workload(flow: Flow, port: int, cc: str | None, length: int, addresses: dict[str, str]) -> dict[str, Any]:
+def _workload(
+    scenario: Scenario, one: Connection, cc: str | None, length: int, addresses: dict[str, str]
+) -> dict[str, Any]:
+    flow = one.flow
     if isinstance(flow, CommandFlow):
         filled = {
-            "server": addresses[flow.to],
-            "client": addresses[flow.from_],
-            "port": str(port),
+            "server": addresses[one.to],
+            "client": addresses[one.from_],
+            "port": str(one.port),
             "duration": decimal(Fraction(length, 10**9)),
         }
         server = flow.server_command
@@ -159,16 +160,25 @@ def _workload(flow: Flow, port: int, cc: str | None, length: int, addresses: dic
             "server_command": None if server is None else _fill(server, filled),
             "cc": cc,
         }
-    amount = None if flow.bytes is None else int(flow.bytes)
+    amount = None if one.bytes is None else int(one.bytes)
     if isinstance(flow, UdpFlow):
         return {
             "kind": "udp",
-            "rate_bps": int(flow.rate),
+            "rate_bps": int(rate_of(scenario, one, flow.rate)),
             "payload_bytes": int(flow.payload),
             "bytes": amount,
             "ecn": flow.ecn,
+            "on_off": _on_off(flow),
         }
-    return {"kind": "tcp", "cc": cc, "bytes": amount, "ecn": flow.ecn or flow.cc.needs_ecn}
+    ecn = flow.ecn or (one.algorithm is not None and one.algorithm.needs_ecn)
+    return {"kind": "tcp", "cc": cc, "bytes": amount, "ecn": ecn, "on_off": _on_off(flow)}
+
+
+def _on_off(flow: TcpFlow | UdpFlow) -> dict[str, Any] | None:
+    if flow.on is None or flow.off is None:
+        return None
+    unit = {"time": "ns", "bytes": "bytes"}[flow.on.kind]
+    return {"on": {unit: int(flow.on.amount)}, "off_ns": int(flow.off)}
 
 
 def _fill(command: str, values: dict[str, str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from dumbbell.plan.links import Link, peak_bps
 from dumbbell.scenario.bottleneck import NAMES, largest_rtt
 from dumbbell.scenario.flows import TcpFlow
+from dumbbell.scenario.groups import connections
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.rates import FULL_FRAME
 
@@ -38,7 +39,7 @@ def pinned(scenario: Scenario, hosts: list[str], links: Sequence[Link]) -> dict[
     `links` are the plan's, as they are at first and after each event.
     """
     memory = socket_memory(links, largest_rtt(scenario.topology))
-    ecn = {flow.from_ for flow in scenario.flows if isinstance(flow, TcpFlow) and flow.ecn}
+    ecn = {one.from_ for one in connections(scenario) if isinstance(one.flow, TcpFlow) and one.flow.ecn}
     return {host: _host(scenario, host, memory, host in ecn) for host in hosts}
 
 
@@ -51,6 +52,8 @@ def _host(scenario: Scenario, host: str, memory: int, ecn: bool) -> dict[str, st
         "net.ipv4.tcp_no_metrics_save": "1",
         # A closed sender with unacknowledged data keeps its namespace alive until it gives up.
         "net.ipv4.tcp_orphan_retries": "1",
+        # After a pause the window begins anew (RFC 5681 section 4.1).
+        "net.ipv4.tcp_slow_start_after_idle": "1",
         # A receiver's buffer starts at its maximum: autotuning grows it a round trip behind a sender that doubles its
         # rate, and BBR's Startup ran into the window for 2 to 8 % of its busy time.
         "net.ipv4.tcp_rmem": f"4096 {max(memory, RMEM_MAX_FLOOR)} {max(memory, RMEM_MAX_FLOOR)}",

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.cc.parameters import written
-from dumbbell.plan import words
+from dumbbell.plan import flow_rows, words
 from dumbbell.plan.expand import Plan
-from dumbbell.plan.paths import base_rtt_ns, path, transparent_links
-from dumbbell.scenario.quantities import Rate, Size, Time
+from dumbbell.plan.paths import transparent_links
+from dumbbell.scenario.quantities import Size, Time
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def tables(plan: Plan, rtt_ns: int) -> list[Table]:
         _run(plan),
         _links(plan, rtt_ns),
         *_events(plan, rtt_ns),
-        _flows(plan),
+        Table("Flows", flow_rows.COLUMNS, flow_rows.rows(plan)),
         *_algorithms(plan),
         _hosts(plan),
         _sysctls(plan),
@@ -92,29 +92,6 @@ def _events(plan: Plan, rtt_ns: int) -> list[Table]:
         rows.append([str(Time(event["at_ns"])), after["name"], "; ".join(what)])
         now[after["name"]] = after
     return [Table("Events", ["at", "link", "from then on"], rows)] if rows else []
-
-
-def _flows(plan: Plan) -> Table:
-    columns = ["flow", "from", "to", "port", "sends", "start", "stop", "base RTT", "path"]
-    rows = []
-    for flow in plan["flows"]:
-        ends = flow["from"], flow["to"]
-        nodes = [flow["from"], *(link["to"] for link in path(plan, *ends))]
-        times = [str(Time(flow["start_ns"])), str(Time(flow["stop_ns"])), str(Time(base_rtt_ns(plan, flow)))]
-        rows.append([flow["id"], *ends, str(flow["port"]), _sends(flow["workload"]), *times, " > ".join(nodes)])
-    return Table("Flows", columns, rows)
-
-
-def _sends(workload: dict[str, Any]) -> str:
-    if workload["kind"] == "command":
-        server = workload["server_command"]
-        cc = f" ({{cc}}: {workload['cc']})" if workload["cc"] else ""
-        return f"{workload['command']}" + (f" (server: {server})" if server else "") + cc
-    amount = "" if workload["bytes"] is None else f", {Size(workload['bytes'])}"
-    if workload["kind"] == "udp":
-        ecn = "" if workload["ecn"] == "not-ect" else f", {workload['ecn']}"
-        return f"UDP, {Rate(workload['rate_bps'])}, {workload['payload_bytes']} B each{amount}{ecn}"
-    return f"TCP, {workload['cc']}{amount}{', ECN' if workload['ecn'] else ''}"
 
 
 def _algorithms(plan: Plan) -> list[Table]:

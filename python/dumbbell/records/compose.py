@@ -10,6 +10,7 @@ from dumbbell.analysis import metrics
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.history import can_queue, histories, is_first_in_first_out, is_steady
 from dumbbell.analysis.verdict import Verdict, check_all, worst
+from dumbbell.plan.flow_rows import group
 from dumbbell.plan.paths import base_rtt_ns
 from dumbbell.records.files import write_json
 from dumbbell.records.schema import SCHEMA, TABLES, polars_schema
@@ -100,6 +101,7 @@ def _flow(plan: Json, flow: Json, measured: Json, end_ns: int, rtt: metrics.Rtt 
     rtt = rtt or metrics.Rtt(None, None, None)
     return {
         "id": flow["id"],
+        "group": group(flow),
         "label": f"{flow['id']} {cc or workload['kind']}",
         "from": flow["from"],
         "to": flow["to"],
@@ -184,7 +186,7 @@ def _queueing_delays(run: Run) -> dict[str, metrics.Percentiles]:
 
 
 def _bulk_window(plan: Json, traffic: Json, ends: Mapping[str, int]) -> tuple[int, int] | None:
-    """When all bulk TCP flows (those without a size) were active, if there are at least two."""
+    """When all bulk TCP flows (those without a size or pauses) were active, if there are at least two."""
     starts = {flow["id"]: flow["start_ns"] for flow in traffic["flows"]}
     bulk = _bulk(plan)
     if len(bulk) < 2 or any(starts[flow] is None for flow in bulk):
@@ -200,5 +202,5 @@ def _jain_index(run: Run, window: tuple[int, int] | None) -> float | None:
 
 
 def _bulk(plan: Json) -> list[str]:
-    flows = [flow for flow in plan["flows"] if flow["workload"]["kind"] == "tcp"]
-    return [flow["id"] for flow in flows if flow["workload"]["bytes"] is None]
+    tcp = [flow for flow in plan["flows"] if flow["workload"]["kind"] == "tcp"]
+    return [flow["id"] for flow in tcp if all(flow["workload"].get(key) is None for key in ("bytes", "on_off"))]

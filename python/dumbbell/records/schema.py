@@ -119,6 +119,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
     },
     "flows": {
         "id": "str",
+        "group": "str",
         "label": "str",
         "from": "str",
         "to": "str",

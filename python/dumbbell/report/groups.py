@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from dumbbell.plan.flow_rows import group
 from dumbbell.records import Run
 from dumbbell.report.facts import summary_list
 from dumbbell.report.model import Group
+from dumbbell.scenario.quantities import Size
 
 MOST_FLOWS_IN_LEGEND: Final = 12
 
@@ -25,7 +27,11 @@ _DASHES: Final[tuple[tuple[int, ...], ...]] = ((), (6, 3), (2, 2))
 
 
 def groups(run: Run) -> tuple[Group, ...]:
-    """One group per flow; with more than `MOST_FLOWS_IN_LEGEND`, one per congestion control or protocol."""
+    """One group per flow; with more than `MOST_FLOWS_IN_LEGEND`, one for all flows of a kind.
+
+    Of a kind are connections of one entry of the scenario that have the same congestion control (or protocol) and size.
+    Flows that stand for themselves are told apart by their congestion control alone.
+    """
     flows = run.plan["flows"]
     labels = {flow["id"]: flow.get("label") or flow["id"] for flow in summary_list(run, "flows")}
     if len(flows) <= MOST_FLOWS_IN_LEGEND:
@@ -34,8 +40,16 @@ def groups(run: Run) -> tuple[Group, ...]:
         )
     kinds: dict[str, list[str]] = {}
     for flow in flows:
-        kinds.setdefault(_kind(flow), []).append(flow["id"])
-    return tuple(_group(i, f"{kind} x {len(ids)}", tuple(ids)) for i, (kind, ids) in enumerate(kinds.items()))
+        kinds.setdefault(_kind_among_many(flow), []).append(flow["id"])
+    return tuple(
+        _group(i, f"{kind} x {len(ids)}" if len(ids) > 1 else labels.get(ids[0], ids[0]), tuple(ids))
+        for i, (kind, ids) in enumerate(kinds.items())
+    )
+
+
+def has_kinds(groups: Sequence[Group]) -> bool:
+    """Whether they are of several flows each, but maybe for some."""
+    return any(len(group.flows) > 1 for group in groups)
 
 
 def _group(index: int, label: str, flows: tuple[str, ...]) -> Group:
@@ -45,6 +59,14 @@ def _group(index: int, label: str, flows: tuple[str, ...]) -> Group:
 
 def _name(label: str, flow: Mapping[str, Any]) -> str:
     return label if _kind(flow) in label else f"{label} {_kind(flow)}"
+
+
+def _kind_among_many(flow: Mapping[str, Any]) -> str:
+    """`web cubic 300 kB`."""
+    entry, size = group(flow), flow["workload"].get("bytes")
+    if entry == flow["id"]:
+        return _kind(flow)
+    return " ".join([entry, _kind(flow), *([] if size is None else [str(Size(size))])])
 
 
 def _kind(flow: Mapping[str, Any]) -> str:

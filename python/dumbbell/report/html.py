@@ -40,6 +40,7 @@ def page(run: Run) -> str:
 def _tables(run: Run, plots: Plots, known: Facts) -> Html:
     return join(
         el("h2", "Flows"),
+        tables.grouped(run, plots.groups),
         tables.flows(run, plots.groups),
         tables.algorithms(run),
         el("h2", "Links"),

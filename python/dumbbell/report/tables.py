@@ -12,6 +12,9 @@ from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.events import REASONS
 from dumbbell.report.facts import Facts, Link, summary_list
+from dumbbell.report.group_rows import COLUMNS
+from dumbbell.report.group_rows import rows as group_rows
+from dumbbell.report.groups import has_kinds
 from dumbbell.report.markup import Html, el, join
 from dumbbell.report.model import Group, Plots
 
@@ -51,6 +54,23 @@ def flows(run: Run, groups: Sequence[Group]) -> Html:
     )
     failed = any(flow.get("error") for flow in rows)
     return join(_table("Flows", head, body, len(rows)), _fairness(run), errors if failed else Html(""))
+
+
+def grouped(run: Run, groups: Sequence[Group]) -> Html:
+    """One row per group, if groups are of several flows."""
+    if not has_kinds(groups):
+        return Html("")
+    head = el("thead", el("tr", el("th", "Flows"), *(el("th", _capital(name), class_="n") for name in COLUMNS[1:])))
+    body = (
+        el("tr", el("th", _swatch(group), row[0], scope="row"), *(el("td", text, class_="n") for text in row[1:]))
+        for group, row in zip(groups, group_rows(summary_list(run, "flows"), groups), strict=True)
+    )
+    one_by_one = el("p", "One by one:", class_="beneath")
+    return join(_table("Flows by kind", head, el("tbody", *body), len(groups)), one_by_one)
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _fairness(run: Run) -> Html:

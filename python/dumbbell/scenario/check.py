@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator
 
 from dumbbell.scenario.check_algorithms import check_algorithms
+from dumbbell.scenario.check_groups import check_groups
 from dumbbell.scenario.check_links import check_links
 from dumbbell.scenario.flows import CommandFlow, Flow, TcpFlow
+from dumbbell.scenario.groups import Connection, connections, matching
 from dumbbell.scenario.model import Dumbbell, Hosts, Scenario
 from dumbbell.scenario.source import Finding, Key
 
 PLACEHOLDERS = ("server", "client", "port", "duration", "cc")
-FIRST_PORT = 5001
 
 
 def check(scenario: Scenario) -> list[Finding]:
@@ -29,14 +30,6 @@ def check(scenario: Scenario) -> list[Finding]:
         *_host_settings(scenario),
         *_emulate(scenario),
     ]
-
-
-def hosts(scenario: Scenario) -> list[str]:
-    """Names of the hosts, senders first."""
-    topology = scenario.topology
-    if isinstance(topology, Dumbbell):
-        return [f"{side}{i}" for side in "sr" for i in range(1, topology.pairs + 1)]
-    return ["h1", "h2"]
 
 
 def _network(scenario: Scenario) -> Iterator[Finding]:
@@ -59,19 +52,32 @@ def _emulate(scenario: Scenario) -> Iterator[Finding]:
 
 
 def _flows(scenario: Scenario) -> Iterator[Finding]:
-    known = hosts(scenario)
     for i, flow in enumerate(scenario.flows):
-        for end, name in (("from", flow.from_), ("to", flow.to)):
-            if name not in known:
-                yield Finding(("flows", i, end), "unknown host", _some(known), _suggest(name, known))
-        if flow.from_ == flow.to:
-            yield Finding(("flows", i, "to"), "sender and receiver are the same host", "two different hosts")
         yield from _times(("flows", i), flow, scenario)
         if isinstance(flow, CommandFlow):
             yield from _placeholders(("flows", i), flow)
-    yield from _ids(scenario)
-    yield from _ports(scenario)
-    yield from _ecn(scenario)
+    wrong = [*_hosts(scenario), *check_groups(scenario)]
+    if wrong:
+        yield from wrong
+        return
+    found = connections(scenario)
+    yield from _ends(found)
+    yield from _ids(found)
+    yield from _ports(found)
+    yield from _ecn(found)
+
+
+def _hosts(scenario: Scenario) -> Iterator[Finding]:
+    known = scenario.topology.hosts
+    for i, flow in enumerate(scenario.flows):
+        for end, name in (("from", flow.from_), ("to", flow.to)):
+            if not set(matching(name, known)) <= {*known} or not matching(name, known):
+                yield Finding(("flows", i, end), "unknown host", _some(known), _suggest(name, known))
+
+
+def _ends(found: list[Connection]) -> Iterator[Finding]:
+    for i in {one.entry: None for one in found if one.from_ == one.to}:
+        yield Finding(("flows", i, "to"), "sender and receiver are the same host", "two different hosts")
 
 
 def _some(names: list[str]) -> str:
@@ -111,55 +117,53 @@ def _placeholders(at: Key, flow: CommandFlow) -> Iterator[Finding]:
         yield Finding((*at, "cc"), "no command line asks for it", "{cc} in command or server_command", hint)
 
 
-def flow_ids(scenario: Scenario) -> list[str]:
-    """Each flow's name: its own, or f1, f2, ... by position."""
-    return [flow.id or f"f{i}" for i, flow in enumerate(scenario.flows, 1)]
-
-
-def flow_ports(scenario: Scenario) -> list[int]:
-    """Each flow's port: its own, or 5001, 5002, ... by position, leaving out what other flows ask for."""
-    asked = {flow.port for flow in scenario.flows}
-    free = (port for port in range(FIRST_PORT, 65536) if port not in asked)
-    return [flow.port or next(free) for flow in scenario.flows]
-
-
-def _ids(scenario: Scenario) -> Iterator[Finding]:
-    seen: set[str] = set()
-    for i, name in enumerate(flow_ids(scenario)):
-        key: Key = ("flows", i, "id")
-        if name in seen:
-            yield Finding(key, f"two flows are named {name}", "a name of its own (default: f1, f2, ... by position)")
-        if name == "other":
+def _ids(found: list[Connection]) -> Iterator[Finding]:
+    seen: dict[str, int] = {}
+    wrong = set()
+    for one in found:
+        key: Key = ("flows", one.entry, "id")
+        if one.id in seen and one.entry not in wrong:
+            wrong.add(one.entry)
+            yield Finding(key, f"two flows are named {one.id}", "a name of its own (default: f1, f2, ... by position)")
+        if one.id == "other":
             yield Finding(key, "reserved for packets of no flow", "another name")
-        seen.add(name)
+        seen[one.id] = one.entry
 
 
-def _ports(scenario: Scenario) -> Iterator[Finding]:
+def _ports(found: list[Connection]) -> Iterator[Finding]:
     seen: dict[tuple[str, int, str], str] = {}
-    for i, (flow, name, port) in enumerate(zip(scenario.flows, flow_ids(scenario), flow_ports(scenario), strict=True)):
+    wrong = set()
+    for one in found:
         # A program's own protocol is not known, so it takes the port of both.
-        protocols = ("tcp", "udp") if isinstance(flow, CommandFlow) else (flow.protocol,)
-        taken = [seen[flow.to, port, p] for p in protocols if (flow.to, port, p) in seen]
-        if taken:
-            what = f"port {port} of {flow.to} is taken by flow {taken[0]}"
+        protocols = ("tcp", "udp") if isinstance(one.flow, CommandFlow) else (one.flow.protocol,)
+        taken = [seen[one.to, one.port, p] for p in protocols if (one.to, one.port, p) in seen]
+        if taken and one.entry not in wrong:
+            wrong.add(one.entry)
+            what = f"port {one.port} of {one.to} is taken by flow {taken[0]}"
             hint = "leave port out: every flow then gets one of its own"
-            yield Finding(("flows", i, "port"), what, "a port of its own", hint)
-        seen |= {(flow.to, port, p): name for p in protocols}
+            yield Finding(("flows", one.entry, "port"), what, "a port of its own", hint)
+        seen |= {(one.to, one.port, p): one.id for p in protocols}
 
 
-def _ecn(scenario: Scenario) -> Iterator[Finding]:
+def _ecn(found: list[Connection]) -> Iterator[Finding]:
     # An algorithm that needs ECN negotiates it by itself, whatever the host's setting.
-    tcp = [(i, f) for i, f in enumerate(scenario.flows) if isinstance(f, TcpFlow) and not f.cc.needs_ecn]
-    asking = {flow.from_ for _, flow in tcp if flow.ecn}
-    for i, flow in tcp:
-        if flow.from_ in asking and not flow.ecn:
-            what = f"another flow from {flow.from_} asks for ECN"
+    asking, silent = set[str](), dict[int, list[str]]()
+    for one in found:
+        if isinstance(one.flow, TcpFlow) and one.algorithm and not one.algorithm.needs_ecn:
+            if one.flow.ecn:
+                asking.add(one.from_)
+            else:
+                silent.setdefault(one.entry, []).append(one.from_)
+    for i, senders in silent.items():
+        shared = next((host for host in senders if host in asking), None)
+        if shared is not None:
+            what = f"another flow from {shared} asks for ECN"
             why = "the same for all TCP flows from one host (Linux negotiates ECN per host)"
             yield Finding(("flows", i, "ecn"), what, why, "set ecn = true here, too, or use another host")
 
 
 def _host_settings(scenario: Scenario) -> Iterator[Finding]:
-    known = hosts(scenario)
+    known = scenario.topology.hosts
     for name in scenario.hosts.single:
         if name not in known:
             hint = _suggest(name, [*known, *Hosts.model_fields])

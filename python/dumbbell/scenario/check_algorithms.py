@@ -15,9 +15,9 @@ from dumbbell.scenario.source import Finding, Key
 
 def check_algorithms(scenario: Scenario) -> Iterator[Finding]:
     """What is wrong with the flows' congestion controls, as far as can be told on any machine."""
-    for i, algorithm in used(scenario):
-        yield from _parameters(("flows", i, "cc", "parameters"), algorithm)
-        yield from _ecn(i, scenario, algorithm)
+    for at, algorithm in used(scenario).items():
+        yield from _parameters((*at, "parameters"), algorithm)
+        yield from _ecn(at, scenario, algorithm)
     yield from _labels(scenario)
 
 
@@ -29,25 +29,26 @@ def _parameters(at: Key, algorithm: Algorithm) -> Iterator[Finding]:
         yield Finding((*at, one.name), one.wrong, one.expected, one.hint)
 
 
-def _ecn(i: int, scenario: Scenario, algorithm: Algorithm) -> Iterator[Finding]:
-    flow = scenario.flows[i]
+def _ecn(at: Key, scenario: Scenario, algorithm: Algorithm) -> Iterator[Finding]:
+    i = at[1]
+    flow = scenario.flows[int(i)]
     if not isinstance(flow, TcpFlow):
         return
     if algorithm.bundled in ("bbr2", "bbr3") and algorithm.parameters.get("ecn") is True and not flow.ecn:
         what = f"{algorithm} is to answer marks, but the flow does not negotiate ECN"
-        yield Finding(("flows", i, "cc", "parameters", "ecn"), what, "ecn = true on the flow, too", "add ecn = true")
+        yield Finding((*at, "parameters", "ecn"), what, "ecn = true on the flow, too", "add ecn = true")
     if algorithm.needs_ecn and "ecn" in flow.model_fields_set and not flow.ecn:
         yield Finding(("flows", i, "ecn"), f"{algorithm} always negotiates ECN", "true", "leave ecn out")
 
 
 def _labels(scenario: Scenario) -> Iterator[Finding]:
     seen: dict[str, Labelled] = {}
-    for i, found in labelled(scenario).items():
+    for at, found in labelled(scenario).items():
         if isinstance(found, Labelled):
             first = seen.setdefault(found.label, found)
             if _what(first) != _what(found):
                 hint = "give one of the files another name"
-                yield Finding(("flows", i, "cc"), f"two programs would be called {found.label}", "a name each", hint)
+                yield Finding(at, f"two programs would be called {found.label}", "a name each", hint)
 
 
 def _what(found: Labelled) -> tuple[object, ...]:

@@ -7,8 +7,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from dumbbell.scenario.algorithms import Algorithm, Cc
-from dumbbell.scenario.quantities import Amount, Rate, Size, Time
+from dumbbell.scenario.bursts import Burst, RateOrShare
+from dumbbell.scenario.quantities import Amount, Duration, Size, Time
+from dumbbell.scenario.shares import Mix, Sizes
 from dumbbell.scenario.table import Table
+
+MOST_CONNECTIONS = 50_000
+"""Of a scenario: each has a port of its own, and records number flows by 16 bits."""
+
+_ON = "How long the application writes before it pauses: a time, or so many bytes. Default: it never pauses."
+_OFF = "How long it pauses then. After a burst of bytes the pause begins when all of them have arrived."
 
 
 class AnyFlow(Table):
@@ -20,12 +28,33 @@ class AnyFlow(Table):
         description="Name in tables and plots. Default: f1, f2, ... by position.",
         examples=["background"],
     )
-    from_: str = Field(alias="from", description="Host that sends.", examples=["s1"])
-    to: str = Field(description="Host that receives.", examples=["r1"])
+    from_: str = Field(
+        alias="from",
+        description="Host that sends. Of several connections also s*: they take turns over s1, s2, ...",
+        examples=["s1"],
+    )
+    to: str = Field(description="Host that receives. Of several connections also r*.", examples=["r1"])
+    connections: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_CONNECTIONS,
+        strict=True,
+        description="Stands for so many flows, named <id>.1, <id>.2, ... Default: one flow, named <id>.",
+        examples=[10],
+    )
+    gap: Time = Field(default=Time(0), description="Time between the starts of one connection and the next.")
+    arrivals: Literal["fixed", "poisson"] = Field(
+        default="fixed",
+        description="Whether each gap is as given, or random with an exponential distribution of that mean.",
+    )
     start: Time = Field(default=Time(0), description="When it starts, counted from the start of the run.")
     stop: Time | None = Field(default=None, description="When it stops at the latest. Default: the end of the run.")
     port: int | None = Field(
-        default=None, ge=1, le=65535, strict=True, description="Port of the receiver. Default: 5001, 5002, ..."
+        default=None,
+        ge=1,
+        le=65535,
+        strict=True,
+        description="Port of the receiver, and of the first of several connections. Default: 5001, 5002, ...",
     )
 
 
@@ -38,7 +67,17 @@ class TcpFlow(AnyFlow):
         description="Congestion control: one that comes with dumbbell, the kernel's own, or a BPF program of yours.",
         examples=["cubic", "bbr", "bbr3"],
     )
+    mix: Mix | None = Field(
+        default=None,
+        description="In place of cc: congestion controls and their shares of the connections, which add up to 1.",
+        examples=[{"cubic": 0.75, "bbr": 0.25}],
+    )
     bytes: Amount | None = Field(default=None, description="Application data to send. Default: no end before `stop`.")
+    sizes: Sizes | None = Field(
+        default=None, description="In place of bytes: sizes and their shares of the connections, which add up to 1."
+    )
+    on: Burst | None = Field(default=None, description=_ON)
+    off: Duration | None = Field(default=None, description=_OFF)
     ecn: bool = Field(
         default=False, strict=True, description="Negotiate ECN (RFC 3168). All TCP flows from one host must agree."
     )
@@ -48,9 +87,15 @@ class UdpFlow(AnyFlow):
     """UDP at a constant rate, each datagram at its own time."""
 
     protocol: Literal["udp"] = Field(description="UDP.")
-    rate: Rate = Field(description="Rate of whole frames (payload + 42 bytes).")
+    rate: RateOrShare = Field(
+        description="Rate of whole frames (payload + 42 bytes) of each connection, also as a share of the bottleneck's "
+        "constant rate.",
+        examples=["10 Mbit/s", "10 %"],
+    )
     payload: Size = Field(default=Size(1472), ge=16, le=1472, description="UDP payload of each datagram.")
     bytes: Amount | None = Field(default=None, description="Payload to send in all. Default: no end before `stop`.")
+    on: Burst | None = Field(default=None, description=_ON.replace("the application writes", "it sends"))
+    off: Duration | None = Field(default=None, description="How long it pauses then.")
     ecn: Literal["not-ect", "ect0", "ect1"] = Field(
         default="not-ect", description="ECN codepoint of its packets (RFC 3168; ect1: L4S, RFC 9331)."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 
@@ -10,7 +10,9 @@ from dumbbell.cc.bundled import BUNDLED, label_of_file
 from dumbbell.cc.parameters import Value, written
 from dumbbell.cc.source import SUFFIXES, Program
 from dumbbell.scenario.algorithms import Algorithm
+from dumbbell.scenario.groups import connections
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.source import Key
 
 
 @dataclass(frozen=True)
@@ -23,32 +25,29 @@ class Labelled:
     """Of a user's program: the name of its copy in the run's directory."""
 
 
-def used(scenario: Scenario) -> Iterator[tuple[int, Algorithm]]:
-    """The congestion control of each flow that names one, with the flow's index."""
-    for i, flow in enumerate(scenario.flows):
-        cc = getattr(flow, "cc", None)
-        if cc is not None:
-            yield i, cc
+def used(scenario: Scenario) -> dict[Key, Algorithm]:
+    """The congestion controls that flows use, by the place that names each. Of a mix those that any connection gets."""
+    return {one.cc: one.algorithm for one in connections(scenario) if one.cc and one.algorithm}
 
 
-def labelled(scenario: Scenario) -> dict[int, str | Labelled]:
-    """Of each flow that names a congestion control: the kernel's own name, or what it is called here.
+def labelled(scenario: Scenario) -> dict[Key, str | Labelled]:
+    """Of each place that names a congestion control: the kernel's own name, or what it is called here.
 
     One that is used with several sets of parameters has several labels, which tell the parameters that differ.
     """
-    algorithms = dict(used(scenario))
+    algorithms = used(scenario)
     stems = _stems(algorithms.values())
-    names = {i: _base(algorithm, algorithms, stems) for i, algorithm in algorithms.items()}
+    names = {at: _base(algorithm, algorithms, stems) for at, algorithm in algorithms.items()}
     sets: dict[tuple[str, str], list[dict[str, Value]]] = {}
-    for i, algorithm in algorithms.items():
-        alike = sets.setdefault(names[i], [])
+    for at, algorithm in algorithms.items():
+        alike = sets.setdefault(names[at], [])
         if algorithm.parameters not in alike:
             alike.append(algorithm.parameters)
-    found: dict[int, str | Labelled] = {}
-    for i, algorithm in algorithms.items():
-        base, file = names[i]
-        label = base + _differing(algorithm.parameters, sets[names[i]])
-        found[i] = label if algorithm.own == label else Labelled(label, algorithm, file)
+    found: dict[Key, str | Labelled] = {}
+    for at, algorithm in algorithms.items():
+        base, file = names[at]
+        label = base + _differing(algorithm.parameters, sets[names[at]])
+        found[at] = label if algorithm.own == label else Labelled(label, algorithm, file)
     return found
 
 
@@ -69,7 +68,7 @@ def _stems(algorithms: Iterable[Algorithm]) -> dict[Program, str]:
     return stems
 
 
-def _base(algorithm: Algorithm, among: dict[int, Algorithm], stems: dict[Program, str]) -> tuple[str, str]:
+def _base(algorithm: Algorithm, among: dict[Key, Algorithm], stems: dict[Program, str]) -> tuple[str, str]:
     """Its label without parameters, and the name of its copy."""
     if algorithm.bpf is None:
         return (f"{algorithm.kernel} (kernel)" if algorithm.kernel in BUNDLED else str(algorithm)), ""

@@ -33,6 +33,11 @@ class Dumbbell(Table):
     bottleneck: Bottleneck = Field(description="The link that all pairs share.")
     rtt: PairTimes = Field(description="Base RTT without serialisation: one for all pairs, or one for each.")
 
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts, senders first."""
+        return [f"{side}{i}" for side in "sr" for i in range(1, self.pairs + 1)]
+
 
 class Path(Table):
     """Two hosts, h1 and h2, and the bottleneck between them."""
@@ -40,6 +45,11 @@ class Path(Table):
     kind: Literal["path"] = Field(description="h1 and h2 with the bottleneck between them.")
     bottleneck: Bottleneck = Field(description="The link from h1 to h2, and back.")
     rtt: Time = Field(description="Base RTT without serialisation.")
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts, the sender first."""
+        return ["h1", "h2"]
 
 
 SysctlKey = Annotated[str, Field(pattern=r"^net(\.[A-Za-z0-9_-]+)+$")]

@@ -128,7 +128,7 @@ class Quantity(int):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Parse on validation, print on serialisation to JSON."""
-        return _schema(cls.parse)
+        return schema_of(cls.parse)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -243,7 +243,7 @@ class Percent:
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Parse on validation, print on serialisation to JSON."""
-        return _schema(cls.parse)
+        return schema_of(cls.parse)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -321,7 +321,7 @@ class BufferSize:
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Parse on validation, print on serialisation to JSON."""
-        return _schema(cls.parse)
+        return schema_of(cls.parse)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -345,7 +345,8 @@ def json_schema(grammar: Grammar) -> dict[str, Any]:
     return {"type": "string", "pattern": rf"^\s*\+?\s*{_NUMBER}\s*({units})\s*$", "examples": [grammar.example]}
 
 
-def _schema(parse: Any) -> CoreSchema:
+def schema_of(parse: Any) -> CoreSchema:
+    """Parse on validation, print on serialisation to JSON."""
     return core_schema.no_info_plain_validator_function(
         parse, serialization=core_schema.plain_serializer_function_ser_schema(str, when_used="json")
     )

@@ -10,6 +10,8 @@ import type { TimeAxis } from "./time-axis";
 const LANE = 13;
 const GAP = 6;
 const REACH = 4;
+/** Between two lines of a row's name. */
+const LINE = 11;
 
 /** One kind of event of one group; `events` is missing if there were none. */
 export interface Lane {
@@ -42,6 +44,16 @@ export function rows(report: Report): Row[] {
   if (others.length === 0) return flows;
   const known = perFlow.some((kind) => others.includes(kind));
   return [...flows, { group: null, name: known ? "other" : "any flow", lanes: others.map((kind) => lane(kind, null)) }];
+}
+
+/** A name of several words on two lines, about as long as each other. */
+function halves(name: string): string[] {
+  const words = name.split(" ");
+  const length = (count: number): number =>
+    Math.max(words.slice(0, count).join(" ").length, words.slice(count).join(" ").length);
+  const counts = words.map((_, n) => n + 1).sort((a, b) => length(a) - length(b));
+  const first = counts[0] ?? words.length;
+  return [words.slice(0, first), words.slice(first)].filter((line) => line.length > 0).map((line) => line.join(" "));
 }
 
 export class LanePlot {
@@ -134,7 +146,12 @@ export class LanePlot {
     const { ctx, bbox } = this.u;
     ctx.fillStyle = color("--ink");
     ctx.textAlign = "right";
-    ctx.fillText(row.name, bbox.left - 8 * ratio, top + height / 2, bbox.left - 10 * ratio);
+    const left = bbox.left - 10 * ratio;
+    const lines = ctx.measureText(row.name).width > left ? halves(row.name) : [row.name];
+    lines.forEach((line, n) => {
+      const middle = top + height / 2 + (n - (lines.length - 1) / 2) * LINE * ratio;
+      ctx.fillText(line, bbox.left - 8 * ratio, middle, left);
+    });
     ctx.fillStyle = color("--soft");
     ctx.textAlign = "left";
     const x = bbox.left + bbox.width + 6 * ratio;

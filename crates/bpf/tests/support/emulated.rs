@@ -95,12 +95,13 @@ impl Path {
         let end = Time::ZERO + Duration::from_secs(self.seconds);
         let flow = |n| Flow {
             id: format!("f{n}"),
+            group: None,
             from: "s".into(),
             to: "r".into(),
             start_ns: Time::ZERO,
             stop_ns: end,
             port: 5000 + n,
-            workload: Workload::Tcp { cc: cc.into(), bytes: None, ecn: false },
+            workload: Workload::Tcp { cc: cc.into(), bytes: None, ecn: false, on_off: None },
         };
         Plan {
             name: "oracle".into(),

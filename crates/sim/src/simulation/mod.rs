@@ -418,5 +418,8 @@ impl<O: Observer> Simulation<O> {
         }
         self.reply(flow);
         self.schedule_receiver(flow);
+        if self.traffic[flow].is_driven_by_receiver() {
+            self.schedule_sender(flow);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Many runs on many threads, of which only summaries are kept, in shards of many runs.
 //!
-//! A run is one of a few plans, the *cells*, with a seed of its own. Its index says where its rows stand: tables have the same
+//! A run is one of some plans, mostly of a few *cells*, with a seed of its own. Its index says where its rows stand: tables have the same
 //! bytes however many threads there are. A shard is on disk as a whole or not at all, so a batch that was cut short goes
 //! on where it was.
 
@@ -46,8 +46,10 @@ pub struct Batch<'a> {
 /// One of a batch's runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Index of its plan.
+    /// Which of the studied settings it has.
     pub cell: u32,
+    /// Index of its plan: the cell's, or one of its own where seeds decide more than the simulator's random numbers.
+    pub plan: u32,
     /// Which of the cell's runs it is.
     pub repetition: u32,
     /// In place of the plan's.
@@ -88,7 +90,7 @@ const AHEAD: usize = 4;
 /// A run that fails is a row with its error. Errors here are those of the directory.
 pub fn simulate_many(batch: &Batch<'_>, mut on_progress: impl FnMut(&Progress) -> bool) -> Result<bool> {
     ensure!(batch.shard_runs > 0 && batch.threads > 0, "at least one thread and one run per shard");
-    ensure!(batch.runs.iter().all(|run| (run.cell as usize) < batch.cells.len()), "a run of no cell");
+    ensure!(batch.runs.iter().all(|run| (run.plan as usize) < batch.cells.len()), "a run of no plan");
     let shards = shard::missing(batch)?;
     let order: Vec<usize> = shards.iter().cloned().flatten().collect();
     let found = batch.runs.len() - order.len();

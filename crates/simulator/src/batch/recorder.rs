@@ -96,7 +96,7 @@ impl Observer for Recorder {
     }
 }
 
-/// When all flows of TCP without a size are active.
+/// When all flows of TCP without a size or pauses are active.
 fn window(plan: &Plan) -> Option<(Time, Time)> {
     let run_end = Time::ZERO + plan.duration_ns;
     let bulk = || plan.flows.iter().filter(|flow| is_bulk(flow));
@@ -105,7 +105,7 @@ fn window(plan: &Plan) -> Option<(Time, Time)> {
 }
 
 pub(super) fn is_bulk(flow: &plan::Flow) -> bool {
-    matches!(flow.workload, Workload::Tcp { bytes: None, .. })
+    matches!(flow.workload, Workload::Tcp { bytes: None, on_off: None, .. })
 }
 
 /// What a byte that waits means to those behind it, ms: only if the rate is constant and packets leave in the order of their

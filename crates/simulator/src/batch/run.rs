@@ -38,7 +38,7 @@ pub(super) fn carry_out(batch: &Batch<'_>, cells: &Cells<'_>, index: usize, stop
 
 fn simulate(batch: &Batch<'_>, cells: &Cells<'_>, index: usize, stop: &AtomicBool) -> Result<Option<Summary>> {
     let run = &batch.runs[index];
-    let plan = cells.plan(run.cell, run.seed)?;
+    let plan = cells.plan(run.plan, run.seed)?;
     let goes_on = || !stop.load(Ordering::Relaxed);
     let options = Options { tso: plan.simulate.tso, ..Options::default() };
     let observed = observe_while(&plan, options, Recorder::new(&plan), goes_on)?;

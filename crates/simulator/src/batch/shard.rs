@@ -74,7 +74,7 @@ mod tests {
         for shard in shards {
             fs::create_dir(directory.path().join(shard)).unwrap();
         }
-        let runs = vec![Run { cell: 0, repetition: 0, seed: 0, id: String::new() }; runs];
+        let runs = vec![Run { cell: 0, plan: 0, repetition: 0, seed: 0, id: String::new() }; runs];
         let cells = [String::new()];
         let batch = Batch { cells: &cells, runs: &runs, directory: directory.path(), shard_runs: 4, threads: 1 };
         let found = missing(&batch).unwrap();

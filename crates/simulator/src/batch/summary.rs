@@ -23,6 +23,7 @@ pub(super) struct Summary {
 pub(super) struct FlowSummary {
     pub report: FlowReport,
     pub label: String,
+    pub group: String,
     pub from: String,
     pub to: String,
     pub protocol: &'static str,
@@ -89,6 +90,7 @@ impl FlowSummary {
         let ms = |us: f64| us / 1000.0;
         FlowSummary {
             label: format!("{} {}", flow.id, report.cc_actual.as_deref().unwrap_or(protocol)),
+            group: flow.group().to_owned(),
             from: flow.from.clone(),
             to: flow.to.clone(),
             protocol,

@@ -85,10 +85,11 @@ fn of_flows(rows: &[Of<'_, FlowSummary>]) -> Result<RecordBatch> {
     let float = |of: fn(&FlowSummary) -> Option<f64>| -> ArrayRef {
         Arc::new(rows.iter().map(|row| of(row.row)).collect::<Float64Array>())
     };
-    let columns: [(&str, ArrayRef, bool); 20] = [
+    let columns: [(&str, ArrayRef, bool); 21] = [
         ("run", indices(rows), false),
         ("run_id", ids(rows), false),
         ("id", word(|flow| &flow.report.id), false),
+        ("group", word(|flow| &flow.group), false),
         ("label", word(|flow| &flow.label), false),
         ("from", word(|flow| &flow.from), false),
         ("to", word(|flow| &flow.to), false),

@@ -19,19 +19,20 @@ from dumbbell.errors import Problem, RunFailed
 from dumbbell.plan.algorithms import available, entries, lacking, own
 from dumbbell.scenario.labels import Labelled, labelled
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.source import Key
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
     """What this machine lacks of the algorithms that a scenario uses, and of what it takes to record every ACK."""
     yield from lacking(scenario, {*available(), *filter(has_algorithm, set(own(scenario).values()))})
     seen = set()
-    for i, found in labelled(scenario).items():
+    for at, found in labelled(scenario).items():
         if isinstance(found, Labelled) and found.algorithm.own is None and found.label not in seen:
             seen.add(found.label)
             try:
-                yield from _check(scenario, i, found)
+                yield from _check(scenario, at, found)
             except RunFailed as error:
-                place = scenario.source.place(("flows", i, "cc"))
+                place = scenario.source.place(at)
                 yield Problem(f"{place}: {error.what}", error.why, error.hint)
     if scenario.record.acks is True and not (told := core.can_load())["ok"]:
         place = scenario.source.place(("record", "acks"))
@@ -39,7 +40,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         yield Problem(f"{place}: record.acks = true: not allowed here", core.why_not(told), hint)
 
 
-def _check(scenario: Scenario, i: int, found: Labelled) -> Iterator[Problem]:
+def _check(scenario: Scenario, at: Key, found: Labelled) -> Iterator[Problem]:
     """Compile it if need be, compare its parameters with the scenario's, and see whether it can be loaded, or is."""
     (entry,) = entries([found])
     with tempfile.TemporaryDirectory(prefix="dumbbell-cc-") as folder:
@@ -53,7 +54,7 @@ def _check(scenario: Scenario, i: int, found: Labelled) -> Iterator[Problem]:
             core.check(entry)  # What the verifier refuses starts nothing. It takes what comes with dumbbell.
     if allowed["ok"] or told["name"] in available():
         return
-    place = scenario.source.place(("flows", i, "cc"))
+    place = scenario.source.place(at)
     why = "\n".join([core.why_not(allowed), *_otherwise(found, core.parameters(told))])
     load = as_root("cc", "load", *_as_arguments(scenario, found))
     hint = f"run as root, or load it once so that every user's runs can use it: {load}"

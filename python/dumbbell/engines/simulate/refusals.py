@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from dumbbell.core import function
 from dumbbell.errors import Problem
-from dumbbell.scenario.check import flow_ids
-from dumbbell.scenario.flows import CommandFlow, TcpFlow
+from dumbbell.scenario.flows import CommandFlow
+from dumbbell.scenario.groups import connections
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key
 
@@ -19,8 +19,12 @@ def check(scenario: Scenario, plan: Mapping[str, Any], text: str | None = None) 
     """Each of them. `text`: the plan as JSON, if there is one already. Raises `RunFailed` if the core is missing."""
     text = text or json.dumps(plan)
     told: list[dict[str, Any]] = json.loads(function("simulate_check")(text, plan["simulate"]["tso"]))
+    # Connections of one entry have the same problems.
+    first: dict[Key, dict[str, Any]] = {}
     for one in told:
-        problem = scenario.source.problem(Finding(_key(scenario, one), "it can't be simulated", "", one["hint"]))
+        first.setdefault(_key(scenario, one), one)
+    for key, one in first.items():
+        problem = scenario.source.problem(Finding(key, "it can't be simulated", "", one["hint"]))
         yield replace(problem, why=f"{one['what']}: {one['why']}")
     for at, settings in scenario.hosts.sysctls:
         for name, (what, hint) in _ONLY_KERNELS.items():
@@ -46,13 +50,10 @@ def _key(scenario: Scenario, problem: Mapping[str, Any]) -> Key:
         return _setting(scenario, problem["host"], problem["what"])
     if problem["flow"] is None:
         return ()
-    i = flow_ids(scenario).index(problem["flow"])
-    match scenario.flows[i]:
-        case CommandFlow():
-            return ("flows", i, "command")
-        case TcpFlow():
-            return ("flows", i, "cc")
-    return ("flows", i)
+    one = next(one for one in connections(scenario) if one.id == problem["flow"])
+    if isinstance(one.flow, CommandFlow):
+        return ("flows", one.entry, "command")
+    return one.cc or ("flows", one.entry)
 
 
 def _setting(scenario: Scenario, host: str, what: str) -> Key:

@@ -241,6 +241,16 @@ impl Sender {
         }
     }
 
+    /// What the application has written.
+    pub fn written_bytes(&self) -> u64 {
+        self.written_end - 1
+    }
+
+    /// The application pauses: of what it has not sent yet, it wrote `ahead` bytes at most.
+    pub fn withhold(&mut self, ahead: u64) {
+        self.written_end = self.written_end.min(self.snd_nxt.max(1) + ahead);
+    }
+
     /// The application is done: a FIN follows the data.
     pub fn close(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.at(now);

@@ -1,0 +1,145 @@
+"""Entries of `[[flows]]` that stand for many connections, and what each of these is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from dumbbell.scenario.algorithms import Algorithm
+from dumbbell.scenario.draws import counts, dealt, gaps
+from dumbbell.scenario.flows import CommandFlow, Flow, TcpFlow
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.quantities import Amount
+from dumbbell.scenario.shares import exact
+from dumbbell.scenario.source import Key
+
+FIRST_PORT = 5001
+
+
+@dataclass(frozen=True)
+class Connection:
+    """One flow of the plan."""
+
+    id: str
+    group: str
+    """The entry's name, which is `id` if the entry stands for one flow."""
+    entry: int
+    """Its index in `flows`."""
+    flow: Flow
+    """The entry."""
+    from_: str
+    to: str
+    port: int
+    start: int
+    """Nanoseconds."""
+    cc: Key | None
+    """Where its congestion control is named."""
+    algorithm: Algorithm | None
+    bytes: Amount | None
+
+
+def connections(scenario: Scenario) -> list[Connection]:
+    """The flows of the plan, in the order of their entries."""
+    ports = _ports(scenario)
+    return [
+        connection
+        for i, (flow, group) in enumerate(zip(scenario.flows, flow_ids(scenario), strict=True))
+        for connection in _connections(scenario, i, flow, group, ports[i])
+    ]
+
+
+def flow_ids(scenario: Scenario) -> list[str]:
+    """Each entry's name: its own, or f1, f2, ... by position."""
+    return [flow.id or f"f{i}" for i, flow in enumerate(scenario.flows, 1)]
+
+
+def number(flow: Flow) -> int:
+    """How many connections an entry stands for."""
+    return flow.connections or 1
+
+
+def is_drawn(scenario: Scenario) -> bool:
+    """Whether another seed gives other flows: what starts when, or which one gets what."""
+    return any(
+        number(flow) > 1
+        and (
+            (flow.arrivals == "poisson" and flow.gap > 0)
+            or (isinstance(flow, TcpFlow) and any(sum(map(bool, parts)) > 1 for parts in (_mixed(flow), _sized(flow))))
+        )
+        for flow in scenario.flows
+    )
+
+
+def matching(end: str, hosts: Sequence[str]) -> list[str]:
+    """The hosts that `from` or `to` names: one, or those whose names begin with what stands before the `*`."""
+    if not end.endswith("*"):
+        return [end]
+    return [host for host in hosts if host.startswith(end[:-1])]
+
+
+def _mixed(flow: TcpFlow) -> list[int]:
+    return counts(exact(flow.mix.values()), number(flow)) if flow.mix else []
+
+
+def _sized(flow: TcpFlow) -> list[int]:
+    return counts(exact(size.share for size in flow.sizes), number(flow)) if flow.sizes else []
+
+
+def starts(scenario: Scenario, flow: Flow, group: str) -> list[int]:
+    """When each connection starts, ns. Random ones that would start after the flow's stop are not among them."""
+    stop = scenario.duration if flow.stop is None else flow.stop
+    if flow.arrivals == "fixed":
+        return [flow.start + n * flow.gap for n in range(number(flow))]
+    drawn = gaps(scenario.seed, f"flows/{group}/arrivals", int(flow.gap), number(flow) - 1)
+    return [at for at in accumulate(drawn, initial=int(flow.start)) if at < stop or at == flow.start]
+
+
+def _connections(scenario: Scenario, entry: int, flow: Flow, group: str, ports: Sequence[int]) -> Iterator[Connection]:
+    hosts = scenario.topology.hosts
+    senders, receivers = matching(flow.from_, hosts) or [flow.from_], matching(flow.to, hosts) or [flow.to]
+    ccs, sizes = _ccs(scenario, entry, flow, group), _sizes(scenario, flow, group)
+    # Of random starts there may be fewer than connections.
+    for n, (start, (cc, algorithm), size) in enumerate(zip(starts(scenario, flow, group), ccs, sizes, strict=False)):
+        yield Connection(
+            id=group if flow.connections is None else f"{group}.{n + 1}",
+            group=group,
+            entry=entry,
+            flow=flow,
+            from_=senders[n % len(senders)],
+            to=receivers[n % len(receivers)],
+            port=ports[n],
+            start=start,
+            cc=cc,
+            algorithm=algorithm,
+            bytes=size,
+        )
+
+
+def _ccs(scenario: Scenario, entry: int, flow: Flow, group: str) -> list[tuple[Key | None, Algorithm | None]]:
+    """The congestion control of each connection, and where it is named."""
+    if isinstance(flow, TcpFlow) and flow.mix is not None:
+        named = [(("flows", entry, "mix", name), Algorithm(name=name)) for name in flow.mix]
+        return [named[part] for part in dealt(scenario.seed, f"flows/{group}/mix", tuple(_mixed(flow)))]
+    cc: Algorithm | None = getattr(flow, "cc", None)
+    return [(None if cc is None else ("flows", entry, "cc"), cc)] * number(flow)
+
+
+def _sizes(scenario: Scenario, flow: Flow, group: str) -> list[Amount | None]:
+    if isinstance(flow, TcpFlow) and flow.sizes is not None:
+        order = dealt(scenario.seed, f"flows/{group}/sizes", tuple(_sized(flow)))
+        return [flow.sizes[part].bytes for part in order]
+    return [None if isinstance(flow, CommandFlow) else flow.bytes] * number(flow)
+
+
+def _ports(scenario: Scenario) -> list[Sequence[int]]:
+    """The ports of each entry's connections: from its own on, or 5001, 5002, ..., leaving out what others ask for.
+
+    If there are not enough, the last are 0: `check_groups` refuses that.
+    """
+    asked = {port for flow in scenario.flows if flow.port for port in range(flow.port, flow.port + number(flow))}
+    free = (port for port in range(FIRST_PORT, 65536) if port not in asked)
+    return [
+        range(flow.port, flow.port + number(flow)) if flow.port else [next(free, 0) for _ in range(number(flow))]
+        for flow in scenario.flows
+    ]
