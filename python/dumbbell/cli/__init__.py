@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from dumbbell.errors import DumbbellError, Problem
 
-VERBS = ("run", "sweep", "plan", "report", "query", "agree", "scenarios", "schema", "cc", "doctor")
+VERBS = ("run", "sweep", "plan", "report", "compare", "query", "agree", "scenarios", "schema", "cc", "doctor")
 """In the order of the help page."""
 
 

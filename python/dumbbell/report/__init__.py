@@ -1,4 +1,7 @@
-"""The report of one run: an HTML page, figures, or the data behind them, all drawn from the same series."""
+"""The report of one run: an HTML page, figures, or the data behind them, all drawn from the same series.
+
+`study` makes that of many.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
 Format = Literal["html", "png", "svg", "pdf", "csv"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+ONLY_OF_STUDIES: Final = "tex"
 
 
 def write_html(run: Run, path: str | os.PathLike[str]) -> Path:

@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from dumbbell.errors import InputError
-from dumbbell.statistics.cells import Method
 from dumbbell.statistics.frames import Frames
-from dumbbell.statistics.intervals import CONFIDENCE
+from dumbbell.statistics.intervals import CONFIDENCE, CONFIDENCES
 
+if TYPE_CHECKING:
+    from dumbbell.statistics.cells import Method
+
+METHODS: Final[tuple[Method, ...]] = ("t", "bootstrap")
 Format = Literal["html", "png", "svg", "pdf", "csv", "tex"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+
+
+def confidence(percent: int) -> float:
+    """From percent. Raises `InputError` for one that reports don't offer."""
+    offered = {round(100 * one): one for one in CONFIDENCES}
+    if percent not in offered:
+        raise InputError(f"confidence {percent} %", f"expected one of {', '.join(map(str, offered))}")
+    return offered[percent]
+
+
+def method(name: str) -> Method:
+    """Raises `InputError` if there is none of this name."""
+    for known in METHODS:
+        if known == name:
+            return known
+    raise InputError(f"no interval {name!r}", f"there are {', '.join(METHODS)}")
 
 
 def write(
@@ -40,8 +59,10 @@ def write(
         raise InputError(f"no report format {format!r}", f"the formats are {', '.join(FORMATS)}")
     from dumbbell.report import write_file
     from dumbbell.report.study.build import build
+    from dumbbell.report.study.grid import check_reference
 
     plots = build(study, confidence, method, reference)
+    check_reference(plots)
     if format == "html":
         from dumbbell.report.study.page import page
 

@@ -87,6 +87,8 @@ def _layout(varied: list[Axis]) -> Layout:
 
 def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Method) -> tuple[Panel, ...]:
     by, link = by_flows(study), main_link(study)
+    # Of one flow each, throughput would be drawn where goodput is drawn already.
+    single = study.flows.group_by("run", _told_apart(study).alias("of")).len()["len"].max() == 1
     found = []
     for name, wanted in HEADLINES:
         metric = METRICS[name]
@@ -96,12 +98,14 @@ def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Me
         rows = values(study, metric, scope)
         if scope == "link":
             rows = rows.filter(pl.col("of") == link)
+        if name == "throughput" and single:
+            continue
         if rows.is_empty() or (name in ("loss_share", "marked_share") and rows["value"].max() == 0):
             continue
         there = set(rows["of"])
         of = tuple(name for name in order if name in there) or tuple(there)
         points = summarize(rows, confidence, method)
-        factor, unit = _unit(metric.unit, float(points["mean"].abs().max() or 0))  # type: ignore[arg-type]
+        factor, unit = unit_of(metric.unit, float(points["mean"].abs().max() or 0))  # type: ignore[arg-type]
         whose = {"link": f", {link}", "run": ", all flows" if len(metric.scopes) > 1 else ""}.get(scope, "")
         found.append(Panel(metric, scope, metric.title + whose, unit, factor, of, points, rows))
     return tuple(found)
@@ -130,13 +134,13 @@ def _distributions(study: Frames) -> tuple[Distribution, ...]:
         if rows.is_empty():
             continue
         grouped = rows.sort("value").group_by("cell", "of", maintain_order=True).agg("value").sort("cell", "of")
-        factor, unit = _unit(base, float(rows["value"].max()))  # type: ignore[arg-type]
+        factor, unit = unit_of(base, float(rows["value"].max()))  # type: ignore[arg-type]
         sorted_values = {(cell, of): values for cell, of, values in zip(*grouped.get_columns(), strict=True)}
         found.append(Distribution(key, title, unit, factor, sorted_values))
     return tuple(found)
 
 
-def _unit(unit: str, largest: float) -> tuple[float, str]:
+def unit_of(unit: str, largest: float) -> tuple[float, str]:
     """Divisor and name that suit values up to `largest`; shares in percent."""
     match unit:
         case "bit/s":

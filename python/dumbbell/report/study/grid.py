@@ -154,12 +154,8 @@ def check_reference(plots: StudyPlots) -> None:
     """Raise `InputError` for a reference that no table has."""
     if plots.reference is None:
         return
-    layout = plots.layout
-    if layout.lines is not None:
-        known = list(layout.lines.texts)
-    else:
-        known = list(dict.fromkeys(of for panel in plots.panels for of in panel.of if of))
-        known += layout.x.texts if layout.x else ()
+    x, lines = plots.layout.x, plots.layout.lines
+    known = [*plots.of, *(x.texts if x else ())] if lines is None else list(lines.texts)
     if plots.reference not in known:
         raise InputError(f"no column {plots.reference!r} to compare with", f"there are {', '.join(known)}")
 

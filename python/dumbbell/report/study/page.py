@@ -11,7 +11,7 @@ from dumbbell.report import html, words
 from dumbbell.report.markup import Html, el, join
 from dumbbell.report.sections import fact, highlighted, missing
 from dumbbell.report.study.export import caption
-from dumbbell.report.study.grid import Column, Grid, check_reference, grids, rounded
+from dumbbell.report.study.grid import Column, Grid, grids, rounded
 from dumbbell.report.study.model import StudyPlots
 from dumbbell.report.study.payload import payload
 from dumbbell.statistics.contrasts import Contrast
@@ -23,8 +23,7 @@ _OPENS: Final = "Every point and every number of the tables opens the list of it
 
 
 def page(plots: StudyPlots) -> str:
-    """Raises `InputError` for a reference that there is not, `DumbbellError` if the front end was not built."""
-    check_reference(plots)
+    """Raises `DumbbellError` if the front end was not built."""
     series, notes = payload(plots)
     tables, left_out = _tables(plots)
     scenario = el("section", el("h2", "Scenario"), el("pre", highlighted(plots.scenario)))
