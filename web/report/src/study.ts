@@ -96,7 +96,8 @@ class Page {
 
   private heatMap(): void {
     const { study } = this;
-    const chosen = { panel: 0, of: 0, x: study.x ?? 0, y: study.lines ?? study.axes.findIndex((_, i) => i !== study.x) };
+    const y = study.lines ?? study.axes.findIndex((_, i) => i !== study.x);
+    const chosen = { panel: 0, of: 0, x: study.x ?? 0, y, fixed: study.axes.map(() => 0) };
     this.host.append(element("h2", {}, "Two keys at once"));
     const bar = element("div", { class: "choices" });
     const host = element("div", {});
@@ -114,6 +115,9 @@ class Page {
         ...(panel().of.length > 1 ? [choice("of", panel().of, chosen.of, (i) => set(() => (chosen.of = i)))] : []),
         choice("across", labels, chosen.x, (i) => set(() => Object.assign(chosen, { x: i, y: chosen.y === i ? chosen.x : chosen.y }))),
         choice("up", labels, chosen.y, (i) => set(() => Object.assign(chosen, { y: i, x: chosen.x === i ? chosen.y : chosen.x }))),
+        ...study.axes.flatMap((axis, k) =>
+          k === chosen.x || k === chosen.y ? [] : [choice(axis.label, axis.texts, chosen.fixed[k] ?? 0, (i) => set(() => (chosen.fixed[k] = i)))],
+        ),
       );
     };
     fill();
@@ -124,7 +128,7 @@ class Page {
       const one = panel();
       const of = one.of[chosen.of] ?? "";
       const width = Math.min(canvas.clientWidth || 480, 900);
-      const { node, spots } = heat(study, this.cells, this.layout, one, this.known[chosen.panel] ?? new Map(), of, chosen.x, chosen.y, width);
+      const { node, spots } = heat(study, this.cells, chosen, one, this.known[chosen.panel] ?? new Map(), of, width);
       canvas.replaceChildren(node);
       pickable(node, canvas, spots, (spot) => this.open(spot, one));
     };

@@ -99,19 +99,22 @@ def _table(plots: StudyPlots, panel: Panel) -> Iterator[str]:
         yield ""
 
 
-def caption(grid: Grid) -> str:
-    """What a table shows: metric, unit, number of runs, interval, and what the changes are against."""
+def caption(grid: Grid, unclear: str = "ns") -> str:
+    """What a table shows: metric, unit, number of runs, interval, and what the changes are against.
+
+    `unclear`: how changes are marked that may be none.
+    """
     plots, panel = grid.plots, grid.panel
     runs = sorted({entry.n for row in grid.rows for column in grid.columns if (entry := grid.entry(row, column))})
     counted = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
     how = "Student's t" if plots.method == "t" else "bootstrap"
-    unit = f" ({panel.unit})" if panel.unit else ""
+    unit = f" ({panel.unit})" if panel.unit and panel.unit not in panel.title else ""
     title = f" at {grid.title}" if grid.title else ""
     against = grid.reference_words()
     changes = f"; changes are {against}" if against else ""
-    unclear = [change for row in grid.rows for column in grid.columns if (change := grid.change(row, column))]
-    if any(not change.is_clear for change in unclear):
-        changes += f" (ns: the {plots.percent} interval of the difference holds 0)"
+    compared = [change for row in grid.rows for column in grid.columns if (change := grid.change(row, column))]
+    if any(not change.is_clear for change in compared):
+        changes += f" ({unclear}: the {plots.percent} interval of the difference holds 0)"
     return f"{panel.title}{unit}{title}: mean and {plots.percent} interval ({how}), {counted}{changes}"
 
 

@@ -95,7 +95,12 @@ def _tables(plots: StudyPlots) -> tuple[Html, tuple[str, ...]]:
     hidden = len(made) - len(shown)
     said = f"{hidden} of {len(made)} tables are not on this page: dumbbell report --format csv has all."
     parts = [
-        el("details", el("summary", caption(grid)), _table(index, grid), **({"open": ""} if place == 0 else {}))
+        el(
+            "details",
+            el("summary", caption(grid, "in italics")),
+            _table(index, grid),
+            **({"open": ""} if place == 0 else {}),
+        )
         for place, (index, grid) in enumerate(shown)
     ]
     return join(parts), (said,) if hidden else ()

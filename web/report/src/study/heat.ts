@@ -11,9 +11,15 @@ import { frame, readable, svg } from "./svg";
 const RAMP = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
 const ROOM = 34;
 
-/** `x` and `y`: indices of axes. */
+/** Which keys are drawn: indices of axes, and of the others' values. */
+export interface Keys {
+  x: number;
+  y: number;
+  fixed: number[];
+}
+
 export function heat(
-  study: Study, cells: Cells, layout: Layout, panel: Panel, known: Map<string, Entry>, of: string, x: number, y: number, width: number,
+  study: Study, cells: Cells, { x, y, fixed }: Keys, panel: Panel, known: Map<string, Entry>, of: string, width: number,
 ): Drawing {
   const [across, up] = [study.axes[x], study.axes[y]];
   if (!across || !up) return { node: svg("svg"), spots: [], columns: [] };
@@ -22,7 +28,7 @@ export function heat(
   const box = { left, right: width - 14, top: 18, bottom: 18 + height };
   const [w, h] = [(box.right - box.left) / across.texts.length, height / up.texts.length];
   const shown: { entry: Entry; i: number; j: number }[] = [];
-  const there: Layout = { ...layout, x, lines: y };
+  const there: Layout = { x, lines: y, fixed };
   across.texts.forEach((_, i) =>
     up.texts.forEach((_, j) => {
       const cell = cells.at(there, i, j);

@@ -52,7 +52,11 @@ export function pickable(drawing: SVGSVGElement, host: HTMLElement, spots: Spot[
   const step = (event: KeyboardEvent): void => {
     const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const across = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Enter" && chosen) return open(chosen);
+    if (event.key === "Enter" && chosen) {
+      // Or the key would press the first button of what opens.
+      event.preventDefault();
+      return open(chosen);
+    }
     if (along === undefined && across === undefined) return;
     event.preventDefault();
     if (!chosen) return show(spots[0] ?? null);
