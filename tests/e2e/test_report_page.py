@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from synthetic_run import CHECKS, LATE, Synthetic
 
 from dumbbell import report
 from dumbbell.records import Run
 
-QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
-
-
 CODEL = {
     **{"kind": "fq-codel", "target_ns": 5_000_000, "interval_ns": 100_000_000, "quantum_bytes": 1514, "flows": 1024},
     **{"ecn": True, "ce_threshold_ns": None},
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    assert chromium, "the browser tests need Chromium: apt-get install chromium, or set CHROMIUM to its path"
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu", *QUIET])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

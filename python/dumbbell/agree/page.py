@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from string import Template
 from typing import Final
 
 from dumbbell.agree import shown
@@ -51,21 +50,21 @@ def _page(outcome: Outcome, emulated: Run, plots: Plots) -> str:
     judged = judge(outcome.comparison)
     title = "Kernel and simulator"
     quantities = _table(title, shown.QUANTITIES, shown.quantities(outcome.comparison))
-    return Template(html.read("page.html")).substitute(
-        title=join(f"{emulated.name}: {overall(judged)}"),
-        style=html.read("assets/report.css"),
+    return html.document(
+        title=f"{emulated.name}: {overall(judged)}",
         verdict=_verdict(judged, outcome),
-        name=join(f"{emulated.name}: kernel and simulator"),
+        name=f"{emulated.name}: kernel and simulator",
         facts=sections.facts(emulated, facts(emulated)),
-        tables=join(_refused(outcome), el("h2", title), quantities),
-        missing=sections.missing(plots.missing),
-        checks=_targets(judged),
-        scenario=sections.scenario(emulated),
-        machine=sections.machine(emulated),
-        command=_runs(outcome),
-        footer=join(f"{outcome.comparison.repetitions} repetitions. This file needs no network."),
+        main=html.of_run(
+            tables=join(_refused(outcome), el("h2", title), quantities),
+            missing=sections.missing(plots.missing),
+            checks=_targets(judged),
+            scenario=sections.scenario(emulated),
+            machine=sections.machine(emulated),
+            command=_runs(outcome),
+        ),
+        footer=f"{outcome.comparison.repetitions} repetitions. This file needs no network.",
         series=payload(plots),
-        script=html.read("assets/report.js"),
     )
 
 

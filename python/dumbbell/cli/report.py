@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.report import FORMATS
+from dumbbell.report import FORMATS, ONLY_OF_STUDIES
 
 
 def command(
@@ -15,17 +15,39 @@ def command(
         list[str],
         typer.Argument(
             metavar="RUN...",
-            help="Directories of runs, e.g. runs/bbr-vs-cubic-*, or a scenario's name for its latest run below ./runs.",
+            help="Directories of runs or studies, e.g. runs/bbr-vs-cubic-*, or a scenario's name for its latest run "
+            "below ./runs.",
             show_default=False,
         ),
     ],
-    format: Annotated[str, typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")] = "html",
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}; of studies also {ONLY_OF_STUDIES}."
+        ),
+    ] = "html",
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             metavar="PATH",
-            help="The file, or the folder for csv; a folder for several runs. Default: in each run's directory.",
+            help="The file, or the folder for what has several files; a folder for several runs. Default: in each "
+            "run's directory.",
+            show_default=False,
+        ),
+    ] = None,
+    confidence: Annotated[
+        int, typer.Option("--confidence", metavar="PERCENT", help="Of a study's intervals: 90, 95 or 99.")
+    ] = 95,
+    interval: Annotated[
+        str, typer.Option("--interval", metavar="METHOD", help="Of a study's intervals: t (Student's) or bootstrap.")
+    ] = "t",
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            metavar="VALUE",
+            help="What a study's tables compare with: a value of the second key, or an algorithm. Default: the first.",
             show_default=False,
         ),
     ] = None,
@@ -33,14 +55,15 @@ def command(
         bool, typer.Option("--open", help="Show it in the browser, or in whatever opens such files.")
     ] = False,
 ) -> None:
-    """Write the report of each run: a page with interactive plots, the same plots as figures, or the data behind them.
+    """Write the report of each run or study: a page with interactive plots, figures, or the data behind them.
 
     A run that failed can be reported too: the report says so, and which tables are missing. Prints what was written.
     """
+    from dumbbell.cli.studies import is_study, open_study
     from dumbbell.errors import InputError
     from dumbbell.records import Run
     from dumbbell.records.directory import find
-    from dumbbell.report import write
+    from dumbbell.report import study, write
 
     directories = [find(run) for run in runs]
     several = len(directories) > 1
@@ -50,12 +73,17 @@ def command(
             f"the reports of {len(runs)} runs go into one",
             f"make it first (mkdir {output}), or leave --output out: each report then goes to its run's directory",
         )
+    method, share = study.method(interval), study.confidence(confidence)
     for directory in directories:
-        run = Run(directory, incomplete=True)
+        of_study = is_study(directory)
         place = output
         if several and output is not None:
-            place = output / (directory.name if format == "csv" else f"{directory.name}.{format}")
-        written = write(run, format, place)
+            is_file = format == "html" or (not of_study and format != "csv")
+            place = output / (f"{directory.name}.{format}" if is_file else directory.name)
+        if of_study:
+            written = study.write(open_study(directory), format, place, share, method, reference)
+        else:
+            written = write(Run(directory, incomplete=True), format, place)
         for path in written:
             print(path)
         if open:

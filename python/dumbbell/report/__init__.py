@@ -1,4 +1,7 @@
-"""The report of one run: an HTML page, figures, or the data behind them, all drawn from the same series."""
+"""The report of one run: an HTML page, figures, or the data behind them, all drawn from the same series.
+
+`study` makes that of many.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,14 @@ if TYPE_CHECKING:
 
 Format = Literal["html", "png", "svg", "pdf", "csv"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+ONLY_OF_STUDIES: Final = "tex"
 
 
 def write_html(run: Run, path: str | os.PathLike[str]) -> Path:
     """Write the report of `run` as one HTML file that needs no other file and no network; return `path`."""
     from dumbbell.report.html import page
 
-    return _write(Path(path), page(run).encode())
+    return write_file(Path(path), page(run).encode())
 
 
 def figure(run: Run) -> Figure:
@@ -51,13 +55,14 @@ def write(run: Run, format: Format | str, output: Path | None = None) -> list[Pa
     if format == "csv":
         from dumbbell.report.export import tables
 
-        return [_write(output / name, content) for name, content in tables(run).items()]
+        return [write_file(output / name, content) for name, content in tables(run).items()]
     from dumbbell.report.figures import render
 
-    return [_write(output, render(figure(run), format))]
+    return [write_file(output, render(figure(run), format))]
 
 
-def _write(path: Path, content: bytes) -> Path:
+def write_file(path: Path, content: bytes) -> Path:
+    """Write a file whole or not at all; return its path. Raises `InputError` if that can't be."""
     temporary = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

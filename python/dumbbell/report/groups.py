@@ -15,7 +15,7 @@ MOST_FLOWS_IN_LEGEND: Final = 12
 
 # Okabe & Ito, "Color Universal Design" (2008), without its yellow and black, which vanish on white and on black.
 # On dark ground each hue is raised until it stands out 4.5 : 1.
-_HUES: Final = (
+HUES: Final = (
     ("#0072b2", "#3d9fe0"),
     ("#d55e00", "#f07f2e"),
     ("#009e73", "#23bf92"),
@@ -53,8 +53,8 @@ def has_kinds(groups: Sequence[Group]) -> bool:
 
 
 def _group(index: int, label: str, flows: tuple[str, ...]) -> Group:
-    light, dark = _HUES[index % len(_HUES)]
-    return Group(label, flows, light, dark, _DASHES[index // len(_HUES) % len(_DASHES)])
+    light, dark = HUES[index % len(HUES)]
+    return Group(label, flows, light, dark, _DASHES[index // len(HUES) % len(_DASHES)])
 
 
 def _name(label: str, flow: Mapping[str, Any]) -> str:

@@ -19,21 +19,46 @@ def page(run: Run) -> str:
     """The report of `run`. Raises DumbbellError if the front end was not built or the summary lacks a key."""
     plots, known = build(run), facts(run)
     measured = has_summary(run)
-    return Template(read("page.html")).substitute(
-        title=join(f"{run.name}: {run.verdict if measured else 'failed'}"),
-        style=read("assets/report.css"),
+    return document(
+        title=f"{run.name}: {run.verdict if measured else 'failed'}",
         verdict=sections.verdict(run),
-        name=join(run.name),
+        name=run.name,
         facts=sections.facts(run, known),
-        tables=_tables(run, plots, known) if measured else Html(""),
-        missing=sections.missing(plots.missing),
-        checks=sections.checks(run),
-        scenario=sections.scenario(run),
-        machine=sections.machine(run),
-        command=sections.command(run),
-        footer=join(f"Run {run.manifest.get('run_id', '')} in {run.directory.name}. This file needs no network."),
+        main=of_run(
+            tables=_tables(run, plots, known) if measured else Html(""),
+            missing=sections.missing(plots.missing),
+            checks=sections.checks(run),
+            scenario=sections.scenario(run),
+            machine=sections.machine(run),
+            command=sections.command(run),
+        ),
+        footer=f"Run {run.manifest.get('run_id', '')} in {run.directory.name}. This file needs no network.",
         series=payload(plots),
-        script=read("assets/report.js"),
+    )
+
+
+def document(
+    title: str, verdict: Html, name: str, facts: Html, main: Html, footer: str, series: str, program: str = "report"
+) -> str:
+    """A page: its first line, its facts, what it shows, and the series and the program that draw its plots."""
+    return Template(read("page.html")).substitute(
+        title=join(title),
+        style=read(f"assets/{program}.css"),
+        verdict=verdict,
+        name=join(name),
+        facts=facts,
+        main=main,
+        footer=join(footer),
+        series=series,
+        script=read(f"assets/{program}.js"),
+    )
+
+
+def of_run(tables: Html, missing: Html, checks: Html, scenario: Html, machine: Html, command: Html) -> Html:
+    """What a run's page shows."""
+    parts = {"tables": tables, "missing": missing, "checks": checks}
+    return Html(
+        Template(read("run.html")).substitute(parts, scenario=scenario, machine=machine, command=command).rstrip()
     )
 
 

@@ -94,7 +94,7 @@ def facts(run: Run, known: Facts) -> Html:
     day, time = _started(run)
     if day:
         pairs.append(("Started", day, time))
-    listed = el("dl", (_fact(*pair) for pair in pairs), class_="facts")
+    listed = el("dl", (fact(*pair) for pair in pairs), class_="facts")
     return join(listed, Html("") if link is None else _besides(link), _simulated(run))
 
 
@@ -113,7 +113,8 @@ def _besides(link: Mapping[str, Any]) -> Html:
     return el("p", f"Besides, at {link['name']}: {'; '.join(said)}.", class_="beneath") if said else Html("")
 
 
-def _fact(name: str, value: str, detail: str) -> Html:
+def fact(name: str, value: str, detail: str) -> Html:
+    """One of the facts below a page's name."""
     return el("div", el("dt", name), el("dd", value, el("small", detail) if detail else Html("")))
 
 
@@ -150,13 +151,14 @@ def checks(run: Run) -> Html:
 def scenario(run: Run) -> Html:
     """The scenario with its overrides, and what it expands to."""
     path = run.directory / "scenario.toml"
-    given = el("pre", _highlighted(run.scenario_text)) if path.exists() else Html("")
+    given = el("pre", highlighted(run.scenario_text)) if path.exists() else Html("")
     overrides = run.manifest.get("overrides") or []
     changed = join(el("p", "Set on the command line", class_="beneath"), el("pre", "\n".join(map(str, overrides))))
     return join(given, changed if overrides else Html(""), _details("The plan: every default filled in", run.plan))
 
 
-def _highlighted(toml: str) -> Html:
+def highlighted(toml: str) -> Html:
+    """TOML in colours."""
     from pygments import highlight  # type: ignore[import-untyped]
     from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import TOMLLexer  # type: ignore[import-untyped]

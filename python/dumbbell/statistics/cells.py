@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, get_args
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,6 @@ from dumbbell.statistics.intervals import CONFIDENCE
 from dumbbell.statistics.metrics import Metric, values
 
 Method = Literal["t", "bootstrap"]
-METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
 
 def summaries(

@@ -218,7 +218,7 @@ function unpackView(view: PackedView, times: (base64: string) => Float64Array): 
   return { ...view, lines, curves, time: doubles(view.time), marks };
 }
 
-function bytes(base64: string): ArrayBuffer {
+export function bytes(base64: string): ArrayBuffer {
   return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)).buffer;
 }
 

@@ -92,7 +92,7 @@ METRICS: Final = (
     Metric(
         "harm_goodput",
         "Harm to goodput",
-        "",
+        "share",
         "lower",
         ("algorithm",),
         "(x - y) ÷ x, x: goodput of the algorithm's flows alone, y: beside the others; the cell in which they are "
@@ -106,7 +106,7 @@ METRICS: Final = (
     Metric(
         "harm_rtt",
         "Harm to the RTT",
-        "",
+        "share",
         "lower",
         ("algorithm",),
         "(y - x) ÷ y, x: rtt_p50 of the algorithm's flows alone, y: beside the others; cells and runs as for "

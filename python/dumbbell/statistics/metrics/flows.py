@@ -44,7 +44,7 @@ METRICS: Final = (
     Metric(
         "goodput_share",
         "Share of bandwidth",
-        "",
+        "share",
         "neither",
         ("algorithm", "group", "flow"),
         "Σ received_bytes of the flows in question ÷ Σ received_bytes of all flows of the run",
@@ -74,7 +74,7 @@ METRICS: Final = (
     Metric(
         "retransmitted_share",
         "Share of segments retransmitted",
-        "",
+        "share",
         "lower",
         _ALGORITHM_FIRST,
         f"Σ retransmitted_segments ÷ (Σ sent_bytes ÷ {SEGMENT_BYTES} + Σ retransmitted_segments), of TCP flows",

@@ -12,7 +12,7 @@ METRICS: Final = (
     Metric(
         "utilisation",
         "Utilisation",
-        "",
+        "share",
         "higher",
         ("link",),
         "bytes that left the serializer ÷ bytes that the link could have sent, over the whole run",
@@ -55,7 +55,7 @@ METRICS: Final = (
     Metric(
         "loss_share",
         "Share of packets lost",
-        "",
+        "share",
         "lower",
         ("link",),
         "(drops + losses) ÷ arrived_packets: what the queue dropped and what random or recorded loss took",
@@ -75,7 +75,7 @@ METRICS: Final = (
     Metric(
         "marked_share",
         "Share of packets marked",
-        "",
+        "share",
         "neither",
         ("link",),
         "packets on which the link set Congestion Experienced ÷ packets that left it",

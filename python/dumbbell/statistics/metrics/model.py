@@ -29,7 +29,7 @@ class Metric:
     """As in `[[expect]]`, tables and files."""
     title: str
     unit: str
-    """`bit/s`, `ms`, `s`, `segments`, `packets`; empty for a share or an index."""
+    """`bit/s`, `B`, `ms`, `s`, `segments`, `packets`; `share`, from 0 to 1; empty for an index."""
     direction: Direction
     scopes: tuple[Scope, ...]
     """The first is the one that is meant if none is named."""

@@ -1,0 +1,175 @@
+"""`dumbbell compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dumbbell.cli.options import Json
+from dumbbell.cli.output import reader_may_leave
+
+if TYPE_CHECKING:
+    from dumbbell.compare.settings import Setting
+    from dumbbell.compare.studies import Comparison, Row
+    from dumbbell.records import Run
+
+METRICS = ("goodput", "goodput_share", "jain_index", "utilisation", "rtt_p50", "queue_p95", "retransmitted_segments")
+"""Unless others are asked for."""
+
+
+def command(
+    a: Annotated[str, typer.Argument(metavar="A", help="A study, or a run.", show_default=False)],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another of the same kind.", show_default=False)],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            help="Compare this metric of studies, repeatable; `all` for all.",
+            show_default=False,
+        ),
+    ] = None,
+    confidence: Annotated[
+        int, typer.Option("--confidence", metavar="PERCENT", help="Of the intervals: 90, 95 or 99.")
+    ] = 95,
+    json: Json = False,
+) -> None:
+    """Compare two studies: what was set differently, then metrics of the cells that both have, B against A.
+
+    Differences have intervals: of pairs of runs with the same seed where both have the same seeds, and Welch's
+    otherwise. Two runs are compared, too; a single run has no interval.
+    """
+    from dumbbell.cli.studies import is_study
+    from dumbbell.errors import InputError
+    from dumbbell.records import Run
+    from dumbbell.records.directory import find
+
+    places = [Path(one) if is_study(Path(one)) else find(one) for one in (a, b)]
+    kinds = [is_study(place) for place in places]
+    if kinds[0] != kinds[1]:
+        what = f"{a} is a {'study' if kinds[0] else 'run'}, {b} a {'study' if kinds[1] else 'run'}"
+        raise InputError(what, "a study has many runs", "compare two studies, or two runs")
+    if kinds[0]:
+        _studies(places, metric or METRICS, confidence, json)
+    else:
+        _runs([Run(place) for place in places], json)
+
+
+def _studies(places: Sequence[Path], metrics: Sequence[str], percent: int, json: bool) -> None:
+    from dumbbell.cli.studies import open_study
+    from dumbbell.compare import settings
+    from dumbbell.compare.studies import compare
+    from dumbbell.report.study import confidence
+    from dumbbell.statistics.metrics import METRICS as KNOWN
+    from dumbbell.statistics.metrics import get
+
+    named = list(KNOWN) if "all" in metrics else [get(name).name for name in metrics]
+    a, b = (open_study(place) for place in places)
+    differing = settings.of_studies(a, b)
+    found = compare(a, b, named, confidence(percent))
+    with reader_may_leave():
+        if json:
+            _print_json(differing, [_told(row, found.keys) for row in found.rows])
+            return
+        _print_settings(differing)
+        _print_metrics(found, percent)
+
+
+def _print_metrics(found: Comparison, percent: int) -> None:
+    from itertools import groupby
+
+    from dumbbell.cli.tables import print_table
+    from dumbbell.plan.view import Table
+    from dumbbell.report.study.build import unit_of
+
+    names = [key.rsplit(".", 1)[-1] for key in found.keys]
+    columns = [*names, "of", "A", "B", "B - A", f"{percent} % interval", "change", "g", "n", "by"]
+    for metric, rows in groupby(found.rows, lambda row: row.metric):
+        mine = list(rows)
+        factor, unit = unit_of(metric.unit, max(abs(row.contrast.mean) for row in mine))
+        print_table(Table(_named(metric.title, unit), columns, [_cells(row, factor) for row in mine]))
+    for what, places in (("A", found.only_a), ("B", found.only_b)):
+        if places:
+            print(f"Only in {what}: {len(places):,} cells, the first with {', '.join(places[0])}.")
+    for what, missing in (("A", found.of_only_a), ("B", found.of_only_b)):
+        if missing:
+            print(f"Only in {what}: {', '.join(missing)}.")
+
+
+def _cells(row: Row, factor: float) -> list[str]:
+    from dumbbell.report.study.grid import number
+
+    found = row.contrast
+    low, high = found.difference.low, found.difference.high
+    span = "one run" if low is None or high is None else f"{number(low / factor)} to {number(high / factor)}"
+    change = "" if found.relative is None else f"{100 * found.relative.value:+.1f} %"
+    clear = "" if low is None or found.is_clear else " (may be none)"
+    numbers = [number(value / factor) for value in (found.reference, found.mean, found.difference.value)]
+    effect = "" if found.hedges_g is None else f"{found.hedges_g:.2g}"
+    runs = str(row.n_a) if row.n_a == row.n_b else f"{row.n_a}, {row.n_b}"
+    return [*row.place, row.of, *numbers, span, change + clear, effect, runs, found.method]
+
+
+def _told(row: Row, keys: Sequence[str]) -> dict[str, Any]:
+    found = row.contrast
+    about = {
+        "metric": row.metric.name,
+        "unit": row.metric.unit,
+        **dict(zip(keys, row.place, strict=True)),
+        "of": row.of,
+    }
+    interval = {"difference": found.difference.value, "low": found.difference.low, "high": found.difference.high}
+    effects = {"hedges_g": found.hedges_g, "cliffs_delta": found.cliffs_delta, "method": found.method}
+    return about | {"n_a": row.n_a, "n_b": row.n_b, "a": found.reference, "b": found.mean} | interval | effects
+
+
+def _runs(runs: Sequence[Run], json: bool) -> None:
+    from dumbbell.agree.figures import common, figures
+    from dumbbell.cli.tables import print_table
+    from dumbbell.compare import settings
+    from dumbbell.plan.view import Table
+
+    differing = settings.of_runs(runs[0], runs[1])
+    a, b = (figures(run) for run in runs)
+    both = common([a, b])
+    with reader_may_leave():
+        if json:
+            rows = [{"of": one.of, "metric": one.measure, "unit": one.unit, "a": a[one], "b": b[one]} for one in both]
+            _print_json(differing, rows)
+            return
+        _print_settings(differing)
+        cells = [[one.of or "run", _named(one.measure, one.unit), *_change(a[one], b[one])] for one in both]
+        print_table(
+            Table("Figures, of one run each: no intervals", ["of", "quantity", "A", "B", "B - A", "change"], cells)
+        )
+
+
+def _named(title: str, unit: str) -> str:
+    return f"{title} ({unit})" if unit else title
+
+
+def _change(a: float, b: float) -> list[str]:
+    from dumbbell.report.study.grid import number
+
+    return [number(a), number(b), number(b - a), f"{100 * (b / a - 1):+.1f} %" if a else ""]
+
+
+def _print_settings(differing: Sequence[Setting]) -> None:
+    from dumbbell.cli.tables import print_table
+    from dumbbell.plan.view import Table
+
+    if not differing:
+        print("Nothing was set differently.\n")
+        return
+    rows = [[one.key, one.a, one.b] for one in differing]
+    print_table(Table("What was set differently", ["key", "A", "B"], rows))
+
+
+def _print_json(differing: Sequence[Setting], rows: list[dict[str, Any]]) -> None:
+    from json import dumps
+
+    settings = [{"key": one.key, "a": one.a, "b": one.b} for one in differing]
+    print(dumps({"settings": settings, "metrics": rows}, indent=2))

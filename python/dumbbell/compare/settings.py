@@ -1,0 +1,71 @@
+"""What was set differently."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dumbbell.records.run import Run
+from dumbbell.statistics.frames import Frames
+
+ABSENT: Final = "–"  # noqa: RUF001  a dash in a table cell, not a hyphen
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A key with another value in each."""
+
+    key: str
+    a: str
+    b: str
+
+
+def of_studies(a: Frames, b: Frames) -> list[Setting]:
+    """Scenario, what was varied, engine, versions, repetitions."""
+    return differing(_of_study(a), _of_study(b))
+
+
+def of_runs(a: Run, b: Run) -> list[Setting]:
+    """Plans, with every default filled in; engine, and versions."""
+    return differing(*(_manifest(run.manifest) | dict(flat(run.plan)) for run in (a, b)))
+
+
+def differing(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Setting]:
+    """Keys of either whose values differ, in the order of the first, then of the second."""
+    return [Setting(key, _text(a, key), _text(b, key)) for key in {**a, **b} if _text(a, key) != _text(b, key)]
+
+
+def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """`topology.bottleneck.rate`, `flows.0.cc`, ... with their values."""
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from flat(inner, f"{prefix}{key}.")
+    elif isinstance(value, Sequence) and not isinstance(value, str) and any(isinstance(one, Mapping) for one in value):
+        for index, inner in enumerate(value):
+            yield from flat(inner, f"{prefix}{index}.")
+    else:
+        yield prefix.removesuffix("."), value
+
+
+def _of_study(study: Frames) -> dict[str, Any]:
+    scenario = tomllib.loads((study.directory / "scenario.toml").read_text(encoding="utf-8"))
+    varied = {f"varied: {key}": list(dict.fromkeys(map(str, study.cells[key].to_list()))) for key in study.keys}
+    about = {"repetitions": study.manifest.get("repetitions")}
+    return _manifest(study.manifest) | about | varied | dict(flat(scenario))
+
+
+def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    tool, machine = manifest.get("tool") or {}, manifest.get("machine") or {}
+    about = {"engine": manifest.get("engine"), "dumbbell": tool.get("dumbbell"), "core": tool.get("core")}
+    # What a machine is tells nothing of a simulation, which gives the same on any.
+    return about | ({} if manifest.get("engine") == "simulate" else {"kernel": machine.get("kernel")})
+
+
+def _text(settings: Mapping[str, Any], key: str) -> str:
+    if key not in settings or settings[key] is None:
+        return ABSENT
+    value = settings[key]
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False).replace('"', "")

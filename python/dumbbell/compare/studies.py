@@ -1,0 +1,107 @@
+"""Two studies: metrics of the cells that both have, and by how much they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from dumbbell.errors import InputError
+from dumbbell.statistics.contrasts import Contrast, Samples, contrast
+from dumbbell.statistics.frames import Frames, main_link
+from dumbbell.statistics.metrics import METRICS, Metric, values
+
+Place = tuple[str, ...]
+"""A value for each key that both studies vary."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of one cell."""
+
+    metric: Metric
+    place: Place
+    of: str
+    n_a: int
+    n_b: int
+    contrast: Contrast
+    """B against A."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What can be compared."""
+
+    keys: tuple[str, ...]
+    """That both studies vary."""
+    rows: tuple[Row, ...]
+    only_a: tuple[Place, ...]
+    """Cells that the other study lacks."""
+    only_b: tuple[Place, ...]
+    of_only_a: tuple[str, ...]
+    """Algorithms, or whatever else a metric is of, that the other study's cells lack."""
+    of_only_b: tuple[str, ...]
+
+
+def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float) -> Comparison:
+    """Compare cells with the same values of the keys that both vary.
+
+    Raises:
+        InputError: no such metric; or a study has several cells with the same values of these keys, or none that the
+            other has.
+    """
+    keys = tuple(key for key in a.keys if key in b.keys)
+    cells_a, cells_b = _cells(a, keys, b), _cells(b, keys, a)
+    both = [place for place in cells_a if place in cells_b]
+    if not both:
+        raise InputError(
+            "no cell to compare", f"no values of {', '.join(keys)} are in both studies", "compare studies that overlap"
+        )
+    rows: list[Row] = []
+    of_a: dict[str, None] = {}
+    of_b: dict[str, None] = {}
+    for metric in (METRICS[name] for name in metrics):
+        found_a, found_b = (_samples(study, metric) for study in (a, b))
+        for place in both:
+            here, there = found_a.get(cells_a[place], {}), found_b.get(cells_b[place], {})
+            of_a |= dict.fromkeys(of for of in here if of not in there)
+            of_b |= dict.fromkeys(of for of in there if of not in here)
+            for of, x in here.items():
+                if of in there:
+                    y = there[of]
+                    rows.append(Row(metric, place, of, len(x), len(y), contrast(x, y, confidence)))
+    only_a, only_b = (tuple(p for p in x if p not in y) for x, y in ((cells_a, cells_b), (cells_b, cells_a)))
+    return Comparison(keys, tuple(rows), only_a, only_b, tuple(of_a), tuple(of_b))
+
+
+def _cells(study: Frames, keys: Sequence[str], other: Frames) -> dict[Place, int]:
+    found: dict[Place, int] = {}
+    for row in study.cells.iter_rows(named=True):
+        place = tuple(_text(row[key]) for key in keys)
+        if place in found:
+            more = [key for key in study.keys if key not in keys]
+            raise InputError(
+                f"{study.directory} has several cells for one of {other.directory}",
+                f"it also varies {', '.join(more)}",
+                "compare studies that vary the same keys",
+            )
+        found[place] = row["cell"]
+    return found
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _samples(study: Frames, metric: Metric) -> Mapping[int, Mapping[str, Samples]]:
+    """Cell -> algorithm, or link, or nothing -> seed -> value."""
+    rows = values(study, metric)
+    if metric.scopes[0] == "link":
+        rows = rows.filter(pl.col("of") == main_link(study))
+    grouped = rows.group_by("cell", "of", maintain_order=True).agg("seed", "value").sort("cell", maintain_order=True)
+    found: dict[int, dict[str, Samples]] = {}
+    for cell, of, seeds, each in grouped.iter_rows():
+        found.setdefault(cell, {})[of] = dict(zip(seeds, each, strict=True))
+    return found

@@ -1,0 +1,124 @@
+"""What a study varied, as axes: numbers on a line, evenly or by their logarithms, or categories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log
+from statistics import mean, stdev
+from typing import Any, Final, Literal
+
+import polars as pl
+
+from dumbbell.scenario.quantities import Quantity, QuantityError, Rate, Size, Time
+
+Kind = Literal["linear", "log", "category"]
+
+_NUMBER: Final = re.compile(r"\s*([0-9.eE+-]+)\s*(\S*)\s*")
+_QUANTITIES: Final[tuple[type[Quantity], ...]] = (Time, Rate, Size)
+_BASE: Final = {Time: (1e6, "ms"), Rate: (1e6, "Mbit/s"), Size: (1e3, "kB")}
+_WIDE: Final = 5.0
+"""Values whose largest is at least so many times the smallest can be on a logarithmic axis."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A varied key."""
+
+    key: str
+    label: str
+    """The end of the key, as short as tells it from the others."""
+    unit: str
+    """Of numbers; empty for categories."""
+    kind: Kind
+    texts: tuple[str, ...]
+    """The different values, in order: of numbers ascending, of categories as they came."""
+    at: tuple[float, ...]
+    """Where each stands: the number, or its place."""
+    cells: tuple[int, ...]
+    """Index of each cell's value."""
+
+    @property
+    def title(self) -> str:
+        """`buffer (bdp)`."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    def tick(self, index: int) -> str:
+        """A value as it stands on the axis, whose title has the unit."""
+        return f"{self.at[index]:g}" if self.kind != "category" else self.texts[index]
+
+
+def axes(cells: pl.DataFrame, keys: Sequence[str]) -> list[Axis]:
+    """Those keys that have more than one value, the best one for a horizontal axis first: numbers, and many of them."""
+    labels = _labels([key for key in keys if cells[key].n_unique() > 1])
+    found = [_axis(key, label, cells[key].to_list()) for key, label in labels.items()]
+    return sorted(found, key=lambda axis: (axis.kind == "category", -len(axis.texts)))
+
+
+def _axis(key: str, label: str, values: Sequence[Any]) -> Axis:
+    texts = [_text(value) for value in values]
+    unit, numbers = _numbers(values)
+    if numbers is None:
+        different = tuple(dict.fromkeys(texts))
+        return Axis(key, label, "", "category", different, tuple(map(float, range(len(different)))), _places(texts))
+    by_number = dict(sorted(zip(numbers, texts, strict=True), reverse=True))
+    ordered = sorted(by_number)
+    kind: Kind = "log" if _is_log(ordered) else "linear"
+    place = {number: index for index, number in enumerate(ordered)}
+    places = tuple(place[number] for number in numbers)
+    return Axis(key, label, unit, kind, tuple(by_number[number] for number in ordered), tuple(ordered), places)
+
+
+def _places(texts: Sequence[str]) -> tuple[int, ...]:
+    order = {text: index for index, text in enumerate(dict.fromkeys(texts))}
+    return tuple(order[text] for text in texts)
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _numbers(values: Sequence[Any]) -> tuple[str, list[float] | None]:
+    """Their unit and the numbers; `None` if they are not all numbers, or not of one kind."""
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return "", [float(value) for value in values]
+    matches = [_NUMBER.fullmatch(value) if isinstance(value, str) else None for value in values]
+    units = {match[2] for match in matches if match}
+    if None not in matches and len(units) == 1:
+        try:
+            return units.pop(), [float(match[1]) for match in matches if match]
+        except ValueError:
+            return "", None
+    for quantity in _QUANTITIES:
+        try:
+            factor, unit = _BASE[quantity]
+            return unit, [float(quantity.parse(value)) / factor for value in values]
+        except QuantityError:
+            continue
+    return "", None
+
+
+def _is_log(ordered: Sequence[float]) -> bool:
+    """Whether steps are more alike as ratios than as differences."""
+    if len(ordered) < 3 or ordered[0] <= 0 or ordered[-1] < _WIDE * ordered[0]:
+        return False
+    return _unevenness([log(value) for value in ordered]) < _unevenness(ordered)
+
+
+def _unevenness(ordered: Sequence[float]) -> float:
+    steps = [after - before for before, after in pairwise(ordered)]
+    return stdev(steps) / mean(steps)
+
+
+def _labels(keys: Sequence[str]) -> dict[str, str]:
+    """`topology.bottleneck.buffer` is `buffer`, unless another key ends so."""
+    labels = {}
+    for key in keys:
+        parts = key.split(".")
+        n = 2 if key.startswith("flows.") and len(parts) > 2 else 1
+        while n < len(parts) and any(o != key and o.split(".")[-n:] == parts[-n:] for o in keys):
+            n += 1
+        labels[key] = ".".join(parts[-n:]) if not key.startswith("flows.") else key
+    return labels

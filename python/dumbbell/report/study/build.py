@@ -1,0 +1,154 @@
+"""From a study's frames to its report."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+from dumbbell.errors import InputError
+from dumbbell.report import words
+from dumbbell.report.study.axes import Axis, axes
+from dumbbell.report.study.model import Distribution, Layout, Panel, StudyPlots
+from dumbbell.statistics.cells import Method, check_confidence, summarize
+from dumbbell.statistics.frames import Frames, main_link, usable
+from dumbbell.statistics.metrics import METRICS, Scope, values
+from dumbbell.statistics.metrics.model import group_of
+
+BY_FLOWS: Final = "flows"
+"""Stands for: by algorithm, or by group where there is one algorithm only."""
+
+HEADLINES: Final[tuple[tuple[str, str], ...]] = (
+    ("goodput", "run"),
+    ("goodput", BY_FLOWS),
+    ("goodput_share", BY_FLOWS),
+    ("throughput", BY_FLOWS),
+    ("utilisation", "link"),
+    ("jain_index", "run"),
+    ("rtt_p50", BY_FLOWS),
+    ("rtt_p95", BY_FLOWS),
+    ("queue_p50", "link"),
+    ("queue_p95", "link"),
+    ("retransmitted_segments", BY_FLOWS),
+    ("retransmitted_share", BY_FLOWS),
+    ("loss_share", "link"),
+    ("marked_share", "link"),
+    ("fct_mean", BY_FLOWS),
+    ("fct_p50", BY_FLOWS),
+    ("fct_p95", BY_FLOWS),
+    ("fct_p99", BY_FLOWS),
+    ("harm_goodput", BY_FLOWS),
+    ("harm_rtt", BY_FLOWS),
+    ("power", "run"),
+)
+"""In the order of the report. What no run has a value of, or what is 0 in all, is left out."""
+
+MOST_LINES: Final = 6
+"""Values of a second key that are drawn into one plot."""
+MOST_GROUPS: Final = 12
+
+
+def build(study: Frames, confidence: float, method: Method, reference: str | None = None) -> StudyPlots:
+    """Raises `InputError` if no run can be used, or the confidence is none."""
+    check_confidence(confidence)
+    good = usable(study)
+    if good.is_empty():
+        why = f"of {study.runs.height:,} runs none went well and is not invalid"
+        raise InputError(
+            f"nothing to report of {study.directory}", why, "dumbbell query STUDY 'select error from runs'"
+        )
+    varied = axes(study.cells, study.keys)
+    of = tuple(study.flows.select(_told_apart(study).unique(maintain_order=True)).to_series())
+    scenario = study.directory / "scenario.toml"
+    return StudyPlots(
+        name=str(study.manifest["name"]),
+        directory=str(study.directory),
+        manifest=study.manifest,
+        scenario=scenario.read_text(encoding="utf-8") if scenario.exists() else "",
+        confidence=confidence,
+        method=method,
+        reference=reference,
+        axes=tuple(varied),
+        layout=_layout(varied),
+        of=of,
+        cells=study.cells.height,
+        runs=study.runs,
+        usable=good,
+        panels=_panels(study, of, confidence, method),
+        distributions=_distributions(study),
+    )
+
+
+def _layout(varied: list[Axis]) -> Layout:
+    rest = varied[1:]
+    lines = next((axis for axis in sorted(rest, key=lambda one: len(one.texts)) if len(axis.texts) <= MOST_LINES), None)
+    return Layout(varied[0] if varied else None, lines, tuple(axis for axis in rest if axis is not lines))
+
+
+def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Method) -> tuple[Panel, ...]:
+    by, link = by_flows(study), main_link(study)
+    # Of one flow each, throughput would be drawn where goodput is drawn already.
+    single = study.flows.group_by("run", _told_apart(study).alias("of")).len()["len"].max() == 1
+    found = []
+    for name, wanted in HEADLINES:
+        metric = METRICS[name]
+        scope: Scope = by if wanted == BY_FLOWS else wanted  # type: ignore[assignment]
+        if scope not in metric.scopes:
+            continue
+        rows = values(study, metric, scope)
+        if scope == "link":
+            rows = rows.filter(pl.col("of") == link)
+        if name == "throughput" and single:
+            continue
+        if rows.is_empty() or (name in ("loss_share", "marked_share") and rows["value"].max() == 0):
+            continue
+        there = set(rows["of"])
+        of = tuple(name for name in order if name in there) or tuple(there)
+        points = summarize(rows, confidence, method)
+        factor, unit = unit_of(metric.unit, float(points["mean"].abs().max() or 0))  # type: ignore[arg-type]
+        whose = {"link": f", {link}", "run": ", all flows" if len(metric.scopes) > 1 else ""}.get(scope, "")
+        found.append(Panel(metric, scope, metric.title + whose, unit, factor, of, points, rows))
+    return tuple(found)
+
+
+def by_flows(study: Frames) -> Scope:
+    """What flows are told apart by: their algorithms, or where all have one, the entries that they come from."""
+    flows = study.flows
+    algorithms = flows.select(pl.coalesce("cc", "protocol").n_unique()).item()
+    groups = flows.select(group_of(flows).n_unique()).item()
+    return "group" if algorithms == 1 and 2 <= groups <= MOST_GROUPS else "algorithm"
+
+
+def _told_apart(study: Frames) -> pl.Expr:
+    return pl.coalesce("cc", "protocol") if by_flows(study) == "algorithm" else group_of(study.flows)
+
+
+def _distributions(study: Frames) -> tuple[Distribution, ...]:
+    good = study.flows.join(usable(study).select("run"), on="run", how="semi").with_columns(of=_told_apart(study))
+    found = []
+    for key, column, title, base in (
+        ("fct", "fct_s", "Flow completion time", "s"),
+        ("goodput", "goodput_bps", "Goodput of each flow", "bit/s"),
+    ):
+        rows = good.filter(pl.col(column).is_not_null()).select("cell", "of", value=pl.col(column).cast(pl.Float64))
+        if rows.is_empty():
+            continue
+        grouped = rows.sort("value").group_by("cell", "of", maintain_order=True).agg("value").sort("cell", "of")
+        factor, unit = unit_of(base, float(rows["value"].max()))  # type: ignore[arg-type]
+        sorted_values = {(cell, of): values for cell, of, values in zip(*grouped.get_columns(), strict=True)}
+        found.append(Distribution(key, title, unit, factor, sorted_values))
+    return tuple(found)
+
+
+def unit_of(unit: str, largest: float) -> tuple[float, str]:
+    """Divisor and name that suit values up to `largest`; shares in percent."""
+    match unit:
+        case "bit/s":
+            return words.rate_unit(largest)
+        case "B":
+            return words.size_unit(largest)
+        case "s" if 0 < largest < 1:
+            return 1e-3, "ms"
+        case "share":
+            return 0.01, "%"
+    return 1.0, unit

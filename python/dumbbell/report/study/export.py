@@ -1,0 +1,142 @@
+"""Tables as CSV, with everything in full, and as LaTeX (booktabs), with what finds room on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import polars as pl
+
+from dumbbell.report.study.grid import Entry, Grid, grids, rounded
+from dumbbell.report.study.model import Panel, StudyPlots
+from dumbbell.statistics.contrasts import Contrast
+from dumbbell.statistics.intervals import Interval
+
+_SPECIAL: Final = {char: f"\\{char}" for char in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "µ": r"\textmu{}",
+}
+_NARROW: Final = 6
+"""Columns of a table that is not made smaller."""
+
+
+def csv(plots: StudyPlots) -> dict[str, bytes]:
+    """File name -> content: a row per cell and what the metric is of, in the metric's base unit."""
+    files = {}
+    for panel in plots.panels:
+        rows = [row for grid in grids(plots, panel) for row in _rows(grid)]
+        files[f"{stem(panel)}.csv"] = pl.DataFrame(rows, infer_schema_length=None).write_csv().encode()
+    return files
+
+
+def stem(panel: Panel) -> str:
+    """Of a panel's files: metrics that are told of several scopes have their scope in the name."""
+    return f"{panel.metric.name}_by_{panel.scope}" if len(panel.metric.scopes) > 1 else panel.metric.name
+
+
+def _rows(grid: Grid) -> Iterator[dict[str, object]]:
+    axes = grid.plots.axes
+    for x in grid.rows:
+        for column in grid.columns:
+            entry = grid.entry(x, column)
+            if entry is None:
+                continue
+            place: dict[str, object] = {axis.key: axis.texts[axis.cells[entry.cell]] for axis in axes}
+            of: dict[str, object] = {grid.panel.scope: column.of} if column.of else {}
+            known = {"n": entry.n, "mean": entry.mean, "median": entry.median, "sd": entry.sd}
+            known |= {"low": entry.low, "high": entry.high, "confidence": grid.plots.confidence}
+            yield {**place, **of, "unit": grid.panel.metric.unit, **known, **_change(grid.change(x, column))}
+
+
+def _change(change: Contrast | None) -> dict[str, object]:
+    found = None if change is None else change.relative
+    difference = None if change is None else change.difference
+    return {
+        "reference_mean": change and change.reference,
+        **_bounds("difference", difference),
+        **_bounds("relative_change", found),
+        "paired_or_welch": change and change.method,
+        "hedges_g": change and change.hedges_g,
+        "cliffs_delta": change and change.cliffs_delta,
+    }
+
+
+def _bounds(name: str, found: Interval | None) -> dict[str, object]:
+    return {name: found and found.value, f"{name}_low": found and found.low, f"{name}_high": found and found.high}
+
+
+def latex(plots: StudyPlots) -> dict[str, bytes]:
+    """File name -> content: a `table` with booktabs' rules for each metric, to be `\\input`."""
+    return {f"{stem(panel)}.tex": "\n".join(_table(plots, panel)).encode() for panel in plots.panels}
+
+
+def _table(plots: StudyPlots, panel: Panel) -> Iterator[str]:
+    yield f"% {plots.name}: made by dumbbell report; needs \\usepackage{{booktabs}}"
+    for grid in grids(plots, panel):
+        columns = grid.columns
+        yield r"\begin{table}"
+        yield r"\centering"
+        if len(columns) > _NARROW:
+            yield r"\small"
+        yield rf"\caption{{{_escaped(caption(grid))}}}"
+        yield rf"\begin{{tabular}}{{l{'r' * len(columns)}}}"
+        yield r"\toprule"
+        yield _line([_escaped(grid.x.title if grid.x else ""), *(_escaped(column.label) for column in columns)])
+        yield r"\midrule"
+        for row in grid.rows:
+            entries = [grid.entry(row, column) for column in columns]
+            if not any(entries):
+                continue
+            yield _line([_escaped(grid.x.tick(row) if grid.x else ""), *(_value(grid, one) for one in entries)])
+            changes = [_relative(grid.change(row, column)) for column in columns]
+            if any(changes):
+                yield _line(["", *changes])
+        yield r"\bottomrule"
+        yield r"\end{tabular}"
+        yield r"\end{table}"
+        yield ""
+
+
+def caption(grid: Grid, unclear: str = "ns") -> str:
+    """What a table shows: metric, unit, number of runs, interval, and what the changes are against.
+
+    `unclear`: how changes are marked that may be none.
+    """
+    plots, panel = grid.plots, grid.panel
+    runs = sorted({entry.n for row in grid.rows for column in grid.columns if (entry := grid.entry(row, column))})
+    counted = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
+    how = "Student's t" if plots.method == "t" else "bootstrap"
+    unit = f" ({panel.unit})" if panel.unit and panel.unit not in panel.title else ""
+    title = f" at {grid.title}" if grid.title else ""
+    against = grid.reference_words()
+    changes = f"; changes are {against}" if against else ""
+    compared = [change for row in grid.rows for column in grid.columns if (change := grid.change(row, column))]
+    if any(not change.is_clear for change in compared):
+        changes += f" ({unclear}: the {plots.percent} interval of the difference holds 0)"
+    return f"{panel.title}{unit}{title}: mean and {plots.percent} interval ({how}), {counted}{changes}"
+
+
+def _value(grid: Grid, entry: Entry | None) -> str:
+    if entry is None:
+        return "--"
+    factor, half = grid.panel.factor, entry.half_width
+    mean, within = rounded(entry.mean / factor, None if half is None else half / factor)
+    return f"${mean} \\pm {within}$".replace(",", r"\,") if within else f"${mean}$".replace(",", r"\,")
+
+
+def _relative(change: Contrast | None) -> str:
+    found = None if change is None else change.relative
+    if found is None:
+        return ""
+    clear = "" if change is None or change.is_clear or found.low is None else r"\,\textsuperscript{ns}"
+    return f"({100 * found.value:+.1f}\\,\\%{clear})"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_SPECIAL.get(char, char) for char in text)

@@ -1,0 +1,180 @@
+"""Cells by the values of what was varied: rows, columns, and what each is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import floor, log10
+from typing import Final
+
+from dumbbell.errors import InputError
+from dumbbell.report.study.axes import Axis
+from dumbbell.report.study.model import Panel, StudyPlots
+from dumbbell.statistics.contrasts import Contrast, contrast
+
+HUES: Final = 6
+"""Colours before dashes tell the rest apart."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A curve: what it is of, and which value of the second key."""
+
+    of: str
+    line: int | None
+    label: str
+    hue: int
+    dash: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A point of a curve, a cell of a table."""
+
+    cell: int
+    n: int
+    mean: float
+    median: float
+    sd: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def half_width(self) -> float | None:
+        """Of the interval; of one that is not symmetric, the mean of both sides."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+class Grid:
+    """A panel with one value of every key that is neither on the horizontal axis nor told apart by curves."""
+
+    def __init__(self, plots: StudyPlots, panel: Panel, fixed: Mapping[Axis, int]) -> None:
+        """`fixed`: index of the value of each other key."""
+        self.plots, self.panel, self.fixed = plots, panel, fixed
+        self.x, self.lines = plots.layout.x, plots.layout.lines
+
+    @property
+    def title(self) -> str:
+        """`rate 100 Mbit/s, rtt 20 ms`; empty if nothing is fixed."""
+        return ", ".join(f"{axis.label} {axis.texts[index]}" for axis, index in self.fixed.items())
+
+    @property
+    def rows(self) -> range:
+        """Indices of the values on the horizontal axis."""
+        return range(len(self.x.texts) if self.x else 1)
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """Those that have a point."""
+        several = len(self.panel.of) > 1
+        found = []
+        for of, line in product(self.panel.of, self._line_values):
+            hue, dash = (self.plots.of.index(of), line or 0) if several else (line or 0, 0)
+            label = _label(of if several or self.lines is None else "", self.lines, line)
+            found.append(Column(of, line, label, hue, dash + hue // HUES))
+        return [column for column in found if any(self.entry(row, column) for row in self.rows)]
+
+    @property
+    def _line_values(self) -> list[int | None]:
+        return [None] if self.lines is None else list(range(len(self.lines.texts)))
+
+    def entry(self, row: int, column: Column) -> Entry | None:
+        """What there is at a value of the horizontal axis."""
+        cell = self._cell(row, column.line)
+        return None if cell is None else self._entries.get((cell, column.of))
+
+    def change(self, row: int, column: Column) -> Contrast | None:
+        """Against the reference; `None` for the reference itself, and where one of the two is missing."""
+        to_row, to = self.reference(column)
+        to_row = row if to_row is None else to_row
+        if to is None or (to_row, to) == (row, column):
+            return None
+        here, there = self.entry(row, column), self.entry(to_row, to)
+        if here is None or there is None:
+            return None
+        x, y = self.panel.samples(there.cell, to.of), self.panel.samples(here.cell, column.of)
+        return contrast(x, y, self.plots.confidence)
+
+    def reference(self, column: Column) -> tuple[int | None, Column | None]:
+        """Row (`None`: the same) and column with which a column is compared.
+
+        The same with the second key's first value; without a second key, the first algorithm; of one curve, its first
+        point. Another value or algorithm may have been asked for.
+        """
+        asked = self.plots.reference
+        if self.lines is not None:
+            line = self.lines.texts.index(asked) if asked in self.lines.texts else 0
+            return None, next((one for one in self.columns if (one.of, one.line) == (column.of, line)), None)
+        if len(self.columns) > 1:
+            return None, next((one for one in self.columns if one.of == asked), self.columns[0])
+        row = self.x.texts.index(asked) if self.x and asked in self.x.texts else 0
+        return (row, column) if len(self.rows) > 1 else (None, None)
+
+    def reference_words(self) -> str:
+        """`against cubic`; empty if nothing is compared."""
+        if not self.columns:
+            return ""
+        row, column = self.reference(self.columns[-1])
+        if column is None:
+            return ""
+        if self.lines is not None:
+            assert column.line is not None
+            return f"against {self.lines.label} {self.lines.texts[column.line]}"
+        if row is None or self.x is None:
+            return f"against {column.of or column.label}"
+        return f"against {self.x.label} {self.x.texts[row]}"
+
+    @cached_property
+    def _entries(self) -> dict[tuple[int, str], Entry]:
+        fields = ("cell", "n", "mean", "median", "sd", "low", "high")
+        rows = self.panel.points.select("of", *fields).iter_rows()
+        return {(cell, of): Entry(cell, *rest) for of, cell, *rest in rows}
+
+    def _cell(self, row: int, line: int | None) -> int | None:
+        wanted: dict[Axis, int] = dict(self.fixed)
+        if self.x is not None:
+            wanted[self.x] = row
+        if self.lines is not None and line is not None:
+            wanted[self.lines] = line
+        return self.plots.places.get(tuple(wanted[axis] for axis in self.plots.axes))
+
+
+def grids(plots: StudyPlots, panel: Panel) -> Iterator[Grid]:
+    """One for each combination of values of the other keys that has points."""
+    others = plots.layout.others
+    for indices in product(*(range(len(axis.texts)) for axis in others)):
+        grid = Grid(plots, panel, dict(zip(others, indices, strict=True)))
+        if grid.columns:
+            yield grid
+
+
+def check_reference(plots: StudyPlots) -> None:
+    """Raise `InputError` for a reference that no table has."""
+    if plots.reference is None:
+        return
+    x, lines = plots.layout.x, plots.layout.lines
+    known = [*plots.of, *(x.texts if x else ())] if lines is None else list(lines.texts)
+    if plots.reference not in known:
+        raise InputError(f"no column {plots.reference!r} to compare with", f"there are {', '.join(known)}")
+
+
+def _label(of: str, lines: Axis | None, line: int | None) -> str:
+    parts = [of] if of else []
+    if lines is not None and line is not None:
+        parts.append(f"{lines.label} {lines.texts[line]}")
+    return ", ".join(parts) or "all flows"
+
+
+def rounded(mean: float, half: float | None) -> tuple[str, str]:
+    """A mean and half of its interval, to two digits of the latter; that is empty if there is none."""
+    if not half:
+        return number(mean), "" if half is None else "0"
+    digits = min(max(0, 1 - floor(log10(half))), 9)
+    return f"{mean:,.{digits}f}", f"{half:,.{digits}f}"
+
+
+def number(value: float) -> str:
+    """Four digits, and none behind the point for what is large."""
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"

@@ -1,0 +1,99 @@
+"""What a study's page, figures and tables are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from dumbbell.report.study.axes import Axis
+from dumbbell.statistics.cells import Method
+from dumbbell.statistics.contrasts import Samples
+from dumbbell.statistics.metrics import Metric, Scope
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A metric of all cells."""
+
+    metric: Metric
+    scope: Scope
+    title: str
+    unit: str
+    factor: float
+    """Divide by it to have values in the unit."""
+    of: tuple[str, ...]
+    """What there are values of; one empty text for the run itself."""
+    points: pl.DataFrame
+    """`summaries`: a row per cell and `of`."""
+    values: pl.DataFrame
+    """A row per run and `of`."""
+
+    def samples(self, cell: int, of: str) -> Samples:
+        """Seed -> value."""
+        return self._samples[cell, of]
+
+    @cached_property
+    def _samples(self) -> dict[tuple[int, str], Samples]:
+        grouped = self.values.group_by("cell", "of", maintain_order=True).agg("seed", "value")
+        return {(cell, of): dict(zip(seeds, found, strict=True)) for cell, of, seeds, found in grouped.iter_rows()}
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A quantity of single flows."""
+
+    key: str
+    title: str
+    unit: str
+    factor: float
+    values: Mapping[tuple[int, str], pl.Series]
+    """Cell and `of` -> all values, ascending."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which varied key is drawn how, unless the reader chooses otherwise."""
+
+    x: Axis | None
+    lines: Axis | None
+    """A curve for each value."""
+    others: tuple[Axis, ...]
+    """A plot, or a table, for each combination of values."""
+
+
+@dataclass(frozen=True)
+class StudyPlots:
+    """All of it."""
+
+    name: str
+    directory: str
+    manifest: Mapping[str, Any]
+    scenario: str
+    confidence: float
+    method: Method
+    reference: str | None
+    axes: tuple[Axis, ...]
+    layout: Layout
+    of: tuple[str, ...]
+    """What flows are told apart by, in the order in which they occur: each has a colour."""
+    cells: int
+    runs: pl.DataFrame
+    """All, with `error`, and `verdict` where they are judged."""
+    usable: pl.DataFrame
+    panels: tuple[Panel, ...]
+    distributions: tuple[Distribution, ...]
+
+    @cached_property
+    def places(self) -> dict[tuple[int, ...], int]:
+        """Index of the value of each axis -> cell."""
+        rows = zip(*(axis.cells for axis in self.axes), strict=True) if self.axes else [()]
+        return {indices: cell for cell, indices in enumerate(rows)}
+
+    @property
+    def percent(self) -> str:
+        """`95 %`."""
+        return f"{100 * self.confidence:g} %"

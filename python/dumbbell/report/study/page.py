@@ -1,0 +1,158 @@
+"""The study's report as one HTML file: what was varied, plots, tables, and every run behind them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from dumbbell.report import html, words
+from dumbbell.report.markup import Html, el, join
+from dumbbell.report.sections import fact, highlighted, missing
+from dumbbell.report.study.export import caption
+from dumbbell.report.study.grid import Column, Grid, grids, rounded
+from dumbbell.report.study.model import StudyPlots
+from dumbbell.report.study.payload import payload
+from dumbbell.statistics.contrasts import Contrast
+
+MOST_TABLES: Final = 40
+"""Tables on the page; CSV and LaTeX have all."""
+_NO_SCRIPT: Final = "The plots need JavaScript. dumbbell report STUDY --format svg writes them as figures."
+_OPENS: Final = "Every point and every number of the tables opens the list of its runs, with the command for each."
+
+
+def page(plots: StudyPlots) -> str:
+    """Raises `DumbbellError` if the front end was not built."""
+    series, notes = payload(plots)
+    tables, left_out = _tables(plots)
+    scenario = el("section", el("h2", "Scenario"), el("pre", highlighted(plots.scenario)))
+    return html.document(
+        title=f"{plots.name}: {words.count(plots.usable.height, 'run')}",
+        verdict=_verdict(plots),
+        name=plots.name,
+        facts=_facts(plots),
+        main=join(
+            _varied(plots),
+            missing((*notes, *left_out)),
+            el("noscript", el("p", _NO_SCRIPT, class_="missing")),
+            el("div", id="study"),
+            el("h2", "Tables"),
+            tables,
+            el("div", scenario, el("section", el("h2", "Runs"), _runs(plots)), class_="columns"),
+        ),
+        footer=f"Study in {plots.directory}. This file needs no network.",
+        series=series,
+        program="study",
+    )
+
+
+def _verdict(plots: StudyPlots) -> Html:
+    """The first line: how many runs there are, and what is wrong with the others."""
+    of = int(plots.manifest.get("runs", plots.runs.height))
+    failed = plots.runs["error"].is_not_null().sum()
+    unfinished = of - plots.runs.height
+    invalid = plots.runs.height - failed - plots.usable.height
+    wrong = [(failed, "failed"), (invalid, "left out as invalid"), (unfinished, "not finished")]
+    told = [f"{n:,} {what}" for n, what in wrong if n > 0]
+    word, kind = ("complete", "valid") if not told else ("incomplete", "suspect")
+    said = f"{plots.usable.height:,} of {words.count(of, 'run')}" + (f"; {words.listed(told)}" if told else "")
+    return el("div", el("p", el("strong", word), " ", el("span", said)), class_=f"verdict {kind}", role="status")
+
+
+def _facts(plots: StudyPlots) -> Html:
+    manifest = plots.manifest
+    repetitions = str(manifest.get("repetitions", words.UNKNOWN))
+    how = "Student's t" if plots.method == "t" else "bootstrap, BCa"
+    facts = [
+        fact("Cells", f"{plots.cells:,}", "combinations of values"),
+        fact("Runs of each", repetitions, "each with a seed of its own"),
+        fact("Intervals", plots.percent, how),
+        fact(
+            "Engine", str(manifest.get("engine", words.UNKNOWN)), str((manifest.get("tool") or {}).get("dumbbell", ""))
+        ),
+    ]
+    try:
+        at = datetime.fromisoformat(str(manifest.get("started_at")))
+        facts.append(fact("Started", f"{at.day} {at:%b %Y}", f"{at:%H:%M:%S %Z}".strip()))
+    except ValueError:
+        pass
+    return el("dl", facts, class_="facts")
+
+
+def _varied(plots: StudyPlots) -> Html:
+    if not plots.axes:
+        return Html("")
+    rows = [[el("code", axis.key), el("span", ", ".join(axis.texts))] for axis in plots.axes]
+    table = _grid("What was varied", ["Key", "Values"], (el("tr", *(el("td", cell) for cell in row)) for row in rows))
+    return join(el("h2", "What was varied"), table)
+
+
+def _tables(plots: StudyPlots) -> tuple[Html, tuple[str, ...]]:
+    """One for each metric, folded but the first; and what is left out."""
+    made = [(index, grid) for index, panel in enumerate(plots.panels) for grid in grids(plots, panel)]
+    shown = made[:MOST_TABLES]
+    hidden = len(made) - len(shown)
+    said = f"{hidden} of {len(made)} tables are not on this page: dumbbell report --format csv has all."
+    parts = [
+        el(
+            "details",
+            el("summary", caption(grid, "in italics")),
+            _table(index, grid),
+            **({"open": ""} if place == 0 else {}),
+        )
+        for place, (index, grid) in enumerate(shown)
+    ]
+    return join(parts), (said,) if hidden else ()
+
+
+def _table(panel: int, grid: Grid) -> Html:
+    columns = grid.columns
+    rows = (
+        el(
+            "tr",
+            el("th", grid.x.tick(row) if grid.x else "", scope="row"),
+            *(_entry(panel, grid, row, column) for column in columns),
+        )
+        for row in grid.rows
+    )
+    return _grid(grid.panel.title, [grid.x.title if grid.x else "", *(column.label for column in columns)], rows)
+
+
+def _grid(label: str, names: Sequence[str], rows: Iterable[Html]) -> Html:
+    head = el("thead", el("tr", *(el("th", name, scope="col") for name in names)))
+    table = el("table", head, el("tbody", *rows), aria_label=label)
+    return el("div", table, class_="wide fit", tabindex="0", role="region", aria_label=label)
+
+
+def _entry(panel: int, grid: Grid, row: int, column: Column) -> Html:
+    entry = grid.entry(row, column)
+    if entry is None:
+        return el("td", words.UNKNOWN, class_="n")
+    half = entry.half_width
+    mean, within = rounded(entry.mean / grid.panel.factor, None if half is None else half / grid.panel.factor)
+    opens = {"data_panel": str(panel), "data_cell": str(entry.cell), "data_of": column.of}
+    button = el("button", mean, type="button", class_="point", **opens)
+    return el("td", button, el("small", f" ± {within}" if within else ", one run"), _change(grid.change(row, column)))
+
+
+def _change(change: Contrast | None) -> Html:
+    """Relative to the reference; the pointer's rest tells interval, method and effect sizes."""
+    relative = None if change is None else change.relative
+    if change is None or relative is None:
+        return Html("")
+    told = (
+        []
+        if relative.low is None or relative.high is None
+        else [f"{100 * relative.low:+.1f} to {100 * relative.high:+.1f} %"]
+    )
+    told.append("paired by seed" if change.method == "paired" else "Welch")
+    told += [] if change.hedges_g is None else [f"Hedges' g {change.hedges_g:.2g}"]
+    told.append(f"Cliff's δ {change.cliffs_delta:.2g}")
+    shown = "change" if change.is_clear else "change unclear"
+    return el("small", f"{100 * relative.value:+.1f} %", class_=shown, title=", ".join(told))
+
+
+def _runs(plots: StudyPlots) -> Html:
+    query = f"dumbbell query {shlex.quote(plots.directory)} 'select run, run_id, seed, error from runs'"
+    return join(el("p", _OPENS), el("p", "Or ask in SQL:"), el("pre", query))

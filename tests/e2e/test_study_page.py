@@ -1,0 +1,109 @@
+"""The report of a study in a browser, opened from disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+from synthetic_study import Synthetic
+
+from dumbbell import Sweep
+from dumbbell.report.study import write
+
+CELLS = [
+    {"b.buffer": buffer, "t.rtt": rtt, "queue.kind": kind}
+    for buffer in ("0.1 bdp", "1 bdp", "10 bdp")
+    for rtt in ("10 ms", "50 ms")
+    for kind in ("drop-tail", "codel")
+]
+
+
+def goodput(cell: Any, cc: str) -> float:
+    return (20.0 if cc == "cubic" else 40.0) * (2 if cell["queue.kind"] == "codel" else 1)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("study")
+    study = Sweep(Synthetic(cells=CELLS, repeat=3, goodput_mbit=goodput, fct_s=1.0).write(folder / "study"))
+    return write(study, "html", folder / "study.html")[0]
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    return []
+
+
+@pytest.fixture(params=[("light", 1280), ("dark", 390)], ids=["desktop", "phone"])
+def page(browser: Browser, path: Path, complaints: list[str], request: pytest.FixtureRequest) -> Iterator[Page]:
+    scheme, width = request.param
+    opened = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    opened.on("console", lambda message: complaints.append(message.text))
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("request", lambda asked: complaints.append(asked.url) if not asked.url.startswith("file:") else None)
+    opened.set_default_timeout(10_000)
+    opened.goto(path.as_uri())
+    opened.wait_for_selector(".card svg")
+    yield opened
+    opened.close()
+
+
+def card(page: Page, name: str) -> Any:
+    return page.locator(f'.card[data-plot="{name}"]').first
+
+
+def test_opens_offline_silently_and_fits(page: Page, complaints: list[str]) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert card(page, "goodput_share").locator("path.curve").count() == 4
+    assert card(page, "heat").locator("rect").count() == 6
+    assert card(page, "cdf-fct").locator("path.curve").count() == 4
+    assert complaints == []
+
+
+def test_a_point_opens_its_runs_with_a_command_for_each(page: Page, complaints: list[str]) -> None:
+    drawing = card(page, "goodput_share").locator(".canvas svg")
+    drawing.focus()
+    for key in ("ArrowRight", "ArrowRight", "Enter"):
+        drawing.press(key)
+    dialog = page.locator("dialog.runs")
+    assert "buffer 1 bdp" in dialog.locator("h3").inner_text()
+    assert "n = 3" in dialog.inner_text()
+    rows = dialog.locator("tbody tr")
+    assert rows.count() == 3
+    rows.nth(2).locator("button").click()
+    seed = rows.nth(2).locator("td").first.inner_text()
+    command = dialog.locator("pre").inner_text()
+    assert "--set 'b.buffer=1 bdp'" in command
+    assert command.endswith(f"--set seed={seed}")
+    dialog.locator("button.close").click()
+    assert not dialog.is_visible()
+    assert complaints == []
+
+
+def test_a_number_of_a_table_opens_its_runs(page: Page) -> None:
+    page.locator("button.point").first.click()
+    assert page.locator("dialog.runs tbody tr").count() == 3
+
+
+def test_the_reader_chooses_what_is_drawn_how(page: Page, complaints: list[str]) -> None:
+    axis = card(page, "goodput").locator("text.title").first
+    assert axis.inner_html() == "buffer (bdp)"
+    page.get_by_label("across").first.select_option(label="kind")
+    assert axis.inner_html() == "kind"
+    assert card(page, "goodput_share").locator("rect.bar").count() == 8
+    page.get_by_label("curves by").select_option(label="none")
+    assert card(page, "goodput_share").locator("rect.bar").count() == 4
+    assert complaints == []
+
+
+def test_the_pointer_reads_a_point(page: Page) -> None:
+    drawing = card(page, "utilisation").locator(".canvas svg")
+    drawing.scroll_into_view_if_needed()
+    # Two curves meet in this point: whichever is told, it is of one cell.
+    point = drawing.locator("circle:not(.ring)").first.bounding_box()
+    assert point is not None
+    page.mouse.move(point["x"] + 2, point["y"] + 2)
+    assert "95 %:" in card(page, "utilisation").locator(".tip").inner_text()

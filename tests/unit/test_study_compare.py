@@ -1,0 +1,111 @@
+"""Two studies, and two runs, side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic_run
+from synthetic_study import SCENARIO, Synthetic
+
+from dumbbell import Sweep
+from dumbbell.cli import invoke
+from dumbbell.compare import settings
+from dumbbell.compare.studies import compare
+from dumbbell.errors import InputError
+
+CELLS = [{"b.buffer": buffer} for buffer in ("1 bdp", "4 bdp")]
+
+
+def faster(cell: Any, cc: str) -> float:
+    return {"bbr": 66.0, "cubic": 30.0}[cc]
+
+
+def write(path: Path, **spec: Any) -> Sweep:
+    return Sweep(Synthetic(cells=spec.pop("cells", CELLS), **spec).write(path))
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> tuple[Sweep, Sweep]:
+    slower = SCENARIO.replace("100 Mbit/s", "90 Mbit/s")
+    return write(tmp_path / "a"), write(
+        tmp_path / "b", goodput_mbit=faster, scenario=slower, manifest={"engine": "emulate"}
+    )
+
+
+def test_settings_that_differ(both: tuple[Sweep, Sweep]) -> None:
+    found = [(one.key, one.a, one.b) for one in settings.of_studies(*both)]
+    assert ("engine", "simulate", "emulate") in found
+    assert ("topology.bottleneck.rate", "100 Mbit/s", "90 Mbit/s") in found
+    assert {key for key, _, _ in found} == {"engine", "topology.bottleneck.rate"}
+
+
+def test_lists_of_tables_are_compared_entry_by_entry() -> None:
+    a = {"flows": [{"cc": "cubic"}, {"cc": "bbr"}], "list": [1, 2]}
+    b = {"flows": [{"cc": "cubic"}], "list": [1, 3]}
+    found = settings.differing(dict(settings.flat(a)), dict(settings.flat(b)))
+    assert [(one.key, one.a, one.b) for one in found] == [
+        ("flows.1.cc", "bbr", settings.ABSENT),
+        ("list", "[1, 2]", "[1, 3]"),
+    ]
+
+
+def test_differences_with_their_intervals(both: tuple[Sweep, Sweep]) -> None:
+    found = compare(*both, ["received_bytes", "goodput_share"], 0.95)
+    assert (found.keys, found.only_a, found.only_b) == (("b.buffer",), (), ())
+    assert len(found.rows) == 2 + 4
+    share = next(row for row in found.rows if row.of == "bbr")
+    assert (share.place, share.n_a, share.n_b, share.contrast.method) == (("1 bdp",), 5, 5, "paired")
+    # The noise of both is the same, seed by seed.
+    assert share.contrast.difference.value == pytest.approx(66 / 96 - 60 / 90, abs=1e-3)
+    assert share.contrast.is_clear
+
+
+def test_cells_and_algorithms_that_one_of_them_lacks_are_told(tmp_path: Path) -> None:
+    a = write(tmp_path / "a", cells=[*CELLS, {"b.buffer": "8 bdp"}])
+    b = write(tmp_path / "b", ccs=("cubic", "vegas"), repeat=3)
+    found = compare(a, b, ["goodput_share"], 0.95)
+    assert (found.only_a, found.only_b) == ((("8 bdp",),), ())
+    assert (found.of_only_a, found.of_only_b) == (("bbr",), ("vegas",))
+    assert {(row.of, row.n_a, row.n_b, row.contrast.method) for row in found.rows} == {("cubic", 5, 3, "Welch")}
+
+
+def test_studies_that_do_not_overlap(tmp_path: Path) -> None:
+    a = write(tmp_path / "a")
+    with pytest.raises(InputError, match="no cell to compare"):
+        compare(a, write(tmp_path / "b", cells=[{"b.buffer": "9 bdp"}]), ["goodput"], 0.95)
+    with pytest.raises(InputError, match="has several cells"):
+        compare(a, write(tmp_path / "c", cells=[{"x": 1}, {"x": 2}]), ["goodput"], 0.95)
+
+
+def test_the_command_on_studies(both: tuple[Sweep, Sweep], capsys: pytest.CaptureFixture[str]) -> None:
+    names = [str(study.directory) for study in both]
+    assert invoke(["compare", *names]) == 0
+    told = capsys.readouterr().out
+    assert told.index("What was set differently") < told.index("topology.bottleneck.rate") < told.index("Goodput")
+    assert "95 % interval" in told
+    assert invoke(["compare", *names, "--metric", "all", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["settings"][0] == {"key": "engine", "a": "simulate", "b": "emulate"}
+    assert {"goodput", "rtt_p50", "power"} <= {row["metric"] for row in found["metrics"]}
+    assert invoke(["compare", names[0], names[0]]) == 0
+    assert "Nothing was set differently" in capsys.readouterr().out
+
+
+def test_the_command_on_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [synthetic_run.Synthetic(rate_bps=rate).write(tmp_path / str(rate)) for rate in (20e6, 40e6)]
+    assert invoke(["compare", *map(str, runs)]) == 0
+    told = capsys.readouterr().out
+    assert "links.0.rate_bps" in told
+    assert "no intervals" in told
+    assert "total goodput (Mbit/s)" in told
+
+
+def test_refusals(both: tuple[Sweep, Sweep], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = synthetic_run.Synthetic().write(tmp_path / "run")
+    assert invoke(["compare", str(both[0].directory), str(run)]) == 2
+    assert "compare two studies, or two runs" in capsys.readouterr().err
+    assert invoke(["compare", *(str(study.directory) for study in both), "--metric", "goodness"]) == 2
+    assert "no metric 'goodness'" in capsys.readouterr().err

@@ -1,0 +1,206 @@
+"""The study's report: page, figures and tables, of a study that is known."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from synthetic_study import Synthetic
+
+from dumbbell import Sweep
+from dumbbell.cli import invoke
+from dumbbell.errors import InputError
+from dumbbell.report.study import write
+from dumbbell.report.study.build import HEADLINES, build
+from dumbbell.report.study.grid import grids, rounded
+from dumbbell.report.study.page import page
+
+BUFFERS = ("0.1 bdp", "1 bdp", "10 bdp")
+GRID = [{"b.buffer": buffer, "t.rtt": rtt} for buffer in BUFFERS for rtt in ("10 ms", "50 ms")]
+
+
+def goodput(cell: Any, cc: str) -> float:
+    """bbr gets a tenth less for each step of the buffer, cubic twice as much with the longer RTT."""
+    step = BUFFERS.index(cell["b.buffer"])
+    return 50 * 0.9**step if cc == "bbr" else 20.0 * (2 if cell["t.rtt"] == "50 ms" else 1)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    spec = Synthetic(cells=GRID, repeat=4, goodput_mbit=goodput, fct_s=1.0, failed=(3,))
+    return spec.write(tmp_path_factory.mktemp("reported") / "study")
+
+
+@pytest.fixture
+def study(path: Path) -> Sweep:
+    return Sweep(path)
+
+
+def series(text: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="series">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])  # type: ignore[no-any-return]
+
+
+def test_the_page_holds_all_cells_and_all_runs(study: Sweep) -> None:
+    told = series(page(build(study, 0.95, "t")))
+    goodputs = next(panel for panel in told["panels"] if panel["title"] == "Goodput")
+    assert (goodputs["unit"], goodputs["of"]) == ("Mbit/s", ["cubic", "bbr"])
+    assert len(goodputs["points"]) == 2 * len(GRID)
+    assert sorted(point[2] for point in goodputs["points"]) == [3] * 2 + [4] * 10
+    assert [len(runs) for runs in told["runs"]] == [4, 4, 4, 3, 4, 4]
+    assert told["axes"][0]["kind"] == "log"
+    assert (told["x"], told["lines"]) == (0, 1)
+    assert told["set"][2] == " --set 'b.buffer=1 bdp' --set 't.rtt=10 ms'"
+    assert told["command"].endswith("/scenario.toml --engine simulate")
+
+
+def test_the_first_line_says_how_many_runs_there_are(study: Sweep) -> None:
+    text = page(build(study, 0.95, "t"))
+    assert "23 of 24 runs; 1 failed" in text
+    assert 'class="verdict suspect"' in text
+
+
+def test_nothing_is_thinned_in_silence(study: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 'class="missing"><li' not in page(build(study, 0.95, "t"))
+    monkeypatch.setattr("dumbbell.report.study.payload.MOST_STEPS", 10)
+    monkeypatch.setattr("dumbbell.report.study.payload.LEAST_STEPS", 2)
+    monkeypatch.setattr("dumbbell.report.study.payload.MOST_VALUES", 10)
+    monkeypatch.setattr("dumbbell.report.study.page.MOST_TABLES", 1)
+    text = page(build(study, 0.95, "t"))
+    assert "drawn from 2 evenly spaced quantiles" in text
+    assert "Lists of runs are without values" in text
+    assert re.search(r"\d+ of \d+ tables are not on this page", text)
+    assert all(panel["values"] is None for panel in series(text)["panels"])
+
+
+def test_markup_in_names_is_text(tmp_path: Path) -> None:
+    spec = Synthetic(cells=[{"k": "</script><b>"}, {"k": "x"}], manifest={"name": "<i>"})
+    text = page(build(Sweep(spec.write(tmp_path / "study")), 0.95, "t"))
+    assert "<b>" not in text
+    assert "<i>" not in text
+
+
+def test_changes_are_against_the_first_value_of_the_second_key(study: Sweep) -> None:
+    plots = build(study, 0.95, "t")
+    panel = next(one for one in plots.panels if one.title == "Goodput")
+    (grid,) = grids(plots, panel)
+    rtts = ("rtt 10 ms", "rtt 50 ms")
+    assert [column.label for column in grid.columns] == [f"{cc}, {rtt}" for cc in ("cubic", "bbr") for rtt in rtts]
+    assert grid.reference_words() == "against rtt 10 ms"
+    change = grid.change(0, grid.columns[1])
+    assert change is not None
+    assert change.relative is not None
+    assert change.relative.value == pytest.approx(1.0, abs=0.1)
+    assert change.method == "paired"
+    # A run of this cell failed: the seeds are no longer the same.
+    other = grid.change(1, grid.columns[1])
+    assert other is not None
+    assert other.method == "Welch"
+    assert grid.change(0, grid.columns[0]) is None
+
+
+def test_another_reference(study: Sweep) -> None:
+    plots = build(study, 0.95, "t", "50 ms")
+    (grid,) = grids(plots, plots.panels[1])
+    assert grid.change(0, grid.columns[1]) is None
+    assert grid.change(0, grid.columns[0]) is not None
+
+
+def test_without_a_second_key_changes_are_against_the_first_algorithm(tmp_path: Path) -> None:
+    cells = [{"b.buffer": buffer} for buffer in BUFFERS]
+    study = Sweep(Synthetic(cells=cells).write(tmp_path / "study"))
+    plots = build(study, 0.95, "t")
+    by_algorithm, total = plots.panels[1], plots.panels[0]
+    assert next(grids(plots, by_algorithm)).reference_words() == "against cubic"
+    assert next(grids(plots, total)).reference_words() == "against buffer 0.1 bdp"
+
+
+def test_tables_as_csv_have_everything_in_full(study: Sweep, tmp_path: Path) -> None:
+    files = {one.name: one for one in write(study, "csv", tmp_path / "csv")}
+    table = pl.read_csv(files["goodput_by_algorithm.csv"])
+    assert table.height == 12
+    assert table["n"].sum() == 2 * 23
+    row = table.row(0, named=True)
+    assert (row["b.buffer"], row["t.rtt"], row["algorithm"], row["unit"]) == ("0.1 bdp", "10 ms", "cubic", "bit/s")
+    assert row["low"] < row["mean"] < row["high"]
+    assert row["mean"] == pytest.approx(20e6, rel=0.05)
+
+
+def test_tables_in_latex(study: Sweep, tmp_path: Path) -> None:
+    files = {one.name: one.read_text() for one in write(study, "tex", tmp_path)}
+    text = files["goodput_share_by_algorithm.tex"]
+    assert text.count(r"\toprule") == text.count(r"\bottomrule") == 1
+    assert r"Share of bandwidth (\%): mean and 95 \% interval (Student's t), n = 3 to 4" in text
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert {line.count("&") for line in rows} == {4}
+    assert re.search(r"\$\d+\.?\d* \\pm \d", text)
+
+
+@pytest.mark.parametrize("format", ["png", "svg", "pdf"])
+def test_figures_for_each_metric(study: Sweep, tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dumbbell.report.study.build.HEADLINES", HEADLINES[:1])
+    plots = build(study, 0.95, "t")
+    written = write(study, format, tmp_path / format)
+    assert len(written) == len(plots.panels) + len(plots.distributions)
+    begins = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[format]
+    assert all(one.read_bytes().startswith(begins) for one in written)
+
+
+def test_categories_are_bars(tmp_path: Path) -> None:
+    from dumbbell.report.study.figures import figure
+
+    cells = [{"queue.kind": kind} for kind in ("drop-tail", "codel")]
+    plots = build(Sweep(Synthetic(cells=cells).write(tmp_path / "study")), 0.95, "t")
+    (ax,) = figure(plots, plots.panels[1]).axes
+    assert len(ax.patches) == 4
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["drop-tail", "codel"]
+    assert ax.get_ylim()[0] == 0
+
+
+def test_numbers_are_drawn_with_bands_on_a_logarithmic_axis(study: Sweep) -> None:
+    from dumbbell.report.study.figures import figure
+
+    plots = build(study, 0.95, "t")
+    (ax,) = figure(plots, plots.panels[1]).axes
+    assert ax.get_xscale() == "log"
+    assert len(ax.lines) == len(ax.collections) == 4
+    assert ax.lines[0].get_xdata().tolist() == [0.1, 1, 10]
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "expected"),
+    [(93.2663, 0.01968, ("93.266", "0.020")), (18.44, 0.6556, ("18.44", "0.66")), (123456.7, 345.6, ("123,457", "346")),
+     (5.0, 0.0, ("5", "0")), (1.23456, None, ("1.235", ""))],
+)  # fmt: skip
+def test_a_mean_is_rounded_as_its_interval(mean: float, half: float | None, expected: tuple[str, str]) -> None:
+    assert rounded(mean, half) == expected
+
+
+def test_refusals(study: Sweep, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no report format 'doc'"):
+        write(study, "doc")
+    with pytest.raises(InputError, match="no column 'vegas'"):
+        write(study, "html", tmp_path / "x.html", reference="vegas")
+    nothing = Synthetic(repeat=2, verdicts={0: "invalid", 1: "invalid"}).write(tmp_path / "nothing")
+    with pytest.raises(InputError, match="nothing to report"):
+        write(Sweep(nothing), "html")
+
+
+def test_the_command(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "page.html"
+    assert invoke(["report", str(path), "--output", str(target), "--confidence", "99"]) == 0
+    assert capsys.readouterr().out.strip() == str(target)
+    assert "99 % interval" in target.read_text(encoding="utf-8")
+    assert invoke(["report", str(path), "--confidence", "42"]) == 2
+    assert "expected one of 90, 95, 99" in capsys.readouterr().err
+    assert invoke(["report", str(path), "--interval", "magic"]) == 2
+    assert "there are t, bootstrap" in capsys.readouterr().err
+
+
+def test_the_same_study_gives_the_same_bytes(study: Sweep, path: Path) -> None:
+    assert page(build(study, 0.9, "bootstrap")) == page(build(Sweep(path), 0.9, "bootstrap"))
