@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,16 +44,25 @@ def carry_out(plans: Sequence[Planned], runs: Sequence[Run], path: Path, threads
         return wanted
 
     told = [(run.cell, run.repetition, *_of(plans[run.cell], run.repetition)) for run in runs]
-    texts = [plan.plan for plan in plans]
+    texts, own = _texts(plans, runs)
     size = shard_runs(len(runs))
     simulate_many = function("simulate_many")
     with taken_over(stop):
         try:
-            simulate_many(texts, told, path / SHARDS, tell, shard_runs=size, threads=threads)
+            simulate_many(texts, told, path / SHARDS, tell, shard_runs=size, threads=threads, plan_of_run=own)
         except RuntimeError as error:
             what, _, why = str(error).partition(": ")
             raise RunFailed(f"the study failed: {what}", why, f"what is finished is in {path}") from error
     return last
+
+
+def _texts(plans: Sequence[Planned], runs: Sequence[Run]) -> tuple[list[str], list[int] | None]:
+    """Plans, and which of them each run has; `None`: its cell's."""
+    if not any(plan.drawn for plan in plans):
+        return [plan.plan for plan in plans], None
+    texts = [text for plan in plans for text in plan.drawn or (plan.plan,)]
+    firsts = list(accumulate((len(plan.drawn) or 1 for plan in plans), initial=0))
+    return texts, [firsts[run.cell] + (run.repetition if plans[run.cell].drawn else 0) for run in runs]
 
 
 def _of(plan: Planned, repetition: int) -> tuple[int, str]:
