@@ -64,10 +64,11 @@ def expand_checked(scenario: Scenario) -> Plan:
             "path": scenario.emulate.path,
             "merge_ns": None if scenario.emulate.merge is None else int(scenario.emulate.merge),
             "whole_bursts": scenario.emulate.whole_bursts,
-            "cpus": scenario.emulate.cpus,
         },
         "simulate": {"tso": scenario.simulate.tso},
     }
+    if scenario.emulate.cpus is not None:
+        plan["emulate"]["cpus"] = scenario.emulate.cpus
     settle([plan])
     return plan
 
