@@ -1,0 +1,245 @@
+"""What bernardi-2020 says that it found, and what our runs say to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import polars as pl
+
+from dumbbell.reproduce.figures import Figures
+from dumbbell.reproduce.judging import NOT_RUN, above, all_of, below, compared, told
+from dumbbell.reproduce.model import Finding, Judged, Status, Studies
+from dumbbell.reproduce.recorded import cuts, probe_rtt, recorded, together
+from dumbbell.statistics.intervals import Interval
+
+CC: Final = "flows.0.cc"
+SLOW_START_S: Final = 3.0
+"""In part 1 it is over by then, whatever the algorithm."""
+BDP_PACKETS: Final = 100e6 * 0.030 / 8 / 1514
+"""Of part 2."""
+
+
+def _goodput(figures: Figures, cc: str, **more: object) -> Interval | None:
+    return figures.interval("goodput", None, {CC: cc, **more})
+
+
+def _reno(studies: Studies) -> Judged:
+    run = recorded(studies["1"], {CC: "reno"}) if "1" in studies else None
+    if run is None:
+        return NOT_RUN
+    found = cuts(run, "f1", SLOW_START_S)
+    if not found:
+        return Judged(Status.UNKNOWN, "no two cuts of the window in the run")
+    saw = all(0.45 <= one.to <= 0.55 and min(one.growth) > 0.5 * max(one.growth) for one in found)
+    said = "; ".join(
+        f"cut to {one.to:.2f} at {one.at_s:.1f} s, then {' '.join(f'{g:.1f}' for g in one.growth)} segments/s in thirds"
+        for one in found
+    )
+    return Judged(Status.HOLDS if saw else Status.FAILS, f"first run: {said}")
+
+
+def _cubic(studies: Studies) -> Judged:
+    run = recorded(studies["1"], {CC: "cubic"}) if "1" in studies else None
+    if run is None:
+        return NOT_RUN
+    found = cuts(run, "f1", SLOW_START_S)
+    if not found:
+        return Judged(Status.UNKNOWN, "no two cuts of the window in the run")
+    curved = any(one.growth[1] < 0.5 * min(one.growth[0], one.growth[2]) for one in found)
+    said = "; ".join(
+        f"cut to {one.to:.2f} at {one.at_s:.1f} s, then {' '.join(f'{g:.1f}' for g in one.growth)} segments/s in thirds"
+        for one in found
+    )
+    return Judged(Status.HOLDS if curved else Status.FAILS, f"first run: {said}")
+
+
+def _together(studies: Studies) -> Judged:
+    if "1" not in studies:
+        return NOT_RUN
+    found: dict[str, Mapping[str, float]] = {}
+    for cc in Figures(studies["1"]).along(CC):
+        run = recorded(studies["1"], {CC: cc})
+        if run is not None:
+            found[cc] = together(run, "f1", SLOW_START_S)
+    values = [one["rtt"] for one in found.values() if "rtt" in one]
+    values += [found[cc]["cwnd"] for cc in ("reno", "cubic") if "cwnd" in found.get(cc, {})]
+    said = "; ".join(f"{cc} " + ", ".join(f"{k} {v:.2f}" for k, v in one.items()) for cc, one in found.items())
+    status = Status.UNKNOWN if not values else Status.HOLDS if min(values) > 0.8 else Status.FAILS
+    return Judged(status, f"correlation with the queue over time, first run of each: {said}")
+
+
+def _both_goals(studies: Studies) -> Judged:
+    """High throughput and low RTT together."""
+    if "1" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["1"])
+    goodput = {cc: _goodput(figures, cc) for cc in figures.along(CC)}
+    rtt = {cc: figures.interval("rtt_p50", None, {CC: cc}) for cc in figures.along(CC)}
+    said = "; ".join(
+        f"{cc} {told(goodput[cc], 1e6)} Mbit/s, {told(rtt[cc])} ms"
+        for cc in goodput
+        if goodput[cc] is not None and rtt[cc] is not None
+    )
+    two = goodput.get("bbr2")
+    status = all_of(
+        [
+            above(two, 0.85 * 10e6),
+            *(compared(rtt.get("bbr2"), "<", rtt.get(cc)) for cc in ("reno", "cubic", "bbr")),
+        ]
+    )
+    return Judged(status, said)
+
+
+def _probe_rtt(studies: Studies) -> Judged:
+    if "2" not in studies:
+        return NOT_RUN
+    found = {}
+    for cc in ("bbr", "bbr2", "bbr3"):
+        run = recorded(studies["2"], {CC: cc})
+        if run is not None:
+            found[cc] = probe_rtt(run, "f1")
+    said = "; ".join(
+        f"{cc} {len(one.entered_s)} times, median gap {'-' if one.gap_s is None else f'{one.gap_s:.1f} s'}, "
+        f"{'-' if one.depth_packets is None else f'{one.depth_packets:.0f}'} packets in flight"
+        for cc, one in found.items()
+    )
+    one, two = found.get("bbr"), found.get("bbr2")
+    if one is None or two is None or one.depth_packets is None or two.depth_packets is None:
+        return Judged(Status.UNKNOWN, said or NOT_RUN.numbers)
+    shallower = abs(two.depth_packets - BDP_PACKETS / 2) < BDP_PACKETS / 5 and one.depth_packets <= 4
+    often = len(two.entered_s) > len(one.entered_s)
+    return Judged(
+        Status.HOLDS if shallower and often else Status.FAILS, f"first run: {said} (half a BDP is {BDP_PACKETS / 2:.0f})"
+    )
+
+
+def _nearer(studies: Studies) -> Judged:
+    if "2" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["2"])
+    found = {cc: one for cc in ("bbr", "bbr2", "bbr3") if (one := _goodput(figures, cc)) is not None}
+    said = "; ".join(f"{cc} {told(one, 1e6)} Mbit/s" for cc, one in found.items())
+    return Judged(all_of([compared(found.get("bbr"), ">", found.get("bbr2")), below(found.get("bbr2"), 90e6)]), said)
+
+
+def _more_queue(studies: Studies) -> Judged:
+    if "2" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["2"])
+    mean = {cc: figures.interval("rtt_p50", None, {CC: cc}) for cc in ("bbr", "bbr2", "bbr3")}
+    said = "; ".join(f"{cc} {told(one)} ms" for cc, one in mean.items() if one is not None)
+    return Judged(compared(mean["bbr"], ">", mean["bbr2"]), f"median RTT, of which 30 ms are the path's: {said}")
+
+
+def _unfilled(studies: Studies) -> Judged:
+    if "2" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["2"])
+    found = {cc: figures.interval("queue_p95", None, {CC: cc}) for cc in ("bbr", "bbr2", "bbr3")}
+    use = {cc: figures.interval("utilisation", None, {CC: cc}) for cc in found}
+    said = "; ".join(
+        f"{cc} {told(one)} ms, utilisation {told(use[cc], 0.01)} %"
+        for cc, one in found.items()
+        if one is not None and use[cc] is not None
+    )
+    statuses = [below(found[cc], 0.5 * 30) for cc in ("bbr", "bbr2")] + [above(use[cc], 0.9) for cc in ("bbr", "bbr2")]
+    return Judged(all_of(statuses), f"95th percentile of the queueing delay: {said} (the buffer holds 30 ms)")
+
+
+def _loss(studies: Studies) -> Judged:
+    if "3" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["3"])
+    found = {cc: one for cc in figures.along(CC) if (one := _goodput(figures, cc)) is not None}
+    said = "; ".join(f"{cc} {told(one, 1e6)} Mbit/s" for cc, one in found.items())
+    return Judged(all_of([below(found.get(cc), 5e6) for cc in ("reno", "cubic")]), said)
+
+
+def _loss_order(studies: Studies) -> Judged:
+    if "3" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["3"])
+    found = {cc: one for cc in figures.along(CC) if (one := _goodput(figures, cc)) is not None}
+    said = "; ".join(f"{cc} {told(one, 1e6)} Mbit/s" for cc, one in found.items())
+    order = [compared(found.get("bbr"), ">", found.get("bbr2"))]
+    order += [compared(found.get("bbr2"), ">", found.get(cc)) for cc in ("reno", "cubic")]
+    return Judged(all_of(order), said)
+
+
+def _one_core(studies: Studies) -> Judged:
+    if "4" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["4"])
+    alone = {cc: _goodput(figures, cc, **{"emulate.cpus": 1}) for cc in ("bbr", "bbr2")}
+    said = []
+    for cpus in figures.along("emulate.cpus"):
+        told_of = ", ".join(
+            f"{cc} {told(one, 1e6)}"
+            for cc in figures.along(CC)
+            if (one := _goodput(figures, cc, **{"emulate.cpus": cpus})) is not None
+        )
+        said.append(f"on {cpus} CPU(s) {told_of or 'nothing that can be used'}")
+    bound = 0.8 * (alone["bbr2"].value if alone["bbr2"] else 0)
+    return Judged(below(alone["bbr"], bound) if alone["bbr2"] else Status.UNKNOWN, "; ".join(said) + " Mbit/s")
+
+
+def _detected(studies: Studies) -> Judged:
+    if "4" not in studies:
+        return NOT_RUN
+    rows = studies["4"].runs.filter(pl.col("emulate.cpus") == 1, pl.col("verdict").is_not_null())
+    if rows.is_empty():
+        return NOT_RUN
+    counts = dict(rows["verdict"].value_counts().iter_rows())
+    said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    return Judged(Status.FAILS if "valid" in counts else Status.HOLDS, f"runs on one CPU: {said}")
+
+
+def _shallow(part: str) -> Finding:
+    def judge(studies: Studies) -> Judged:
+        if part not in studies:
+            return NOT_RUN
+        figures = Figures(studies[part])
+        found = {cc: one for cc in figures.along(CC) if (one := _goodput(figures, cc)) is not None}
+        again = {cc: figures.interval("retransmitted_share", None, {CC: cc}) for cc in found}
+        said = "; ".join(
+            f"{cc} {told(one, 1e6)} Mbit/s, {told(again[cc], 0.01)} % sent again"
+            for cc, one in found.items()
+            if again[cc] is not None
+        )
+        # The link carries 95.6 Mbit/s of payload at most; what a start costs is in the mean.
+        status = [compared(again.get("bbr"), ">", again.get("bbr2")), above(found.get("bbr2"), 85e6)]
+        return Judged(all_of([*status, compared(found.get("bbr"), "<", found.get("bbr2"))]), said)
+
+    where = "" if part == "5" else " (50 ms, as in the script)"
+    text = "In a shallow buffer BBRv1 loses many packets and then throughput, BBRv2 stays near 100 Mbit/s"
+    return Finding(text + where, judge)
+
+
+def _reno_shallow(studies: Studies) -> Judged:
+    if "5" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["5"])
+    reno, two = _goodput(figures, "reno"), _goodput(figures, "bbr2")
+    if reno is None or two is None:
+        return NOT_RUN
+    return Judged(compared(reno, "<", two), f"reno {told(reno, 1e6)}, bbr2 {told(two, 1e6)} Mbit/s, n = {reno.n}")
+
+
+FINDINGS: Final = (
+    Finding("1: Reno's window is a saw-tooth: halved, then growing at an even pace", _reno),
+    Finding("1: CUBIC's window grows in a concave, then a convex way", _cubic),
+    Finding("1: BBRv2 has high throughput and low RTT together (lower than Reno, CUBIC and BBRv1)", _both_goals),
+    Finding("1: cwnd, RTT and queue length move together (of BBR: RTT and queue)", _together),
+    Finding("2: BBRv1 and v2 find the bottleneck without filling the buffer", _unfilled),
+    Finding("2: BBRv2's PROBE_RTT is more frequent and shallower: half a BDP, not 4 segments", _probe_rtt),
+    Finding("2: BBRv1 stays nearer 100 Mbit/s, BBRv2 around 80 Mbit/s", _nearer),
+    Finding("2: BBRv1 holds more queue than BBRv2", _more_queue),
+    Finding("3: with 0.5 % loss Reno and CUBIC stay under 5 Mbit/s", _loss),
+    Finding("3: BBRv1 is affected least, BBRv2 less than Reno and CUBIC", _loss_order),
+    Finding("4: on one core BBRv1 does far worse than BBRv2 (below 80 % of it)", _one_core),
+    Finding("4: the testbed detects it: no run on one CPU is valid", _detected),
+    _shallow("5"),
+    _shallow("5-50ms"),
+    Finding("5: Reno halves its window and its throughput falls with it, below BBRv2's", _reno_shallow),
+)
