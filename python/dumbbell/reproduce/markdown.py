@@ -35,4 +35,5 @@ def _lines(block: Block, images: str) -> Iterator[str]:
 
 
 def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '\\|') for cell in cells)} |"
+    escaped = (cell.replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
