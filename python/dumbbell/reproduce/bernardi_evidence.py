@@ -27,7 +27,9 @@ def probe_rtt(study: Study) -> str:
         found = measured(run, "f1")
         if found.entered_s:
             entered = " ".join(f"{at:.1f}" for at in found.entered_s)
-            told_of.append(f"{cc} entered PROBE_RTT after {entered} s, with {found.depth_packets or 0:.0f} packets in flight")
+            told_of.append(
+                f"{cc} entered PROBE_RTT after {entered} s, with {found.depth_packets or 0:.0f} packets in flight"
+            )
         else:
             told_of.append(f"{cc} never did")
     return "In the first run of each: " + "; ".join(told_of) + "."
@@ -42,7 +44,9 @@ def losses(study: Study) -> str:
         drops = figures.interval("drops", None, {CC: cc})
         lost = figures.interval("losses", None, {CC: cc})
         if again and drops and lost:
-            parts.append(f"{cc} {told(again, 0.01)} % ({drops.value:.0f} dropped by the queue, {lost.value:.0f} by chance)")
+            parts.append(
+                f"{cc} {told(again, 0.01)} % ({drops.value:.0f} dropped by the queue, {lost.value:.0f} by chance)"
+            )
     return "Sent again, of what was sent: " + "; ".join(parts) + "."
 
 

@@ -7,8 +7,9 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.reproduce.comparing import compared
 from dumbbell.reproduce.figures import Figures
-from dumbbell.reproduce.judging import NOT_RUN, above, all_of, below, compared, told
+from dumbbell.reproduce.judging import NOT_RUN, above, all_of, below, told
 from dumbbell.reproduce.model import Finding, Judged, Status, Studies
 from dumbbell.reproduce.recorded import cuts, probe_rtt, recorded, together
 from dumbbell.statistics.intervals import Interval
@@ -110,7 +111,8 @@ def _probe_rtt(studies: Studies) -> Judged:
     shallower = abs(two.depth_packets - BDP_PACKETS / 2) < BDP_PACKETS / 5 and one.depth_packets <= 4
     often = len(two.entered_s) > len(one.entered_s)
     return Judged(
-        Status.HOLDS if shallower and often else Status.FAILS, f"first run: {said} (half a BDP is {BDP_PACKETS / 2:.0f})"
+        Status.HOLDS if shallower and often else Status.FAILS,
+        f"first run: {said} (half a BDP is {BDP_PACKETS / 2:.0f})",
     )
 
 

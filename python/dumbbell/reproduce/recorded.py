@@ -191,9 +191,7 @@ Point = tuple[float, float]
 def _thirds(points: Sequence[Point], low: Point, top: Point) -> tuple[float, float, float]:
     step = (top[0] - low[0]) / 3
     between = [next(window for time, window in points if time >= low[0] + part * step) for part in (1, 2)]
-    first, second, third = (
-        (late - early) / step for early, late in itertools.pairwise([low[1], *between, top[1]])
-    )
+    first, second, third = ((late - early) / step for early, late in itertools.pairwise([low[1], *between, top[1]]))
     return first, second, third
 
 
