@@ -10,7 +10,7 @@ from typing import Final
 from dumbbell.errors import InputError
 from dumbbell.reproduce.model import Part, Reproduction
 
-MODULES: Final = {"rincao-2021": "rincao"}
+MODULES: Final = {"buffa-2020": "buffa", "rincao-2021": "rincao"}
 """Key -> module of this package, with a constant `REPRODUCTION`."""
 
 
