@@ -112,9 +112,16 @@ def test_only_failed_runs_are_done_again(tmp_path: Path) -> None:
     # Nothing that is merely missing.
     assert {seed for _, seed in again.executed} == {1, 2}
     assert 0 < more.runs["error"].null_count() <= 6
+    assert status(more).status == "interrupted"
     full = run(FakeEngine(), tmp_path, 3, failed=True)
     assert full.runs["error"].null_count() == 6
-    assert exit_code(full) == 0
+    assert exit_code(run(FakeEngine(), tmp_path, 3)) == 0
+
+
+def test_of_a_study_that_has_not_begun_nothing_has_failed(tmp_path: Path) -> None:
+    engine = FakeEngine()
+    study = run(engine, tmp_path, failed=True)
+    assert (engine.executed, status(study).status, status(study).done) == ([], "interrupted", 0)
 
 
 def test_suspect_runs_count_and_are_told(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_an_expectation_holds_if_the_whole_interval_does(study: dumbbell.Study) 
     assert judged(study, metric="goodput", where=cell, max="1 Gbit/s")[0] == "holds"
     answer, why = judged(study, metric="goodput", where=cell, max="1 Mbit/s")
     assert answer == "fails"
-    assert 'Mbit/s, 4 runs (flows.0.cc="cubic")' in why
+    assert why.endswith(" Mbit/s, 4 runs")
 
 
 def test_the_worst_cell_decides(study: dumbbell.Study) -> None:

@@ -116,6 +116,32 @@ def test_flows_together_never_carry_more_than_the_link(tmp_path: Path) -> None:
     assert 8e6 < study.summary["goodput_bps"][0] < 10e6
 
 
+def test_cases_have_names_and_keys_of_their_own(tmp_path: Path) -> None:
+    cases = [{"name": "plain", "flows.0.cc": "reno"}, {"name": "marked", "flows.0.ecn": True}]
+    study = simulate({**SMALL, "sweep": {"cases": cases, "topology.rtt": ["10 ms", "20 ms"]}}, directory=tmp_path)
+    assert study.keys == ["topology.rtt", "case", "flows.0.cc", "flows.0.ecn"]
+    assert study.cells["flows.0.cc"].to_list() == ["reno", None] * 2
+    assert study.cells["flows.0.ecn"].to_list() == [None, True] * 2
+    assert study.flows["cc"].to_list() == ["reno", "cubic"] * 2
+    assert study.summary["case"].to_list() == ["plain", "marked"] * 2
+
+
+def test_a_single_run_of_a_study_has_all_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = simulate("rtt-unfairness", directory=tmp_path, overrides={"duration": "2 s", "expect": []})
+    command = ["run", "rtt-unfairness", "--engine", "simulate", "--set", "duration=2 s", "--output", str(tmp_path)]
+    assert invoke([*command, "--cell", "1", "--repetition", "2"]) == 0
+    run = dumbbell.open(Path(capsys.readouterr().out.splitlines()[-1]).parent)
+    of_study = study.flows.filter(cell=1, repetition=2)
+    assert run.flows["received_bytes"].to_list() == of_study["received_bytes"].to_list()
+    assert run.packets is not None
+    with pytest.raises(InputError, match="has no records") as lacking:
+        study.open(of_study["run"][0])
+    assert lacking.value.hint.endswith("--engine simulate --cell 1 --repetition 2")
+    assert invoke([*command, "--cell", "3"]) == 2
+    assert "error: no cell 3\n  rtt-unfairness has 3, counted from 0\n" in capsys.readouterr().err
+    assert invoke([*command, "--failed"]) == 2
+
+
 def test_a_study_grows(tmp_path: Path) -> None:
     few = simulate(SMALL, repeat=2, directory=tmp_path)
     shard = few.directory / "shards" / "00000000-00000001" / "flows.parquet"

@@ -80,7 +80,8 @@ class Axis:
 
 
 Signal = Literal["throughput", "goodput", "cwnd", "rtt", "inflight", "queue"]
-"""Over time, of one run: bit/s leaving the sender and arriving, segments, s, segments, bytes waiting."""
+"""Over time, of one run: bit/s that arrive (under either name: a sender's are not recorded), segments, s, bytes, bytes
+that wait at the bottleneck."""
 
 
 @dataclass(frozen=True)

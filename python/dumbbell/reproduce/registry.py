@@ -12,6 +12,7 @@ from dumbbell.reproduce.model import Part, Reproduction
 
 MODULES: Final = {
     "bernardi-2020": "bernardi",
+    "buffa-2020": "buffa",
     "rincao-2021": "rincao",
     "aulbach-2020": "aulbach",
     "slides-2017": "slides",

@@ -14,7 +14,7 @@ from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.markdown import markdown
 from dumbbell.reproduce.model import Judged, Part, Plot, Reproduction, Studies
 from dumbbell.reproduce.page import page
-from dumbbell.reproduce.sides import sides
+from dumbbell.reproduce.sides import sides, typical_factor
 from dumbbell.reproduce.tables import tables
 from dumbbell.statistics.metrics import values
 from dumbbell.studies.results import Study
@@ -102,7 +102,10 @@ def _part(study: Reproduction, part: Part, found: Study) -> Iterator[Block]:
     if part.variant_of:
         said += f" Another reading of {part.variant_of}."
     yield Paragraph(said + _wrong(found))
-    yield from tables(part, sides(part.published, figures, study.confidence))
+    beside = sides(part.published, figures, study.confidence)
+    yield from tables(part, beside)
+    if near := typical_factor(beside):
+        yield Paragraph(f"Ours and theirs typically differ by a factor of {near[0]:.2f} (geometric mean of {near[1]} numbers).")
     drawn = [one for one in (_picture(part, n, plot, figures, study) for n, plot in enumerate(part.plots, 1)) if one]
     if drawn:
         yield Pictures(drawn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import exp, log
 
 from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.model import Published
@@ -29,6 +30,16 @@ class Side:
 def sides(published: Sequence[Published], figures: Figures | None, confidence: float) -> list[Side]:
     """One for each, in order."""
     return [_side(one, published, figures, confidence) for one in published]
+
+
+def typical_factor(found: Sequence[Side]) -> tuple[float, int] | None:
+    """By what factor ours and theirs differ, either way: the geometric mean, and of how many; `None` if of none."""
+    logs = [
+        abs(log(side.ratio.value))
+        for side in found
+        if side.ratio is not None and side.ratio.value > 0 and side.published.of != side.published.relative_to
+    ]
+    return (exp(sum(logs) / len(logs)), len(logs)) if logs else None
 
 
 def _side(one: Published, all_: Sequence[Published], figures: Figures | None, confidence: float) -> Side:

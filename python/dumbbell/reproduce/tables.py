@@ -18,7 +18,8 @@ _EACH = ("printed", "ours", "ratio")
 
 def tables(part: Part, sides: Sequence[Side]) -> Iterator[Rows]:
     """Those that the part names, then what is in none."""
-    left = list(sides)
+    # An algorithm's ratio to itself says nothing.
+    left = [side for side in sides if side.published.of is None or side.published.of != side.published.relative_to]
     for table in part.tables:
         own = [side for side in sides if _is_of(table, side)]
         left = [side for side in left if side not in own]

@@ -68,7 +68,14 @@ def dotted(key: Key) -> str:
 
 def show(value: object) -> str:
     """A value as TOML writes it."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)
+    match value:
+        case str() | bool():
+            return json.dumps(value, ensure_ascii=False)
+        case list():
+            return f"[{', '.join(map(show, value))}]"
+        case dict():
+            return f"{{ {', '.join(f'{dotted((key,))} = {show(part)}' for key, part in value.items())} }}"
+    return str(value)
 
 
 def lookup(data: Any, key: Key) -> tuple[int, Any]:

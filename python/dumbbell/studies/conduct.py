@@ -123,6 +123,10 @@ class _Conduct:
             self.write(RUNNING)
             cost = _added(cost, self._round(runs))
             self.manifest["cost"] = cost
+            if self.wanted.failed and emulated.missing(self.path, runs, failed_only=False):
+                # There are runs that nobody has tried yet: it is as far as it was.
+                self.write(INTERRUPTED)
+                return Study(self.path)
             wanted = more(Study(self.path), repeat, done)
             if not wanted:
                 break

@@ -57,10 +57,10 @@ def _judge(study: Study, expected: Expectation) -> Found:
     if not found:
         return Found(described(expected), Answer.UNTOLD, "there is no such cell")
     answer, why, cell = max(found, key=lambda one: list(Answer).index(one[0]))
-    where = written(study.manifest["cells"][cell])
-    alike = sum(one[0] == answer for one in found)
-    beside = f"; {alike} of {len(found)} cells alike" if len(found) > 1 else ""
-    return Found(described(expected), answer, why + (f" ({where})" if where else "") + beside)
+    if len(found) > 1:
+        alike = sum(one[0] == answer for one in found)
+        why += f" ({written(study.manifest['cells'][cell])}); {alike} of {len(found)} cells alike"
+    return Found(described(expected), answer, why)
 
 
 def _is_meant(expected: Expectation, cell: Cell) -> bool:

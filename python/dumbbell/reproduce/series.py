@@ -1,0 +1,84 @@
+"""Plots over time: of one run for each curve, with all its records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from dumbbell.engines.run import run
+from dumbbell.records import Run
+from dumbbell.report.model import Line, Panel
+from dumbbell.report.series import build
+from dumbbell.reproduce.drawing import Series
+from dumbbell.reproduce.figures import Figures
+from dumbbell.reproduce.model import Plot
+from dumbbell.scenario.bottleneck import NAMES
+from dumbbell.scenario.loading import read
+from dumbbell.studies.results import Study
+from dumbbell.studies.single import single
+
+FOLDER: Final = "series"
+"""In a study's directory: whole runs of single cells."""
+
+_PANELS: Final = {
+    "throughput": ("goodput_bps", 1.0),
+    "goodput": ("goodput_bps", 1.0),
+    "cwnd": ("cwnd", 1.0),
+    "rtt": ("srtt_ms", 1e-3),
+    "inflight": ("bytes_in_flight", 1.0),
+    "queue": ("queue_bytes", 1.0),
+}
+"""Signal -> how the key of its panel in a run's report begins, and what makes the key's unit a base unit."""
+
+
+def series(plot: Plot, figures: Figures) -> list[Series]:
+    """A curve for each cell, and in it for each flow in question. Runs what has not been run with its records."""
+    cells = figures.cells(plot.where)
+    return list(chain.from_iterable(_of_cell(plot, figures.study, cell, len(cells) > 1) for cell in cells))
+
+
+def _of_cell(plot: Plot, study: Study, cell: int, many: bool) -> Iterator[Series]:
+    found = build(_run(study, cell))
+    key, factor = _PANELS[plot.metric]
+    panel = next((one for one in found.panels if one.key.startswith(key)), None)
+    if panel is None:
+        return
+    name = str(study.manifest["cells"][cell].get(plot.curves, "")) if plot.curves else ""
+    scale = panel.per_unit * factor / plot.y.factor
+    for times, line in _lines(panel):
+        group = "" if line.group is None else found.groups[line.group].label
+        algorithm = group.rsplit(" ", 1)[-1]
+        if plot.of and line.group is not None and not {group, algorithm, line.flow} & {*plot.of}:
+            continue
+        # A swept algorithm is its cell's name already.
+        label = ", ".join(dict.fromkeys(filter(None, [name if many else "", algorithm if len(plot.of) != 1 else ""])))
+        yield label or group, times, [None if value is None else value * scale for value in line.values.to_list()]
+
+
+def _lines(panel: Panel) -> Iterator[tuple[list[float], Line]]:
+    """Of flows; of queues that of the bottleneck."""
+    views = [view for view in panel.views if view.name == NAMES[0]] or list(panel.views[:1])
+    for view in views:
+        for line in view.lines:
+            if line.quantity == 0 and not line.is_level:
+                yield (view.time_s if line.time_s is None else line.time_s).to_list(), line
+
+
+def _run(study: Study, cell: int) -> Run:
+    """Of the first repetition."""
+    place = study.directory / FOLDER / str(cell)
+    kept = _kept(study, cell, place)
+    if kept is not None:
+        return Run(kept)
+    scenario = single(read(study.directory / "scenario.toml"), cell, 0)
+    return run(scenario, (), place, None, study.manifest["engine"], report=False)
+
+
+def _kept(study: Study, cell: int, place: Path) -> Path | None:
+    """Where it lies already: emulated studies keep their runs."""
+    ids = study.runs.filter((study.runs["cell"] == cell) & (study.runs["repetition"] == 0))["run_id"].to_list()
+    name = study.manifest["name"]
+    found = [*(study.directory / "runs" / f"{name}-{one}" for one in ids), *sorted(place.glob(f"{name}-*"))]
+    return next((path for path in found if (path / "summary.json").exists()), None)
