@@ -36,7 +36,7 @@ def _plots(seconds: float) -> tuple[Plot, ...]:
 _NOTES: Final = (
     "Throughput. Theirs is taken at the sender, before the bottleneck, in bins of 0.1 s: it shows what is sent, with "
     "what is sent again and what is dropped, and so more than the link carries (21 Mbit/s on 10, 120 to 220 on 100). "
-    "Ours is what arrives; the curves of throughput are drawn at the sender as theirs are.",
+    "Ours is what arrives.",
     'Queue. Theirs counts packets as the qdisc holds them, bursts of segments: "about 15 packets" in a buffer of '
     "200 kB. The parts -script have whole bursts, too.",
 )
@@ -63,7 +63,7 @@ REPRODUCTION: Final = Reproduction(
         ),
         Part(
             "2", "PROBE_RTT, and how near to the rate: 100 Mbit/s, 30 ms, 30 ms of buffer", "bernardi-2020/2.toml",
-            engines=BOTH, by_engine={EMULATE: {"repeat": 3}},
+            engines=(EMULATE, SIMULATE), by_engine={EMULATE: {"repeat": 3}},
             quick={**QUICK, "duration": "30 s"}, plots=_plots(60), evidence=evidence.probe_rtt, cpu_s=0.6,
             notes=(
                 *_NOTES,
@@ -96,17 +96,18 @@ REPRODUCTION: Final = Reproduction(
             ), cpu_s=0.1,
         ),
         Part(
-            "3-uncorrelated\", \"The same with the script's parameters: no correlation, 100 ms of buffer\", "
-            '"bernardi-2020/3.toml',
+            "3-uncorrelated", "The same with the script's parameters: no correlation, 100 ms of buffer",
+            "bernardi-2020/3.toml",
             {
                 "name": "bernardi-2020-3-uncorrelated", "topology.bottleneck.buffer": "100 ms",
                 "topology.bottleneck.loss": "0.5 %",
             },
-            BOTH, {EMULATE: {"repeat": 5}}, QUICK, plots=_plots(10), variant_of="3", evidence=evidence.losses, cpu_s=0.1,
+            BOTH, {EMULATE: {"repeat": 5}}, QUICK, plots=_plots(10), variant_of="3", evidence=evidence.losses,
+            cpu_s=0.1,
         ),
         Part(
-            '3-script", "The same as the script ran: no correlation, 104 ms of buffer, offloads on", '
-            '"bernardi-2020/3.toml',
+            "3-script", "The same as the script ran: no correlation, 104 ms of buffer, offloads on",
+            "bernardi-2020/3.toml",
             {
                 **AS_SCRIPT, "name": "bernardi-2020-3-script", "topology.bottleneck.buffer": "1301200 B",
                 "topology.bottleneck.loss": "0.5 %",
@@ -116,8 +117,8 @@ REPRODUCTION: Final = Reproduction(
                 "Loss takes whole bursts: there are as many times fewer losses as a burst has segments, and each "
                 "takes many.",
                 "Delay line. netem holds 1,000 packets if nothing else is said, in its delay and in the queue below "
-                "it together. Full frames at 100 Mbit/s and 100 ms are 826; whole bursts are far fewer, so nothing "
-                "was lost there. It would have been with offloads off.",
+                "it together. Full frames at 100 Mbit/s and 100 ms are 826; whole bursts are far fewer, so it "
+                "is unlikely that any were lost there. With offloads off they would have been.",
             ),
         ),
         Part(

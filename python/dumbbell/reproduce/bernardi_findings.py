@@ -7,9 +7,9 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.reproduce.comparing import compared
+from dumbbell.reproduce.comparing import compared, listed
 from dumbbell.reproduce.figures import Figures
-from dumbbell.reproduce.judging import NOT_RUN, above, all_of, below, told
+from dumbbell.reproduce.judging import NOT_RUN, above, all_of, below
 from dumbbell.reproduce.model import Finding, Judged, Status, Studies
 from dumbbell.reproduce.recorded import cuts, probe_rtt, recorded, together
 from dumbbell.statistics.intervals import Interval
@@ -17,6 +17,7 @@ from dumbbell.statistics.intervals import Interval
 CC: Final = "flows.0.cc"
 SLOW_START_S: Final = 3.0
 """In part 1 it is over by then, whatever the algorithm."""
+_BBRS: Final = ("bbr", "bbr2", "bbr3")
 BDP_PACKETS: Final = 100e6 * 0.030 / 8 / 1514
 """Of part 2."""
 
@@ -77,11 +78,7 @@ def _both_goals(studies: Studies) -> Judged:
     figures = Figures(studies["1"])
     goodput = {cc: _goodput(figures, cc) for cc in figures.along(CC)}
     rtt = {cc: figures.interval("rtt_p50", None, {CC: cc}) for cc in figures.along(CC)}
-    said = "; ".join(
-        f"{cc} {told(goodput[cc], 1e6)} Mbit/s, {told(rtt[cc])} ms"
-        for cc in goodput
-        if goodput[cc] is not None and rtt[cc] is not None
-    )
+    said = f"{listed(goodput, 1e6, 'Mbit/s')}; median RTT {listed(rtt, 1.0, 'ms')}"
     two = goodput.get("bbr2")
     status = all_of(
         [
@@ -96,7 +93,7 @@ def _probe_rtt(studies: Studies) -> Judged:
     if "2" not in studies:
         return NOT_RUN
     found = {}
-    for cc in ("bbr", "bbr2", "bbr3"):
+    for cc in _BBRS:
         run = recorded(studies["2"], {CC: cc})
         if run is not None:
             found[cc] = probe_rtt(run, "f1")
@@ -120,41 +117,37 @@ def _nearer(studies: Studies) -> Judged:
     if "2" not in studies:
         return NOT_RUN
     figures = Figures(studies["2"])
-    found = {cc: one for cc in ("bbr", "bbr2", "bbr3") if (one := _goodput(figures, cc)) is not None}
-    said = "; ".join(f"{cc} {told(one, 1e6)} Mbit/s" for cc, one in found.items())
-    return Judged(all_of([compared(found.get("bbr"), ">", found.get("bbr2")), below(found.get("bbr2"), 90e6)]), said)
+    found = {cc: _goodput(figures, cc) for cc in _BBRS}
+    said = listed(found, 1e6, "Mbit/s")
+    return Judged(all_of([compared(found["bbr"], ">", found["bbr2"]), below(found["bbr2"], 90e6)]), said)
 
 
 def _more_queue(studies: Studies) -> Judged:
     if "2" not in studies:
         return NOT_RUN
     figures = Figures(studies["2"])
-    mean = {cc: figures.interval("rtt_p50", None, {CC: cc}) for cc in ("bbr", "bbr2", "bbr3")}
-    said = "; ".join(f"{cc} {told(one)} ms" for cc, one in mean.items() if one is not None)
-    return Judged(compared(mean["bbr"], ">", mean["bbr2"]), f"median RTT, of which 30 ms are the path's: {said}")
+    found = {cc: figures.interval("rtt_p50", None, {CC: cc}) for cc in _BBRS}
+    said = listed(found, 1.0, "ms")
+    return Judged(compared(found["bbr"], ">", found["bbr2"]), f"median RTT, of which 30 ms are the path's: {said}")
 
 
 def _unfilled(studies: Studies) -> Judged:
     if "2" not in studies:
         return NOT_RUN
     figures = Figures(studies["2"])
-    found = {cc: figures.interval("queue_p95", None, {CC: cc}) for cc in ("bbr", "bbr2", "bbr3")}
-    use = {cc: figures.interval("utilisation", None, {CC: cc}) for cc in found}
-    said = "; ".join(
-        f"{cc} {told(one)} ms, utilisation {told(use[cc], 0.01)} %"
-        for cc, one in found.items()
-        if one is not None and use[cc] is not None
-    )
-    statuses = [below(found[cc], 0.5 * 30) for cc in ("bbr", "bbr2")] + [above(use[cc], 0.9) for cc in ("bbr", "bbr2")]
-    return Judged(all_of(statuses), f"95th percentile of the queueing delay: {said} (the buffer holds 30 ms)")
+    found = {cc: figures.interval("queue_p95", None, {CC: cc}) for cc in _BBRS}
+    used = {cc: figures.interval("utilisation", None, {CC: cc}) for cc in found}
+    said = f"{listed(found, 1.0, 'ms')} (the buffer holds 30 ms); utilisation {listed(used, 0.01, '%')}"
+    statuses = [below(found[cc], 0.5 * 30) for cc in ("bbr", "bbr2")] + [above(used[cc], 0.9) for cc in ("bbr", "bbr2")]
+    return Judged(all_of(statuses), f"95th percentile of the queueing delay {said}")
 
 
 def _loss(studies: Studies) -> Judged:
     if "3" not in studies:
         return NOT_RUN
     figures = Figures(studies["3"])
-    found = {cc: one for cc in figures.along(CC) if (one := _goodput(figures, cc)) is not None}
-    said = "; ".join(f"{cc} {told(one, 1e6)} Mbit/s" for cc, one in found.items())
+    found = {cc: _goodput(figures, cc) for cc in figures.along(CC)}
+    said = listed(found, 1e6, "Mbit/s")
     return Judged(all_of([below(found.get(cc), 5e6) for cc in ("reno", "cubic")]), said)
 
 
@@ -162,8 +155,8 @@ def _loss_order(studies: Studies) -> Judged:
     if "3" not in studies:
         return NOT_RUN
     figures = Figures(studies["3"])
-    found = {cc: one for cc in figures.along(CC) if (one := _goodput(figures, cc)) is not None}
-    said = "; ".join(f"{cc} {told(one, 1e6)} Mbit/s" for cc, one in found.items())
+    found = {cc: _goodput(figures, cc) for cc in figures.along(CC)}
+    said = listed(found, 1e6, "Mbit/s")
     order = [compared(found.get("bbr"), ">", found.get("bbr2"))]
     order += [compared(found.get("bbr2"), ">", found.get(cc)) for cc in ("reno", "cubic")]
     return Judged(all_of(order), said)
@@ -176,14 +169,10 @@ def _one_core(studies: Studies) -> Judged:
     alone = {cc: _goodput(figures, cc, **{"emulate.cpus": 1}) for cc in ("bbr", "bbr2")}
     said = []
     for cpus in figures.along("emulate.cpus"):
-        told_of = ", ".join(
-            f"{cc} {told(one, 1e6)}"
-            for cc in figures.along(CC)
-            if (one := _goodput(figures, cc, **{"emulate.cpus": cpus})) is not None
-        )
-        said.append(f"on {cpus} CPU(s) {told_of or 'nothing that can be used'}")
+        found = {cc: _goodput(figures, cc, **{"emulate.cpus": cpus}) for cc in figures.along(CC)}
+        said.append(f"on {cpus}: {listed(found, 1e6, 'Mbit/s')}")
     bound = 0.8 * (alone["bbr2"].value if alone["bbr2"] else 0)
-    return Judged(below(alone["bbr"], bound) if alone["bbr2"] else Status.UNKNOWN, "; ".join(said) + " Mbit/s")
+    return Judged(below(alone["bbr"], bound) if alone["bbr2"] else Status.UNKNOWN, "CPUs " + "; ".join(said))
 
 
 def _detected(studies: Studies) -> Judged:
@@ -202,13 +191,9 @@ def _shallow(part: str) -> Finding:
         if part not in studies:
             return NOT_RUN
         figures = Figures(studies[part])
-        found = {cc: one for cc in figures.along(CC) if (one := _goodput(figures, cc)) is not None}
+        found = {cc: _goodput(figures, cc) for cc in figures.along(CC)}
         again = {cc: figures.interval("retransmitted_share", None, {CC: cc}) for cc in found}
-        said = "; ".join(
-            f"{cc} {told(one, 1e6)} Mbit/s, {told(again[cc], 0.01)} % sent again"
-            for cc, one in found.items()
-            if again[cc] is not None
-        )
+        said = f"{listed(found, 1e6, 'Mbit/s')}; sent again {listed(again, 0.01, '%')}"
         # The link carries 95.6 Mbit/s of payload at most; what a start costs is in the mean.
         status = [compared(again.get("bbr"), ">", again.get("bbr2")), above(found.get("bbr2"), 85e6)]
         return Judged(all_of([*status, compared(found.get("bbr"), "<", found.get("bbr2"))]), said)
@@ -225,7 +210,7 @@ def _reno_shallow(studies: Studies) -> Judged:
     reno, two = _goodput(figures, "reno"), _goodput(figures, "bbr2")
     if reno is None or two is None:
         return NOT_RUN
-    return Judged(compared(reno, "<", two), f"reno {told(reno, 1e6)}, bbr2 {told(two, 1e6)} Mbit/s, n = {reno.n}")
+    return Judged(compared(reno, "<", two), listed({"reno": reno, "bbr2": two}, 1e6, "Mbit/s"))
 
 
 FINDINGS: Final = (

@@ -5,50 +5,48 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.run import run
+from dumbbell.records.run import Run
 from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.model import Cell
+from dumbbell.scenario.loading import read
+from dumbbell.studies.directory import RUNS
+from dumbbell.studies.single import single
 
 if TYPE_CHECKING:
-    from dumbbell.records.run import Run
     from dumbbell.studies import Study
 
-FOLDER: Final = "recorded"
-"""Below a study's directory: simulated runs that were made again with records."""
+FOLDER: Final = "series"
+"""In a study's directory: whole runs of single cells."""
 
 
 def recorded(study: Study, where: Cell) -> Run | None:
-    """The first run of the first of these cells that can be used; `None` if there is none.
-
-    An emulated run is on disk. A simulated one is made again, which gives the same, and kept.
-    """
+    """A run of the first of these cells; `None` if there is none that can be used."""
     cells = Figures(study).cells(where)
-    if not cells or not study.has_runs:
-        return None
-    rows = study.runs.filter(pl.col("cell") == cells[0], pl.col("error").is_null(), pl.col("verdict") != "invalid")
+    return whole(study, cells[0]) if cells and study.has_runs else None
+
+
+def whole(study: Study, cell: int) -> Run | None:
+    """The first run of a cell that can be used, with all its records.
+
+    Emulated studies keep their runs. A simulated one is made again, which gives the same, and kept.
+    """
+    usable = pl.col("error").is_null() & (pl.col("verdict") != "invalid")
+    rows = study.runs.filter(pl.col("cell") == cell, usable).sort("repetition")
     if rows.is_empty():
         return None
-    if study.manifest["engine"] != SIMULATE:
-        return study.open(rows["run"][0])
-    return _again(study, cells[0], rows["repetition"][0])
-
-
-def _again(study: Study, cell: int, repetition: int) -> Run:
-    from dumbbell.engines.run import run
-    from dumbbell.records.run import Run
-    from dumbbell.scenario.loading import read
-    from dumbbell.studies.single import single
-
-    folder = study.directory / FOLDER / f"{cell}-{repetition}"
-    if found := [path for path in folder.glob("*/manifest.json") if not path.parent.name.startswith(".")]:
-        return Run(found[0].parent)
-    scenario = single(read(Path(study.directory / "scenario.toml")), cell, repetition)
-    return run(scenario, directory=folder, engine=SIMULATE, report=False)
+    name = study.manifest["name"]
+    place = study.directory / FOLDER / str(cell)
+    kept = [study.directory / RUNS / f"{name}-{one}" for one in rows["run_id"]] + sorted(place.glob(f"{name}-*"))
+    for path in kept:
+        if (path / "summary.json").exists():
+            return Run(path)
+    scenario = single(read(study.directory / "scenario.toml"), cell, rows["repetition"][0])
+    return run(scenario, (), place, None, study.manifest["engine"], report=False)
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Final
 
-from dumbbell.engines.run import run
-from dumbbell.records import Run
 from dumbbell.report.model import Line, Panel
 from dumbbell.report.series import build
 from dumbbell.reproduce.drawing import Series
 from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.model import Plot
+from dumbbell.reproduce.recorded import whole
 from dumbbell.scenario.bottleneck import NAMES
-from dumbbell.scenario.loading import read
 from dumbbell.studies.results import Study
-from dumbbell.studies.single import single
-
-FOLDER: Final = "series"
-"""In a study's directory: whole runs of single cells."""
 
 _PANELS: Final = {
     "throughput": ("goodput_bps", 1.0),
@@ -40,7 +33,10 @@ def series(plot: Plot, figures: Figures) -> list[Series]:
 
 
 def _of_cell(plot: Plot, study: Study, cell: int, many: bool) -> Iterator[Series]:
-    found = build(_run(study, cell))
+    run = whole(study, cell)
+    if run is None:
+        return
+    found = build(run)
     key, factor = _PANELS[plot.metric]
     panel = next((one for one in found.panels if one.key.startswith(key)), None)
     if panel is None:
@@ -64,21 +60,3 @@ def _lines(panel: Panel) -> Iterator[tuple[list[float], Line]]:
         for line in view.lines:
             if line.quantity == 0 and not line.is_level:
                 yield (view.time_s if line.time_s is None else line.time_s).to_list(), line
-
-
-def _run(study: Study, cell: int) -> Run:
-    """Of the first repetition."""
-    place = study.directory / FOLDER / str(cell)
-    kept = _kept(study, cell, place)
-    if kept is not None:
-        return Run(kept)
-    scenario = single(read(study.directory / "scenario.toml"), cell, 0)
-    return run(scenario, (), place, None, study.manifest["engine"], report=False)
-
-
-def _kept(study: Study, cell: int, place: Path) -> Path | None:
-    """Where it lies already: emulated studies keep their runs."""
-    ids = study.runs.filter((study.runs["cell"] == cell) & (study.runs["repetition"] == 0))["run_id"].to_list()
-    name = study.manifest["name"]
-    found = [*(study.directory / "runs" / f"{name}-{one}" for one in ids), *sorted(place.glob(f"{name}-*"))]
-    return next((path for path in found if (path / "summary.json").exists()), None)

@@ -65,8 +65,8 @@ REPRODUCTION: Final = Reproduction(
             evidence=evidence.limits, cpu_s=2,
             notes=(
                 "Two rows fix the RTT, since with 1 % loss only it, the segment and the loss count: 1.15 Mbit/s and "
-                "58 retransmissions are those of 150 ms of RTT; 4.55 Mbit/s and 234 are those of about 30 ms (`table-one-way`). No one "
-                'reading of "delay" gives both.',
+                "58 retransmissions are those of 150 ms of RTT; 4.55 Mbit/s and 234 are those of about 30 ms "
+                '(`table-one-way`). No one reading of "delay" gives both.',
                 "150 ms without loss. Reno and CUBIC have the same 575 retransmissions there: what slow start loses "
                 "when it overruns the buffer, once. How much that is, and how long the way back up takes, depends on "
                 "the buffer, which is not given.",
@@ -75,8 +75,8 @@ REPRODUCTION: Final = Reproduction(
             ),
         ),
         Part(
-            'table-one-way", "The same with the delay in each direction: RTTs of 30 and 300 ms", '
-            '"slides-2017/table.toml',
+            "table-one-way", "The same with the delay in each direction: RTTs of 30 and 300 ms",
+            "slides-2017/table.toml",
             {
                 "name": "slides-2017-table-one-way",
                 "sweep": {RTT: ["30 ms", "300 ms"], LOSS: ["0 %", "1 %"], CC: ["reno", "cubic"]},
