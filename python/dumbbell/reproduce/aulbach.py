@@ -50,7 +50,7 @@ REPRODUCTION: Final = Reproduction(
                          where={"case": name, BUFFER: "2 bdp"}, of=("short", "long"), marks=((5.0, "fair share"),))
                     for name in ("BBR", "BBRv2", "BBRv3", "CUBIC")
                 ),
-                Plot("Share of the flow of 50 ms", "our own", "lines", Axis("buffer (BDP of 50 ms)", 0.25, 4, log=True),
+                Plot("Share of the flow of 50 ms", "our own", "lines", Axis("buffer (BDP of 50 ms)", 0.1, 10, log=True),
                      SHARE, "goodput_share", BUFFER, "case", of=("long",), marks=_FAIR),
             ),
             notes=(

@@ -15,12 +15,15 @@ from dumbbell.reproduce.recorded import whole
 from dumbbell.scenario.bottleneck import NAMES
 from dumbbell.studies.results import Study
 
+MSS_BYTES: Final = 1448
+"""Of a full segment."""
+
 _PANELS: Final = {
     "throughput": ("goodput_bps", 1.0),
     "goodput": ("goodput_bps", 1.0),
     "cwnd": ("cwnd", 1.0),
     "rtt": ("srtt_ms", 1e-3),
-    "inflight": ("bytes_in_flight", 1.0),
+    "inflight": ("bytes_in_flight", 1 / MSS_BYTES),
     "queue": ("queue_bytes", 1.0),
 }
 """Signal -> how the key of its panel in a run's report begins, and what makes the key's unit a base unit."""
@@ -46,10 +49,12 @@ def _of_cell(plot: Plot, study: Study, cell: int, many: bool) -> Iterator[Series
     for times, line in _lines(panel):
         group = "" if line.group is None else found.groups[line.group].label
         algorithm = group.rsplit(" ", 1)[-1]
-        if plot.of and line.group is not None and not {group, algorithm, line.flow} & {*plot.of}:
+        asked = next((of for of in plot.of if of in (line.flow, group, algorithm)), None)
+        if plot.of and line.group is not None and asked is None:
             continue
+        thing = "" if len(plot.of) == 1 else asked or algorithm
         # A swept algorithm is its cell's name already.
-        label = ", ".join(dict.fromkeys(filter(None, [name if many else "", algorithm if len(plot.of) != 1 else ""])))
+        label = ", ".join(dict.fromkeys(filter(None, [name if many else "", thing])))
         yield label or group, times, [None if value is None else value * scale for value in line.values.to_list()]
 
 
