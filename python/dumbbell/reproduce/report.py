@@ -17,6 +17,7 @@ from dumbbell.reproduce.page import page
 from dumbbell.reproduce.sides import sides, typical_factor
 from dumbbell.reproduce.tables import tables
 from dumbbell.statistics.metrics import values
+from dumbbell.statistics.metrics.model import group_of
 from dumbbell.studies.results import Study
 
 IMAGES = "plots"
@@ -144,7 +145,8 @@ def _picture(part: Part, n: int, plot: Plot, figures: Figures, study: Reproducti
 def _samples(plot: Plot, figures: Figures) -> list[tuple[str, Sequence[float]]]:
     """Values of all flows of an algorithm, over all runs of the cells."""
     rows = values(figures.study, plot.metric, "flow").rename({"of": "id"})
-    rows = rows.join(figures.study.flows.select("run", "id", "cc", "group"), on=["run", "id"])
+    flows = figures.study.flows
+    rows = rows.join(flows.select("run", "id", "cc", group=group_of(flows)), on=["run", "id"])
     rows = rows.filter(rows["cell"].is_in(figures.cells(plot.where)))
     found = []
     for of in plot.of or tuple(rows["cc"].drop_nulls().unique().sort()):
