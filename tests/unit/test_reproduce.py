@@ -40,7 +40,10 @@ def published(rtt: str, buffer: str, mbit: float, of: str = "cubic", relative_to
 
 
 PRINTED = (published("10 ms", "1 bdp", 80), published("10 ms", "2 bdp", 60), published("20 ms", "1 bdp", 10))
-PLOT = Plot("Goodput", "figure 1", "lines", Axis("RTT (ms)", 0, 50, factor=1e-3), Axis("Mbit/s", factor=1e6), "goodput", RTT, BUFFER, of=("cubic",))  # fmt: skip
+MBIT_AXIS = Axis("Mbit/s", 0, factor=1e6)
+PLOT = Plot(
+    "Goodput", "fig. 1", "lines", Axis("ms", 0, 50, factor=1e-3), MBIT_AXIS, "goodput", RTT, BUFFER, of=("cubic",)
+)
 
 
 def test_ours_beside_theirs(study: Study) -> None:
@@ -74,10 +77,20 @@ def test_a_grid_with_changes(study: Study) -> None:
     part = Part("a", "A", "a.toml", tables=(table,), published=PRINTED)
     (rows,) = tables(part, sides(PRINTED, Figures(study), 0.95))
     assert rows.title == "Goodput (Mbit/s), table 1, n = 5"
-    assert rows.head[1:] == ["1 bdp: printed", "ours", "ratio", "2 bdp: printed", "ours", "ratio", "change, printed", "ours"]
+    assert rows.head[1:] == [
+        "1 bdp: printed",
+        "ours",
+        "ratio",
+        "2 bdp: printed",
+        "ours",
+        "ratio",
+        "change, printed",
+        "ours",
+    ]
     ten, twenty = rows.rows
     assert (ten[0], ten[1], ten[3]) == ("10 ms", "80", "0.50")
-    assert ten[2].startswith("40") and ten[2].endswith("]")
+    assert ten[2].startswith("40")
+    assert ten[2].endswith("]")
     assert ten[-2:] == ["-25 %", "+50 %"]
     assert twenty[-1] == "–"  # noqa: RUF001
 
@@ -129,7 +142,7 @@ def faster(studies: Studies) -> Judged:
 
 def reproduction() -> Reproduction:
     of_flows = Plot("Each", "figure 2", "cdf", Axis("Mbit/s", factor=1e6), Axis("share"), "goodput", of=("bbr",))
-    bars = Plot("Bars", "figure 3", "bars", Axis("RTT"), Axis("Mbit/s", 0, 100, factor=1e6), "goodput", RTT, of=("bbr", "cubic"))  # fmt: skip
+    bars = Plot("Bars", "figure 3", "bars", Axis("RTT"), MBIT_AXIS, "goodput", RTT, of=("bbr", "cubic"))
     part = Part("a", "A & B", "a.toml", published=PRINTED, plots=(PLOT, of_flows, bars), notes=("Their <clock>.",))
     finding = Finding("BBR is fast", faster)
     return Reproduction("test-2020", "A test", "Nobody", (part, Part("b", "B", "b.toml")), (finding,), ("All.",))

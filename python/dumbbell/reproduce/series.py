@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from math import nan
 from pathlib import Path
 from typing import Final
+
+import polars as pl
 
 from dumbbell.engines.run import run
 from dumbbell.records import Run
@@ -54,7 +57,7 @@ def _of_cell(plot: Plot, study: Study, cell: int, many: bool) -> Iterator[Series
             continue
         # A swept algorithm is its cell's name already.
         label = ", ".join(dict.fromkeys(filter(None, [name if many else "", algorithm if len(plot.of) != 1 else ""])))
-        yield label or group, times, [None if value is None else value * scale for value in line.values.to_list()]
+        yield label or group, times, (line.values.cast(pl.Float64) * scale).fill_null(nan).to_list()
 
 
 def _lines(panel: Panel) -> Iterator[tuple[list[float], Line]]:
