@@ -31,7 +31,9 @@ def command(
         typer.Option("--engine", metavar="ENGINE", help="emulate or simulate. Default: what suits each part."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer cells and repetitions: minutes, for a look.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="Print the parts and how long they take, and run none.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Print the parts and how long they take, and run none.")
+    ] = False,
     as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: report on the parts that were run.")] = False,
     jobs: Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, help="Runs at a time.")] = None,
     overrides: Set = None,

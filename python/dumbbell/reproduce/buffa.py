@@ -103,8 +103,8 @@ def _plot(title: str, source: str) -> Plot:
 def _notes(mbit: float | None, links: int) -> tuple[str, ...]:
     said = [
         "Delay and loss per link: the text leaves open whether one or both of the two host links carry them. Mininet's "
-        "--link option sets both, so a round trip is 4 times the delay and 5 % become 9.75 % in each direction. The parts "
-        "-one-link take the other reading; how near each comes to the printed numbers is told above.",
+        "--link option sets both, so a round trip is 4 times the delay and 5 % become 9.75 % in each direction. The "
+        "parts -one-link take the other reading; how near each comes to the printed numbers is told above.",
     ]
     if mbit is None:
         said.append(
@@ -112,27 +112,26 @@ def _notes(mbit: float | None, links: int) -> tuple[str, ...]:
             f"compared; simulated is {STAND_IN}."
         )
         said.append(
-            "Offloads were on: netem lost super-packets of up to 64 kB, not packets, so their loss hit a window far more "
-            "rarely than ours. The engine emulate with emulate.whole_bursts = true does the same."
+            "Offloads were on: netem lost super-packets of up to 64 kB, not packets, so their loss hit a window far "
+            "more rarely than ours. The engine emulate with emulate.whole_bursts = true does the same."
         )
     said.append(
-        "What the sender's socket took was counted as sent, also what it had not transmitted: up to 4 MB, which is much of "
-        "what a minute at a round trip of seconds can carry."
+        "What the sender's socket took was counted as sent, also what it had not transmitted: up to 4 MB, which is "
+        "much of what a minute at a round trip of seconds can carry."
     )
     return tuple(said)
 
 
 def _parts(links: int) -> tuple[Part, ...]:
     one, two, rest = "buffa-2020-test1-loss", "buffa-2020-test2-factorial", "buffa-2020-test3-4-delay"
-    factorial = ("delay 0 or 10 ms, loss 0 or 5 %", "table of test 2")
-    long_ = "delay 1 s"
+    ten, long_ = "delay 0 or 10 ms, loss 0 or 5 %", "delay 1 s"
     return (
-        _part("1", "no limit, loss 0 to 5 %", None, _rows(one, lambda row: True), "table of test 1", links),
-        _part("2-none", f"no limit, {factorial[0]}", None, _rows(two, lambda r: _limit(r) is None), factorial[1], links),
-        _part("2-10mbit", f"10 Mbit/s, {factorial[0]}", 10, _rows(two, lambda r: _limit(r) == 10), factorial[1], links),
+        _part("1", "no limit, loss 0 to 5 %", None, _rows(one, lambda r: True), "test 1", links),
+        _part("2-none", f"no limit, {ten}", None, _rows(two, lambda r: _limit(r) is None), "test 2", links),
+        _part("2-10mbit", f"10 Mbit/s, {ten}", 10, _rows(two, lambda r: _limit(r) == 10), "test 2", links),
         _part("3-none", f"no limit, {long_}", None, _rows(rest, lambda r: _limit(r) is None), "test 3", links),
-        _part("3-10mbit", f"10 Mbit/s, {long_}, loss 0 to 5 %", 10, _rows(rest, lambda r: _limit(r) == 10), "test 3", links),
-        _part("4", "1 Gbit/s, 5 % loss, delay 0 or 1 s", 1000, _rows(rest, lambda r: _limit(r) == 1000), "test 4", links),
+        _part("3-10mbit", f"10 Mbit/s, {long_}", 10, _rows(rest, lambda r: _limit(r) == 10), "test 3", links),
+        _part("4", "1 Gbit/s, loss 5 %, delay 0 or 1 s", 1000, _rows(rest, lambda r: _limit(r) == 1000), "test 4", links),
     )  # fmt: skip
 
 
@@ -143,8 +142,8 @@ REPRODUCTION: Final = Reproduction(
     (*_parts(BOTH), *_parts(ONE)),
     FINDINGS,
     (
-        "Delay and loss are taken to be on both host links, in both directions, as Mininet's --link option sets them; the "
-        "parts -one-link read them as on one link.",
+        "Delay and loss are taken to be on both host links, in both directions, as Mininet's --link option sets them; "
+        "the parts -one-link read them as on one link.",
         "The buffer is not given: 1000 packets, which is what Mininet's links have then.",
         "Where delay and loss are 0 the round trip is 0.1 ms.",
         "Their throughput is what iperf printed at the sender; ours is what arrived.",

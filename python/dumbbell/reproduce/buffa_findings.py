@@ -69,7 +69,9 @@ def _at_a_gigabit(studies: Studies) -> Judged:
 
 FINDINGS: Final = (
     Finding("Without loss all three algorithms carry alike (here: within 25 % of CUBIC)", _alike_without_loss),
-    Finding("With loss BBR carries up to about 100 times more (here: in some cell more than 30 times)", _far_more_with_loss),
+    Finding(
+        "With loss BBR carries up to about 100 times more (here: in some cell more than 30 times)", _far_more_with_loss
+    ),
     Finding(
         "At 10 Mbit/s with a delay of 1 s and no loss BBR is worse, about half of the others (here: below 75 %)",
         _worse_with_delay,

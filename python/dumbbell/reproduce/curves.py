@@ -58,6 +58,7 @@ def _curves(plot: Plot, figures: Figures, published: tuple[Published, ...], conf
 def _points(
     plot: Plot, published: tuple[Published, ...], of: str | None, where: dict[str, Any], keys: list[Any]
 ) -> Iterator[tuple[float, float]]:
+    assert plot.key is not None
     for one in published:
         if one.metric != plot.metric or one.of != of or one.relative_to or plot.key not in one.where:
             continue

@@ -44,7 +44,9 @@ def picture(name: str, plot: Plot, draw: Callable[[Axes], None]) -> Picture:
 
 def averages(curves: Sequence[Curve], plot: Plot) -> Callable[[Axes], None]:
     """Lines with bands, or bars; published points are hollow."""
-    return (lambda axes: _bars(axes, curves, plot)) if plot.kind == "bars" else (lambda axes: _lines(axes, curves, plot))
+    return (
+        (lambda axes: _bars(axes, curves, plot)) if plot.kind == "bars" else (lambda axes: _lines(axes, curves, plot))
+    )
 
 
 def _lines(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
@@ -55,16 +57,20 @@ def _lines(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
         at = [place for place, _ in points]
         if points:
             means = [one.value / plot.y.factor for _, one in points]
-            axes.plot(at, means, color=colour, marker=marker, markersize=2.4, label=curve.label)
+            axes.plot(at, means, color=colour, marker=marker, markersize=2.4, label=curve.label, clip_on=False)
             low, high = (
-                [(one.value if bound is None else bound) / plot.y.factor for _, one in points for bound in [getattr(one, side)]]
+                [
+                    (one.value if bound is None else bound) / plot.y.factor
+                    for _, one in points
+                    for bound in [getattr(one, side)]
+                ]
                 for side in ("low", "high")
             )
             axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
         if curve.published:
             axes.plot(
                 *zip(*curve.published, strict=True), linestyle="none", marker=marker, markersize=5, color=colour,
-                markerfacecolor="none", markeredgewidth=0.8, label=f"{curve.label} (printed)".strip(),
+                markerfacecolor="none", markeredgewidth=0.8, label=f"{curve.label} (printed)".strip(), clip_on=False,
             )  # fmt: skip
 
 
@@ -85,9 +91,10 @@ def _bars(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
             x, y = zip(*curve.published, strict=True)
             axes.plot(
                 np.array(x) + shift, y, linestyle="none", marker="_", markersize=7, color="0.1",
-                label="printed" if place == 0 else "_",
+                label="printed" if curve is curves[-1] else "_",
             )  # fmt: skip
     axes.set_xticks(list(ticks), list(ticks.values()))
+    axes.set_xlim(min(ticks, default=0) - 0.5, max(ticks, default=0) + 0.5)
 
 
 def lines(series: Sequence[Series]) -> Callable[[Axes], None]:

@@ -127,7 +127,7 @@ class Table:
 
 
 Settings = Mapping[str, Any]
-"""Key -> value, as `--set` would: `{"sweep": {...}, "repeat": 2, "topology.rtt": "10 ms"}`. A table replaces a table."""
+"""Key -> value, as `--set` would: `{"sweep": {...}, "repeat": 2, "topology.rtt": "10 ms"}`. Tables replace tables."""
 
 
 @dataclass(frozen=True)

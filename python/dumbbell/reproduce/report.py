@@ -17,6 +17,7 @@ from dumbbell.reproduce.page import page
 from dumbbell.reproduce.sides import sides, typical_factor
 from dumbbell.reproduce.tables import tables
 from dumbbell.statistics.metrics import values
+from dumbbell.statistics.metrics.model import group_of
 from dumbbell.studies.results import Study
 
 IMAGES = "plots"
@@ -63,7 +64,9 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
     missing = [part.name for part in study.parts if part.name not in studies]
     if missing:
         yield Heading("Not run")
-        yield Paragraph(f"Of this study's parts, {words.listed(missing)} {'were' if len(missing) > 1 else 'was'} not run.")
+        yield Paragraph(
+            f"Of this study's parts, {words.listed(missing)} {'were' if len(missing) > 1 else 'was'} not run."
+        )
 
 
 def _runs(study: Reproduction, studies: Studies) -> str:
@@ -105,7 +108,9 @@ def _part(study: Reproduction, part: Part, found: Study) -> Iterator[Block]:
     beside = sides(part.published, figures, study.confidence)
     yield from tables(part, beside)
     if near := typical_factor(beside):
-        yield Paragraph(f"Ours and theirs typically differ by a factor of {near[0]:.2f} (geometric mean of {near[1]} numbers).")
+        yield Paragraph(
+            f"Ours and theirs typically differ by a factor of {near[0]:.2f} (geometric mean of {near[1]} numbers)."
+        )
     drawn = [one for one in (_picture(part, n, plot, figures, study) for n, plot in enumerate(part.plots, 1)) if one]
     if drawn:
         yield Pictures(drawn)
@@ -144,9 +149,10 @@ def _picture(part: Part, n: int, plot: Plot, figures: Figures, study: Reproducti
 def _samples(plot: Plot, figures: Figures) -> list[tuple[str, Sequence[float]]]:
     """Values of all flows of an algorithm, over all runs of the cells."""
     rows = values(figures.study, plot.metric, "flow").rename({"of": "id"})
-    rows = rows.join(figures.study.flows.select("run", "id", "cc", "group"), on=["run", "id"])
+    flows = figures.study.flows
+    rows = rows.join(flows.select("run", "id", "cc", group=group_of(flows)), on=["run", "id"])
     rows = rows.filter(rows["cell"].is_in(figures.cells(plot.where)))
-    found = []
+    found: list[tuple[str, Sequence[float]]] = []
     for of in plot.of or tuple(rows["cc"].drop_nulls().unique().sort()):
         own = rows.filter((rows["cc"] == of) | (rows["group"] == of) | (rows["id"] == of))["value"]
         if len(own):

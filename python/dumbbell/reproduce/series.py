@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from math import nan
 from typing import Final
+
+import polars as pl
 
 from dumbbell.report.model import Line, Panel
 from dumbbell.report.series import build
@@ -55,7 +58,7 @@ def _of_cell(plot: Plot, study: Study, cell: int, many: bool) -> Iterator[Series
         thing = "" if len(plot.of) == 1 else asked or algorithm
         # A swept algorithm is its cell's name already.
         label = ", ".join(dict.fromkeys(filter(None, [name if many else "", thing])))
-        yield label or group, times, [None if value is None else value * scale for value in line.values.to_list()]
+        yield label or group, times, (line.values.cast(pl.Float64) * scale).fill_null(nan).to_list()
 
 
 def _lines(panel: Panel) -> Iterator[tuple[list[float], Line]]:
