@@ -98,7 +98,7 @@ def _shares(figures: Figures, case: str) -> dict[str, Interval]:
     return {buffer: one for buffer, one in found.items() if one is not None}
 
 
-def _crossing(shares: Mapping[str, Interval]) -> float | None:
+def crossing(shares: Mapping[str, Interval]) -> float | None:
     """The buffer in BDP at which the share falls to a half; `None` if it doesn't. Logarithmic between two points."""
     points = sorted((number(buffer), one.value) for buffer, one in shares.items())
     for (low, above_), (high, under) in pairwise(points):
@@ -123,7 +123,7 @@ def _moves(studies: Studies) -> Judged:
     if "3" not in studies:
         return NOT_RUN
     figures = Figures(studies["3"])
-    found = {case: _crossing(_shares(figures, case)) for case in ("CUBIC/BBR", "CUBIC/BBRv2", "CUBIC/BBRv3")}
+    found = {case: crossing(_shares(figures, case)) for case in ("CUBIC/BBR", "CUBIC/BBRv2", "CUBIC/BBRv3")}
     said = "; ".join(f"{case} {'none' if at is None else f'{at:.2f} BDP'}" for case, at in found.items())
     one, two = found["CUBIC/BBR"], found["CUBIC/BBRv2"]
     status = (
