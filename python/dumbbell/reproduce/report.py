@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.markdown import markdown
 from dumbbell.reproduce.model import Judged, Part, Plot, Reproduction, Studies
 from dumbbell.reproduce.page import page
-from dumbbell.reproduce.sides import sides, typical_factor
+from dumbbell.reproduce.sides import Side, sides, typical_factor
 from dumbbell.reproduce.tables import tables
 from dumbbell.statistics.metrics import values
 from dumbbell.statistics.metrics.model import group_of
@@ -45,28 +46,59 @@ def document(study: Reproduction, studies: Studies, command: str) -> Document:
     return Document(f"{study.key}: {study.title}", list(_blocks(study, studies, command)))
 
 
+@dataclass(frozen=True)
+class _Done:
+    """A part that was run."""
+
+    part: Part
+    study: Study
+    figures: Figures
+    sides: Sequence[Side]
+
+
 def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Block]:
+    done = [_done(study, part, studies[part.name]) for part in study.parts if part.name in studies]
     yield Paragraph(study.citation + ".")
     yield Code(command)
     yield Paragraph(_runs(study, studies))
     yield Heading("Findings")
-    yield Rows(
-        "",
-        ("", "they found", "our numbers"),
-        [(one.status, text, one.numbers) for text, one in judged(study, studies)],
-    )
+    found = judged(study, studies)
+    yield Rows("", ("", "they found", "our numbers"), [(one.status, text, one.numbers) for text, one in found])
+    yield from _nearness(done)
     if study.definitions:
         yield Heading("What the text leaves open")
         yield Bullets(study.definitions)
-    for part in study.parts:
-        if part.name in studies:
-            yield from _part(study, part, studies[part.name])
+    if notes := list(dict.fromkeys(note for one in done for note in one.part.notes)):
+        yield Heading("What most probably explains differences")
+        yield Bullets(notes)
+    for one in done:
+        yield from _part(study, one)
     missing = [part.name for part in study.parts if part.name not in studies]
     if missing:
         yield Heading("Not run")
+        were = "were" if len(missing) > 1 else "was"
+        yield Paragraph(f"Of this study's parts, {words.listed(missing)} {were} not run.")
+
+
+def _done(study: Reproduction, part: Part, found: Study) -> _Done:
+    figures = Figures(found)
+    return _Done(part, found, figures, sides(part.published, figures, study.confidence))
+
+
+def _nearness(done: Sequence[_Done]) -> Iterator[Block]:
+    """By what factor ours and theirs typically differ, part by part: which reading is the nearer one."""
+    rows = []
+    for one in done:
+        near = typical_factor(one.sides)
+        if near is not None:
+            reading = f"another reading of {one.part.variant_of}" if one.part.variant_of else ""
+            rows.append((one.part.name, one.part.title, reading, words.count(near[1]), f"{near[0]:.2f}"))
+    if rows:
+        yield Heading("How near ours are")
         yield Paragraph(
-            f"Of this study's parts, {words.listed(missing)} {'were' if len(missing) > 1 else 'was'} not run."
+            "The factor by which ours and theirs differ, either way: the geometric mean over a part's printed numbers."
         )
+        yield Rows("", ("part", "", "", "numbers", "factor"), rows)
 
 
 def _runs(study: Reproduction, studies: Studies) -> str:
@@ -97,27 +129,17 @@ def _machine(machine: Mapping[str, Any]) -> str:
     return f"{words.count(machine['cores'], 'core')}{kind}" + (f", Linux {kernel}" if kernel else "")
 
 
-def _part(study: Reproduction, part: Part, found: Study) -> Iterator[Block]:
-    figures = Figures(found)
+def _part(study: Reproduction, one: _Done) -> Iterator[Block]:
+    part, found = one.part, one.study
     yield Heading(f"{part.name}: {part.title}")
     said = f"{words.count(len(found.manifest['cells']), 'cell')}, {words.count(found.runs.height, 'run')}, "
-    said += f"engine {found.manifest['engine']}."
-    if part.variant_of:
-        said += f" Another reading of {part.variant_of}."
-    yield Paragraph(said + _wrong(found))
-    beside = sides(part.published, figures, study.confidence)
-    yield from tables(part, beside)
-    if near := typical_factor(beside):
-        yield Paragraph(
-            f"Ours and theirs typically differ by a factor of {near[0]:.2f} (geometric mean of {near[1]} numbers)."
-        )
-    drawn = [one for one in (_picture(part, n, plot, figures, study) for n, plot in enumerate(part.plots, 1)) if one]
-    if drawn:
+    yield Paragraph(f"{said}engine {found.manifest['engine']}.{_wrong(found)}")
+    yield from tables(part, one.sides)
+    plots = (_picture(part, n, plot, one.figures, study) for n, plot in enumerate(part.plots, 1))
+    if drawn := [plot for plot in plots if plot is not None]:
         yield Pictures(drawn)
-    evidence = [part.evidence(found)] if part.evidence and found.has_runs else []
-    if part.notes or evidence:
-        yield Heading("What most probably explains a difference", 3)
-        yield Bullets([*part.notes, *evidence])
+    if part.evidence and found.has_runs:
+        yield Paragraph(part.evidence(found))
 
 
 def _wrong(found: Study) -> str:
