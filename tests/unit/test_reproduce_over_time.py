@@ -1,4 +1,4 @@
-"""What findings read from runs: cuts of a window, PROBE_RTT, what moves together; and which of two averages is larger."""
+"""What findings read from runs: cuts of a window, PROBE_RTT, what moves together; which of two averages is larger."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STEP_NS = 10_000_000
 
 
 def sampled(windows: list[float], queue: list[float] | None = None) -> Run:
-    """A run whose flow f1 has these windows, 10 ms apart, an RTT of 100 ms and a tenth of a ms per packet in the queue."""
+    """A run whose flow f1 has these windows, 10 ms apart; an RTT of 100 ms and 0.1 ms per packet in the queue."""
     times = [STEP_NS * i for i in range(len(windows))]
     waits = queue or [0.0] * len(windows)
     samples = pl.DataFrame(
