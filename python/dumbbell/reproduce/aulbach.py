@@ -44,6 +44,7 @@ REPRODUCTION: Final = Reproduction(
         Part(
             "2", "RTT unfairness: 10 and 50 ms, two flows of one algorithm", "aulbach-2020/2.toml",
             engines=BOTH, by_engine={EMULATE: {"repeat": 3}}, quick={"repeat": 3}, cpu_s=0.1,
+            evidence=evidence.windows,
             plots=(
                 *(
                     Plot(f"{name}, a buffer of 2 BDP", "plot 2", "series", Axis("time (s)", 0, 50), RATE, "throughput",
@@ -54,10 +55,9 @@ REPRODUCTION: Final = Reproduction(
                      SHARE, "goodput_share", BUFFER, "case", of=("long",), marks=_FAIR),
             ),
             notes=(
-                "Buffer. It is not given, and decides: a BBR flow of long RTT is ahead because it may have two of "
-                "its own, larger BDPs in flight, as long as there is room for them. BBRv2 gives way where it loses "
-                "packets. Where there is room for all it loses none, and its PROBE_RTT, which stops at half a BDP, "
-                "does not drain the queue that makes the short flow think that its path is longer than it is.",
+                "Buffer. It is not given, and decides. Any BBR's window is two BDPs of its own, of the RTT without a "
+                "queue. Where there is room for the long flow's, its window keeps a queue in which the short flow's "
+                "is too small to carry its share. Only where packets are lost do BBRv2 and BBRv3 keep less in flight.",
             ),
         ),
         Part(

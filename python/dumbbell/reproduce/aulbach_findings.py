@@ -85,10 +85,9 @@ def _unfair(share: Interval | None) -> Interval | None:
 
 
 def _everywhere(statuses: list[Status]) -> Status:
-    """Of a finding whose setting is not given: what holds in some settings and fails in others can't be told."""
-    if Status.HOLDS in statuses and Status.FAILS in statuses:
-        return Status.UNKNOWN
-    return all_of(statuses)
+    """Of a finding whose setting is not given: told only if it is the same in all settings."""
+    same = set(statuses)
+    return same.pop() if len(same) == 1 else Status.UNKNOWN
 
 
 def _shares(figures: Figures, case: str) -> dict[str, Interval]:

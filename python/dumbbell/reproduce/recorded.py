@@ -87,12 +87,12 @@ class ProbeRtt:
     @property
     def gap_s(self) -> float | None:
         """The median of them."""
-        return _median(self.gaps_s)
+        return median(self.gaps_s)
 
     @property
     def depth_packets(self) -> float | None:
         """The median of them."""
-        return _median(self.in_flight_packets)
+        return median(self.in_flight_packets)
 
 
 HOLD_S: Final = 0.2
@@ -115,7 +115,7 @@ def _in_flight(run: Run, flow: str, start_s: float, stop_s: float) -> float | No
     rows = run.acks.filter(
         pl.col("flow").cast(pl.String) == flow, pl.col("time_ns").is_between(int(start_s * 1e9), int(stop_s * 1e9))
     )
-    return _median((rows["bytes_in_flight"] / rows["snd_mss_bytes"]).to_list())
+    return median((rows["bytes_in_flight"] / rows["snd_mss_bytes"]).to_list())
 
 
 def together(run: Run, flow: str, after_s: float) -> dict[str, float]:
@@ -193,6 +193,7 @@ def _thirds(points: Sequence[Point], low: Point, top: Point) -> tuple[float, flo
     return first, second, third
 
 
-def _median(values: Sequence[float]) -> float | None:
+def median(values: Sequence[float]) -> float | None:
+    """`None` if there are none."""
     found = pl.Series(values, dtype=pl.Float64).median()
     return found if isinstance(found, float) else None
