@@ -61,13 +61,16 @@ class Planner:
     version: str
     """Of the core."""
 
-    def scenario(self, cell: Cell, more: Cell | None = None) -> Scenario:
-        """Of a cell, with `more` values. Raises `ScenarioError`."""
+    def scenario(self, cell: Cell) -> Scenario:
+        """Of a cell. Raises `ScenarioError`."""
         given = self.draft.data.get("record", {})
         said = set(given) if isinstance(given, dict) and self.engine.name != SIMULATE else set()
         record = {key: value for key, value in RECORD.items() if key.rpartition(".")[2] not in said}
         plain = self.draft.without(KEYS)
-        return checked(plain.with_values(record).with_values(values(cell), "sweep").with_values(more or {}))
+        try:
+            return checked(plain.with_values(record).with_values(values(cell), "sweep"))
+        except ScenarioError as error:
+            raise ScenarioError([_in_cell(problem, cell) for problem in error.problems]) from None
 
     def plan(self, cell: Cell) -> Planned:
         """Plan a cell. Raises `ScenarioError` if the scenario's rules, or the engine, refuse it."""
