@@ -155,8 +155,8 @@ REPRODUCTION: Final = Reproduction(
         "the parts -one-link read them as on one link.",
         "The buffer is not given: 1000 packets, which is what Mininet's links have then.",
         "Where delay and loss are 0 the round trip is 0.1 ms.",
-        "Their throughput is what iperf printed at the sender; ours is what arrived. Tests 1 and 2 are printed in Gbit/s "
-        "with three digits: 0.001 is anything from 0.5 to 1.5 Mbit/s.",
+        "Their throughput is what iperf printed at the sender; ours is what arrived. Tests 1 and 2 are printed in "
+        "Gbit/s with three digits: 0.001 is anything from 0.5 to 1.5 Mbit/s.",
         f"Runs last a minute; simulated at 1 and 10 Gbit/s, where the delay is not 1 s, {FAST}.",
     ),
 )

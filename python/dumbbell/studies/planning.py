@@ -19,7 +19,7 @@ from dumbbell.errors import Problem, ScenarioError
 from dumbbell.plan.expand import expand_checked
 from dumbbell.plan.identity import Identity
 from dumbbell.scenario.groups import is_drawn
-from dumbbell.scenario.loading import Draft, checked
+from dumbbell.scenario.loading import Draft, checked, seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies.cells import KEYS, Cell, keys, values, written
 
@@ -88,13 +88,13 @@ class Planner:
         duration_s = float(scenario.duration) / 1e9
         if not is_drawn(scenario):
             return Planned(text, scenario.seed, tuple(map(identity.run_id, seeds)), duration_s)
-        drawn = {seed: self._identity(cell, seed) for seed in seeds}
+        drawn = {seed: self._identity(seeded(scenario, seed)) for seed in seeds}
         ids = tuple(one.run_id(seed) for seed, one in drawn.items())
         texts = tuple(one.plan(seed) for seed, one in drawn.items()) if self.engine.name == SIMULATE else ()
         return Planned(text, scenario.seed, ids, duration_s, texts)
 
-    def _identity(self, cell: Cell, seed: int) -> Identity:
-        return Identity(expand_checked(self.scenario(cell, {"seed": seed})), self.engine.name, self.version)
+    def _identity(self, scenario: Scenario) -> Identity:
+        return Identity(expand_checked(scenario), self.engine.name, self.version)
 
     def all(self, cells: Sequence[Cell], processes: int) -> Iterator[Planned]:
         """Plan many, in order; on several cores if that pays and is safe."""
