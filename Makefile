@@ -57,6 +57,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.unshaped
 	$(BIN)/python -m benches.emulation.paths
 	$(BIN)/python -m benches.emulation.cost
+	$(BIN)/python -m benches.emulation.several
 	$(BIN)/python -m benches.emulation.acks
 	$(BIN)/python -m benches.emulation.shapers
 	$(BIN)/python -m benches.lab.updown

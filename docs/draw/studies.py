@@ -1,7 +1,7 @@
 """Put the report of a reproduction into the documentation: `docs/studies/STUDY.md` and its plots.
 
-`python docs/draw/studies.py STUDY [FOLDER]`, after `dumbbell reproduce STUDY`; FOLDER is where it was written, by default
-`reproductions/STUDY`.
+`python docs/draw/studies.py STUDY [FOLDER]`, after `dumbbell reproduce STUDY`; FOLDER is where that was written,
+by default `reproductions/STUDY`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 from synthetic_study import Synthetic
 
-from dumbbell import Sweep
+from dumbbell import Study
 from dumbbell.report.study import write
 
 CELLS = [
@@ -28,7 +28,7 @@ def goodput(cell: Any, cc: str) -> float:
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("study")
-    study = Sweep(Synthetic(cells=CELLS, repeat=3, goodput_mbit=goodput, fct_s=1.0).write(folder / "study"))
+    study = Study(Synthetic(cells=CELLS, repeat=3, goodput_mbit=goodput, fct_s=1.0).write(folder / "study"))
     return write(study, "html", folder / "study.html")[0]
 
 
@@ -76,8 +76,7 @@ def test_a_point_opens_its_runs_with_a_command_for_each(page: Page, complaints: 
     rows.nth(2).locator("button").click()
     seed = rows.nth(2).locator("td").first.inner_text()
     command = dialog.locator("pre").inner_text()
-    assert "--set 'b.buffer=1 bdp'" in command
-    assert command.endswith(f"--set seed={seed}")
+    assert f"--cell 4 --repetition {int(seed) - 1}" in command
     dialog.locator("button.close").click()
     assert not dialog.is_visible()
     assert complaints == []

@@ -41,6 +41,11 @@ def subject(root: Path, name: str = "synthetic", repeat: int = 3) -> Subject:
     return Subject.of(scenario(name), [], repeat, root)
 
 
+def test_a_study_is_no_single_scenario(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="buffer-sweep is a study"):
+        Subject.of("buffer-sweep", [], 2, tmp_path)
+
+
 def test_engines_that_do_the_same_agree(tmp_path: Path) -> None:
     found = engines()
     (outcome,) = carry_out_both([subject(tmp_path)], found, at_once=2)
@@ -197,7 +202,7 @@ def test_a_matrix_that_is_outside_draws_what_is(fakes: dict[str, FakeEngine]) ->
     ("args", "said"),
     [
         ([], "error: nothing to compare\nhint: name a scenario"),
-        (["--quick"], "error: --quick, --cells and --list choose among the bundled cells\nhint: add --matrix"),
+        (["--quick"], "error: --quick, --cells, --list and --seeds are of the bundled cells\nhint: add --matrix"),
         (["--matrix", "single-flow"], "error: --matrix takes no scenario, and single-flow is one\n"),
         (["--matrix", "--set", "seed=2"], "error: --matrix takes no --set seed=2\n"),
         (["--matrix", "--cells", "bbr4_*"], "error: --cells bbr4_*: no cell has such a name\n"),

@@ -39,7 +39,7 @@ def test_plan_of_an_algorithm_from_elsewhere_is_shown_with_a_note(capsys: pytest
 
 def test_scenarios(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["scenarios"]) == 0
-    assert "bbr-vs-cubic       CUBIC against BBR" in capsys.readouterr().out
+    assert "bbr-vs-cubic        CUBIC against BBR" in capsys.readouterr().out
     assert invoke(["scenarios", "--json"]) == 0
     assert {"name": "iperf3", "description": "iperf3 with BBR as an external program at 50 Mbit/s and 40 ms"} in (
         json.loads(capsys.readouterr().out)

@@ -70,6 +70,7 @@ def test_pins() -> None:
         "net.ipv4.tcp_no_metrics_save": "1",
         "net.ipv4.tcp_orphan_retries": "1",
         "net.ipv4.tcp_rmem": "4096 6291456 6291456",
+        "net.ipv4.tcp_slow_start_after_idle": "1",
         "net.ipv4.tcp_wmem": "4096 16384 4194304",
     }
 

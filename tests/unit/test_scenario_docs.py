@@ -24,6 +24,7 @@ EXPLANATION = REFERENCE.with_name("explanation")
 
 
 EXAMPLE, *SNIPPETS = re.findall(r"```toml\n(.*?)```", (REFERENCE / "scenario.md").read_text(), re.DOTALL)
+TRAFFIC = re.findall(r"```toml\n(.*?)```", (REFERENCE.with_name("how-to") / "traffic.md").read_text(), re.DOTALL)
 DEFINITIONS = sorted(json_schema()["$defs"])
 
 
@@ -35,7 +36,8 @@ def test_the_example_can_be_planned() -> None:
 
 
 def test_there_are_snippets() -> None:
-    assert len(SNIPPETS) == 8
+    assert len(SNIPPETS) == 9
+    assert len(TRAFFIC) == 4
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)
@@ -48,6 +50,13 @@ def test_snippets_can_be_planned(snippet: str, tmp_path: Path, monkeypatch: pyte
     given = tomllib.loads(snippet)
     plan = expand(load({**base, **given, "topology": {**plain, **given.get("topology", {})}}))
     assert plan != expand(load({**base, "topology": plain}))
+    assert tables(plan, 30_000_000)
+
+
+@pytest.mark.parametrize("snippet", TRAFFIC)
+def test_traffic_of_the_how_to_can_be_planned(snippet: str) -> None:
+    topology = {"kind": "dumbbell", "pairs": 4, "rtt": "30 ms", "bottleneck": {"rate": "20 Mbit/s"}}
+    plan = expand(load({"name": "x", "duration": "60 s", "topology": topology, **tomllib.loads(snippet)}))
     assert tables(plan, 30_000_000)
 
 

@@ -10,7 +10,7 @@ import pytest
 import synthetic_run
 from synthetic_study import SCENARIO, Synthetic
 
-from dumbbell import Sweep
+from dumbbell import Study
 from dumbbell.cli import invoke
 from dumbbell.compare import settings
 from dumbbell.compare.studies import compare
@@ -23,19 +23,19 @@ def faster(cell: Any, cc: str) -> float:
     return {"bbr": 66.0, "cubic": 30.0}[cc]
 
 
-def write(path: Path, **spec: Any) -> Sweep:
-    return Sweep(Synthetic(cells=spec.pop("cells", CELLS), **spec).write(path))
+def write(path: Path, **spec: Any) -> Study:
+    return Study(Synthetic(cells=spec.pop("cells", CELLS), **spec).write(path))
 
 
 @pytest.fixture
-def both(tmp_path: Path) -> tuple[Sweep, Sweep]:
+def both(tmp_path: Path) -> tuple[Study, Study]:
     slower = SCENARIO.replace("100 Mbit/s", "90 Mbit/s")
     return write(tmp_path / "a"), write(
         tmp_path / "b", goodput_mbit=faster, scenario=slower, manifest={"engine": "emulate"}
     )
 
 
-def test_settings_that_differ(both: tuple[Sweep, Sweep]) -> None:
+def test_settings_that_differ(both: tuple[Study, Study]) -> None:
     found = [(one.key, one.a, one.b) for one in settings.of_studies(*both)]
     assert ("engine", "simulate", "emulate") in found
     assert ("topology.bottleneck.rate", "100 Mbit/s", "90 Mbit/s") in found
@@ -52,7 +52,7 @@ def test_lists_of_tables_are_compared_entry_by_entry() -> None:
     ]
 
 
-def test_differences_with_their_intervals(both: tuple[Sweep, Sweep]) -> None:
+def test_differences_with_their_intervals(both: tuple[Study, Study]) -> None:
     found = compare(*both, ["received_bytes", "goodput_share"], 0.95)
     assert (found.keys, found.only_a, found.only_b) == (("b.buffer",), (), ())
     assert len(found.rows) == 2 + 4
@@ -80,7 +80,7 @@ def test_studies_that_do_not_overlap(tmp_path: Path) -> None:
         compare(a, write(tmp_path / "c", cells=[{"x": 1}, {"x": 2}]), ["goodput"], 0.95)
 
 
-def test_the_command_on_studies(both: tuple[Sweep, Sweep], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_on_studies(both: tuple[Study, Study], capsys: pytest.CaptureFixture[str]) -> None:
     names = [str(study.directory) for study in both]
     assert invoke(["compare", *names]) == 0
     told = capsys.readouterr().out
@@ -103,7 +103,7 @@ def test_the_command_on_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "total goodput (Mbit/s)" in told
 
 
-def test_refusals(both: tuple[Sweep, Sweep], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_refusals(both: tuple[Study, Study], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = synthetic_run.Synthetic().write(tmp_path / "run")
     assert invoke(["compare", str(both[0].directory), str(run)]) == 2
     assert "compare two studies, or two runs" in capsys.readouterr().err

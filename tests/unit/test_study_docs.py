@@ -10,7 +10,7 @@ import pytest
 
 from dumbbell.scenario import bundled
 from dumbbell.scenario.loading import checked, read
-from dumbbell.studies.cells import cells, is_study
+from dumbbell.studies.cells import cells, is_study, values
 from dumbbell.studies.check import check, check_metrics
 
 HOW_TO = (Path(__file__).parents[2] / "docs" / "how-to" / "study.md").read_text()
@@ -29,7 +29,7 @@ def test_bundled_studies_are_right(name: str) -> None:
     assert [*check(scenario, found), *check_metrics(scenario)] == []
     assert len(found) * scenario.repeat.least > 1
     for cell in found:
-        checked(read(name, {**cell, "sweep": {}, "expect": []}))
+        checked(read(name, {**values(cell), "sweep": {}, "expect": []}))
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)
@@ -41,4 +41,4 @@ def test_snippets_make_a_study_of_a_scenario(snippet: str) -> None:
     scenario = checked(read(study))
     assert [*check(scenario, cells(scenario.sweep)), *check_metrics(scenario)] == []
     for cell in cells(scenario.sweep):
-        checked(read(base, {key: value for key, value in cell.items() if key != "case"}))
+        checked(read(base, values(cell)))

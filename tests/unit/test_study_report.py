@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 from synthetic_study import Synthetic
 
-from dumbbell import Sweep
+from dumbbell import Study
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
+from dumbbell.report import words
 from dumbbell.report.study import write
 from dumbbell.report.study.build import HEADLINES, build
 from dumbbell.report.study.grid import grids, rounded
@@ -36,8 +37,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def study(path: Path) -> Sweep:
-    return Sweep(path)
+def study(path: Path) -> Study:
+    return Study(path)
 
 
 def series(text: str) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def series(text: str) -> dict[str, Any]:
     return json.loads(found[1])  # type: ignore[no-any-return]
 
 
-def test_the_page_holds_all_cells_and_all_runs(study: Sweep) -> None:
+def test_the_page_holds_all_cells_and_all_runs(study: Study) -> None:
     told = series(page(build(study, 0.95, "t")))
     goodputs = next(panel for panel in told["panels"] if panel["title"] == "Goodput")
     assert (goodputs["unit"], goodputs["of"]) == ("Mbit/s", ["cubic", "bbr"])
@@ -55,17 +56,39 @@ def test_the_page_holds_all_cells_and_all_runs(study: Sweep) -> None:
     assert [len(runs) for runs in told["runs"]] == [4, 4, 4, 3, 4, 4]
     assert told["axes"][0]["kind"] == "log"
     assert (told["x"], told["lines"]) == (0, 1)
-    assert told["set"][2] == " --set 'b.buffer=1 bdp' --set 't.rtt=10 ms'"
+    assert told["runs"][2][3][0] == 20
+    assert told["runs"][2][3][2:] == [4, 3]
     assert told["command"].endswith("/scenario.toml --engine simulate")
 
 
-def test_the_first_line_says_how_many_runs_there_are(study: Sweep) -> None:
+def test_runs_with_records_are_linked(tmp_path: Path) -> None:
+    directory = Synthetic().write(tmp_path / "study")
+    assert series(page(build(Study(directory), 0.95, "t")))["report"] is None
+    (directory / "runs").mkdir()
+    assert series(page(build(Study(directory), 0.95, "t")))["report"] == "runs/synthetic-"
+
+
+def test_suspect_runs_count_and_are_told(tmp_path: Path) -> None:
+    directory = Synthetic(verdicts={0: "suspect", 1: "invalid"}).write(tmp_path / "study")
+    text = page(build(Study(directory), 0.95, "t"))
+    assert "4 of 5 runs; 1 left out as invalid; 1 of them suspect" in text
+
+
+def test_a_case_may_leave_a_key_out(tmp_path: Path) -> None:
+    """As the cells of `[[sweep.cases]]` do."""
+    cells = [{"case": "plain"}, {"case": "red", "queue.min_th": "10 kB"}, {"case": "late", "queue.min_th": "90 kB"}]
+    told = series(page(build(Study(Synthetic(cells=cells).write(tmp_path / "study")), 0.95, "t")))
+    axes = {axis["label"]: axis["texts"] for axis in told["axes"]}
+    assert axes == {"case": ["plain", "red", "late"], "min_th": [words.UNKNOWN, "10 kB", "90 kB"]}
+
+
+def test_the_first_line_says_how_many_runs_there_are(study: Study) -> None:
     text = page(build(study, 0.95, "t"))
     assert "23 of 24 runs; 1 failed" in text
     assert 'class="verdict suspect"' in text
 
 
-def test_nothing_is_thinned_in_silence(study: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_thinned_in_silence(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 'class="missing"><li' not in page(build(study, 0.95, "t"))
     monkeypatch.setattr("dumbbell.report.study.payload.MOST_STEPS", 10)
     monkeypatch.setattr("dumbbell.report.study.payload.LEAST_STEPS", 2)
@@ -80,12 +103,12 @@ def test_nothing_is_thinned_in_silence(study: Sweep, monkeypatch: pytest.MonkeyP
 
 def test_markup_in_names_is_text(tmp_path: Path) -> None:
     spec = Synthetic(cells=[{"k": "</script><b>"}, {"k": "x"}], manifest={"name": "<i>"})
-    text = page(build(Sweep(spec.write(tmp_path / "study")), 0.95, "t"))
+    text = page(build(Study(spec.write(tmp_path / "study")), 0.95, "t"))
     assert "<b>" not in text
     assert "<i>" not in text
 
 
-def test_changes_are_against_the_first_value_of_the_second_key(study: Sweep) -> None:
+def test_changes_are_against_the_first_value_of_the_second_key(study: Study) -> None:
     plots = build(study, 0.95, "t")
     panel = next(one for one in plots.panels if one.title == "Goodput")
     (grid,) = grids(plots, panel)
@@ -104,7 +127,7 @@ def test_changes_are_against_the_first_value_of_the_second_key(study: Sweep) -> 
     assert grid.change(0, grid.columns[0]) is None
 
 
-def test_another_reference(study: Sweep) -> None:
+def test_another_reference(study: Study) -> None:
     plots = build(study, 0.95, "t", "50 ms")
     (grid,) = grids(plots, plots.panels[1])
     assert grid.change(0, grid.columns[1]) is None
@@ -113,14 +136,14 @@ def test_another_reference(study: Sweep) -> None:
 
 def test_without_a_second_key_changes_are_against_the_first_algorithm(tmp_path: Path) -> None:
     cells = [{"b.buffer": buffer} for buffer in BUFFERS]
-    study = Sweep(Synthetic(cells=cells).write(tmp_path / "study"))
+    study = Study(Synthetic(cells=cells).write(tmp_path / "study"))
     plots = build(study, 0.95, "t")
     by_algorithm, total = plots.panels[1], plots.panels[0]
     assert next(grids(plots, by_algorithm)).reference_words() == "against cubic"
     assert next(grids(plots, total)).reference_words() == "against buffer 0.1 bdp"
 
 
-def test_tables_as_csv_have_everything_in_full(study: Sweep, tmp_path: Path) -> None:
+def test_tables_as_csv_have_everything_in_full(study: Study, tmp_path: Path) -> None:
     files = {one.name: one for one in write(study, "csv", tmp_path / "csv")}
     table = pl.read_csv(files["goodput_by_algorithm.csv"])
     assert table.height == 12
@@ -131,7 +154,7 @@ def test_tables_as_csv_have_everything_in_full(study: Sweep, tmp_path: Path) -> 
     assert row["mean"] == pytest.approx(20e6, rel=0.05)
 
 
-def test_tables_in_latex(study: Sweep, tmp_path: Path) -> None:
+def test_tables_in_latex(study: Study, tmp_path: Path) -> None:
     files = {one.name: one.read_text() for one in write(study, "tex", tmp_path)}
     text = files["goodput_share_by_algorithm.tex"]
     assert text.count(r"\toprule") == text.count(r"\bottomrule") == 1
@@ -142,7 +165,7 @@ def test_tables_in_latex(study: Sweep, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format", ["png", "svg", "pdf"])
-def test_figures_for_each_metric(study: Sweep, tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_for_each_metric(study: Study, tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dumbbell.report.study.build.HEADLINES", HEADLINES[:1])
     plots = build(study, 0.95, "t")
     written = write(study, format, tmp_path / format)
@@ -155,14 +178,14 @@ def test_categories_are_bars(tmp_path: Path) -> None:
     from dumbbell.report.study.figures import figure
 
     cells = [{"queue.kind": kind} for kind in ("drop-tail", "codel")]
-    plots = build(Sweep(Synthetic(cells=cells).write(tmp_path / "study")), 0.95, "t")
+    plots = build(Study(Synthetic(cells=cells).write(tmp_path / "study")), 0.95, "t")
     (ax,) = figure(plots, plots.panels[1]).axes
     assert len(ax.patches) == 4
     assert [label.get_text() for label in ax.get_xticklabels()] == ["drop-tail", "codel"]
     assert ax.get_ylim()[0] == 0
 
 
-def test_numbers_are_drawn_with_bands_on_a_logarithmic_axis(study: Sweep) -> None:
+def test_numbers_are_drawn_with_bands_on_a_logarithmic_axis(study: Study) -> None:
     from dumbbell.report.study.figures import figure
 
     plots = build(study, 0.95, "t")
@@ -181,14 +204,14 @@ def test_a_mean_is_rounded_as_its_interval(mean: float, half: float | None, expe
     assert rounded(mean, half) == expected
 
 
-def test_refusals(study: Sweep, tmp_path: Path) -> None:
+def test_refusals(study: Study, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no report format 'doc'"):
         write(study, "doc")
     with pytest.raises(InputError, match="no column 'vegas'"):
         write(study, "html", tmp_path / "x.html", reference="vegas")
     nothing = Synthetic(repeat=2, verdicts={0: "invalid", 1: "invalid"}).write(tmp_path / "nothing")
     with pytest.raises(InputError, match="nothing to report"):
-        write(Sweep(nothing), "html")
+        write(Study(nothing), "html")
 
 
 def test_the_command(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -202,5 +225,11 @@ def test_the_command(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "there are t, bootstrap" in capsys.readouterr().err
 
 
-def test_the_same_study_gives_the_same_bytes(study: Sweep, path: Path) -> None:
-    assert page(build(study, 0.9, "bootstrap")) == page(build(Sweep(path), 0.9, "bootstrap"))
+def test_the_same_study_gives_the_same_bytes(study: Study, path: Path) -> None:
+    assert page(build(study, 0.9, "bootstrap")) == page(build(Study(path), 0.9, "bootstrap"))
+
+
+def test_flows_that_were_not_completed_are_told(tmp_path: Path) -> None:
+    study = Study(Synthetic(fct_s=1.0).write(tmp_path / "study"))
+    study.flows = study.flows.with_columns(fct_s=pl.when(pl.col("run") > 0).then("fct_s"))
+    assert "Flow completion time: 2 flows have none" in page(build(study, 0.95, "t"))

@@ -2,15 +2,20 @@
 
 use units::Time;
 
-/// When each of a fixed set of sources is due next: a 4-ary heap that knows where each source is.
+/// When each of a fixed set of sources is due next: a tournament, whose leaves are the sources and in which the earlier of two
+/// goes on.
 ///
 /// A source has one time, which may move. Of several that are due at the same time, the one comes first whose time was
-/// set first: the order never depends on how the heap lies.
-#[derive(Clone, Debug, Default)]
+/// set first.
+///
+/// A heap would hold only what is due, but where an entry goes in it is a matter of chance, and a processor that guesses
+/// wrongly waits. Here all ways are equally long, and most end early: a timer that is not the next of its neighbours
+/// changes nothing above them.
+#[derive(Clone, Debug)]
 pub(crate) struct Events {
-    heap: Vec<Entry>,
-    /// Where a source is in the heap; [`ABSENT`]: it is not.
-    places: Vec<u32>,
+    /// Leaves are the last half, source by source; the node at i has its children at 2 i and 2 i + 1, and the first of all
+    /// is at 1.
+    nodes: Vec<Entry>,
     set: u64,
 }
 
@@ -19,6 +24,8 @@ pub(crate) struct Events {
 struct Entry(u128);
 
 impl Entry {
+    const NEVER: Entry = Entry((Time::NEVER.as_nanos() as u128) << 64);
+
     fn new(at: Time, number: u64, source: u32) -> Entry {
         // Times are not negative here: a simulation begins at 0.
         Entry((at.as_nanos() as u128) << 64 | u128::from(number) << SOURCE_BITS | u128::from(source))
@@ -37,99 +44,49 @@ impl Entry {
 /// 16 million sources, and 2^40 calls.
 const SOURCE_BITS: u32 = 24;
 
-const ABSENT: u32 = u32::MAX;
-
 impl Events {
-    /// Of `sources` sources, none of which is due.
+    /// Of `sources` sources, at least two, none of which is due.
     pub(crate) fn new(sources: usize) -> Events {
-        assert!(sources < 1 << SOURCE_BITS, "too many sources of events");
-        Events { heap: Vec::with_capacity(sources.min(1024)), places: vec![ABSENT; sources], set: 0 }
+        assert!((2..1 << SOURCE_BITS).contains(&sources), "{sources} sources of events");
+        Events { nodes: vec![Entry::NEVER; 2 * sources], set: 0 }
     }
 
-    /// The first source that is due by `until`. It stays due until it is set to another time.
+    /// The first source that is due by `until`, which is before [`Time::NEVER`]. It stays due until it is set to another
+    /// time.
     #[inline]
     pub(crate) fn first(&self, until: Time) -> Option<(Time, u32)> {
-        let first = *self.heap.first()?;
+        let first = self.nodes[1];
         (first.at() <= until).then(|| (first.at(), first.source()))
     }
 
     /// `source` is due at `at`; [`Time::NEVER`]: not at all. Setting the same time again changes nothing.
     #[inline]
     pub(crate) fn set(&mut self, source: u32, at: Time) {
-        let place = self.places[source as usize];
-        if at == Time::NEVER {
-            if place != ABSENT {
-                self.remove(place as usize);
-            }
-            return;
-        }
-        if place != ABSENT && self.heap[place as usize].at() == at {
+        let mut node = self.leaf(source);
+        if self.nodes[node].at() == at {
             return;
         }
         self.set += 1;
-        let entry = Entry::new(at, self.set, source);
-        if place == ABSENT {
-            self.heap.push(entry);
-            self.rise(self.heap.len() - 1, entry);
-        } else {
-            self.settle(place as usize, entry);
+        self.nodes[node] = if at == Time::NEVER { Entry::NEVER } else { Entry::new(at, self.set, source) };
+        while node > 1 {
+            node /= 2;
+            let winner = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
+            if self.nodes[node] == winner {
+                break;
+            }
+            self.nodes[node] = winner;
         }
     }
 
     /// When `source` is due.
+    #[inline]
     pub(crate) fn at(&self, source: u32) -> Time {
-        match self.places[source as usize] {
-            ABSENT => Time::NEVER,
-            place => self.heap[place as usize].at(),
-        }
+        self.nodes[self.leaf(source)].at()
     }
 
-    fn remove(&mut self, place: usize) {
-        self.places[self.heap[place].source() as usize] = ABSENT;
-        if let Some(last) = self.heap.pop()
-            && place < self.heap.len()
-        {
-            self.settle(place, last);
-        }
-    }
-
-    fn settle(&mut self, place: usize, entry: Entry) {
-        if place > 0 && entry < self.heap[(place - 1) / 4] {
-            self.rise(place, entry);
-        } else {
-            self.sink(place, entry);
-        }
-    }
-
-    fn rise(&mut self, mut place: usize, entry: Entry) {
-        while place > 0 {
-            let parent = (place - 1) / 4;
-            if self.heap[parent] < entry {
-                break;
-            }
-            self.put(place, self.heap[parent]);
-            place = parent;
-        }
-        self.put(place, entry);
-    }
-
-    fn sink(&mut self, mut place: usize, entry: Entry) {
-        loop {
-            let first = 4 * place + 1;
-            let Some(children) = self.heap.get(first..(first + 4).min(self.heap.len())) else { break };
-            let Some((child, &least)) = children.iter().enumerate().min_by_key(|child| child.1) else { break };
-            if entry < least {
-                break;
-            }
-            self.put(place, least);
-            place = first + child;
-        }
-        self.put(place, entry);
-    }
-
-    fn put(&mut self, place: usize, entry: Entry) {
-        self.heap[place] = entry;
-        self.places[entry.source() as usize] = place as u32;
+    #[inline]
+    fn leaf(&self, source: u32) -> usize {
+        self.nodes.len() / 2 + source as usize
     }
 }
 

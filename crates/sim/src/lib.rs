@@ -33,15 +33,16 @@
 //! - TCP as Linux 6.x runs it: handshake and FIN, SACK scoreboard (RFC 2018, 2883, 6675), RACK-TLP (RFC 8985), PRR (RFC 6937), RTO
 //!   (RFC 6298) with Linux's variance and floor, F-RTO (RFC 5682), undo by timestamps and D-SACKs (RFC 4015, 3708),
 //!   delivery-rate samples, pacing by TCP itself, trains and when they wait for company, Nagle, window validation, slow
-//!   start after idle, ECN (RFC 3168) and DCTCP's echo (RFC 8257), delayed, quick and compressed ACKs, and a receive window
-//!   that grows.
+//!   start after idle, ECN (RFC 3168) and DCTCP's echo (RFC 8257), delayed, quick and compressed ACKs, those that PSH
+//!   calls for, and a receive window that grows.
 //! - UDP at a constant rate.
 //! - Applications that always have more to say, that say so many bytes, or that write and pause in turns.
 //!
 //! # What is not
 //!
 //! - Hosts take no time but the receiver's until an ACK is on the wire ([`Options::turnaround`]): a sender answers an ACK at
-//!   once, and a timer fires when it is due, not at the next tick of the kernel's. A host's own queue never holds anything back (TCP Small Queues), since nothing is shaped there.
+//!   once, a receiving application reads at once, and a timer fires when it is due, not at the next tick of the kernel's. A
+//!   host's own queue never holds anything back (TCP Small Queues), since nothing is shaped there.
 //! - Send buffers have no limit, and a receiver never takes back what it has SACKed.
 //! - MTU probing, fast open, zero-window persistence beyond a plain probe, AccECN, PAWS, urgent data.
 //! - A flow that is stopped falls silent at both ends at once; the kernel's ends it within a round trip, by resets.

@@ -46,6 +46,8 @@ pub struct Flags {
     pub ece: bool,
     /// Congestion window reduced (RFC 3168 section 6.1.2).
     pub cwr: bool,
+    /// Push (RFC 9293 section 3.9.1.2): on the last segment of a train, as Linux sets it.
+    pub psh: bool,
 }
 
 /// Ethernet, IPv4 and TCP headers with the timestamp option, as Linux aligns it.

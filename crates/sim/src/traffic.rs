@@ -68,7 +68,7 @@ pub struct FlowReport {
     pub sent_bytes: u64,
     /// Payload that the receiver's application has read.
     pub received_bytes: u64,
-    /// Segments sent again.
+    /// Segments sent again, SYNs included.
     pub retransmitted_segments: u64,
     /// Of UDP.
     pub datagrams: Option<Datagrams>,

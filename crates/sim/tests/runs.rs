@@ -218,15 +218,16 @@ fn a_lost_handshake_costs_a_second_and_a_lost_close_nothing() {
     let lost = |packets: &[u64]| json!({"loss_before": [{"model": "trace", "lost": packets, "period": null}]});
     let took = |plan: Dumbbell| {
         let (reports, _) = check(&plan.plan(), Options::default());
-        assert!(reports[0].completed && reports[0].retransmitted_segments == 0, "{reports:?}");
-        (reports[0].end.unwrap() - reports[0].start.unwrap()).as_nanos() / 1_000_000
+        assert!(reports[0].completed, "{reports:?}");
+        let ms = (reports[0].end.unwrap() - reports[0].start.unwrap()).as_nanos() / 1_000_000;
+        (ms, reports[0].retransmitted_segments)
     };
     let plan = || Dumbbell::new(100, 20.0).flow(sized("cubic", 5_000), 0.0);
-    assert_eq!(took(plan()), 30);
-    assert_eq!(took(plan().with(lost(&[0]))), 1_030, "the SYN");
-    assert_eq!(took(plan().with_back(lost(&[0]))), 1_030, "the SYN-ACK");
-    assert_eq!(took(plan().with(lost(&[1]))), 30, "the handshake's last ACK");
-    assert_eq!(took(plan().with_back(lost(&[5, 6]))), 30, "the receiver's FIN");
+    assert_eq!(took(plan()), (30, 0));
+    assert_eq!(took(plan().with(lost(&[0]))), (1_030, 1), "the SYN");
+    assert_eq!(took(plan().with_back(lost(&[0]))), (1_030, 1), "the SYN-ACK: the SYN is sent again");
+    assert_eq!(took(plan().with(lost(&[1]))), (30, 0), "the handshake's last ACK");
+    assert_eq!(took(plan().with_back(lost(&[5, 6]))), (30, 0), "the receiver's FIN");
 }
 
 #[test]
@@ -318,6 +319,6 @@ fn time_that_hosts_take_breaks_the_order_that_lets_windows_grow_beyond_a_small_b
         simulation.run();
         simulation.reports().next().unwrap().received_bytes as f64 * 8e-6 / 12.0
     });
-    assert!((3.0..6.0).contains(&with), "{with} Mbit/s");
+    assert!((3.0..4.0).contains(&with), "{with} Mbit/s");
     assert!(without > 1.25 * with, "{without} Mbit/s");
 }

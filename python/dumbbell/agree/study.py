@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.agree.comparison import Comparison, compare
 from dumbbell.agree.figures import Figures, figures
+from dumbbell.agree.spread import Spread, spread
 from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError, Problem, ScenarioError
@@ -16,6 +17,8 @@ from dumbbell.execute import ATTEMPTS, Job, Progress, carry_out, look_up
 from dumbbell.plan import expand
 from dumbbell.records import Run
 from dumbbell.scenario import Scenario, load
+from dumbbell.scenario.loading import read
+from dumbbell.studies.cells import is_study
 
 ENGINES: Final = (SIMULATE, EMULATE)
 """In the order of running: the simulated ones take seconds, and disturb nobody then."""
@@ -42,6 +45,10 @@ class Subject:
 
         Raises `InputError` for a scenario that is refused.
         """
+        draft = read(source, overrides)
+        if is_study(draft):
+            hint = "leave [sweep], repeat and [[expect]] out, or run it under both engines"
+            raise InputError(f"{draft.name} is a study", "single scenarios can be compared", hint)
         first = load(source, overrides)
         seeds = range(first.seed, first.seed + repeat)
         scenarios = {seed: load(source, [*overrides, f"seed={seed}"]) for seed in seeds}
@@ -71,6 +78,8 @@ class Outcome:
     pairs: tuple[Pair, ...]
     refused: tuple[str, ...]
     """Runs that could not be used, and why."""
+    spread: Spread | None = None
+    """What other seeds give under the simulator, if that was asked for."""
 
 
 def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
@@ -128,6 +137,14 @@ def carry_out_both(
             carried = carry_out(jobs, _measure, at_once, on_progress, again=resimulate and name == SIMULATE)
         found[name], refused[name] = carried.results, carried.refused
     return [_outcome(subject, found, refused) for subject in subjects]
+
+
+def with_spread(outcomes: Sequence[Outcome], seeds: int) -> list[Outcome]:
+    """The same, each with the spread of so many simulated seeds; it lies beside its runs."""
+    return [
+        replace(one, spread=spread(next(iter(one.subject.seeds.values())), seeds, one.subject.directory / "seeds"))
+        for one in outcomes
+    ]
 
 
 def _measure(run: Run) -> tuple[Path, Figures]:

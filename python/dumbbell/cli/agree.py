@@ -38,6 +38,15 @@ def command(
         bool, typer.Option("--resimulate", help="Repeat simulated runs, after a change to the simulator.")
     ] = False,
     as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: compare the runs that are on disk.")] = False,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            "--seeds",
+            min=0,
+            metavar="N",
+            help="Of the matrix: also simulate each cell with N seeds, and say of what differs whether that is chance.",
+        ),
+    ] = 0,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> int:
@@ -53,7 +62,7 @@ def command(
     from dumbbell.agree.matrix import quick as quick_cells
     from dumbbell.agree.matrix import select
 
-    _refuse(scenarios or [], overrides or [], matrix, quick or bool(cells) or list_)
+    _refuse(scenarios or [], overrides or [], matrix, quick or bool(cells) or list_ or seeds > 0)
     chosen = select(quick_cells() if quick else all_cells(), cells or []) if matrix else []
     if list_:
         with reader_may_leave():
@@ -66,6 +75,10 @@ def command(
         Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output) for one in named
     ]
     outcomes = _carry_out(subjects, jobs, resimulate, as_is, json or quiet)
+    if seeds:
+        from dumbbell.agree.study import with_spread
+
+        outcomes = with_spread(outcomes, seeds)
     with reader_may_leave():
         return _of_matrix(chosen, outcomes, output, json) if matrix else _of_scenarios(outcomes, json)
 
@@ -79,7 +92,7 @@ def _refuse(scenarios: Sequence[str], overrides: Sequence[str], matrix: bool, of
         why = "the cells are what they are, so that tables can be compared"
         raise InputError(f"--matrix takes no --set {overrides[0]}", why, "write a scenario of your own")
     if not matrix and of_matrix:
-        raise InputError("--quick, --cells and --list choose among the bundled cells", hint="add --matrix")
+        raise InputError("--quick, --cells, --list and --seeds are of the bundled cells", hint="add --matrix")
     if not matrix and not scenarios:
         raise InputError("nothing to compare", hint="name a scenario, or write dumbbell agree --matrix --quick")
 

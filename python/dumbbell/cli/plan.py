@@ -36,6 +36,7 @@ def command(
     from dumbbell.plan.view import tables
     from dumbbell.scenario.bottleneck import largest_rtt
     from dumbbell.scenario.loading import load
+    from dumbbell.studies.cells import cells, keys
 
     chosen = engine_of(engine) if engine else None
     checked = load(scenario, overrides)
@@ -48,3 +49,6 @@ def command(
     for problem in chosen.check(checked, plan) if chosen else algorithms.lacking(checked, algorithms.available()):
         # A plan is as good for another machine, or engine; `dumbbell run` refuses.
         print(f"note: {problem.text()}", file=sys.stderr)
+    found = cells(checked.sweep)
+    if len(found) > 1:
+        print(f"note: a study of {len(found):,} cells varies {', '.join(keys(found))} of it", file=sys.stderr)

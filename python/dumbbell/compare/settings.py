@@ -54,7 +54,9 @@ def _of_study(study: Frames) -> dict[str, Any]:
     scenario = tomllib.loads((study.directory / "scenario.toml").read_text(encoding="utf-8"))
     varied = {f"varied: {key}": list(dict.fromkeys(map(str, study.cells[key].to_list()))) for key in study.keys}
     about = {"repetitions": study.manifest.get("repetitions")}
-    return _manifest(study.manifest) | about | varied | dict(flat(scenario))
+    # What is varied is told with all its values.
+    plain = {key: value for key, value in scenario.items() if key not in ("sweep", "repeat")}
+    return _manifest(study.manifest) | about | varied | dict(flat(plain))
 
 
 def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -52,27 +52,26 @@ def _emulate(scenario: Scenario) -> Iterator[Finding]:
 
 
 def _flows(scenario: Scenario) -> Iterator[Finding]:
+    known = scenario.topology.hosts
     for i, flow in enumerate(scenario.flows):
+        yield from _hosts(("flows", i), flow, known)
         yield from _times(("flows", i), flow, scenario)
         if isinstance(flow, CommandFlow):
             yield from _placeholders(("flows", i), flow)
-    wrong = [*_hosts(scenario), *check_groups(scenario)]
-    if wrong:
-        yield from wrong
-        return
-    found = connections(scenario)
+    wrong = list(check_groups(scenario))
+    yield from wrong
+    # Where numbers are wrong, ports and names are.
+    found = [] if wrong else connections(scenario)
     yield from _ends(found)
     yield from _ids(found)
     yield from _ports(found)
     yield from _ecn(found)
 
 
-def _hosts(scenario: Scenario) -> Iterator[Finding]:
-    known = scenario.topology.hosts
-    for i, flow in enumerate(scenario.flows):
-        for end, name in (("from", flow.from_), ("to", flow.to)):
-            if not set(matching(name, known)) <= {*known} or not matching(name, known):
-                yield Finding(("flows", i, end), "unknown host", _some(known), _suggest(name, known))
+def _hosts(at: Key, flow: Flow, known: list[str]) -> Iterator[Finding]:
+    for end, name in (("from", flow.from_), ("to", flow.to)):
+        if not {*matching(name, known)} & {*known}:
+            yield Finding((*at, end), "unknown host", _some(known), _suggest(name, known))
 
 
 def _ends(found: list[Connection]) -> Iterator[Finding]:

@@ -33,7 +33,7 @@ class AnyFlow(Table):
         description="Host that sends. Of several connections also s*: they take turns over s1, s2, ...",
         examples=["s1"],
     )
-    to: str = Field(description="Host that receives. Of several connections also r*.", examples=["r1"])
+    to: str = Field(description="Host that receives.", examples=["r1"])
     connections: int | None = Field(
         default=None,
         ge=1,

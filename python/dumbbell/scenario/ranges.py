@@ -40,6 +40,10 @@ def listed(value: Any) -> Any:
         return value
     kinds = [kind for kind in ("log", "linear") if kind in value]
     unknown = value.keys() - Range.model_fields.keys()
+    if unknown and not kinds:
+        # TOML takes dots outside quotes for tables.
+        hint = 'a key with dots stands in quotes: "topology.rtt" = ["10 ms", "40 ms"]'
+        raise QuantityError("no list of values", "a list, or a range with log or linear", hint)
     if len(kinds) != 1 or unknown:
         raise QuantityError("no list of values", "a list, or a range with log or linear", _EXAMPLE)
     low, high, unit = _ends(value[kinds[0]])

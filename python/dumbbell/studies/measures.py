@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from dumbbell.statistics.metrics.model import Metric
 
 LINK: Final = "link"
+SHARE: Final = "share"
+"""The unit of what is from 0 to 1, and written in percent as well."""
 RUN: Final = "run"
 _KINDS: Final[Mapping[str, tuple[type[Quantity], float]]] = {
     "bit/s": (Rate, 1.0),
@@ -62,7 +64,7 @@ def read(metric: Metric, bound: int | float | str | None) -> float | None:
     try:
         if kind is not None:
             return int(kind.parse(bound)) * scale
-        return Percent.parse(bound).probability if not metric.unit else float(bound)
+        return Percent.parse(bound).probability if metric.unit in ("", SHARE) else float(bound)
     except QuantityError as error:
         raise ValueError(f"{bound!r}: {error.wrong}") from None
     except ValueError:
@@ -72,6 +74,6 @@ def read(metric: Metric, bound: int | float | str | None) -> float | None:
 def show(metric: Metric, value: float) -> str:
     """A value with its unit: `17.5 Mbit/s`."""
     large: Any = ((size, unit) for size, unit in _SHOWN if metric.unit == "bit/s" and abs(value) >= size)
-    size, unit = next(large, (1.0, metric.unit))
+    size, unit = next(large, (1.0, "" if metric.unit == SHARE else metric.unit))
     text = f"{value / size:.4g}" if abs(value) < 1e4 * size else f"{value / size:,.0f}"
     return f"{text} {unit}".rstrip()

@@ -19,7 +19,7 @@ from dumbbell.errors import Problem, ScenarioError
 from dumbbell.plan.expand import expand_checked
 from dumbbell.plan.identity import Identity
 from dumbbell.scenario.groups import is_drawn
-from dumbbell.scenario.loading import Draft, checked
+from dumbbell.scenario.loading import Draft, checked, seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies.cells import KEYS, Cell, keys, values, written
 
@@ -61,13 +61,16 @@ class Planner:
     version: str
     """Of the core."""
 
-    def scenario(self, cell: Cell, more: Cell | None = None) -> Scenario:
-        """Of a cell, with `more` values. Raises `ScenarioError`."""
+    def scenario(self, cell: Cell) -> Scenario:
+        """Of a cell. Raises `ScenarioError`."""
         given = self.draft.data.get("record", {})
         said = set(given) if isinstance(given, dict) and self.engine.name != SIMULATE else set()
         record = {key: value for key, value in RECORD.items() if key.rpartition(".")[2] not in said}
         plain = self.draft.without(KEYS)
-        return checked(plain.with_values(record).with_values(values(cell), "sweep").with_values(more or {}))
+        try:
+            return checked(plain.with_values(record).with_values(values(cell), "sweep"))
+        except ScenarioError as error:
+            raise ScenarioError([_in_cell(problem, cell) for problem in error.problems]) from None
 
     def plan(self, cell: Cell) -> Planned:
         """Plan a cell. Raises `ScenarioError` if the scenario's rules, or the engine, refuse it."""
@@ -85,13 +88,13 @@ class Planner:
         duration_s = float(scenario.duration) / 1e9
         if not is_drawn(scenario):
             return Planned(text, scenario.seed, tuple(map(identity.run_id, seeds)), duration_s)
-        drawn = {seed: self._identity(cell, seed) for seed in seeds}
+        drawn = {seed: self._identity(seeded(scenario, seed)) for seed in seeds}
         ids = tuple(one.run_id(seed) for seed, one in drawn.items())
         texts = tuple(one.plan(seed) for seed, one in drawn.items()) if self.engine.name == SIMULATE else ()
         return Planned(text, scenario.seed, ids, duration_s, texts)
 
-    def _identity(self, cell: Cell, seed: int) -> Identity:
-        return Identity(expand_checked(self.scenario(cell, {"seed": seed})), self.engine.name, self.version)
+    def _identity(self, scenario: Scenario) -> Identity:
+        return Identity(expand_checked(scenario), self.engine.name, self.version)
 
     def all(self, cells: Sequence[Cell], processes: int) -> Iterator[Planned]:
         """Plan many, in order; on several cores if that pays and is safe."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,26 +42,30 @@ def carry_out(plans: Sequence[Planned], runs: Sequence[Run], path: Path, threads
             stop()
         return wanted
 
-    told = [(run.cell, run.repetition, *_of(plans[run.cell], run.repetition)) for run in runs]
-    texts, own = _texts(plans, runs)
+    texts = _texts(plans, runs)
+    told = [(_plan(plans, run), run.repetition, *_of(plans[run.cell], run.repetition)) for run in runs]
     size = shard_runs(len(runs))
     simulate_many = function("simulate_many")
     with taken_over(stop):
         try:
-            simulate_many(texts, told, path / SHARDS, tell, shard_runs=size, threads=threads, plan_of_run=own)
+            simulate_many(texts, told, path / SHARDS, tell, shard_runs=size, threads=threads)
         except RuntimeError as error:
             what, _, why = str(error).partition(": ")
             raise RunFailed(f"the study failed: {what}", why, f"what is finished is in {path}") from error
     return last
 
 
-def _texts(plans: Sequence[Planned], runs: Sequence[Run]) -> tuple[list[str], list[int] | None]:
-    """Plans, and which of them each run has; `None`: its cell's."""
+def _texts(plans: Sequence[Planned], runs: Sequence[Run]) -> list[str]:
+    """Plans by number: those of cells, and again for each further repetition if any cell's connections are drawn."""
     if not any(plan.drawn for plan in plans):
-        return [plan.plan for plan in plans], None
-    texts = [text for plan in plans for text in plan.drawn or (plan.plan,)]
-    firsts = list(accumulate((len(plan.drawn) or 1 for plan in plans), initial=0))
-    return texts, [firsts[run.cell] + (run.repetition if plans[run.cell].drawn else 0) for run in runs]
+        return [plan.plan for plan in plans]
+    rounds = 1 + max((run.repetition for run in runs), default=0)
+    return [plan.drawn[i] if plan.drawn else plan.plan for i in range(rounds) for plan in plans]
+
+
+def _plan(plans: Sequence[Planned], run: Run) -> int:
+    """The number of a run's plan, which tables have in place of its cell's: modulo the number of cells it is that."""
+    return run.cell + len(plans) * (run.repetition if plans[run.cell].drawn else 0)
 
 
 def _of(plan: Planned, repetition: int) -> tuple[int, str]:

@@ -119,9 +119,12 @@ impl Line {
         if self.first()?.delivery > now {
             return None;
         }
-        let queued = self.in_order.front();
+        let Some(overtaking) = self.overtaking.peek() else {
+            return self.in_order.pop_front().map(|entry| entry.passage);
+        };
         // The heap's order is that of the end: the greater entry is the earlier one.
-        let entry = if queued >= self.overtaking.peek() { self.in_order.pop_front() } else { self.overtaking.pop() };
+        let is_queued = self.in_order.front() >= Some(overtaking);
+        let entry = if is_queued { self.in_order.pop_front() } else { self.overtaking.pop() };
         entry.map(|entry| entry.passage)
     }
 
@@ -133,7 +136,10 @@ impl Line {
     }
 
     fn first(&self) -> Option<&Entry> {
-        self.in_order.front().max(self.overtaking.peek())
+        match self.overtaking.peek() {
+            None => self.in_order.front(),
+            overtaking => self.in_order.front().max(overtaking),
+        }
     }
 
     /// Is there no room left at `at`? What is due has left, also if nobody has asked for it yet.

@@ -30,6 +30,11 @@ impl Link {
     }
 
     pub(super) fn serve_until(&mut self, now: Time) {
+        // Without a limit nothing is ever in service.
+        if matches!(self.service, Service::Immediate) && self.slots.is_none() {
+            self.now = self.now.max(now);
+            return;
+        }
         loop {
             let (service, change) = (self.next_service(), self.next_change());
             if service.min(change) > now {

@@ -16,7 +16,7 @@ use crate::problem;
 use crate::segment::Segment;
 use crate::store::{Slot, Store};
 use crate::traffic::{FlowReport, Traffic};
-use turnaround::Turnaround;
+use turnaround::Turnarounds;
 
 /// How hosts send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct Simulation<O> {
     /// Of each flow: is it UDP, and the addresses' part of its packets.
     addresses: Vec<Addresses>,
     store: Store,
-    /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples, each flow's ACKs.
+    /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples.
     events: Events,
     changes: VecDeque<(Time, u32, plan::Link)>,
     sample_interval: units::Duration,
@@ -54,8 +54,8 @@ pub struct Simulation<O> {
     /// Packets that go into a link, or arrive where there is none, now.
     entering: VecDeque<(u32, Packet)>,
     out: Vec<Segment>,
-    /// Of each flow: ACKs that its receiver has yet to send.
-    turnarounds: Vec<Turnaround>,
+    /// What receivers have yet to send.
+    turnarounds: Turnarounds,
     packets: u64,
     arrived: u64,
     observer: O,
@@ -94,11 +94,11 @@ impl<O: Observer> Simulation<O> {
             plan.events.iter().map(|event| Ok((event.at_ns, index(&event.link.name)? as u32, event.link.clone())));
         let changes = changes.collect::<Result<VecDeque<_>>>()?;
         let flows = plan.flows.iter().filter(|_| options.turnaround);
-        let turnarounds = flows.map(|flow| Turnaround::new(plan.seed, &flow.id)).collect();
+        let turnarounds = Turnarounds::new(plan.seed, flows.map(|flow| flow.id.as_str()));
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: Time::ZERO + plan.duration_ns,
-            events: Events::new(network.links.len() + 3 * traffic.len() + 2),
+            events: Events::new(network.links.len() + 2 * traffic.len() + 2),
             network,
             traffic,
             addresses,
@@ -125,10 +125,18 @@ impl<O: Observer> Simulation<O> {
     /// Let everything happen that is due by `until`, but not what is due after the plan's end.
     pub fn run_until(&mut self, until: Time) {
         let until = until.min(self.end);
-        while let Some((at, source)) = self.events.first(until) {
-            debug_assert!(at >= self.now, "time goes back");
-            self.now = at;
-            self.happen(source as usize);
+        loop {
+            let reply = self.turnarounds.next();
+            if let Some((at, source)) = self.events.first(until.min(reply)) {
+                debug_assert!(at >= self.now, "time goes back");
+                self.now = at;
+                self.happen(source as usize);
+            } else if reply <= until {
+                self.now = reply;
+                self.on_turnaround();
+            } else {
+                break;
+            }
             self.enter();
         }
         self.now = self.now.max(until);
@@ -238,24 +246,18 @@ impl<O: Observer> Simulation<O> {
         self.changing() + 1
     }
 
-    fn replying(&self, flow: usize) -> u32 {
-        self.sampling() + 1 + flow as u32
-    }
-
     fn happen(&mut self, source: usize) {
         let (links, flows) = (self.network.links.len(), self.traffic.len());
         if source < links {
-            self.settle(source as u32);
+            self.settle_if_due(source as u32);
         } else if source < links + flows {
             self.on_sender_timer(source - links);
         } else if source < links + 2 * flows {
             self.on_receiver_timer(source - links - flows);
         } else if source as u32 == self.changing() {
             self.change_link();
-        } else if source as u32 == self.sampling() {
-            self.sample();
         } else {
-            self.on_turnaround(source - (links + 2 * flows + 2));
+            self.sample();
         }
     }
 
@@ -331,7 +333,7 @@ impl<O: Observer> Simulation<O> {
             }
             // A train enters as a whole.
             if self.entering.front().is_none_or(|&(next, _)| next != link) {
-                self.settle(link);
+                self.settle_if_due(link);
             }
         }
     }
@@ -341,7 +343,21 @@ impl<O: Observer> Simulation<O> {
         while let Some(passage) = self.network.links[link as usize].poll(self.now) {
             self.pass(link, passage);
         }
-        let next = self.network.links[link as usize].next_passage();
+        self.events.set(link, self.network.links[link as usize].next_passage());
+    }
+
+    /// The same, but a link that has nothing to say is not asked.
+    fn settle_if_due(&mut self, link: u32) {
+        let next = loop {
+            let next = self.network.links[link as usize].next_passage();
+            if next > self.now {
+                break next;
+            }
+            match self.network.links[link as usize].poll(self.now) {
+                Some(passage) => self.pass(link, passage),
+                None => break self.network.links[link as usize].next_passage(),
+            }
+        };
         self.events.set(link, next);
     }
 

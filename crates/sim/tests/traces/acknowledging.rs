@@ -27,6 +27,35 @@ fn every_second_segment_is_acknowledged_and_a_lone_one_after_40_ms() {
 }
 
 #[test]
+fn the_last_of_a_train_is_acknowledged_at_once() {
+    later(
+        "+1 data 17
+         data 18 psh
+         > ack 18           # Two
+         +10 data 19
+         >
+         data 20
+         > ack 20
+         data 21 psh
+         > ack 21
+         data 22
+         >",
+    );
+}
+
+#[test]
+fn the_last_of_a_train_waits_behind_a_hole_like_any_other() {
+    later(
+        "data 18-20
+         > ack 16 sack 18; ack 16 sack 18-19; ack 16 sack 18-20
+         data 21 psh
+         >
+         +1
+         > ack 16 sack 18-21",
+    );
+}
+
+#[test]
 fn what_comes_behind_a_hole_is_sacked_at_once_three_times_then_once_a_millisecond() {
     later(
         "data 18

@@ -10,6 +10,7 @@ const MSS: u64 = 1448;
 /// ```text
 /// data 3                      packet 3 arrives
 /// +5 data 4-6 ce              5 ms pass, then 4 to 6 arrive, marked Congestion Experienced
+/// data 7 psh                  7 arrives, the last of a train
 /// last 7                      packet 7 arrives, of 100 bytes, with the FIN
 /// > ack 3; ack 3 sack 5-6     what was sent since the last such line
 /// > ack 3 dsack 2 ece
@@ -73,6 +74,7 @@ impl Run {
                         Segment { seq: 1 + (packet - 1) * MSS, len: MSS as u32, ack: 1, ..Segment::default() };
                     segment.ts_val = (self.now.0 / 1_000_000) as u32;
                     segment.flags.cwr = more.contains(&"cwr");
+                    segment.flags.psh = more.contains(&"psh");
                     if *what == "last" {
                         (segment.len, segment.flags.fin) = (100, true);
                     }

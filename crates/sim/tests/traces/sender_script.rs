@@ -20,6 +20,7 @@ const MSS: u64 = 1448;
 /// ack 10 window 3             with room for 3 packets
 /// > 11-14 r3                  sent since the last such line: 11 to 14, and 3 again; `>` alone: nothing
 /// = cwnd 10 ssthresh 7 state recovery in-flight 8 lost 1 sacked 2
+/// = pushed 3                  so many segments had PSH
 /// +200                        200 ms pass
 /// ```
 pub fn run(settings: Settings, cc: &str, rtt_ms: i64, script: &str) -> Sender {
@@ -42,6 +43,8 @@ struct Run {
     window: u64,
     /// The highest packet that a `>` has seen.
     highest: u64,
+    /// Segments with PSH so far.
+    pushed: u32,
     log: String,
 }
 
@@ -61,7 +64,7 @@ impl Run {
         sender.on_segment(&Segment { is_reply: true, ..answer }, now, &mut out);
         assert!(sender.is_established());
         out.clear();
-        Run { sender, now, out, sent: Vec::new(), window, highest: 0, log: String::new() }
+        Run { sender, now, out, sent: Vec::new(), window, highest: 0, pushed: 0, log: String::new() }
     }
 
     fn line(&mut self, text: &str) -> Result<(), String> {
@@ -119,6 +122,7 @@ impl Run {
     /// Remember when packets were sent.
     fn stamp(&mut self, from: usize) {
         for segment in &self.out[from..] {
+            self.pushed += u32::from(segment.flags.psh);
             let packet = ((segment.seq - 1) / MSS) as usize;
             self.sent.resize(self.sent.len().max(packet + 1), (segment.ts_val, segment.ts_val));
             self.sent[packet].1 = segment.ts_val;
@@ -176,6 +180,7 @@ impl Run {
             "retransmitting" => count(sk.retrans_out),
             "delivered" => count(sk.delivered - 1),
             "delivered-ce" => count(sk.delivered_ce),
+            "pushed" => self.pushed.to_string(),
             "undos" => self.sender.counters().undos.to_string(),
             "state" => match sk.ca_state {
                 CaState::Open => "open",

@@ -103,6 +103,21 @@ fn a_fin_goes_with_the_last_segment() {
 }
 
 #[test]
+fn the_last_of_a_train_has_psh() {
+    reno(
+        "write 100
+         > 1-10              # In trains of two: a millisecond's at this rate would be less
+         = pushed 5
+         +40 ack 1           # Room for two
+         > 11-12
+         = pushed 6",
+    );
+    // A train of one has none.
+    reno("write 1\n > 1\n = pushed 0");
+    run(Settings { tso: false, ..Settings::default() }, "reno", 40, "write 100\n > 1-10\n = pushed 0");
+}
+
+#[test]
 fn without_tso_nothing_but_the_window_changes() {
     run(
         Settings { tso: false, ..Settings::default() },

@@ -95,7 +95,7 @@ pub fn simulate_many(batch: &Batch<'_>, mut on_progress: impl FnMut(&Progress) -
     let order: Vec<usize> = shards.iter().cloned().flatten().collect();
     let found = batch.runs.len() - order.len();
     let (stop, gate, next) = (AtomicBool::new(false), Gate::new(AHEAD * batch.shard_runs), AtomicUsize::new(0));
-    let cells = Cells::new(batch.cells);
+    let cells = Cells::new(batch.cells, batch.runs);
     let (sender, receiver) = channel();
     let progress = Progress { runs: found, of: batch.runs.len(), found, ..Progress::default() };
     thread::scope(|scope| {

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 import polars as pl
 
+from dumbbell.report import words
 from dumbbell.scenario.quantities import Quantity, QuantityError, Rate, Size, Time
 
 Kind = Literal["linear", "log", "category"]
@@ -77,6 +78,8 @@ def _places(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return words.UNKNOWN
     return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
 
 

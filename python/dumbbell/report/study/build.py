@@ -136,7 +136,7 @@ def _distributions(study: Frames) -> tuple[Distribution, ...]:
         grouped = rows.sort("value").group_by("cell", "of", maintain_order=True).agg("value").sort("cell", "of")
         factor, unit = unit_of(base, float(rows["value"].max()))  # type: ignore[arg-type]
         sorted_values = {(cell, of): values for cell, of, values in zip(*grouped.get_columns(), strict=True)}
-        found.append(Distribution(key, title, unit, factor, sorted_values))
+        found.append(Distribution(key, title, unit, factor, sorted_values, good.height - rows.height))
     return tuple(found)
 
 

@@ -7,8 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.report.study.grid import Entry, Grid, grids, rounded
-from dumbbell.report.study.model import Panel, StudyPlots
+from dumbbell.report.study.grid import Grid, grids, rounded
+from dumbbell.report.study.model import Entry, Panel, StudyPlots
 from dumbbell.statistics.contrasts import Contrast
 from dumbbell.statistics.intervals import Interval
 

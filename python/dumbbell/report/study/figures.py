@@ -16,8 +16,8 @@ from dumbbell.report.figures import render
 from dumbbell.report.groups import HUES
 from dumbbell.report.study.export import stem
 from dumbbell.report.study.grid import HUES as HUES_COUNT
-from dumbbell.report.study.grid import Column, Entry, Grid, grids
-from dumbbell.report.study.model import Distribution, Panel, StudyPlots
+from dumbbell.report.study.grid import Column, Grid, grids
+from dumbbell.report.study.model import Distribution, Entry, Panel, StudyPlots
 
 _COLUMN_IN: Final = 3.4
 _HEIGHT_IN: Final = 2.3

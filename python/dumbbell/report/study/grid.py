@@ -11,7 +11,7 @@ from typing import Final
 
 from dumbbell.errors import InputError
 from dumbbell.report.study.axes import Axis
-from dumbbell.report.study.model import Panel, StudyPlots
+from dumbbell.report.study.model import Entry, Panel, StudyPlots
 from dumbbell.statistics.contrasts import Contrast, contrast
 
 HUES: Final = 6
@@ -27,24 +27,6 @@ class Column:
     label: str
     hue: int
     dash: int
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A point of a curve, a cell of a table."""
-
-    cell: int
-    n: int
-    mean: float
-    median: float
-    sd: float | None
-    low: float | None
-    high: float | None
-
-    @property
-    def half_width(self) -> float | None:
-        """Of the interval; of one that is not symmetric, the mean of both sides."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 class Grid:
@@ -83,7 +65,7 @@ class Grid:
     def entry(self, row: int, column: Column) -> Entry | None:
         """What there is at a value of the horizontal axis."""
         cell = self._cell(row, column.line)
-        return None if cell is None else self._entries.get((cell, column.of))
+        return None if cell is None else self.panel.entries.get((cell, column.of))
 
     def change(self, row: int, column: Column) -> Contrast | None:
         """Against the reference; `None` for the reference itself, and where one of the two is missing."""
@@ -125,12 +107,6 @@ class Grid:
         if row is None or self.x is None:
             return f"against {column.of or column.label}"
         return f"against {self.x.label} {self.x.texts[row]}"
-
-    @cached_property
-    def _entries(self) -> dict[tuple[int, str], Entry]:
-        fields = ("cell", "n", "mean", "median", "sd", "low", "high")
-        rows = self.panel.points.select("of", *fields).iter_rows()
-        return {(cell, of): Entry(cell, *rest) for of, cell, *rest in rows}
 
     def _cell(self, row: int, line: int | None) -> int | None:
         wanted: dict[Axis, int] = dict(self.fixed)

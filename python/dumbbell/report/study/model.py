@@ -16,6 +16,24 @@ from dumbbell.statistics.metrics import Metric, Scope
 
 
 @dataclass(frozen=True)
+class Entry:
+    """A point of a curve, a cell of a table."""
+
+    cell: int
+    n: int
+    mean: float
+    median: float
+    sd: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def half_width(self) -> float | None:
+        """Of the interval; of one that is not symmetric, the mean of both sides."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
 class Panel:
     """A metric of all cells."""
 
@@ -37,6 +55,13 @@ class Panel:
         return self._samples[cell, of]
 
     @cached_property
+    def entries(self) -> dict[tuple[int, str], Entry]:
+        """Of each cell and `of`."""
+        fields = ("cell", "n", "mean", "median", "sd", "low", "high")
+        rows = self.points.select("of", *fields).iter_rows()
+        return {(cell, of): Entry(cell, *rest) for of, cell, *rest in rows}
+
+    @cached_property
     def _samples(self) -> dict[tuple[int, str], Samples]:
         grouped = self.values.group_by("cell", "of", maintain_order=True).agg("seed", "value")
         return {(cell, of): dict(zip(seeds, found, strict=True)) for cell, of, seeds, found in grouped.iter_rows()}
@@ -52,6 +77,8 @@ class Distribution:
     factor: float
     values: Mapping[tuple[int, str], pl.Series]
     """Cell and `of` -> all values, ascending."""
+    without: int
+    """Flows that have no value."""
 
 
 @dataclass(frozen=True)

@@ -50,19 +50,27 @@ def page(plots: StudyPlots) -> str:
 def _verdict(plots: StudyPlots) -> Html:
     """The first line: how many runs there are, and what is wrong with the others."""
     of = int(plots.manifest.get("runs", plots.runs.height))
-    failed = plots.runs["error"].is_not_null().sum()
-    unfinished = of - plots.runs.height
-    invalid = plots.runs.height - failed - plots.usable.height
-    wrong = [(failed, "failed"), (invalid, "left out as invalid"), (unfinished, "not finished")]
+    invalid = _count(plots, "invalid")
+    failed = plots.runs.height - plots.usable.height - invalid
+    wrong = [(failed, "failed"), (invalid, "left out as invalid"), (of - plots.runs.height, "not finished")]
     told = [f"{n:,} {what}" for n, what in wrong if n > 0]
     word, kind = ("complete", "valid") if not told else ("incomplete", "suspect")
     said = f"{plots.usable.height:,} of {words.count(of, 'run')}" + (f"; {words.listed(told)}" if told else "")
+    suspect = _count(plots, "suspect")
+    said += f"; {suspect:,} of them suspect" if suspect else ""
     return el("div", el("p", el("strong", word), " ", el("span", said)), class_=f"verdict {kind}", role="status")
+
+
+def _count(plots: StudyPlots, verdict: str) -> int:
+    judged = "verdict" in plots.runs.columns
+    return int((plots.runs["verdict"] == verdict).sum()) if judged else 0
 
 
 def _facts(plots: StudyPlots) -> Html:
     manifest = plots.manifest
-    repetitions = str(manifest.get("repetitions", words.UNKNOWN))
+    counts = plots.usable.group_by("cell").len()["len"].to_list()
+    least, most = min(counts), max(counts)
+    repetitions = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     how = "Student's t" if plots.method == "t" else "bootstrap, BCa"
     facts = [
         fact("Cells", f"{plots.cells:,}", "combinations of values"),

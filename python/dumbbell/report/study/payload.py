@@ -15,7 +15,7 @@ import polars as pl
 from dumbbell.engines.names import SIMULATE
 from dumbbell.report.groups import HUES
 from dumbbell.report.study.model import Distribution, Panel, StudyPlots
-from dumbbell.scenario.source import show
+from dumbbell.studies.directory import RUNS
 
 MOST_VALUES: Final = 1_000_000
 """Values of runs on the page, of all metrics together."""
@@ -33,6 +33,11 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
         notes.append(f"Lists of runs are without values, of which there are {values:,}: dumbbell query has them.")
     steps, said = _steps(plots)
     notes += said
+    notes += [
+        f"{one.title}: {one.without:,} flows have none; they have no size, or were not completed."
+        for one in plots.distributions
+        if one.without and one.key == "fct"
+    ]
     layout = plots.layout
     content = {
         "confidence": plots.percent,
@@ -48,35 +53,29 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
         "runs": _runs(plots),
         "command": _command(plots),
         "report": _report(plots),
-        "set": [_overrides(plots, cell) for cell in plots.manifest["cells"]],
         "panels": [_panel(panel, with_values) for panel in plots.panels],
         "distributions": [_distribution(one, steps) for one in plots.distributions],
     }
     return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"), tuple(notes)
 
 
-def _runs(plots: StudyPlots) -> list[list[tuple[int, str, int]]]:
-    """Of each cell: number, id and seed of its usable runs."""
-    found: list[list[tuple[int, str, int]]] = [[] for _ in range(plots.cells)]
-    for run, run_id, cell, seed in plots.usable.select("run", "run_id", "cell", "seed").iter_rows():
-        found[cell].append((run, run_id, seed))
+def _runs(plots: StudyPlots) -> list[list[tuple[int, str, int, int]]]:
+    """Of each cell: number, id, seed and repetition of its usable runs."""
+    found: list[list[tuple[int, str, int, int]]] = [[] for _ in range(plots.cells)]
+    for cell, *run in plots.usable.select("cell", "run", "run_id", "seed", "repetition").iter_rows():
+        found[cell].append((run[0], run[1], run[2], run[3]))
     return found
 
 
 def _command(plots: StudyPlots) -> str:
-    """What runs one of them again, before its `--set`s."""
+    """What runs one of them again with all its records, before its `--cell` and `--repetition`."""
     engine = str(plots.manifest.get("engine", SIMULATE))
     return f"dumbbell run {shlex.quote(plots.directory + '/scenario.toml')} --engine {engine}"
 
 
 def _report(plots: StudyPlots) -> str | None:
     """Before its id: where a run's own report lies, of studies whose runs have one."""
-    return f"runs/{plots.name}-" if (Path(plots.directory) / "runs").is_dir() else None
-
-
-def _overrides(plots: StudyPlots, cell: dict[str, Any]) -> str:
-    texts = (value if isinstance(value, str) else show(value) for value in cell.values())
-    return "".join(f" --set {shlex.quote(f'{key}={text}')}" for key, text in zip(cell, texts, strict=True))
+    return f"{RUNS}/{plots.name}-" if (Path(plots.directory) / RUNS).is_dir() else None
 
 
 def _panel(panel: Panel, with_values: bool) -> dict[str, Any]:

@@ -79,4 +79,5 @@ def _of(flows: pl.DataFrame, scope: Scope) -> pl.Expr:
 
 def group_of(flows: pl.DataFrame) -> pl.Expr:
     """The entry of the scenario that a flow comes from: `f1` of `f1.1`, `f1.2`, ..."""
-    return pl.col("group") if "group" in flows.columns else pl.col("id").str.replace(r"\.\d+$", "")
+    entry = pl.col("id").str.replace(r"\.\d+$", "")
+    return pl.coalesce("group", entry) if "group" in flows.columns else entry

@@ -58,10 +58,9 @@ export interface Study {
   axes: Axis[];
   x: number | null;
   lines: number | null;
-  /** Number, id and seed of the runs of each cell. */
-  runs: [number, string, number][][];
+  /** Number, id, seed and repetition of the runs of each cell. */
+  runs: [number, string, number, number][][];
   command: string;
-  set: string[];
   /** Beginning of the path of a run's report, if runs have one. */
   report: string | null;
   panels: Panel[];

@@ -24,12 +24,12 @@ export class RunList {
     const runs = [...all].sort(([a], [b]) => (values.get(a) ?? 0) - (values.get(b) ?? 0) || a - b);
     const typical = runs[Math.floor(runs.length / 2)];
     const command = element("pre", { id: "again" });
-    const show = (seed: number) => (command.textContent = `${this.study.command}${this.study.set[cell] ?? ""} --set seed=${seed}`);
-    if (typical) show(typical[2]);
+    const show = (repetition: number) => (command.textContent = `${this.study.command} --cell ${cell} --repetition ${repetition}`);
+    if (typical) show(typical[3]);
     const head = ["Seed", "Run", ...(values.size && panel ? [panel.unit ? `${panel.title} (${panel.unit})` : panel.title] : []), ""];
-    const rows = runs.slice(0, MOST).map(([run, id, seed]) => {
+    const rows = runs.slice(0, MOST).map(([run, id, seed, repetition]) => {
       const button = element("button", { type: "button" }, "command");
-      button.addEventListener("click", () => show(seed));
+      button.addEventListener("click", () => show(repetition));
       const name = this.study.report ? element("a", { href: `${this.study.report}${id}/report.html` }, id) : id;
       const value = values.size ? [element("td", { class: "n" }, digits(values.get(run) ?? NaN))] : [];
       return element("tr", {}, element("td", { class: "n" }, String(seed)), element("td", {}, element("code", {}, name)), ...value, element("td", {}, button));

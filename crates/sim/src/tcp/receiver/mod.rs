@@ -242,8 +242,10 @@ impl Receiver {
         }
         self.is_complete |= is_end;
         self.grow_window(segment.len);
-        // A small segment ends what the application waits for: once it has read it, it lets an ACK go.
-        self.acks.is_immediate |= segment.len < self.settings.mss;
+        // What is small, or ends a train, may be all that comes for a while: once the application has read it, and nothing
+        // waits behind a hole, an ACK goes (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
+        let is_pushed = segment.flags.psh || segment.len < self.settings.mss;
+        self.acks.is_immediate |= is_pushed && self.ahead.is_empty();
         self.acks.is_pending = true;
     }
 

@@ -111,7 +111,7 @@ pub struct Counters {
     pub segments_sent: u64,
     /// Payload in them.
     pub bytes_sent: u64,
-    /// Segments sent again, tail loss probes included.
+    /// Segments sent again, tail loss probes and SYNs included.
     pub segments_retransmitted: u64,
     /// Payload in them.
     pub bytes_retransmitted: u64,

@@ -40,6 +40,8 @@ impl Sender {
             return;
         }
         self.backoff += 1;
+        // `tcpi_total_retrans` has it, `tcpi_bytes_retrans` nothing of it.
+        self.counters.segments_retransmitted += 1;
         self.send_syn(out);
     }
 

@@ -187,6 +187,7 @@ impl Sender {
             let mut segment = Segment { seq, len: len as u32, ecn, ..header };
             segment.flags.fin = is_fin;
             segment.flags.cwr = std::mem::take(&mut self.queue_cwr);
+            segment.flags.psh = segments > 0 && sent.end() >= end;
             out.push(segment);
             if len < mss {
                 self.small_end = seq + len;
