@@ -53,9 +53,7 @@ mod tests {
 
     #[test]
     fn kept_to_the_first_and_to_no_more_than_there_are() {
-        let kept = |count| {
-            std::thread::spawn(move || (keep_to_first(count), allowed())).join().unwrap()
-        };
+        let kept = |count| std::thread::spawn(move || (keep_to_first(count), allowed())).join().unwrap();
         let all = allowed();
         assert_eq!(kept(1), (true, all[..1].to_vec()));
         assert_eq!(kept(all.len() + 1), (false, all));
