@@ -122,8 +122,8 @@ def _notes(mbit: float | None) -> tuple[str, ...]:
         )
     said.append(
         "Their kernel, 4.12, has no pacing inside TCP, which came with 4.13 (google/bbr, quick start), and Mininet's "
-        "hosts have no fq: their BBR sent whole windows at once. Ours paces, which is what BBR is made for, and carries "
-        "more under loss."
+        "hosts have no fq: their BBR sent whole windows at once. Ours paces, which is what BBR is made for, and "
+        "carries more under loss."
     )
     said.append(
         "What the sender's socket took was counted as sent, also what it had not transmitted: up to 4 MB, which is "
