@@ -57,6 +57,12 @@ def test_ours_beside_theirs(study: Study) -> None:
     assert factor == (pytest.approx(4 ** (1 / 3), rel=0.01), 3)
 
 
+def test_numbers_of_all_flows_together_count_for_how_near_ours_are(study: Study) -> None:
+    """Both algorithms' goodput is some 120 Mbit/s in that cell: theirs is twice as much."""
+    printed = Published({RTT: "10 ms", BUFFER: "1 bdp"}, "goodput", None, 240e6, "table 1")
+    assert typical_factor(sides([printed], Figures(study), 0.95)) == (pytest.approx(2, rel=0.1), 1)
+
+
 def test_only_a_ratio_can_be_compared(study: Study) -> None:
     """They print 3 times as much for BBR; ours is twice as much."""
     printed = (published("10 ms", "1 bdp", 30, "bbr", "cubic"), published("10 ms", "1 bdp", 10, "cubic", "cubic"))

@@ -42,7 +42,12 @@ def test_names_are_used_once(key: str) -> None:
     names = {part.name for part in study.parts}
     assert {part.variant_of for part in study.parts if part.variant_of} <= names
     # What is nearly the same set-up must not be the same study on disk.
-    assert max(Counter(str(Order(part, part.engines[0], False).settings) for part in study.parts).values()) == 1
+    assert (
+        max(
+            Counter((part.scenario, str(Order(part, part.engines[0], False).settings)) for part in study.parts).values()
+        )
+        == 1
+    )
 
 
 def test_rincao_has_the_whole_grid_and_each_printed_number_once() -> None:

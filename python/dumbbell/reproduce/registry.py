@@ -10,7 +10,13 @@ from typing import Final
 from dumbbell.errors import InputError
 from dumbbell.reproduce.model import Part, Reproduction
 
-MODULES: Final = {"buffa-2020": "buffa", "rincao-2021": "rincao"}
+MODULES: Final = {
+    "bernardi-2020": "bernardi",
+    "buffa-2020": "buffa",
+    "rincao-2021": "rincao",
+    "aulbach-2020": "aulbach",
+    "slides-2017": "slides",
+}
 """Key -> module of this package, with a constant `REPRODUCTION`."""
 
 

@@ -5,32 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from math import nan
-from pathlib import Path
 from typing import Final
 
 import polars as pl
 
-from dumbbell.engines.run import run
-from dumbbell.records import Run
 from dumbbell.report.model import Line, Panel
 from dumbbell.report.series import build
 from dumbbell.reproduce.drawing import Series
 from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.model import Plot
+from dumbbell.reproduce.recorded import whole
 from dumbbell.scenario.bottleneck import NAMES
-from dumbbell.scenario.loading import read
 from dumbbell.studies.results import Study
-from dumbbell.studies.single import single
 
-FOLDER: Final = "series"
-"""In a study's directory: whole runs of single cells."""
+MSS_BYTES: Final = 1448
+"""Of a full segment."""
 
 _PANELS: Final = {
     "throughput": ("goodput_bps", 1.0),
     "goodput": ("goodput_bps", 1.0),
     "cwnd": ("cwnd", 1.0),
     "rtt": ("srtt_ms", 1e-3),
-    "inflight": ("bytes_in_flight", 1.0),
+    "inflight": ("bytes_in_flight", 1 / MSS_BYTES),
     "queue": ("queue_bytes", 1.0),
 }
 """Signal -> how the key of its panel in a run's report begins, and what makes the key's unit a base unit."""
@@ -43,7 +39,10 @@ def series(plot: Plot, figures: Figures) -> list[Series]:
 
 
 def _of_cell(plot: Plot, study: Study, cell: int, many: bool) -> Iterator[Series]:
-    found = build(_run(study, cell))
+    run = whole(study, cell)
+    if run is None:
+        return
+    found = build(run)
     key, factor = _PANELS[plot.metric]
     panel = next((one for one in found.panels if one.key.startswith(key)), None)
     if panel is None:
@@ -53,10 +52,12 @@ def _of_cell(plot: Plot, study: Study, cell: int, many: bool) -> Iterator[Series
     for times, line in _lines(panel):
         group = "" if line.group is None else found.groups[line.group].label
         algorithm = group.rsplit(" ", 1)[-1]
-        if plot.of and line.group is not None and not {group, algorithm, line.flow} & {*plot.of}:
+        asked = next((of for of in plot.of if of in (line.flow, group, algorithm)), None)
+        if plot.of and line.group is not None and asked is None:
             continue
+        thing = "" if len(plot.of) == 1 else asked or algorithm
         # A swept algorithm is its cell's name already.
-        label = ", ".join(dict.fromkeys(filter(None, [name if many else "", algorithm if len(plot.of) != 1 else ""])))
+        label = ", ".join(dict.fromkeys(filter(None, [name if many else "", thing])))
         yield label or group, times, (line.values.cast(pl.Float64) * scale).fill_null(nan).to_list()
 
 
@@ -67,21 +68,3 @@ def _lines(panel: Panel) -> Iterator[tuple[list[float], Line]]:
         for line in view.lines:
             if line.quantity == 0 and not line.is_level:
                 yield (view.time_s if line.time_s is None else line.time_s).to_list(), line
-
-
-def _run(study: Study, cell: int) -> Run:
-    """Of the first repetition."""
-    place = study.directory / FOLDER / str(cell)
-    kept = _kept(study, cell, place)
-    if kept is not None:
-        return Run(kept)
-    scenario = single(read(study.directory / "scenario.toml"), cell, 0)
-    return run(scenario, (), place, None, study.manifest["engine"], report=False)
-
-
-def _kept(study: Study, cell: int, place: Path) -> Path | None:
-    """Where it lies already: emulated studies keep their runs."""
-    ids = study.runs.filter((study.runs["cell"] == cell) & (study.runs["repetition"] == 0))["run_id"].to_list()
-    name = study.manifest["name"]
-    found = [*(study.directory / "runs" / f"{name}-{one}" for one in ids), *sorted(place.glob(f"{name}-*"))]
-    return next((path for path in found if (path / "summary.json").exists()), None)

@@ -37,9 +37,14 @@ def typical_factor(found: Sequence[Side]) -> tuple[float, int] | None:
     logs = [
         abs(log(side.ratio.value))
         for side in found
-        if side.ratio is not None and side.ratio.value > 0 and side.published.of != side.published.relative_to
+        if side.ratio is not None and side.ratio.value > 0 and not _is_reference(side.published)
     ]
     return (exp(sum(logs) / len(logs)), len(logs)) if logs else None
+
+
+def _is_reference(one: Published) -> bool:
+    """Of a ratio of two algorithms: that of the reference to itself is 1, whatever was measured."""
+    return one.relative_to is not None and one.of == one.relative_to
 
 
 def _side(one: Published, all_: Sequence[Published], figures: Figures | None, confidence: float) -> Side:
