@@ -102,13 +102,13 @@ def _main() -> None:
     from dumbbell import _core
 
     order = json.load(sys.stdin)
-    cells = [json.dumps(order["plan"])]
-    runs = [(0, i, seed, f"{i:012x}") for i, seed in enumerate(order["seeds"])]
+    plans = [json.dumps(order["plan"])]
+    runs = [(0, 0, i, seed, f"{i:012x}") for i, seed in enumerate(order["seeds"])]
     before_bytes = _memory("VmRSS")
     # From here on the peak counts (proc(5)): what reading the order took is past.
     Path("/proc/self/clear_refs").write_text("5")
     began, before = monotonic(), getrusage(RUSAGE_SELF)
-    _core.simulate_many(cells, runs, order["directory"], lambda event: True, shard_runs=64, threads=order["threads"])
+    _core.simulate_many(plans, runs, order["directory"], lambda event: True, shard_runs=64, threads=order["threads"])
     after = getrusage(RUSAGE_SELF)
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     told = {"cpu_s": cpu_s, "wall_s": monotonic() - began, "rss_bytes": _memory("VmHWM") - before_bytes}

@@ -76,8 +76,8 @@ CASES = {
         'start = "2 s"',
         'rate = "1 Mbit/s"',
         'my.toml:20: flows.1.rate = "1 Mbit/s": unknown key\n'
-        "  expected one of id, from, to, connections, gap, arrivals, start, stop, port, protocol, cc, mix, bytes, sizes, "
-        "on, off, ecn\n"
+        "  expected one of id, from, to, connections, gap, arrivals, start, stop, port, protocol, cc, mix, bytes, "
+        "sizes, on, off, ecn\n"
         'hint: rate belongs in a flow with protocol = "udp"',
     ),
     "missing key": (

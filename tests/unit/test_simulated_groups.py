@@ -12,6 +12,7 @@ import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.report.group_rows import COLUMNS, rows
 from dumbbell.report.groups import groups, has_kinds
+from dumbbell.studies.planning import RECORD
 
 SCENARIO: dict[str, Any] = {
     "name": "many",
@@ -80,9 +81,22 @@ def test_the_console_does_so_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_figures_of_a_study_name_the_group(tmp_path: Path) -> None:
-    sweep = dumbbell.sweep(SCENARIO, {"flows.0.connections": [1, 10, 20]}, directory=tmp_path)
-    by_cell = sweep.flows.filter(pl.col("group") == "web").group_by("flows.0.connections").len()
+    varied = {**SCENARIO, "sweep": {"flows.0.connections": [1, 10, 20]}}
+    study = dumbbell.run(varied, directory=tmp_path, engine="simulate")
+    by_cell = study.flows.filter(pl.col("group") == "web").group_by("flows.0.connections").len()
     assert dict(by_cell.iter_rows()) == {1: 1, 10: 10, 20: 20}
+
+
+def test_a_repetition_of_a_study_is_the_run_of_its_seed(tmp_path: Path) -> None:
+    """With what that seed draws: when connections start, and which one gets what."""
+    study = dumbbell.run(SCENARIO, directory=tmp_path / "studies", engine="simulate", repeat=2)
+    columns = ["id", "cc", "start_s", "received_bytes", "fct_s", "goodput_bps"]
+    rows = [study.flows.filter(seed=seed).select(columns) for seed in (1, 2)]
+    assert not rows[0]["start_s"].equals(rows[1]["start_s"])
+    for seed, found in zip((1, 2), rows, strict=True):
+        alone = dumbbell.run(SCENARIO, {"seed": seed, **RECORD}, tmp_path / "runs", engine="simulate", report=False)
+        assert found.equals(alone.flows.select(columns).with_columns(pl.col("cc").cast(pl.String)))
+        assert study.runs.filter(seed=seed)["run_id"].to_list() == [alone.run_id]
 
 
 def test_three_hundred_connections_at_once(tmp_path: Path) -> None:

@@ -276,30 +276,3 @@ def test_the_bar_shows_speed_and_finish(monkeypatch: pytest.MonkeyPatch, capsys:
     said = capsys.readouterr().out
     assert "done in 1 min 20 s, at about " in said
     assert ", 2 repeated" in said
-
-
-def test_each_repetition_draws_its_own_connections(tmp_path: Path) -> None:
-    """A run of the study is the single run with its seed, in every cell; a study that grows keeps what it has."""
-    drawn: dict[str, Any] = {
-        "name": "drawn",
-        "duration": "2 s",
-        "topology": {"kind": "dumbbell", "pairs": 4, "rtt": "20 ms", "bottleneck": {"rate": "10 Mbit/s"}},
-        "flows": [
-            {"id": "web", "from": "s*", "to": "r*", "connections": 4, "mix": {"cubic": 0.5, "reno": 0.5}}
-            | {"sizes": [{"bytes": "20 kB", "share": 0.5}, {"bytes": "80 kB", "share": 0.5}]}
-        ],
-        "sweep": {"topology.bottleneck.rate": ["10 Mbit/s", "20 Mbit/s"]},
-    }
-    dumbbell.run(drawn, directory=tmp_path, engine="simulate", repeat=2)
-    study = dumbbell.run(drawn, directory=tmp_path, engine="simulate", repeat=5)
-    assert study.runs.group_by("cell").len().sort("cell")["len"].to_list() == [5, 5]
-    sent = study.flows.group_by("cell", "repetition", maintain_order=True).agg("cc", "sent_bytes")
-    assert sent.select("cc", "sent_bytes").unique().height > 2
-    for run in study.runs.filter(pl.col("repetition") == 3).iter_rows(named=True):
-        plain = {key: value for key, value in drawn.items() if key != "sweep"}
-        values = {"topology.bottleneck.rate": run["topology.bottleneck.rate"], "seed": run["seed"], **RECORD}
-        alone = dumbbell.run(plain, values, tmp_path / str(run["run"]), engine="simulate", report=False)
-        assert alone.directory.name == f"drawn-{run['run_id']}"
-        found = study.flows.filter(pl.col("run") == run["run"])
-        columns = ["id", "cc", "sent_bytes", "received_bytes", "fct_s"]
-        assert_frame_equal(found.select(columns), alone.flows.select(columns), categorical_as_str=True)

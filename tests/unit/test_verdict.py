@@ -65,6 +65,11 @@ def update(path: str, value: Any) -> Change:
     return change
 
 
+def window(packets: int | None) -> Change:
+    """Set the largest window."""
+    return lambda evidence: object.__setattr__(evidence, "largest_window", packets)
+
+
 def udp(**changes: Any) -> Change:
     """Make f1 a UDP flow of 1472 bytes at 10 Mbit/s: a datagram each 1211.2 us."""
     report = {
@@ -224,6 +229,9 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("window-limits", V, update("traffic.flows.0.rwnd_limited_us", 19_000)),
     ("window-limits", S, update("traffic.flows.0.rwnd_limited_us", 20_000)),
     ("window-limits", X, update("traffic.flows.0.sndbuf_limited_us", 100_000)),
+    ("congestion-window", V, window(1 << 20)),
+    ("congestion-window", S, window(1_948_793_488)),
+    ("congestion-window", V, window(None)),
     ("offloads", X, update("lab.offloads.h2.tx-tcp-segmentation", True)),
     ("offloads", X, update("network.oversize_packets", 1)),
     ("offloads", V, in_bursts(update("lab.offloads.h2.tx-tcp-segmentation", True))),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use simulator::batch::{Batch, Progress, Run, simulate_many as carry_out};
 
@@ -13,30 +13,23 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Simulate many runs on `threads` threads and write their figures to shards of `shard_runs` runs below `directory`; those
 /// whose shards are there are left out. Returns whether it was stopped early.
 ///
-/// `cells` are plans as JSON, `runs` are (cell, repetition, seed, run id). The plan of a run is that of its cell, or the one whose
-/// index `plan_of_run` has. About every 100 ms
+/// `plans` are JSON; `runs` are (cell, index of the plan, repetition, seed in place of the plan's, run id). About every 100 ms
 /// `on_event` gets `{"event": "progress", "runs", "of", "found", "failed", "packets", "simulated_s", "cpu_s", "wall_s"}` as
 /// JSON; if it returns false or raises, that is the end, and what is finished is kept. A run that fails doesn't end the
 /// others: it has an `error` in the table `runs`.
 #[pyfunction]
-#[pyo3(signature = (cells, runs, directory, on_event, *, shard_runs, threads, plan_of_run = None))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads))]
 fn simulate_many(
     py: Python<'_>,
-    cells: Vec<String>,
-    runs: Vec<(u32, u32, u64, String)>,
+    plans: Vec<String>,
+    runs: Vec<(u32, u32, u32, u64, String)>,
     directory: PathBuf,
     on_event: Py<PyAny>,
     shard_runs: usize,
     threads: usize,
-    plan_of_run: Option<Vec<u32>>,
 ) -> PyResult<bool> {
-    let plan_of_run = plan_of_run.unwrap_or_else(|| runs.iter().map(|run| run.0).collect());
-    if plan_of_run.len() != runs.len() {
-        return Err(PyValueError::new_err("plan_of_run has one index for each run"));
-    }
-    let run = |((cell, repetition, seed, id), plan)| Run { cell, plan, repetition, seed, id };
-    let runs: Vec<Run> = runs.into_iter().zip(plan_of_run).map(run).collect();
+    let run = |(cell, plan, repetition, seed, id)| Run { cell, plan, repetition, seed, id };
+    let runs: Vec<Run> = runs.into_iter().map(run).collect();
     let mut raised = None;
     let ended = py.detach(|| {
         let batch = Batch { plans: &plans, runs: &runs, directory: &directory, shard_runs, threads };

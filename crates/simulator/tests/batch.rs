@@ -27,7 +27,7 @@ fn plan(cc: &str) -> Value {
         "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1}})
 }
 
-fn cells() -> Vec<String> {
+fn plans() -> Vec<String> {
     vec![plan("cubic").to_string(), plan("bbr").to_string(), plan("no-such").to_string()]
 }
 
@@ -43,8 +43,8 @@ fn runs(count: usize) -> Vec<Run> {
 }
 
 fn carry_out(directory: &Path, runs: &[Run], threads: usize, on_progress: impl FnMut(&Progress) -> bool) -> bool {
-    let cells = cells();
-    let batch = Batch { cells: &cells, runs, directory, shard_runs: 4, threads };
+    let plans = plans();
+    let batch = Batch { plans: &plans, runs, directory, shard_runs: 4, threads };
     simulate_many(&batch, on_progress).unwrap()
 }
 
@@ -132,8 +132,8 @@ fn a_disk_that_takes_nothing_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("file");
     fs::write(&file, "").unwrap();
-    let (cells, runs) = (cells(), runs(3));
-    let batch = Batch { cells: &cells, runs: &runs, directory: &file, shard_runs: 4, threads: 1 };
+    let (plans, runs) = (plans(), runs(3));
+    let batch = Batch { plans: &plans, runs: &runs, directory: &file, shard_runs: 4, threads: 1 };
     let error = simulate_many(&batch, |_| true).unwrap_err();
     assert!(format!("{error:#}").contains("file"), "{error:#}");
 }

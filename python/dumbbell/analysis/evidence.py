@@ -26,6 +26,8 @@ class Evidence(Accounts):
     """Packets that links corrupted, per flow; `None` if packets were not recorded."""
     min_rtt_us: Mapping[str, int]
     """The smallest RTT that TCP measured, per flow that has one."""
+    largest_window: int | None = None
+    """Of all samples, packets; `None` without a TCP flow."""
     ack_coverage: Mapping[str, acks.Coverage] | None = None
     """Rows of `acks` against samples, per flow; `None` if acknowledgements were not recorded."""
 
@@ -58,5 +60,6 @@ class Evidence(Accounts):
             logged_packets=logged,
             corrupted_packets=corrupted,
             min_rtt_us=dict(sorted(rtts.iter_rows())),
+            largest_window=run.scan("samples").select(pl.col("cwnd_packets").max()).collect().item(),
             ack_coverage=acks.coverage(run) if run.has("acks") else None,
         )

@@ -52,3 +52,6 @@ ACK_MISMATCH_SHARE: Final = 0.01
 
 CONNECTED_WITHIN_NS: Final = 3_000_000_000
 """What a connection may take to open that loses two SYNs: sent again after 1 s, and 2 s more (RFC 6298 section 2)."""
+
+WINDOW_PACKETS: Final = 1 << 20
+"""Congestion window. Suspect above: 100 Gbit/s fill so many packets of 1,500 bytes in 120 ms."""

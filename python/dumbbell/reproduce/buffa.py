@@ -121,9 +121,9 @@ def _notes(mbit: float | None) -> tuple[str, ...]:
             "more rarely than ours. The engine emulate with emulate.whole_bursts = true does the same."
         )
     said.append(
-        "Their kernel, 4.12, has no pacing inside TCP, which came with 4.13 (google/bbr, quick start), and Mininet's hosts "
-        "have no fq: their BBR sent whole windows at once. Ours paces, which is what BBR is made for, and carries more "
-        "under loss."
+        "Their kernel, 4.12, has no pacing inside TCP, which came with 4.13 (google/bbr, quick start), and Mininet's "
+        "hosts have no fq: their BBR sent whole windows at once. Ours paces, which is what BBR is made for, and "
+        "carries more under loss."
     )
     said.append(
         "What the sender's socket took was counted as sent, also what it had not transmitted: up to 4 MB, which is "

@@ -10,11 +10,16 @@ from dumbbell.statistics.intervals import Interval
 NOT_RUN = Judged(Status.UNKNOWN, "not run")
 
 
-def told(found: Interval, factor: float = 1.0, digits: int = 3) -> str:
+def told(found: Interval, factor: float = 1.0) -> str:
     """`9.3 [9.1, 9.5]`."""
+    value = _number(found.value / factor)
     if found.low is None or found.high is None:
-        return f"{found.value / factor:.{digits}g} (one run)"
-    return f"{found.value / factor:.{digits}g} [{found.low / factor:.{digits}g}, {found.high / factor:.{digits}g}]"
+        return f"{value} (one run)"
+    return f"{value} [{_number(found.low / factor)}, {_number(found.high / factor)}]"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def above(found: Interval | None, bound: float) -> Status:

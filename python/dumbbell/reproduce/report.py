@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.report import words, write_file
+from dumbbell.reproduce import packaged
 from dumbbell.reproduce.curves import curves
 from dumbbell.reproduce.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
 from dumbbell.reproduce.drawing import averages, lines, picture, steps
@@ -15,6 +16,7 @@ from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.markdown import markdown
 from dumbbell.reproduce.model import Judged, Part, Plot, Reproduction, Studies
 from dumbbell.reproduce.page import page
+from dumbbell.reproduce.running import Order, size
 from dumbbell.reproduce.sides import Side, sides, typical_factor
 from dumbbell.reproduce.tables import tables
 from dumbbell.statistics.metrics import values
@@ -133,13 +135,24 @@ def _part(study: Reproduction, one: _Done) -> Iterator[Block]:
     part, found = one.part, one.study
     yield Heading(f"{part.name}: {part.title}")
     said = f"{words.count(len(found.manifest['cells']), 'cell')}, {words.count(found.runs.height, 'run')}, "
-    yield Paragraph(f"{said}engine {found.manifest['engine']}.{_wrong(found)}")
+    yield Paragraph(f"{said}engine {found.manifest['engine']}.{_left_out(one)}{_wrong(found)}")
     yield from tables(part, one.sides)
     plots = (_picture(part, n, plot, one.figures, study) for n, plot in enumerate(part.plots, 1))
     if drawn := [plot for plot in plots if plot is not None]:
         yield Pictures(drawn)
     if part.evidence and found.has_runs:
         yield Paragraph(part.evidence(found))
+
+
+def _left_out(one: _Done) -> str:
+    """What the whole part would be, if this is less."""
+    if not packaged.scenario(one.part.scenario).exists():
+        return ""
+    whole = size(Order(one.part, str(one.study.manifest["engine"]), quick=False))
+    if one.study.runs.height >= whole.runs:
+        return ""
+    cells, runs = words.count(whole.cells, "cell"), words.count(whole.runs, "run")
+    return f" Not the whole part, which is {cells} and {runs}."
 
 
 def _wrong(found: Study) -> str:

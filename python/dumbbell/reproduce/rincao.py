@@ -7,7 +7,7 @@ from typing import Final
 from dumbbell.reproduce import rincao_findings
 from dumbbell.reproduce.model import Reproduction
 from dumbbell.reproduce.rincao_grid import ALL, RATES, Mix, part_of
-from dumbbell.reproduce.rincao_variants import bbr3, bursts, elephants
+from dumbbell.reproduce.rincao_variants import bbr3, bursts, delay_line, elephants
 
 _PARTS: Final = {mix: part_of(mix) for mix in ALL}
 _MIXED: Final = [mix for mix in ALL if 0 < mix.cubic < 100]
@@ -21,6 +21,7 @@ REPRODUCTION: Final = Reproduction(
         *_PARTS.values(),
         *(elephants(_PARTS[mix], mix) for mix in _MIXED),
         *(bursts(_PARTS[mix], mix) for mix in (Mix(100, 100), Mix(100, 0))),
+        *(delay_line(_PARTS[mix], mix) for mix in (Mix(100, 100), Mix(300, 100), Mix(100, 0))),
         *(bbr3(Mix(mbit, cubic)) for mbit in RATES for cubic in (0, 50)),
     ),
     rincao_findings.FINDINGS,

@@ -109,7 +109,7 @@ def _retransmits_more(studies: Studies) -> Judged:
         if bbr is None or cubic is None:
             continue
         statuses.append(above(bbr, 10 * (cubic.high if cubic.high is not None else cubic.value)))
-        numbers.append(f"{mbit} Mbit/s: BBR {told(bbr, digits=4)}, CUBIC {told(cubic, digits=4)}, n = {bbr.n}")
+        numbers.append(f"{mbit} Mbit/s: BBR {told(bbr)}, CUBIC {told(cubic)}, n = {bbr.n}")
     said = "; ".join(numbers)
     return Judged(all_of(statuses), f"30 connections, 30 % UDP, at {said}") if statuses else NOT_RUN
 

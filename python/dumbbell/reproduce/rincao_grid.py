@@ -62,8 +62,11 @@ class Mix:
 
 NOTES: Final = (
     "UDP. Ours is evenly spaced, to the packet. iperf3 before 3.2 sends what is due every 100 ms at once (esnet/iperf "
-    "issue 386): 30 Mbit/s are bursts of 375 kB into a buffer of 625 kB. Such a burst ends slow start early, by HyStart "
-    "or by loss, and CUBIC takes long to make up for it; BBR hardly minds. The parts -bursts send UDP so.",
+    "issue 386): 30 Mbit/s are bursts of 375 kB into a buffer of 625 kB. Such a burst ends slow start early, by "
+    "HyStart or by loss, and CUBIC takes long to make up for it; BBR hardly minds. The parts -bursts send UDP so.",
+    "Buffer. Mininet's delay is netem's, whose limit counts packets that propagate, too: with a limit of 1 BDP and the "
+    "whole delay at the bottleneck no room is left to wait when the pipe is full. CUBIC needs a buffer; BBR does not. "
+    "The parts -delay-line have a twentieth of a BDP in place of none.",
     "Whose the elephants are. The text does not say; ours are drawn in each run. The parts -elephants give them to BBR "
     "as far as there are BBR connections.",
     "Offloads were on in their hosts and switches, so their queue held super-packets; ours counts bytes of packets.",

@@ -54,6 +54,24 @@ def bursts(part: Part, mix: Mix) -> Part:
     )
 
 
+def delay_line(part: Part, mix: Mix) -> Part:
+    """The same with hardly any buffer: as if packets that propagate took up its room."""
+    cells = {"sweep": {CONNECTIONS: list(PRINTED), UDP: list(SHARES)}}
+    return replace(
+        part,
+        name=f"{mix.name}-delay-line",
+        title=f"{mix.title}, with 1/20 BDP of buffer: packets that propagate take the rest",
+        set={
+            **part.set,
+            "name": f"rincao-2021-{mix.name}-delay-line",
+            "topology.bottleneck.buffer": "0.05 bdp",
+            **cells,
+        },
+        by_engine={EMULATE: {"repeat": 3}},
+        variant_of=mix.name,
+    )
+
+
 def bbr3(mix: Mix) -> Part:
     """BBRv3 in BBR's place: beside it, the printed numbers are of another algorithm."""
     algorithms = tuple("bbr3" if cc == "bbr" else cc for cc in mix.algorithms)

@@ -35,18 +35,16 @@ CHUNK: Final = 20
 class Planned:
     """A cell's runs, which differ by their seeds alone."""
 
-    plan: str
-    """JSON, with the first of the seeds."""
+    plans: tuple[str, ...]
+    """JSON: one for all of its runs, with the first of the seeds; or one for each, where seeds decide on the flows."""
     seed: int
     """The first; each repetition has the next one."""
     run_ids: tuple[str, ...]
     duration_s: float
-    drawn: tuple[str, ...] = ()
-    """The plans of all repetitions to simulate, if seeds also decide what connections there are."""
 
     def read(self) -> dict[str, Any]:
-        """The plan."""
-        return dict(json.loads(self.plan))
+        """The first plan."""
+        return dict(json.loads(self.plans[0]))
 
 
 @dataclass(frozen=True)
@@ -85,16 +83,18 @@ class Planner:
         if problems:
             raise ScenarioError([_in_cell(problem, cell) for problem in problems])
         seeds = range(scenario.seed, scenario.seed + self.repetitions)
-        duration_s = float(scenario.duration) / 1e9
-        if not is_drawn(scenario):
-            return Planned(text, scenario.seed, tuple(map(identity.run_id, seeds)), duration_s)
-        drawn = {seed: self._identity(seeded(scenario, seed)) for seed in seeds}
-        ids = tuple(one.run_id(seed) for seed, one in drawn.items())
-        texts = tuple(one.plan(seed) for seed, one in drawn.items()) if self.engine.name == SIMULATE else ()
-        return Planned(text, scenario.seed, ids, duration_s, texts)
+        run_ids = tuple(map(identity.run_id, seeds))
+        plans: tuple[str, ...] = (text,)
+        if is_drawn(scenario):
+            drawn = [(seed, self._drawn(scenario, seed)) for seed in seeds]
+            plans = tuple(own.plan(seed) for seed, own in drawn)
+            run_ids = tuple(own.run_id(seed) for seed, own in drawn)
+        return Planned(plans, scenario.seed, run_ids, float(scenario.duration) / 1e9)
 
-    def _identity(self, scenario: Scenario) -> Identity:
-        return Identity(expand_checked(scenario), self.engine.name, self.version)
+    def _drawn(self, scenario: Scenario, seed: int) -> Identity:
+        """Of a run whose flows depend on its seed."""
+        plan = expand_checked(seeded(scenario, seed))
+        return Identity(plan, self.engine.name, self.version)
 
     def all(self, cells: Sequence[Cell], processes: int) -> Iterator[Planned]:
         """Plan many, in order; on several cores if that pays and is safe."""

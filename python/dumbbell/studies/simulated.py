@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,8 +43,9 @@ def carry_out(plans: Sequence[Planned], runs: Sequence[Run], path: Path, threads
             stop()
         return wanted
 
-    texts = _texts(plans, runs)
-    told = [(_plan(plans, run), run.repetition, *_of(plans[run.cell], run.repetition)) for run in runs]
+    firsts = list(accumulate((len(plan.plans) for plan in plans), initial=0))
+    told = [(run.cell, *_of(plans[run.cell], firsts[run.cell], run.repetition)) for run in runs]
+    texts = [text for plan in plans for text in plan.plans]
     size = shard_runs(len(runs))
     simulate_many = function("simulate_many")
     with taken_over(stop):
@@ -55,21 +57,10 @@ def carry_out(plans: Sequence[Planned], runs: Sequence[Run], path: Path, threads
     return last
 
 
-def _texts(plans: Sequence[Planned], runs: Sequence[Run]) -> list[str]:
-    """Plans by number: those of cells, and again for each further repetition if any cell's connections are drawn."""
-    if not any(plan.drawn for plan in plans):
-        return [plan.plan for plan in plans]
-    rounds = 1 + max((run.repetition for run in runs), default=0)
-    return [plan.drawn[i] if plan.drawn else plan.plan for i in range(rounds) for plan in plans]
-
-
-def _plan(plans: Sequence[Planned], run: Run) -> int:
-    """The number of a run's plan, which tables have in place of its cell's: modulo the number of cells it is that."""
-    return run.cell + len(plans) * (run.repetition if plans[run.cell].drawn else 0)
-
-
-def _of(plan: Planned, repetition: int) -> tuple[int, str]:
-    return plan.seed + repetition, plan.run_ids[repetition]
+def _of(plan: Planned, first: int, repetition: int) -> tuple[int, int, int, str]:
+    """Index of its plan, repetition, seed, run id; `first` is the index of the cell's first plan."""
+    index = first + min(repetition, len(plan.plans) - 1)
+    return index, repetition, plan.seed + repetition, plan.run_ids[repetition]
 
 
 def shard_runs(runs: int) -> int:

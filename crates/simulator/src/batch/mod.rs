@@ -1,11 +1,11 @@
 //! Many runs on many threads, of which only summaries are kept, in shards of many runs.
 //!
-//! A run is one of some plans, mostly of a few *cells*, with a seed of its own. Its index says where its rows stand: tables have the same
-//! bytes however many threads there are. A shard is on disk as a whole or not at all, so a batch that was cut short goes
-//! on where it was.
+//! A run is one of some plans, with a seed of its own. Its index says where its rows stand: tables have the same bytes
+//! however many threads there are. A shard is on disk as a whole or not at all, so a batch that was cut short goes on where
+//! it was.
 
-mod cells;
 mod gate;
+mod plans;
 mod recorder;
 mod run;
 mod shard;
@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
-use cells::Cells;
 use gate::Gate;
+use plans::Plans;
 use run::Outcome;
 use shelf::Shelf;
 
@@ -32,7 +32,7 @@ use shelf::Shelf;
 #[derive(Clone, Debug)]
 pub struct Batch<'a> {
     /// Plans, as JSON.
-    pub cells: &'a [String],
+    pub plans: &'a [String],
     /// What to run, in the order of their indices.
     pub runs: &'a [Run],
     /// Where shards are written.
@@ -90,18 +90,18 @@ const AHEAD: usize = 4;
 /// A run that fails is a row with its error. Errors here are those of the directory.
 pub fn simulate_many(batch: &Batch<'_>, mut on_progress: impl FnMut(&Progress) -> bool) -> Result<bool> {
     ensure!(batch.shard_runs > 0 && batch.threads > 0, "at least one thread and one run per shard");
-    ensure!(batch.runs.iter().all(|run| (run.plan as usize) < batch.cells.len()), "a run of no plan");
+    ensure!(batch.runs.iter().all(|run| (run.plan as usize) < batch.plans.len()), "a run of no plan");
     let shards = shard::missing(batch)?;
     let order: Vec<usize> = shards.iter().cloned().flatten().collect();
     let found = batch.runs.len() - order.len();
     let (stop, gate, next) = (AtomicBool::new(false), Gate::new(AHEAD * batch.shard_runs), AtomicUsize::new(0));
-    let cells = Cells::new(batch.cells, batch.runs);
+    let plans = Plans::new(batch.plans, batch.runs);
     let (sender, receiver) = channel();
     let progress = Progress { runs: found, of: batch.runs.len(), found, ..Progress::default() };
     thread::scope(|scope| {
         for _ in 0..batch.threads.min(order.len()) {
             let sender = sender.clone();
-            scope.spawn(|| work(batch, &cells, &order, &next, &gate, &stop, sender));
+            scope.spawn(|| work(batch, &plans, &order, &next, &gate, &stop, sender));
         }
         drop(sender);
         let ended = collect(Shelf::new(batch, shards), &receiver, progress, &gate, &stop, &mut on_progress);
@@ -114,7 +114,7 @@ pub fn simulate_many(batch: &Batch<'_>, mut on_progress: impl FnMut(&Progress) -
 /// What a thread does: the next run, until there is none.
 fn work(
     batch: &Batch<'_>,
-    cells: &Cells<'_>,
+    plans: &Plans<'_>,
     order: &[usize],
     next: &AtomicUsize,
     gate: &Gate,
@@ -125,7 +125,7 @@ fn work(
         let place = next.fetch_add(1, Ordering::Relaxed);
         let Some(&index) = order.get(place) else { return };
         gate.wait(place, stop);
-        let Some(outcome) = run::carry_out(batch, cells, index, stop) else { return };
+        let Some(outcome) = run::carry_out(batch, plans, index, stop) else { return };
         if sender.send((index, outcome)).is_err() {
             return;
         }

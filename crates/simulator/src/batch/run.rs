@@ -6,7 +6,7 @@ use realtime::thread_cpu_ns;
 use sim::Options;
 
 use super::Batch;
-use super::cells::Cells;
+use super::plans::Plans;
 use super::recorder::Recorder;
 use super::summary::Summary;
 use crate::accounts::observe_while;
@@ -21,10 +21,10 @@ pub(super) struct Outcome {
 }
 
 /// Carry out a run; `None` if it was stopped.
-pub(super) fn carry_out(batch: &Batch<'_>, cells: &Cells<'_>, index: usize, stop: &AtomicBool) -> Option<Outcome> {
+pub(super) fn carry_out(batch: &Batch<'_>, plans: &Plans<'_>, index: usize, stop: &AtomicBool) -> Option<Outcome> {
     let began = thread_cpu_ns();
     // A bug in one run is that run's error: the others are as good as before.
-    let result = catch_unwind(AssertUnwindSafe(|| simulate(batch, cells, index, stop))).unwrap_or_else(|panic| {
+    let result = catch_unwind(AssertUnwindSafe(|| simulate(batch, plans, index, stop))).unwrap_or_else(|panic| {
         let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         Err(anyhow::anyhow!("a bug in dumbbell: {}", what.unwrap_or("it panicked")))
     });
@@ -36,9 +36,9 @@ pub(super) fn carry_out(batch: &Batch<'_>, cells: &Cells<'_>, index: usize, stop
     }
 }
 
-fn simulate(batch: &Batch<'_>, cells: &Cells<'_>, index: usize, stop: &AtomicBool) -> Result<Option<Summary>> {
+fn simulate(batch: &Batch<'_>, plans: &Plans<'_>, index: usize, stop: &AtomicBool) -> Result<Option<Summary>> {
     let run = &batch.runs[index];
-    let plan = cells.plan(run.plan, run.seed)?;
+    let plan = plans.plan(run.plan, run.seed)?;
     let goes_on = || !stop.load(Ordering::Relaxed);
     let options = Options { tso: plan.simulate.tso, ..Options::default() };
     let observed = observe_while(&plan, options, Recorder::new(&plan), goes_on)?;

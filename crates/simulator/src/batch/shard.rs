@@ -75,8 +75,8 @@ mod tests {
             fs::create_dir(directory.path().join(shard)).unwrap();
         }
         let runs = vec![Run { cell: 0, plan: 0, repetition: 0, seed: 0, id: String::new() }; runs];
-        let cells = [String::new()];
-        let batch = Batch { cells: &cells, runs: &runs, directory: directory.path(), shard_runs: 4, threads: 1 };
+        let plans = [String::new()];
+        let batch = Batch { plans: &plans, runs: &runs, directory: directory.path(), shard_runs: 4, threads: 1 };
         let found = missing(&batch).unwrap();
         assert!(!directory.path().join(".partial-00000004-00000007").exists());
         found

@@ -96,6 +96,21 @@ def window_limits(evidence: Evidence) -> Judgement:
 
 
 @rule(
+    "congestion-window",
+    "a congestion window was larger than any path can fill: the algorithm, or the kernel, has gone wrong",
+    EVERY,
+)
+def congestion_window(evidence: Evidence) -> Judgement:
+    """The largest window of all samples, in packets."""
+    largest = evidence.largest_window
+    if largest is None:
+        return not_applicable("no TCP flow was sampled")
+    most = limit.WINDOW_PACKETS
+    verdict = Verdict.SUSPECT if largest > most else Verdict.VALID
+    return Judgement(verdict, f"at most {largest:,} packets", f"<= {most:,} packets")
+
+
+@rule(
     "offloads",
     "segments were merged or split outside the emulator, so a queue did not hold packets of wire size",
     EMULATION,
@@ -179,6 +194,7 @@ RULES: Final[tuple[Rule, ...]] = (
     flow_errors,
     algorithm,
     window_limits,
+    congestion_window,
     offloads,
     sysctls,
     udp_hosts,

@@ -8,7 +8,7 @@ use super::Run;
 /// A batch's plans. Each is parsed once, unless they are so large that memory would fill up with them. Those of several
 /// runs are kept for the next.
 #[derive(Debug)]
-pub(super) struct Cells<'a> {
+pub(super) struct Plans<'a> {
     texts: &'a [String],
     /// Of those with several runs; `None`: not kept.
     parsed: Vec<Option<OnceLock<Plan>>>,
@@ -17,19 +17,19 @@ pub(super) struct Cells<'a> {
 /// Plans are kept up to so many bytes of text; parsed, they take about twice that.
 const KEPT_BYTES: usize = 64 << 20;
 
-impl<'a> Cells<'a> {
-    pub(super) fn new(texts: &'a [String], runs: &[Run]) -> Cells<'a> {
+impl<'a> Plans<'a> {
+    pub(super) fn new(texts: &'a [String], runs: &[Run]) -> Plans<'a> {
         let mut uses = vec![0; texts.len()];
-        runs.iter().for_each(|run| uses[run.cell as usize] += 1);
+        runs.iter().for_each(|run| uses[run.plan as usize] += 1);
         let keeps = texts.iter().map(String::len).sum::<usize>() <= KEPT_BYTES;
-        Cells { texts, parsed: uses.iter().map(|&uses| (keeps && uses > 1).then(OnceLock::new)).collect() }
+        Plans { texts, parsed: uses.iter().map(|&uses| (keeps && uses > 1).then(OnceLock::new)).collect() }
     }
 
-    /// The plan of a cell, with a seed.
-    pub(super) fn plan(&self, cell: u32, seed: u64) -> Result<Plan> {
-        let cell = cell as usize;
-        let parse = || Plan::parse(&self.texts[cell]).with_context(|| format!("the plan of cell {cell}"));
-        let Some(kept) = &self.parsed[cell] else { return Ok(Plan { seed, ..parse()? }) };
+    /// A plan, with a seed.
+    pub(super) fn plan(&self, plan: u32, seed: u64) -> Result<Plan> {
+        let index = plan as usize;
+        let parse = || Plan::parse(&self.texts[index]).with_context(|| format!("plan {index}"));
+        let Some(kept) = &self.parsed[index] else { return Ok(Plan { seed, ..parse()? }) };
         let plan = match kept.get() {
             Some(plan) => plan,
             None => {
