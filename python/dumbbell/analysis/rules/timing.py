@@ -76,8 +76,8 @@ def traffic_starved(evidence: Evidence) -> Judgement:
 
 @rule(
     "cpus",
-    "hosts and links took turns on one CPU: the testbed is part of what was measured, and an algorithm that asks more of "
-    "the CPU looks worse than it is",
+    "hosts and links took turns on one CPU: the testbed is part of what was measured, and an algorithm that asks more "
+    "of the CPU looks worse than it is",
     EMULATION,
 )
 def cpus(evidence: Evidence) -> Judgement:
