@@ -131,9 +131,28 @@ def test_a_program_sends_to_nowhere(here: Place) -> None:
     assert_told(here.run(path(flow(), lost)), "unroutable", "suspect")
 
 
+def test_everything_on_one_cpu(anyone: Place) -> None:
+    more = "[emulate]\ncpus = 1\n"
+    run = anyone.run(path(flow(), flow(command="nproc", start="100 ms"), rate="5 Mbit/s", more=more))
+    assert "shared 1" in assert_told(run, "cpus", "suspect")
+    # All that the lab starts, programs as well.
+    assert (run.directory / "logs" / "f2.stdout").read_text() == "1\n"
+    assert (run.manifest["scheduling"]["cpus"], run.manifest["lab"]["cpus"]) == (1, 1)
+
+
 def test_nothing_is_told_without_a_fault(anyone: Place) -> None:
     run = anyone.run(path(flow(), flow(protocol="udp", rate="2 Mbit/s"), flow(command="true", start="100 ms")))
     found = {name: check["measured"] for name, check in checks(run).items() if check["verdict"] != "valid"}
     # On a loaded machine processes may wait for a CPU; all else holds everywhere.
-    timing = {"lateness", "stall", "read-lag", "emulator-starved", "traffic-starved", "steal", "samples", "rate"}
+    timing = {
+        "lateness",
+        "stall",
+        "read-lag",
+        "emulator-starved",
+        "traffic-starved",
+        "steal",
+        "samples",
+        "rate",
+        "cpus",
+    }
     assert found.keys() <= timing | {"udp-schedule", "softnet"}, found

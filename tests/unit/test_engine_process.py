@@ -201,6 +201,19 @@ def test_a_sysctl_that_the_kernel_lacks_is_a_problem(tmp_path: Path) -> None:
     assert nonsense.what.startswith(f'{file}:{line + 2}: hosts.h1.sysctl."net.nonsense"')
 
 
+def test_more_cpus_than_there_are_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dumbbell.engines.emulate.engine.cores", lambda: 2)
+
+    def check(cpus: int) -> list[str]:
+        loaded = load({**scenario(), "emulate": {"cpus": cpus}})
+        return [problem.text() for problem in EmulateEngine().check(loaded, expand(loaded)) if "cpus" in problem.what]
+
+    assert check(2) == []
+    (text,) = check(3)
+    assert "emulate.cpus = 3: this machine lets dumbbell use 2" in text
+    assert "hint: emulate.cpus = 2, or leave it out" in text
+
+
 def test_a_program_that_is_not_installed_is_a_problem() -> None:
     assert [text for text in problems(command="ls {server}") if "program" in text] == []
     (text,) = (text for text in problems(command="no-such-program {server}") if "program" in text)

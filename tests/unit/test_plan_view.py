@@ -102,3 +102,10 @@ def test_the_path_of_packets() -> None:
     assert "emulate.merge" not in wire
     gso = dict(tables(dumbbell({"rate": "1 Gbit/s"}, emulate={"merge": "50 us"}), 1)[0].rows)
     assert (gso["emulate.path"], gso["emulate.merge"], gso["emulate.whole_bursts"]) == ("gso", "50 us", "no")
+
+
+def test_the_cpus_of_a_lab() -> None:
+    assert "emulate.cpus" not in dict(tables(dumbbell({"rate": "1 Mbit/s"}), 1)[0].rows)
+    one = dumbbell({"rate": "1 Mbit/s"}, emulate={"cpus": 1})
+    assert one["emulate"]["cpus"] == 1
+    assert dict(tables(one, 1)[0].rows)["emulate.cpus"] == "1"

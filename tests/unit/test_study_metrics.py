@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -183,3 +184,22 @@ def test_a_contrast_of_other_seeds_is_welchs() -> None:
 
 def test_a_contrast_with_nothing_has_no_share() -> None:
     assert contrast({1: 0.0, 2: 0.0}, {1: 1.0, 2: 1.0}).relative is None
+
+
+def test_utilisation_until_the_last_transfer(tmp_path: Path) -> None:
+    """Of a link at 10 Mbit/s: 5 s of a transfer at 8 Mbit/s beside UDP at 2 Mbit/s, which goes on alone to 20 s."""
+    found = study(tmp_path, repeat=1, spread=0.0, fct_s=1.0)
+    payload, frame = 1472, 1514
+    udp = int(20 * 2e6 / 8 * payload / frame)
+    delivered = int((5 * 8e6 + 20 * 2e6) / 8)
+    flows = found.flows.with_columns(
+        protocol=pl.Series(["tcp", "udp"]),
+        start_s=pl.lit(0.0),
+        stop_s=pl.Series([5.0, 20.0]),
+        fct_s=pl.Series([5.0, None]),
+        received_bytes=pl.Series([5_000_000, udp]),
+    )
+    used = 8 * delivered / (20 * 10e6)
+    links = found.links.with_columns(utilisation=pl.lit(used), delivered_bytes=pl.lit(delivered))
+    frames = SimpleNamespace(runs=found.runs, flows=flows, links=links)
+    assert of(METRICS["utilisation_busy"].compute(frames, "run")) == pytest.approx({"": 1.0}, rel=1e-5)  # type: ignore[arg-type]

@@ -228,6 +228,9 @@ pub struct Emulate {
     /// in a testbed on which nobody switched segmentation offload off (GSO path only).
     #[serde(default)]
     pub whole_bursts: bool,
+    /// Every process of the lab is kept to so many CPUs; `None`: they use what the machine lets them.
+    #[serde(default)]
+    pub cpus: Option<usize>,
 }
 
 /// Settings of the simulator.

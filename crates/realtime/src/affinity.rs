@@ -28,8 +28,21 @@ pub fn keep_to(part: Part) {
     let _ = sched_setaffinity(Pid::from_raw(0), &set);
 }
 
+/// Keep the calling thread, and what it starts, to the first `count` of its CPUs. `false` if it has fewer.
+pub fn keep_to_first(count: usize) -> bool {
+    let cpus = allowed();
+    if cpus.len() < count {
+        return false;
+    }
+    let mut set = CpuSet::new();
+    for &cpu in &cpus[..count] {
+        let _ = set.set(cpu);
+    }
+    sched_setaffinity(Pid::from_raw(0), &set).is_ok()
+}
+
 /// The CPUs that the calling thread may use, in order.
-pub(crate) fn allowed() -> Vec<usize> {
+pub fn allowed() -> Vec<usize> {
     let Ok(set) = sched_getaffinity(Pid::from_raw(0)) else { return Vec::new() };
     (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).collect()
 }
@@ -37,6 +50,14 @@ pub(crate) fn allowed() -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kept_to_the_first_and_to_no_more_than_there_are() {
+        let kept = |count| std::thread::spawn(move || (keep_to_first(count), allowed())).join().unwrap();
+        let all = allowed();
+        assert_eq!(kept(1), (true, all[..1].to_vec()));
+        assert_eq!(kept(all.len() + 1), (false, all));
+    }
 
     #[test]
     fn the_parts_are_all_and_share_nothing() {

@@ -6,7 +6,7 @@ mod scheduling;
 mod sleep;
 mod spans;
 
-pub use affinity::{Part, keep_to};
+pub use affinity::{Part, allowed, keep_to, keep_to_first};
 pub use clock::{Clock, monotonic_ns, wall_clock_ns};
 pub use scheduling::{Scheduling, ThreadTimes, Urgency, thread_cpu_ns};
 pub use sleep::Sleep;

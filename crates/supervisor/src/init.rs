@@ -11,7 +11,7 @@ use lab::{HostSpec, Lab};
 use nix::sys::stat::fstat;
 use plan::{Acks, EmulatePath, Plan};
 use probe::{Emitters, Wanted};
-use realtime::{Part, keep_to, monotonic_ns};
+use realtime::{Part, allowed, keep_to, monotonic_ns};
 use serde::Serialize;
 
 use crate::child::Child;
@@ -38,6 +38,8 @@ struct LabReport {
     /// Over the run, of the whole machine.
     softnet_dropped: u64,
     cpu: Cpu,
+    /// How many CPUs the lab's processes could use.
+    cpus: usize,
     /// Whether `acks.parquet` was written.
     acks: Recorded,
     /// What the kernel knows of the plan's `algorithms`, in the plan's order.
@@ -140,6 +142,7 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, rootless: bool, started: 
         interfaces: lab.counters()?,
         softnet_dropped,
         cpu,
+        cpus: allowed().len(),
         acks: Recorded::by(&loaded.acks, unrecorded),
         algorithms: loaded.session.facts()?,
     };

@@ -55,6 +55,14 @@ fn run(dir: &Path) -> Result<bool> {
         unsafe { nix::sys::signal::signal(signal, SigHandler::SigIgn) }?;
     }
     let plan = Plan::read(&dir.join("plan.json"))?;
+    // Before there is any other process or thread: all inherit it.
+    if let Some(cpus) = plan.emulate.cpus
+        && !realtime::keep_to_first(cpus)
+    {
+        return Err(Failure::new(format!("the lab cannot be kept to {cpus} CPUs"), "this process may not use so many")
+            .hint("lower emulate.cpus, or leave it out")
+            .into());
+    }
     // The lab gets a /run of its own, and `dir` may lie below the old one: hold it by descriptor.
     let held = File::open(dir).with_context(|| format!("opening the run's directory {}", dir.display()))?;
     let dir = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));

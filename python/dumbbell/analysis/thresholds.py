@@ -33,6 +33,9 @@ EMULATOR_WAIT_SHARE: Final = (0.01, 0.10)
 TRAFFIC_WAIT_SHARE: Final = (0.05, 0.20)
 """The same for the traffic process."""
 
+CPUS: Final = 2
+"""For hosts and links to run at the same time: one each. Suspect below."""
+
 RATE_ERROR: Final = (0.01, 0.05)
 """Difference between achieved and configured rate, as a share of the latter."""
 

@@ -17,7 +17,20 @@ from typer.core import TyperGroup
 
 from dumbbell.errors import DumbbellError, Problem
 
-VERBS = ("run", "status", "plan", "report", "compare", "query", "agree", "scenarios", "schema", "cc", "doctor")
+VERBS = (
+    "run",
+    "reproduce",
+    "status",
+    "plan",
+    "report",
+    "compare",
+    "query",
+    "agree",
+    "scenarios",
+    "schema",
+    "cc",
+    "doctor",
+)
 """In the order of the help page."""
 
 

@@ -67,6 +67,8 @@ def expand_checked(scenario: Scenario) -> Plan:
         },
         "simulate": {"tso": scenario.simulate.tso},
     }
+    if scenario.emulate.cpus is not None:
+        plan["emulate"]["cpus"] = scenario.emulate.cpus
     settle([plan])
     return plan
 

@@ -51,6 +51,8 @@ def _run(plan: Plan) -> Table:
     if emulate["path"] == "gso":
         rows.append(["emulate.merge", str(Time(emulate["merge_ns"]))])
         rows.append(["emulate.whole_bursts", _yes(emulate["whole_bursts"])])
+    if "cpus" in emulate:
+        rows.append(["emulate.cpus", str(emulate["cpus"])])
     rows.append(["simulate.tso", _yes(plan["simulate"]["tso"])])
     return Table(f"Run {plan['name']}", ["setting", "value"], rows)
 

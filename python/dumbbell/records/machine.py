@@ -16,7 +16,7 @@ def machine() -> dict[str, Any]:
         "kernel_build": uname.version,
         "architecture": uname.machine,
         "cpu_model": _field("/proc/cpuinfo", "model name") or uname.machine,
-        "cores": _cores(),
+        "cores": cores(),
         "memory_bytes": _memory_bytes(),
         "distribution": _distribution(),
         "hypervisor": "hypervisor" in (_field("/proc/cpuinfo", "flags") or "").split(),
@@ -34,8 +34,8 @@ def read_line(path: str) -> str | None:
         return None
 
 
-def _cores() -> int | None:
-    """Those that this process may use, where the system tells; not all do that simulations run on."""
+def cores() -> int | None:
+    """CPUs that this process may use, where the system tells; not all do that simulations run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 

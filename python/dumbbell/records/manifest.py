@@ -53,7 +53,7 @@ def _emulated(accounts: Accounts) -> dict[str, Any]:
     emulator, traffic, lab, probe = accounts.network, accounts.traffic, accounts.lab, accounts.probe
     return {
         "lab": {key: lab[key] for key in ("rootless", "build_ms", "sysctls", "offloads", "cpu")}
-        | ({"acks": lab["acks"]} if "acks" in lab else {}),
+        | {key: lab[key] for key in ("acks", "cpus") if key in lab},
         "scheduling": emulator["scheduling"],
         "path": emulator["path"],
         "cost": {

@@ -137,6 +137,13 @@ class Emulate(Table):
         description="A burst of segments stays one item on all links, as on testbeds on which nobody switched "
         "segmentation offload off (GSO only).",
     )
+    cpus: int | None = Field(
+        default=None,
+        ge=1,
+        strict=True,
+        description="Keep every process of the lab (hosts, links, recording) to so many CPUs. 1 shows what a machine "
+        "of one core does to the results, and makes a run suspect. Default: all that dumbbell may use.",
+    )
 
 
 class Simulate(Table):

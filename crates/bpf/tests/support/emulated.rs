@@ -120,6 +120,7 @@ impl Path {
                 path: plan::EmulatePath::Wire,
                 merge_ns: Duration::ZERO,
                 whole_bursts: false,
+                cpus: None,
             },
             simulate: plan::Simulate::default(),
         }

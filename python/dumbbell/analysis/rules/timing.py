@@ -74,6 +74,21 @@ def traffic_starved(evidence: Evidence) -> Judgement:
     return _waited(evidence.traffic, limit.TRAFFIC_WAIT_SHARE)
 
 
+@rule(
+    "cpus",
+    "hosts and links took turns on one CPU: the testbed is part of what was measured, and an algorithm that asks more "
+    "of the CPU looks worse than it is",
+    EMULATION,
+)
+def cpus(evidence: Evidence) -> Judgement:
+    """How many CPUs the lab could use."""
+    count = evidence.lab.get("cpus")
+    if count is None:
+        return not_applicable("the run was made before this was recorded")
+    verdict = Verdict.SUSPECT if count < limit.CPUS else Verdict.VALID
+    return Judgement(verdict, f"all processes of the lab shared {count}", f">= {limit.CPUS}")
+
+
 @rule("steal", "the hypervisor gave this machine's CPU to others", EMULATION)
 def steal(evidence: Evidence) -> Judgement:
     """Steal time, of all cores' time."""
@@ -155,6 +170,7 @@ RULES: Final[tuple[Rule, ...]] = (
     read_lag,
     emulator_starved,
     traffic_starved,
+    cpus,
     steal,
     clock_steps,
     samples,

@@ -17,6 +17,7 @@ from dumbbell.engines.emulate.process import Helper, Signalled, Signals, Silent
 from dumbbell.engines.protocol import Event, OnEvent, Outcome
 from dumbbell.engines.signals import ENDED_AT_ONCE
 from dumbbell.errors import Interrupted, Problem, RunFailed
+from dumbbell.records.machine import cores
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding
 
@@ -50,6 +51,7 @@ class EmulateEngine:
         return [
             *_check_platform(),
             *algorithms.check(scenario),
+            *_check_cpus(scenario),
             *_check_sysctls(scenario),
             *_check_programs(plan),
         ]
@@ -128,6 +130,14 @@ def _check_platform() -> Iterator[Problem]:
         )
     elif importlib.util.find_spec("dumbbell._core") is None:
         yield Problem("the compiled core is missing", "dumbbell._core is not installed", "maturin develop --release")
+
+
+def _check_cpus(scenario: Scenario) -> Iterator[Problem]:
+    asked, there = scenario.emulate.cpus, cores()
+    if asked is not None and there is not None and asked > there:
+        hint = f"emulate.cpus = {there}, or leave it out"
+        finding = Finding(("emulate", "cpus"), f"this machine lets dumbbell use {there}", f"at most {there}", hint)
+        yield scenario.source.problem(finding)
 
 
 def _check_sysctls(scenario: Scenario) -> Iterator[Problem]:

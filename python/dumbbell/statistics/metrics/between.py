@@ -10,6 +10,8 @@ import polars as pl
 from dumbbell.statistics.frames import Frames, main_link, usable
 from dumbbell.statistics.metrics.model import Metric, Scope, over_flows, ratio
 
+UDP_FRAME: Final = 1514 / 1472
+"""Bytes on the link for each byte of a full datagram."""
 WARE: Final = "R. Ware, M. Mukerjee, S. Seshan, J. Sherry: Beyond Jain's Fairness Index, HotNets 2019, section 4"
 
 
@@ -24,6 +26,28 @@ def _power(frames: Frames, _: Scope) -> pl.DataFrame:
         nearness=ratio(pl.col("rtt_min_ms"), pl.col("rtt_p50_ms")).mean()
     )
     return used.join(nearness, on="run").select("run", of=pl.lit(""), value=pl.col("utilisation") * pl.col("nearness"))
+
+
+def _utilisation_busy(frames: Frames, _: Scope) -> pl.DataFrame:
+    """Of the main link, until the last flow that has a size is complete.
+
+    What UDP flows without a size send afterwards, at a constant rate, is taken off what the link has delivered.
+    """
+    sized = pl.col("fct_s").is_not_null()
+    until_s = pl.col("stop_s").filter(sized).max()
+    times = frames.flows.group_by("run", maintain_order=True).agg(until_s=until_s, run_s=pl.col("stop_s").max())
+    after_s = (pl.col("stop_s") - pl.max_horizontal("until_s", "start_s")).clip(lower_bound=0)
+    payload = ratio(pl.col("received_bytes") * after_s, pl.col("stop_s") - pl.col("start_s"))
+    alone = (
+        frames.flows.filter(~sized & (pl.col("protocol") == "udp"))
+        .join(times, on="run")
+        .group_by("run")
+        .agg(alone=(payload * UDP_FRAME).sum())
+    )
+    used = frames.links.filter(pl.col("link") == (main_link(frames) or ""))
+    rows = used.join(times, on="run", maintain_order="left").join(alone, on="run", how="left", maintain_order="left")
+    kept = 1 - ratio(pl.col("alone").fill_null(0), pl.col("delivered_bytes"))
+    return rows.select("run", of=pl.lit(""), value=pl.col("utilisation") * kept * pl.col("run_s") / pl.col("until_s"))
 
 
 def _harm(value: pl.Expr, harm: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
@@ -76,6 +100,17 @@ METRICS: Final = (
         "(Σ x)² ÷ (n · Σ x²), x: what each bulk TCP flow received while all of them were active",
         "R. Jain, D. Chiu, W. Hawe: A Quantitative Measure of Fairness and Discrimination, DEC-TR-301, 1984",
         _jain_index,
+    ),
+    Metric(
+        "utilisation_busy",
+        "Utilisation until the last transfer is complete",
+        "share",
+        "higher",
+        ("run",),
+        "utilisation · (1 - a ÷ delivered_bytes) · run ÷ t of the bottleneck, t: when the last flow that has a size is "
+        "complete, run: when the last flow stops, a: what UDP flows without a size deliver after t; full datagrams",
+        "RFC 5166, section 2.1.1; of studies whose transfers end before the run",
+        _utilisation_busy,
     ),
     Metric(
         "power",

@@ -1,0 +1,31 @@
+"""Put the report of a reproduction into the documentation: `docs/studies/STUDY.md` and its plots.
+
+`python docs/draw/studies.py STUDY [FOLDER]`, after `dumbbell reproduce STUDY`; FOLDER is where that was written,
+by default `reproductions/STUDY`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parents[1]
+
+
+def main(study: str, folder: str | None = None) -> None:
+    """Copy the text, and the plots that it shows, as SVG."""
+    made = Path(folder or f"reproductions/{study}")
+    images = DOCS / "images" / "studies" / study
+    images.mkdir(parents=True, exist_ok=True)
+    for old in images.glob("*.svg"):
+        old.unlink()
+    text = (made / "report.md").read_text(encoding="utf-8")
+    for name in re.findall(r"\(plots/(.+?)\.svg\)", text):
+        (images / f"{name}.svg").write_bytes((made / "plots" / f"{name}.svg").read_bytes())
+    text = text.replace("(plots/", f"(../images/studies/{study}/")
+    (DOCS / "studies" / f"{study}.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

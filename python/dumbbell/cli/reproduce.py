@@ -1,0 +1,151 @@
+"""`dumbbell reproduce`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dumbbell.cli.options import Json, Set
+from dumbbell.cli.output import reader_may_leave
+
+if TYPE_CHECKING:
+    from dumbbell.reproduce.model import Judged, Reproduction
+    from dumbbell.reproduce.running import Order
+
+_ROOT = Path("reproductions")
+
+
+def command(
+    key: Annotated[
+        str | None, typer.Argument(metavar="STUDY", help="The published study. Without it, all are listed.")
+    ] = None,
+    parts: Annotated[
+        list[str] | None,
+        typer.Option("--part", metavar="NAME", help="Only this part. Repeatable. Default: all but other readings."),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", metavar="ENGINE", help="emulate or simulate. Default: what suits each part."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer cells and repetitions: minutes, for a look.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Print the parts and how long they take, and run none.")
+    ] = False,
+    as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: report on the parts that were run.")] = False,
+    jobs: Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, help="Runs at a time.")] = None,
+    overrides: Set = None,
+    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where reports and runs are kept.")] = _ROOT,
+    json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> int:
+    """Do a published study again, and put its numbers, plots and findings and ours side by side.
+
+    Says how long it takes before it starts. The same command goes on where it was stopped; parts that were run before
+    are in the report, too.
+
+    Exit code: 0 if the report was written, whatever it says; 2 for bad input, 130 if interrupted.
+    """
+    from dumbbell.reproduce.registry import MODULES, chosen, reproduction
+    from dumbbell.reproduce.running import orders
+
+    if key is None:
+        with reader_may_leave():
+            print("\n".join(f"{one:14} {reproduction(one).title}" for one in MODULES))
+        return 0
+    study = reproduction(key)
+    wanted = orders(study.parts if list_ and not parts else chosen(study, parts or []), engine, quick, overrides or [])
+    if list_:
+        with reader_may_leave():
+            _list(wanted, study)
+        return 0
+    return _reproduce(study, [] if as_is else wanted, output, engine, quick, jobs, json, quiet)
+
+
+def _reproduce(
+    study: Reproduction,
+    wanted: Sequence[Order],
+    root: Path,
+    engine: str | None,
+    quick: bool,
+    jobs: int | None,
+    json: bool,
+    quiet: bool,
+) -> int:
+    from dumbbell.cli.study_progress import progress
+    from dumbbell.reproduce import report, running
+
+    place = running.folder(root, study, quick, engine)
+    if wanted and not (json or quiet):
+        with reader_may_leave():
+            print(_forecast(wanted))
+    for order in wanted:
+        if not (json or quiet):
+            with reader_may_leave():
+                print(f"{order.part.name}: {order.part.title}", flush=True)
+        with progress(json or quiet) as show:
+            running.note(place, order, running.carry_out(order, root / "studies", jobs, show))
+    done = running.done(place, study)
+    files = report.write(study, done, place, _command(study, engine, quick))
+    with reader_may_leave():
+        _tell(report.judged(study, done), files, json)
+    return 0
+
+
+def _command(study: Reproduction, engine: str | None, quick: bool) -> str:
+    said = f"dumbbell reproduce {study.key}"
+    return said + (f" --engine {engine}" if engine else "") + (" --quick" if quick else "")
+
+
+def _forecast(wanted: Sequence[Order]) -> str:
+    """`rincao-2021: 10 parts, 27,000 runs, 13 h 45 min of traffic; about 45 min of computing`."""
+    from dumbbell.cli.study_progress import span
+    from dumbbell.engines.names import EMULATE
+    from dumbbell.report import words
+    from dumbbell.reproduce.running import size
+
+    sizes = [(order, size(order)) for order in wanted]
+    said = f"{words.count(len(sizes), 'part')}, {words.count(sum(one.runs for _, one in sizes), 'run')}"
+    for name, what in ((EMULATE, "if emulated one after the other"), ("", "of computing, on one core")):
+        found = [one.forecast_s for order, one in sizes if (order.engine == EMULATE) == bool(name)]
+        if found and None not in found:
+            said += f"; at most {span(sum(s for s in found if s is not None))} {what}"
+    return said
+
+
+def _list(wanted: Sequence[Order], study: Reproduction) -> None:
+    from dumbbell.cli.study_progress import span
+    from dumbbell.cli.tables import print_table
+    from dumbbell.plan.view import Table
+    from dumbbell.report import words
+    from dumbbell.reproduce.running import size
+
+    rows = []
+    for order in wanted:
+        found = size(order)
+        time = words.UNKNOWN if found.forecast_s is None else span(found.forecast_s)
+        other = f" (another reading of {order.part.variant_of})" if order.part.variant_of else ""
+        row = [order.part.name, order.part.title + other, order.engine, words.count(found.cells)]
+        rows.append([*row, words.count(found.runs), time])
+    print_table(Table(study.citation, ["part", "", "engine", "cells", "runs", "time, one by one"], rows))
+
+
+def _tell(judged: Sequence[tuple[str, Judged]], files: Sequence[Path], json: bool) -> None:
+    if json:
+        from json import dumps
+
+        findings = [{"finding": text, "status": one.status.value, "numbers": one.numbers} for text, one in judged]
+        print(dumps({"findings": findings, "files": [str(path) for path in files]}, indent=2))
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    from dumbbell.reproduce.model import Status
+
+    colours = {Status.HOLDS: "green", Status.FAILS: "red", Status.UNKNOWN: "yellow"}
+    console = Console(soft_wrap=True)
+    for text, one in judged:
+        console.print(Text.assemble((one.status.value, f"bold {colours[one.status]}"), f": {text}: {one.numbers}"))
+    print("\n".join(map(str, files)))

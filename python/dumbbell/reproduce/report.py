@@ -1,0 +1,195 @@
+"""A published study and ours, side by side: a page, Markdown, and the plots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell.report import words, write_file
+from dumbbell.reproduce import packaged
+from dumbbell.reproduce.curves import curves
+from dumbbell.reproduce.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
+from dumbbell.reproduce.drawing import averages, lines, picture, steps
+from dumbbell.reproduce.figures import Figures
+from dumbbell.reproduce.markdown import markdown
+from dumbbell.reproduce.model import Judged, Part, Plot, Reproduction, Studies
+from dumbbell.reproduce.page import page
+from dumbbell.reproduce.running import Order, size
+from dumbbell.reproduce.sides import Side, sides, typical_factor
+from dumbbell.reproduce.tables import tables
+from dumbbell.statistics.metrics import values
+from dumbbell.statistics.metrics.model import group_of
+from dumbbell.studies.results import Study
+
+IMAGES = "plots"
+
+
+def write(study: Reproduction, studies: Studies, place: Path, command: str) -> list[Path]:
+    """Write `report.html`, `report.md` and `plots/` to a folder; return the first two."""
+    found = document(study, studies, command)
+    for one in found.pictures:
+        write_file(place / IMAGES / f"{one.name}.svg", one.svg)
+        write_file(place / IMAGES / f"{one.name}.png", one.png)
+    return [
+        write_file(place / "report.html", page(found).encode()),
+        write_file(place / "report.md", markdown(found, IMAGES).encode()),
+    ]
+
+
+def judged(study: Reproduction, studies: Studies) -> list[tuple[str, Judged]]:
+    """Each finding, and what became of it."""
+    return [(finding.text, finding.judge(studies)) for finding in study.findings]
+
+
+def document(study: Reproduction, studies: Studies, command: str) -> Document:
+    """Raises `InputError` if a study can't be read."""
+    return Document(f"{study.key}: {study.title}", list(_blocks(study, studies, command)))
+
+
+@dataclass(frozen=True)
+class _Done:
+    """A part that was run."""
+
+    part: Part
+    study: Study
+    figures: Figures
+    sides: Sequence[Side]
+
+
+def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Block]:
+    done = [_done(study, part, studies[part.name]) for part in study.parts if part.name in studies]
+    yield Paragraph(study.citation + ".")
+    yield Code(command)
+    yield Paragraph(_runs(study, studies))
+    yield Heading("Findings")
+    found = judged(study, studies)
+    yield Rows("", ("", "they found", "our numbers"), [(one.status, text, one.numbers) for text, one in found])
+    yield from _nearness(done)
+    if study.definitions:
+        yield Heading("What the text leaves open")
+        yield Bullets(study.definitions)
+    if notes := list(dict.fromkeys(note for one in done for note in one.part.notes)):
+        yield Heading("What most probably explains differences")
+        yield Bullets(notes)
+    for one in done:
+        yield from _part(study, one)
+    missing = [part.name for part in study.parts if part.name not in studies]
+    if missing:
+        yield Heading("Not run")
+        were = "were" if len(missing) > 1 else "was"
+        yield Paragraph(f"Of this study's parts, {words.listed(missing)} {were} not run.")
+
+
+def _done(study: Reproduction, part: Part, found: Study) -> _Done:
+    figures = Figures(found)
+    return _Done(part, found, figures, sides(part.published, figures, study.confidence))
+
+
+def _nearness(done: Sequence[_Done]) -> Iterator[Block]:
+    """By what factor ours and theirs typically differ, part by part: which reading is the nearer one."""
+    rows = []
+    for one in done:
+        near = typical_factor(one.sides)
+        if near is not None:
+            reading = f"another reading of {one.part.variant_of}" if one.part.variant_of else ""
+            rows.append((one.part.name, one.part.title, reading, words.count(near[1]), f"{near[0]:.2f}"))
+    if rows:
+        yield Heading("How near ours are")
+        yield Paragraph(
+            "The factor by which ours and theirs differ, either way: the geometric mean over a part's printed numbers."
+        )
+        yield Rows("", ("part", "", "", "numbers", "factor"), rows)
+
+
+def _runs(study: Reproduction, studies: Studies) -> str:
+    """Of all parts: how many, by what, where, when."""
+    total = sum(one.runs.height for one in studies.values() if one.has_runs)
+    said = [f"{len(studies)} of {words.count(len(study.parts), 'part')}, {words.count(total, 'run')}"]
+    manifests = [one.manifest for one in studies.values()]
+    if manifests:
+        engines = sorted({str(one["engine"]) for one in manifests})
+        said.append(f"engine {words.listed(engines)}")
+        said.append(_machine(manifests[0].get("machine", {})))
+        days = sorted({str(one["started_at"])[:10] for one in manifests})
+        said.append(days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}")
+        said.append(f"dumbbell {manifests[0].get('tool', {}).get('dumbbell', '')}".strip())
+        cpu_s = sum(float(one.get("cost", {}).get("cpu_s", 0)) for one in manifests)
+        if cpu_s:
+            said.append(f"{cpu_s / 60:,.0f} CPU minutes" if cpu_s >= 120 else f"{cpu_s:,.0f} CPU seconds")
+    percent = f"{100 * study.confidence:g} %"
+    return f"{', '.join(filter(None, said))}. Intervals in brackets hold the mean with {percent} (Student's t)."
+
+
+def _machine(machine: Mapping[str, Any]) -> str:
+    """`2 cores of a virtual machine, Linux 6.18`."""
+    if not machine.get("cores"):
+        return ""
+    kind = " of a virtual machine" if machine.get("hypervisor") else ""
+    kernel = ".".join(str(machine.get("kernel", "")).split(".")[:2])
+    return f"{words.count(machine['cores'], 'core')}{kind}" + (f", Linux {kernel}" if kernel else "")
+
+
+def _part(study: Reproduction, one: _Done) -> Iterator[Block]:
+    part, found = one.part, one.study
+    yield Heading(f"{part.name}: {part.title}")
+    said = f"{words.count(len(found.manifest['cells']), 'cell')}, {words.count(found.runs.height, 'run')}, "
+    yield Paragraph(f"{said}engine {found.manifest['engine']}.{_left_out(one)}{_wrong(found)}")
+    yield from tables(part, one.sides)
+    plots = (_picture(part, n, plot, one.figures, study) for n, plot in enumerate(part.plots, 1))
+    if drawn := [plot for plot in plots if plot is not None]:
+        yield Pictures(drawn)
+    if part.evidence and found.has_runs:
+        yield Paragraph(part.evidence(found))
+
+
+def _left_out(one: _Done) -> str:
+    """What the whole part would be, if this is less."""
+    if not packaged.scenario(one.part.scenario).exists():
+        return ""
+    whole = size(Order(one.part, str(one.study.manifest["engine"]), quick=False))
+    if one.study.runs.height >= whole.runs:
+        return ""
+    cells, runs = words.count(whole.cells, "cell"), words.count(whole.runs, "run")
+    return f" Not the whole part, which is {cells} and {runs}."
+
+
+def _wrong(found: Study) -> str:
+    """Runs that are not counted."""
+    failed = int(found.runs["error"].is_not_null().sum())
+    invalid = int((found.runs["verdict"] == "invalid").sum())
+    suspect = int((found.runs["verdict"] == "suspect").sum())
+    told = [f"{n:,} {what}" for n, what in ((failed, "failed"), (invalid, "invalid"), (suspect, "suspect")) if n]
+    return f" Of the runs, {words.listed(told)}." if told else ""
+
+
+def _picture(part: Part, n: int, plot: Plot, figures: Figures, study: Reproduction) -> Picture | None:
+    """`None` where there is nothing to draw."""
+    name = f"{part.name}-{n}"
+    match plot.kind:
+        case "lines" | "bars":
+            found = curves(plot, figures, part.published, study.confidence)
+            return picture(name, plot, averages(found, plot)) if found else None
+        case "cdf":
+            samples = _samples(plot, figures)
+            return picture(name, plot, steps(samples)) if samples else None
+        case "series":
+            from dumbbell.reproduce.series import series
+
+            shown = series(plot, figures)
+            return picture(name, plot, lines(shown)) if shown else None
+
+
+def _samples(plot: Plot, figures: Figures) -> list[tuple[str, Sequence[float]]]:
+    """Values of all flows of an algorithm, over all runs of the cells."""
+    rows = values(figures.study, plot.metric, "flow").rename({"of": "id"})
+    flows = figures.study.flows
+    rows = rows.join(flows.select("run", "id", "cc", group=group_of(flows)), on=["run", "id"])
+    rows = rows.filter(rows["cell"].is_in(figures.cells(plot.where)))
+    found: list[tuple[str, Sequence[float]]] = []
+    for of in plot.of or tuple(rows["cc"].drop_nulls().unique().sort()):
+        own = rows.filter((rows["cc"] == of) | (rows["group"] == of) | (rows["id"] == of))["value"]
+        if len(own):
+            found.append((of, (own / plot.x.factor).to_list()))
+    return found

@@ -1,0 +1,159 @@
+"""What rincao-2021 found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from dumbbell.reproduce.figures import Figures
+from dumbbell.reproduce.judging import NOT_RUN, above, all_of, below, told, within
+from dumbbell.reproduce.model import Finding, Judged, Status, Studies
+from dumbbell.statistics.intervals import Interval, of_mean
+
+CONFIDENCE: Final = 0.90
+CONNECTIONS: Final = "flows.0.connections"
+UDP: Final = "flows.1.rate"
+LEAST, MOST = "10 %", "30 %"
+PRINTED_LOSS: Final = 0.59
+FULL: Final = 0.95
+STARVED: Final = 1 / 3
+
+
+def _changes(figures: Figures, cc: str) -> dict[int, list[float]]:
+    """Connections -> relative change of throughput from 10 to 30 % UDP, of each pair of runs with the same seed."""
+    found = {}
+    for n in figures.along(CONNECTIONS):
+        before, after = (
+            {seed: value for (_, seed), value in figures.samples("throughput", cc, {CONNECTIONS: n, UDP: udp}).items()}
+            for udp in (LEAST, MOST)
+        )
+        if changes := [after[seed] / before[seed] - 1 for seed in before if seed in after]:
+            found[n] = changes
+    return found
+
+
+def _mean_change(figures: Figures, cc: str) -> Interval | None:
+    """Mean over numbers of connections. Those of one seed are averaged first: they are not independent."""
+    changes = _changes(figures, cc)
+    if not changes:
+        return None
+    repetitions = min(map(len, changes.values()))
+    return of_mean([sum(one[i] for one in changes.values()) / len(changes) for i in range(repetitions)], CONFIDENCE)
+
+
+def _keeps_throughput(studies: Studies) -> Judged:
+    statuses, numbers = [], []
+    for mbit in (100, 300):
+        if not {f"{mbit}-bbr", f"{mbit}-cubic"} <= studies.keys():
+            continue
+        bbr, cubic = (_mean_change(Figures(studies[f"{mbit}-{cc}"]), cc) for cc in ("bbr", "cubic"))
+        if bbr is None or cubic is None:
+            continue
+        gap = None
+        if None not in (bbr.low, bbr.high, cubic.low, cubic.high):
+            # Both from the same seeds, but of different connections: taken as independent.
+            half = ((bbr.half_width or 0) ** 2 + (cubic.half_width or 0) ** 2) ** 0.5
+            centre = bbr.value - cubic.value
+            gap = Interval(centre, centre - half, centre + half, bbr.n)
+        statuses.append(above(gap, 0))
+        numbers.append(f"{mbit} Mbit/s: BBR {told(bbr, 0.01)} %, CUBIC {told(cubic, 0.01)} %, n = {bbr.n}")
+    return Judged(all_of(statuses), "; ".join(numbers)) if statuses else NOT_RUN
+
+
+def _cubics(studies: Studies) -> Iterator[tuple[str, Figures]]:
+    for mbit in (100, 300):
+        for mix in ("cubic", "cubic-75", "cubic-50", "cubic-25"):
+            if f"{mbit}-{mix}" in studies:
+                yield f"{mbit}-{mix}", Figures(studies[f"{mbit}-{mix}"])
+
+
+def _cubic_loses(studies: Studies) -> Judged:
+    worst: tuple[Interval, str] | None = None
+    for part, figures in _cubics(studies):
+        for n, changes in _changes(figures, "cubic").items():
+            found = of_mean(changes, CONFIDENCE)
+            if worst is None or found.value < worst[0].value:
+                worst = found, f"{part}, {n} connections"
+    if worst is None:
+        return NOT_RUN
+    status = below(worst[0], -PRINTED_LOSS)
+    if status is Status.UNKNOWN and worst[0].low is not None:
+        # Its interval holds the printed value, which is a largest one, too.
+        status = Status.HOLDS
+    return Judged(status, f"most in {worst[1]}: {told(worst[0], 0.01)} %, n = {worst[0].n}; printed: -59 %")
+
+
+def _utilisation(studies: Studies) -> Judged:
+    if "100-cubic" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["100-cubic"])
+    statuses, numbers = [], []
+    for udp, low, high in (("10 %", FULL, 2.0), ("20 %", FULL, 2.0), ("30 %", 0.0, FULL)):
+        found = figures.interval("utilisation_busy", None, {CONNECTIONS: 10, UDP: udp}, CONFIDENCE)
+        if found is not None:
+            statuses.append(within(found, low, high))
+            numbers.append(f"{udp} UDP {told(found, 0.01)} %, n = {found.n}")
+    return Judged(all_of(statuses) if len(statuses) == 3 else Status.UNKNOWN, "; ".join(numbers) or NOT_RUN.numbers)
+
+
+def _retransmits_more(studies: Studies) -> Judged:
+    statuses, numbers = [], []
+    for mbit in (100, 300):
+        if not {f"{mbit}-bbr", f"{mbit}-cubic"} <= studies.keys():
+            continue
+        where = {CONNECTIONS: 30, UDP: MOST}
+        bbr, cubic = (
+            Figures(studies[f"{mbit}-{cc}"]).interval("retransmitted_segments", cc, where, CONFIDENCE)
+            for cc in ("bbr", "cubic")
+        )
+        if bbr is None or cubic is None:
+            continue
+        statuses.append(above(bbr, 10 * (cubic.high if cubic.high is not None else cubic.value)))
+        numbers.append(f"{mbit} Mbit/s: BBR {told(bbr)}, CUBIC {told(cubic)}, n = {bbr.n}")
+    said = "; ".join(numbers)
+    return Judged(all_of(statuses), f"30 connections, 30 % UDP, at {said}") if statuses else NOT_RUN
+
+
+def _no_starvation(studies: Studies) -> Judged:
+    least: tuple[float, Interval, str] | None = None
+    for part, figures in _cubics(studies):
+        alone = Figures(studies[f"{part.split('-')[0]}-cubic"]) if f"{part.split('-')[0]}-cubic" in studies else None
+        if alone is None or part.endswith("-cubic"):
+            continue
+        for n in figures.along(CONNECTIONS):
+            for udp in figures.along(UDP):
+                where = {CONNECTIONS: n, UDP: udp}
+                reference = alone.interval("throughput", "cubic", where, CONFIDENCE)
+                found = figures.interval("throughput", "cubic", where, CONFIDENCE)
+                if reference is None or found is None:
+                    continue
+                share = found.value / reference.value
+                if least is None or share < least[0]:
+                    low, high = (None if one is None else one / reference.value for one in (found.low, found.high))
+                    least = share, Interval(share, low, high, found.n), f"{part}, {n} connections, {udp} UDP"
+    if least is None:
+        return NOT_RUN
+    numbers = f"least in {least[2]}: {told(least[1])} of what CUBIC has alone, n = {least[1].n}"
+    return Judged(above(least[1], STARVED), numbers)
+
+
+FINDINGS: Final = (
+    Finding(
+        "With 30 instead of 10 % UDP, connections of BBR lose less throughput than those of CUBIC, where each is alone",
+        _keeps_throughput,
+    ),
+    Finding("CUBIC loses up to 59 % of its throughput from 10 to 30 % UDP, in some cell", _cubic_loses),
+    Finding(
+        "At 100 Mbit/s CUBIC alone reaches 95 % utilisation with 10 connections at 10 and 20 % UDP, but not at 30 %",
+        _utilisation,
+    ),
+    Finding(
+        "BBR alone retransmits far more than CUBIC alone, more than ten times (printed: 20,000 to 30,000 segments "
+        "against hundreds)",
+        _retransmits_more,
+    ),
+    Finding(
+        "BBR does not starve CUBIC: in no mix does CUBIC have less than a third of what it has alone in the same cell",
+        _no_starvation,
+    ),
+)

@@ -1,0 +1,78 @@
+"""Published numbers and ours, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import exp, log
+
+from dumbbell.reproduce.figures import Figures
+from dumbbell.reproduce.model import Published
+from dumbbell.statistics.intervals import Interval, of_mean
+
+
+@dataclass(frozen=True)
+class Side:
+    """A published number and what we have instead."""
+
+    published: Published
+    value: float
+    """The published one; with `relative_to` its ratio to the other algorithm's."""
+    ours: Interval | None
+    """`None`: not run, or nothing came of it."""
+
+    @property
+    def ratio(self) -> Interval | None:
+        """Ours to theirs, which is taken as exact."""
+        return None if self.ours is None or self.value == 0 else scaled(self.ours, 1 / self.value)
+
+
+def sides(published: Sequence[Published], figures: Figures | None, confidence: float) -> list[Side]:
+    """One for each, in order."""
+    return [_side(one, published, figures, confidence) for one in published]
+
+
+def typical_factor(found: Sequence[Side]) -> tuple[float, int] | None:
+    """By what factor ours and theirs differ, either way: the geometric mean, and of how many; `None` if of none."""
+    logs = [
+        abs(log(side.ratio.value))
+        for side in found
+        if side.ratio is not None and side.ratio.value > 0 and not _is_reference(side.published)
+    ]
+    return (exp(sum(logs) / len(logs)), len(logs)) if logs else None
+
+
+def _is_reference(one: Published) -> bool:
+    """Of a ratio of two algorithms: that of the reference to itself is 1, whatever was measured."""
+    return one.relative_to is not None and one.of == one.relative_to
+
+
+def _side(one: Published, all_: Sequence[Published], figures: Figures | None, confidence: float) -> Side:
+    if one.relative_to is None:
+        ours = figures.interval(one.metric, one.of, one.where, confidence) if figures else None
+        return Side(one, one.value, ours)
+    reference = replace(one, of=one.relative_to)
+    theirs = next(
+        other.value
+        for other in all_
+        if (other.where, other.metric, other.of) == (reference.where, reference.metric, reference.of)
+    )
+    return Side(one, one.value / theirs, _ratio(one, figures, confidence) if figures else None)
+
+
+def _ratio(one: Published, figures: Figures, confidence: float) -> Interval | None:
+    """Of the means: where each algorithm has a cell of its own, runs with the same seed belong together.
+
+    The reference's mean is taken as exact.
+    """
+    ours = list(figures.samples(one.metric, one.of, one.where).values())
+    reference = list(figures.samples(one.metric, one.relative_to, one.where).values())
+    if not ours or not reference or not sum(reference):
+        return None
+    return scaled(of_mean(ours, confidence), len(reference) / sum(reference))
+
+
+def scaled(found: Interval, factor: float) -> Interval:
+    """Times a positive factor."""
+    low, high = (None if bound is None else bound * factor for bound in (found.low, found.high))
+    return Interval(found.value * factor, low, high, found.n)

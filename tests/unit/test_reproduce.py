@@ -1,0 +1,180 @@
+"""A published study beside ours: with a study whose figures are known, and one that was not run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic_study import Synthetic
+
+from dumbbell import Study
+from dumbbell.reproduce import report
+from dumbbell.reproduce.curves import curves, number
+from dumbbell.reproduce.figures import Figures
+from dumbbell.reproduce.judging import above, all_of, below, told, within
+from dumbbell.reproduce.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
+from dumbbell.reproduce.sides import sides, typical_factor
+from dumbbell.reproduce.tables import tables
+from dumbbell.statistics.intervals import Interval
+
+RTT, BUFFER = "topology.rtt", "topology.bottleneck.buffer"
+CELLS: tuple[dict[str, Any], ...] = tuple(
+    {RTT: rtt, BUFFER: buffer} for rtt in ("10 ms", "20 ms") for buffer in ("1 bdp", "2 bdp")
+)
+MBIT = {"10 ms": 40.0, "20 ms": 20.0}
+
+
+def goodput(cell: Any, cc: str) -> float:
+    return MBIT[cell[RTT]] * (2 if cc == "bbr" else 1) * (1.5 if cell[BUFFER] == "2 bdp" else 1)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """CUBIC: 40 and 20 Mbit/s at 10 and 20 ms, half more with the larger buffer; BBR twice as much."""
+    return Study(Synthetic(cells=CELLS, goodput_mbit=goodput, spread=0.001).write(tmp_path / "study"))
+
+
+def published(rtt: str, buffer: str, mbit: float, of: str = "cubic", relative_to: str | None = None) -> Published:
+    return Published({RTT: rtt, BUFFER: buffer}, "goodput", of, 1e6 * mbit, "table 1", relative_to)
+
+
+PRINTED = (published("10 ms", "1 bdp", 80), published("10 ms", "2 bdp", 60), published("20 ms", "1 bdp", 10))
+MBIT_AXIS = Axis("Mbit/s", 0, factor=1e6)
+PLOT = Plot(
+    "Goodput", "fig. 1", "lines", Axis("ms", 0, 50, factor=1e-3), MBIT_AXIS, "goodput", RTT, BUFFER, of=("cubic",)
+)
+
+
+def test_ours_beside_theirs(study: Study) -> None:
+    found = sides(PRINTED, Figures(study), 0.95)
+    assert [one.ours.value for one in found if one.ours] == pytest.approx([40e6, 60e6, 20e6], rel=0.01)
+    assert [one.ratio.value for one in found if one.ratio] == pytest.approx([0.5, 1, 2], rel=0.01)
+    assert found[0].ratio is not None
+    assert found[0].ratio.half_width == pytest.approx(found[0].ours.half_width / 80e6)  # type: ignore[union-attr,operator]
+    factor = typical_factor(found)
+    assert factor is not None
+    assert factor == (pytest.approx(4 ** (1 / 3), rel=0.01), 3)
+
+
+def test_numbers_of_all_flows_together_count_for_how_near_ours_are(study: Study) -> None:
+    """Both algorithms' goodput is some 120 Mbit/s in that cell: theirs is twice as much."""
+    printed = Published({RTT: "10 ms", BUFFER: "1 bdp"}, "goodput", None, 240e6, "table 1")
+    assert typical_factor(sides([printed], Figures(study), 0.95)) == (pytest.approx(2, rel=0.1), 1)
+
+
+def test_only_a_ratio_can_be_compared(study: Study) -> None:
+    """They print 3 times as much for BBR; ours is twice as much."""
+    printed = (published("10 ms", "1 bdp", 30, "bbr", "cubic"), published("10 ms", "1 bdp", 10, "cubic", "cubic"))
+    found = sides(printed, Figures(study), 0.95)[0]
+    assert found.value == 3
+    assert found.ours is not None
+    assert found.ours.value == pytest.approx(2, rel=0.01)
+
+
+def test_what_was_not_run_has_no_number(study: Study) -> None:
+    assert [one.ours for one in sides(PRINTED, None, 0.95)] == [None] * 3
+    other = published("30 ms", "1 bdp", 1)
+    assert sides([other], Figures(study), 0.95)[0].ours is None
+
+
+def test_a_grid_with_changes(study: Study) -> None:
+    table = Table("Goodput (Mbit/s)", "table 1", RTT, BUFFER, "goodput", "cubic", "1 bdp", 1e6)
+    part = Part("a", "A", "a.toml", tables=(table,), published=PRINTED)
+    (rows,) = tables(part, sides(PRINTED, Figures(study), 0.95))
+    assert rows.title == "Goodput (Mbit/s), table 1, n = 5"
+    assert rows.head[1:] == [
+        "1 bdp: printed",
+        "ours",
+        "ratio",
+        "2 bdp: printed",
+        "ours",
+        "ratio",
+        "change, printed",
+        "ours",
+    ]
+    ten, twenty = rows.rows
+    assert (ten[0], ten[1], ten[3]) == ("10 ms", "80", "0.50")
+    assert ten[2].startswith("40")
+    assert ten[2].endswith("]")
+    assert ten[-2:] == ["-25 %", "+50 %"]
+    assert twenty[-1] == "–"  # noqa: RUF001
+
+
+def test_numbers_in_no_table_are_listed(study: Study) -> None:
+    (rows,) = tables(Part("a", "A", "a.toml"), sides(PRINTED[:1], Figures(study), 0.95))
+    assert rows.head == ["rtt", "buffer", "of", "metric", "printed", "ours", "ratio", "source"]
+    assert rows.rows[0][3:5] == ["Goodput (Mbit/s)", "80"]
+
+
+def test_curves_and_the_printed_points_on_them(study: Study) -> None:
+    one, two = curves(PLOT, Figures(study), PRINTED, 0.95)
+    assert (one.label, two.label) == ("1 bdp", "2 bdp")
+    assert one.at == pytest.approx([10, 20])
+    assert one.published == [pytest.approx((10, 80)), pytest.approx((20, 10))]
+    assert two.published == [pytest.approx((10, 60))]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(5, 5), ("10 ms", 0.01), ("5 Mbit/s", 5e6), ("10 %", 0.1), ("0.1 bdp", 0.1)]
+)
+def test_values_have_a_place_on_an_axis(value: Any, expected: float) -> None:
+    assert number(value) == pytest.approx(expected)
+
+
+def test_a_name_has_no_place() -> None:
+    with pytest.raises(ValueError, match="no place"):
+        number("cubic")
+
+
+def test_an_interval_across_a_bound_tells_nothing() -> None:
+    found = Interval(10, 9, 11, 5)
+    assert (above(found, 8), above(found, 10), above(found, 12)) == (Status.HOLDS, Status.UNKNOWN, Status.FAILS)
+    assert (below(found, 12), below(found, 8)) == (Status.HOLDS, Status.FAILS)
+    assert within(Interval(10, None, None, 1), 0, 20) is Status.UNKNOWN
+    assert above(None, 0) is Status.UNKNOWN
+    assert all_of([Status.HOLDS, Status.UNKNOWN, Status.FAILS]) is Status.FAILS
+    assert all_of([Status.HOLDS, Status.UNKNOWN]) is Status.UNKNOWN
+    assert told(found) == "10 [9, 11]"
+
+
+def faster(studies: Studies) -> Judged:
+    if "a" not in studies:
+        return Judged(Status.UNKNOWN, "not run")
+    found = Figures(studies["a"]).interval("goodput", "bbr", {RTT: "10 ms", BUFFER: "1 bdp"})
+    assert found is not None
+    return Judged(above(found, 70e6), told(found, 1e6))
+
+
+def reproduction() -> Reproduction:
+    of_flows = Plot("Each", "figure 2", "cdf", Axis("Mbit/s", factor=1e6), Axis("share"), "goodput", of=("bbr",))
+    bars = Plot("Bars", "figure 3", "bars", Axis("RTT"), MBIT_AXIS, "goodput", RTT, of=("bbr", "cubic"))
+    part = Part("a", "A & B", "a.toml", published=PRINTED, plots=(PLOT, of_flows, bars), notes=("Their <clock>.",))
+    finding = Finding("BBR is fast", faster)
+    return Reproduction("test-2020", "A test", "Nobody", (part, Part("b", "B", "b.toml")), (finding,), ("All.",))
+
+
+def test_the_report(study: Study, tmp_path: Path) -> None:
+    page, text = report.write(reproduction(), {"a": study}, tmp_path / "out", "dumbbell reproduce test-2020")
+    html, markdown = page.read_text(), text.read_text()
+    for written in (html, markdown):
+        assert "BBR is fast" in written
+        assert "dumbbell reproduce test-2020" in written
+        assert "b was not run" in written
+    assert "| holds | BBR is fast | 80" in markdown
+    assert '<span class="status holds">holds</span>' in html
+    assert "A &amp; B" in html
+    assert "Their &lt;clock&gt;." in html
+    assert "http" not in html.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "http://creativecommons.org", ""
+    ).replace("https://matplotlib.org", "")
+    for name in ("a-1", "a-2", "a-3"):
+        assert (tmp_path / "out" / "plots" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert f"(plots/{name}.svg)" in markdown
+    assert html.count("<svg") == 3
+
+
+def test_a_report_of_nothing(tmp_path: Path) -> None:
+    _, text = report.write(reproduction(), {}, tmp_path, "dumbbell reproduce test-2020")
+    assert "| can't be told | BBR is fast | not run |" in text.read_text()
+    assert "a and b were not run" in text.read_text()

@@ -1,0 +1,122 @@
+"""What findings read from runs: cuts of a window, PROBE_RTT, what moves together; which of two averages is larger."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import polars as pl
+import pytest
+
+from dumbbell import Run, Study
+from dumbbell.cli import invoke
+from dumbbell.reproduce.aulbach_findings import crossing
+from dumbbell.reproduce.comparing import compared, listed
+from dumbbell.reproduce.model import Status
+from dumbbell.reproduce.recorded import cuts, probe_rtt, spells, together, whole
+from dumbbell.statistics.intervals import Interval
+
+STEP_NS = 10_000_000
+
+
+def sampled(windows: list[float], queue: list[float] | None = None) -> Run:
+    """A run whose flow f1 has these windows, 10 ms apart; an RTT of 100 ms and 0.1 ms per packet in the queue."""
+    times = [STEP_NS * i for i in range(len(windows))]
+    waits = queue or [0.0] * len(windows)
+    samples = pl.DataFrame(
+        {"time_ns": times, "flow": "f1", "cwnd_packets": windows, "srtt_us": [100_000.0 + 100 * wait for wait in waits]}
+    )
+    links = pl.DataFrame({"time_ns": times, "link": "bottleneck", "queue_bytes": [1514 * wait for wait in waits]})
+    return cast(Run, SimpleNamespace(samples=samples, links=links))
+
+
+def test_a_saw_tooth() -> None:
+    """Up from 60 to 120 in 6 s, halved within 0.2 s, and so on."""
+    tooth = [60 + 0.1 * i for i in range(600)] + [120 - 3 * i for i in range(20)]
+    one, two = cuts(sampled(tooth * 4), "f1", 0)[:2]
+    assert one.to == pytest.approx(0.5, abs=0.01)
+    assert one.growth == pytest.approx((10, 10, 10), rel=0.05)
+    assert two.at_s - one.at_s == pytest.approx(6.2)
+
+
+def test_concave_then_convex() -> None:
+    """CUBIC: cut to 0.7, then towards the old window, a plateau, and beyond it."""
+    epoch = [100 + 30 * (i / 300 - 1) ** 3 for i in range(630)]
+    one = cuts(sampled(epoch * 3), "f1", 0)[0]
+    first, second, third = one.growth
+    assert second < 0.5 * min(first, third)
+
+
+def test_a_window_that_is_not_cut() -> None:
+    assert cuts(sampled([10 + 0.1 * i for i in range(1000)]), "f1", 0) == []
+
+
+def test_what_moves_together() -> None:
+    """The window is the queue's; the RTT shows the queue of when its packet was sent."""
+    queue = [20 + 20 * math.sin(i / 100) for i in range(2000)]
+    found = together(sampled([80 + wait for wait in queue], queue), "f1", 1)
+    assert found["cwnd"] == pytest.approx(1, abs=0.001)
+    # These samples know the queue at once, so they are the RTT's 100 ms too early: nearly alike, not quite.
+    assert 0.95 < found["rtt"] < 0.9999
+    assert together(sampled([80.0] * 2000, queue), "f1", 1).keys() == {"rtt"}, "what stands still has no correlation"
+
+
+def acks(*states: tuple[str, float, float]) -> Run:
+    """A run whose flow f1 was in each state from a time on, with so many packets in flight; a row each 10 ms."""
+    rows = []
+    for number, (state, start_s, packets) in enumerate(states):
+        stop_s = states[number + 1][1] if number + 1 < len(states) else start_s + 1
+        for i in range(round(100 * start_s), round(100 * stop_s)):
+            rows.append((STEP_NS * i, "f1", state, 1448 * packets, 1448))
+    columns = ["time_ns", "flow", "bbr_state", "bytes_in_flight", "snd_mss_bytes"]
+    return cast(Run, SimpleNamespace(acks=pl.DataFrame(rows, columns, orient="row")))
+
+
+def test_probe_rtt() -> None:
+    run = acks(
+        ("startup", 0, 50), ("drain", 0.5, 40), ("probe_bw", 1, 30), ("probe_rtt", 10, 4), ("probe_bw", 10.3, 30),
+        ("probe_rtt", 20.3, 4), ("probe_bw", 20.6, 30),
+    )  # fmt: skip
+    found = probe_rtt(run, "f1")
+    assert found.entered_s == pytest.approx([10, 20.3])
+    assert found.gap_s == pytest.approx(10)
+    assert found.depth_packets == 4
+    assert [one.state for one in spells(run, "f1")][:4] == ["startup", "drain", "probe_bw", "probe_rtt"]
+    assert probe_rtt(acks(("startup", 0, 50)), "f1").gap_s is None
+    assert spells(cast(Run, SimpleNamespace(acks=None)), "f1") == []
+
+
+def interval(low: float, high: float) -> Interval:
+    return Interval((low + high) / 2, low, high, 5)
+
+
+def test_which_of_two_is_larger() -> None:
+    small, large = interval(1, 2), interval(3, 4)
+    assert (compared(small, "<", large), compared(small, ">", large)) == (Status.HOLDS, Status.FAILS)
+    assert compared(interval(1, 3.5), "<", large) is Status.UNKNOWN
+    assert compared(Interval(1, None, None, 1), "<", large) is Status.UNKNOWN, "one run tells nothing"
+    assert compared(None, "<", large) is Status.UNKNOWN
+    assert listed({"bbr": interval(1e6, 2e6), "cubic": None}, 1e6, "Mbit/s") == "bbr 1.5 [1, 2] Mbit/s, n = 5"
+
+
+def test_where_two_share_alike() -> None:
+    shares = {"0.1 bdp": interval(0.9, 0.9), "1 bdp": interval(0.7, 0.7), "10 bdp": interval(0.3, 0.3)}
+    assert crossing(shares) == pytest.approx(math.sqrt(10))
+    assert crossing({"1 bdp": interval(0.7, 0.7), "10 bdp": interval(0.6, 0.6)}) is None
+
+
+def test_a_part_with_findings_over_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run is made again with its records, and the finding tells the phases."""
+    args: list[Any] = ["reproduce", "aulbach-2020", "--part", "1", "--engine", "simulate", "--quick", "--jobs", "1"]
+    assert invoke([*args, "--set", "repeat=1", "--output", str(tmp_path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (phases,) = [one for one in told["findings"] if one["finding"].startswith("1:")]
+    assert phases["status"] == "holds"
+    (directory,) = (tmp_path / "studies").glob("aulbach-2020-1-*")
+    found = whole(Study(directory), 0)
+    assert found is not None
+    assert found.acks is not None
+    assert "PROBE_RTT entered after 10.0 20." in next((tmp_path).glob("*/report.md")).read_text()

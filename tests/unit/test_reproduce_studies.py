@@ -1,0 +1,92 @@
+"""The published studies: all that is printed is there, and every part of them can be run."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from dumbbell.cli import invoke
+from dumbbell.engines.names import EMULATE
+from dumbbell.reproduce.model import Part
+from dumbbell.reproduce.packaged import rows
+from dumbbell.reproduce.registry import MODULES, reproduction
+from dumbbell.reproduce.running import Order, orders, size
+from dumbbell.statistics.metrics import METRICS
+from dumbbell.studies.conduct import prepared
+
+PARTS = [(key, part) for key in MODULES for part in reproduction(key).parts]
+NAMED = [pytest.param(part, id=f"{key} {part.name}") for key, part in PARTS]
+
+
+@pytest.mark.parametrize("part", NAMED)
+def test_each_part_is_a_study_under_each_of_its_engines(part: Part) -> None:
+    for engine in part.engines:
+        for quick in (False, True):
+            base, cells = prepared(Order(part, engine, quick).draft)
+            for one in part.published:
+                assert one.metric in METRICS
+                assert one.where.keys() <= {key for cell in cells for key in cell}, "a key that is not varied"
+            if not quick and engine != EMULATE:
+                for one in part.published:
+                    assert any(one.where.items() <= cell.items() for cell in cells), f"no cell {one.where}"
+            assert base.name.startswith(part.scenario.split("/")[0])
+
+
+@pytest.mark.parametrize("key", MODULES)
+def test_names_are_used_once(key: str) -> None:
+    study = reproduction(key)
+    assert max(Counter(part.name for part in study.parts).values()) == 1
+    names = {part.name for part in study.parts}
+    assert {part.variant_of for part in study.parts if part.variant_of} <= names
+    # What is nearly the same set-up must not be the same study on disk.
+    assert (
+        max(
+            Counter((part.scenario, str(Order(part, part.engines[0], False).settings)) for part in study.parts).values()
+        )
+        == 1
+    )
+
+
+def test_rincao_has_the_whole_grid_and_each_printed_number_once() -> None:
+    main = [part for part in reproduction("rincao-2021").parts if part.variant_of is None]
+    assert sum(size(order).runs for order in orders(main, None, False)) == 27_000
+    printed = Counter(one.value for part in main for one in part.published)
+    assert printed == Counter(1e3 * float(row["mean_flow_throughput_kbit"]) for row in rows("rincao-2021-throughput"))
+
+
+def test_buffa_has_each_printed_mean_once() -> None:
+    main = [part for part in reproduction("buffa-2020").parts if part.variant_of is None]
+    printed = sum(len(part.published) for part in main)
+    found = [*rows("buffa-2020-test1-loss"), *rows("buffa-2020-test2-factorial"), *rows("buffa-2020-test3-4-delay")]
+    assert printed == sum(row.get("repetition", "mean") == "mean" for row in found)
+
+
+def test_a_part_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In seconds: a round trip of 4 s carries little."""
+    args = ["reproduce", "buffa-2020", "--part", "3-10mbit", "--quick", "--set", "repeat=2", "--set", "duration=30 s"]
+    assert invoke([*args, "--output", str(tmp_path), "--jobs", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["findings"]) == 4
+    text = (tmp_path / "buffa-2020-quick" / "report.md").read_text()
+    assert "## 3-10mbit" in text
+    assert "1000 ms, 5 %" in text
+    assert (tmp_path / "buffa-2020-quick" / "report.html").exists()
+    # The next command, about nothing, reports on the same runs.
+    assert invoke(["reproduce", "buffa-2020", "--quick", "--as-is", "--output", str(tmp_path), "--json"]) == 0
+    assert (tmp_path / "buffa-2020-quick" / "report.md").read_text() == text
+
+
+def test_lists_and_refusals(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["reproduce"]) == 0
+    assert "rincao-2021" in capsys.readouterr().out
+    assert invoke(["reproduce", "buffa-2020", "--list"]) == 0
+    assert "2-10mbit" in capsys.readouterr().out
+    assert invoke(["reproduce", "rincao-2020"]) == 2
+    assert "did you mean rincao-2021?" in capsys.readouterr().err
+    assert invoke(["reproduce", "buffa-2020", "--part", "9"]) == 2
+    assert "its parts are 1, 2-none" in capsys.readouterr().err
+    assert invoke(["reproduce", "buffa-2020", "--engine", "ns3"]) == 2
+    assert "simulate, emulate" in capsys.readouterr().err
