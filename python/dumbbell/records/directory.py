@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import InputError
-from dumbbell.records.files import read_json, sync, sync_tree, write_json
+from dumbbell.records.files import is_locked, read_json, sync, sync_tree, write_json
 
 PARTIAL = ".partial-"
 _PARTIAL_NAME = re.compile(re.escape(PARTIAL) + r"(?P<stem>.+)-\d+")
@@ -109,25 +109,11 @@ def find(run: str, root: Path = Path("runs")) -> Path:
 def _file_stale(root: Path) -> None:
     for path in sorted(root.glob(f"{PARTIAL}*")):
         match = _PARTIAL_NAME.fullmatch(path.name)
-        if match is None or not path.is_dir() or _is_locked(path / "lock"):
+        if match is None or not path.is_dir() or is_locked(path / "lock"):
             continue
         _mark(path, "failed", "the command was killed in mid-run")
         (path / "lock").unlink(missing_ok=True)
         path.rename(_next_free(root, f"{match['stem']}.failed-"))
-
-
-def _is_locked(path: Path) -> bool:
-    try:
-        descriptor = os.open(path, os.O_RDWR)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def _mark(path: Path, status: str, reason: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 import polars as pl
@@ -11,7 +11,7 @@ from dumbbell.reproduce.comparing import compared, listed
 from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.judging import NOT_RUN, above, all_of, below
 from dumbbell.reproduce.model import Finding, Judged, Status, Studies
-from dumbbell.reproduce.recorded import cuts, probe_rtt, recorded, together
+from dumbbell.reproduce.recorded import Cut, cuts, probe_rtt, recorded, together
 from dumbbell.statistics.intervals import Interval
 
 CC: Final = "flows.0.cc"
@@ -27,33 +27,30 @@ def _goodput(figures: Figures, cc: str, **more: object) -> Interval | None:
 
 
 def _reno(studies: Studies) -> Judged:
-    run = recorded(studies["1"], {CC: "reno"}) if "1" in studies else None
-    if run is None:
-        return NOT_RUN
-    found = cuts(run, "f1", SLOW_START_S)
-    if not found:
-        return Judged(Status.UNKNOWN, "no two cuts of the window in the run")
-    saw = all(0.45 <= one.to <= 0.55 and min(one.growth) > 0.5 * max(one.growth) for one in found)
-    said = "; ".join(
-        f"cut to {one.to:.2f} at {one.at_s:.1f} s, then {' '.join(f'{g:.1f}' for g in one.growth)} segments/s in thirds"
-        for one in found
-    )
-    return Judged(Status.HOLDS if saw else Status.FAILS, f"first run: {said}")
+    """Halved, then an even pace."""
+    return _shape(studies, "reno", lambda one: 0.45 <= one.to <= 0.55 and min(one.growth) > 0.5 * max(one.growth), all)
 
 
 def _cubic(studies: Studies) -> Judged:
-    run = recorded(studies["1"], {CC: "cubic"}) if "1" in studies else None
+    """Slowest in the middle third between two cuts: once is enough."""
+    return _shape(studies, "cubic", lambda one: one.growth[1] < 0.5 * min(one.growth[0], one.growth[2]), any)
+
+
+def _shape(
+    studies: Studies, cc: str, has_it: Callable[[Cut], bool], how_many: Callable[[Iterable[bool]], bool]
+) -> Judged:
+    """Whether the window of part 1's first run has a shape between its cuts."""
+    run = recorded(studies["1"], {CC: cc}) if "1" in studies else None
     if run is None:
         return NOT_RUN
     found = cuts(run, "f1", SLOW_START_S)
     if not found:
         return Judged(Status.UNKNOWN, "no two cuts of the window in the run")
-    curved = any(one.growth[1] < 0.5 * min(one.growth[0], one.growth[2]) for one in found)
     said = "; ".join(
         f"cut to {one.to:.2f} at {one.at_s:.1f} s, then {' '.join(f'{g:.1f}' for g in one.growth)} segments/s in thirds"
         for one in found
     )
-    return Judged(Status.HOLDS if curved else Status.FAILS, f"first run: {said}")
+    return Judged(Status.HOLDS if how_many(map(has_it, found)) else Status.FAILS, f"first run: {said}")
 
 
 def _together(studies: Studies) -> Judged:

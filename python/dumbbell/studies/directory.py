@@ -23,6 +23,7 @@ from dumbbell.errors import InputError
 MANIFEST: Final = "study.json"
 SHARDS: Final = "shards"
 RUNS: Final = "runs"
+LOCK: Final = "lock"
 STUDIES: Final = Path("studies")
 
 
@@ -31,7 +32,7 @@ def locked(directory: Path) -> Iterator[None]:
     """Make the directory and keep others from working on it. Raises `InputError` if that can't be."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         why = error.strerror or str(error)
         raise InputError(f"cannot write to {directory}", why, "choose another place: --output DIR") from error
@@ -42,21 +43,6 @@ def locked(directory: Path) -> Iterator[None]:
         raise InputError(f"another command works on {directory}", hint="wait for it, or stop it") from None
     finally:
         os.close(lock)
-
-
-def is_locked(directory: Path) -> bool:
-    """Whether a command works on it now."""
-    try:
-        lock = os.open(directory / "lock", os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(lock)
-    return False
 
 
 def find(study: str, root: Path = STUDIES) -> Path:

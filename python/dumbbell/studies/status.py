@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.engines.protocol import Event, OnEvent
-from dumbbell.records.files import read_json, write_json
-from dumbbell.studies.directory import is_locked
+from dumbbell.records.files import is_locked, read_json, write_json
+from dumbbell.studies.directory import LOCK
 from dumbbell.studies.results import Study
 
 PROGRESS: Final = "progress.json"
@@ -58,7 +58,7 @@ def status(study: Study) -> Status:
     """Look at the files of a study, which another command may be working on."""
     manifest = study.manifest
     said = str(manifest["status"])
-    working = is_locked(study.directory)
+    working = is_locked(study.directory / LOCK)
     if said == RUNNING and not working:
         said = KILLED
     done, suspect, refused = 0, 0, Counter[str]()
