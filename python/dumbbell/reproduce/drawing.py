@@ -8,9 +8,11 @@ from typing import Any, Final
 
 import matplotlib.style
 import numpy as np
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dumbbell.report.decimate import extremes
 from dumbbell.report.figures import render
 from dumbbell.report.groups import HUES
 from dumbbell.reproduce.curves import Curve
@@ -21,6 +23,9 @@ _SIZE_IN: Final = (3.6, 2.5)
 _MARKERS: Final = "osD^vP"
 _BAR: Final = 0.8
 """Of the room between two places."""
+
+POINTS: Final = 600
+"""Of a curve over time: a picture is some 900 pixels wide in print."""
 
 Series = tuple[str, Sequence[float], Sequence[float]]
 """A label, and points in the axes' units."""
@@ -98,11 +103,15 @@ def _bars(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
 
 
 def lines(series: Sequence[Series]) -> Callable[[Axes], None]:
-    """Curves over time."""
+    """Curves over time; of long ones the extremes of each short interval, which is less than a line is wide."""
 
     def draw(axes: Axes) -> None:
         for place, (label, x, y) in enumerate(series):
-            axes.plot(x, y, color=HUES[place % len(HUES)][0], linewidth=0.8, label=label)
+            whole = pl.LazyFrame({"time": [round(1e9 * at) for at in x], "value": y}, strict=False)
+            span = round(1e9 * (max(x, default=0) - min(x, default=0)))
+            kept = extremes(whole, "time", "value", span, POINTS)
+            at, values = (kept.time_ns / 1e9).to_list(), kept.values.to_list()
+            axes.plot(at, values, color=HUES[place % len(HUES)][0], linewidth=0.8, label=label)
 
     return draw
 
