@@ -6,11 +6,8 @@ Figures are compiled into few files as runs finish; runs of a killed command tha
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,6 +15,7 @@ from random import Random
 from typing import Any, Final
 
 from dumbbell.engines.protocol import Engine, OnEvent
+from dumbbell.engines.signals import taken_over
 from dumbbell.execute import ATTEMPTS, Executor, Job, Progress
 from dumbbell.execute.cost import cores
 from dumbbell.records.run import Run as RunOnDisk
@@ -76,7 +74,7 @@ def carry_out(work: Work, runs: Sequence[Run], on_event: OnEvent) -> Mapping[str
         on_event({"event": "progress", **told, "left_s": progress.left_s, "wall_s": time.monotonic() - began})
 
     try:
-        with _terminable():
+        with taken_over(_interrupt):
             work.executor.carry_out(list(_jobs(work, wanted)), keep, tell, refuse)
     finally:
         tables.flush()
@@ -164,19 +162,6 @@ class _Tables:
             self._rows = {}
 
 
-@contextmanager
-def _terminable() -> Iterator[None]:
+def _interrupt() -> None:
     """SIGTERM ends it as Ctrl-C does."""
-
-    def interrupt(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    former = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
+    raise KeyboardInterrupt
