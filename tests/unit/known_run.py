@@ -107,6 +107,7 @@ EMULATOR: dict[str, Any] = {
     "duplicated_packets": 0,
     "inside_packets": 0,
     "scheduling": {},
+    "spun_s": 0.1,
     "writer": {"cpu_s": 0.02, "rows": PACKETS, "backlog_max_chunks": 1},
 }
 

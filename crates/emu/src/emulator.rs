@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use events::{Event, Process};
 use link::{Network, Packet};
 use plan::Plan;
-use realtime::{Sleep, Spans, ThreadTimes, Urgency};
+use realtime::{Idle, Sleep, Spans, ThreadTimes, Urgency};
 use records::accounts::LinkReport;
 use records::links::LinkRow;
 use records::{Names, Writer};
@@ -31,6 +31,8 @@ const READ_SEGMENTS: usize = 128;
 const PREFAULT: u64 = 16 << 20;
 /// Between two measurements of the wall clock's offset: a clock slewed by 500 ppm moves by 10 us.
 const RESYNC: Duration = Duration::from_millis(20);
+/// Between two looks at how busy the CPUs are: long enough for the kernel's ticks of 10 ms to tell.
+const IDLE: Duration = Duration::from_millis(200);
 /// A stamp that lies further ahead than the error of the offset comes from another setting of the wall clock.
 const FUTURE: Duration = Duration::from_micros(100);
 
@@ -69,6 +71,9 @@ pub fn run(
         entered: 0,
         logged: (0..).zip(&transparent).filter(|(_, transparent)| !**transparent).map(|(i, _)| i).collect(),
         sleep: Sleep::new(plan.emulate.spin_ns),
+        idle: Idle::new(),
+        next_idle: Time::ZERO + IDLE,
+        spun: Duration::ZERO,
         interval: plan.record.sample_interval_ns,
         patience: Patience::new(plan.emulate.merge_ns),
         next_tick: Time::ZERO,
@@ -102,6 +107,10 @@ struct Emulator {
     /// The links that can do something to a packet.
     logged: Vec<u16>,
     sleep: Sleep,
+    idle: Idle,
+    next_idle: Time,
+    /// Busy-waited in all.
+    spun: Duration,
     urgency: Urgency,
     interval: Duration,
     patience: Patience,
@@ -133,6 +142,10 @@ impl Emulator {
                 self.urgency.adapt(now);
                 self.patience.adapt(now, self.driver.left);
                 self.ring_drops += self.ring.take_drops()?;
+                if now >= self.next_idle {
+                    self.next_idle = now + IDLE;
+                    self.idle.share().into_iter().for_each(|share| self.sleep.adapt(share));
+                }
                 if self.poll(0, false)? {
                     return Ok(());
                 }
@@ -221,9 +234,12 @@ impl Emulator {
         let spare = (due - now).as_nanos() - spin;
         if spare <= 0 {
             // Too little time to sleep and wake: wait for either on the CPU.
-            while self.ring.peek().is_none() && self.clock.now() < due {
+            let mut until = now;
+            while self.ring.peek().is_none() && until < due {
                 std::hint::spin_loop();
+                until = self.clock.now();
             }
+            self.spun = self.spun + (until - now);
             return Ok(false);
         }
         let stop = self.poll(spare, arrivals)?;
@@ -306,6 +322,7 @@ impl Emulator {
             links: plan.links.iter().zip(self.network.links()).map(LinkReport::from).collect(),
             scheduling: self.urgency.scheduling(),
             writer,
+            spun_s: self.spun.as_nanos() as f64 / 1e9,
             spin_us: self.sleep.margin().as_nanos() as f64 / 1e3,
         })
     }

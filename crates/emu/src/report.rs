@@ -68,6 +68,8 @@ pub struct EmulatorReport {
     pub links: Vec<LinkReport>,
     /// How the emulating thread was scheduled.
     pub scheduling: Scheduling,
+    /// Part of `cpu_s`: busy-waited.
+    pub spun_s: f64,
     /// For how long it busy-waited before a packet was due, at the end.
     pub spin_us: f64,
     /// What writing `packets` cost.

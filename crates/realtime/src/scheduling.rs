@@ -1,3 +1,5 @@
+use std::io::Write;
+
 use serde::Serialize;
 use units::{Duration, Time};
 
@@ -22,10 +24,12 @@ const WINDOW: Duration = Duration::from_millis(100);
 const STEP_BACK: f64 = 0.85;
 const RETURN: f64 = 0.6;
 
-/// Keeps the calling thread ahead of others for as long as that is safe.
+/// Keeps the calling thread ahead of others for as long as that is safe, and the CPUs awake.
 #[derive(Debug)]
 pub struct Urgency {
     scheduling: Scheduling,
+    /// Open for as long as no CPU shall sleep.
+    _awake: Option<std::fs::File>,
     /// SCHED_FIFO now.
     fifo: bool,
     window_began: Time,
@@ -45,6 +49,8 @@ pub struct Scheduling {
     pub slice_ns: u64,
     /// How many CPUs it may use.
     pub cpus: usize,
+    /// Idle CPUs were kept from sleeping.
+    pub awake: bool,
 }
 
 impl Urgency {
@@ -57,8 +63,10 @@ impl Urgency {
         };
         let slice_ns = ordinary(nice);
         let real_time = fifo();
-        let scheduling = Scheduling { real_time, stepped_back: 0, nice, slice_ns, cpus: allowed().len() };
-        Urgency { scheduling, fifo: real_time, window_began: now, cpu_began_ns: thread_cpu_ns() }
+        let awake = stay_awake();
+        let cpus = allowed().len();
+        let scheduling = Scheduling { real_time, stepped_back: 0, nice, slice_ns, cpus, awake: awake.is_some() };
+        Urgency { scheduling, _awake: awake, fifo: real_time, window_began: now, cpu_began_ns: thread_cpu_ns() }
     }
 
     /// To be called every few milliseconds: stay clear of the kernel's limit on real-time threads.
@@ -83,6 +91,17 @@ impl Urgency {
     pub fn scheduling(&self) -> Scheduling {
         self.scheduling
     }
+}
+
+/// With privilege: no CPU sleeps while the file is open.
+///
+/// An idle CPU sleeps, and takes a while to wake up: microseconds, or tens of them in a virtual machine, where another
+/// system may have it by then. A request for a latency of 0 lets it watch for work instead
+/// (Documentation/power/pm_qos_interface.rst).
+fn stay_awake() -> Option<std::fs::File> {
+    let mut file = std::fs::File::options().write(true).open("/dev/cpu_dma_latency").ok()?;
+    file.write_all(&0i32.to_ne_bytes()).ok()?;
+    Some(file)
 }
 
 /// `true` if the kernel grants it.

@@ -6,8 +6,14 @@ use units::Duration;
 /// interrupts are expensive. This learns by how much on this machine, as a running quantile of what it observes
 /// (stochastic approximation, Robbins and Monro 1951): up by 9 steps when a wake-up was later, down by 1 when it was
 /// earlier, which settles where nine of ten wake-ups are in time.
+///
+/// Watching the clock takes CPU time. It harms nobody while CPUs are idle; where they are not, it delays hosts and other
+/// runs by more than the wake-ups are late. So the limit shrinks as CPUs get scarce, and grows again.
 #[derive(Clone, Debug)]
 pub struct Sleep {
+    /// As asked for.
+    most: Duration,
+    /// Now.
     limit: Duration,
     margin: Duration,
 }
@@ -15,10 +21,26 @@ pub struct Sleep {
 const STEP_NS: i64 = 100;
 const UP: i64 = 9;
 
+/// Shares of the CPUs' time that are idle: below this one CPUs are scarce, above the other there is room for more.
+const SCARCE: f64 = 0.1;
+const PLENTY: f64 = 0.2;
+
 impl Sleep {
     /// Busy-wait for at most `limit`.
     pub fn new(limit: Duration) -> Sleep {
-        Sleep { limit, margin: limit.min(Duration::from_micros(20)) }
+        Sleep { most: limit, limit, margin: limit.min(Duration::from_micros(20)) }
+    }
+
+    /// To be told several times a second which share of the CPUs' time is idle. Halves what may be waited busily, or adds
+    /// an eighth of what was asked for: several that share the CPUs arrive at the same (Chiu and Jain 1989).
+    pub fn adapt(&mut self, idle: f64) {
+        let limit = self.limit.as_nanos();
+        self.limit = Duration(match idle {
+            idle if idle < SCARCE => limit / 2,
+            idle if idle > PLENTY => (limit + self.most.as_nanos() / 8).min(self.most.as_nanos()),
+            _ => limit,
+        });
+        self.margin = self.margin.min(self.limit);
     }
 
     /// Wake up so long before the time.
@@ -46,6 +68,20 @@ mod tests {
         }
         let margin = sleep.margin().as_nanos() / 1000;
         assert!((40..=48).contains(&margin), "{margin} us");
+    }
+
+    #[test]
+    fn gives_way_where_cpus_are_scarce() {
+        let mut sleep = Sleep::new(Duration::from_micros(40));
+        let mut late = |sleep: &mut Sleep| (0..1000).for_each(|_| sleep.observe(Duration::from_millis(1)));
+        for (idle, limit) in [(0.5, 40), (0.05, 20), (0.15, 20), (0.0, 10), (0.0, 5), (0.3, 10), (0.9, 15)] {
+            sleep.adapt(idle);
+            late(&mut sleep);
+            assert_eq!(sleep.margin(), Duration::from_micros(limit), "{idle}");
+        }
+        (0..10).for_each(|_| sleep.adapt(1.0));
+        late(&mut sleep);
+        assert_eq!(sleep.margin(), Duration::from_micros(40));
     }
 
     #[test]

@@ -59,6 +59,7 @@ def _emulated(accounts: Accounts) -> dict[str, Any]:
         "cost": {
             "unit": "share of one core",
             "emulator": _ratio(emulator["cpu_s"], emulator["wall_s"]),
+            "busy_wait": _ratio(emulator["spun_s"], emulator["wall_s"]),
             "traffic": _ratio(traffic["cpu_s"], traffic["wall_s"]),
             "sampling": _ratio(traffic["sampling"]["cpu_s"], traffic["wall_s"]),
             "logging": _ratio(emulator["writer"]["cpu_s"] + traffic["writer"]["cpu_s"], emulator["wall_s"]),
