@@ -17,6 +17,7 @@ use crate::arena::Arena;
 use crate::clock::StampClock;
 use crate::driver::Driver;
 use crate::intake::Intake;
+use crate::nap;
 use crate::patience::Patience;
 use crate::report::{ClockStep, EmulatorReport};
 use crate::ring::Ring;
@@ -76,6 +77,7 @@ pub fn run(
         spun: Duration::ZERO,
         interval: plan.record.sample_interval_ns,
         patience: Patience::new(plan.emulate.merge_ns),
+        nap: Patience::new(nap::longest(plan)?),
         next_tick: Time::ZERO,
         next_resync: Time::ZERO,
         read_lag: Spans::default(),
@@ -113,7 +115,10 @@ struct Emulator {
     spun: Duration,
     urgency: Urgency,
     interval: Duration,
+    /// Of due packets.
     patience: Patience,
+    /// Of arrivals.
+    nap: Patience,
     next_tick: Time,
     next_resync: Time,
     read_lag: Spans,
@@ -141,6 +146,7 @@ impl Emulator {
                 self.clock.resync();
                 self.urgency.adapt(now);
                 self.patience.adapt(now, self.driver.left);
+                self.nap.adapt(now, self.driver.left);
                 self.ring_drops += self.ring.take_drops()?;
                 if now >= self.next_idle {
                     self.next_idle = now + IDLE;
@@ -206,6 +212,7 @@ impl Emulator {
         while self.next_tick <= now {
             let time = self.next_tick;
             self.network.advance(time, &mut self.driver);
+            self.network.catch_up(&mut self.driver);
             for &link in &self.logged {
                 let state = &mut self.network.links_mut()[usize::from(link)];
                 let (counters, backlog) = (state.counters(), state.backlog());
@@ -221,15 +228,15 @@ impl Emulator {
     fn wait(&mut self) -> Result<bool> {
         // What happens next may be a delivery, which may wait; so sleep for as long as that.
         let hold = self.hold();
-        let due = match self.network.next_event() {
-            Time::NEVER => Time::NEVER,
-            event => event + hold,
-        };
+        let event = self.network.next_event();
+        let inside = event != Time::NEVER;
+        let due = if inside { event + hold } else { event };
         let due = due.min(self.driver.next_handover(hold)).min(self.next_tick).min(self.next_resync);
         let now = self.clock.now();
-        // What arrives is not delivered before it arrives: it may wait, too, and need not wake us.
-        let arrivals = hold == Duration::ZERO;
-        let due = if arrivals { due } else { due.min(now + hold) };
+        // What arrives is not delivered before it has crossed the network: while packets come densely it may wait, too, and
+        // need not wake us.
+        let nap = if inside { hold.max(self.nap.span()) } else { hold };
+        let arrivals = nap == Duration::ZERO;
         let spin = (self.sleep.margin().as_nanos() - self.patience.span().as_nanos()).max(0);
         let spare = (due - now).as_nanos() - spin;
         if spare <= 0 {
@@ -242,6 +249,7 @@ impl Emulator {
             self.spun = self.spun + (until - now);
             return Ok(false);
         }
+        let spare = if arrivals { spare } else { spare.min(nap.as_nanos()) };
         let stop = self.poll(spare, arrivals)?;
         let late = self.clock.now() - (now + Duration(spare));
         // Negative: a packet or a word came first.
@@ -278,6 +286,7 @@ impl Emulator {
     fn finish(mut self, plan: &Plan, (started, before): (Time, ThreadTimes)) -> Result<EmulatorReport> {
         let ended = self.clock.now();
         self.ring_drops += self.ring.take_drops()?;
+        self.network.catch_up(&mut self.driver);
         let inside: Vec<_> = self.network.inside().collect();
         for &(link, passage) in inside.iter().filter(|(link, _)| self.logged.contains(&(*link as u16))) {
             self.driver.record(link, passage, None);

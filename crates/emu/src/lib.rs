@@ -15,6 +15,7 @@ mod frame;
 mod gso;
 mod handover;
 mod intake;
+mod nap;
 mod patience;
 mod report;
 mod ring;

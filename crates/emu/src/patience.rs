@@ -1,7 +1,7 @@
 use units::{Duration, Time};
 
-/// For how long a due packet may wait for others to leave with: for as long as the plan allows while packets leave so
-/// densely that others come in that time, and not at all while they don't.
+/// For how long something may wait for others, to be done with them: a due packet to leave, or an arrival to be read. For as
+/// long as it is allowed while packets leave so densely that others come in that time, and not at all while they don't.
 pub(crate) struct Patience {
     limit: Duration,
     pays: bool,

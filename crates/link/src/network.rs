@@ -63,7 +63,7 @@ impl Network {
         &mut self.links
     }
 
-    /// When something happens next if nothing enters.
+    /// When a packet is next at a link's end, or a link changes, if nothing enters; or earlier.
     pub fn next_event(&mut self) -> Time {
         self.next_of_links().min(self.next_change())
     }
@@ -100,7 +100,15 @@ impl Network {
         self.now = self.now.max(now);
     }
 
-    /// Packets inside, by link.
+    /// Let the links' counters and backlogs be those of now: [`advance`](Network::advance) leaves to later what no packet
+    /// comes out by.
+    pub fn catch_up(&mut self, sink: &mut impl Sink) {
+        for link in 0..self.links.len() as u32 {
+            self.settle(link, self.now, sink);
+        }
+    }
+
+    /// Packets inside, by link. To be asked after [`catch_up`](Network::catch_up).
     pub fn inside(&self) -> impl Iterator<Item = (u32, Passage)> {
         self.links.iter().enumerate().flat_map(|(i, link)| link.inside().map(move |passage| (i as u32, passage)))
     }
@@ -153,7 +161,7 @@ impl Network {
     }
 
     fn schedule(&mut self, link: u32) {
-        let at = self.links[link as usize].next_event();
+        let at = self.links[link as usize].next_passage();
         // Later than before, too: a lower rate, or nothing waits any more.
         if at != self.scheduled[link as usize] {
             self.scheduled[link as usize] = at;

@@ -1,0 +1,84 @@
+use anyhow::Result;
+use plan::{Link, Plan, Routes};
+use units::Duration;
+
+/// What arrives is read at most so late. Half of what the verdict lets pass as `read-lag`.
+const LONGEST: Duration = Duration::from_micros(500);
+
+/// For how long an arrival may wait to be read without coming out late: half of the least time that any flow's packet takes
+/// through the network. The other half is for waking up.
+pub(crate) fn longest(plan: &Plan) -> Result<Duration> {
+    Ok(Duration(least_delay(plan)?.as_nanos() / 2).min(LONGEST))
+}
+
+/// The least sum of delays on any flow's path, there or back. Of what else hosts may send to each other it says nothing: that
+/// may come out late, which is measured.
+fn least_delay(plan: &Plan) -> Result<Duration> {
+    let (routes, nodes) = (Routes::new(plan)?, plan.node_indices());
+    let of_links: Vec<Duration> = plan.links.iter().map(|link| least_of(plan, link)).collect();
+    let ends = plan.flows.iter().map(|flow| (nodes[flow.from.as_str()], nodes[flow.to.as_str()]));
+    let paths = ends.flat_map(|(a, b)| [(a, b), (b, a)]).map(|(from, to)| {
+        let (mut node, mut sum) = (from, Duration::ZERO);
+        while let Some(link) = if node == to { None } else { routes.next_link(node, to) } {
+            sum = sum + of_links[link as usize];
+            node = routes.end_of(link);
+        }
+        sum
+    });
+    Ok(paths.min().unwrap_or(Duration::ZERO))
+}
+
+/// Of a link as it is at first, and as events make it.
+fn least_of(plan: &Plan, link: &Link) -> Duration {
+    let changed = plan.events.iter().map(|event| &event.link).filter(|changed| changed.name == link.name);
+    let fixed = |link: &Link| link.jitter.is_none() && link.reorder.is_none();
+    let least = |link: &Link| if fixed(link) { link.delay_ns } else { Duration::ZERO };
+    changed.chain([link]).map(least).min().unwrap_or(Duration::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn link(name: &str, from: &str, to: &str, more: Value) -> Value {
+        let mut link = json!({"name": name, "from": from, "to": to, "rate_bps": null, "overhead_bytes": 0,
+            "buffer": {"bytes": null, "packets": null}, "queue": {"kind": "drop-tail"}, "delay_ns": 0});
+        link.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        link
+    }
+
+    /// Two hosts at a switch; 5 ms and 1 ms there, 2 ms back.
+    fn plan(more: Value, events: Value) -> Plan {
+        let flow = json!({"id": "f", "from": "a", "to": "b", "start_ns": 0, "stop_ns": 1, "port": 5001,
+            "workload": {"kind": "tcp", "cc": "reno", "bytes": null}});
+        let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {}});
+        let plan = json!({"name": "nap", "duration_ns": 1, "seed": 1,
+            "nodes": [host("a", "10.0.0.1"), host("b", "10.0.0.2"), {"kind": "switch", "name": "s"}],
+            "links": [link("as", "a", "s", json!({"delay_ns": 5_000_000})), link("sb", "s", "b", json!({"delay_ns": 1_000_000})),
+                link("bs", "b", "s", more), link("sa", "s", "a", json!({}))],
+            "events": events, "flows": [flow], "record": {"sample_interval_ns": 1, "packets": false, "acks": "off"},
+            "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1}});
+        Plan::parse(&plan.to_string()).unwrap()
+    }
+
+    #[test]
+    fn half_of_the_shortest_way_and_no_more_than_the_longest() {
+        let least = |more| least_delay(&plan(more, json!([]))).unwrap();
+        assert_eq!(least(json!({"delay_ns": 2_000_000})), Duration::from_millis(2));
+        assert_eq!(least(json!({"delay_ns": 9_000_000})), Duration::from_millis(6));
+        assert_eq!(longest(&plan(json!({"delay_ns": 2_000_000}), json!([]))).unwrap(), LONGEST);
+        let short = plan(json!({"delay_ns": 600_000}), json!([]));
+        assert_eq!(longest(&short).unwrap(), Duration::from_micros(300));
+    }
+
+    #[test]
+    fn none_where_a_delay_may_vanish() {
+        let jitter =
+            json!({"delay_ns": 2_000_000, "jitter": {"kind": "uniform", "spread_ns": 1000, "correlation": 0.0}});
+        assert_eq!(longest(&plan(jitter, json!([]))).unwrap(), Duration::ZERO);
+        let event = json!([{"at_ns": 1, "link": link("bs", "b", "s", json!({"delay_ns": 100_000}))}]);
+        assert_eq!(least_delay(&plan(json!({"delay_ns": 2_000_000}), event)).unwrap(), Duration::from_micros(100));
+    }
+}
