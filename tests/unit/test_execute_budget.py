@@ -24,7 +24,17 @@ def job(key: int, cores: float = 0.5, kind: Any = None) -> Job[int]:
 
 def ended(verdict: str = "valid", reasons: Sequence[str] = (), cost: float | None = None) -> Any:
     """As much of a run as a budget looks at."""
-    cost_of = {} if cost is None else {"emulator": cost, "traffic": 0.0, "logging": 0.0, "acks": None}
+    cost_of = (
+        {}
+        if cost is None
+        else {
+            "emulator": cost,
+            "busy_wait": 0.0,
+            "traffic": 0.0,
+            "logging": 0.0,
+            "acks": None,
+        }
+    )
     told = {"reasons": [{"check": reason} for reason in reasons]}
     return SimpleNamespace(verdict=verdict, summary=told, manifest={"cost": cost_of})
 
@@ -133,6 +143,10 @@ def test_only_emulated_runs_tell_what_they_have_cost() -> None:
     assert measured({"cost": {"cpu_s": 1.0}}) is None
     assert measured({}) is None
     assert measured(ended(cost=0.25).manifest) == 0.25
+    # What the emulator gives up in company does not count.
+    manifest = ended(cost=0.25).manifest
+    manifest["cost"]["busy_wait"] = 0.05
+    assert measured(manifest) == pytest.approx(0.2)
 
 
 def test_runs_share_the_machine_as_the_budget_says(tmp_path: Path) -> None:

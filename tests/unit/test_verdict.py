@@ -65,6 +65,16 @@ def update(path: str, value: Any) -> Change:
     return change
 
 
+def waited(process: str, seconds: float, times: int) -> Change:
+    """Set how long a process waited for a CPU, and how often."""
+
+    def change(evidence: Evidence) -> None:
+        update(f"{process}.run_delay_s", seconds)(evidence)
+        update(f"{process}.scheduled", times)(evidence)
+
+    return change
+
+
 def window(packets: int | None) -> Change:
     """Set the largest window."""
     return lambda evidence: object.__setattr__(evidence, "largest_window", packets)
@@ -153,6 +163,11 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("emulator-starved", V, update("network.run_delay_s", None)),
     ("emulator-starved", S, update("network.run_delay_s", 0.021)),
     ("emulator-starved", X, update("network.run_delay_s", 0.21)),
+    # Many short waits make a large share; 20 ms of RTT allow 0.2 ms each.
+    ("emulator-starved", S, waited("network", 0.21, 2100)),
+    ("emulator-starved", X, waited("network", 0.21, 1000)),
+    ("traffic-starved", S, waited("traffic", 0.41, 4100)),
+    ("traffic-starved", X, waited("traffic", 0.41, 2000)),
     ("traffic-starved", V, update("traffic.run_delay_s", 0.1)),
     ("traffic-starved", S, update("traffic.run_delay_s", 0.11)),
     ("traffic-starved", X, update("traffic.run_delay_s", 0.41)),

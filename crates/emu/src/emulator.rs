@@ -291,7 +291,7 @@ impl Emulator {
         for &(link, passage) in inside.iter().filter(|(link, _)| self.logged.contains(&(*link as u16))) {
             self.driver.record(link, passage, None);
         }
-        let ThreadTimes { cpu_s, run_delay_s } = ThreadTimes::now().since(before);
+        let ThreadTimes { cpu_s, run_delay_s, scheduled } = ThreadTimes::now().since(before);
         let mut writer = self.links.finish()?;
         if let Some(packets) = self.driver.packets.take() {
             let packets = packets.finish()?;
@@ -311,6 +311,7 @@ impl Emulator {
             arena_overflows: self.intake.counts.arena_overflows,
             cpu_s,
             run_delay_s,
+            scheduled,
             wall_s: (ended - started).as_nanos() as f64 / 1e9,
             clock_steps: self.clock.steps().iter().map(ClockStep::from).collect(),
             send_errors: self.driver.send_errors,

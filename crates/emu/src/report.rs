@@ -28,6 +28,8 @@ pub struct EmulatorReport {
     pub cpu_s: f64,
     /// Time that it waited for a CPU, where the kernel tells.
     pub run_delay_s: Option<f64>,
+    /// How often it got one.
+    pub scheduled: Option<u64>,
     /// From the first packet that could come to the last that was sent.
     pub wall_s: f64,
     /// Jumps of the wall clock.

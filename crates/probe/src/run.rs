@@ -72,7 +72,7 @@ pub fn run(
     look()?;
     drop(ring);
 
-    let ThreadTimes { cpu_s, run_delay_s } = ThreadTimes::now().since(before);
+    let ThreadTimes { cpu_s, run_delay_s, .. } = ThreadTimes::now().since(before);
     let lost_rows = probe.lost()? + emitters.lost()?;
     let intake = intake.into_inner();
     let report = ProbeReport {

@@ -134,21 +134,25 @@ pub struct ThreadTimes {
     pub cpu_s: f64,
     /// Seconds that it was ready to run and waited for a CPU; unknown to a kernel without CONFIG_SCHED_INFO.
     pub run_delay_s: Option<f64>,
+    /// How often it got a CPU; unknown to the same kernels.
+    pub scheduled: Option<u64>,
 }
 
 impl ThreadTimes {
     /// What has come since `before`.
     pub fn since(self, before: ThreadTimes) -> ThreadTimes {
         let run_delay_s = self.run_delay_s.zip(before.run_delay_s).map(|(now, then)| now - then);
-        ThreadTimes { cpu_s: self.cpu_s - before.cpu_s, run_delay_s }
+        let scheduled = self.scheduled.zip(before.scheduled).map(|(now, then)| now - then);
+        ThreadTimes { cpu_s: self.cpu_s - before.cpu_s, run_delay_s, scheduled }
     }
 
     /// Up to now.
     pub fn now() -> ThreadTimes {
-        // Second number: nanoseconds on a run queue (Documentation/scheduler/sched-stats.rst).
-        let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-        let delay = schedstat.and_then(|text| text.split_whitespace().nth(1)?.parse::<f64>().ok());
-        ThreadTimes { cpu_s: thread_cpu_ns() as f64 / 1e9, run_delay_s: delay.map(|nanos| nanos / 1e9) }
+        // CPU time and time on a run queue in nanoseconds, and number of time slices (Documentation/scheduler/sched-stats.rst).
+        let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        let number = |at| schedstat.split_whitespace().nth(at)?.parse::<u64>().ok();
+        let run_delay_s = number(1).map(|nanos| nanos as f64 / 1e9);
+        ThreadTimes { cpu_s: thread_cpu_ns() as f64 / 1e9, run_delay_s, scheduled: number(2) }
     }
 }
 

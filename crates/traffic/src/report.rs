@@ -12,6 +12,8 @@ pub struct TrafficReport {
     pub cpu_s: f64,
     /// How long the event loop was ready to run and waited for a CPU; `None` if this kernel doesn't say.
     pub run_delay_s: Option<f64>,
+    /// How often it got one.
+    pub scheduled: Option<u64>,
     /// What the sampler achieved.
     pub sampling: Sampling,
     /// Ended before the plan's duration.

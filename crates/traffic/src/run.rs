@@ -78,13 +78,14 @@ pub fn run<'a>(
     let before = ThreadTimes::now();
     let outcome = EventLoop::new(plan, agents, shared, &OwnedFd::from(control), events)?.run()?;
 
-    let ThreadTimes { cpu_s, run_delay_s } = ThreadTimes::now().since(before);
+    let ThreadTimes { cpu_s, run_delay_s, scheduled } = ThreadTimes::now().since(before);
     let Outcome { agents, shared, ended, interrupted } = outcome;
     let (sampling, writer) = shared.sampler.finish(ended.min(Time::ZERO + plan.duration_ns))?;
     let report = TrafficReport {
         wall_s: ended.as_nanos() as f64 / 1e9,
         cpu_s,
         run_delay_s,
+        scheduled,
         sampling,
         interrupted,
         writer,

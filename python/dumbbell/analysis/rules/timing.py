@@ -27,11 +27,7 @@ _UDP_HEADERS_BYTES: Final = 14 + 20 + 8
 @rule("lateness", "late packets add to every RTT and blur the gaps between packets", EMULATION)
 def lateness(evidence: Evidence) -> Judgement:
     """99th percentile of lateness, and the share of packets that are over 1 ms late."""
-    rtt_us = smallest_base_rtt_ns(evidence.plan) / 1000
-    limits = (
-        max(limit.LATENESS_P99_US[0], limit.LATENESS_P99_OF_RTT[0] * rtt_us),
-        max(limit.LATENESS_P99_US[1], limit.LATENESS_P99_OF_RTT[1] * rtt_us),
-    )
+    limits = _lateness_us(evidence)
     p99 = evidence.network["lateness_us"]["p99"]
     sent, late = evidence.network["sent_packets"], evidence.network["late_over_1ms"]
     share = late / sent if sent else 0.0
@@ -60,8 +56,8 @@ def read_lag(evidence: Evidence) -> Judgement:
 
 @rule("emulator-starved", "the emulator wanted to run and had no CPU", EMULATION)
 def emulator_starved(evidence: Evidence) -> Judgement:
-    """Time in the run queue, of the run."""
-    return _waited(evidence.network, limit.EMULATOR_WAIT_SHARE)
+    """Time in the run queue, of the run, and at a time."""
+    return _waited(evidence, evidence.network, limit.EMULATOR_WAIT_SHARE)
 
 
 @rule(
@@ -70,8 +66,8 @@ def emulator_starved(evidence: Evidence) -> Judgement:
     EMULATION,
 )
 def traffic_starved(evidence: Evidence) -> Judgement:
-    """Time in the run queue, of the run."""
-    return _waited(evidence.traffic, limit.TRAFFIC_WAIT_SHARE)
+    """Time in the run queue, of the run, and at a time."""
+    return _waited(evidence, evidence.traffic, limit.TRAFFIC_WAIT_SHARE)
 
 
 @rule(
@@ -153,11 +149,28 @@ def udp_schedule(evidence: Evidence) -> Judgement:
     return worst_flow[1] if worst_flow else not_applicable("no UDP flow sent")
 
 
-def _waited(process: Mapping[str, Any], limits: tuple[float, float]) -> Judgement:
+def _lateness_us(evidence: Evidence) -> tuple[float, float]:
+    """What is late enough for suspect, and for invalid."""
+    rtt_us = smallest_base_rtt_ns(evidence.plan) / 1000
+    suspect, invalid = (
+        max(floor, share * rtt_us)
+        for floor, share in zip(limit.LATENESS_P99_US, limit.LATENESS_P99_OF_RTT, strict=True)
+    )
+    return suspect, invalid
+
+
+def _waited(evidence: Evidence, process: Mapping[str, Any], limits: tuple[float, float]) -> Judgement:
+    """A process that wakes up thousands of times a second may wait for a large share of it, yet never for long."""
     if process["run_delay_s"] is None:
         return not_applicable("this kernel keeps no scheduler statistics")
     share = _share(process["run_delay_s"], process["wall_s"])
-    return Judgement(at_most(share, limits), f"waited for a CPU {share:.2%} of the time", f"<= {limits[0]:.0%}")
+    measured, verdict = f"waited for a CPU {share:.2%} of the time", at_most(share, limits)
+    if process.get("scheduled"):
+        each_us, (short_us, _) = 1e6 * process["run_delay_s"] / process["scheduled"], _lateness_us(evidence)
+        measured += f", {each_us:.0f} us each time"
+        if verdict is Verdict.INVALID and each_us <= short_us:
+            verdict = Verdict.SUSPECT
+    return Judgement(verdict, measured, f"<= {limits[0]:.0%}")
 
 
 def _share(part: float, whole: float) -> float:
