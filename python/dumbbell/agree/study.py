@@ -10,6 +10,7 @@ from typing import Any, Final
 from dumbbell.agree.comparison import Comparison, compare
 from dumbbell.agree.figures import Figures, figures
 from dumbbell.agree.spread import Spread, spread
+from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError, Problem, ScenarioError
@@ -17,7 +18,7 @@ from dumbbell.execute import ATTEMPTS, Job, Progress, carry_out, look_up
 from dumbbell.plan import expand
 from dumbbell.records import Run
 from dumbbell.scenario import Scenario, load
-from dumbbell.scenario.loading import read
+from dumbbell.scenario.loading import read, seeded
 from dumbbell.studies.cells import is_study
 
 ENGINES: Final = (SIMULATE, EMULATE)
@@ -54,10 +55,10 @@ class Subject:
         scenarios = {seed: load(source, [*overrides, f"seed={seed}"]) for seed in seeds}
         return cls(first.name, scenarios, root / first.name)
 
-    @property
-    def duration_s(self) -> float:
-        """Of one run."""
-        return float(next(iter(self.seeds.values())).duration) / 1e9
+    def again(self) -> Subject:
+        """With one repetition more."""
+        seed, scenario = max(self.seeds.items())
+        return replace(self, seeds={**self.seeds, seed + 1: seeded(scenario, seed + 1)})
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,24 @@ def carry_out_both(
             carried = carry_out(jobs, _measure, at_once, on_progress, again=resimulate and name == SIMULATE)
         found[name], refused[name] = carried.results, carried.refused
     return [_outcome(subject, found, refused) for subject in subjects]
+
+
+def until_inside(
+    subjects: Sequence[Subject], most: int, carry_out: Callable[[Sequence[Subject]], list[Outcome]]
+) -> list[Outcome]:
+    """Carry out `subjects`, and once more those that are not within all targets, until all are or have had `most` runs.
+
+    To stop as soon as an interval is inside favours that answer a little: at the last look, its confidence is not quite
+    what it says (A. Wald, Annals of Mathematical Statistics 16:117, 1945).
+    """
+    outcomes = {outcome.subject.name: outcome for outcome in carry_out(subjects)}
+    while open_ := [
+        outcome.subject.again()
+        for outcome in outcomes.values()
+        if len(outcome.subject.seeds) < most and overall(judge(outcome.comparison)) is not Status.INSIDE
+    ]:
+        outcomes |= {outcome.subject.name: outcome for outcome in carry_out(open_)}
+    return list(outcomes.values())
 
 
 def with_spread(outcomes: Sequence[Outcome], seeds: int) -> list[Outcome]:

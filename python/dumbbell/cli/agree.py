@@ -32,6 +32,10 @@ def command(
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Print the names of the cells, and run nothing.")] = False,
     repeat: Annotated[int, typer.Option("--repeat", min=1, metavar="N", help="Runs under each engine.")] = 3,
+    most: Annotated[
+        int,
+        typer.Option("--most", min=0, metavar="N", help="Repeat what is not within all targets, up to N runs."),
+    ] = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Runs at a time.")] = 1,
     output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where runs and tables are kept.")] = _ROOT,
     resimulate: Annotated[
@@ -74,7 +78,7 @@ def command(
     subjects = [
         Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output) for one in named
     ]
-    outcomes = _carry_out(subjects, jobs, resimulate, as_is, json or quiet)
+    outcomes = _carry_out(subjects, most, jobs, resimulate, as_is, json or quiet)
     if seeds:
         from dumbbell.agree.study import with_spread
 
@@ -97,15 +101,18 @@ def _refuse(scenarios: Sequence[str], overrides: Sequence[str], matrix: bool, of
         raise InputError("nothing to compare", hint="name a scenario, or write dumbbell agree --matrix --quick")
 
 
-def _carry_out(subjects: Sequence[Subject], jobs: int, resimulate: bool, as_is: bool, quiet: bool) -> list[Outcome]:
-    from dumbbell.agree.study import ENGINES, carry_out_both, check
+def _carry_out(
+    subjects: Sequence[Subject], most: int, jobs: int, resimulate: bool, as_is: bool, quiet: bool
+) -> list[Outcome]:
+    from dumbbell.agree.study import ENGINES, carry_out_both, check, until_inside
     from dumbbell.cli.batch import Teller
     from dumbbell.engines.registry import engine
 
     engines = {name: engine(name) for name in ENGINES}
     if not as_is:
         check(subjects, engines)
-    return carry_out_both(subjects, engines, jobs, Teller(quiet), resimulate, as_is)
+    teller = Teller(quiet)
+    return until_inside(subjects, most, lambda some: carry_out_both(some, engines, jobs, teller, resimulate, as_is))
 
 
 def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:
