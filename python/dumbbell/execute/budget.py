@@ -25,8 +25,8 @@ AFTER_SUSPECT: Final = 0.85
 AFTER_INVALID: Final = 0.6
 GROWTH: Final = 0.1
 """Of the machine's cores, after a row of valid runs."""
-START: Final = 1.15
-"""Times the machine's cores: of what a run costs, part is busy waiting, of which there is less in company."""
+START: Final = 0.75
+"""Times the machine's cores: runs are to find a CPU when they wake up."""
 CEILING: Final = 2.0
 """Times the machine's cores: what plans are reckoned to need may be too much."""
 

@@ -2,10 +2,10 @@
 
 A run costs by its packets. On the machine of `docs/explanation/fidelity.md`, emulator and traffic process together take
 
-    0.12 cores * (packets per second / 772) ^ 0.75        one by one; 0.17 at 10 Mbit/s, 0.7 at 100 Mbit/s
+    0.07 cores * (packets per second / 1000) ^ 0.85       one by one; 0.33 at 50 Mbit/s, 0.6 at 100 Mbit/s
     0.3 cores + 10 us * segments per second               in bursts; 1.2 at 1 Gbit/s
 
-of data and acknowledgements: at low rates each packet wakes the emulator up by itself, and at higher ones fewer do.
+of data and acknowledgements, without busy-waiting: at higher rates one wake-up serves several packets.
 `python -m benches.emulation.several` has the figures behind it. What a finished run has cost says it better.
 """
 
@@ -45,7 +45,7 @@ def cores(plan: Mapping[str, Any]) -> float:
     packets = sum(offered.values()) / FRAME_BITS * (1 + ACKS)
     if plan["emulate"]["path"] == "gso":
         return 0.3 + 10e-6 * packets
-    return max(float(0.12 * (packets / 772) ** 0.75), LEAST)
+    return max(float(0.07 * (packets / 1000) ** 0.85), LEAST)
 
 
 def measured(manifest: Mapping[str, Any]) -> float | None:
