@@ -31,8 +31,8 @@ fn least_delay(plan: &Plan) -> Result<Duration> {
 /// Of a link as it is at first, and as events make it.
 fn least_of(plan: &Plan, link: &Link) -> Duration {
     let changed = plan.events.iter().map(|event| &event.link).filter(|changed| changed.name == link.name);
-    let fixed = |link: &Link| link.jitter.is_none() && link.reorder.is_none();
-    let least = |link: &Link| if fixed(link) { link.delay_ns } else { Duration::ZERO };
+    // Jitter only adds to the delay.
+    let least = |link: &Link| link.reorder.map_or(link.delay_ns, |overtaking| overtaking.delay_ns.min(link.delay_ns));
     changed.chain([link]).map(least).min().unwrap_or(Duration::ZERO)
 }
 
@@ -44,7 +44,7 @@ mod tests {
 
     fn link(name: &str, from: &str, to: &str, more: Value) -> Value {
         let mut link = json!({"name": name, "from": from, "to": to, "rate_bps": null, "overhead_bytes": 0,
-            "buffer": {"bytes": null, "packets": null}, "queue": {"kind": "drop-tail"}, "delay_ns": 0});
+            "buffer": "unlimited", "delay_ns": 0});
         link.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         link
     }
@@ -52,13 +52,13 @@ mod tests {
     /// Two hosts at a switch; 5 ms and 1 ms there, 2 ms back.
     fn plan(more: Value, events: Value) -> Plan {
         let flow = json!({"id": "f", "from": "a", "to": "b", "start_ns": 0, "stop_ns": 1, "port": 5001,
-            "workload": {"kind": "tcp", "cc": "reno", "bytes": null}});
+            "workload": {"kind": "tcp", "cc": "reno", "bytes": null, "ecn": false}});
         let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {}});
         let plan = json!({"name": "nap", "duration_ns": 1, "seed": 1,
             "nodes": [host("a", "10.0.0.1"), host("b", "10.0.0.2"), {"kind": "switch", "name": "s"}],
             "links": [link("as", "a", "s", json!({"delay_ns": 5_000_000})), link("sb", "s", "b", json!({"delay_ns": 1_000_000})),
                 link("bs", "b", "s", more), link("sa", "s", "a", json!({}))],
-            "events": events, "flows": [flow], "record": {"sample_interval_ns": 1, "packets": false, "acks": "off"},
+            "events": events, "flows": [flow], "record": {"sample_interval_ns": 1, "packets": false},
             "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1}});
         Plan::parse(&plan.to_string()).unwrap()
     }
@@ -74,10 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn none_where_a_delay_may_vanish() {
-        let jitter =
-            json!({"delay_ns": 2_000_000, "jitter": {"kind": "uniform", "spread_ns": 1000, "correlation": 0.0}});
-        assert_eq!(longest(&plan(jitter, json!([]))).unwrap(), Duration::ZERO);
+    fn counts_what_may_be_skipped_or_changed() {
+        let jitter = json!({"distribution": {"kind": "uniform", "min_ns": 0, "max_ns": 1000}, "correlation": 0.0});
+        let jittered = plan(json!({"delay_ns": 2_000_000, "jitter": jitter}), json!([]));
+        assert_eq!(least_delay(&jittered).unwrap(), Duration::from_millis(2));
+        let overtaking = json!({"probability": 0.1, "correlation": 0.0, "gap": 1, "delay_ns": 30_000});
+        let overtaken = plan(json!({"delay_ns": 2_000_000, "reorder": overtaking}), json!([]));
+        assert_eq!(longest(&overtaken).unwrap(), Duration::from_micros(15));
         let event = json!([{"at_ns": 1, "link": link("bs", "b", "s", json!({"delay_ns": 100_000}))}]);
         assert_eq!(least_delay(&plan(json!({"delay_ns": 2_000_000}), event)).unwrap(), Duration::from_micros(100));
     }
