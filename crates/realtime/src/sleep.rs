@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn gives_way_where_cpus_are_scarce() {
         let mut sleep = Sleep::new(Duration::from_micros(40));
-        let mut late = |sleep: &mut Sleep| (0..1000).for_each(|_| sleep.observe(Duration::from_millis(1)));
+        let late = |sleep: &mut Sleep| (0..1000).for_each(|_| sleep.observe(Duration::from_millis(1)));
         for (idle, limit) in [(0.5, 40), (0.05, 20), (0.15, 20), (0.0, 10), (0.0, 5), (0.3, 10), (0.9, 15)] {
             sleep.adapt(idle);
             late(&mut sleep);
