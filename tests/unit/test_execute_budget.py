@@ -90,6 +90,27 @@ def test_a_run_alone_has_nobody_to_blame() -> None:
     assert budget.cores == 4 * START
 
 
+def test_where_runs_are_suspect_alone_company_is_not_blamed_for_it() -> None:
+    """Fewer and fewer at a time, until one alone shows that it was not the crowd."""
+    budget = Budget(cores=2)
+    disturbed = ended("suspect", ["lateness"])
+    for round_ in range(20):
+        jobs = [job(10 * round_ + i, 0.4) for i in range(9)]
+        together = fill(budget, jobs)
+        for one in jobs[:together]:
+            budget.end(one, disturbed)
+        if together == 1:
+            break
+    assert together == 1
+    assert budget.cores == 2 * START
+    two = [job(i, 0.4) for i in (1, 2)]
+    for verdict, after in (("suspect", 1.0), ("invalid", 0.6)):
+        fill(budget, two)
+        for one in two:
+            budget.end(one, ended(verdict, ["lateness"]))
+        assert budget.cores == pytest.approx(2 * START * after), verdict
+
+
 def test_after_a_row_of_valid_runs_there_is_more_room_up_to_a_ceiling() -> None:
     budget = Budget(cores=2)
     budget.begin(job(1))

@@ -82,6 +82,8 @@ class Budget:
         self._going: dict[Hashable, tuple[float, int, int]] = {}
         """By key: its cost, how many there were with it at most, and which era it began in."""
         self._era, self._valid = 0, 0
+        self._alone_suspect = False
+        """A run without company was disturbed: on this machine suspect ones say nothing of company."""
 
     @property
     def most(self) -> int:
@@ -119,7 +121,10 @@ class Budget:
             if self._valid >= 2 * together:
                 self.cores = min(self.cores + GROWTH * self._machine, CEILING * self._machine)
                 self._valid = 0
-        elif together > 1 and era == self._era:
+        elif together == 1:
+            if run.verdict == "suspect" and not self._alone_suspect:
+                self._alone_suspect, self.cores = True, max(self.cores, START * self._machine)
+        elif era == self._era and not (run.verdict == "suspect" and self._alone_suspect):
             # Once for all that went on together: they were disturbed by the same crowd.
             self.cores *= AFTER_INVALID if run.verdict == "invalid" else AFTER_SUSPECT
             self.cores = max(self.cores, self.cost(job))
