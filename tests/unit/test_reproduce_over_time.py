@@ -75,17 +75,24 @@ def acks(*states: tuple[str, float, float]) -> Run:
     return cast(Run, SimpleNamespace(acks=pl.DataFrame(rows, columns, orient="row")))
 
 
+def test_without_a_record_of_acks_nobody_knows_of_probe_rtt() -> None:
+    assert probe_rtt(cast(Run, SimpleNamespace(acks=None)), "f1") is None
+
+
 def test_probe_rtt() -> None:
     run = acks(
         ("startup", 0, 50), ("drain", 0.5, 40), ("probe_bw", 1, 30), ("probe_rtt", 10, 4), ("probe_bw", 10.3, 30),
         ("probe_rtt", 20.3, 4), ("probe_bw", 20.6, 30),
     )  # fmt: skip
     found = probe_rtt(run, "f1")
+    assert found is not None
     assert found.entered_s == pytest.approx([10, 20.3])
     assert found.gap_s == pytest.approx(10)
     assert found.depth_packets == 4
     assert [one.state for one in spells(run, "f1")][:4] == ["startup", "drain", "probe_bw", "probe_rtt"]
-    assert probe_rtt(acks(("startup", 0, 50)), "f1").gap_s is None
+    none = probe_rtt(acks(("startup", 0, 50)), "f1")
+    assert none is not None
+    assert (none.entered_s, none.gap_s) == ([], None)
     assert spells(cast(Run, SimpleNamespace(acks=None)), "f1") == []
 
 

@@ -24,7 +24,8 @@ def phases(study: Study) -> str:
     said = []
     for cc in Figures(study).along(CC):
         run = recorded(study, {CC: cc})
-        if run is None:
+        rests = None if run is None else probe_rtt(run, "flow")
+        if run is None or rests is None:
             continue
         found = spells(run, "flow")
         lasted: dict[str, float] = {}
@@ -33,7 +34,7 @@ def phases(study: Study) -> str:
             lasted[state] = lasted.get(state, 0.0) + one.stop_s - one.start_s
         total = sum(lasted.values()) or 1.0
         shares = ", ".join(f"{state} {100 * time / total:.1f} %" for state, time in lasted.items())
-        entered = " ".join(f"{at:.1f}" for at in probe_rtt(run, "flow").entered_s)
+        entered = " ".join(f"{at:.1f}" for at in rests.entered_s)
         said.append(f"{cc}: {shares}; PROBE_RTT entered after {entered or '-'} s")
     return "In the first run of each. " + ". ".join(said) + "."
 

@@ -35,7 +35,7 @@ def _phases(studies: Studies) -> Judged:
     statuses, said = [], []
     for cc in Figures(studies["1"]).along(CC):
         run = recorded(studies["1"], {CC: cc})
-        if run is None:
+        if run is None or run.acks is None:
             continue
         states = ["probe_bw" if one.state.startswith("probe_bw") else one.state for one in spells(run, "flow")]
         order = list(dict.fromkeys(states))

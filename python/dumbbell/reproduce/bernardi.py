@@ -15,6 +15,9 @@ BOTH: Final = (SIMULATE, EMULATE)
 AS_SCRIPT: Final[dict[str, Any]] = {"emulate.path": "gso", "emulate.whole_bursts": True, "repeat": 3}
 """Segmentation offload was on in their hosts, and on the host in the middle."""
 
+STATES: Final = {"record.acks": "auto"}
+"""Of an emulated run only its ACKs tell BBR's states; studies don't record them unless asked."""
+
 _SIGNALS: Final[tuple[tuple[Signal, str, float], ...]] = (
     ("throughput", "throughput (Mbit/s)", 1e6),
     ("cwnd", "congestion window (packets)", 1.0),
@@ -63,7 +66,7 @@ REPRODUCTION: Final = Reproduction(
         ),
         Part(
             "2", "PROBE_RTT, and how near to the rate: 100 Mbit/s, 30 ms, 30 ms of buffer", "bernardi-2020/2.toml",
-            engines=(EMULATE, SIMULATE), by_engine={EMULATE: {"repeat": 3}},
+            engines=(EMULATE, SIMULATE), by_engine={EMULATE: {"repeat": 3, **STATES}},
             quick={**QUICK, "duration": "30 s"}, plots=_plots(60), evidence=evidence.probe_rtt, cpu_s=0.6,
             notes=(
                 *_NOTES,
@@ -78,7 +81,7 @@ REPRODUCTION: Final = Reproduction(
         ),
         Part(
             "2-script", "The same as the script ran: a buffer of 34 ms, offloads on", "bernardi-2020/2.toml",
-            {**AS_SCRIPT, "name": "bernardi-2020-2-script", "topology.bottleneck.buffer": "426200 B"},
+            {**AS_SCRIPT, **STATES, "name": "bernardi-2020-2-script", "topology.bottleneck.buffer": "426200 B"},
             (EMULATE,), quick={**QUICK, "duration": "30 s"}, plots=_plots(60), variant_of="2",
             evidence=evidence.probe_rtt,
             notes=("Buffer. 375,000 B + 50 KiB are 34 ms instead of 30.",),

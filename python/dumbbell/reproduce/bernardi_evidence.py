@@ -25,7 +25,9 @@ def probe_rtt(study: Study) -> str:
         if run is None or not str(cc).startswith("bbr"):
             continue
         found = measured(run, "f1")
-        if found.entered_s:
+        if found is None:
+            told_of.append(f"of {cc} no ACKs were recorded")
+        elif found.entered_s:
             entered = " ".join(f"{at:.1f}" for at in found.entered_s)
             told_of.append(
                 f"{cc} entered PROBE_RTT after {entered} s, with {found.depth_packets or 0:.0f} packets in flight"

@@ -92,8 +92,9 @@ def _probe_rtt(studies: Studies) -> Judged:
     found = {}
     for cc in _BBRS:
         run = recorded(studies["2"], {CC: cc})
-        if run is not None:
-            found[cc] = probe_rtt(run, "f1")
+        rests = None if run is None else probe_rtt(run, "f1")
+        if rests is not None:
+            found[cc] = rests
     said = "; ".join(
         f"{cc} {len(one.entered_s)} times, median gap {'-' if one.gap_s is None else f'{one.gap_s:.1f} s'}, "
         f"{'-' if one.depth_packets is None else f'{one.depth_packets:.0f}'} packets in flight"

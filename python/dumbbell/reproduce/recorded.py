@@ -99,8 +99,10 @@ HOLD_S: Final = 0.2
 """How long the small window is held (200 ms, and a round)."""
 
 
-def probe_rtt(run: Run, flow: str) -> ProbeRtt:
-    """Of a flow; empty lists if it had none."""
+def probe_rtt(run: Run, flow: str) -> ProbeRtt | None:
+    """Of a flow; empty lists if it had none, `None` if its ACKs were not recorded, which alone tell."""
+    if run.acks is None:
+        return None
     rests = [one for one in spells(run, flow) if one.state == "probe_rtt"]
     depths = [_in_flight(run, flow, one.stop_s - HOLD_S, one.stop_s) for one in rests]
     return ProbeRtt(
