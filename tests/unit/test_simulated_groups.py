@@ -82,14 +82,14 @@ def test_the_console_does_so_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_the_figures_of_a_study_name_the_group(tmp_path: Path) -> None:
     varied = {**SCENARIO, "sweep": {"flows.0.connections": [1, 10, 20]}}
-    study = dumbbell.run(varied, directory=tmp_path, engine="simulate")
+    study = dumbbell.run(varied, directory=tmp_path, engine="simulate", report=False)
     by_cell = study.flows.filter(pl.col("group") == "web").group_by("flows.0.connections").len()
     assert dict(by_cell.iter_rows()) == {1: 1, 10: 10, 20: 20}
 
 
 def test_a_repetition_of_a_study_is_the_run_of_its_seed(tmp_path: Path) -> None:
     """With what that seed draws: when connections start, and which one gets what."""
-    study = dumbbell.run(SCENARIO, directory=tmp_path / "studies", engine="simulate", repeat=2)
+    study = dumbbell.run(SCENARIO, directory=tmp_path / "studies", engine="simulate", repeat=2, report=False)
     columns = ["id", "cc", "start_s", "received_bytes", "fct_s", "goodput_bps"]
     rows = [study.flows.filter(seed=seed).select(columns) for seed in (1, 2)]
     assert not rows[0]["start_s"].equals(rows[1]["start_s"])

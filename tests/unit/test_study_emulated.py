@@ -24,7 +24,7 @@ RTTS = {"topology.rtt": ["20 ms", "30 ms", "40 ms"]}
 
 
 def run(engine: FakeEngine, directory: Path, repeat: int = 2, **more: Any) -> dumbbell.Study:
-    return dumbbell.run(scenario(), directory=directory, engine=engine, vary=RTTS, repeat=repeat, **more)
+    return dumbbell.run(scenario(), directory=directory, engine=engine, vary=RTTS, repeat=repeat, report=False, **more)
 
 
 def parts(study: dumbbell.Study) -> list[Path]:
@@ -58,7 +58,7 @@ def test_a_report_of_what_is_not_recorded_can_be_asked_for(tmp_path: Path) -> No
     run(FakeEngine(change=lambda plan, files: seen.append(plan["record"])), tmp_path / "a", 1)
     asked = {**scenario(), "record": {"packets": True}}
     engine = FakeEngine(change=lambda plan, files: seen.append(plan["record"]))
-    dumbbell.run(asked, directory=tmp_path / "b", engine=engine, repeat=2)
+    dumbbell.run(asked, directory=tmp_path / "b", engine=engine, repeat=2, report=False)
     assert [record["packets"] for record in seen] == [False] * 3 + [True] * 2
     assert {record["acks"] for record in seen} == {"off"}
 
@@ -187,7 +187,7 @@ def test_cells_of_different_rates_cross_alike(tmp_path: Path) -> None:
     paths: list[str] = []
     engine = FakeEngine(change=lambda plan, files: paths.append(plan["emulate"]["path"]))
     rates = {"topology.bottleneck.rate": ["10 Mbit/s", "1 Gbit/s"]}
-    dumbbell.run(scenario(), directory=tmp_path, engine=engine, vary=rates)
+    dumbbell.run(scenario(), directory=tmp_path, engine=engine, vary=rates, report=False)
     assert paths == ["gso", "gso"]
 
 
@@ -211,7 +211,8 @@ def test_what_the_engine_refuses_is_told_with_the_cell(tmp_path: Path) -> None:
 
 def test_repetitions_until_figures_are_known_well(tmp_path: Path) -> None:
     """Known records are all the same: after the least number they are."""
-    study = dumbbell.run(scenario() | {"repeat": {"until": "1 %", "least": 3}}, directory=tmp_path, engine=FakeEngine())
+    asked = scenario() | {"repeat": {"until": "1 %", "least": 3}}
+    study = dumbbell.run(asked, directory=tmp_path, engine=FakeEngine(), report=False)
     assert isinstance(study, dumbbell.Study)
     assert study.runs.height == 3
     assert study.flows.select(pl.col("goodput_bps").n_unique().over("id")).max().item() == 1

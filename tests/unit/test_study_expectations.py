@@ -25,7 +25,7 @@ SMALL: dict[str, Any] = {
         "kind": "dumbbell",
         "pairs": 2,
         "rtt": "10 ms",
-        "bottleneck": {"rate": "5 Mbit/s", "buffer": "1 bdp", "loss": "2 %"},
+        "bottleneck": {"rate": "5 Mbit/s", "buffer": "10 bdp", "loss": "1 %"},
     },
     "flows": [
         {"from": "s*", "to": "r*", "id": "g", "connections": 2},
@@ -36,7 +36,7 @@ SMALL: dict[str, Any] = {
 
 
 def simulate(directory: Path, **more: Any) -> dumbbell.Study:
-    study = dumbbell.run({**SMALL, **more}, directory=directory, engine="simulate")
+    study = dumbbell.run({**SMALL, **more}, directory=directory, engine="simulate", report=False)
     assert isinstance(study, dumbbell.Study)
     return study
 

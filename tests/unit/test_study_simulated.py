@@ -47,7 +47,7 @@ QUEUES = ["drop-tail", "red", "codel", "fq-codel"]
 
 
 def simulate(scenario: Any, vary: Any = None, repeat: int | None = None, **more: Any) -> dumbbell.Study:
-    return dumbbell.run(scenario, engine="simulate", vary=vary or {}, repeat=repeat, **more)
+    return dumbbell.run(scenario, engine="simulate", vary=vary or {}, repeat=repeat, report=False, **more)
 
 
 def test_a_row_is_what_a_single_run_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +194,7 @@ def test_many_cells_are_planned_in_processes_to_the_same_end(tmp_path: Path) -> 
     rates = [f"{5 + i} Mbit/s" for i in range(planning.MANY)]
     short = {**SMALL, "duration": "20 ms"}
     script = f"import dumbbell; dumbbell.run({short!r}, vary={{'topology.bottleneck.rate': {rates!r}}}, jobs=2, "
-    script += f"engine='simulate', directory={str(tmp_path)!r})"
+    script += f"engine='simulate', report=False, directory={str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", script], check=True)
     here = simulate(short, {"topology.bottleneck.rate": rates}, directory=tmp_path)
     assert here.manifest["cost"]["found"] == planning.MANY
@@ -227,7 +227,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "4 cells x 2 repetitions x 0.3 s = 8 runs, 2.4 s of traffic\n" in said
     (row,) = [line for line in said.splitlines() if line.startswith("bbr") and "20 ms" in line]
     assert "Mbit/s" in row
-    study = dumbbell.Study(said.splitlines()[-1])
+    report = Path(said.splitlines()[-1])
+    assert report.name == "report.html"
+    assert "8 of 8 runs" in report.read_text()
+    study = dumbbell.Study(report.parent)
     assert study.runs.height == 8
     kept = (study.directory / "scenario.toml").read_text()
     assert kept.startswith(scenario.read_text().partition("[topology]")[0])
@@ -240,7 +243,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         str(tmp_path / "studies"),
     ]
     assert invoke(again) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == str(study.directory)
+    assert capsys.readouterr().out.splitlines()[-1] == str(report)
     assert len(list((tmp_path / "studies").iterdir())) == 1
     assert invoke([*command, "--json"]) == 0
     assert '"failed": 0' in capsys.readouterr().out

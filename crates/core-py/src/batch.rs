@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyRuntimeError;
+use anyhow::{Context, Result};
 use pyo3::prelude::*;
-use simulator::batch::{Batch, Progress, Run, simulate_many as carry_out};
+use simulator::batch::{Batch, Judged, Progress, Run, Screen, Verdict, simulate_many as carry_out};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate_many, module)?)
@@ -17,8 +17,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// `on_event` gets `{"event": "progress", "runs", "of", "found", "failed", "packets", "simulated_s", "cpu_s", "wall_s"}` as
 /// JSON; if it returns false or raises, that is the end, and what is finished is kept. A run that fails doesn't end the
 /// others: it has an `error` in the table `runs`.
+///
+/// `judge`, if any, is asked about runs that are not sound by `screen`: the share of its busy time in which windows may hold a
+/// flow back, and the largest window in packets. It gets the index of the plan and what the run tells of its own fidelity
+/// (JSON: `network`, `traffic`, `min_rtt_us`, `largest_window`), and returns a verdict and the reasons. One that is invalid has
+/// an `error`.
 #[pyfunction]
-#[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads))]
+#[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads, judge = None, screen = (0.0, 0)))]
+#[expect(clippy::too_many_arguments, reason = "the last ones are named")]
 fn simulate_many(
     py: Python<'_>,
     plans: Vec<String>,
@@ -27,13 +33,18 @@ fn simulate_many(
     on_event: Py<PyAny>,
     shard_runs: usize,
     threads: usize,
+    judge: Option<Py<PyAny>>,
+    screen: (f64, u32),
 ) -> PyResult<bool> {
     let run = |(cell, plan, repetition, seed, id)| Run { cell, plan, repetition, seed, id };
     let runs: Vec<Run> = runs.into_iter().map(run).collect();
     let mut raised = None;
     let ended = py.detach(|| {
-        let batch = Batch { plans: &plans, runs: &runs, directory: &directory, shard_runs, threads };
-        carry_out(&batch, |progress| {
+        let (limited_share, window_packets) = screen;
+        let screen = judge.as_ref().map(|_| Screen { limited_share, window_packets });
+        let batch = Batch { plans: &plans, runs: &runs, directory: &directory, shard_runs, threads, screen };
+        let ask = |plan, evidence: &str| ask(judge.as_ref().context("nobody judges")?, plan, evidence);
+        carry_out(&batch, ask, |progress| {
             raised.is_none()
                 && tell(&on_event, progress).unwrap_or_else(|error| {
                     raised = Some(error);
@@ -43,8 +54,15 @@ fn simulate_many(
     });
     match (raised, ended) {
         (Some(error), _) => Err(error),
-        (None, ended) => ended.map_err(|error| PyRuntimeError::new_err(format!("{error:#}"))),
+        (None, ended) => ended.map_err(crate::simulate::raised),
     }
+}
+
+fn ask(judge: &Py<PyAny>, plan: u32, evidence: &str) -> Result<Judged> {
+    let (verdict, reasons): (String, Option<String>) =
+        Python::attach(|py| judge.call1(py, (plan, evidence))?.extract(py))?;
+    let verdict = Verdict::of(&verdict).with_context(|| format!("no verdict: {verdict}"))?;
+    Ok(Judged { verdict, reasons })
 }
 
 fn tell(on_event: &Py<PyAny>, progress: &Progress) -> PyResult<bool> {

@@ -2,6 +2,7 @@
 
 mod batch;
 mod cc;
+mod convergence;
 mod simulate;
 
 use std::path::PathBuf;
@@ -37,6 +38,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_namespaces, module)?)?;
     batch::register(module)?;
     cc::register(module)?;
+    convergence::register(module)?;
     simulate::register(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -72,6 +72,6 @@ fn simulate_parameters(name: &str) -> String {
 }
 
 /// An exception of Python's own comes back as it was.
-fn raised(error: anyhow::Error) -> PyErr {
+pub(crate) fn raised(error: anyhow::Error) -> PyErr {
     error.downcast::<PyErr>().unwrap_or_else(|error| PyRuntimeError::new_err(format!("{error:#}")))
 }

@@ -37,6 +37,14 @@ pub struct Ledger {
     pub inside_packets: u64,
 }
 
+impl Ledger {
+    /// No packet has vanished or come from nowhere.
+    pub fn is_balanced(&self) -> bool {
+        let out = self.left_packets + self.dropped_packets + self.inside_packets;
+        self.entered_packets + self.duplicated_packets == out
+    }
+}
+
 /// Carry out `plan` and write nothing.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ mod accounts;
 mod acks;
 pub mod batch;
 mod bbr;
+pub mod convergence;
 mod delays;
 mod drive;
 mod recorder;

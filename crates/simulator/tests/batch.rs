@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use simulator::batch::{Batch, Progress, Run, simulate_many};
+use simulator::batch::{Batch, Judged, Progress, Run, Screen, Verdict, simulate_many};
 
 /// A plan: two flows on 10 Mbit/s for a second, with random loss, so that each seed is another run.
 fn plan(cc: &str) -> Value {
@@ -42,10 +42,14 @@ fn runs(count: usize) -> Vec<Run> {
     (0..count).map(run).collect()
 }
 
+fn nobody_asks(_: u32, _: &str) -> anyhow::Result<Judged> {
+    unreachable!("all are sound")
+}
+
 fn carry_out(directory: &Path, runs: &[Run], threads: usize, on_progress: impl FnMut(&Progress) -> bool) -> bool {
     let plans = plans();
-    let batch = Batch { plans: &plans, runs, directory, shard_runs: 4, threads };
-    simulate_many(&batch, on_progress).unwrap()
+    let batch = Batch { plans: &plans, runs, directory, shard_runs: 4, threads, screen: None };
+    simulate_many(&batch, nobody_asks, on_progress).unwrap()
 }
 
 /// All files below a directory, with their content.
@@ -92,6 +96,39 @@ fn a_run_may_have_another_plan_than_its_cells() {
 }
 
 #[test]
+fn who_does_not_look_sound_is_judged() {
+    let directory = tempfile::tempdir().unwrap();
+    let (plans, runs) = (plans(), runs(6));
+    // Windows of one packet: no run with TCP has less.
+    let screen = |window_packets| Some(Screen { limited_share: 1.0, window_packets });
+    let batch =
+        Batch { plans: &plans, runs: &runs, directory: directory.path(), shard_runs: 6, threads: 2, screen: screen(1) };
+    let mut asked = Vec::new();
+    let mut last = Progress::default();
+    let judge = |plan: u32, evidence: &str| {
+        let told: Value = serde_json::from_str(evidence)?;
+        assert_eq!(told["network"]["links"][0]["name"], "there");
+        assert_eq!(told["traffic"]["flows"][1]["id"], "f2");
+        assert!(told["min_rtt_us"]["f1"].as_u64().unwrap() >= 20_000, "{evidence}");
+        assert!(told["largest_window"].as_u64().unwrap() >= 10, "{evidence}");
+        asked.push(plan);
+        let verdict = if plan == 0 { Verdict::Suspect } else { Verdict::Invalid };
+        Ok(Judged { verdict, reasons: Some("why".into()) })
+    };
+    simulate_many(&batch, judge, |progress| {
+        last = *progress;
+        true
+    })
+    .unwrap();
+    asked.sort_unstable();
+    // The third plan can't be simulated; the second is invalid, which counts as failed.
+    assert_eq!((asked, last.failed), (vec![0, 0, 1, 1], 4));
+    let nobody = tempfile::tempdir().unwrap();
+    let batch = Batch { directory: nobody.path(), screen: screen(1 << 20), ..batch };
+    simulate_many(&batch, nobody_asks, |_| true).unwrap();
+}
+
+#[test]
 fn what_is_there_is_not_done_again() {
     let directory = tempfile::tempdir().unwrap();
     carry_out(directory.path(), &runs(8), 2, |_| true);
@@ -133,7 +170,7 @@ fn a_disk_that_takes_nothing_is_an_error() {
     let file = directory.path().join("file");
     fs::write(&file, "").unwrap();
     let (plans, runs) = (plans(), runs(3));
-    let batch = Batch { plans: &plans, runs: &runs, directory: &file, shard_runs: 4, threads: 1 };
-    let error = simulate_many(&batch, |_| true).unwrap_err();
+    let batch = Batch { plans: &plans, runs: &runs, directory: &file, shard_runs: 4, threads: 1, screen: None };
+    let error = simulate_many(&batch, nobody_asks, |_| true).unwrap_err();
     assert!(format!("{error:#}").contains("file"), "{error:#}");
 }

@@ -55,7 +55,7 @@ class Spread:
 
 def spread(scenario: Scenario, seeds: int, directory: Path) -> Spread:
     """Simulate `scenario` with `seeds` seeds; what is on disk in `directory` is not repeated."""
-    found = run(scenario, directory=directory, engine=SIMULATE, repeat=seeds)
+    found = run(scenario, directory=directory, engine=SIMULATE, repeat=seeds, report=False)
     return Spread(_ranges(found, float(scenario.duration) / 1e9))
 
 

@@ -68,7 +68,7 @@ def command(
     HTML report. Ctrl-C stops early and keeps what was measured; a second one ends at once.
 
     A scenario with a sweep, repetitions or expectations is a study, and so is one with --vary or --repeat. It ends with
-    a row per combination, with means over its runs, what became of the expectations, and the study's directory. The
+    a row per combination, with means over its runs, what became of the expectations, and the path of its report. The
     same command goes on where it was stopped, and one with a larger --repeat adds runs.
 
     Exit code: 0 for a valid or suspect run, 3 for an invalid one, 1 if it failed, 2 for bad input, 130 if interrupted.

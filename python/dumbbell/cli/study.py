@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.cli.output import reader_may_leave
+from dumbbell.engines.names import SIMULATE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dumbbell.plan.view import Table
     from dumbbell.studies import Study
     from dumbbell.studies.status import Status
@@ -24,7 +27,7 @@ def show(study: Study, json: bool) -> int:
 
             failed = len(failures(study))
             told = {"study_dir": str(study.directory), "runs": study.runs.height, "failed": failed}
-            told |= {"expectations": study.manifest.get("expectations", [])}
+            told |= {"expectations": study.manifest.get("expectations", []), "report": _report(study)}
             print(dumps({**told, "cells": study.summary.to_dicts()}, indent=2))
         else:
             _print(study)
@@ -33,14 +36,24 @@ def show(study: Study, json: bool) -> int:
 
 def _print(study: Study) -> None:
     from dumbbell.cli.tables import print_table
+    from dumbbell.report import words
+    from dumbbell.statistics.frames import suspects
     from dumbbell.studies.outcome import failures
 
     print_table(_table(study))
     print_expectations(study.manifest.get("expectations", []))
+    suspect = study.runs.filter(verdict="suspect").height
+    if suspect:
+        print(f"{words.count(suspect, 'run')} suspect{_because(suspects(study.runs))}")
     failed = failures(study)
     if failed:
         print(f"{len(failed):,} runs can't be used, the first: {failed[0]['error']}")
-    print(study.directory)
+    print(_report(study) or study.directory)
+
+
+def _report(study: Study) -> str | None:
+    """Where the command has written it; `None` if no run can be used."""
+    return str(study.directory / "report.html") if study.has_usable_runs else None
 
 
 def print_expectations(found: Any) -> None:
@@ -58,7 +71,7 @@ def print_expectations(found: Any) -> None:
 
 def print_status(study: Study, told: Status) -> None:
     """A few lines, and the directory last."""
-    suspect = f", {told.suspect:,} of them suspect" if told.suspect else ""
+    suspect = f", {told.suspect:,} of them suspect{_because(told.suspicions)}" if told.suspect else ""
     print(f"{study.manifest['name']} ({study.manifest['engine']}): {told.status}")
     print(f"{told.done:,} of {told.runs:,} runs{suspect}")
     for why, count in sorted(told.refused.items(), key=lambda one: -one[1]):
@@ -67,10 +80,15 @@ def print_status(study: Study, told: Status) -> None:
         print(f"through at about {told.ends_at:%H:%M (%d %b)}")
     elif told.status not in ("complete", "running"):
         print("the same command goes on from there")
-    if told.refused:
+    if told.refused and study.manifest["engine"] != SIMULATE:
         print("dumbbell run ... --failed does these again")
     print_expectations(study.manifest.get("expectations", []))
     print(study.directory)
+
+
+def _because(suspicions: Mapping[str, int]) -> str:
+    told = ", ".join(f"{check} {count:,}" for check, count in suspicions.items())
+    return f" ({told})" if told else ""
 
 
 def _table(study: Study) -> Table:

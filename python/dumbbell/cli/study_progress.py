@@ -97,6 +97,8 @@ class Bar(display.Bar):
                 total=event["of"],
                 speed=(speed(event) + troubles(event)).removeprefix(", "),
             )
+        elif event["event"] == "reporting":
+            self._progress.update(self._task, description="writing the report", speed="")
 
 
 def progress(quiet: bool) -> Display:

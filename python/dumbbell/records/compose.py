@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.analysis import metrics
+from dumbbell.analysis.convergence import convergence_s, last_change_ns
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.history import can_queue, histories, is_first_in_first_out, is_steady
 from dumbbell.analysis.verdict import Verdict, check_all, worst
@@ -20,15 +21,20 @@ if TYPE_CHECKING:
 
 Json = Mapping[str, Any]
 
+UNTOLD: Final[dict[str, Any]] = {"converged": None, "convergence_s": None}
+"""Of a flow whose convergence can't be told."""
+
 
 def compose(run: Run, attempts: Json) -> None:
     """Write `flows.parquet` and `summary.json` of `run`; `attempts` counts the plan's other runs on disk."""
     evidence = Evidence.of(run)
     ends = _active_ends(run, evidence.traffic)
-    flows = _flows(run, evidence.traffic, ends)
+    window = _bulk_window(run.plan, evidence.traffic, ends)
+    converged = _convergence(run, window)
+    flows = [flow | converged.get(flow["id"], UNTOLD) for flow in _flows(run, evidence.traffic, ends)]
     _write_flows(run.directory / "flows.parquet", flows)
     checks = check_all(evidence)
-    window = _bulk_window(run.plan, evidence.traffic, ends)
+    jain_window = window if len(_bulk(run.plan)) >= 2 else None
     write_json(
         run.directory / "summary.json",
         {
@@ -43,8 +49,8 @@ def compose(run: Run, attempts: Json) -> None:
             "flows": flows,
             "links": _links(run, evidence.network),
             "path": evidence.network.get("path"),
-            "jain_index": _jain_index(run, window),
-            "jain_window_s": None if window is None else [time / metrics.SECOND_NS for time in window],
+            "jain_index": _jain_index(run, jain_window),
+            "jain_window_s": jain_window and [time / metrics.SECOND_NS for time in jain_window],
             "attempts": dict(attempts),
         },
     )
@@ -186,10 +192,10 @@ def _queueing_delays(run: Run) -> dict[str, metrics.Percentiles]:
 
 
 def _bulk_window(plan: Json, traffic: Json, ends: Mapping[str, int]) -> tuple[int, int] | None:
-    """When all bulk TCP flows (those without a size or pauses) were active, if there are at least two."""
+    """When all bulk TCP flows (those without a size or pauses) were active."""
     starts = {flow["id"]: flow["start_ns"] for flow in traffic["flows"]}
     bulk = _bulk(plan)
-    if len(bulk) < 2 or any(starts[flow] is None for flow in bulk):
+    if any(starts[flow] is None for flow in bulk):
         return None
     return metrics.common_window((starts[flow], ends[flow]) for flow in bulk)
 
@@ -199,6 +205,16 @@ def _jain_index(run: Run, window: tuple[int, int] | None) -> float | None:
         return None
     received = metrics.received_in_window(run.samples.lazy(), _bulk(run.plan), *window)
     return metrics.jain_index([float(size) for size in received.values()])
+
+
+def _convergence(run: Run, window: tuple[int, int] | None) -> dict[str, dict[str, Any]]:
+    """`converged` and `convergence_s` of each bulk flow; none if that can't be told."""
+    if window is None:
+        return {}
+    start_ns = last_change_ns(run.plan.get("events", []), *window)
+    interval_ns = run.plan["record"]["sample_interval_ns"]
+    found = convergence_s(run.scan("samples"), _bulk(run.plan), start_ns, window[1], interval_ns) or {}
+    return {flow: {"converged": time is not None, "convergence_s": time} for flow, time in found.items()}
 
 
 def _bulk(plan: Json) -> list[str]:

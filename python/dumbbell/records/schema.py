@@ -141,6 +141,8 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "ce_packets": "u64",
         "ce_share": "f64",
         "fct_s": "f64",
+        "converged": "bool",
+        "convergence_s": "f64",
         "rwnd_limited_share": "f64",
         "sndbuf_limited_share": "f64",
     },

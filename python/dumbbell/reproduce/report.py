@@ -157,8 +157,8 @@ def _left_out(one: _Done) -> str:
 
 def _wrong(found: Study) -> str:
     """Runs that are not counted."""
-    failed = int(found.runs["error"].is_not_null().sum())
     invalid = int((found.runs["verdict"] == "invalid").sum())
+    failed = int(found.runs["error"].is_not_null().sum()) - invalid
     suspect = int((found.runs["verdict"] == "suspect").sum())
     told = [f"{n:,} {what}" for n, what in ((failed, "failed"), (invalid, "invalid"), (suspect, "suspect")) if n]
     return f" Of the runs, {words.listed(told)}." if told else ""

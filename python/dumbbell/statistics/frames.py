@@ -59,6 +59,18 @@ def usable(frames: Frames) -> pl.DataFrame:
     return runs.filter(good).select("run", "run_id", "cell", "repetition", "seed")
 
 
+def suspects(runs: pl.DataFrame) -> dict[str, int]:
+    """Check -> how many suspect runs it is a reason of, most first."""
+    import polars as pl
+
+    if "reasons" not in runs.columns:
+        return {}
+    checks = runs.filter(pl.col("verdict") == "suspect").select(
+        pl.col("reasons").str.split(", ").explode().drop_nulls()
+    )
+    return dict(checks.to_series().value_counts(sort=True).iter_rows())
+
+
 def main_link(frames: Frames) -> str | None:
     """The link that a study is about: `bottleneck`, or else the most utilised; `None` without links."""
     import polars as pl

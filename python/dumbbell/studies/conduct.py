@@ -117,12 +117,13 @@ class _Conduct:
         schedule, repeat = _schedule(self.path, len(self.plans)), self.base.repeat
         done = [repeat.least] * len(self.plans)
         cost: dict[str, Any] = {}
+        known = 0
         while True:
             runs = schedule.want(dict(enumerate(done)))
             self.manifest |= {"rounds": schedule.rounds, "repetitions": max(done), "runs": len(runs)}
             self.write(RUNNING)
-            cost = _added(cost, self._round(runs))
-            self.manifest["cost"] = cost
+            cost = _added(cost, self._round(runs), known)
+            self.manifest["cost"], known = cost, len(runs)
             if self.wanted.failed and emulated.missing(self.path, runs, failed_only=False):
                 # There are runs that nobody has tried yet: it is as far as it was.
                 self.write(INTERRUPTED)
@@ -165,11 +166,10 @@ class _Conduct:
         return self.planner.scenario(self.cells[cell])
 
 
-def _added(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """What all rounds have cost. What was found is that of the first, later ones find what it has left."""
-    if not before:
-        return dict(now)
-    return {key: before[key] if key == "found" else before[key] + value for key, value in now.items()}
+def _added(before: Mapping[str, Any], now: Mapping[str, Any], known: int) -> dict[str, Any]:
+    """What all rounds have cost. A later one also finds the `known` runs of those before, which were new."""
+    new = {**now, "found": max(now["found"] - known, 0)}
+    return {key: before.get(key, 0) + value for key, value in new.items()}
 
 
 def _plans(planner: Planner, cells: Sequence[grid.Cell], wanted: Wanted, on_event: OnEvent) -> list[Planned]:

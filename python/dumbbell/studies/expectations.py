@@ -53,7 +53,8 @@ def _judge(study: Study, expected: Expectation) -> Found:
     for cell, value in () if rows is None else rows.select("cell", "value").iter_rows():
         if cell in values:
             values[cell].append(value)
-    found = [(*_in_cell(values[cell], expected), cell) for cell in cells]
+    runs = _runs(study)
+    found = [(*_in_cell(values[cell], expected, runs.get(cell, 0)), cell) for cell in cells]
     if not found:
         return Found(described(expected), Answer.UNTOLD, "there is no such cell")
     answer, why, cell = max(found, key=lambda one: list(Answer).index(one[0]))
@@ -71,14 +72,23 @@ def _among(value: Any, wanted: Any) -> bool:
     return isinstance(wanted, list) and value in wanted
 
 
-def _in_cell(values: Sequence[float], expected: Expectation) -> tuple[Answer, str]:
+def _runs(study: Study) -> dict[int, int]:
+    """Cell -> how many runs of it can be used."""
+    from dumbbell.statistics.frames import usable
+
+    return dict(usable(study).group_by("cell").len().iter_rows()) if study.has_runs else {}
+
+
+def _in_cell(values: Sequence[float], expected: Expectation, runs: int) -> tuple[Answer, str]:
     from dumbbell.statistics.metrics import get
 
     metric = get(expected.metric)
     low, high = (measures.read(metric, bound) for bound in expected.bounds)
     if not values:
         return Answer.UNTOLD, "no runs that have it"
-    n = f"{len(values)} run{'s' if len(values) > 1 else ''}"
+    # Where it exists for some only, as completion times, that is a part of the answer.
+    of = f" of {runs}" if runs > len(values) else ""
+    n = f"{len(values)}{of} run{'s' if max(runs, len(values)) > 1 else ''}"
     if expected.statistic != "mean":
         value = _STATISTICS[expected.statistic](values)
         return _one(value, low, high), f"{expected.statistic} {measures.show(metric, value)} of {n}"

@@ -57,6 +57,13 @@ class Study:
         """Whether any run is finished."""
         return bool(shards.folders(self.directory)) or bool(self._refused)
 
+    @property
+    def has_usable_runs(self) -> bool:
+        """Whether there is anything to report."""
+        from dumbbell.statistics.frames import usable
+
+        return self.has_runs and not usable(self).is_empty()
+
     @cached_property
     def cells(self) -> pl.DataFrame:
         """A row per cell: `cell` and the values of the varied keys; null where a case leaves one out."""
@@ -68,7 +75,7 @@ class Study:
 
     @cached_property
     def runs(self) -> pl.DataFrame:
-        """A row per run: `error` (null if it can be used), `verdict`, Jain's index, packets."""
+        """A row per run: `error` (null if it can be used), `verdict`, `reasons`, Jain's index, packets."""
         return self.scan("runs").collect()
 
     @cached_property
@@ -127,6 +134,16 @@ class Study:
             )
         return Run(path)
 
+    def report(self) -> Path:
+        """Write the HTML report of the runs that there are; where it lies.
+
+        Raises:
+            InputError: no run can be used.
+        """
+        from dumbbell.report.study import write
+
+        return write(self, "html")[0]
+
     def scan(self, table: str) -> pl.LazyFrame:
         """`runs`, `flows` or `links` as a lazy frame.
 
@@ -153,9 +170,10 @@ class Study:
         """Those that the latest command has asked for, given up ones included; it may be fewer than there are."""
         import polars as pl
 
+        # Earlier versions judged no simulated run, and left out the column.
+        unjudged = pl.col("error").is_null() & pl.col("verdict").is_null()
         rows = shards.scan(self.directory, "runs")
-        if "verdict" not in rows.collect_schema():
-            rows = rows.with_columns(verdict=pl.when(pl.col("error").is_null()).then(pl.lit("valid")))
+        rows = rows.with_columns(verdict=pl.when(unjudged).then(pl.lit("valid")).otherwise("verdict"))
         if self._refused:
             schema = rows.collect_schema()
             given_up = pl.LazyFrame(self._refused).cast({key: schema[key] for key in self._refused[0]})

@@ -77,7 +77,7 @@ def run(
     jobs: int | None = None,
     failed: bool = False,
 ) -> Run | Study:
-    """Carry out a scenario, judge the result, and write its report; or all runs of a study, and keep their figures.
+    """Carry out a scenario, judge the result, and write its report; or all runs of a study, and the report on them.
 
     A scenario with `[sweep]`, `repeat` or `[[expect]]` is a study, and so is one with `vary` or `repeat` here. The same
     study again does what is not done yet, which may be nothing; with a larger `repeat` it adds runs.
@@ -89,7 +89,8 @@ def run(
             earlier run of the same plan is moved to `<name>-<id>.1`, `.2`, ...; nothing is overwritten.
         on_event: told of each event while it goes on, for showing progress.
         engine: what carries it out: `emulate`, real Linux TCP; `simulate`, a model of it; or an engine of your own.
-        report: write a run's report now. It takes time and room; `Run.report` makes up for it at any time.
+        report: write the report now. It takes time and room; `Run.report` and `Study.report` make up for it at any
+            time.
         vary: a list or range of values for each key, such as `{"flows.0.cc": ["cubic", "bbr"]}`: each combination is a
             cell. Or a list of cells, dicts from key to value. Added to what the scenario's `[sweep]` varies.
         repeat: runs of each cell, instead of the scenario's, with its seed and those after it.
@@ -109,7 +110,12 @@ def run(
     if vary is None and repeat is None and not failed and not grid.is_study(draft):
         return run_once(scenario, overrides, directory or "runs", on_event, engine, report)
     wanted = Wanted(grid.varied(draft, vary, repeat), engine_of(engine), jobs, failed)
-    return carry_out(wanted, Path(directory or places.STUDIES), on_event or _ignore)
+    on_event = on_event or _ignore
+    study = carry_out(wanted, Path(directory or places.STUDIES), on_event)
+    if report and study.has_usable_runs:
+        on_event({"event": "reporting"})
+        study.report()
+    return study
 
 
 def _ignore(event: Event) -> None:

@@ -17,6 +17,7 @@ from dumbbell.engines.protocol import Event, OnEvent
 from dumbbell.engines.signals import taken_over
 from dumbbell.errors import Interrupted, RunFailed
 from dumbbell.studies.directory import SHARDS
+from dumbbell.studies.judging import SCREEN, Judge
 from dumbbell.studies.planning import Planned
 from dumbbell.studies.schedule import Run
 
@@ -50,7 +51,16 @@ def carry_out(plans: Sequence[Planned], runs: Sequence[Run], path: Path, threads
     simulate_many = function("simulate_many")
     with taken_over(stop):
         try:
-            simulate_many(texts, told, path / SHARDS, tell, shard_runs=size, threads=threads)
+            simulate_many(
+                texts,
+                told,
+                path / SHARDS,
+                tell,
+                shard_runs=size,
+                threads=threads,
+                judge=Judge(texts),
+                screen=SCREEN,
+            )
         except RuntimeError as error:
             what, _, why = str(error).partition(": ")
             raise RunFailed(f"the study failed: {what}", why, f"what is finished is in {path}") from error

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dumbbell.engines.protocol import Event, OnEvent
 from dumbbell.records.files import is_locked, read_json, write_json
+from dumbbell.statistics.frames import suspects
 from dumbbell.studies.directory import LOCK
 from dumbbell.studies.results import Study
 
@@ -48,6 +49,8 @@ class Status:
     runs: int
     """That are wanted; where repetitions have no number, as far as it is known."""
     suspect: int
+    suspicions: Mapping[str, int]
+    """Checks for which they are, and how many for each."""
     refused: Mapping[str, int]
     """Why runs can't be used, and how many."""
     ends_at: datetime | None
@@ -62,17 +65,20 @@ def status(study: Study) -> Status:
     if said == RUNNING and not working:
         said = KILLED
     done, suspect, refused = 0, 0, Counter[str]()
+    suspicions: Mapping[str, int] = {}
     if study.has_runs:
         for error, verdict in study.runs.select("error", "verdict").iter_rows():
             done += error is None
             suspect += error is None and verdict == "suspect"
             if error is not None:
                 refused[error] += 1
+        suspicions = suspects(study.runs)
     path = study.directory / PROGRESS
     told = read_json(path) if path.exists() else {}
     if working and told:
         done = max(done, told["runs"] - told["failed"])
-    return Status(said, done, manifest["runs"], suspect, dict(refused), _ends_at(told) if working else None)
+    ends_at = _ends_at(told) if working else None
+    return Status(said, done, manifest["runs"], suspect, suspicions, dict(refused), ends_at)
 
 
 def _ends_at(told: Mapping[str, Any]) -> datetime | None:

@@ -10,6 +10,7 @@ import polars as pl
 from dumbbell.plan.paths import transparent_links
 from dumbbell.records.run import Run as RunOnDisk
 from dumbbell.records.schema import polars_schema
+from dumbbell.studies.judging import reasons
 
 _OWN: Final[Mapping[str, Any]] = {"run": pl.UInt64, "run_id": pl.String}
 _FATES: Final = ("tail", "head", "early", "policed", "delay_line", "down")
@@ -27,6 +28,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         "jain_start_s": pl.Float64,
         "jain_stop_s": pl.Float64,
         "verdict": pl.String,
+        "reasons": pl.String,
     },
     "flows": {
         **_OWN,
@@ -60,8 +62,9 @@ def rows(run: RunOnDisk, own: Mapping[str, Any], placed: Mapping[str, Any]) -> d
     start_s, stop_s = summary["jain_window_s"] or (None, None)
     packets = sum(link["arrived_packets"] for link in summary["links"] if link["from"] in _hosts(run.plan))
     told = {"jain_index": summary["jain_index"], "jain_start_s": start_s, "jain_stop_s": stop_s}
+    told |= {"verdict": run.verdict, "reasons": reasons(summary["reasons"])}
     return {
-        "runs": [{**own, **placed, "error": None, "packets": packets, **told, "verdict": run.verdict}],
+        "runs": [{**own, **placed, "error": None, "packets": packets, **told}],
         "flows": [{**own, **row} for row in run.flows.iter_rows(named=True)],
         "links": [{**own, **row} for row in _links(run)],
     }

@@ -8,6 +8,7 @@ mod gate;
 mod plans;
 mod recorder;
 mod run;
+mod screen;
 mod shard;
 mod shelf;
 mod statistics;
@@ -22,6 +23,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
+
+pub use screen::{Judged, Screen, Verdict};
 
 use gate::Gate;
 use plans::Plans;
@@ -41,6 +44,8 @@ pub struct Batch<'a> {
     pub shard_runs: usize,
     /// Runs at a time.
     pub threads: usize,
+    /// What is not asked about; `None`: nothing is.
+    pub screen: Option<Screen>,
 }
 
 /// One of a batch's runs.
@@ -87,8 +92,15 @@ const AHEAD: usize = 4;
 
 /// Carry out what is not on disk yet. Returns true if `on_progress` said false, which ends it: what is finished is kept.
 ///
-/// A run that fails is a row with its error. Errors here are those of the directory.
-pub fn simulate_many(batch: &Batch<'_>, mut on_progress: impl FnMut(&Progress) -> bool) -> Result<bool> {
+/// `judge` is asked about runs that don't pass the batch's screen: it gets the plan's index, and what the run tells of its own
+/// fidelity as JSON.
+///
+/// A run that fails, or is invalid, is a row with its error. Errors here are those of the directory, and of `judge`.
+pub fn simulate_many(
+    batch: &Batch<'_>,
+    mut judge: impl FnMut(u32, &str) -> Result<Judged>,
+    mut on_progress: impl FnMut(&Progress) -> bool,
+) -> Result<bool> {
     ensure!(batch.shard_runs > 0 && batch.threads > 0, "at least one thread and one run per shard");
     ensure!(batch.runs.iter().all(|run| (run.plan as usize) < batch.plans.len()), "a run of no plan");
     let shards = shard::missing(batch)?;
@@ -104,7 +116,12 @@ pub fn simulate_many(batch: &Batch<'_>, mut on_progress: impl FnMut(&Progress) -
             scope.spawn(|| work(batch, &plans, &order, &next, &gate, &stop, sender));
         }
         drop(sender);
-        let ended = collect(Shelf::new(batch, shards), &receiver, progress, &gate, &stop, &mut on_progress);
+        let mut settle = |index: usize, outcome: &mut Outcome| {
+            let plan = batch.runs[index].plan;
+            outcome.settle(|question| judge(plan, question))
+        };
+        let ended =
+            collect(Shelf::new(batch, shards), &receiver, progress, &gate, &stop, &mut settle, &mut on_progress);
         stop.store(true, Ordering::Relaxed);
         drop(receiver);
         ended
@@ -138,6 +155,7 @@ fn collect(
     mut progress: Progress,
     gate: &Gate,
     stop: &AtomicBool,
+    settle: &mut impl FnMut(usize, &mut Outcome) -> Result<()>,
     on_progress: &mut impl FnMut(&Progress) -> bool,
 ) -> Result<bool> {
     let began = Instant::now();
@@ -148,7 +166,8 @@ fn collect(
             stop.store(true, Ordering::Relaxed);
         }
         match receiver.recv_timeout(TICK) {
-            Ok((index, outcome)) => {
+            Ok((index, mut outcome)) => {
+                settle(index, &mut outcome)?;
                 progress.count(&outcome);
                 gate.raise(shelf.put(index, outcome)?);
             }

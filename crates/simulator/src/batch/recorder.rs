@@ -2,16 +2,20 @@ use plan::{Plan, Queue, Workload};
 use sim::{FlowRow, LinkRow, Observer};
 use units::Time;
 
+use crate::convergence::{Received, STEP};
+
 /// Keeps of a run's samples what its summary needs: 4 bytes per TCP flow, and 8 per link on which packets wait in line, for
-/// each sampling interval.
+/// each sampling interval, and 80 per bulk flow and second.
 #[derive(Debug)]
 pub(super) struct Recorder {
     /// In the plan's order.
     pub flows: Vec<FlowSamples>,
     /// In the plan's order.
     pub links: Vec<LinkSamples>,
-    /// When all bulk flows are active, if there are at least two.
+    /// When all bulk flows are active.
     pub window: Option<(Time, Time)>,
+    /// The largest congestion window of all samples, in packets.
+    pub largest_window: Option<u32>,
 }
 
 /// What was sampled of a flow.
@@ -25,6 +29,8 @@ pub(super) struct FlowSamples {
     received_before: u64,
     /// And when it ended.
     received_by_end: u64,
+    /// Of a bulk flow, since the last change.
+    pub received: Option<Received>,
 }
 
 impl FlowSamples {
@@ -55,7 +61,19 @@ impl Recorder {
     pub(super) fn new(plan: &Plan) -> Recorder {
         let links =
             plan.links.iter().map(|link| LinkSamples { ms_per_byte: wait_per_byte(plan, link), ..Default::default() });
-        Recorder { flows: vec![FlowSamples::default(); plan.flows.len()], links: links.collect(), window: window(plan) }
+        let window = window(plan);
+        let steady = window.filter(|_| plan.record.sample_interval_ns <= STEP);
+        let steady = steady.map(|(start, end)| (last_change(plan, start, end), end));
+        let flow = |flow: &plan::Flow| FlowSamples {
+            received: steady.filter(|_| is_bulk(flow)).map(|(start, end)| Received::between(start, end)),
+            ..FlowSamples::default()
+        };
+        Recorder { flows: plan.flows.iter().map(flow).collect(), links: links.collect(), window, largest_window: None }
+    }
+
+    /// What bulk flows had received at each step since the last change; taken out.
+    pub(super) fn received(&mut self) -> Vec<Vec<u64>> {
+        self.flows.iter_mut().filter_map(|flow| Some(flow.received.take()?.bytes())).collect()
     }
 }
 
@@ -72,7 +90,11 @@ impl Observer for Recorder {
                 flow.received_by_end = row.received_bytes;
             }
         }
+        if let Some(received) = &mut flow.received {
+            received.is(row.time, row.received_bytes);
+        }
         let Some(socket) = row.sender.map(sim::tcp::Sender::socket) else { return };
+        self.largest_window = self.largest_window.max(Some(socket.snd_cwnd));
         if socket.srtt_us > 0 {
             flow.srtt_us.push(socket.srtt_us >> 3);
         }
@@ -101,7 +123,12 @@ fn window(plan: &Plan) -> Option<(Time, Time)> {
     let run_end = Time::ZERO + plan.duration_ns;
     let bulk = || plan.flows.iter().filter(|flow| is_bulk(flow));
     let (start, end) = (bulk().map(|flow| flow.start_ns).max()?, bulk().map(|flow| flow.stop_ns).min()?.min(run_end));
-    (bulk().count() >= 2 && start < end).then_some((start, end))
+    (start < end).then_some((start, end))
+}
+
+/// Of the flows or the links: from when on nothing is changed from outside.
+fn last_change(plan: &Plan, start: Time, end: Time) -> Time {
+    plan.events.iter().map(|event| event.at_ns).filter(|&at| at < end).fold(start, Time::max)
 }
 
 pub(super) fn is_bulk(flow: &plan::Flow) -> bool {

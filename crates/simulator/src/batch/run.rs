@@ -8,6 +8,7 @@ use sim::Options;
 use super::Batch;
 use super::plans::Plans;
 use super::recorder::Recorder;
+use super::screen::{Judged, Verdict};
 use super::summary::Summary;
 use crate::accounts::observe_while;
 
@@ -16,6 +17,8 @@ use crate::accounts::observe_while;
 pub(super) struct Outcome {
     /// Or what went wrong.
     pub result: Result<Summary, String>,
+    /// Of one that has come to its end.
+    pub judged: Option<Judged>,
     /// What it cost.
     pub cpu_ns: i64,
 }
@@ -31,8 +34,8 @@ pub(super) fn carry_out(batch: &Batch<'_>, plans: &Plans<'_>, index: usize, stop
     let cpu_ns = thread_cpu_ns() - began;
     match result {
         Ok(None) => None,
-        Ok(Some(summary)) => Some(Outcome { result: Ok(summary), cpu_ns }),
-        Err(error) => Some(Outcome { result: Err(format!("{error:#}")), cpu_ns }),
+        Ok(Some(summary)) => Some(Outcome { result: Ok(summary), judged: None, cpu_ns }),
+        Err(error) => Some(Outcome { result: Err(format!("{error:#}")), judged: None, cpu_ns }),
     }
 }
 
@@ -42,5 +45,21 @@ fn simulate(batch: &Batch<'_>, plans: &Plans<'_>, index: usize, stop: &AtomicBoo
     let goes_on = || !stop.load(Ordering::Relaxed);
     let options = Options { tso: plan.simulate.tso, ..Options::default() };
     let observed = observe_while(&plan, options, Recorder::new(&plan), goes_on)?;
-    Ok(observed.map(|(accounts, recorder)| Summary::of(&plan, accounts, recorder)))
+    Ok(observed.map(|(accounts, recorder)| {
+        let question = batch.screen.and_then(|screen| screen.question(&plan, &accounts, &recorder));
+        Summary { question, ..Summary::of(&plan, accounts, recorder) }
+    }))
+}
+
+impl Outcome {
+    /// Have it judged. The figures of what is invalid are not kept.
+    pub(super) fn settle(&mut self, judge: impl FnOnce(&str) -> Result<Judged>) -> Result<()> {
+        let Ok(summary) = &self.result else { return Ok(()) };
+        let judged = summary.question.as_deref().map_or_else(|| Ok(Judged::default()), judge)?;
+        if judged.verdict == Verdict::Invalid {
+            self.result = Err(format!("invalid: {}", judged.reasons.as_deref().unwrap_or("for no reason")));
+        }
+        self.judged = Some(judged);
+        Ok(())
+    }
 }

@@ -76,7 +76,8 @@ mod tests {
         }
         let runs = vec![Run { cell: 0, plan: 0, repetition: 0, seed: 0, id: String::new() }; runs];
         let plans = [String::new()];
-        let batch = Batch { plans: &plans, runs: &runs, directory: directory.path(), shard_runs: 4, threads: 1 };
+        let batch =
+            Batch { plans: &plans, runs: &runs, directory: directory.path(), shard_runs: 4, threads: 1, screen: None };
         let found = missing(&batch).unwrap();
         assert!(!directory.path().join(".partial-00000004-00000007").exists());
         found

@@ -4,7 +4,7 @@ use units::{Duration, Time};
 
 use super::recorder::{FlowSamples, LinkSamples, Recorder, is_bulk};
 use super::statistics::{jain_index, quantile, share, sorted};
-use crate::Accounts;
+use crate::{Accounts, convergence};
 
 /// The figures of a run: those of a single run's `summary.json` that don't take a row per packet.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(super) struct Summary {
     /// Sent by hosts.
     pub packets: u64,
     pub simulated: Time,
+    /// What is to be judged; `None` if it is sound.
+    pub question: Option<String>,
 }
 
 /// Of a flow. See `docs/reference/metrics.md`.
@@ -35,6 +37,8 @@ pub(super) struct FlowSummary {
     pub rtt_p50_ms: Option<f64>,
     pub rtt_p95_ms: Option<f64>,
     pub fct_s: Option<f64>,
+    /// Of a bulk flow, whether and when it came to its fair share; `None` if that can't be told.
+    pub converged: Option<Option<Duration>>,
 }
 
 /// Of a link on which something can happen to a packet.
@@ -50,20 +54,27 @@ pub(super) struct LinkSummary {
 
 impl Summary {
     /// Of a run that has come to its end.
-    pub(super) fn of(plan: &Plan, accounts: Accounts, recorder: Recorder) -> Summary {
+    pub(super) fn of(plan: &Plan, accounts: Accounts, mut recorder: Recorder) -> Summary {
         let Accounts { flows, links, ledger, simulated } = accounts;
+        let converged = convergence::times(&recorder.received());
         let bulk = || plan.flows.iter().zip(&flows).zip(&recorder.flows).filter(|((flow, _), _)| is_bulk(flow));
         // Of a flow that never began there is no fairness.
-        let jain_window = recorder.window.filter(|_| bulk().all(|((_, report), _)| report.start_ns.is_some()));
+        let window = recorder.window.filter(|_| bulk().all(|((_, report), _)| report.start_ns.is_some()));
         let received: Vec<u64> = bulk().map(|(_, samples)| samples.received_in_window()).collect();
+        let jain_window = window.filter(|_| received.len() >= 2);
+        let mut converged = converged.filter(|_| window.is_some()).map(Vec::into_iter);
         let is_transparent = plan.transparent_links();
         Summary {
             jain_index: jain_window.and_then(|_| jain_index(&received)),
             jain_window,
             packets: ledger.entered_packets,
             simulated,
+            question: None,
             flows: (plan.flows.iter().zip(flows).zip(recorder.flows))
-                .map(|((flow, report), samples)| FlowSummary::of(plan, flow, report, samples))
+                .map(|((flow, report), samples)| {
+                    let converged = converged.as_mut().filter(|_| is_bulk(flow)).and_then(Iterator::next);
+                    FlowSummary { converged, ..FlowSummary::of(plan, flow, report, samples) }
+                })
                 .collect(),
             links: (links.into_iter().zip(recorder.links).zip(is_transparent))
                 .filter(|(_, is_transparent)| !is_transparent)
@@ -103,6 +114,7 @@ impl FlowSummary {
             rtt_p50_ms: quantile(&srtt_us, 0.50).map(ms),
             rtt_p95_ms: quantile(&srtt_us, 0.95).map(ms),
             fct_s: completion.map(|end| seconds(end - start)),
+            converged: None,
             report,
         }
     }

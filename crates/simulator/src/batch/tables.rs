@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array,
+};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -62,7 +64,8 @@ fn of_runs(runs: &[Run], first: usize, outcomes: &[Outcome], summaries: &[Option
         let found = summaries.iter().map(|summary| Some(since_origin(of((*summary)?.jain_window?))));
         Arc::new(found.collect::<Float64Array>())
     };
-    let columns: [(&str, ArrayRef, bool); 10] = [
+    let judged = || outcomes.iter().map(|outcome| outcome.judged.as_ref());
+    let columns: [(&str, ArrayRef, bool); 12] = [
         ("run", Arc::new(UInt64Array::from_iter_values((first as u64..).take(runs.len()))), false),
         ("run_id", text(runs.iter().map(|run| Some(run.id.as_str()))), false),
         ("cell", Arc::new(UInt32Array::from_iter_values(runs.iter().map(|run| run.cell))), false),
@@ -73,6 +76,8 @@ fn of_runs(runs: &[Run], first: usize, outcomes: &[Outcome], summaries: &[Option
         ("jain_index", Arc::new(summaries.iter().map(|s| (*s)?.jain_index).collect::<Float64Array>()), true),
         ("jain_start_s", window(|(start, _)| start), true),
         ("jain_stop_s", window(|(_, stop)| stop), true),
+        ("verdict", text(judged().map(|judged| Some(judged?.verdict.name()))), true),
+        ("reasons", text(judged().map(|judged| judged?.reasons.as_deref())), true),
     ];
     Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
@@ -85,7 +90,8 @@ fn of_flows(rows: &[Of<'_, FlowSummary>]) -> Result<RecordBatch> {
     let float = |of: fn(&FlowSummary) -> Option<f64>| -> ArrayRef {
         Arc::new(rows.iter().map(|row| of(row.row)).collect::<Float64Array>())
     };
-    let columns: [(&str, ArrayRef, bool); 21] = [
+    let converged = rows.iter().map(|row| row.row.converged);
+    let columns: [(&str, ArrayRef, bool); 23] = [
         ("run", indices(rows), false),
         ("run_id", ids(rows), false),
         ("id", word(|flow| &flow.report.id), false),
@@ -106,6 +112,8 @@ fn of_flows(rows: &[Of<'_, FlowSummary>]) -> Result<RecordBatch> {
         ("rtt_p50_ms", float(|flow| flow.rtt_p50_ms), true),
         ("rtt_p95_ms", float(|flow| flow.rtt_p95_ms), true),
         ("fct_s", float(|flow| flow.fct_s), true),
+        ("converged", Arc::new(converged.map(|time| Some(time?.is_some())).collect::<BooleanArray>()), true),
+        ("convergence_s", float(|flow| flow.converged?.map(seconds)), true),
         ("rwnd_limited_share", float(FlowSummary::rwnd_limited_share), true),
     ];
     Ok(RecordBatch::try_from_iter_with_nullable(columns)?)

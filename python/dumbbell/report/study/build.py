@@ -37,6 +37,8 @@ HEADLINES: Final[tuple[tuple[str, str], ...]] = (
     ("fct_p50", BY_FLOWS),
     ("fct_p95", BY_FLOWS),
     ("fct_p99", BY_FLOWS),
+    ("convergence_time", "run"),
+    ("converged_share", "run"),
     ("harm_goodput", BY_FLOWS),
     ("harm_rtt", BY_FLOWS),
     ("power", "run"),

@@ -15,6 +15,7 @@ from dumbbell.report.study.grid import Column, Grid, grids, rounded
 from dumbbell.report.study.model import StudyPlots
 from dumbbell.report.study.payload import payload
 from dumbbell.statistics.contrasts import Contrast
+from dumbbell.statistics.frames import suspects
 
 MOST_TABLES: Final = 40
 """Tables on the page; CSV and LaTeX have all."""
@@ -57,7 +58,8 @@ def _verdict(plots: StudyPlots) -> Html:
     word, kind = ("complete", "valid") if not told else ("incomplete", "suspect")
     said = f"{plots.usable.height:,} of {words.count(of, 'run')}" + (f"; {words.listed(told)}" if told else "")
     suspect = _count(plots, "suspect")
-    said += f"; {suspect:,} of them suspect" if suspect else ""
+    why = words.listed([f"{check} in {count:,}" for check, count in suspects(plots.runs).items()])
+    said += f"; {suspect:,} of them suspect" + (f": {why}" if why else "") if suspect else ""
     return el("div", el("p", el("strong", word), " ", el("span", said)), class_=f"verdict {kind}", role="status")
 
 

@@ -131,4 +131,25 @@ METRICS: Final = (
             ("p99", "99th percentile", pl.col("fct_s").quantile(0.99, "linear")),
         )
     ),
+    Metric(
+        "convergence_time",
+        "Convergence time",
+        "s",
+        "lower",
+        OF_FLOWS,
+        "largest convergence_s of the bulk TCP flows in question, none if one of them has not converged",
+        "RFC 5166, section 2.3; M. Dong, Q. Li, D. Zarchy, P. B. Godfrey, M. Schapira: PCC: Re-architecting Congestion "
+        "Control for Consistent High Performance, NSDI 2015, section 4.2.2",
+        over_flows(pl.when(pl.col("converged").all()).then(pl.col("convergence_s").max())),
+    ),
+    Metric(
+        "converged_share",
+        "Share of flows that converged",
+        "share",
+        "higher",
+        OF_FLOWS,
+        "bulk TCP flows in question that have converged ÷ those of which that can be told",
+        "as convergence_time",
+        over_flows(pl.col("converged").mean()),
+    ),
 )

@@ -1,0 +1,155 @@
+//! Which runs are looked at closely.
+//!
+//! Runs are judged by rules that are not known here: who calls tells how bad a run may look before it asks. What passes
+//! is valid by each of the rules, so that almost no run costs more than the look.
+
+use std::collections::BTreeMap;
+
+use plan::{Link, Plan, Routes};
+use records::accounts::{FlowReport, LinkReport};
+use serde::Serialize;
+use units::Duration;
+
+use super::recorder::Recorder;
+use super::summary::seconds;
+use crate::Accounts;
+use crate::accounts::Ledger;
+
+/// What is sound without a question.
+#[derive(Clone, Copy, Debug)]
+pub struct Screen {
+    /// The share of its busy time in which a flow may be held back by windows.
+    pub limited_share: f64,
+    /// The largest congestion window.
+    pub window_packets: u32,
+}
+
+/// Whether to trust a run, from best to worst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing was found.
+    #[default]
+    Valid,
+    /// Something is off.
+    Suspect,
+    /// Its figures are not to be used.
+    Invalid,
+}
+
+impl Verdict {
+    /// As tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Valid => "valid",
+            Verdict::Suspect => "suspect",
+            Verdict::Invalid => "invalid",
+        }
+    }
+
+    /// By its name.
+    pub fn of(name: &str) -> Option<Verdict> {
+        [Verdict::Valid, Verdict::Suspect, Verdict::Invalid].into_iter().find(|verdict| verdict.name() == name)
+    }
+}
+
+/// What was found of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Judged {
+    /// The worst of all rules'.
+    pub verdict: Verdict,
+    /// The rules that found something, in words; `None` if none did.
+    pub reasons: Option<String>,
+}
+
+/// What a run tells of its own fidelity: the accounts of a single run, and what its samples say.
+#[derive(Serialize)]
+struct Evidence<'a> {
+    network: Network<'a>,
+    traffic: Traffic<'a>,
+    min_rtt_us: BTreeMap<&'a str, u32>,
+    largest_window: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Network<'a> {
+    #[serde(flatten)]
+    ledger: Ledger,
+    links: &'a [LinkReport],
+}
+
+#[derive(Serialize)]
+struct Traffic<'a> {
+    wall_s: f64,
+    interrupted: bool,
+    flows: &'a [FlowReport],
+}
+
+impl Screen {
+    /// What is to be judged of a run that has come to its end, as JSON; `None` if it is sound.
+    pub(super) fn question(&self, plan: &Plan, accounts: &Accounts, recorder: &Recorder) -> Option<String> {
+        if self.is_sound(plan, accounts, recorder) {
+            return None;
+        }
+        let rtts = plan.flows.iter().zip(&recorder.flows);
+        let evidence = Evidence {
+            network: Network { ledger: accounts.ledger, links: &accounts.links },
+            traffic: Traffic {
+                wall_s: seconds(accounts.simulated - units::Time::ZERO),
+                interrupted: false,
+                flows: &accounts.flows,
+            },
+            min_rtt_us: rtts.filter_map(|(flow, samples)| Some((flow.id.as_str(), samples.min_rtt_us?))).collect(),
+            largest_window: recorder.largest_window,
+        };
+        Some(serde_json::to_string(&evidence).expect("accounts are plain data"))
+    }
+
+    fn is_sound(&self, plan: &Plan, accounts: &Accounts, recorder: &Recorder) -> bool {
+        accounts.flows.iter().all(|flow| self.is_sound_flow(flow))
+            && recorder.largest_window.is_none_or(|packets| packets <= self.window_packets)
+            && accounts.ledger.is_balanced()
+            && accounts.links.iter().all(is_balanced)
+            && none_is_too_fast(plan, recorder)
+    }
+
+    fn is_sound_flow(&self, flow: &FlowReport) -> bool {
+        let limited_us = flow.rwnd_limited_us.max(flow.sndbuf_limited_us);
+        flow.error.is_none()
+            && flow.received_bytes > 0
+            && flow.cc_actual == flow.cc_requested
+            && limited_us as f64 <= self.limited_share * flow.busy_us as f64
+    }
+}
+
+fn is_balanced(link: &LinkReport) -> bool {
+    let out = link.delivered_packets + link.lost_before + link.lost_after + link.inside;
+    link.arrived_packets + link.duplicated == out + link.dropped.values().sum::<u64>()
+}
+
+/// No flow has measured an RTT that its path does not allow.
+fn none_is_too_fast(plan: &Plan, recorder: &Recorder) -> bool {
+    let (Ok(routes), nodes) = (Routes::new(plan), plan.node_indices()) else { return false };
+    let least: Vec<Duration> = plan.links.iter().map(|link| least_delay(plan, link)).collect();
+    let way = |from: &str, to: &str| {
+        let (mut at, to) = (*nodes.get(from)?, *nodes.get(to)?);
+        let mut delay = Duration::ZERO;
+        while at != to {
+            let link = routes.next_link(at, to)?;
+            delay = delay + least[link as usize];
+            at = routes.end_of(link);
+        }
+        Some(delay)
+    };
+    plan.flows.iter().zip(&recorder.flows).all(|(flow, samples)| {
+        let Some(rtt_us) = samples.min_rtt_us else { return true };
+        let there_and_back = way(&flow.from, &flow.to).zip(way(&flow.to, &flow.from));
+        there_and_back.is_some_and(|(there, back)| Duration::from_micros(rtt_us.into()) >= there + back)
+    })
+}
+
+/// The least that a packet takes over a link at any time.
+fn least_delay(plan: &Plan, link: &Link) -> Duration {
+    let states = plan.events.iter().map(|event| &event.link).filter(|state| state.name == link.name);
+    let of = |state: &Link| state.reorder.as_ref().map_or(state.delay_ns, |one| state.delay_ns.min(one.delay_ns));
+    states.map(of).fold(of(link), Duration::min)
+}

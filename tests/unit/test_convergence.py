@@ -1,0 +1,119 @@
+"""Convergence time: by hand, and the same of single runs and of studies."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import dumbbell
+from dumbbell.analysis.convergence import convergence_s, last_change_ns
+from dumbbell.studies.planning import RECORD
+
+MS = 1_000_000
+S = 1000 * MS
+
+
+def samples(**rates: list[tuple[int, int]]) -> pl.LazyFrame:
+    """Every 10 ms, of flows that get so many bytes in each: pieces of (ms, bytes)."""
+    rows = []
+    for flow, pieces in rates.items():
+        gained = [size for ms, size in pieces for _ in range(ms // 10)]
+        rows += [(10 * MS * i, flow, total) for i, total in enumerate(accumulate(gained, initial=0))]
+    schema = {"time_ns": pl.Int64, "flow": pl.Categorical, "received_bytes": pl.UInt64}
+    return pl.LazyFrame(rows, schema, orient="row")
+
+
+def found(frame: pl.LazyFrame, flows: str, start_ms: int, end_ms: int, interval_ms: int = 10) -> Any:
+    return convergence_s(frame, list(flows), start_ms * MS, end_ms * MS, interval_ms * MS)
+
+
+def test_from_the_first_second_that_is_fair() -> None:
+    """At 3.7 s three tenths of the second are unfair: 30 % off the fair share; at 3.8 s it is 20 %."""
+    frame = samples(a=[(4000, 200), (16000, 100)], b=[(4000, 0), (16000, 100)])
+    assert found(frame, "ab", 0, 20_000) == {"a": 3.8, "b": 3.8}
+    # Counted from the change.
+    assert found(frame, "ab", 2000, 20_000) == {"a": 1.8, "b": 1.8}
+    # The one alone has what it gets in the end.
+    assert found(frame, "b", 0, 20_000) == {"b": 3.8}
+
+
+def test_who_leaves_it_within_5_s_has_not_come_to_it() -> None:
+    def swing(after_ms: int, size: int) -> list[tuple[int, int]]:
+        return [(after_ms, 100), (2000, size), (18_000 - after_ms, 100)]
+
+    assert found(samples(a=swing(4400, 160), b=swing(4400, 40)), "ab", 0, 20_000) == {"a": 6.0, "b": 6.0}
+    assert found(samples(a=swing(5000, 160), b=swing(5000, 40)), "ab", 0, 20_000) == {"a": 0.0, "b": 0.0}
+
+
+def test_never_is_not_unknown() -> None:
+    frame = samples(a=[(20_000, 130)], b=[(20_000, 70)], c=[(20_000, 0)])
+    assert found(frame, "ab", 0, 20_000) == {"a": None, "b": None}
+    assert found(frame, "ab", 0, 9_900) is None
+    assert found(frame, "ab", 0, 20_000, interval_ms=101) is None
+    assert found(frame, "c", 0, 20_000) is None
+    # One that was never sampled got nothing: the other has twice the fair share.
+    assert found(frame, "ax", 0, 20_000) == {"a": None, "x": None}
+
+
+def test_the_last_change_counts() -> None:
+    assert last_change_ns([], 2, 20) == 2
+    assert last_change_ns([{"at_ns": 1}, {"at_ns": 7}, {"at_ns": 20}], 2, 20) == 7
+
+
+SCENARIO: dict[str, Any] = {
+    "name": "two",
+    "duration": "16 s",
+    "topology": {"kind": "dumbbell", "rtt": "20 ms", "bottleneck": {"rate": "5 Mbit/s", "buffer": "1 bdp"}},
+    "flows": [
+        {"from": "s1", "to": "r1", "cc": "cubic"},
+        {"from": "s1", "to": "r1", "cc": "cubic", "start": "1.5 s"},
+        {"from": "s1", "to": "r1", "cc": "cubic", "bytes": "100 kB", "start": "3 s"},
+    ],
+    "expect": [
+        {"metric": "convergence_time", "statistic": "most", "max": "15 s"},
+        {"metric": "converged_share", "min": "100 %"},
+    ],
+}
+SLOWER = {"events": [{"at": "4 s", "link": "bottleneck", "rate": "2 Mbit/s"}]}
+STARVING = {"flows.1.start": "14 s"}
+VARIED: dict[str, Any] = {"flows.0.cc": ["cubic", "bbr"]}
+
+
+@pytest.mark.parametrize("changes", [{}, SLOWER, STARVING])
+def test_a_study_finds_what_single_runs_find(tmp_path: Path, changes: dict[str, Any]) -> None:
+    study = dumbbell.run(SCENARIO, changes, tmp_path, engine="simulate", report=False, vary=VARIED)
+    for cell, cc in enumerate(VARIED["flows.0.cc"]):
+        once = {**changes, **RECORD, "flows.0.cc": cc, "expect": []}
+        run = dumbbell.run(SCENARIO, once, tmp_path / "runs", engine="simulate", report=False)
+        assert isinstance(run, dumbbell.Run)
+        columns = ["id", "converged", "convergence_s"]
+        assert study.flows.filter(cell=cell).select(columns).rows() == run.flows.select(columns).rows()
+        told = [(flow["converged"], flow["convergence_s"]) for flow in run.summary["flows"]]
+        assert told == run.flows.select(columns[1:]).rows()
+        assert told[2] == (None, None), "it has a size"
+        # 10 s together: not if one begins at 14 s of 16.
+        assert (told[0][0] is None) == (changes is STARVING)
+
+
+def test_two_flows_of_one_kind_converge_and_it_can_be_expected(tmp_path: Path) -> None:
+    study = dumbbell.run(SCENARIO, {"duration": "30 s"}, tmp_path, engine="simulate", repeat=3, report=False)
+    assert isinstance(study, dumbbell.Study)
+    times = study.flows["convergence_s"].drop_nulls()
+    assert times.len() == 6
+    assert 0 < times.max() < 15  # type: ignore[operator]
+    assert [one["answer"] for one in study.manifest["expectations"]] == ["holds", "holds"]
+
+
+def test_runs_without_a_value_are_told_of(tmp_path: Path) -> None:
+    """BBRv1 takes what CUBIC leaves in so small a buffer: they have no fair shares."""
+    greedy = {"flows.0.cc": "bbr", "topology.bottleneck.buffer": "0.3 bdp"}
+    study = dumbbell.run(SCENARIO, greedy, tmp_path, engine="simulate", repeat=2, report=False)
+    assert isinstance(study, dumbbell.Study)
+    assert study.flows.filter(pl.col("converged").is_not_null())["converged"].to_list() == [False] * 4
+    time, share = study.manifest["expectations"]
+    assert (time["answer"], time["why"]) == ("cannot be told", "no runs that have it")
+    assert share["answer"] == "fails"

@@ -1,0 +1,110 @@
+"""Simulated runs of a study are judged as single ones are: the same rules, the same evidence, the same verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell.cli import invoke
+from dumbbell.errors import RunInvalid
+from dumbbell.report.study import write
+from dumbbell.statistics.frames import usable
+from dumbbell.studies import status
+from dumbbell.studies.judging import Judge, reasons
+from dumbbell.studies.outcome import exit_code
+from dumbbell.studies.planning import RECORD
+
+SCENARIO: dict[str, Any] = {
+    "name": "judged",
+    "duration": "3 s",
+    "topology": {
+        "kind": "path",
+        "rtt": "20 ms",
+        "bottleneck": {"rate": "10 Mbit/s", "buffer": "1 bdp", "reverse": {"rate": "100 Mbit/s"}},
+    },
+    "flows": [{"from": "h1", "to": "h2", "cc": "cubic"}],
+}
+RMEM = "hosts.sysctl.net.ipv4.tcp_rmem"
+CASES: list[dict[str, Any]] = [
+    {"name": "sound"},
+    # Its receiver takes less than the path carries.
+    {"name": "held back", RMEM: "4096 16384 16384"},
+    # No time is left to connect.
+    {"name": "too late", "flows.0.start": "2990 ms"},
+    # Nothing comes through.
+    {"name": "dead", "topology.bottleneck.loss": "100 %"},
+]
+VERDICTS = {"sound": "valid", "held back": "invalid", "too late": "invalid", "dead": "invalid"}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> dumbbell.Study:
+    wanted = {**SCENARIO, "sweep": {"cases": CASES}}
+    study = dumbbell.run(wanted, (), tmp_path_factory.mktemp("studies"), engine="simulate", report=False)
+    assert isinstance(study, dumbbell.Study)
+    return study
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_the_verdict_is_that_of_the_single_run(study: dumbbell.Study, tmp_path: Path, case: dict[str, Any]) -> None:
+    (row,) = study.runs.filter(case=case["name"]).iter_rows(named=True)
+    changes = {key: value for key, value in case.items() if key != "name"}
+    run = dumbbell.run(SCENARIO, {**changes, **RECORD}, tmp_path, engine="simulate", report=False)
+    assert isinstance(run, dumbbell.Run)
+    assert run.run_id == row["run_id"]
+    assert row["verdict"] == run.verdict == VERDICTS[case["name"]]
+    assert row["reasons"] == reasons(run.summary["reasons"])
+    assert row["error"] == (f"invalid: {row['reasons']}" if run.verdict == "invalid" else None)
+
+
+def test_what_is_invalid_counts_nowhere_and_is_told(
+    study: dumbbell.Study, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert usable(study)["cell"].to_list() == [0]
+    assert study.flows["case"].to_list() == ["sound"]
+    told = status.status(study)
+    assert (told.done, told.refused) == (1, {"invalid: window-limits": 1, "invalid: flow-errors, algorithm": 2})
+    assert exit_code(study) == RunInvalid.exit_code
+    assert invoke(["status", str(study.directory)]) == RunInvalid.exit_code
+    said = capsys.readouterr().out
+    assert "2 can't be used: invalid: flow-errors, algorithm\n" in said
+    assert "--failed" not in said, "they are deterministic"
+    (page,) = write(study, "html", tmp_path / "report.html")
+    assert "1 of 4 runs; 3 left out as invalid" in page.read_text()
+
+
+def test_a_suspect_run_counts_and_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The window is a few percent of the busy time too small."""
+    held = {RMEM: "4096 56000 56000", "duration": "10 s", "topology.bottleneck.buffer": "0.3 bdp"}
+    study = dumbbell.run(SCENARIO, held, tmp_path, engine="simulate", repeat=2)  # with its report
+    assert isinstance(study, dumbbell.Study)
+    assert study.runs.select("verdict", "reasons", "error").unique().rows() == [("suspect", "window-limits", None)]
+    assert status.status(study).suspicions == {"window-limits": 2}
+    assert "2 of them suspect: window-limits in 2" in (study.directory / "report.html").read_text()
+    assert invoke(["status", str(study.directory)]) == 0
+    assert "2 of 2 runs, 2 of them suspect (window-limits 2)\n" in capsys.readouterr().out
+
+
+def test_evidence_that_the_screen_lets_through_is_judged_by_all_rules() -> None:
+    """A plan's links, and a packet that has vanished from one."""
+    from dumbbell.plan import expand
+    from dumbbell.plan.identity import canonical
+    from dumbbell.scenario.loading import load
+
+    plan = expand(load(SCENARIO))
+    counts = {"arrived_packets": 9, "duplicated": 0, "delivered_packets": 8, "lost_before": 0, "lost_after": 0}
+    link = {"name": "bottleneck", **counts, "inside": 0, "dropped": {}}
+    ledger = {"entered_packets": 9, "duplicated_packets": 0, "left_packets": 9, "dropped_packets": 0}
+    flow = {"id": "f1", "error": None, "received_bytes": 1, "cc_requested": "cubic", "cc_actual": "reno"}
+    evidence = {
+        "network": {"links": [link], **ledger, "inside_packets": 0},
+        "traffic": {"wall_s": 3.0, "interrupted": False, "flows": [{**flow, "busy_us": 0}]},
+        "min_rtt_us": {"f1": 19_000},
+        "largest_window": 2_000_000,
+    }
+    verdict, why = Judge([canonical(plan)])(0, canonical(evidence))
+    assert verdict == "invalid"
+    assert why == "conservation, rtt-floor, algorithm, congestion-window"
