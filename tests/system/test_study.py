@@ -84,6 +84,8 @@ def test_a_study_in_real_time(anyone: Place) -> None:
         flows = study.flows.filter(run=row["run"])
         assert flows["cc"].to_list() == [row["flows.0.cc"]]
         assert flows["goodput_bps"].to_list() == run.flows["goodput_bps"].to_list()
+    if usable.height:
+        assert (anyone.directory / done.stdout.splitlines()[-1]).read_text().startswith("<!doctype html>")
     if usable.height == 2:
         assert "holds: goodput >= 1 Mbit/s: " in done.stdout
     again = anyone.invoke(*command, "--json", "--quiet")

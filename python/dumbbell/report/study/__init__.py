@@ -68,10 +68,14 @@ def write(
 
         return [write_file(output or study.directory / "report.html", page(plots).encode())]
     folder = output or study.directory / f"report-{format}"
-    if format in ("csv", "tex"):
-        from dumbbell.report.study.export import csv, latex
+    if format == "csv":
+        from dumbbell.report.study.export import csv
 
-        files = csv(plots) if format == "csv" else latex(plots)
+        files = csv(plots)
+    elif format == "tex":
+        from dumbbell.report.study.latex import latex
+
+        files = latex(plots)
     else:
         from dumbbell.report.study.figures import figures
 

@@ -1,25 +1,15 @@
-"""Tables as CSV, with everything in full, and as LaTeX (booktabs), with what finds room on a page."""
+"""Tables as CSV, with everything in full, and what tables are called."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator
 
 import polars as pl
 
-from dumbbell.report.study.grid import Grid, grids, rounded
-from dumbbell.report.study.model import Entry, Panel, StudyPlots
+from dumbbell.report.study.grid import Grid, grids
+from dumbbell.report.study.model import Panel, StudyPlots
 from dumbbell.statistics.contrasts import Contrast
 from dumbbell.statistics.intervals import Interval
-
-_SPECIAL: Final = {char: f"\\{char}" for char in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "µ": r"\textmu{}",
-}
-_NARROW: Final = 6
-"""Columns of a table that is not made smaller."""
 
 
 def csv(plots: StudyPlots) -> dict[str, bytes]:
@@ -67,38 +57,6 @@ def _bounds(name: str, found: Interval | None) -> dict[str, object]:
     return {name: found and found.value, f"{name}_low": found and found.low, f"{name}_high": found and found.high}
 
 
-def latex(plots: StudyPlots) -> dict[str, bytes]:
-    """File name -> content: a `table` with booktabs' rules for each metric, to be `\\input`."""
-    return {f"{stem(panel)}.tex": "\n".join(_table(plots, panel)).encode() for panel in plots.panels}
-
-
-def _table(plots: StudyPlots, panel: Panel) -> Iterator[str]:
-    yield f"% {plots.name}: made by dumbbell report; needs \\usepackage{{booktabs}}"
-    for grid in grids(plots, panel):
-        columns = grid.columns
-        yield r"\begin{table}"
-        yield r"\centering"
-        if len(columns) > _NARROW:
-            yield r"\small"
-        yield rf"\caption{{{_escaped(caption(grid))}}}"
-        yield rf"\begin{{tabular}}{{l{'r' * len(columns)}}}"
-        yield r"\toprule"
-        yield _line([_escaped(grid.x.title if grid.x else ""), *(_escaped(column.label) for column in columns)])
-        yield r"\midrule"
-        for row in grid.rows:
-            entries = [grid.entry(row, column) for column in columns]
-            if not any(entries):
-                continue
-            yield _line([_escaped(grid.x.tick(row) if grid.x else ""), *(_value(grid, one) for one in entries)])
-            changes = [_relative(grid.change(row, column)) for column in columns]
-            if any(changes):
-                yield _line(["", *changes])
-        yield r"\bottomrule"
-        yield r"\end{tabular}"
-        yield r"\end{table}"
-        yield ""
-
-
 def caption(grid: Grid, unclear: str = "ns") -> str:
     """What a table shows: metric, unit, number of runs, interval, and what the changes are against.
 
@@ -116,27 +74,3 @@ def caption(grid: Grid, unclear: str = "ns") -> str:
     if any(not change.is_clear for change in compared):
         changes += f" ({unclear}: the {plots.percent} interval of the difference holds 0)"
     return f"{panel.title}{unit}{title}: mean and {plots.percent} interval ({how}), {counted}{changes}"
-
-
-def _value(grid: Grid, entry: Entry | None) -> str:
-    if entry is None:
-        return "--"
-    factor, half = grid.panel.factor, entry.half_width
-    mean, within = rounded(entry.mean / factor, None if half is None else half / factor)
-    return f"${mean} \\pm {within}$".replace(",", r"\,") if within else f"${mean}$".replace(",", r"\,")
-
-
-def _relative(change: Contrast | None) -> str:
-    found = None if change is None else change.relative
-    if found is None:
-        return ""
-    clear = "" if change is None or change.is_clear or found.low is None else r"\,\textsuperscript{ns}"
-    return f"({100 * found.value:+.1f}\\,\\%{clear})"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def _escaped(text: str) -> str:
-    return "".join(_SPECIAL.get(char, char) for char in text)

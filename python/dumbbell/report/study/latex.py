@@ -1,0 +1,167 @@
+r"""Tables in LaTeX, to be `\input`: booktabs' rules, and no more columns and rows than find room on a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import Final, TypeVar
+
+from dumbbell.report.study.export import caption, stem
+from dumbbell.report.study.grid import Column, Grid, grids, rounded
+from dumbbell.report.study.model import Entry, Panel, StudyPlots
+from dumbbell.statistics.contrasts import Contrast
+
+T = TypeVar("T")
+
+TEXT_PT: Final = 345.0
+"""Width of the text of an article in 10 pt."""
+CHARACTER_PT: Final = 4.1
+"""Mean width of a character in \\small, about."""
+GAP_PT: Final = 12.0
+"""Between two columns."""
+MOST_ROWS: Final = 18
+"""Each has two lines if there are changes."""
+
+_SPECIAL: Final = {char: f"\\{char}" for char in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    # In the old encoding of LaTeX's fonts other characters stand in the place of these.
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    "µ": r"\textmu{}",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "×": r"$\times$",  # noqa: RUF001
+    "δ": r"$\delta$",
+}
+
+
+def latex(plots: StudyPlots) -> dict[str, bytes]:
+    """File name -> content: tables of each metric, one for each value of the keys that are neither rows nor columns."""
+    return {f"{stem(panel)}.tex": "\n".join(_tables(plots, panel)).encode() for panel in plots.panels}
+
+
+def _tables(plots: StudyPlots, panel: Panel) -> Iterator[str]:
+    yield f"% {_one_line(plots.name)}: made by dumbbell report; needs \\usepackage{{booktabs}}"
+    for grid in grids(plots, panel):
+        rows = [row for row in grid.rows if any(grid.entry(row, column) for column in grid.columns)]
+        parts = [(some, columns) for some in pieces(rows, MOST_ROWS) for columns in _side_by_side(grid, rows)]
+        for number, (some_rows, some_columns) in enumerate(parts, 1):
+            of = f", part {number} of {len(parts)}" if len(parts) > 1 else ""
+            yield from _table(grid, some_rows, some_columns, of)
+            yield ""
+
+
+def _table(grid: Grid, rows: Sequence[int], columns: Sequence[Column], part: str) -> Iterator[str]:
+    groups = [(of, len(list(some))) for of, some in groupby(columns, lambda column: column.of)]
+    in_groups = len(grid.panel.of) > 1 and grid.lines is not None
+    said = f"; columns by {grid.lines.label}" if in_groups and grid.lines else ""
+    yield r"\begin{table}"
+    yield r"\centering"
+    yield r"\small"
+    yield rf"\caption{{{escaped(caption(grid) + said + part)}}}"
+    # The classes of LaTeX itself leave no room below a caption: they expect it below the table.
+    yield r"\medskip"
+    yield rf"\begin{{tabular}}{{l{'r' * len(columns)}}}"
+    yield r"\toprule"
+    if in_groups:
+        yield _line(["", *(rf"\multicolumn{{{n}}}{{c}}{{{escaped(of)}}}" for of, n in groups)])
+        yield " ".join(_rules(groups))
+    yield _line([escaped(grid.x.title if grid.x else ""), *(escaped(_head(grid, one, in_groups)) for one in columns)])
+    yield r"\midrule"
+    for row in rows:
+        values = (_value(grid, grid.entry(row, column)) for column in columns)
+        yield _line([escaped(grid.x.tick(row) if grid.x else ""), *values])
+        changes = [_relative(grid.change(row, column)) for column in columns]
+        if any(changes):
+            yield _line(["", *changes])
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+    yield r"\end{table}"
+
+
+def _rules(groups: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """Below the name of each group."""
+    first = 2
+    for _, n in groups:
+        yield rf"\cmidrule(lr){{{first}-{first + n - 1}}}"
+        first += n
+
+
+def _head(grid: Grid, column: Column, in_groups: bool) -> str:
+    if in_groups and grid.lines is not None and column.line is not None:
+        return grid.lines.texts[column.line]
+    return column.label
+
+
+def _value(grid: Grid, entry: Entry | None) -> str:
+    if entry is None:
+        return "--"
+    mean, within = _rounded(grid, entry)
+    return f"${_number(mean)} \\pm {_number(within)}$" if within else f"${_number(mean)}$"
+
+
+def _rounded(grid: Grid, entry: Entry) -> tuple[str, str]:
+    factor, half = grid.panel.factor, entry.half_width
+    return rounded(entry.mean / factor, None if half is None else half / factor)
+
+
+def _number(text: str) -> str:
+    """`1{,}000` is `1\\,000` in a formula, and `1e-05` a power of ten."""
+    return re.sub(r"e([+-])0*(\d+)", lambda m: rf" \times 10^{{{m[1].strip('+')}{m[2]}}}", text).replace(",", r"\,")
+
+
+def _relative(change: Contrast | None) -> str:
+    found = None if change is None else change.relative
+    if found is None:
+        return ""
+    clear = "" if change is None or change.is_clear or found.low is None else r"\,\textsuperscript{ns}"
+    return f"(${100 * found.value:+.1f}$\\,\\%{clear})"
+
+
+def _line(cells: Sequence[str]) -> str:
+    r"""A row. What begins with a bracket or an asterisk would be an argument of the `\\` before it."""
+    first, *others = cells
+    return " & ".join([f"{{{first}}}" if first[:1] in ("[", "*") else first, *others]) + r" \\"
+
+
+def escaped(text: str) -> str:
+    """Text as text, for LaTeX of 2018 and later, which reads UTF-8."""
+    return "".join(_SPECIAL.get(char, char) for char in _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _side_by_side(grid: Grid, rows: Sequence[int]) -> list[Sequence[Column]]:
+    """Columns that find room on a page together, beside the first, which says what rows are of."""
+    several = len(grid.panel.of) > 1
+    first = _width([grid.x.title, *map(grid.x.tick, rows)] if grid.x else [])
+    columns = [
+        _width([_head(grid, column, several), *(_plain(grid, grid.entry(row, column)) for row in rows)])
+        for column in grid.columns
+    ]
+    most = max(1, int((TEXT_PT - first) / max(columns)))
+    of_each = len(grid.lines.texts) if several and grid.lines else 1
+    # What has a name above its columns stays together, if it can.
+    return pieces(grid.columns, most - most % of_each if most > of_each else most)
+
+
+def _width(texts: Sequence[str]) -> float:
+    """Of a column, in pt."""
+    return CHARACTER_PT * max(map(len, texts), default=0) + GAP_PT
+
+
+def _plain(grid: Grid, entry: Entry | None) -> str:
+    return "" if entry is None else " ± ".join(_rounded(grid, entry))
+
+
+def pieces(items: Sequence[T], most: int) -> list[Sequence[T]]:
+    """As few as there can be, of about the same length; of at least one item."""
+    count = -(-len(items) // most)
+    return [items[first:end] for first, end in pairwise(len(items) * i // count for i in range(count + 1))]
