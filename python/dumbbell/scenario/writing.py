@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,22 @@ _PATH_KEYS = ("trace", "csv", "file", "bpf")
 """Keys that hold the path of a file."""
 
 
-def write(scenario: Scenario, directory: Path) -> None:
+def write(scenario: Scenario, directory: Path, cells: Iterable[Scenario] = ()) -> None:
     """Write the scenario into `directory`, its overrides applied.
 
     It is the text that it came from, comments and all, as far as there is one. Copies of the files that it names go to
     `traces/` and `algorithms/`, and their paths with them.
+
+    Args:
+        scenario: to be written.
+        directory: that exists.
+        cells: of a study, scenarios that name the other files among its varied values.
     """
-    moved = _programs(scenario, directory)
-    for file in _files(scenario):
+    moved: dict[str, str] = {}
+    every = (scenario, *cells)
+    for one in every:
+        _copy_programs(one, directory, moved)
+    for file in (file for one in every for file in _files(one)):
         if file.name not in moved:
             moved[file.name] = f"{TRACES}/{_free(Path(file.name), moved)}"
             copy = directory / moved[file.name]
@@ -42,16 +50,31 @@ def write(scenario: Scenario, directory: Path) -> None:
     (directory / "scenario.toml").write_text(text, encoding="utf-8")
 
 
-def _programs(scenario: Scenario, directory: Path) -> dict[str, str]:
-    """Copy the user's congestion controls; their names in the scenario, and where they are now."""
-    moved = {}
+def names_files(key: str, value: Any) -> bool:
+    """Whether a value of `key`, which may be dotted, holds paths of files."""
+    if isinstance(value, dict):
+        return any(names_files(inner, part) for inner, part in value.items())
+    if isinstance(value, list):
+        return any(names_files(key, part) for part in value)
+    return isinstance(value, str) and _is_path(key)
+
+
+def _is_path(key: str) -> bool:
+    return key.rpartition(".")[2] in _PATH_KEYS
+
+
+def _copy_programs(scenario: Scenario, directory: Path, moved: dict[str, str]) -> None:
+    """Copy the user's congestion controls; add their names in the scenario, and where they are now."""
     for found in labelled(scenario).values():
-        if isinstance(found, Labelled) and found.algorithm.bpf is not None:
-            moved[found.algorithm.bpf.name] = f"{ALGORITHMS}/{found.file}"
-            copy = directory / ALGORITHMS / found.file
-            copy.parent.mkdir(exist_ok=True)
-            copy.write_bytes(found.algorithm.bpf.program.content)
-    return moved
+        bpf = found.algorithm.bpf if isinstance(found, Labelled) else None
+        if isinstance(found, Labelled) and bpf is not None and bpf.name not in moved:
+            # Another cell's may have the same name; and it keeps its name, by which tables call it.
+            folders = (ALGORITHMS, *(f"{ALGORITHMS}/{number}" for number in range(2, len(moved) + 2)))
+            places = (f"{folder}/{found.file}" for folder in folders)
+            moved[bpf.name] = next(place for place in places if place not in moved.values())
+            copy = directory / moved[bpf.name]
+            copy.parent.mkdir(exist_ok=True, parents=True)
+            copy.write_bytes(bpf.program.content)
 
 
 def _files(value: Any) -> Iterator[File]:
@@ -75,11 +98,20 @@ def _moved(value: Any, moved: Mapping[str, str]) -> Any:
     """The same values with the files' new paths; a tomlkit document keeps its shape."""
     if isinstance(value, dict):
         for key, part in value.items():
-            value[key] = moved.get(part, part) if key in _PATH_KEYS and isinstance(part, str) else _moved(part, moved)
+            value[key] = _renamed(part, moved) if _is_path(key) else _moved(part, moved)
     elif isinstance(value, list):
         for i, part in enumerate(value):
             value[i] = _moved(part, moved)
     return value
+
+
+def _renamed(value: Any, moved: Mapping[str, str]) -> Any:
+    """A path, or several that are varied."""
+    if isinstance(value, list):
+        for i, part in enumerate(value):
+            value[i] = _renamed(part, moved)
+        return value
+    return moved.get(value, value) if isinstance(value, str) else _moved(value, moved)
 
 
 def _candidates(source: Source, plain: dict[str, Any], moved: Mapping[str, str]) -> Iterator[str]:

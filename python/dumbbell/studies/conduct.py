@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     manifest |= {"study_id": identity, "cells": cells, "repeat": base.repeat.model_dump(mode="json")}
     manifest |= {"threads": wanted.threads, "planning_s": round(time.monotonic() - began, 3)}
     with places.locked(path):
-        writing.write(base, path)
+        writing.write(base, path, _naming_files(planner, cells))
         conduct = _Conduct(wanted, planner, base, cells, plans, path, manifest, on_event)
         try:
             return conduct.all()
@@ -178,6 +178,16 @@ def _plans(planner: Planner, cells: Sequence[grid.Cell], wanted: Wanted, on_even
         plans.append(one)
         on_event({"event": "planning", "cells": len(plans), "of": len(cells)})
     return plans
+
+
+def _naming_files(planner: Planner, cells: Sequence[grid.Cell]) -> Iterator[Scenario]:
+    """For each varied value that names a file, the scenario of a cell that has it."""
+    seen: set[tuple[str, str]] = set()
+    for cell in cells:
+        named = {(key, show(value)) for key, value in grid.values(cell).items() if writing.names_files(key, value)}
+        if not named <= seen:
+            seen |= named
+            yield planner.scenario(cell)
 
 
 def _schedule(path: Path, cells: int) -> Schedule:
