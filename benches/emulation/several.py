@@ -32,7 +32,7 @@ def measure(seconds: int, runs: int, jobs: int | None) -> tuple[list[str], list[
     with tempfile.TemporaryDirectory() as directory:
         began = time.monotonic()
         scenario = {**SCENARIO, "duration": f"{seconds} s"}
-        study = dumbbell.run(scenario, directory=directory, repeat=runs, jobs=jobs)
+        study = dumbbell.run(scenario, directory=directory, repeat=runs, jobs=jobs, report=False)
         took = time.monotonic() - began
         good = study.runs.filter(pl.col("error").is_null())
         cost = [measured(study.open(run).manifest) or 0.0 for run in good["run"]]

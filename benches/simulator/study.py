@@ -30,7 +30,7 @@ def study(cells: int, repeat: int, directory: str) -> list[str]:
     rates = [f"{5 + 20 * i / cells:.3f} Mbit/s" for i in range(cells)]
     began = time.monotonic()
     vary = {"topology.bottleneck.rate": rates}
-    found = dumbbell.run(SCENARIO, engine="simulate", vary=vary, repeat=repeat, directory=directory)
+    found = dumbbell.run(SCENARIO, engine="simulate", vary=vary, repeat=repeat, report=False, directory=directory)
     wall_s = time.monotonic() - began
     manifest, runs = found.manifest, cells * repeat
     spent, planning_s = manifest["cost"], manifest["planning_s"]

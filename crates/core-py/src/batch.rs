@@ -24,7 +24,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// an `error`.
 #[pyfunction]
 #[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads, judge = None, screen = (0.0, 0)))]
-#[expect(clippy::too_many_arguments, reason = "the last ones are named")]
+#[allow(clippy::too_many_arguments)]
 fn simulate_many(
     py: Python<'_>,
     plans: Vec<String>,
