@@ -4,21 +4,36 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use simulator::batch::{Batch, Progress, Run, simulate_many as carry_out};
+use simulator::batch::{Batch, Progress, Run, missing, simulate_many as carry_out};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(missing_shards, module)?)?;
     module.add_function(wrap_pyfunction!(simulate_many, module)?)
+}
+
+/// Of `runs` runs those that no shard below `directory` has, in pieces of one shard each: (first, behind the last). What
+/// a command that was killed had begun to write is removed.
+#[pyfunction]
+fn missing_shards(directory: PathBuf, runs: usize, shard_runs: usize) -> PyResult<Vec<(usize, usize)>> {
+    let found = missing(&directory, 0..runs, shard_runs).map_err(failed)?;
+    Ok(found.into_iter().map(|shard| (shard.start, shard.end)).collect())
+}
+
+fn failed(error: anyhow::Error) -> PyErr {
+    PyRuntimeError::new_err(format!("{error:#}"))
 }
 
 /// Simulate many runs on `threads` threads and write their figures to shards of `shard_runs` runs below `directory`; those
 /// whose shards are there are left out. Returns whether it was stopped early.
 ///
-/// `plans` are JSON; `runs` are (cell, index of the plan, repetition, seed in place of the plan's, run id). About every 100 ms
+/// `plans` are JSON; `runs` are (cell, index of the plan, repetition, seed in place of the plan's, run id), the first of
+/// which has the number `first`. About every 100 ms
 /// `on_event` gets `{"event": "progress", "runs", "of", "found", "failed", "packets", "simulated_s", "cpu_s", "wall_s"}` as
 /// JSON; if it returns false or raises, that is the end, and what is finished is kept. A run that fails doesn't end the
 /// others: it has an `error` in the table `runs`.
 #[pyfunction]
-#[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads))]
+#[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads, first = 0))]
+#[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 fn simulate_many(
     py: Python<'_>,
     plans: Vec<String>,
@@ -27,12 +42,13 @@ fn simulate_many(
     on_event: Py<PyAny>,
     shard_runs: usize,
     threads: usize,
+    first: usize,
 ) -> PyResult<bool> {
     let run = |(cell, plan, repetition, seed, id)| Run { cell, plan, repetition, seed, id };
     let runs: Vec<Run> = runs.into_iter().map(run).collect();
     let mut raised = None;
     let ended = py.detach(|| {
-        let batch = Batch { plans: &plans, runs: &runs, directory: &directory, shard_runs, threads };
+        let batch = Batch { plans: &plans, runs: &runs, first, directory: &directory, shard_runs, threads };
         carry_out(&batch, |progress| {
             raised.is_none()
                 && tell(&on_event, progress).unwrap_or_else(|error| {
@@ -43,7 +59,7 @@ fn simulate_many(
     });
     match (raised, ended) {
         (Some(error), _) => Err(error),
-        (None, ended) => ended.map_err(|error| PyRuntimeError::new_err(format!("{error:#}"))),
+        (None, ended) => ended.map_err(failed),
     }
 }
 

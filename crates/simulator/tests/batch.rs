@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use simulator::batch::{Batch, Progress, Run, simulate_many};
+use simulator::batch::{Batch, Progress, Run, missing, simulate_many};
 
 /// A plan: two flows on 10 Mbit/s for a second, with random loss, so that each seed is another run.
 fn plan(cc: &str) -> Value {
@@ -44,7 +44,7 @@ fn runs(count: usize) -> Vec<Run> {
 
 fn carry_out(directory: &Path, runs: &[Run], threads: usize, on_progress: impl FnMut(&Progress) -> bool) -> bool {
     let plans = plans();
-    let batch = Batch { plans: &plans, runs, directory, shard_runs: 4, threads };
+    let batch = Batch { plans: &plans, runs, first: 0, directory, shard_runs: 4, threads };
     simulate_many(&batch, on_progress).unwrap()
 }
 
@@ -76,6 +76,20 @@ fn the_same_bytes_whatever_the_number_of_threads() {
     assert_eq!(one.len(), 8 * 3);
     assert!(one.contains_key("00000028-00000029/flows.parquet"));
     assert!(one == many, "tables differ");
+}
+
+#[test]
+fn parts_of_a_study_by_themselves_have_the_bytes_of_the_whole() {
+    let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    carry_out(whole.path(), &runs(10), 2, |_| true);
+    let (plans, runs) = (plans(), runs(10));
+    for numbers in missing(parts.path(), 0..10, 4).unwrap() {
+        let first = numbers.start;
+        let batch =
+            Batch { plans: &plans, runs: &runs[numbers], first, directory: parts.path(), shard_runs: 4, threads: 1 };
+        assert!(!simulate_many(&batch, |_| true).unwrap());
+    }
+    assert!(files(whole.path()) == files(parts.path()), "tables differ");
 }
 
 #[test]
@@ -133,7 +147,7 @@ fn a_disk_that_takes_nothing_is_an_error() {
     let file = directory.path().join("file");
     fs::write(&file, "").unwrap();
     let (plans, runs) = (plans(), runs(3));
-    let batch = Batch { plans: &plans, runs: &runs, directory: &file, shard_runs: 4, threads: 1 };
+    let batch = Batch { plans: &plans, runs: &runs, first: 0, directory: &file, shard_runs: 4, threads: 1 };
     let error = simulate_many(&batch, |_| true).unwrap_err();
     assert!(format!("{error:#}").contains("file"), "{error:#}");
 }
