@@ -24,7 +24,7 @@ test-python: build
 	$(BIN)/pytest --numprocesses auto tests/unit
 
 test-system: build $(VENV)/.test-tools
-	$(BIN)/pytest --numprocesses 3 -m "not alone" tests/system
+	$(BIN)/pytest --numprocesses 3 --dist loadgroup -m "not alone" tests/system
 	$(BIN)/pytest -m alone tests/system
 
 test-web: build $(VENV)/.test-tools
@@ -71,6 +71,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.simulator.scale
 	$(BIN)/python -m benches.simulator.tables
 	$(BIN)/python -m benches.simulator.study
+	$(BIN)/python -m benches.cluster
 	cargo bench -p link -p sim
 
 # Minutes, on an idle machine: docs/images/links.

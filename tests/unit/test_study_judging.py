@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 import dumbbell
+from dumbbell.analysis.judging import Judge, reasons
 from dumbbell.cli import invoke
 from dumbbell.errors import RunInvalid
 from dumbbell.report.study import write
 from dumbbell.statistics.frames import usable
 from dumbbell.studies import status
-from dumbbell.studies.judging import Judge, reasons
 from dumbbell.studies.outcome import exit_code
 from dumbbell.studies.planning import RECORD
 from dumbbell.studies.shards import LATER

@@ -4,16 +4,26 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use pyo3::prelude::*;
-use simulator::batch::{Batch, Judged, Progress, Run, Screen, Verdict, simulate_many as carry_out};
+use simulator::batch::{Batch, Judged, Progress, Run, Screen, Verdict, missing, simulate_many as carry_out};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(missing_shards, module)?)?;
     module.add_function(wrap_pyfunction!(simulate_many, module)?)
+}
+
+/// Of `runs` runs those that no shard below `directory` has, in pieces of one shard each: (first, behind the last). What
+/// a command that was killed had begun to write is removed.
+#[pyfunction]
+fn missing_shards(directory: PathBuf, runs: usize, shard_runs: usize) -> PyResult<Vec<(usize, usize)>> {
+    let found = missing(&directory, 0..runs, shard_runs).map_err(crate::simulate::raised)?;
+    Ok(found.into_iter().map(|shard| (shard.start, shard.end)).collect())
 }
 
 /// Simulate many runs on `threads` threads and write their figures to shards of `shard_runs` runs below `directory`; those
 /// whose shards are there are left out. Returns whether it was stopped early.
 ///
-/// `plans` are JSON; `runs` are (cell, index of the plan, repetition, seed in place of the plan's, run id). About every 100 ms
+/// `plans` are JSON; `runs` are (cell, index of the plan, repetition, seed in place of the plan's, run id), the first of
+/// which has the number `first`. About every 100 ms
 /// `on_event` gets `{"event": "progress", "runs", "of", "found", "failed", "packets", "simulated_s", "cpu_s", "wall_s"}` as
 /// JSON; if it returns false or raises, that is the end, and what is finished is kept. A run that fails doesn't end the
 /// others: it has an `error` in the table `runs`.
@@ -23,8 +33,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// (JSON: `network`, `traffic`, `min_rtt_us`, `largest_window`), and returns a verdict and the reasons. One that is invalid has
 /// an `error`.
 #[pyfunction]
-#[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads, judge = None, screen = (0.0, 0)))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads, first = 0, judge = None, screen = (0.0, 0)))]
+#[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 fn simulate_many(
     py: Python<'_>,
     plans: Vec<String>,
@@ -33,6 +43,7 @@ fn simulate_many(
     on_event: Py<PyAny>,
     shard_runs: usize,
     threads: usize,
+    first: usize,
     judge: Option<Py<PyAny>>,
     screen: (f64, u32),
 ) -> PyResult<bool> {
@@ -42,7 +53,7 @@ fn simulate_many(
     let ended = py.detach(|| {
         let (limited_share, window_packets) = screen;
         let screen = judge.as_ref().map(|_| Screen { limited_share, window_packets });
-        let batch = Batch { plans: &plans, runs: &runs, directory: &directory, shard_runs, threads, screen };
+        let batch = Batch { plans: &plans, runs: &runs, first, directory: &directory, shard_runs, threads, screen };
         let ask = |plan, evidence: &str| ask(judge.as_ref().context("nobody judges")?, plan, evidence);
         carry_out(&batch, ask, |progress| {
             raised.is_none()

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use simulator::batch::{Batch, Judged, Progress, Run, Screen, Verdict, simulate_many};
+use simulator::batch::{Batch, Judged, Progress, Run, Screen, Verdict, missing, simulate_many};
 
 /// A plan: two flows on 10 Mbit/s for a second, with random loss, so that each seed is another run.
 fn plan(cc: &str) -> Value {
@@ -48,7 +48,7 @@ fn nobody_asks(_: u32, _: &str) -> anyhow::Result<Judged> {
 
 fn carry_out(directory: &Path, runs: &[Run], threads: usize, on_progress: impl FnMut(&Progress) -> bool) -> bool {
     let plans = plans();
-    let batch = Batch { plans: &plans, runs, directory, shard_runs: 4, threads, screen: None };
+    let batch = Batch { plans: &plans, runs, first: 0, directory, shard_runs: 4, threads, screen: None };
     simulate_many(&batch, nobody_asks, on_progress).unwrap()
 }
 
@@ -83,6 +83,27 @@ fn the_same_bytes_whatever_the_number_of_threads() {
 }
 
 #[test]
+fn parts_of_a_study_by_themselves_have_the_bytes_of_the_whole() {
+    let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    carry_out(whole.path(), &runs(10), 2, |_| true);
+    let (plans, runs) = (plans(), runs(10));
+    for numbers in missing(parts.path(), 0..10, 4).unwrap() {
+        let first = numbers.start;
+        let batch = Batch {
+            plans: &plans,
+            runs: &runs[numbers],
+            first,
+            directory: parts.path(),
+            shard_runs: 4,
+            threads: 1,
+            screen: None,
+        };
+        assert!(!simulate_many(&batch, nobody_asks, |_| true).unwrap());
+    }
+    assert!(files(whole.path()) == files(parts.path()), "tables differ");
+}
+
+#[test]
 fn a_run_may_have_another_plan_than_its_cells() {
     let directory = tempfile::tempdir().unwrap();
     let mut last = Progress::default();
@@ -108,8 +129,15 @@ fn who_does_not_look_sound_is_judged() {
     let (plans, runs) = ([sound("cubic"), sound("bbr"), sound("no-such")], runs(6));
     // Windows of one packet: no run with TCP has less.
     let screen = |window_packets| Some(Screen { limited_share: 1.0, window_packets });
-    let batch =
-        Batch { plans: &plans, runs: &runs, directory: directory.path(), shard_runs: 6, threads: 2, screen: screen(1) };
+    let batch = Batch {
+        plans: &plans,
+        runs: &runs,
+        first: 0,
+        directory: directory.path(),
+        shard_runs: 6,
+        threads: 2,
+        screen: screen(1),
+    };
     let mut asked = Vec::new();
     let mut last = Progress::default();
     let judge = |plan: u32, evidence: &str| {
@@ -177,7 +205,8 @@ fn a_disk_that_takes_nothing_is_an_error() {
     let file = directory.path().join("file");
     fs::write(&file, "").unwrap();
     let (plans, runs) = (plans(), runs(3));
-    let batch = Batch { plans: &plans, runs: &runs, directory: &file, shard_runs: 4, threads: 1, screen: None };
+    let batch =
+        Batch { plans: &plans, runs: &runs, first: 0, directory: &file, shard_runs: 4, threads: 1, screen: None };
     let error = simulate_many(&batch, nobody_asks, |_| true).unwrap_err();
     assert!(format!("{error:#}").contains("file"), "{error:#}");
 }

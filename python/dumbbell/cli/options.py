@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
+
+DEFAULT_EXECUTOR: Final = "local"
 
 ScenarioArgument = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a bundled scenario.", show_default=False)
@@ -30,3 +32,32 @@ Engine = Annotated[
 ]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+Executor = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        metavar="EXECUTOR",
+        help="Of a study. local: this machine. ray: the nodes of a Ray cluster (pip install 'dumbbell[cluster]').",
+    ),
+]
+
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="With --executor ray: the cluster's head. Default: the cluster that this machine belongs to.",
+        show_default=False,
+    ),
+]
+
+Store = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="DIR",
+        help="With --executor ray: keep results in this directory, which all nodes share, or at a URL (s3://...), too.",
+        show_default=False,
+    ),
+]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dumbbell.cli.options import Json, Set
+from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Executor, Json, Set, Store
 from dumbbell.cli.output import reader_may_leave
 
 if TYPE_CHECKING:
+    from dumbbell.execute import Executor as AnyExecutor
     from dumbbell.reproduce.model import Judged, Reproduction
     from dumbbell.reproduce.running import Order
 
@@ -36,6 +37,9 @@ def command(
     ] = False,
     as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: report on the parts that were run.")] = False,
     jobs: Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, help="Runs at a time.")] = None,
+    executor: Executor = DEFAULT_EXECUTOR,
+    address: Address = None,
+    store: Store = None,
     overrides: Set = None,
     output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where reports and runs are kept.")] = _ROOT,
     json: Json = False,
@@ -48,6 +52,7 @@ def command(
 
     Exit code: 0 if the report was written, whatever it says; 2 for bad input, 130 if interrupted.
     """
+    from dumbbell.execute.names import executor as named
     from dumbbell.reproduce.registry import MODULES, chosen, reproduction
     from dumbbell.reproduce.running import orders
 
@@ -61,7 +66,8 @@ def command(
         with reader_may_leave():
             _list(wanted, study)
         return 0
-    return _reproduce(study, [] if as_is else wanted, output, engine, quick, jobs, json, quiet)
+    elsewhere = named(executor, address, store, jobs)
+    return _reproduce(study, [] if as_is else wanted, output, engine, quick, jobs, elsewhere, json, quiet)
 
 
 def _reproduce(
@@ -71,6 +77,7 @@ def _reproduce(
     engine: str | None,
     quick: bool,
     jobs: int | None,
+    elsewhere: AnyExecutor | None,
     json: bool,
     quiet: bool,
 ) -> int:
@@ -86,7 +93,7 @@ def _reproduce(
             with reader_may_leave():
                 print(f"{order.part.name}: {order.part.title}", flush=True)
         with progress(json or quiet) as show:
-            running.note(place, order, running.carry_out(order, root / "studies", jobs, show))
+            running.note(place, order, running.carry_out(order, root / "studies", jobs, show, elsewhere))
     done = running.done(place, study)
     files = report.write(study, done, place, _command(study, engine, quick))
     with reader_may_leave():

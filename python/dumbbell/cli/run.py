@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dumbbell.cli.options import Engine, Json, ScenarioArgument, Set
+from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Engine, Executor, Json, ScenarioArgument, Set, Store
 from dumbbell.cli.output import reader_may_leave
 from dumbbell.engines import names
 
 if TYPE_CHECKING:
+    from dumbbell.execute import Executor as AnyExecutor
     from dumbbell.records import Run
 
 
@@ -38,9 +39,12 @@ def command(
             "--jobs",
             metavar="N",
             min=1,
-            help="Of a study, runs at a time; by default, as many as go well.",
+            help="Of a study, runs at a time, of a cluster on each node; by default, as many as go well.",
         ),
     ] = None,
+    executor: Executor = DEFAULT_EXECUTOR,
+    address: Address = None,
+    store: Store = None,
     failed: Annotated[
         bool, typer.Option("--failed", help="Of a study, only those runs again that failed or were invalid.")
     ] = False,
@@ -78,17 +82,21 @@ def command(
         # Before the imports below, so that something shows at once.
         with reader_may_leave():
             print(f"{scenario}: checking")
+    from dumbbell.execute.names import executor as named
+    from dumbbell.execute.names import refuse_single
     from dumbbell.scenario.loading import read
     from dumbbell.studies.cells import is_study, varied
 
     draft = varied(read(scenario, overrides), vary, repeat)
+    elsewhere = named(executor, address, store, jobs)
     wanted: Any = scenario
     if cell is not None:
         from dumbbell.studies.single import single
 
         wanted, overrides = single(draft, cell, repetition), None
     elif vary or repeat is not None or failed or is_study(draft):
-        return _study(scenario, overrides, engine, vary, repeat, jobs, failed, output, json, quiet)
+        return _study(scenario, overrides, engine, vary, repeat, jobs, failed, elsewhere, output, json, quiet)
+    refuse_single(elsewhere)
     from dumbbell.cli.progress import progress
     from dumbbell.engines.run import run
     from dumbbell.errors import RunInvalid
@@ -113,6 +121,7 @@ def _study(
     repeat: int | None,
     jobs: int | None,
     failed: bool,
+    elsewhere: AnyExecutor | None,
     output: Path | None,
     json: bool,
     quiet: bool,
@@ -123,7 +132,12 @@ def _study(
 
     with progress(json or quiet) as show:
         found = run(
-            *(scenario, overrides or (), output, show, engine), vary=vary or [], repeat=repeat, jobs=jobs, failed=failed
+            *(scenario, overrides or (), output, show, engine),
+            vary=vary or [],
+            repeat=repeat,
+            jobs=jobs,
+            failed=failed,
+            executor=elsewhere,
         )
     return study.show(found, json)
 

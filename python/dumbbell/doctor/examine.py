@@ -19,7 +19,7 @@ def examine() -> list[Finding]:
     """All findings, in the order in which a run would stumble over them."""
     return [
         machine.kernel(),
-        *_core(),
+        *core(),
         *network.algorithms(),
         machine.priority(),
         machine.cores(),
@@ -31,8 +31,8 @@ def examine() -> list[Finding]:
     ]
 
 
-def _core() -> Iterator[Finding]:
-    """The compiled core, and the namespaces that it can make."""
+def core() -> Iterator[Finding]:
+    """The compiled core, and the namespaces that it can make: what any emulated run needs."""
     version = core_version()
     if version is None:
         why = "dumbbell._core cannot be imported"

@@ -34,6 +34,7 @@ def run(
     on_event: OnEvent | None = None,
     engine: str | Engine = names.DEFAULT,
     report: bool = True,
+    others: Mapping[str, int] | None = None,
 ) -> Run:
     """Carry out a scenario, judge the result, and write its report.
 
@@ -45,6 +46,8 @@ def run(
         on_event: told of each event while the run goes on, for showing progress.
         engine: what carries it out: `emulate`, real Linux TCP; `simulate`, a model of it; or an engine of your own.
         report: write the report now. Of many runs it takes time and room; `Run.report` makes up for it at any time.
+        others: how many other attempts there are, as `records.directory.attempts` counts them; by default, those in
+            `directory`.
 
     Returns:
         The finished run. It may be suspect or invalid: ask `run.verdict`.
@@ -69,7 +72,7 @@ def run(
     try:
         write_json(target.path / "manifest.json", manifest)
         _write_input(target.path, loaded, plan)
-        finished = _carry_out(engine, plan, target, manifest, on_event)
+        finished = _carry_out(engine, plan, target, manifest, on_event, others)
     except (KeyboardInterrupt, Interrupted) as error:
         what = error.what if isinstance(error, Interrupted) else "the run was interrupted"
         kept = target.fail("interrupted", what)
@@ -87,7 +90,12 @@ def run(
 
 
 def _carry_out(
-    engine: Engine, plan: Mapping[str, Any], target: RunDirectory, manifest: Mapping[str, Any], on_event: OnEvent
+    engine: Engine,
+    plan: Mapping[str, Any],
+    target: RunDirectory,
+    manifest: Mapping[str, Any],
+    on_event: OnEvent,
+    others: Mapping[str, int] | None,
 ) -> Run:
     began = time.monotonic()
     outcome = engine.execute(plan, target.path, target.lock, on_event)
@@ -95,10 +103,10 @@ def _carry_out(
     if outcome.interrupted:
         # The figures of a run that was cut short are worth having; that it was cut short is what to report.
         with suppress(DumbbellError):
-            _compose(target, manifest, time.monotonic() - began)
+            _compose(target, manifest, time.monotonic() - began, others)
         raise Interrupted("the run was interrupted")
     try:
-        _compose(target, manifest, time.monotonic() - began)
+        _compose(target, manifest, time.monotonic() - began, others)
     except DumbbellError:
         raise
     except Exception as error:
@@ -108,12 +116,14 @@ def _carry_out(
     return Run(target.complete())
 
 
-def _compose(target: RunDirectory, manifest: Mapping[str, Any], wall_s: float) -> None:
+def _compose(
+    target: RunDirectory, manifest: Mapping[str, Any], wall_s: float, others: Mapping[str, int] | None
+) -> None:
     from dumbbell.records.compose import compose
     from dumbbell.records.run import Run
 
     run = Run(target.path, incomplete=True)
-    compose(run, attempts(target.root, target.stem))
+    compose(run, others or attempts(target.root, target.stem))
     ended = manifests.at_end(manifest, wall_s, Accounts.of(run))
     write_json(target.path / "manifest.json", ended | {"status": "complete"})
 

@@ -1,8 +1,22 @@
-"""Many runs: on this machine, several at once."""
+"""Many runs: on this machine, several at once, or on a cluster."""
 
 from dumbbell.execute.budget import Budget, Fixed
-from dumbbell.execute.job import ATTEMPTS, Carried, Executor, Job, look_up
+from dumbbell.execute.executor import Executor
+from dumbbell.execute.job import ATTEMPTS, Carried, Job, look_up
 from dumbbell.execute.local import Local, carry_out
 from dumbbell.execute.progress import Progress
+from dumbbell.execute.simulations import Simulations
 
-__all__ = ["ATTEMPTS", "Budget", "Carried", "Executor", "Fixed", "Job", "Local", "Progress", "carry_out", "look_up"]
+__all__ = [
+    "ATTEMPTS",
+    "Budget",
+    "Carried",
+    "Executor",
+    "Fixed",
+    "Job",
+    "Local",
+    "Progress",
+    "Simulations",
+    "carry_out",
+    "look_up",
+]

@@ -34,15 +34,15 @@ CEILING: Final = 2.0
 class Room(Protocol):
     """Says whether another run may begin, and learns from those that end."""
 
-    def admits(self, job: Job[Any], beside: int) -> bool:
+    def admits(self, job: Any, beside: int) -> bool:
         """Whether `job` may begin beside so many."""
         ...
 
-    def begin(self, job: Job[Any]) -> None:
+    def begin(self, job: Any) -> None:
         """It begins."""
         ...
 
-    def end(self, job: Job[Any], run: Run | None) -> None:
+    def end(self, job: Any, run: Any) -> None:
         """It has ended; `None`: it failed."""
         ...
 
@@ -58,14 +58,14 @@ class Fixed:
 
     most: int
 
-    def admits(self, job: Job[Any], beside: int) -> bool:
+    def admits(self, job: Any, beside: int) -> bool:
         """Up to the number."""
         return beside < self.most
 
-    def begin(self, job: Job[Any]) -> None:
+    def begin(self, job: Any) -> None:
         """Nothing to note."""
 
-    def end(self, job: Job[Any], run: Run | None) -> None:
+    def end(self, job: Any, run: Any) -> None:
         """Nothing to learn."""
 
 

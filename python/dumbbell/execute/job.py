@@ -1,15 +1,15 @@
-"""What is wanted of an executor, and what becomes of it."""
+"""Runs that are wanted of an executor, each with its records, and what becomes of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError
-from dumbbell.execute.progress import Progress
 from dumbbell.plan import expand, run_id
 from dumbbell.records.manifest import core_version
 from dumbbell.records.run import Run
@@ -45,10 +45,15 @@ class Job(Generic[Key]):
         """Of the run."""
         return float(self.scenario.duration) / 1e9
 
+    @cached_property
+    def stem(self) -> str:
+        """The name of the run's directory: it says all that determines the run."""
+        identity = self.identity or run_id(expand(self.scenario), self.engine.name, core_version() or "none")
+        return f"{self.scenario.name}-{identity}"
+
     def earlier(self) -> Run | None:
         """A run on disk that can be used."""
-        identity = self.identity or run_id(expand(self.scenario), self.engine.name, core_version() or "none")
-        directory = self.directory / f"{self.scenario.name}-{identity}"
+        directory = self.directory / self.stem
         if not directory.exists():
             return None
         try:
@@ -73,32 +78,3 @@ def look_up(jobs: Sequence[Job[Key]], measure: Callable[[Run], Result]) -> Carri
     """What lies on disk of `jobs` and can be used. Nothing is run."""
     found = ((job.key, job.earlier()) for job in jobs)
     return Carried({key: measure(run) for key, run in found if run is not None})
-
-
-class Executor(Protocol):
-    """Carries out many runs, here or elsewhere.
-
-    A run's directory is named by all that determines it, so an executor may lose a run and begin it again, on another
-    machine, too: what is complete is found there.
-    """
-
-    def carry_out(
-        self,
-        jobs: Sequence[Job[Key]],
-        measure: Callable[[Run], Result],
-        on_progress: Callable[[Progress], None] | None = None,
-        on_refused: Callable[[Key, str], None] | None = None,
-    ) -> Carried[Key, Result]:
-        """Carry out `jobs`, begun in their order; those that lie on disk are not repeated.
-
-        Args:
-            jobs: with different keys, and no plan twice in one directory.
-            measure: called here, once for each run that can be used, one at a time.
-            on_progress: told after each attempt, and once before the first.
-            on_refused: told of each run that is given up.
-
-        Raises:
-            InputError: a run is refused. The others that were going on have been ended.
-            Interrupted: Ctrl-C. What is complete is kept.
-        """
-        ...

@@ -1,28 +1,29 @@
-"""Carry out many runs on this machine, several at once.
-
-What lies on disk is not repeated, so a batch that was cut short goes on where it was. What is invalid is repeated, up
-to a limit, after all others: the machine may be calmer then.
-"""
+"""Carry out many runs on this machine, several at once."""
 
 from __future__ import annotations
 
+import os
 import threading
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Generic
+from typing import Any, ClassVar, Final
 
-from dumbbell.engines.protocol import Event
+from dumbbell.engines.protocol import Engine, Event
 from dumbbell.engines.run import run as run_one
 from dumbbell.errors import Interrupted, RunFailed
+from dumbbell.execute import batch
+from dumbbell.execute.batch import Ended
 from dumbbell.execute.budget import Budget, Fixed, Room
-from dumbbell.execute.job import Carried, Job, Key, Result, look_up
-from dumbbell.execute.progress import Forecast, Progress
+from dumbbell.execute.job import Carried, Job, Key, Result
+from dumbbell.execute.progress import Progress
+from dumbbell.execute.simulations import Simulations, Tell
 from dumbbell.records.run import Run
+from dumbbell.scenario.model import Scenario
 
-_LOOK_EVERY_S = 0.5
+SHARD_RUNS: Final = 64
+"""A command that is killed has at most so many to do again on each core."""
 
 
 def carry_out(
@@ -39,17 +40,25 @@ def carry_out(
     """
     shuffled = list(jobs)
     Random(1).shuffle(shuffled)
-    return Local(Fixed(at_once), again).carry_out(shuffled, measure, on_progress)
+    with _Threads(Fixed(at_once)) as threads:
+        return batch.carry_out(shuffled, threads, measure, on_progress, again=again)
 
 
 @dataclass(frozen=True)
 class Local:
     """The executor of this machine; see `Executor`."""
 
-    room: Room = field(default_factory=Budget)
-    """How many at a time."""
-    again: bool = False
-    """Also repeat what lies on disk."""
+    room: Budget | Fixed = field(default_factory=Budget)
+    """How many emulated runs at a time."""
+    cores: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    """How many simulated ones."""
+
+    is_here = True
+    shard_runs = SHARD_RUNS
+    told: ClassVar[Mapping[str, Any]] = {"name": "local"}
+
+    def check(self, engine: Engine, scenarios: Iterable[Scenario]) -> None:
+        """Nothing: whoever planned them has asked this machine."""
 
     def carry_out(
         self,
@@ -58,96 +67,57 @@ class Local:
         on_progress: Callable[[Progress], None] | None = None,
         on_refused: Callable[[Key, str], None] | None = None,
     ) -> Carried[Key, Result]:
-        """Carry out `jobs`."""
-        carried: Carried[Key, Result] = Carried() if self.again else look_up(jobs, measure)
-        waiting = [job for job in jobs if job.key not in carried.results]
-        forecast = Forecast(len(jobs), len(carried.results), sum(job.duration_s for job in waiting))
-        batch = _Batch(carried, measure, on_progress or _ignore, on_refused or _ignore, forecast, self.room)
-        batch.tell()
-        with ThreadPoolExecutor(self.room.most) as pool:
-            try:
-                batch.all(waiting, pool)
-            except KeyboardInterrupt:
-                batch.stop()
-                what = f"interrupted after {len(carried.results)} of {len(jobs)} runs"
-                raise Interrupted(what, "they are kept: the same command goes on from there") from None
-            except BaseException:
-                batch.stop()
-                raise
-        return carried
+        """Carry out `jobs`, each in a process of its own."""
+        with _Threads(self.room) as threads:
+            return batch.carry_out(jobs, threads, measure, on_progress, on_refused)
+
+    def simulate(self, wanted: Simulations, tell: Tell) -> None:
+        """All of `wanted` in this process, a thread on each core."""
+        wanted.carry_out(wanted.directory, self.cores, tell)
 
 
-_Attempt = tuple[Run | None, str]
-"""What ran, and why it can't be used; empty: it can."""
+class _Threads:
+    """Attempts on this machine, each watched by a thread. A context, within which they go on."""
 
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._pool = ThreadPoolExecutor(room.most)
+        self._going: dict[Future[Ended[Job[Any], Run]], Job[Any]] = {}
+        self._stopped = threading.Event()
 
-@dataclass
-class _Batch(Generic[Key, Result]):
-    """What goes on. Only the thread that asked for it touches this, but for `_stopped`."""
+    def __enter__(self) -> _Threads:
+        return self
 
-    carried: Carried[Key, Result]
-    measure: Callable[[Run], Result]
-    on_progress: Callable[[Progress], None]
-    on_refused: Callable[[Key, str], None]
-    forecast: Forecast
-    room: Room
-    _stopped: threading.Event = field(default_factory=threading.Event)
+    def __exit__(self, *raised: object) -> None:
+        self._pool.shutdown()
 
-    def tell(self) -> None:
-        """Say how far all is."""
-        self.on_progress(self.forecast.now())
+    def admits(self, job: Job[Any]) -> bool:
+        return self._room.admits(job, len(self._going))
+
+    def begin(self, job: Job[Any]) -> None:
+        self._room.begin(job)
+        self._going[self._pool.submit(self._attempt, job)] = job
+
+    def ended(self, timeout_s: float) -> Iterable[Ended[Job[Any], Run]]:
+        done, _ = wait(self._going, timeout=timeout_s, return_when=FIRST_COMPLETED)
+        for future in done:
+            job = self._going.pop(future)
+            one = future.result()
+            self._room.end(job, one.given)
+            yield one
 
     def stop(self) -> None:
-        """End what goes on."""
         self._stopped.set()
+        wait(self._going)
 
-    def all(self, jobs: Sequence[Job[Key]], pool: ThreadPoolExecutor) -> None:
-        """Begin each as soon as there is room for it, until none is left."""
-        waiting = deque((job, 1) for job in jobs)
-        going: dict[Future[_Attempt], tuple[Job[Key], int]] = {}
-        while waiting or going:
-            # In their order, even if a later one would fit: none waits for ever.
-            while waiting and self.room.admits(waiting[0][0], len(going)):
-                job, attempt = waiting.popleft()
-                self.room.begin(job)
-                going[pool.submit(self._attempt, job)] = job, attempt
-            # Not for ever: a signal that another thread takes does not wake this one, which is to answer it.
-            ended, _ = wait(going, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
-            for future in ended:
-                job, attempt = going.pop(future)
-                run, why = future.result()
-                self.room.end(job, run)
-                if self._settle(job, run, why, attempt):
-                    waiting.append((job, attempt + 1))
-                self.tell()
-
-    def _settle(self, job: Job[Key], run: Run | None, why: str, attempt: int) -> bool:
-        """Keep what an attempt has given; whether there is to be another."""
-        if run is not None and not why:
-            self.carried.results[job.key] = self.measure(run)
-        elif attempt < job.attempts:
-            self.forecast.repeat()
-            return True
-        else:
-            self.carried.refused[job.key] = why
-            self.on_refused(job.key, why)
-        self.forecast.end(job.duration_s, not why)
-        return False
-
-    def _attempt(self, job: Job[Key]) -> _Attempt:
+    def _attempt(self, job: Job[Any]) -> Ended[Job[Any], Run]:
         try:
             run = run_one(job.scenario, directory=job.directory, on_event=self._watch, engine=job.engine, report=False)
         except RunFailed as error:
-            return None, error.what
-        if run.verdict == "invalid":
-            return run, f"invalid: {', '.join(reason['check'] for reason in run.summary['reasons'])}"
-        return run, ""
+            return Ended(job, None, error.what)
+        return Ended(job, run, batch.unusable(run))
 
     def _watch(self, event: Event) -> None:
         """Outside the main thread no signal ends a run: this does, at its next event."""
         if self._stopped.is_set():
             raise Interrupted("the batch was interrupted")
-
-
-def _ignore(*told: Any) -> None:
-    pass

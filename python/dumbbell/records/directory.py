@@ -16,13 +16,12 @@ import fcntl
 import glob
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import InputError
-from dumbbell.records.files import is_locked, read_json, sync, sync_tree, write_json
+from dumbbell.records.files import is_locked, lock, read_json, sync, sync_tree, write_json
 
 PARTIAL = ".partial-"
 _PARTIAL_NAME = re.compile(re.escape(PARTIAL) + r"(?P<stem>.+)-\d+")
@@ -82,6 +81,24 @@ class RunDirectory:
         return final
 
 
+def adopt(folder: Path, stem: str) -> Path:
+    """Give a run that was made elsewhere its name among others; `folder` lies two below where these are.
+
+    What `folder` is called says how the run ended: it is complete under its plan's name `stem`, failed under any other.
+    """
+    root = folder.parents[1]
+    sync_tree(folder)
+    with _root_lock(root):
+        final = root / stem
+        if folder.name != stem:
+            final = _next_free(root, f"{stem}.failed-")
+        elif final.exists():
+            final.rename(_next_free(root, f"{stem}."))
+        folder.rename(final)
+        sync(root)
+    return final
+
+
 def attempts(root: Path, stem: str) -> dict[str, int]:
     """How many other runs of this plan lie in `root`: `failed` ones, and complete ones `excluded` as invalid."""
     failed = sum(1 for _ in root.glob(f"{glob.escape(stem)}.failed-*"))
@@ -129,12 +146,6 @@ def _next_free(root: Path, prefix: str) -> Path:
     return root / f"{prefix}{number}"
 
 
-@contextmanager
-def _root_lock(root: Path) -> Iterator[None]:
+def _root_lock(root: Path) -> AbstractContextManager[None]:
     """Commands that share a directory of runs take turns at naming them."""
-    descriptor = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+    return lock(root / ".lock")

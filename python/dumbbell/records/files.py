@@ -5,10 +5,16 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dumbbell.errors import DumbbellError
+
+YOUNG_S: Final = 60.0
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -52,6 +58,26 @@ def sync(path: str | Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def lock(path: Path) -> Iterator[None]:
+    """Hold a lock on the file `path`, which is made."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def remove_unlocked(root: Path, prefix: str) -> None:
+    """Remove folders in `root` that begin with `prefix` and whose file `lock` nobody holds: their maker was killed."""
+    for path in root.glob(f"{prefix}*"):
+        # Of a young one the lock may be about to be taken.
+        with suppress(OSError):
+            if time.time() - (path / "lock").stat().st_mtime > YOUNG_S and not is_locked(path / "lock"):
+                shutil.rmtree(path)
 
 
 def is_locked(lock: Path) -> bool:

@@ -9,9 +9,10 @@ from typing import Any
 
 
 def machine() -> dict[str, Any]:
-    """Kernel, CPU, memory, distribution, clock source, load. What a kernel does not tell is null."""
+    """Name, kernel, CPU, memory, distribution, clock source, load. What a kernel does not tell is null."""
     uname = platform.uname()
     return {
+        "host": uname.node,
         "kernel": uname.release,
         "kernel_build": uname.version,
         "architecture": uname.machine,

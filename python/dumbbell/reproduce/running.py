@@ -10,6 +10,7 @@ from typing import Any, Final
 from dumbbell.engines.names import EMULATE
 from dumbbell.engines.protocol import OnEvent
 from dumbbell.errors import InputError
+from dumbbell.execute import Executor
 from dumbbell.records.files import read_json, write_json
 from dumbbell.reproduce.model import Part, Reproduction
 from dumbbell.reproduce.packaged import scenario
@@ -82,13 +83,15 @@ def size(order: Order) -> Size:
     return Size(len(cells), base.repeat.most, runs * duration_s, forecast)
 
 
-def carry_out(order: Order, studies: Path, jobs: int | None, on_event: OnEvent) -> Study:
-    """What is missing of a part. Raises as `dumbbell.run`."""
+def carry_out(
+    order: Order, studies: Path, jobs: int | None, on_event: OnEvent, executor: Executor | None = None
+) -> Study:
+    """What is missing of a part, here or by `executor`. Raises as `dumbbell.run`."""
     from dumbbell.engines.registry import engine
     from dumbbell.studies.conduct import Wanted
     from dumbbell.studies.conduct import carry_out as conduct
 
-    return conduct(Wanted(order.draft, engine(order.engine), jobs), studies, on_event)
+    return conduct(Wanted(order.draft, engine(order.engine), jobs, elsewhere=executor), studies, on_event)
 
 
 def folder(root: Path, study: Reproduction, quick: bool, engine: str | None) -> Path:

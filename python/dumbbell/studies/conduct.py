@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,13 @@ class Wanted:
     """Runs at a time; `None`: as many as go well."""
     failed: bool = False
     """Only runs again that could not be used."""
-    executor: Executor | None = None
-    """Of runs in real time; `None`: this machine."""
+    elsewhere: Executor | None = None
+    """`None`: this machine."""
+
+    @cached_property
+    def executor(self) -> Executor:
+        """What carries out the runs."""
+        return self.elsewhere or Local(Fixed(self.jobs) if self.jobs else Budget(), self.threads)
 
     @property
     def simulated(self) -> bool:
@@ -53,7 +59,7 @@ class Wanted:
 
     @property
     def threads(self) -> int:
-        """For simulated runs, and for planning."""
+        """Of this machine: for planning, and for what it simulates."""
         return self.jobs or len(os.sched_getaffinity(0))
 
 
@@ -65,16 +71,19 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     if wanted.failed and wanted.simulated:
         hint = "look at it in full: --cell C --repetition R"
         raise InputError("--failed: simulated runs fail the same way again", "they are deterministic", hint)
-    planner = Planner(draft, base.repeat.most, engine, manifests.core_version() or "none")
+    executor = wanted.executor
+    planner = Planner(draft, base.repeat.most, engine, manifests.core_version() or "none", executor.is_here)
     plans = _plans(planner, cells, wanted, on_event)
     if not wanted.simulated and (other := alike(planner, cells, plans)) is not planner:
         planner, plans = other, list(other.all(cells, 1))
     _raise(base, check_metrics(base))
+    executor.check(engine, map(planner.scenario, cells))
     identity = _identity(plans)
     path = root / f"{base.name}-{identity}"
     manifest = manifests.at_start(base.name, identity, engine.name, draft.name if draft.text else None, _said(draft))
     manifest |= {"study_id": identity, "cells": cells, "repeat": base.repeat.model_dump(mode="json")}
     manifest |= {"threads": wanted.threads, "planning_s": round(time.monotonic() - began, 3)}
+    manifest |= {"executor": executor.told}
     with places.locked(path):
         writing.write(base, path, _naming_files(planner, cells))
         conduct = _Conduct(wanted, planner, base, cells, plans, path, manifest, on_event)
@@ -142,22 +151,21 @@ class _Conduct:
 
     def _round(self, runs: Sequence[Run]) -> Mapping[str, Any]:
         """Carry out what is missing of `runs`; what it has cost. Raises `Interrupted`."""
-        room = Fixed(self.wanted.jobs) if self.wanted.jobs else Budget()
+        executor = self.wanted.executor
         told = {"runs": len(runs), "cells": len(self.plans), "directory": str(self.path)}
         durations = [self.plans[run.cell].duration_s for run in runs]
         told |= {"traffic_s": sum(durations), "longest_s": max(durations, default=0.0)}
         told |= {"until": self.base.repeat.until is not None, "least": self.base.repeat.least}
         if not self.wanted.simulated:
-            told |= forecast(self.plans, emulated.missing(self.path, runs, self.wanted.failed), room)
+            told |= forecast(self.plans, emulated.missing(self.path, runs, self.wanted.failed), executor.room)
         self.on_event({"event": "planned", **told})
         noted = Noting(self.path, self.on_event)
         if not self.wanted.simulated:
-            executor = self.wanted.executor or Local(room)
             work = emulated.Work(
                 self.path, self.plans, self._scenario, self.wanted.engine, executor, self.wanted.failed
             )
             return emulated.carry_out(work, runs, noted)
-        last = simulated.carry_out(self.plans, runs, self.path, self.wanted.threads, noted)
+        last = simulated.carry_out(self.plans, runs, self.path, executor, noted)
         if last["runs"] < last["of"]:
             raise Interrupted(f"interrupted after {last['runs']:,} of {last['of']:,} runs")
         return {key: last[key] for key in ("found", "failed", "cpu_s", "wall_s", "simulated_s", "packets")}

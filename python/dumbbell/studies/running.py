@@ -11,6 +11,9 @@ from dumbbell.engines import names
 from dumbbell.engines.protocol import Engine, Event, OnEvent
 from dumbbell.engines.registry import engine as engine_of
 from dumbbell.engines.run import run as run_once
+from dumbbell.execute import Executor
+from dumbbell.execute.names import executor as named
+from dumbbell.execute.names import refuse_single
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.loading import read
 from dumbbell.studies import cells as grid
@@ -38,6 +41,7 @@ def run(
     repeat: int | None = None,
     jobs: int | None = None,
     failed: bool = False,
+    executor: Executor | str | None = None,
 ) -> Study: ...
 @overload
 def run(
@@ -51,6 +55,7 @@ def run(
     repeat: int,
     jobs: int | None = None,
     failed: bool = False,
+    executor: Executor | str | None = None,
 ) -> Study: ...
 @overload
 def run(
@@ -63,6 +68,7 @@ def run(
     *,
     jobs: int | None = None,
     failed: bool = False,
+    executor: Executor | str | None = None,
 ) -> Run | Study: ...
 def run(
     scenario: Source,
@@ -76,6 +82,7 @@ def run(
     repeat: int | None = None,
     jobs: int | None = None,
     failed: bool = False,
+    executor: Executor | str | None = None,
 ) -> Run | Study:
     """Carry out a scenario, judge the result, and write its report; or all runs of a study, and the report on them.
 
@@ -96,6 +103,8 @@ def run(
         repeat: runs of each cell, instead of the scenario's, with its seed and those after it.
         jobs: runs of a study at a time; by default as many as the machine can do well.
         failed: of a study, only those runs again that could not be used.
+        executor: what carries out a study's runs: `local`, this machine, which is the default; `ray`, the Ray cluster
+            that it belongs to; or an executor, such as `dumbbell.execute.cluster.Ray(address="head:6379")`.
 
     Returns:
         The finished `Run`; it may be suspect or invalid: ask `run.verdict`. Or the finished `Study`.
@@ -107,9 +116,11 @@ def run(
     """
     overrides = overrides if isinstance(overrides, Mapping | str) else list(overrides)
     draft = read(scenario, overrides)
+    elsewhere = named(executor, jobs=jobs) if isinstance(executor, str) else executor
     if vary is None and repeat is None and not failed and not grid.is_study(draft):
+        refuse_single(elsewhere)
         return run_once(scenario, overrides, directory or "runs", on_event, engine, report)
-    wanted = Wanted(grid.varied(draft, vary, repeat), engine_of(engine), jobs, failed)
+    wanted = Wanted(grid.varied(draft, vary, repeat), engine_of(engine), jobs, failed, elsewhere)
     on_event = on_event or _ignore
     study = carry_out(wanted, Path(directory or places.STUDIES), on_event)
     if report and study.has_usable_runs:

@@ -6,28 +6,26 @@ order.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.core import function
 from dumbbell.engines.protocol import Event, OnEvent
 from dumbbell.engines.signals import taken_over
-from dumbbell.errors import Interrupted, RunFailed
+from dumbbell.errors import Interrupted
+from dumbbell.execute import Executor, Simulations
 from dumbbell.studies.directory import SHARDS
-from dumbbell.studies.judging import SCREEN, Judge
 from dumbbell.studies.planning import Planned
 from dumbbell.studies.schedule import Run
 
-SHARD_RUNS: Final = 64
-"""Runs in a shard, at least. A command that is killed has at most so many to do again on each core."""
 SHARDS_IN_ALL: Final = 256
 """About how many there are in a large study: each file takes time to open."""
 
 
-def carry_out(plans: Sequence[Planned], runs: Sequence[Run], path: Path, threads: int, on_event: OnEvent) -> Event:
+def carry_out(
+    plans: Sequence[Planned], runs: Sequence[Run], path: Path, executor: Executor, on_event: OnEvent
+) -> Event:
     """Carry out what is missing; the last progress event. Ctrl-C ends it."""
     last: dict[str, Any] = {}
     wanted = True
@@ -36,8 +34,8 @@ def carry_out(plans: Sequence[Planned], runs: Sequence[Run], path: Path, threads
         nonlocal wanted
         wanted = False
 
-    def tell(text: str) -> bool:
-        last.update(json.loads(text))
+    def tell(event: Event) -> bool:
+        last.update(event)
         try:
             on_event(last)
         except (KeyboardInterrupt, Interrupted):
@@ -45,25 +43,11 @@ def carry_out(plans: Sequence[Planned], runs: Sequence[Run], path: Path, threads
         return wanted
 
     firsts = list(accumulate((len(plan.plans) for plan in plans), initial=0))
-    told = [(run.cell, *_of(plans[run.cell], firsts[run.cell], run.repetition)) for run in runs]
-    texts = [text for plan in plans for text in plan.plans]
-    size = shard_runs(len(runs))
-    simulate_many = function("simulate_many")
+    told = tuple((run.cell, *_of(plans[run.cell], firsts[run.cell], run.repetition)) for run in runs)
+    texts = tuple(text for plan in plans for text in plan.plans)
+    size = shard_runs(len(runs), executor.shard_runs)
     with taken_over(stop):
-        try:
-            simulate_many(
-                texts,
-                told,
-                path / SHARDS,
-                tell,
-                shard_runs=size,
-                threads=threads,
-                judge=Judge(texts),
-                screen=SCREEN,
-            )
-        except RuntimeError as error:
-            what, _, why = str(error).partition(": ")
-            raise RunFailed(f"the study failed: {what}", why, f"what is finished is in {path}") from error
+        executor.simulate(Simulations(texts, told, path / SHARDS, size), tell)
     return last
 
 
@@ -73,9 +57,9 @@ def _of(plan: Planned, first: int, repetition: int) -> tuple[int, int, int, str]
     return index, repetition, plan.seed + repetition, plan.run_ids[repetition]
 
 
-def shard_runs(runs: int) -> int:
-    """Of a study with so many runs: `SHARD_RUNS` times a power of two, so that one that grows keeps to its shards."""
-    size = SHARD_RUNS
+def shard_runs(runs: int, least: int) -> int:
+    """Of a study with so many runs: `least` times a power of two, so that one that grows keeps to its shards."""
+    size = least
     while size * SHARDS_IN_ALL < runs:
         size *= 2
     return size

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import polars as pl
 
+from dumbbell.analysis.judging import reasons
 from dumbbell.plan.paths import transparent_links
 from dumbbell.records.run import Run as RunOnDisk
 from dumbbell.records.schema import polars_schema
-from dumbbell.studies.judging import reasons
 
 _OWN: Final[Mapping[str, Any]] = {"run": pl.UInt64, "run_id": pl.String}
 _FATES: Final = ("tail", "head", "early", "policed", "delay_line", "down")

@@ -1,6 +1,6 @@
 //! Many runs on many threads, of which only summaries are kept, in shards of many runs.
 //!
-//! A run is one of some plans, with a seed of its own. Its index says where its rows stand: tables have the same bytes
+//! A run is one of some plans, with a seed of its own. Its number says where its rows stand: tables have the same bytes
 //! however many threads there are. A shard is on disk as a whole or not at all, so a batch that was cut short goes on where
 //! it was.
 
@@ -15,6 +15,7 @@ mod statistics;
 mod summary;
 mod tables;
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -29,6 +30,7 @@ pub use screen::{Judged, Screen, Verdict};
 use gate::Gate;
 use plans::Plans;
 use run::Outcome;
+pub use shard::missing;
 use shelf::Shelf;
 
 /// Runs to carry out.
@@ -36,8 +38,10 @@ use shelf::Shelf;
 pub struct Batch<'a> {
     /// Plans, as JSON.
     pub plans: &'a [String],
-    /// What to run, in the order of their indices.
+    /// What to run, in the order of their numbers.
     pub runs: &'a [Run],
+    /// The first one's number: of a part of a study, carried out by itself.
+    pub first: usize,
     /// Where shards are written.
     pub directory: &'a Path,
     /// Runs in a shard.
@@ -103,7 +107,10 @@ pub fn simulate_many(
 ) -> Result<bool> {
     ensure!(batch.shard_runs > 0 && batch.threads > 0, "at least one thread and one run per shard");
     ensure!(batch.runs.iter().all(|run| (run.plan as usize) < batch.plans.len()), "a run of no plan");
-    let shards = shard::missing(batch)?;
+    let numbers = batch.first..batch.first + batch.runs.len();
+    let indices = |shard: Range<usize>| shard.start - batch.first..shard.end - batch.first;
+    let shards: Vec<Range<usize>> =
+        missing(batch.directory, numbers, batch.shard_runs)?.into_iter().map(indices).collect();
     let order: Vec<usize> = shards.iter().cloned().flatten().collect();
     let found = batch.runs.len() - order.len();
     let (stop, gate, next) = (AtomicBool::new(false), Gate::new(AHEAD * batch.shard_runs), AtomicUsize::new(0));

@@ -1,0 +1,25 @@
+"""A folder as one file, to send it elsewhere."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+from pathlib import Path
+
+
+def pack(folder: Path, archive: Path) -> None:
+    """Write `folder`, by its name, to `archive`. Not compressed: tables are already."""
+    with tarfile.open(archive, "w") as tar:
+        tar.add(folder, folder.name)
+
+
+def unpack(archive: bytes | Path, into: Path) -> Path:
+    """Make the folder that is in `archive` anew below `into`; where it is."""
+    shutil.rmtree(into, ignore_errors=True)
+    into.mkdir(parents=True)
+    opened = io.BytesIO(archive) if isinstance(archive, bytes) else archive.open("rb")
+    with opened as file, tarfile.open(fileobj=file) as tar:
+        tar.extractall(into, filter="data")
+    (folder,) = into.iterdir()
+    return folder

@@ -1,0 +1,224 @@
+"""The executor of a cluster."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from dumbbell.engines.protocol import Engine
+from dumbbell.engines.simulate.engine import SimulateEngine
+from dumbbell.errors import InputError, Problem, RunFailed, ScenarioError
+from dumbbell.execute import batch
+from dumbbell.execute.batch import Ended
+from dumbbell.execute.budget import CEILING, Budget, Fixed, Room
+from dumbbell.execute.cluster import tasks
+from dumbbell.execute.cluster.archive import pack, unpack
+from dumbbell.execute.cluster.nodes import EMULATE, Node, alive, ask, connect, unlike
+from dumbbell.execute.cluster.store import Store, absolute
+from dumbbell.execute.cluster.tasks import Made
+from dumbbell.execute.cluster.version import version
+from dumbbell.execute.cluster.workers import Call, Kind, Workers
+from dumbbell.execute.job import Carried, Job, Key, Result
+from dumbbell.execute.progress import Progress
+from dumbbell.execute.simulations import Simulations, Tell
+from dumbbell.records.directory import adopt, attempts
+from dumbbell.records.files import sync, sync_tree
+from dumbbell.records.run import Run
+from dumbbell.scenario.model import Scenario
+
+ARRIVING: Final = ".arriving"
+"""Below the directory of runs: what is being unpacked."""
+WAITING: Final = 1
+"""Shards that wait on each node for a CPU, so that none is idle until the driver has something for it."""
+COUNTED: Final = ("runs", "failed", "packets", "simulated_s", "cpu_s")
+"""Of a progress event: what the parts have in all."""
+
+
+class Ray:
+    """The nodes of a Ray cluster; see `Executor`."""
+
+    is_here = False
+    shard_runs = 1
+    """A shard is carried out by one node."""
+
+    def __init__(self, address: str | None = None, store: str | None = None, jobs: int | None = None) -> None:
+        """Nothing is connected yet.
+
+        Args:
+            address: `HOST:PORT` of its head; by default, the cluster that this machine belongs to.
+            store: a directory that all nodes share, or a URL: results are kept there, too. By default, they come by way
+                of Ray.
+            jobs: runs at a time on each node; by default, as many as go well.
+        """
+        self._address, self._place, self._jobs = address, None if store is None else absolute(store), jobs
+        self._able: list[Node] = []
+        """Nodes that were found able to do what is asked."""
+        self._asked: tuple[Engine, Sequence[Scenario]] | None = None
+        """What that was: for nodes that come later."""
+
+    @cached_property
+    def _ray(self) -> Any:
+        return connect(self._address)
+
+    @property
+    def room(self) -> Budget | Fixed:
+        """Of all nodes that emulate."""
+        if self._jobs:
+            return Fixed(self._jobs * max(len(self._able), 1))
+        return Budget(sum(node.emulate for node in self._able) or 1.0)
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """The nodes at the beginning, and where results are kept."""
+        return {"name": "ray", "store": self._place, "nodes": [node.told for node in self._able]}
+
+    def check(self, engine: Engine, scenarios: Iterable[Scenario]) -> None:
+        """Ask all nodes."""
+        simulated = isinstance(engine, SimulateEngine)
+        self._asked = engine, [] if simulated else list(scenarios)
+        wanted = [node for node in alive(self._ray) if (node.cpus if simulated else node.emulate) > 0]
+        found = self._problems(wanted)
+        if not found:
+            lacks = "CPUs" if simulated else EMULATE
+            hint = "ray start ..." + ("" if simulated else f" --resources '{{\"{EMULATE}\": 4}}' on nodes of 4 cores")
+            raise InputError("no node of the cluster could do this", f"none declares {lacks}", hint)
+        problems = [problem for some in found.values() for problem in some]
+        if problems:
+            raise ScenarioError(problems)
+        self._able = list(found)
+
+    def _problems(self, nodes: Sequence[Node]) -> dict[Node, list[Problem]]:
+        """What keeps them from doing what is asked. Those that are gone meanwhile are left out."""
+        assert self._asked is not None
+        (engine, scenarios), store = self._asked, Store(self._place) if self._place else None
+        probe = f"probe-{uuid.uuid4().hex}" if store else None
+        if store and probe:
+            with TemporaryDirectory() as folder:
+                pack(Path(folder), archive := Path(folder) / "probe")
+                store.put(probe, archive)
+        try:
+            found = unlike(self._ray, nodes, version(), probe, self._place)
+        finally:
+            if store and probe:
+                store.remove(probe)
+        if any(found.values()) or not scenarios:
+            return found
+        for node, said in ask(self._ray, tasks.check, list(found), engine, scenarios).items():
+            problems = [Problem("it does not answer", str(said))] if isinstance(said, Exception) else said
+            found[node] = [Problem(f"{node}: {one.what}", one.why, one.hint) for one in problems]
+        return found
+
+    def _accept(self, node: Node) -> str | None:
+        """Why a node that has come later can't be used; empty: it isn't meant to be."""
+        assert self._asked is not None
+        engine, _ = self._asked
+        if not (node.cpus if isinstance(engine, SimulateEngine) else node.emulate):
+            return ""
+        problems = self._problems([node]).get(node, [Problem("it is gone again")])
+        return "\n".join(problem.text() for problem in problems) or None
+
+    def _workers(self, kind: Kind[Any, Any]) -> Workers[Any, Any]:
+        there = {node.id for node in alive(self._ray)}
+        return Workers(self._ray, kind, [node for node in self._able if node.id in there], self._accept)
+
+    def carry_out(
+        self,
+        jobs: Sequence[Job[Key]],
+        measure: Callable[[Run], Result],
+        on_progress: Callable[[Progress], None] | None = None,
+        on_refused: Callable[[Key, str], None] | None = None,
+    ) -> Carried[Key, Result]:
+        """Carry out `jobs`, each as a task on a node that takes emulated runs."""
+        self._fetch([(job.stem, job) for job in jobs if not (job.directory / job.stem).exists()], self._take)
+        kind: Kind[Job[Key], Run] = Kind(lambda job: job.key, self._budget, self._call, self._take)
+        return batch.carry_out(jobs, self._workers(kind), measure, on_progress, on_refused)
+
+    def _budget(self, node: Node) -> Room:
+        return Fixed(self._jobs) if self._jobs else Budget(node.emulate)
+
+    def _call(self, job: Job[Any], node: Node, room: Room) -> Call:
+        cost = room.cost(job) if isinstance(room, Budget) else job.cores
+        # What a run is reckoned to need may be too much: a budget grows up to that.
+        share = round(cost / CEILING, 4)
+        others = attempts(job.directory, job.stem)
+        return Call(tasks.attempt, (job, others, self._place), min(share, node.cpus), min(share, node.emulate))
+
+    def _take(self, job: Job[Any], made: Made) -> Ended[Job[Any], Run]:
+        folder = self._bring(made, job.directory / ARRIVING)
+        path = adopt(folder, job.stem)
+        folder.parent.rmdir()
+        return Ended(job, Run(path) if folder.name == job.stem else None, made.why)
+
+    def simulate(self, wanted: Simulations, tell: Tell) -> None:
+        """Each shard of `wanted` is a task, on one core of a node."""
+        began = time.monotonic()
+
+        def part_of(numbers: tuple[int, int]) -> tuple[str, Simulations]:
+            part = wanted.part(*numbers)
+            return part.name, part
+
+        def take(part: Simulations, made: Made) -> Ended[Simulations, Mapping[str, Any]]:
+            folder = self._bring(made, wanted.directory / f".partial-{made.name}")
+            sync_tree(folder)
+            folder.rename(wanted.directory / folder.name)
+            sync(wanted.directory)
+            folder.parent.rmdir()
+            return Ended(part, made.told, made.why)
+
+        self._fetch([part_of(numbers) for numbers in wanted.missing()], take)
+        parts = [part for _, part in map(part_of, wanted.missing())]
+        found = len(wanted.runs) - sum(len(part.runs) for part in parts)
+        event: dict[str, Any] = {"event": "progress", "of": len(wanted.runs), "found": found}
+        event |= dict.fromkeys(COUNTED, 0) | {"runs": found, "wall_s": 0.0}
+
+        def settle(one: Ended[Simulations, Mapping[str, Any]]) -> bool:
+            if one.given is None:
+                raise RunFailed("the study failed", one.why, f"what is finished is in {wanted.directory.parent}")
+            # One that was in the store all along has told nothing.
+            told = {"runs": len(one.task.runs), **one.given}
+            event.update({key: event[key] + told.get(key, 0) for key in COUNTED})
+            return False
+
+        def look() -> None:
+            event["wall_s"] = time.monotonic() - began
+            if not tell(event):
+                raise _Enough
+
+        kind: Kind[Simulations, Mapping[str, Any]] = Kind(lambda part: part.first, self._cores, self._part, take)
+        try:
+            batch.all_of(parts, self._workers(kind), settle, look)
+            look()
+        except _Enough:
+            pass
+
+    def _cores(self, node: Node) -> Room:
+        return Fixed(WAITING + (self._jobs or max(int(node.cpus), 1)))
+
+    def _part(self, part: Simulations, node: Node, room: Room) -> Call:
+        return Call(tasks.simulate, (part, self._place), min(1.0, node.cpus))
+
+    def _fetch(self, wanted: Sequence[tuple[str, Any]], take: Callable[[Any, Made], Any]) -> None:
+        """Bring here what the store has of them already."""
+        names = Store(self._place).names() if self._place and wanted else set()
+        for name, task in wanted:
+            if name in names:
+                take(task, Made(name, None))
+
+    def _bring(self, made: Made, into: Path) -> Path:
+        """Unpack what a node has made; the folder."""
+        if made.archive is not None:
+            return unpack(made.archive, into)
+        assert self._place is not None
+        with TemporaryDirectory() as folder:
+            archive = Path(folder) / "archive"
+            Store(self._place).fetch(made.name, archive)
+            return unpack(archive, into)
+
+
+class _Enough(Exception):
+    """Whoever is told of the progress wants no more."""

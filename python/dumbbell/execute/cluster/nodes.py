@@ -1,0 +1,159 @@
+"""The cluster's nodes: who they are, and whether they can do what is asked of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from dumbbell.errors import InputError, Problem
+
+EMULATE: Final = "dumbbell_emulate"
+"""The resource that a node declares if it takes emulated runs: how many of its cores these may use."""
+ANSWER_S: Final = 120.0
+"""To start a worker and import dumbbell takes seconds on a busy node."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One of a cluster."""
+
+    id: str
+    host: str
+    address: str
+    cpus: float
+    emulate: float
+    """Cores for emulated runs."""
+
+    def __str__(self) -> str:
+        """`lab3 (10.0.0.3)`."""
+        return f"{self.host} ({self.address})"
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """For a manifest."""
+        return {"host": self.host, "address": self.address, "cpus": self.cpus, "emulate": self.emulate}
+
+
+def connect(address: str | None) -> Any:
+    """The module `ray`, connected to the cluster at `address`, or to the one that this machine belongs to.
+
+    Raises:
+        InputError: Ray isn't installed, or there is no cluster.
+    """
+    try:
+        import ray
+    except ImportError:
+        hint = "pip install 'dumbbell[cluster]'"
+        raise InputError("a cluster needs Ray", "the package ray is not installed", hint) from None
+    if ray.is_initialized():
+        return ray
+    if address and address.startswith("ray://"):
+        hint = "run the command on a machine of the cluster, or by `ray job submit`"
+        raise InputError(f"--address {address}: Ray's client protocol is not supported", "", hint)
+    try:
+        ray.init(address or "auto", logging_level=logging.ERROR, log_to_driver=False)
+    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+        what = f"no Ray cluster at {address}" if address else "no Ray cluster was found"
+        hint = f"start it: ray start --head --resources '{{\"{EMULATE}\": 4}}', or say where it is: --address HOST:6379"
+        raise InputError(what, str(error).strip().split("\n")[0], hint) from error
+    _quieten()
+    return ray
+
+
+def _quieten() -> None:
+    """Of a lost node Ray prints its log's end, on standard output, where JSON may go. No option prevents that."""
+    from ray._private import worker
+
+    if hasattr(worker, "print_to_stdstream"):
+        worker.print_to_stdstream = lambda data, ignore_prefix: None
+
+
+def alive(ray: Any) -> list[Node]:
+    """Those that work."""
+    return [_node(one) for one in ray.nodes() if one["Alive"]]
+
+
+def _node(told: Mapping[str, Any]) -> Node:
+    has = told["Resources"]
+    return Node(
+        *(told["NodeID"], told["NodeManagerHostname"], told["NodeManagerAddress"]),
+        *(float(has.get("CPU", 0)), float(has.get(EMULATE, 0))),
+    )
+
+
+def on(ray: Any, function: Callable[..., Any], node: Node, cpus: float = 0, emulate: float = 0) -> Any:
+    """What calls `function` on that node, as part of its resources. Ray itself never repeats it: the driver does."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as Affinity
+
+    resources = {EMULATE: emulate} if emulate else {}
+    place = Affinity(node.id, soft=False)
+    return _remote(ray, function).options(num_cpus=cpus, resources=resources, scheduling_strategy=place).remote
+
+
+@cache
+def _remote(ray: Any, function: Callable[..., Any]) -> Any:
+    """Made once: it is sent to all nodes."""
+    return ray.remote(max_retries=0)(function)
+
+
+def ask(ray: Any, function: Callable[..., Any], nodes: Sequence[Node], *args: Any) -> dict[Node, Any]:
+    """What each says, though it may be busy; one that doesn't answer, an exception. Those that are gone say nothing."""
+    said, gone = {}, (ray.exceptions.NodeDiedError, ray.exceptions.TaskUnschedulableError)
+    for node, call in [(node, on(ray, function, node)(*args)) for node in nodes]:
+        try:
+            said[node] = ray.get(call, timeout=ANSWER_S)
+        except gone:
+            continue
+        except ray.exceptions.RayError as error:
+            said[node] = error
+    return said
+
+
+def unlike(
+    ray: Any, nodes: Sequence[Node], version: str, probe: str | None, place: str | None
+) -> dict[Node, list[Problem]]:
+    """Which of them have another dumbbell than the driver's, `version`, or don't see `probe` in the store."""
+    said = ask(ray, _teller(), nodes, place, probe)
+    return {node: list(_unlike(node, told, version, place)) for node, told in said.items()}
+
+
+def _unlike(node: Node, said: Any, version: str, place: str | None) -> Iterator[Problem]:
+    if isinstance(said, Exception):
+        yield Problem(f"{node} does not answer", str(said).strip().split("\n")[0], "ray status")
+    elif "missing" in said:
+        hint = f"pip install 'dumbbell[cluster]' there, for {said['python']}, and start its Ray again"
+        yield Problem(f"{node} has no dumbbell that could do this", said["missing"], hint)
+    elif said["version"] != version:
+        why = f"here it is {version}\nthere it is {said['version']}"
+        yield Problem(f"{node} has another dumbbell", why, "install the same one on all nodes")
+    elif "store" in said:
+        hint = "a directory must be mounted at the same path everywhere; a URL needs its keys on every node"
+        yield Problem(f"{node} does not see the store {place}", said["store"], hint)
+
+
+@cache
+def _teller() -> Callable[[str | None, str | None], dict[str, str]]:
+    """A function that Ray sends as a whole: a node may lack all of this package."""
+
+    def tell(place: str | None, probe: str | None) -> dict[str, str]:
+        import sys
+
+        said = {"python": sys.executable}
+        try:
+            from dumbbell.execute.cluster.store import Store
+            from dumbbell.execute.cluster.version import version
+        except ImportError as error:
+            return {**said, "missing": f"{type(error).__name__}: {error}"}
+        said["version"] = version()
+        if place is not None and probe is not None:
+            try:
+                if not Store(place).has(probe):
+                    said["store"] = "what was put there elsewhere is not there"
+            except Exception as error:
+                said["store"] = str(error)
+        return said
+
+    return tell

@@ -1,0 +1,117 @@
+"""What nodes do. Runs in a worker process of Ray's, in its main thread.
+
+Whatever is raised here comes to the driver, and ends the study; Ctrl-C there is a KeyboardInterrupt here.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dumbbell.engines.emulate.engine import EmulateEngine
+from dumbbell.engines.protocol import Engine, Event
+from dumbbell.engines.run import run
+from dumbbell.engines.signals import taken_over
+from dumbbell.errors import Interrupted, Problem, RunFailed
+from dumbbell.execute.batch import unusable
+from dumbbell.execute.cluster.archive import pack
+from dumbbell.execute.cluster.store import Store
+from dumbbell.execute.job import Job
+from dumbbell.execute.simulations import Simulations
+from dumbbell.plan import expand
+from dumbbell.records.files import lock, remove_unlocked
+from dumbbell.scenario.model import Scenario
+
+SCRATCH = "dumbbell-task-"
+"""Of a task's directory, which goes with it; if the task was killed, with the next one."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a task has made."""
+
+    name: str
+    """Of the archive in the store."""
+    archive: bytes | None
+    """`None`: it is in the store."""
+    why: str = ""
+    """Why it can't be used; empty: it can."""
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """Of simulated runs, the last progress event."""
+
+
+def attempt(job: Job[Any], others: Mapping[str, int], place: str | None) -> Made:
+    """Carry out a run. One that another has put into the store since is taken from there."""
+    store = Store(place) if place else None
+    if store and store.has(job.stem):
+        return Made(job.stem, None)
+    # Ray's workers have a low priority, which an emulator's must not be.
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, 0)
+    with _scratch() as root:
+        runs = root / "runs"
+        try:
+            why = unusable(run(job.scenario, directory=runs, engine=job.engine, report=False, others=others))
+        except RunFailed as error:
+            why = error.what
+        (folder,) = (path for path in runs.iterdir() if path.is_dir())
+        return _made(folder, job.stem, why, None if why else store, {})
+
+
+def simulate(part: Simulations, place: str | None) -> Made:
+    """Carry out simulated runs, on one core."""
+    store = Store(place) if place else None
+    if store and store.has(part.name):
+        return Made(part.name, None)
+    last: dict[str, Any] = {}
+    wanted = True
+
+    def stop() -> None:
+        nonlocal wanted
+        wanted = False
+
+    def tell(event: Event) -> bool:
+        last.update(event)
+        return wanted
+
+    with _scratch() as root:
+        with taken_over(stop):
+            part.carry_out(root / "shards", 1, tell)
+        if not wanted:
+            raise Interrupted("the task was ended")
+        (folder,) = (root / "shards").iterdir()
+        return _made(folder, part.name, "", store, last)
+
+
+def check(engine: Engine, scenarios: Sequence[Scenario]) -> list[Problem]:
+    """What keeps this node from running them in real time."""
+    if isinstance(engine, EmulateEngine):
+        from dumbbell.doctor.examine import core
+        from dumbbell.doctor.finding import Level
+
+        lacking = [Problem(f"{one.name}: {one.detail}", "", one.fix) for one in core() if one.level is Level.MISSING]
+        if lacking:
+            return lacking
+    found = (problem for scenario in scenarios for problem in engine.check(scenario, expand(scenario)))
+    return list(dict.fromkeys(found))
+
+
+def _made(folder: Path, name: str, why: str, store: Store | None, told: Mapping[str, Any]) -> Made:
+    archive = folder.parents[1] / "archive"
+    pack(folder, archive)
+    if store is None:
+        return Made(name, archive.read_bytes(), why, told)
+    store.put(name, archive)
+    return Made(name, None, why, told)
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    remove_unlocked(Path(tempfile.gettempdir()), SCRATCH)
+    with tempfile.TemporaryDirectory(prefix=SCRATCH) as folder, lock(Path(folder) / "lock"):
+        yield Path(folder)

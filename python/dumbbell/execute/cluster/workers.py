@@ -1,0 +1,174 @@
+"""A cluster's nodes as those who carry out tasks. The driver says which task goes to which node.
+
+So each node has a budget of its own, which shrinks when its runs turn out disturbed. Of Ray a task asks for its part of
+the node's resources, so that other work on the cluster is seen.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic
+
+from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed
+from dumbbell.execute.batch import Ended, Given, Task
+from dumbbell.execute.budget import Room
+from dumbbell.execute.cluster.nodes import Node, alive, on
+from dumbbell.execute.cluster.tasks import Made
+
+LOSSES: Final = 3
+"""Times that a task may be lost with its node. One that is lost more often may be what kills them."""
+LOOK_EVERY_S: Final = 2.0
+"""For nodes that have come or gone."""
+PATIENCE_S: Final = 300.0
+"""Without any node: a cloud may be about to start one."""
+GRACE_S: Final = 20.0
+"""For tasks that are to end."""
+
+LOG: Final = logging.getLogger("dumbbell.cluster")
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a task asks a node for."""
+
+    function: Callable[..., Made]
+    arguments: tuple[Any, ...]
+    cpus: float
+    emulate: float = 0.0
+
+
+@dataclass(frozen=True)
+class Kind(Generic[Task, Given]):
+    """What there is to know about tasks of one kind."""
+
+    key: Callable[[Task], Hashable]
+    room: Callable[[Node], Room]
+    """How many at a time on a node."""
+    call: Callable[[Task, Node, Room], Call]
+    take: Callable[[Task, Made], Ended[Task, Given]]
+    """Bring here what a node has made."""
+
+
+class Workers(Generic[Task, Given]):
+    """See `dumbbell.execute.batch.Workers`."""
+
+    def __init__(
+        self, ray: Any, kind: Kind[Task, Given], nodes: Sequence[Node], accept: Callable[[Node], str | None]
+    ) -> None:
+        """`nodes` are those that are known to be able; `accept` says of one that comes later why it isn't."""
+        self._ray, self._kind, self._accept = ray, kind, accept
+        self._rooms: dict[Node, Room] = {node: kind.room(node) for node in nodes}
+        self._left_out: set[str] = set()
+        """Ids of nodes that can't, or are gone."""
+        self._going: dict[Any, tuple[Task, Node, Room]] = {}
+        self._losses: Counter[Hashable] = Counter()
+        self._looked = self._had_nodes = time.monotonic()
+        self._next: Node | None = None
+
+    def admits(self, task: Task) -> bool:
+        """Whether a node has room for it; the one that is the least busy gets it."""
+        beside = Counter(node for _, node, _ in self._going.values())
+        able = [node for node, room in self._rooms.items() if room.admits(task, beside[node])]
+        self._next = min(able, key=lambda node: beside[node] / max(node.emulate, node.cpus, 1.0), default=None)
+        return self._next is not None
+
+    def begin(self, task: Task) -> None:
+        """On the node that was found."""
+        node = self._next
+        assert node is not None
+        room = self._rooms[node]
+        call = self._kind.call(task, node, room)
+        room.begin(task)
+        self._going[on(self._ray, call.function, node, call.cpus, call.emulate)(*call.arguments)] = task, node, room
+
+    def ended(self, timeout_s: float) -> Iterable[Ended[Task, Given]]:
+        """Those that have ended, and those that are lost."""
+        self._look()
+        if not self._going:
+            time.sleep(timeout_s)
+            return
+        if self._ray.wait(list(self._going), timeout=timeout_s)[0]:
+            done, _ = self._ray.wait(list(self._going), num_returns=len(self._going), timeout=0)
+            for reference in done:
+                yield self._end(reference, *self._going.pop(reference))
+
+    def stop(self) -> None:
+        """End all tasks: first as Ctrl-C does, then at once."""
+        for force in (False, True):
+            for reference in self._going:
+                self._ray.cancel(reference, force=force)
+            if self._going:
+                left = self._ray.wait(list(self._going), num_returns=len(self._going), timeout=GRACE_S)[1]
+                self._going = {reference: self._going[reference] for reference in left}
+
+    def _end(self, reference: Any, task: Task, node: Node, room: Room) -> Ended[Task, Given]:
+        try:
+            made: Made = self._ray.get(reference)
+        except self._ray.exceptions.RayError as error:
+            cause = getattr(error, "cause", None)
+            # Whoever stops a node's Ray interrupts what goes on there.
+            if isinstance(error, self._ray.exceptions.RayTaskError) and not isinstance(cause, Interrupted):
+                raise _told(node, cause or error) from error
+            room.end(task, None)
+            return self._lose(task, node, error)
+        one = self._kind.take(task, made)
+        room.end(task, one.given)
+        return one
+
+    def _lose(self, task: Task, node: Node, error: Exception) -> Ended[Task, Given]:
+        key = self._kind.key(task)
+        self._losses[key] += 1
+        why = f"{type(error).__name__} on {node}"
+        if self._losses[key] > LOSSES:
+            return Ended(task, None, f"lost {self._losses[key]} times with its node or its process: {why}")
+        LOG.warning("a task was lost and begins again: %s", why)
+        if not isinstance(error, self._ray.exceptions.WorkerCrashedError):
+            self._drop(node)
+        return Ended(task, None, why, lost=True)
+
+    def _look(self) -> None:
+        """Take in nodes that have come, and leave out those that have gone."""
+        now = time.monotonic()
+        if now - self._looked < LOOK_EVERY_S:
+            return
+        self._looked = now
+        there = {node.id: node for node in alive(self._ray)}
+        for node in [node for node in self._rooms if node.id not in there]:
+            self._drop(node)
+        known = {node.id for node in self._rooms} | self._left_out
+        for node in (node for node in there.values() if node.id not in known):
+            self._meet(node)
+        if self._rooms:
+            self._had_nodes = now
+        elif now - self._had_nodes > PATIENCE_S:
+            hint = "start nodes again, and run the same command: it goes on"
+            raise RunFailed("the cluster has no node left", f"for {PATIENCE_S:.0f} s", hint)
+
+    def _drop(self, node: Node) -> None:
+        """For good: if it comes back, it has another id. The list of nodes may still have it for a while."""
+        self._left_out.add(node.id)
+        if self._rooms.pop(node, None):
+            LOG.warning("the node %s is gone", node)
+
+    def _meet(self, node: Node) -> None:
+        why = self._accept(node)
+        if why is None:
+            LOG.warning("the node %s has joined", node)
+            self._rooms[node] = self._kind.room(node)
+            return
+        self._left_out.add(node.id)
+        if why:
+            LOG.warning("the node %s is left out: %s", node, why)
+
+
+def _told(node: Node, cause: BaseException) -> DumbbellError:
+    """What went wrong on a node, said so that one knows where."""
+    if isinstance(cause, InputError):
+        return InputError(f"{node}: {cause.what}", cause.why, cause.hint)
+    if isinstance(cause, DumbbellError):
+        return RunFailed(f"{node}: {cause.what}", cause.why, cause.hint)
+    return RunFailed(f"a task failed on {node}", f"{type(cause).__name__}: {cause}", "a bug in dumbbell, please report")

@@ -1,0 +1,70 @@
+"""Many simulated runs, of which only the figures are kept, in shards."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dumbbell.analysis.judging import SCREEN, Judge
+from dumbbell.core import function
+from dumbbell.engines.protocol import Event
+from dumbbell.errors import RunFailed
+from dumbbell.plan.identity import canonical
+
+Tell = Callable[[Event], bool]
+"""Told how far it is, about every 100 ms; says whether to go on."""
+
+
+@dataclass(frozen=True)
+class Simulations:
+    """Runs that are wanted, in the order of their numbers."""
+
+    plans: tuple[str, ...]
+    """JSON."""
+    runs: tuple[tuple[int, int, int, int, str], ...]
+    """Cell, index of the plan, repetition, seed in place of the plan's, run id."""
+    directory: Path
+    """Of the shards."""
+    shard_runs: int
+    """Runs in a shard; shards end at multiples of it."""
+    first: int = 0
+    """The number of the first."""
+
+    def carry_out(self, directory: Path, threads: int, tell: Tell) -> None:
+        """Simulate in this process what `directory` has not. Raises `RunFailed`."""
+        simulate_many = function("simulate_many")
+        judged = {"judge": Judge(self.plans), "screen": SCREEN}
+        told = {"shard_runs": self.shard_runs, "threads": threads, "first": self.first, **judged}
+        try:
+            simulate_many(self.plans, self.runs, directory, lambda text: tell(json.loads(text)), **told)
+        except RuntimeError as error:
+            raise _failed(error, directory) from error
+
+    def missing(self) -> list[tuple[int, int]]:
+        """Shards that are not there: the number of the first run, and the one behind the last. Raises `RunFailed`."""
+        try:
+            found: list[tuple[int, int]] = function("missing_shards")(self.directory, len(self.runs), self.shard_runs)
+        except RuntimeError as error:
+            raise _failed(error, self.directory) from error
+        return found
+
+    def part(self, first: int, end: int) -> Simulations:
+        """The runs with these numbers by themselves, with their plans."""
+        runs = self.runs[first - self.first : end - self.first]
+        used = {plan: index for index, plan in enumerate(dict.fromkeys(run[1] for run in runs))}
+        own = tuple((cell, used[plan], repetition, seed, run_id) for cell, plan, repetition, seed, run_id in runs)
+        return replace(self, plans=tuple(self.plans[plan] for plan in used), runs=own, first=first)
+
+    @property
+    def name(self) -> str:
+        """Says what its figures are of: numbers, cells, and the run ids, which are hashes of all that decides."""
+        told = [[cell, repetition, seed, run_id] for cell, _, repetition, seed, run_id in self.runs]
+        return f"shard-{hashlib.sha256(canonical([self.first, told]).encode()).hexdigest()[:24]}"
+
+
+def _failed(error: RuntimeError, directory: Path) -> RunFailed:
+    what, _, why = str(error).partition(": ")
+    return RunFailed(f"the study failed: {what}", why, f"what is finished is in {directory.parent}")
