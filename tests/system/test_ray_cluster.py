@@ -68,7 +68,7 @@ class Nodes:
         node = self._nodes.pop()
         self._cluster.remove_node(node, allow_graceful=False)
         gone = {"NodeID": node.node_id, "Alive": False}
-        until(lambda: any(gone.items() <= one.items() for one in ray.nodes()), 60, "news of the killed node")
+        until(lambda: any(gone.items() <= one.items() for one in ray.nodes()), 120, "news of the killed node")
 
     def end(self) -> None:
         """All of it."""
@@ -148,7 +148,7 @@ def test_ctrl_c_ends_the_tasks_and_the_study_goes_on(cluster: Nodes, tmp_path: P
     former = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupt() -> None:
-        until(lambda: len(slow.noted()) == noted + len(cluster.ids), 60, "tasks that go on")
+        until(lambda: len(slow.noted()) == noted + len(cluster.ids), 120, "tasks that go on")
         os.kill(os.getpid(), signal.SIGINT)
 
     wanted: dict[str, Any] = {"jobs": 1, "directory": tmp_path / "studies", "executor": Ray(cluster.address, jobs=1)}
@@ -187,15 +187,15 @@ def test_a_killed_command_leaves_no_task_and_goes_on(cluster: Nodes, tmp_path: P
     shards = tmp_path / "studies"
     driver = subprocess.Popen([*command, "--repeat", "5000"], cwd=tmp_path, stdout=subprocess.DEVNULL)
     try:
-        until(lambda: tasks() or driver.poll() is not None, 60, "tasks")
-        until(lambda: len(list(shards.glob("*/shards/[0-9]*"))) > 2 or driver.poll() is not None, 60, "shards")
+        until(lambda: tasks() or driver.poll() is not None, 120, "tasks")
+        until(lambda: len(list(shards.glob("*/shards/[0-9]*"))) > 2 or driver.poll() is not None, 120, "shards")
         assert driver.poll() is None
     finally:
         driver.kill()
         driver.wait()
     kept = {shard: (shard / "flows.parquet").stat().st_mtime_ns for shard in shards.glob("*/shards/[0-9]*")}
     wanted = 32 * len(kept) + 10
-    until(lambda: not tasks(), 20, "the end of its tasks")
+    until(lambda: not tasks(), 60, "the end of its tasks")
     study = dumbbell.run(
         tmp_path / "small.toml", directory=shards, engine="simulate", repeat=wanted, executor=Ray(cluster.address)
     )
