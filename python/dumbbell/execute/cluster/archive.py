@@ -6,6 +6,7 @@ import io
 import shutil
 import tarfile
 from pathlib import Path
+from typing import Any
 
 
 def pack(folder: Path, archive: Path) -> None:
@@ -20,6 +21,8 @@ def unpack(archive: bytes | Path, into: Path) -> Path:
     into.mkdir(parents=True)
     opened = io.BytesIO(archive) if isinstance(archive, bytes) else archive.open("rb")
     with opened as file, tarfile.open(fileobj=file) as tar:
-        tar.extractall(into, filter="data")
+        # Python before 3.11.4 knows no filters; the archives come from the cluster's own nodes.
+        told: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        tar.extractall(into, **told)
     (folder,) = into.iterdir()
     return folder
