@@ -1,39 +1,20 @@
 use anyhow::Result;
-use plan::{Link, Plan, Routes};
+use plan::Plan;
 use units::Duration;
 
 /// What arrives is read at most so late. Half of what the verdict lets pass as `read-lag`.
 const LONGEST: Duration = Duration::from_micros(500);
 
 /// For how long an arrival may wait to be read without coming out late: half of the least time that any flow's packet takes
-/// through the network. The other half is for waking up.
+/// through the network, there or back. The other half is for waking up. What else hosts send to each other may come out
+/// late, which is measured.
 pub(crate) fn longest(plan: &Plan) -> Result<Duration> {
     Ok(Duration(least_delay(plan)?.as_nanos() / 2).min(LONGEST))
 }
 
-/// The least sum of delays on any flow's path, there or back. Of what else hosts may send to each other it says nothing: that
-/// may come out late, which is measured.
 fn least_delay(plan: &Plan) -> Result<Duration> {
-    let (routes, nodes) = (Routes::new(plan)?, plan.node_indices());
-    let of_links: Vec<Duration> = plan.links.iter().map(|link| least_of(plan, link)).collect();
-    let ends = plan.flows.iter().map(|flow| (nodes[flow.from.as_str()], nodes[flow.to.as_str()]));
-    let paths = ends.flat_map(|(a, b)| [(a, b), (b, a)]).map(|(from, to)| {
-        let (mut node, mut sum) = (from, Duration::ZERO);
-        while let Some(link) = if node == to { None } else { routes.next_link(node, to) } {
-            sum = sum + of_links[link as usize];
-            node = routes.end_of(link);
-        }
-        sum
-    });
-    Ok(paths.min().unwrap_or(Duration::ZERO))
-}
-
-/// Of a link as it is at first, and as events make it.
-fn least_of(plan: &Plan, link: &Link) -> Duration {
-    let changed = plan.events.iter().map(|event| &event.link).filter(|changed| changed.name == link.name);
-    // Jitter only adds to the delay.
-    let least = |link: &Link| link.reorder.map_or(link.delay_ns, |overtaking| overtaking.delay_ns.min(link.delay_ns));
-    changed.chain([link]).map(least).min().unwrap_or(Duration::ZERO)
+    let delays = plan.least_delays()?.into_iter();
+    Ok(delays.map(|delay| delay.there.min(delay.back)).min().unwrap_or(Duration::ZERO))
 }
 
 #[cfg(test)]

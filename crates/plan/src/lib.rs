@@ -4,6 +4,7 @@
 //! and flows: presets such as a dumbbell are gone by now. See `docs/reference/scenario.md` for the meaning of each key.
 
 mod algorithm;
+mod delays;
 mod impairments;
 mod link;
 mod on_off;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
 
 pub use algorithm::{Algorithm, Parameter, Source};
+pub use delays::LeastDelay;
 pub use impairments::{Corruption, Distribution, Duplication, Jitter, Loss, Reorder};
 pub use link::{Link, Policer, Slots, Variation};
 pub use on_off::{Bursts, On, OnOff};

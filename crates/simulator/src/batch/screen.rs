@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use plan::{Link, Plan, Routes};
+use plan::Plan;
 use records::accounts::{FlowReport, LinkReport};
 use serde::Serialize;
 use units::Duration;
@@ -128,28 +128,8 @@ fn is_balanced(link: &LinkReport) -> bool {
 
 /// No flow has measured an RTT that its path does not allow.
 fn none_is_too_fast(plan: &Plan, recorder: &Recorder) -> bool {
-    let (Ok(routes), nodes) = (Routes::new(plan), plan.node_indices()) else { return false };
-    let least: Vec<Duration> = plan.links.iter().map(|link| least_delay(plan, link)).collect();
-    let way = |from: &str, to: &str| {
-        let (mut at, to) = (*nodes.get(from)?, *nodes.get(to)?);
-        let mut delay = Duration::ZERO;
-        while at != to {
-            let link = routes.next_link(at, to)?;
-            delay = delay + least[link as usize];
-            at = routes.end_of(link);
-        }
-        Some(delay)
-    };
-    plan.flows.iter().zip(&recorder.flows).all(|(flow, samples)| {
-        let Some(rtt_us) = samples.min_rtt_us else { return true };
-        let there_and_back = way(&flow.from, &flow.to).zip(way(&flow.to, &flow.from));
-        there_and_back.is_some_and(|(there, back)| Duration::from_micros(rtt_us.into()) >= there + back)
+    let Ok(delays) = plan.least_delays() else { return false };
+    delays.iter().zip(&recorder.flows).all(|(delay, samples)| {
+        samples.min_rtt_us.is_none_or(|rtt_us| Duration::from_micros(rtt_us.into()) >= delay.there + delay.back)
     })
-}
-
-/// The least that a packet takes over a link at any time.
-fn least_delay(plan: &Plan, link: &Link) -> Duration {
-    let states = plan.events.iter().map(|event| &event.link).filter(|state| state.name == link.name);
-    let of = |state: &Link| state.reorder.as_ref().map_or(state.delay_ns, |one| state.delay_ns.min(one.delay_ns));
-    states.map(of).fold(of(link), Duration::min)
 }
