@@ -14,14 +14,15 @@ use super::Simulation;
 use crate::observer::Observer;
 use crate::segment::Segment;
 
-/// Least and most, uniform between them: about what both ends of an emulated path take together, where from a segment to
-/// its ACK 5 % take less than 16 us and 5 % more than 91 us, and from an ACK to what it lets out 19 and 71 us.
-const LEAST: Duration = Duration::from_micros(30);
-const MOST: Duration = Duration::from_micros(150);
+/// Least and most, uniform between them: about what both ends of an emulated path take together. Within a burst, from the
+/// time at which a segment is due to its ACK 5 % take less than 14 us and 5 % more than 125 us, half of them 30 us; from an ACK
+/// to what it lets out 15, 72 and 26 us.
+const LEAST: Duration = Duration::from_micros(25);
+const MOST: Duration = Duration::from_micros(105);
 
-/// A host that has had nothing to do takes longer, up to this much more after a pause of [`ASLEEP`]: its processor sleeps, its
-/// caches are cold. So the ACKs of a burst come a little closer together than its segments.
-const WAKING: Duration = Duration::from_micros(60);
+/// A host that has had nothing to do takes longer, up to this much more after a pause of [`ASLEEP`]: its processor sleeps (not
+/// while the emulator keeps it awake), its caches are cold. So the ACKs of a burst come closer together than its segments.
+const WAKING: Duration = Duration::from_micros(30);
 const ASLEEP: Duration = Duration::from_millis(10);
 
 /// The ACKs that wait for their time, of all flows.
