@@ -29,7 +29,11 @@ def command(
     ] = None,
     engine: Annotated[
         str | None,
-        typer.Option("--engine", metavar="ENGINE", help="emulate or simulate. Default: what suits each part."),
+        typer.Option(
+            "--engine",
+            metavar="ENGINE",
+            help="emulate or simulate: the parts that it can run. Default: what suits each part.",
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer cells and repetitions: minutes, for a look.")] = False,
     list_: Annotated[
@@ -61,7 +65,8 @@ def command(
             print("\n".join(f"{one:14} {reproduction(one).title}" for one in MODULES))
         return 0
     study = reproduction(key)
-    wanted = orders(study.parts if list_ and not parts else chosen(study, parts or []), engine, quick, overrides or [])
+    among = study.parts if list_ and not parts else chosen(study, parts or [])
+    wanted = orders(among, engine, quick, overrides or [], named=bool(parts))
     if list_:
         with reader_may_leave():
             _list(wanted, study)

@@ -63,13 +63,21 @@ class Size:
         return self.cells * self.repetitions
 
 
-def orders(parts: Sequence[Part], engine: str | None, quick: bool, overrides: Sequence[str] = ()) -> list[Order]:
-    """Each with its engine, or the one that is asked for. Raises `InputError` if a part can't be run by it."""
-    for part in parts:
-        if engine is not None and engine not in part.engines:
-            why = f"it can be run by {', '.join(part.engines)}"
-            raise InputError(f"part {part.name} is nothing for the engine {engine}", why, "choose others: --part NAME")
-    return [Order(part, engine or part.engines[0], quick, tuple(overrides)) for part in parts]
+def orders(
+    parts: Sequence[Part], engine: str | None, quick: bool, overrides: Sequence[str] = (), *, named: bool = True
+) -> list[Order]:
+    """Each with its engine, or the one that is asked for; what that can't run is left out, unless it was named.
+
+    Raises `InputError` if a named part can't be run by it, or none can.
+    """
+    able = [part for part in parts if engine is None or engine in part.engines]
+    if named or not able:
+        for part in parts:
+            if part not in able:
+                why = f"it can be run by {', '.join(part.engines)}"
+                hint = "choose others: --part NAME"
+                raise InputError(f"part {part.name} is nothing for the engine {engine}", why, hint)
+    return [Order(part, engine or part.engines[0], quick, tuple(overrides)) for part in able]
 
 
 def size(order: Order) -> Size:
