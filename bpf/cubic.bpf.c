@@ -148,9 +148,9 @@ static __always_inline __u32 update(struct cubic *cubic, __u32 cwnd, __u32 acked
 		/* The window is aimed at the time one RTT ahead (section 4.2). */
 		ahead = now - cubic->epoch_start + (cubic->delay_min + 999) / 1000;
 		cubic->acks_per_packet = cubic_pace(cubic, cwnd, (__u32)((ahead << CLOCK_SHIFT) / 1000));
+		cubic->last_cwnd = cwnd;
+		cubic->last_update = now;
 	}
-	cubic->last_cwnd = cwnd;
-	cubic->last_update = now;
 	if (reno_friendliness)
 		cubic->acks_per_packet = min(reno_pace(cubic, cwnd), cubic->acks_per_packet);
 	cubic->acks_per_packet = max(cubic->acks_per_packet, (__u32)FASTEST);

@@ -128,9 +128,9 @@ impl Vegas {
     }
 }
 
-/// Under the window, so that slow start is over.
+/// Not above the window, so that slow start is over.
 fn threshold(sk: &Socket) -> u32 {
-    sk.snd_ssthresh.min(sk.snd_cwnd.saturating_sub(1)).max(2)
+    sk.snd_ssthresh.min(sk.snd_cwnd)
 }
 
 #[cfg(test)]

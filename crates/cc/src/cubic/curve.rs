@@ -70,9 +70,9 @@ impl Curve {
             });
             let ahead = now.saturating_sub(start) + u64::from(delay_min.div_ceil(1000));
             self.acks_per_packet = self.cubic_pace(cwnd, (ahead << CLOCK_SHIFT) / 1000);
+            self.last_cwnd = cwnd;
+            self.last_update = now;
         }
-        self.last_cwnd = cwnd;
-        self.last_update = now;
         if self.params.reno_friendliness {
             self.acks_per_packet = self.reno_pace(cwnd).min(self.acks_per_packet);
         }
