@@ -23,10 +23,13 @@ fn ten_times_the_bandwidth_is_found_in_two_probes() {
         let mut path = Path::new(name, 10, 40, DEEP);
         path.run(10 * SECOND);
         path.bottleneck.rate *= 10;
+        let probes = path.number("bbr.probes").unwrap();
         // At most 3 s to a probe, each probe gains a quarter a round: log_1.25(10) = 10.3 rounds.
         let is_found =
             path.run_until(10 * SECOND, |path| path.number("bbr.max_bw").unwrap() * 10 >= path.path_bw() * 9);
         assert!(is_found, "{name}: {} of {}", path.number("bbr.max_bw").unwrap(), path.path_bw());
+        let probes = path.number("bbr.probes").unwrap() - probes;
+        assert!(probes <= 2, "{name}: {probes} probes");
     }
 }
 

@@ -1,5 +1,5 @@
 //! Whatever a stack tells them, in whatever order, and whatever their parameters: no algorithm panics, lets its window or its
-//! pacing rate go to nothing, exceeds the window's clamp, changes its columns, or depends on anything but what it was told.
+//! pacing rate go to nothing, raises its window above its clamp, changes its columns, or depends on anything but what it was told.
 
 mod stack;
 

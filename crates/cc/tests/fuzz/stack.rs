@@ -163,7 +163,7 @@ impl Model {
         let &Operation::Ack { acked, lost, marked, rtt, interval, is_app_limited, tx_in_flight } = operation else {
             return;
         };
-        let prior_in_flight = self.sk.packets_out;
+        let (prior_in_flight, before) = (self.sk.packets_out, self.sk.snd_cwnd);
         let acked = u32::from(acked).min(prior_in_flight);
         let marked = u32::from(marked).min(acked);
         let sk = &mut self.sk;
@@ -197,8 +197,10 @@ impl Model {
                 is_ece: marked > 0,
                 ..RateSample::default()
             };
+            let rate = sk.sk_pacing_rate;
             self.cc.cong_control(sk, &rs);
-            assert!(sk.sk_pacing_rate > 0 && sk.sk_pacing_rate <= sk.sk_max_pacing_rate.max(sk.sk_pacing_rate));
+            // Start-up doesn't lower a rate that was there.
+            assert!(sk.sk_pacing_rate > 0 && sk.sk_pacing_rate <= sk.sk_max_pacing_rate.max(rate));
         } else if sk.ca_state <= CaState::Disorder {
             let una = sk.snd_una;
             self.cc.cong_avoid(sk, una, acked);
@@ -206,6 +208,7 @@ impl Model {
         let floor = if self.cc.name().starts_with("bbr") && self.cc.name() != "bbr" && acked > 0 { 4 } else { 1 };
         let cwnd = self.sk.snd_cwnd;
         assert!(cwnd >= floor.min(self.sk.snd_cwnd_clamp), "a window of {cwnd} after an ACK");
+        assert!(cwnd <= self.sk.snd_cwnd_clamp.max(before), "a window of {cwnd} above its clamp");
     }
 }
 
