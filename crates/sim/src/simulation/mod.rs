@@ -1,20 +1,20 @@
+mod passing;
 mod planned;
 mod turnaround;
 
 use std::collections::VecDeque;
 
 use anyhow::{Context, Result};
-use datagrams::HEADERS as UDP_HEADERS;
-use link::{Ecn, Fate, Link, Packet, Passage, mix};
+use link::{Link, Packet, Passage};
 use plan::Plan;
 use units::Time;
 
 use crate::events::Events;
 use crate::network::{Network, Tally};
-use crate::observer::{AckRow, DatagramRow, Observer, PacketRow};
+use crate::observer::Observer;
 use crate::problem;
 use crate::segment::Segment;
-use crate::store::{Slot, Store};
+use crate::store::Store;
 use crate::traffic::{FlowReport, Traffic};
 use turnaround::Turnarounds;
 
@@ -67,9 +67,6 @@ struct Addresses {
     to: u16,
     is_udp: bool,
 }
-
-/// No link is left on the path.
-const ARRIVED: u32 = u32::MAX;
 
 impl<O: Observer> Simulation<O> {
     /// The plan at time 0.
@@ -292,150 +289,6 @@ impl<O: Observer> Simulation<O> {
         let (source, at) = (self.receiver_of(flow), self.traffic[flow].next_of_receiver());
         if at < self.events.at(source) {
             self.events.set(source, at);
-        }
-    }
-
-    /// What the flow's ends have let out goes its way.
-    fn send(&mut self, flow: usize) {
-        let Addresses { from, to, is_udp } = self.addresses[flow];
-        for at in 0..self.out.len() {
-            let segment = self.out[at];
-            let is_reply = segment.is_reply;
-            let size = if is_udp { UDP_HEADERS + segment.len } else { segment.frame_bytes() };
-            let packet = Packet {
-                id: self.packets,
-                size,
-                handle: self.store.put(Slot { segment, hop: 0, is_corrupt: false }),
-                flow_hash: (mix(flow as u64 * 2 + u64::from(is_reply)) >> 32) as u32,
-                flow: flow as u16,
-                to: if is_reply { from } else { to },
-                ecn: segment.ecn,
-            };
-            self.packets += 1;
-            self.network.count(flow as u16, is_reply, 0, size);
-            let first = self.network.path(flow as u16, is_reply).first();
-            self.entering.push_back((first.copied().unwrap_or(ARRIVED), packet));
-        }
-        self.out.clear();
-    }
-
-    /// Packets enter their next links, and what comes of that, until all is quiet.
-    fn enter(&mut self) {
-        while let Some((link, packet)) = self.entering.pop_front() {
-            if link == ARRIVED {
-                self.arrive(packet);
-                continue;
-            }
-            let twice = self.network.links[link as usize].push(packet, self.now);
-            if twice {
-                let handle = self.store.put(*self.store.get(packet.handle));
-                self.network.links[link as usize].push_copy(Packet { handle, ..packet }, self.now);
-            }
-            // A train enters as a whole.
-            if self.entering.front().is_none_or(|&(next, _)| next != link) {
-                self.settle_if_due(link);
-            }
-        }
-    }
-
-    /// Hand on what a link is done with.
-    fn settle(&mut self, link: u32) {
-        while let Some(passage) = self.network.links[link as usize].poll(self.now) {
-            self.pass(link, passage);
-        }
-        self.events.set(link, self.network.links[link as usize].next_passage());
-    }
-
-    /// The same, but a link that has nothing to say is not asked.
-    fn settle_if_due(&mut self, link: u32) {
-        let next = loop {
-            let next = self.network.links[link as usize].next_passage();
-            if next > self.now {
-                break next;
-            }
-            match self.network.links[link as usize].poll(self.now) {
-                Some(passage) => self.pass(link, passage),
-                None => break self.network.links[link as usize].next_passage(),
-            }
-        };
-        self.events.set(link, next);
-    }
-
-    fn pass(&mut self, link: u32, passage: Passage) {
-        let packet = passage.packet;
-        let slot = self.store.get_mut(packet.handle);
-        slot.hop += 1;
-        slot.is_corrupt |= passage.corruption.is_some();
-        let (hop, is_reply) = (slot.hop, slot.segment.is_reply);
-        let path = self.network.path(packet.flow, is_reply);
-        let next = path.get(hop as usize).copied();
-        if passage.fate == Fate::Delivered {
-            self.network.count(packet.flow, is_reply, hop, packet.size);
-        }
-        if O::PACKETS {
-            let segment = self.store.get(packet.handle).segment;
-            self.tell_packet(link, &segment, &passage, next.is_none());
-        }
-        match (passage.fate, next) {
-            (Fate::Delivered, None) => self.arrive(packet),
-            (Fate::Delivered, Some(next)) => self.entering.push_back((next, packet)),
-            _ => {
-                self.store.take(packet.handle);
-            }
-        }
-    }
-
-    fn tell_packet(&mut self, link: u32, segment: &Segment, passage: &Passage, is_last: bool) {
-        let is_tcp = !self.addresses[usize::from(passage.packet.flow)].is_udp;
-        self.observer.packet(&PacketRow {
-            link: link as u16,
-            payload_bytes: segment.len,
-            tcp_seq: is_tcp.then_some(segment.seq as u32),
-            passage,
-            is_last,
-        });
-    }
-
-    /// A packet reaches its host.
-    fn arrive(&mut self, packet: Packet) {
-        self.arrived += 1;
-        let Slot { segment, is_corrupt, .. } = self.store.take(packet.handle);
-        // The checksum is wrong.
-        if is_corrupt {
-            return;
-        }
-        let flow = usize::from(packet.flow);
-        if segment.is_reply {
-            self.at_sender(flow, &segment);
-        } else {
-            self.at_receiver(flow, &segment, packet.ecn);
-        }
-    }
-
-    fn at_sender(&mut self, flow: usize, segment: &Segment) {
-        let was_active = self.traffic[flow].is_active();
-        let report = self.traffic[flow].at_sender(segment, self.now, &mut self.out);
-        if O::ACKS
-            && let (Some(report), Some(sender)) = (&report, self.traffic[flow].sender())
-        {
-            self.observer.ack(&AckRow { time: self.now, flow: flow as u16, segment, report, sender });
-        }
-        self.send(flow);
-        self.schedule_sender(flow);
-        self.note_end(flow, was_active);
-    }
-
-    fn at_receiver(&mut self, flow: usize, segment: &Segment, ecn: Ecn) {
-        let delay = self.traffic[flow].at_receiver(segment, ecn, self.now, &mut self.out);
-        if O::DATAGRAMS
-            && let Some(delay) = delay
-        {
-            self.observer.datagram(&DatagramRow { time: self.now, flow: flow as u16, delay });
-        }
-        self.reply(flow);
-        self.schedule_receiver(flow);
-        if self.traffic[flow].is_driven_by_receiver() {
-            self.schedule_sender(flow);
         }
     }
 }

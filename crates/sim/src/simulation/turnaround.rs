@@ -118,7 +118,7 @@ mod tests {
             let waiting = &turnarounds.flows[0].waiting;
             let (first, second) = (waiting[2 * n as usize].0, waiting[2 * n as usize + 1].0);
             assert_eq!(first, second);
-            assert!(first - now >= LEAST && first - now <= MOST + Duration(120));
+            assert!(first - now >= LEAST && first - now <= MOST + Duration(WAKING.0 * 20_000 / ASLEEP.0));
             times.push(first);
         }
         assert!(times.is_sorted());
