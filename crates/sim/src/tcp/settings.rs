@@ -99,13 +99,15 @@ impl Settings {
         }
         let Some(name) = name.strip_prefix("net.ipv4.") else { bail!(Missing::Setting) };
         if name == "tcp_rmem" {
-            let sizes: Vec<u64> = value.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-            let &[_, default, max] = sizes.as_slice() else { bail!("three numbers: minimum, default, maximum") };
+            let sizes: Option<Vec<u64>> = value.split_whitespace().map(|size| size.parse().ok()).collect();
+            let Some(&[_, default, max]) = sizes.as_deref() else {
+                bail!("expected three integers: minimum, default, maximum")
+            };
             ensure!(default >= 4096 && default <= max, "4096 bytes at least, and no default above the maximum");
             (self.receive_buffer, self.receive_buffer_max) = (default, max);
             return Ok(());
         }
-        let number: u32 = value.trim().parse()?;
+        let Ok(number) = value.trim().parse::<u32>() else { bail!("expected an integer from 0 to {}", u32::MAX) };
         match name {
             "tcp_min_tso_segs" => self.min_tso_segs = Some(number.max(1)),
             "tcp_tso_win_divisor" => self.tso_win_divisor = number,

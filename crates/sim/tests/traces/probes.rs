@@ -73,3 +73,17 @@ fn a_probe_that_was_not_needed_costs_nothing() {
          = state open ssthresh inf cwnd 20",
     );
 }
+
+#[test]
+fn a_probe_does_not_wait_as_small_segments_do() {
+    reno(
+        "write 100 bytes
+         > 1
+         write 100 bytes    # One small segment at a time (Nagle)
+         >
+         = in-flight 1
+         +285               # A lone packet's ACK may be delayed by 200 ms
+         > r1               # The same packet's worth, but new bytes
+         = in-flight 2",
+    );
+}

@@ -1,6 +1,8 @@
 //! How much is sent, when, and in what trains.
 
-use sim::tcp::Settings;
+use sim::tcp::{Sender, Settings};
+use sim::{Flags, Segment};
+use units::{Duration, Time};
 
 use crate::sender_script::run;
 
@@ -169,4 +171,40 @@ fn a_mark_reduces_the_window_once_a_round() {
          +40 ack 32         # Beyond what was in flight at the mark
          = state open cwnd 10",
     );
+}
+
+#[test]
+fn a_receive_window_that_keeps_a_bulk_flow_does_not_shrink_its_own() {
+    let rounds: String = (3..=14).map(|n| format!("+40 ack {}\n", 5 * n)).collect();
+    reno(&format!(
+        "write 1000
+         > 1-10
+         +40 ack 10 window 5
+         > 11-15
+         {rounds}
+         > 16-75
+         = cwnd 20"
+    ));
+}
+
+#[test]
+fn the_first_window_is_limited_by_the_application() {
+    // It begins to write when it is connected: nothing waits to be sent then, and Linux doesn't look how long the write is.
+    let cc = cc::create("bbr").unwrap();
+    let (mut sender, mut out, now) = (Sender::new(Settings::default(), cc, 1, false), Vec::new(), Time(1_000_000_000));
+    sender.write(1_000_000, now, &mut out);
+    sender.connect(now, &mut out);
+    let rtt = Duration::from_millis(40);
+    let flags = Flags { syn: true, ..Flags::default() };
+    let answer = Segment { is_reply: true, ack: 1, window: 10_000_000, ts_val: 1, flags, ..Segment::default() };
+    sender.on_segment(&Segment { ts_ecr: out[0].ts_val, ..answer }, now + rtt, &mut out);
+    let mut to = 1;
+    for (round, is_limited) in [(2, true), (3, false)] {
+        let sent = std::mem::take(&mut out);
+        let last = sent.iter().filter(|segment| segment.len > 0).next_back().unwrap();
+        to = to.max(last.seq + u64::from(last.len));
+        let ack = Segment { ack: to, ts_ecr: last.ts_val, flags: Flags::default(), ..answer };
+        sender.on_segment(&ack, now + Duration(rtt.0 * round), &mut out);
+        assert_eq!(sender.delivery_rate().unwrap().1, is_limited, "round {round}");
+    }
 }

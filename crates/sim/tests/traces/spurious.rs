@@ -43,8 +43,39 @@ fn a_dsack_for_every_retransmission_undoes_a_recovery() {
 }
 
 #[test]
-fn dsacks_widen_the_reordering_window() {
+fn dsacks_widen_the_reordering_window_of_a_path_that_reorders() {
     // Half of the minimum RTT, not a quarter.
+    run(
+        Settings::default(),
+        "reno",
+        40,
+        "write 10
+         > 1-10
+         +40 ack 0 sack 2-3
+         +1 ack 10           # 1 was late
+         write 10
+         > 11-20
+         +40 ack 10 sack 12-14
+         = state disorder
+         +13                 # 10 ms, and two of the timer's ticks
+         > r11
+         = state recovery
+         +40 ack 20
+         +1 ack 20 dsack 11
+         = undos 1
+         write 10
+         > 21-30
+         +40 ack 20 sack 22
+         = state disorder
+         +20
+         = state disorder
+         +3                  # 20 ms
+         = state recovery",
+    );
+}
+
+#[test]
+fn without_reordering_dsacks_widen_nothing() {
     run(
         Settings::default(),
         "reno",
@@ -60,9 +91,7 @@ fn dsacks_widen_the_reordering_window() {
          > 11-20
          +40 ack 10 sack 12
          = state disorder
-         +20
-         = state disorder
-         +3                  # 20 ms, and two of the timer's ticks
+         +13                 # a quarter of the minimum RTT, and two of the timer's ticks
          = state recovery",
     );
 }
@@ -115,5 +144,24 @@ fn copies_that_the_network_makes_prove_nothing() {
          = undos 0 state open
          ack 11 dsack 10
          = undos 0 state open",
+    );
+}
+
+#[test]
+fn after_an_original_that_was_late_losses_are_still_found() {
+    run(
+        Settings::default(),
+        "reno",
+        40,
+        "write 10
+         > 1-10
+         +40 ack 0 sack 3-5
+         = state recovery
+         > r1
+         +1 ack 1 echo 1 sack 7-10 3-5
+         = undos 1 state disorder
+         +13                 # No more ACKs come: a quarter of the minimum RTT, and two of the timer's ticks
+         = state recovery lost 2
+         > r2",
     );
 }

@@ -79,3 +79,20 @@ fn a_timeout_ends_recovery() {
          = state loss cwnd 1",
     );
 }
+
+#[test]
+fn back_off_of_window_probes_ends_as_the_window_opens() {
+    without_probes(
+        "write 10
+         > 1-10
+         +40 ack 10 window 0
+         write 5
+         >
+         +1000               # Asked for it after 240 and 720 ms
+         ack 10 window 10
+         > 11-15
+         +245
+         > r11
+         = state loss",
+    );
+}

@@ -183,6 +183,9 @@ impl Sender {
             self.try_undo_by_dsack();
         }
         self.finish_probe(segment.ack, ack);
+        if self.has_unsent() && self.window_allows() {
+            self.end_window_probes();
+        }
         self.usage.idle(self.now_us(), &mut self.counters);
     }
 

@@ -6,8 +6,11 @@ use crate::segment::{Flags, Segment};
 use link::Ecn;
 use units::Time;
 
-/// SYNs that are sent again before the sender gives up: `net.ipv4.tcp_syn_retries`.
-const SYN_RETRIES: u32 = 6;
+/// SYNs that are sent again before the timeout doubles: `net.ipv4.tcp_syn_linear_timeouts`, since Linux 6.5.
+const SYN_LINEAR_TIMEOUTS: u32 = 4;
+
+/// SYNs that are sent again before the sender gives up: these, and `net.ipv4.tcp_syn_retries`.
+const SYN_RETRIES: u32 = SYN_LINEAR_TIMEOUTS + 6;
 
 impl Sender {
     /// Begin the handshake.
@@ -27,7 +30,7 @@ impl Sender {
             ..Segment::default()
         });
         self.rate.first_tx_us = self.now_us();
-        let timeout = (RTO_INITIAL_US << self.backoff.min(16)).min(RTO_MAX_US);
+        let timeout = (RTO_INITIAL_US << self.backoff.saturating_sub(SYN_LINEAR_TIMEOUTS)).min(RTO_MAX_US);
         self.set_timer(Timer::Syn, timeout);
     }
 
@@ -77,6 +80,11 @@ impl Sender {
             self.update_pacing_rate();
         }
         self.cc.init(&mut self.sk);
+        if self.written_end > 1 {
+            // The application that waited for this writes now, and finds nothing in the way: Linux takes the first window
+            // for limited by the application, of whatever length the write is.
+            self.check_app_limited_by(0);
+        }
         self.send_ack(out);
         self.push(out);
     }

@@ -41,7 +41,8 @@ impl Sender {
                 is_rwnd_limited = true;
                 break;
             }
-            if self.holds_small_segment() {
+            // A probe says that Nagle's rule is off (`TCP_NAGLE_OFF`).
+            if why == Push::All && self.holds_small_segment() {
                 break;
             }
             let available = self.stream_end() - self.snd_nxt;
@@ -133,6 +134,8 @@ impl Sender {
             if limit >= whole / u64::from(self.settings.tso_win_divisor) {
                 return NO;
             }
+        } else if limit > 3 * mss {
+            return NO;
         }
         let Some(head) = self.board.head() else { return NO };
         let srtt_ns = u64::from(sk.srtt_us) * 125;

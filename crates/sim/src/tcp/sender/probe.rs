@@ -94,6 +94,14 @@ impl Sender {
         }
     }
 
+    /// The window has opened: the next timeout is an ordinary one.
+    pub(super) fn end_window_probes(&mut self) {
+        self.backoff = 0;
+        if self.timers.waiting == Some(Timer::WindowProbe) {
+            self.timers.clear();
+        }
+    }
+
     pub(super) fn probe_window(&mut self, out: &mut Vec<Segment>) {
         if self.phase != Phase::Established || self.sk.packets_out > 0 || !self.has_unsent() {
             return;

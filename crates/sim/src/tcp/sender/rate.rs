@@ -98,9 +98,14 @@ impl Sender {
     /// The application has nothing to send, and it is not the window that keeps it: what is in flight makes samples that
     /// say too little of the path.
     pub(super) fn check_app_limited(&mut self) {
+        self.check_app_limited_by(self.written_end - self.snd_nxt.min(self.written_end));
+    }
+
+    /// The same, of an application that had left `unsent` bytes to be sent.
+    pub(super) fn check_app_limited_by(&mut self, unsent: u64) {
         let sk = &mut self.sk;
         let in_flight = sk.packets_in_flight();
-        let has_segment = self.written_end - self.snd_nxt.min(self.written_end) >= u64::from(sk.mss_cache);
+        let has_segment = unsent >= u64::from(sk.mss_cache);
         if !has_segment && in_flight < sk.snd_cwnd && sk.lost_out <= sk.retrans_out {
             sk.app_limited = sk.delivered.wrapping_add(in_flight).max(1);
         }

@@ -42,7 +42,7 @@ impl Sender {
 
     /// Something arrived that had arrived before (RFC 2883 section 4).
     fn take_dsack(&mut self, (begin, end): (u64, u64), ack: &mut Ack) {
-        let segments = ((end - begin) / u64::from(self.settings.mss)).max(1);
+        let segments = (end - begin).div_ceil(u64::from(self.settings.mss)).max(1);
         self.counters.duplicates += segments;
         // More than was ever sent again: the network duplicates, and nothing follows from it.
         if self.counters.duplicates > self.counters.segments_retransmitted {
@@ -51,7 +51,7 @@ impl Sender {
         ack.has_dsack = true;
         if self.probe.is_retransmission_below(end) {
             ack.dsacks_probe = true;
-        } else {
+        } else if self.reordering_seen > 0 {
             self.rack.see_dsack();
         }
         self.sk.delivered = self.sk.delivered.wrapping_add(segments as u32);

@@ -62,7 +62,9 @@ impl Sender {
             return;
         }
         let Some(due) = self.timers.waiting else { return };
-        self.timers.clear();
+        if due != Timer::Reordering {
+            self.timers.clear();
+        }
         match due {
             Timer::Syn => self.on_syn_timeout(out),
             Timer::Retransmit => self.on_retransmission_timeout(out),

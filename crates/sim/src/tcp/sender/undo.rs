@@ -110,7 +110,8 @@ impl Sender {
         is_disproved
     }
 
-    /// A partial ACK in recovery that the original caused. `true`: don't look for losses on this ACK.
+    /// A partial ACK in recovery that the original caused. `true`: there are retransmissions under way, and until they have
+    /// arrived no losses are looked for.
     pub(super) fn try_undo_partial(&mut self, prior_una: u64) -> bool {
         if !self.undo.is_possible() || !self.is_original_acked() {
             return false;
@@ -123,7 +124,7 @@ impl Sender {
         self.forget_retransmissions_if_done();
         self.undo_reduction(true);
         self.keep_open();
-        true
+        false
     }
 
     /// A timeout was spurious. `is_certain`: F-RTO says so.

@@ -89,11 +89,13 @@ impl Sender {
         }
     }
 
-    /// Not used for a timeout: halfway down to what was used (RFC 2861 section 3.2).
+    /// Not used for a timeout: halfway down to what was used (RFC 2861 section 3.2), unless the application waits for its
+    /// socket: then it is the receive window that keeps it.
     fn shrink_to_use(&mut self) {
         let threshold = self.current_ssthresh();
+        let is_blocked = self.has_unsent();
         let (sk, usage) = (&mut self.sk, &mut self.usage);
-        if sk.ca_state == cc::CaState::Open {
+        if sk.ca_state == cc::CaState::Open && !is_blocked {
             let used = usage.used.max(self.settings.initial_cwnd);
             if used < sk.snd_cwnd {
                 sk.snd_ssthresh = threshold;
