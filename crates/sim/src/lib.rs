@@ -45,6 +45,7 @@
 //!   host's own queue never holds anything back (TCP Small Queues), since nothing is shaped there.
 //! - Send buffers have no limit, and a receiver never takes back what it has SACKed.
 //! - MTU probing, fast open, zero-window persistence beyond a plain probe, AccECN, PAWS, urgent data.
+//! - A connection that was opened is never given up, however many timeouts pass; the kernel's ends after `tcp_retries2`.
 //! - A flow that is stopped falls silent at both ends at once; the kernel's ends it within a round trip, by resets.
 
 mod algorithm;

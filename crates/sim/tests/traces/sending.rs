@@ -201,7 +201,7 @@ fn the_first_window_is_limited_by_the_application() {
     let mut to = 1;
     for (round, is_limited) in [(2, true), (3, false)] {
         let sent = std::mem::take(&mut out);
-        let last = sent.iter().filter(|segment| segment.len > 0).next_back().unwrap();
+        let last = sent.iter().rfind(|segment| segment.len > 0).unwrap();
         to = to.max(last.seq + u64::from(last.len));
         let ack = Segment { ack: to, ts_ecr: last.ts_val, flags: Flags::default(), ..answer };
         sender.on_segment(&ack, now + Duration(rtt.0 * round), &mut out);
