@@ -16,6 +16,7 @@ import pytest
 from dumbbell.analysis.acks import Coverage
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.pace import Pace
+from dumbbell.analysis.rules.hosts import UNCONNECTED
 from dumbbell.analysis.verdict import Verdict, at_least, at_most, check_all, rules, worst
 from dumbbell.records import Run
 
@@ -126,6 +127,12 @@ def both(*changes: Change) -> Change:
     return lambda evidence: [change(evidence) for change in changes]
 
 
+def starved(error: str | None) -> Change:
+    """Nothing came through, not even the handshake: there was no socket to ask for its algorithm."""
+    changes = {"received_bytes": 0, "cc_actual": None, "error": error}
+    return both(*(update(f"traffic.flows.1.{key}", value) for key, value in changes.items()))
+
+
 def later(**changes: Any) -> Change:
     """The bottleneck changes after a second."""
     event = {"at_ns": 10**9, "link": known_run.PLAN["links"][0] | changes}
@@ -231,7 +238,9 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("rtt-floor", V, both(update("min_rtt_us.f2", 12_000), update("plan.links.0.reorder", {"delay_ns": 2_000_000}))),
     ("complete", X, update("traffic.interrupted", True)),
     ("flow-errors", X, update("traffic.flows.1.error", "connection refused")),
-    ("flow-errors", X, update("traffic.flows.1.received_bytes", 0)),
+    # Starved, perhaps: that is a result.
+    ("flow-errors", S, starved(error=None)),
+    ("flow-errors", S, starved(error=UNCONNECTED)),
     ("algorithm", X, update("traffic.flows.1.cc_actual", "cubic")),
     ("algorithm", X, update("traffic.flows.1.cc_actual", None)),
     ("algorithm", X, update("lab.algorithms", [{"label": "bbr3", "stateless_flows": 2}])),

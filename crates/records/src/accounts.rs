@@ -45,6 +45,13 @@ pub struct FlowReport {
     pub command: Option<CommandReport>,
 }
 
+impl FlowReport {
+    /// The algorithm as it was read back, or, of a flow that never connected, as planned.
+    pub fn cc(&self) -> Option<&str> {
+        self.cc_actual.as_deref().or(self.cc_requested.as_deref())
+    }
+}
+
 /// What became of datagrams.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct UdpReport {

@@ -100,7 +100,8 @@ def _percentiles(found: metrics.Percentiles | None) -> dict[str, float] | None:
 
 def _flow(plan: Json, flow: Json, measured: Json, end_ns: int, rtt: metrics.Rtt | None) -> dict[str, Any]:
     workload = flow["workload"]
-    cc = measured["cc_actual"]
+    # One that never connected had none yet: it counts as what it was to be.
+    cc = measured["cc_actual"] or (workload["cc"] if workload["kind"] == "tcp" else None)
     began = measured["start_ns"] is not None
     start_ns = measured["start_ns"] if began else flow["start_ns"]
     busy_us = measured["busy_us"]

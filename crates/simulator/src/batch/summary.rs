@@ -100,7 +100,7 @@ impl FlowSummary {
         let srtt_us = sorted(&mut samples.srtt_us, 1.0);
         let ms = |us: f64| us / 1000.0;
         FlowSummary {
-            label: format!("{} {}", flow.id, report.cc_actual.as_deref().unwrap_or(protocol)),
+            label: format!("{} {}", flow.id, report.cc().unwrap_or(protocol)),
             group: flow.group().to_owned(),
             from: flow.from.clone(),
             to: flow.to.clone(),

@@ -100,7 +100,7 @@ fn of_flows(rows: &[Of<'_, FlowSummary>]) -> Result<RecordBatch> {
         ("from", word(|flow| &flow.from), false),
         ("to", word(|flow| &flow.to), false),
         ("protocol", word(|flow| flow.protocol), false),
-        ("cc", text(rows.iter().map(|row| row.row.report.cc_actual.as_deref())), true),
+        ("cc", text(rows.iter().map(|row| row.row.report.cc())), true),
         ("port", Arc::new(UInt16Array::from_iter_values(rows.iter().map(|row| row.row.port))), false),
         ("start_s", float(|flow| Some(since_origin(flow.start))), false),
         ("stop_s", float(|flow| Some(since_origin(flow.stop))), false),

@@ -14,6 +14,9 @@ from dumbbell.plan.flow_rows import group
 _PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
 """A flow's programs: what their keys begin with, and what a reason calls their exit code."""
 
+UNCONNECTED: Final = "it was not connected when it stopped"
+"""What both engines tell as the error of a flow whose SYN, or its answer, never came through."""
+
 _MOST_NAMED: Final = 12
 """Flows that a reason names one by one."""
 
@@ -30,7 +33,8 @@ def complete(evidence: Evidence) -> Judgement:
 def flow_errors(evidence: Evidence) -> Judgement:
     """Flows that report an error, and flows that delivered nothing.
 
-    Of many connections with random starts some begin when there is no time left to deliver; that is no error.
+    Nothing may be the result: a flow that starves. It counts, and somebody should look. Of many connections with random
+    starts some begin when there is no time left to deliver.
     """
     late = {
         flow["id"]
@@ -38,23 +42,26 @@ def flow_errors(evidence: Evidence) -> Judgement:
         if group(flow) != flow["id"] and flow["stop_ns"] - flow["start_ns"] < limit.CONNECTED_WITHIN_NS
     }
     commands = {flow["id"] for flow in evidence.plan["flows"] if flow["workload"]["kind"] == "command"}
-    wrong = [
-        f"{flow['id']}: {flow['error'] or 'delivered nothing'}"
-        for flow in evidence.traffic["flows"]
-        if (flow["error"] or (flow["id"] not in commands and not flow["received_bytes"]))
-        and (flow["id"] not in late or flow["received_bytes"])
-    ]
-    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "none", "none")
+    flows = evidence.traffic["flows"]
+    silent = {flow["id"] for flow in flows if not flow["received_bytes"]} - late
+    failed = [flow for flow in flows if flow["error"] not in (None, UNCONNECTED)]
+    starved = [flow for flow in flows if flow["id"] in silent - commands and flow not in failed]
+    wrong = [f"{flow['id']}: {flow['error'] or 'delivered nothing'}" for flow in (*failed, *starved)]
+    verdict = Verdict.INVALID if failed else Verdict.SUSPECT if starved else Verdict.VALID
+    return Judgement(verdict, "; ".join(wrong) or "none", "none")
 
 
 @rule("algorithm", "a flow did not use the congestion control that the scenario names", EVERY)
 def algorithm(evidence: Evidence) -> Judgement:
     """The algorithm read back from each socket; of a program, from its connection that sent most."""
     planned = {flow["id"]: flow["workload"].get("cc") for flow in evidence.plan["flows"]}
+    programs = {flow["id"] for flow in evidence.plan["flows"] if flow["workload"]["kind"] == "command"}
     # A program sets its algorithm itself, so only the plan knows which one it was told to set.
     asked = [
         (flow["id"], flow["cc_requested"] or planned[flow["id"]], flow["cc_actual"] or "unknown")
         for flow in evidence.traffic["flows"]
+        # A flow that starved so that it never connected has no socket to ask.
+        if flow["cc_actual"] or flow["received_bytes"] or flow["id"] in programs
     ]
     flows = [(flow, requested, actual) for flow, requested, actual in asked if requested]
     if not flows:
