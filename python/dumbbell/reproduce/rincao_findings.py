@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import mean
 from typing import Final
 
 from dumbbell.reproduce.figures import Figures
@@ -19,26 +20,29 @@ FULL: Final = 0.95
 STARVED: Final = 1 / 3
 
 
-def _changes(figures: Figures, cc: str) -> dict[int, list[float]]:
-    """Connections -> relative change of throughput from 10 to 30 % UDP, of each pair of runs with the same seed."""
+def _changes(figures: Figures, cc: str) -> dict[int, dict[int, float]]:
+    """Connections -> seed -> relative change of throughput from 10 to 30 % UDP, of the two runs with that seed."""
     found = {}
     for n in figures.along(CONNECTIONS):
         before, after = (
             {seed: value for (_, seed), value in figures.samples("throughput", cc, {CONNECTIONS: n, UDP: udp}).items()}
             for udp in (LEAST, MOST)
         )
-        if changes := [after[seed] / before[seed] - 1 for seed in before if seed in after]:
+        if changes := {seed: after[seed] / before[seed] - 1 for seed in before if seed in after}:
             found[n] = changes
     return found
 
 
 def _mean_change(figures: Figures, cc: str) -> Interval | None:
-    """Mean over numbers of connections. Those of one seed are averaged first: they are not independent."""
-    changes = _changes(figures, cc)
+    """Mean over numbers of connections. Those of one seed are averaged first: they are not independent.
+
+    Of seeds that all of them have: where a run is missing, the rest of its seed would be another mean.
+    """
+    changes = list(_changes(figures, cc).values())
     if not changes:
         return None
-    repetitions = min(map(len, changes.values()))
-    return of_mean([sum(one[i] for one in changes.values()) / len(changes) for i in range(repetitions)], CONFIDENCE)
+    seeds = sorted(set.intersection(*map(set, changes)))
+    return of_mean([mean(one[seed] for one in changes) for seed in seeds], CONFIDENCE) if seeds else None
 
 
 def _keeps_throughput(studies: Studies) -> Judged:
@@ -71,7 +75,7 @@ def _cubic_loses(studies: Studies) -> Judged:
     worst: tuple[Interval, str] | None = None
     for part, figures in _cubics(studies):
         for n, changes in _changes(figures, "cubic").items():
-            found = of_mean(changes, CONFIDENCE)
+            found = of_mean(list(changes.values()), CONFIDENCE)
             if worst is None or found.value < worst[0].value:
                 worst = found, f"{part}, {n} connections"
     if worst is None:
