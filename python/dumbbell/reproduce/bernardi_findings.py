@@ -9,8 +9,9 @@ import polars as pl
 
 from dumbbell.reproduce.comparing import compared, listed
 from dumbbell.reproduce.figures import Figures
-from dumbbell.reproduce.judging import NOT_RUN, above, all_of, below
+from dumbbell.reproduce.judging import NOT_RUN, above, all_of, below, told
 from dumbbell.reproduce.model import Finding, Judged, Status, Studies
+from dumbbell.reproduce.ratios import ratio
 from dumbbell.reproduce.recorded import Cut, cuts, probe_rtt, recorded, together
 from dumbbell.statistics.intervals import Interval
 
@@ -164,13 +165,15 @@ def _one_core(studies: Studies) -> Judged:
     if "4" not in studies:
         return NOT_RUN
     figures = Figures(studies["4"])
-    alone = {cc: _goodput(figures, cc, **{"emulate.cpus": 1}) for cc in ("bbr", "bbr2")}
+    one, two = (figures.samples("goodput", None, {CC: cc, "emulate.cpus": 1}) for cc in ("bbr", "bbr2"))
+    alone = ratio(one, two)
     said = []
     for cpus in figures.along("emulate.cpus"):
         found = {cc: _goodput(figures, cc, **{"emulate.cpus": cpus}) for cc in figures.along(CC)}
         said.append(f"on {cpus}: {listed(found, 1e6, 'Mbit/s')}")
-    bound = 0.8 * (alone["bbr2"].value if alone["bbr2"] else 0)
-    return Judged(below(alone["bbr"], bound) if alone["bbr2"] else Status.UNKNOWN, "CPUs " + "; ".join(said))
+    if alone is not None:
+        said.append(f"BBRv1 on 1 {told(alone)} times BBRv2")
+    return Judged(below(alone, 0.8), "CPUs " + "; ".join(said))
 
 
 def _detected(studies: Studies) -> Judged:

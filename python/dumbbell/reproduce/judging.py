@@ -11,10 +11,10 @@ NOT_RUN = Judged(Status.UNKNOWN, "not run")
 
 
 def told(found: Interval, factor: float = 1.0) -> str:
-    """`9.3 [9.1, 9.5]`."""
+    """`9.3 [9.1, 9.5]`. Of several runs a ratio has no interval if one of them carried nothing."""
     value = _number(found.value / factor)
     if found.low is None or found.high is None:
-        return f"{value} (one run)"
+        return f"{value} ({'one run' if found.n == 1 else 'no interval'})"
     return f"{value} [{_number(found.low / factor)}, {_number(found.high / factor)}]"
 
 
@@ -39,6 +39,13 @@ def within(found: Interval | None, low: float, high: float) -> Status:
     if found.within(low, high):
         return Status.HOLDS
     return Status.FAILS if found.beyond(low, high) else Status.UNKNOWN
+
+
+def any_of(found: Sequence[Status]) -> Status:
+    """One that holds is enough; else one that cannot be told leaves it open."""
+    if Status.HOLDS in found:
+        return Status.HOLDS
+    return Status.UNKNOWN if Status.UNKNOWN in found or not found else Status.FAILS
 
 
 def all_of(found: Sequence[Status]) -> Status:

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from statistics import mean
 from typing import Final
 
+from dumbbell.report import words
+from dumbbell.reproduce.comparing import compared
 from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.judging import NOT_RUN, above, all_of, below, told, within
 from dumbbell.reproduce.model import Finding, Judged, Status, Studies
+from dumbbell.reproduce.ratios import ratio
+from dumbbell.reproduce.sides import scaled
 from dumbbell.statistics.intervals import Interval, of_mean
 
 CONFIDENCE: Final = 0.90
@@ -112,14 +116,15 @@ def _retransmits_more(studies: Studies) -> Judged:
         )
         if bbr is None or cubic is None:
             continue
-        statuses.append(above(bbr, 10 * (cubic.high if cubic.high is not None else cubic.value)))
+        statuses.append(compared(bbr, ">", scaled(cubic, 10)))
         numbers.append(f"{mbit} Mbit/s: BBR {told(bbr)}, CUBIC {told(cubic)}, n = {bbr.n}")
     said = "; ".join(numbers)
     return Judged(all_of(statuses), f"30 connections, 30 % UDP, at {said}") if statuses else NOT_RUN
 
 
 def _no_starvation(studies: Studies) -> Judged:
-    least: tuple[float, Interval, str] | None = None
+    least: tuple[Interval, str] | None = None
+    statuses = []
     for part, figures in _cubics(studies):
         alone = Figures(studies[f"{part.split('-')[0]}-cubic"]) if f"{part.split('-')[0]}-cubic" in studies else None
         if alone is None or part.endswith("-cubic"):
@@ -127,18 +132,18 @@ def _no_starvation(studies: Studies) -> Judged:
         for n in figures.along(CONNECTIONS):
             for udp in figures.along(UDP):
                 where = {CONNECTIONS: n, UDP: udp}
-                reference = alone.interval("throughput", "cubic", where, CONFIDENCE)
-                found = figures.interval("throughput", "cubic", where, CONFIDENCE)
-                if reference is None or found is None:
+                mixed, reference = (one.samples("throughput", "cubic", where) for one in (figures, alone))
+                found = ratio(mixed, reference, CONFIDENCE)
+                if found is None:
                     continue
-                share = found.value / reference.value
-                if least is None or share < least[0]:
-                    low, high = (None if one is None else one / reference.value for one in (found.low, found.high))
-                    least = share, Interval(share, low, high, found.n), f"{part}, {n} connections, {udp} UDP"
+                statuses.append(above(found, STARVED))
+                if least is None or found.value < least[0].value:
+                    least = found, f"{part}, {n} connections, {udp} UDP"
     if least is None:
         return NOT_RUN
-    numbers = f"least in {least[2]}: {told(least[1])} of what CUBIC has alone, n = {least[1].n}"
-    return Judged(above(least[1], STARVED), numbers)
+    numbers = f"least in {least[1]}: {told(least[0])} of what CUBIC has alone, n = {least[0].n}"
+    held = f"more than a third in {statuses.count(Status.HOLDS)} of {words.count(len(statuses), 'cell')}"
+    return Judged(all_of(statuses), f"{held}; {numbers}")
 
 
 FINDINGS: Final = (

@@ -8,7 +8,8 @@ from math import exp, log
 
 from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.model import Published
-from dumbbell.statistics.intervals import Interval, of_mean
+from dumbbell.reproduce.ratios import ratio
+from dumbbell.statistics.intervals import Interval
 
 
 @dataclass(frozen=True)
@@ -57,19 +58,11 @@ def _side(one: Published, all_: Sequence[Published], figures: Figures | None, co
         for other in all_
         if (other.where, other.metric, other.of) == (reference.where, reference.metric, reference.of)
     )
-    return Side(one, one.value / theirs, _ratio(one, figures, confidence) if figures else None)
-
-
-def _ratio(one: Published, figures: Figures, confidence: float) -> Interval | None:
-    """Of the means: where each algorithm has a cell of its own, runs with the same seed belong together.
-
-    The reference's mean is taken as exact.
-    """
-    ours = list(figures.samples(one.metric, one.of, one.where).values())
-    reference = list(figures.samples(one.metric, one.relative_to, one.where).values())
-    if not ours or not reference or not sum(reference):
-        return None
-    return scaled(of_mean(ours, confidence), len(reference) / sum(reference))
+    if figures is None:
+        return Side(one, one.value / theirs, None)
+    # Where each algorithm has a cell of its own, runs with the same seed belong together.
+    ours, other = (figures.samples(one.metric, of, one.where) for of in (one.of, one.relative_to))
+    return Side(one, one.value / theirs, ratio(ours, other, confidence))
 
 
 def scaled(found: Interval, factor: float) -> Interval:
