@@ -17,8 +17,8 @@ from dumbbell.reproduce.markdown import markdown
 from dumbbell.reproduce.model import Judged, Part, Plot, Reproduction, Studies
 from dumbbell.reproduce.page import page
 from dumbbell.reproduce.running import Order, size
-from dumbbell.reproduce.sides import Side, sides, typical_factor
-from dumbbell.reproduce.tables import tables
+from dumbbell.reproduce.sides import Side, nearness, sides
+from dumbbell.reproduce.tables import in_words, tables
 from dumbbell.statistics.metrics import values
 from dumbbell.statistics.metrics.model import group_of
 from dumbbell.studies.results import Study
@@ -89,18 +89,24 @@ def _done(study: Reproduction, part: Part, found: Study) -> _Done:
 
 def _nearness(done: Sequence[_Done]) -> Iterator[Block]:
     """By what factor ours and theirs typically differ, part by part: which reading is the nearer one."""
-    rows = []
+    rows, without = [], []
     for one in done:
-        near = typical_factor(one.sides)
-        if near is not None:
+        near = nearness(one.sides)
+        if near.factor is not None:
             reading = f"another reading of {one.part.variant_of}" if one.part.variant_of else ""
-            rows.append((one.part.name, one.part.title, reading, words.count(near[1]), f"{near[0]:.2f}"))
-    if rows:
+            counted = f"{near.counted:,}" if near.counted == near.of else f"{near.counted:,} of {near.of:,}"
+            rows.append((one.part.name, one.part.title, reading, counted, f"{near.factor:.2f}"))
+        without += [f"{one.part.name}: {said}" for said in map(in_words, near.without)]
+    if rows or without:
         yield Heading("How near ours are")
+    if rows:
         yield Paragraph(
             "The factor by which ours and theirs differ, either way: the geometric mean over a part's printed numbers."
         )
         yield Rows("", ("part", "", "", "numbers", "factor"), rows)
+    if without:
+        yield Paragraph("No factor tells how far these are apart, so they are not in it:")
+        yield Bullets(without)
 
 
 def _runs(study: Reproduction, studies: Studies) -> str:

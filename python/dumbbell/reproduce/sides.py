@@ -33,14 +33,26 @@ def sides(published: Sequence[Published], figures: Figures | None, confidence: f
     return [_side(one, published, figures, confidence) for one in published]
 
 
-def typical_factor(found: Sequence[Side]) -> tuple[float, int] | None:
-    """By what factor ours and theirs differ, either way: the geometric mean, and of how many; `None` if of none."""
-    logs = [
-        abs(log(side.ratio.value))
-        for side in found
-        if side.ratio is not None and side.ratio.value > 0 and not _is_reference(side.published)
-    ]
-    return (exp(sum(logs) / len(logs)), len(logs)) if logs else None
+@dataclass(frozen=True)
+class Nearness:
+    """By what factor ours and the printed numbers of a part differ, either way."""
+
+    factor: float | None
+    """The geometric mean; `None` if no number has a factor."""
+    counted: int
+    """Numbers that have one."""
+    of: int
+    """Printed numbers, without those of a reference to itself."""
+    without: tuple[Side, ...]
+    """Those that were run and have no factor: what is printed, or ours, is 0 or less."""
+
+
+def nearness(found: Sequence[Side]) -> Nearness:
+    """Of a part."""
+    asked = [side for side in found if not _is_reference(side.published)]
+    logs = [abs(log(side.ratio.value)) for side in asked if side.ratio is not None and side.ratio.value > 0]
+    without = tuple(side for side in asked if side.ours is not None and (side.value <= 0 or side.ours.value <= 0))
+    return Nearness(exp(sum(logs) / len(logs)) if logs else None, len(logs), len(asked), without)
 
 
 def _is_reference(one: Published) -> bool:
