@@ -50,6 +50,22 @@ def test_changes_are_of_the_same_seed_though_a_run_is_missing(tmp_path: Path) ->
     assert (found.value, found.n) == (pytest.approx(-(0.7 + 0.3) / 2, rel=1e-3), 2)
 
 
+def test_an_interval_that_holds_the_printed_value_tells_nothing(tmp_path: Path) -> None:
+    """Of two runs one loses 5 %, one 90 %: a wide interval must not make it easier."""
+    cells = [{rincao.CONNECTIONS: 5, rincao.UDP: udp} for udp in (rincao.LEAST, rincao.MOST)]
+
+    def study(name: str, *kept: float) -> Study:
+        def mbit(cell: Cell, repetition: int) -> float:
+            return 10 * (kept[repetition] if cell[rincao.UDP] == rincao.MOST else 1)
+
+        return Study(Seeded(cells=cells, repeat=len(kept), mbit=mbit).write(tmp_path / name))
+
+    assert rincao._cubic_loses({"100-cubic": study("wide", 0.95, 0.1)}).status is Status.UNKNOWN
+    more = {"100-cubic": study("wider", 0.95, 0.1), "300-cubic": study("sure", 0.3, 0.31, 0.29)}
+    assert rincao._cubic_loses(more).status is Status.HOLDS, "some cell is enough"
+    assert rincao._cubic_loses({"100-cubic": study("little", 0.9, 0.91, 0.89)}).status is Status.FAILS
+
+
 X, Y = [1.0, 2.0, 4.0], [3.0, 5.0, 15.0]
 
 

@@ -21,7 +21,8 @@ def _ratio(studies: Studies, part: str, case: str, above_: str, below_: str) -> 
     if part not in studies:
         return None
     figures = Figures(studies[part])
-    return ratio(*(figures.samples("goodput", cc, {"case": case}) for cc in (above_, below_)))
+    one, other = (figures.samples("goodput", cc, {"case": case}) for cc in (above_, below_))
+    return ratio(one, other)
 
 
 def _alike_without_loss(studies: Studies) -> Judged:

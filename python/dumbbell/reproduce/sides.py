@@ -73,11 +73,17 @@ def _side(one: Published, all_: Sequence[Published], figures: Figures | None, co
     if figures is None:
         return Side(one, one.value / theirs, None)
     # Where each algorithm has a cell of its own, runs with the same seed belong together.
-    ours, other = (figures.samples(one.metric, of, one.where) for of in (one.of, one.relative_to))
-    return Side(one, one.value / theirs, ratio(ours, other, confidence))
+    above, below = (figures.samples(one.metric, of, one.where) for of in (one.of, one.relative_to))
+    return Side(one, one.value / theirs, ratio(above, below, confidence))
 
 
 def scaled(found: Interval, factor: float) -> Interval:
     """Times a positive factor."""
     low, high = (None if bound is None else bound * factor for bound in (found.low, found.high))
     return Interval(found.value * factor, low, high, found.n)
+
+
+def shifted(found: Interval, by: float) -> Interval:
+    """More by so much."""
+    low, high = (None if bound is None else bound + by for bound in (found.low, found.high))
+    return Interval(found.value + by, low, high, found.n)
