@@ -190,6 +190,23 @@ def test_the_report(study: Study, tmp_path: Path) -> None:
     assert html.count("<svg") == 3
 
 
+def test_findings_on_runs_that_are_not_valid_say_so(tmp_path: Path) -> None:
+    """Of 20 runs of part a 9 are suspect, one is invalid and one failed; b, which is as bad, is not asked."""
+    verdicts = {run: "suspect" for run in range(9)} | {12: "invalid"}
+    bad = Synthetic(cells=CELLS, goodput_mbit=goodput, spread=0.001, failed=(12, 13), verdicts=verdicts)
+    study = Study(bad.write(tmp_path / "study"))
+    _, text = report.write(reproduction(), {"a": study, "b": study}, tmp_path / "out", "dumbbell")
+    (row,) = [line for line in text.read_text().splitlines() if "BBR is fast" in line]
+    assert row.endswith("Part a: of 20 runs 9 valid, 1 failed, 1 invalid and 9 suspect. |")
+    html = (tmp_path / "out" / "report.html").read_text()
+    assert "Part a: of 20 runs 9 valid, 1 failed, 1 invalid and 9 suspect." in html
+
+
+def test_findings_on_valid_runs_say_nothing_of_them(study: Study) -> None:
+    (found,) = report.judged(reproduction(), {"a": study})
+    assert found.runs == ""
+
+
 def test_a_report_of_nothing(tmp_path: Path) -> None:
     _, text = report.write(reproduction(), {}, tmp_path, "dumbbell reproduce test-2020")
     assert "| can't be told | BBR is fast | not run |" in text.read_text()
