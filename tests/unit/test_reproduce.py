@@ -14,7 +14,7 @@ from dumbbell.reproduce.curves import curves, number
 from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.judging import above, all_of, below, told, within
 from dumbbell.reproduce.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
-from dumbbell.reproduce.sides import sides, typical_factor
+from dumbbell.reproduce.sides import nearness, sides
 from dumbbell.reproduce.tables import tables
 from dumbbell.statistics.intervals import Interval
 
@@ -52,15 +52,31 @@ def test_ours_beside_theirs(study: Study) -> None:
     assert [one.ratio.value for one in found if one.ratio] == pytest.approx([0.5, 1, 2], rel=0.01)
     assert found[0].ratio is not None
     assert found[0].ratio.half_width == pytest.approx(found[0].ours.half_width / 80e6)  # type: ignore[union-attr,operator]
-    factor = typical_factor(found)
-    assert factor is not None
-    assert factor == (pytest.approx(4 ** (1 / 3), rel=0.01), 3)
+    near = nearness(found)
+    assert (near.factor, near.counted, near.of) == (pytest.approx(4 ** (1 / 3), rel=0.01), 3, 3)
 
 
 def test_numbers_of_all_flows_together_count_for_how_near_ours_are(study: Study) -> None:
     """Both algorithms' goodput is some 120 Mbit/s in that cell: theirs is twice as much."""
     printed = Published({RTT: "10 ms", BUFFER: "1 bdp"}, "goodput", None, 240e6, "table 1")
-    assert typical_factor(sides([printed], Figures(study), 0.95)) == (pytest.approx(2, rel=0.1), 1)
+    near = nearness(sides([printed], Figures(study), 0.95))
+    assert (near.factor, near.counted) == (pytest.approx(2, rel=0.1), 1)
+
+
+def test_a_printed_zero_has_no_factor_and_is_named(study: Study, tmp_path: Path) -> None:
+    printed = (*PRINTED, published("20 ms", "2 bdp", 0))
+    near = nearness(sides(printed, Figures(study), 0.95))
+    assert (near.counted, near.of) == (3, 4)
+    assert [side.published for side in near.without] == [printed[3]]
+    part = Part("a", "A", "a.toml", published=printed)
+    _, text = report.write(Reproduction("t", "T", "N", (part,), ()), {"a": study}, tmp_path / "out", "dumbbell")
+    assert "| a | A |  | 3 of 4 | 1.59 |" in text.read_text()
+    assert "- a: Goodput (bit/s), rtt 20 ms, buffer 2 bdp, cubic: printed 0, ours 30" in text.read_text()
+
+
+def test_what_was_not_run_is_not_counted_as_near(study: Study) -> None:
+    near = nearness(sides([*PRINTED, published("30 ms", "1 bdp", 1)], Figures(study), 0.95))
+    assert (near.counted, near.of, near.without) == (3, 4, ())
 
 
 def test_only_a_ratio_can_be_compared(study: Study) -> None:
@@ -172,6 +188,23 @@ def test_the_report(study: Study, tmp_path: Path) -> None:
         assert (tmp_path / "out" / "plots" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert f"(plots/{name}.svg)" in markdown
     assert html.count("<svg") == 3
+
+
+def test_findings_on_runs_that_are_not_valid_say_so(tmp_path: Path) -> None:
+    """Of 20 runs of part a 9 are suspect, one is invalid and one failed; b, which is as bad, is not asked."""
+    verdicts = {run: "suspect" for run in range(9)} | {12: "invalid"}
+    bad = Synthetic(cells=CELLS, goodput_mbit=goodput, spread=0.001, failed=(12, 13), verdicts=verdicts)
+    study = Study(bad.write(tmp_path / "study"))
+    _, text = report.write(reproduction(), {"a": study, "b": study}, tmp_path / "out", "dumbbell")
+    (row,) = [line for line in text.read_text().splitlines() if "BBR is fast" in line]
+    assert row.endswith("Part a: of 20 runs 9 valid, 1 failed, 1 invalid and 9 suspect. |")
+    html = (tmp_path / "out" / "report.html").read_text()
+    assert "Part a: of 20 runs 9 valid, 1 failed, 1 invalid and 9 suspect." in html
+
+
+def test_findings_on_valid_runs_say_nothing_of_them(study: Study) -> None:
+    (found,) = report.judged(reproduction(), {"a": study})
+    assert found.runs == ""
 
 
 def test_a_report_of_nothing(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,9 +14,11 @@ import pytest
 
 from dumbbell import Run, Study
 from dumbbell.cli import invoke
-from dumbbell.reproduce.aulbach_findings import crossing
+from dumbbell.reproduce import bernardi_findings
+from dumbbell.reproduce.aulbach_findings import crossing, endured
 from dumbbell.reproduce.comparing import compared, listed
-from dumbbell.reproduce.model import Status
+from dumbbell.reproduce.judging import most, of_share
+from dumbbell.reproduce.model import Judged, Status, Studies
 from dumbbell.reproduce.recorded import cuts, probe_rtt, spells, together, whole
 from dumbbell.statistics.intervals import Interval
 
@@ -110,18 +113,65 @@ def test_which_of_two_is_larger() -> None:
 
 
 def test_where_two_share_alike() -> None:
-    shares = {"0.1 bdp": interval(0.9, 0.9), "1 bdp": interval(0.7, 0.7), "10 bdp": interval(0.3, 0.3)}
-    assert crossing(shares) == pytest.approx(math.sqrt(10))
-    assert crossing({"1 bdp": interval(0.7, 0.7), "10 bdp": interval(0.6, 0.6)}) is None
+    assert crossing({"0.1 bdp": 0.9, "1 bdp": 0.7, "10 bdp": 0.3}) == pytest.approx(math.sqrt(10))
+    assert crossing({"1 bdp": 0.7, "10 bdp": 0.6}) is None
+
+
+def test_up_to_which_loss_enough_is_carried() -> None:
+    """Where it can't be told lies between the two; where it fails in the middle, between what is sure on both sides."""
+    holds, fails, unknown = Status.HOLDS, Status.FAILS, Status.UNKNOWN
+    assert endured([(1, holds), (2, holds), (3, unknown), (4, fails)]) == (2, 4)
+    assert endured([(1, holds), (2, fails), (3, holds), (4, fails)]) == (1, 4)
+    assert endured([(1, holds), (2, holds)]) is None
+
+
+HALVED = [60 + 0.1 * i for i in range(600)] + [120 - 3 * i for i in range(20)]
+CUBE = [100 + 30 * (i / 300 - 1) ** 3 for i in range(630)]
+CONCAVE = CUBE[:280]
+
+
+def judged(monkeypatch: pytest.MonkeyPatch, judge: Callable[[Studies], Judged], runs: list[list[float]]) -> Judged:
+    monkeypatch.setattr(bernardi_findings, "SLOW_START_S", 0)
+    monkeypatch.setattr(bernardi_findings, "every", lambda study, where: iter([sampled(one) for one in runs]))
+    return judge(cast(Studies, {"1": None}))
+
+
+def test_a_shape_is_looked_for_in_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    reno = bernardi_findings._reno
+    assert judged(monkeypatch, reno, [HALVED * 4] * 4).status is Status.HOLDS
+    assert judged(monkeypatch, reno, [HALVED * 4]).status is Status.UNKNOWN, "one run tells nothing"
+    assert judged(monkeypatch, reno, [HALVED * 4] * 2 + [CUBE * 3] * 2).status is Status.UNKNOWN
+    assert judged(monkeypatch, reno, [CUBE * 3] * 4).status is Status.FAILS
+    assert judged(monkeypatch, reno, []).status is Status.UNKNOWN
+    assert "no two cuts" in judged(monkeypatch, reno, [[10.0] * 1000] * 4).numbers
+
+
+def test_a_shape_is_that_of_all_times_between_two_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
+    cubic = bernardi_findings._cubic
+    assert judged(monkeypatch, cubic, [CUBE * 3] * 4).status is Status.HOLDS
+    found = judged(monkeypatch, cubic, [CUBE * 2 + CONCAVE * 2] * 4)
+    assert found.status is Status.FAILS
+    assert "in 0 of 4 runs (0 to 49 %)" in found.numbers
+
+
+def test_most_runs() -> None:
+    assert [most([True] * n)[0] for n in (0, 1, 3, 4)] == [Status.UNKNOWN] * 3 + [Status.HOLDS]
+    assert most([False] * 4)[0] is Status.FAILS
+    assert most([True, True, True, False, False])[0] is Status.UNKNOWN
+    # Newcombe 1998 (Stat. Med. 17:857), table I: 81 of 263.
+    share = of_share(81, 263)
+    assert share is not None
+    assert (share.low, share.high) == (pytest.approx(0.2553, abs=1e-4), pytest.approx(0.3662, abs=1e-4))
 
 
 def test_a_part_with_findings_over_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run is made again with its records, and the finding tells the phases."""
+    """Each run is made again with its records, and the finding tells the phases of all."""
     args: list[Any] = ["reproduce", "aulbach-2020", "--part", "1", "--engine", "simulate", "--quick", "--jobs", "1"]
-    assert invoke([*args, "--set", "repeat=1", "--output", str(tmp_path), "--json"]) == 0
+    assert invoke([*args, "--set", "repeat=4", "--output", str(tmp_path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     (phases,) = [one for one in told["findings"] if one["finding"].startswith("1:")]
     assert phases["status"] == "holds"
+    assert "bbr in 4 of 4 runs" in phases["numbers"]
     (directory,) = (tmp_path / "studies").glob("aulbach-2020-1-*")
     found = whole(Study(directory), 0)
     assert found is not None

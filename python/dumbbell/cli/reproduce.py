@@ -13,7 +13,8 @@ from dumbbell.cli.output import reader_may_leave
 
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
-    from dumbbell.reproduce.model import Judged, Reproduction
+    from dumbbell.reproduce.model import Reproduction
+    from dumbbell.reproduce.report import Found
     from dumbbell.reproduce.running import Order
 
 _ROOT = Path("reproductions")
@@ -144,11 +145,14 @@ def _list(wanted: Sequence[Order], study: Reproduction) -> None:
     print_table(Table(study.citation, ["part", "", "engine", "cells", "runs", "time, one by one"], rows))
 
 
-def _tell(judged: Sequence[tuple[str, Judged]], files: Sequence[Path], json: bool) -> None:
+def _tell(found: Sequence[Found], files: Sequence[Path], json: bool) -> None:
     if json:
         from json import dumps
 
-        findings = [{"finding": text, "status": one.status.value, "numbers": one.numbers} for text, one in judged]
+        findings = [
+            {"finding": one.text, "status": one.judged.status.value, "numbers": one.judged.numbers, "runs": one.runs}
+            for one in found
+        ]
         print(dumps({"findings": findings, "files": [str(path) for path in files]}, indent=2))
         return
     from rich.console import Console
@@ -158,6 +162,9 @@ def _tell(judged: Sequence[tuple[str, Judged]], files: Sequence[Path], json: boo
 
     colours = {Status.HOLDS: "green", Status.FAILS: "red", Status.UNKNOWN: "yellow"}
     console = Console(soft_wrap=True)
-    for text, one in judged:
-        console.print(Text.assemble((one.status.value, f"bold {colours[one.status]}"), f": {text}: {one.numbers}"))
+    for one in found:
+        status = one.judged.status
+        console.print(Text.assemble((status.value, f"bold {colours[status]}"), f": {one.text}: {one.judged.numbers}"))
+        if one.runs:
+            console.print(f"  {one.runs}", style="yellow", highlight=False)
     print("\n".join(map(str, files)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from math import isclose
 from typing import TYPE_CHECKING, Any
@@ -82,13 +82,3 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, int | float) and isinstance(other, int | float):
         return isclose(one, other)
     return bool(one == other)
-
-
-def ratios(above: Seeded, below: Seeded, cells: Sequence[tuple[int, int]]) -> list[float]:
-    """Run by run with the same seed, of pairs of cells."""
-    return [
-        above[one, seed] / below[other, seed]
-        for one, other in cells
-        for cell, seed in above
-        if cell == one and below.get((other, seed), 0) > 0
-    ]

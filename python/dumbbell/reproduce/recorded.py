@@ -1,9 +1,9 @@
-"""A single run of a study with all its records: what happens over time is not in a study's frames."""
+"""Single runs of a study with all their records: what happens over time is not in a study's frames."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -25,28 +25,37 @@ FOLDER: Final = "series"
 
 
 def recorded(study: Study, where: Cell) -> Run | None:
-    """A run of the first of these cells; `None` if there is none that can be used."""
+    """The first run of the first of these cells; `None` if there is none that can be used."""
+    return next(every(study, where), None)
+
+
+def every(study: Study, where: Cell) -> Iterator[Run]:
+    """All runs of the first of these cells that can be used."""
     cells = Figures(study).cells(where)
-    return whole(study, cells[0]) if cells and study.has_runs else None
+    return _usable(study, cells[0]) if cells and study.has_runs else iter(())
 
 
 def whole(study: Study, cell: int) -> Run | None:
-    """The first run of a cell that can be used, with all its records.
+    """The first run of a cell that can be used, with all its records."""
+    return next(_usable(study, cell), None)
+
+
+def _usable(study: Study, cell: int) -> Iterator[Run]:
+    """In the order of repetitions.
 
     Emulated studies keep their runs. A simulated one is made again, which gives the same, and kept.
     """
     usable = pl.col("error").is_null() & (pl.col("verdict") != "invalid")
     rows = study.runs.filter(pl.col("cell") == cell, usable).sort("repetition")
-    if rows.is_empty():
-        return None
-    name = study.manifest["name"]
-    place = study.directory / FOLDER / str(cell)
-    kept = [study.directory / RUNS / f"{name}-{one}" for one in rows["run_id"]] + sorted(place.glob(f"{name}-*"))
-    for path in kept:
-        if (path / "summary.json").exists():
-            return Run(path)
-    scenario = single(read(study.directory / "scenario.toml"), cell, rows["repetition"][0])
-    return run(scenario, (), place, None, study.manifest["engine"], report=False)
+    name, draft = study.manifest["name"], read(study.directory / "scenario.toml")
+    for repetition, run_id in rows.select("repetition", "run_id").iter_rows():
+        place = study.directory / FOLDER / str(cell) / str(repetition)
+        kept = [study.directory / RUNS / f"{name}-{run_id}", *sorted(place.glob(f"{name}-*"))]
+        found = next((path for path in kept if (path / "summary.json").exists()), None)
+        if found is not None:
+            yield Run(found)
+        else:
+            yield run(single(draft, cell, repetition), (), place, None, study.manifest["engine"], report=False)
 
 
 @dataclass(frozen=True)

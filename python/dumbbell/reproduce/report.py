@@ -17,8 +17,9 @@ from dumbbell.reproduce.markdown import markdown
 from dumbbell.reproduce.model import Judged, Part, Plot, Reproduction, Studies
 from dumbbell.reproduce.page import page
 from dumbbell.reproduce.running import Order, size
-from dumbbell.reproduce.sides import Side, sides, typical_factor
-from dumbbell.reproduce.tables import tables
+from dumbbell.reproduce.sides import Side, nearness, sides
+from dumbbell.reproduce.tables import in_words, tables
+from dumbbell.reproduce.verdicts import judge, verdicts
 from dumbbell.statistics.metrics import values
 from dumbbell.statistics.metrics.model import group_of
 from dumbbell.studies.results import Study
@@ -38,9 +39,19 @@ def write(study: Reproduction, studies: Studies, place: Path, command: str) -> l
     ]
 
 
-def judged(study: Reproduction, studies: Studies) -> list[tuple[str, Judged]]:
+@dataclass(frozen=True)
+class Found:
+    """What became of a finding."""
+
+    text: str
+    judged: Judged
+    runs: str
+    """How many of the runs that it rests on were valid, suspect, invalid; empty if all were valid."""
+
+
+def judged(study: Reproduction, studies: Studies) -> list[Found]:
     """Each finding, and what became of it."""
-    return [(finding.text, finding.judge(studies)) for finding in study.findings]
+    return [Found(finding.text, *judge(finding, studies)) for finding in study.findings]
 
 
 def document(study: Reproduction, studies: Studies, command: str) -> Document:
@@ -64,8 +75,8 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
     yield Code(command)
     yield Paragraph(_runs(study, studies))
     yield Heading("Findings")
-    found = judged(study, studies)
-    yield Rows("", ("", "they found", "our numbers"), [(one.status, text, one.numbers) for text, one in found])
+    rows = [(one.judged.status, one.text, _numbers(one)) for one in judged(study, studies)]
+    yield Rows("", ("", "they found", "our numbers"), rows)
     yield from _nearness(done)
     if study.definitions:
         yield Heading("What the text leaves open")
@@ -82,6 +93,12 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
         yield Paragraph(f"Of this study's parts, {words.listed(missing)} {were} not run.")
 
 
+def _numbers(found: Found) -> str:
+    """What is behind a finding, and what is to be said against it."""
+    numbers = found.judged.numbers
+    return f"{numbers.rstrip('.')}. {found.runs}" if found.runs else numbers
+
+
 def _done(study: Reproduction, part: Part, found: Study) -> _Done:
     figures = Figures(found)
     return _Done(part, found, figures, sides(part.published, figures, study.confidence))
@@ -89,18 +106,24 @@ def _done(study: Reproduction, part: Part, found: Study) -> _Done:
 
 def _nearness(done: Sequence[_Done]) -> Iterator[Block]:
     """By what factor ours and theirs typically differ, part by part: which reading is the nearer one."""
-    rows = []
+    rows, without = [], []
     for one in done:
-        near = typical_factor(one.sides)
-        if near is not None:
+        near = nearness(one.sides)
+        if near.factor is not None:
             reading = f"another reading of {one.part.variant_of}" if one.part.variant_of else ""
-            rows.append((one.part.name, one.part.title, reading, words.count(near[1]), f"{near[0]:.2f}"))
-    if rows:
+            counted = f"{near.counted:,}" if near.counted == near.of else f"{near.counted:,} of {near.of:,}"
+            rows.append((one.part.name, one.part.title, reading, counted, f"{near.factor:.2f}"))
+        without += [f"{one.part.name}: {said}" for said in map(in_words, near.without)]
+    if rows or without:
         yield Heading("How near ours are")
+    if rows:
         yield Paragraph(
             "The factor by which ours and theirs differ, either way: the geometric mean over a part's printed numbers."
         )
         yield Rows("", ("part", "", "", "numbers", "factor"), rows)
+    if without:
+        yield Paragraph("No factor tells how far these are apart, so they are not in it:")
+        yield Bullets(without)
 
 
 def _runs(study: Reproduction, studies: Studies) -> str:
@@ -156,12 +179,9 @@ def _left_out(one: _Done) -> str:
 
 
 def _wrong(found: Study) -> str:
-    """Runs that are not counted."""
-    invalid = int((found.runs["verdict"] == "invalid").sum())
-    failed = int(found.runs["error"].is_not_null().sum()) - invalid
-    suspect = int((found.runs["verdict"] == "suspect").sum())
-    told = [f"{n:,} {what}" for n, what in ((failed, "failed"), (invalid, "invalid"), (suspect, "suspect")) if n]
-    return f" Of the runs, {words.listed(told)}." if told else ""
+    """Runs that are not counted, or with a doubt."""
+    said = verdicts(found).said_of_bad
+    return f" Of the runs, {said}." if said else ""
 
 
 def _picture(part: Part, n: int, plot: Plot, figures: Figures, study: Reproduction) -> Picture | None:

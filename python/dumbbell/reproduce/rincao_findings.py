@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import mean
 from typing import Final
 
+from dumbbell.report import words
+from dumbbell.reproduce.comparing import compared
 from dumbbell.reproduce.figures import Figures
-from dumbbell.reproduce.judging import NOT_RUN, above, all_of, below, told, within
+from dumbbell.reproduce.judging import NOT_RUN, above, all_of, any_of, below, told, within
 from dumbbell.reproduce.model import Finding, Judged, Status, Studies
+from dumbbell.reproduce.ratios import ratio
+from dumbbell.reproduce.sides import scaled
 from dumbbell.statistics.intervals import Interval, of_mean
 
 CONFIDENCE: Final = 0.90
@@ -19,26 +24,29 @@ FULL: Final = 0.95
 STARVED: Final = 1 / 3
 
 
-def _changes(figures: Figures, cc: str) -> dict[int, list[float]]:
-    """Connections -> relative change of throughput from 10 to 30 % UDP, of each pair of runs with the same seed."""
+def _changes(figures: Figures, cc: str) -> dict[int, dict[int, float]]:
+    """Connections -> seed -> relative change of throughput from 10 to 30 % UDP, of the two runs with that seed."""
     found = {}
     for n in figures.along(CONNECTIONS):
         before, after = (
             {seed: value for (_, seed), value in figures.samples("throughput", cc, {CONNECTIONS: n, UDP: udp}).items()}
             for udp in (LEAST, MOST)
         )
-        if changes := [after[seed] / before[seed] - 1 for seed in before if seed in after]:
+        if changes := {seed: after[seed] / before[seed] - 1 for seed in before if seed in after}:
             found[n] = changes
     return found
 
 
 def _mean_change(figures: Figures, cc: str) -> Interval | None:
-    """Mean over numbers of connections. Those of one seed are averaged first: they are not independent."""
-    changes = _changes(figures, cc)
+    """Mean over numbers of connections. Those of one seed are averaged first: they are not independent.
+
+    Of seeds that all of them have: where a run is missing, the rest of its seed would be another mean.
+    """
+    changes = list(_changes(figures, cc).values())
     if not changes:
         return None
-    repetitions = min(map(len, changes.values()))
-    return of_mean([sum(one[i] for one in changes.values()) / len(changes) for i in range(repetitions)], CONFIDENCE)
+    seeds = sorted(set.intersection(*map(set, changes)))
+    return of_mean([mean(one[seed] for one in changes) for seed in seeds], CONFIDENCE) if seeds else None
 
 
 def _keeps_throughput(studies: Studies) -> Judged:
@@ -69,18 +77,17 @@ def _cubics(studies: Studies) -> Iterator[tuple[str, Figures]]:
 
 def _cubic_loses(studies: Studies) -> Judged:
     worst: tuple[Interval, str] | None = None
+    statuses = []
     for part, figures in _cubics(studies):
         for n, changes in _changes(figures, "cubic").items():
-            found = of_mean(changes, CONFIDENCE)
+            found = of_mean(list(changes.values()), CONFIDENCE)
+            statuses.append(below(found, -PRINTED_LOSS))
             if worst is None or found.value < worst[0].value:
                 worst = found, f"{part}, {n} connections"
     if worst is None:
         return NOT_RUN
-    status = below(worst[0], -PRINTED_LOSS)
-    if status is Status.UNKNOWN and worst[0].low is not None:
-        # Its interval holds the printed value, which is a largest one, too.
-        status = Status.HOLDS
-    return Judged(status, f"most in {worst[1]}: {told(worst[0], 0.01)} %, n = {worst[0].n}; printed: -59 %")
+    numbers = f"most in {worst[1]}: {told(worst[0], 0.01)} %, n = {worst[0].n}; printed: -59 %"
+    return Judged(any_of(statuses), numbers)
 
 
 def _utilisation(studies: Studies) -> Judged:
@@ -108,14 +115,15 @@ def _retransmits_more(studies: Studies) -> Judged:
         )
         if bbr is None or cubic is None:
             continue
-        statuses.append(above(bbr, 10 * (cubic.high if cubic.high is not None else cubic.value)))
+        statuses.append(compared(bbr, ">", scaled(cubic, 10)))
         numbers.append(f"{mbit} Mbit/s: BBR {told(bbr)}, CUBIC {told(cubic)}, n = {bbr.n}")
     said = "; ".join(numbers)
     return Judged(all_of(statuses), f"30 connections, 30 % UDP, at {said}") if statuses else NOT_RUN
 
 
 def _no_starvation(studies: Studies) -> Judged:
-    least: tuple[float, Interval, str] | None = None
+    least: tuple[Interval, str] | None = None
+    statuses = []
     for part, figures in _cubics(studies):
         alone = Figures(studies[f"{part.split('-')[0]}-cubic"]) if f"{part.split('-')[0]}-cubic" in studies else None
         if alone is None or part.endswith("-cubic"):
@@ -123,18 +131,18 @@ def _no_starvation(studies: Studies) -> Judged:
         for n in figures.along(CONNECTIONS):
             for udp in figures.along(UDP):
                 where = {CONNECTIONS: n, UDP: udp}
-                reference = alone.interval("throughput", "cubic", where, CONFIDENCE)
-                found = figures.interval("throughput", "cubic", where, CONFIDENCE)
-                if reference is None or found is None:
+                mixed, reference = (one.samples("throughput", "cubic", where) for one in (figures, alone))
+                found = ratio(mixed, reference, CONFIDENCE)
+                if found is None:
                     continue
-                share = found.value / reference.value
-                if least is None or share < least[0]:
-                    low, high = (None if one is None else one / reference.value for one in (found.low, found.high))
-                    least = share, Interval(share, low, high, found.n), f"{part}, {n} connections, {udp} UDP"
+                statuses.append(above(found, STARVED))
+                if least is None or found.value < least[0].value:
+                    least = found, f"{part}, {n} connections, {udp} UDP"
     if least is None:
         return NOT_RUN
-    numbers = f"least in {least[2]}: {told(least[1])} of what CUBIC has alone, n = {least[1].n}"
-    return Judged(above(least[1], STARVED), numbers)
+    numbers = f"least in {least[1]}: {told(least[0])} of what CUBIC has alone, n = {least[0].n}"
+    held = f"more than a third in {statuses.count(Status.HOLDS)} of {words.count(len(statuses), 'cell')}"
+    return Judged(all_of(statuses), f"{held}; {numbers}")
 
 
 FINDINGS: Final = (

@@ -8,7 +8,8 @@ from math import exp, log
 
 from dumbbell.reproduce.figures import Figures
 from dumbbell.reproduce.model import Published
-from dumbbell.statistics.intervals import Interval, of_mean
+from dumbbell.reproduce.ratios import ratio
+from dumbbell.statistics.intervals import Interval
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,26 @@ def sides(published: Sequence[Published], figures: Figures | None, confidence: f
     return [_side(one, published, figures, confidence) for one in published]
 
 
-def typical_factor(found: Sequence[Side]) -> tuple[float, int] | None:
-    """By what factor ours and theirs differ, either way: the geometric mean, and of how many; `None` if of none."""
-    logs = [
-        abs(log(side.ratio.value))
-        for side in found
-        if side.ratio is not None and side.ratio.value > 0 and not _is_reference(side.published)
-    ]
-    return (exp(sum(logs) / len(logs)), len(logs)) if logs else None
+@dataclass(frozen=True)
+class Nearness:
+    """By what factor ours and the printed numbers of a part differ, either way."""
+
+    factor: float | None
+    """The geometric mean; `None` if no number has a factor."""
+    counted: int
+    """Numbers that have one."""
+    of: int
+    """Printed numbers, without those of a reference to itself."""
+    without: tuple[Side, ...]
+    """Those that were run and have no factor: what is printed, or ours, is 0 or less."""
+
+
+def nearness(found: Sequence[Side]) -> Nearness:
+    """Of a part."""
+    asked = [side for side in found if not _is_reference(side.published)]
+    logs = [abs(log(side.ratio.value)) for side in asked if side.ratio is not None and side.ratio.value > 0]
+    without = tuple(side for side in asked if side.ours is not None and (side.value <= 0 or side.ours.value <= 0))
+    return Nearness(exp(sum(logs) / len(logs)) if logs else None, len(logs), len(asked), without)
 
 
 def _is_reference(one: Published) -> bool:
@@ -57,22 +70,20 @@ def _side(one: Published, all_: Sequence[Published], figures: Figures | None, co
         for other in all_
         if (other.where, other.metric, other.of) == (reference.where, reference.metric, reference.of)
     )
-    return Side(one, one.value / theirs, _ratio(one, figures, confidence) if figures else None)
-
-
-def _ratio(one: Published, figures: Figures, confidence: float) -> Interval | None:
-    """Of the means: where each algorithm has a cell of its own, runs with the same seed belong together.
-
-    The reference's mean is taken as exact.
-    """
-    ours = list(figures.samples(one.metric, one.of, one.where).values())
-    reference = list(figures.samples(one.metric, one.relative_to, one.where).values())
-    if not ours or not reference or not sum(reference):
-        return None
-    return scaled(of_mean(ours, confidence), len(reference) / sum(reference))
+    if figures is None:
+        return Side(one, one.value / theirs, None)
+    # Where each algorithm has a cell of its own, runs with the same seed belong together.
+    above, below = (figures.samples(one.metric, of, one.where) for of in (one.of, one.relative_to))
+    return Side(one, one.value / theirs, ratio(above, below, confidence))
 
 
 def scaled(found: Interval, factor: float) -> Interval:
     """Times a positive factor."""
     low, high = (None if bound is None else bound * factor for bound in (found.low, found.high))
     return Interval(found.value * factor, low, high, found.n)
+
+
+def shifted(found: Interval, by: float) -> Interval:
+    """More by so much."""
+    low, high = (None if bound is None else bound + by for bound in (found.low, found.high))
+    return Interval(found.value + by, low, high, found.n)

@@ -29,6 +29,15 @@ def tables(part: Part, sides: Sequence[Side]) -> Iterator[Rows]:
         yield _list(left)
 
 
+def in_words(side: Side) -> str:
+    """`Goodput (Mbit/s), rtt 15 ms, cc reno: printed 903, ours 946 [945, 947]`."""
+    one = side.published
+    factor, metric = _metric(side)
+    where = [f"{key.rsplit('.', 1)[-1]} {value}" for key, value in one.where.items()]
+    printed, ours, _ = _cells(side, factor)
+    return f"{', '.join([metric, *where, *([one.of] if one.of else [])])}: printed {printed}, ours {ours}"
+
+
 def _is_of(table: Table, side: Side) -> bool:
     one = side.published
     return (one.metric, one.of) == (table.metric, table.of) and {table.rows, table.columns} <= one.where.keys()
@@ -95,13 +104,19 @@ def _list(sides: Sequence[Side]) -> Rows:
     rows = []
     for side in sides:
         one = side.published
-        factor, unit = _unit(one.metric, side)
-        metric = get(one.metric).title + (f" ({unit})" if unit else "")
-        if one.relative_to:
-            metric = f"{get(one.metric).title}, times {one.relative_to}'s"
+        factor, metric = _metric(side)
         row = [str(one.where.get(key, words.UNKNOWN)) for key in keys] + ([one.of or "all"] if of else [])
         rows.append([*row, metric, *_cells(side, factor), one.source])
     return Rows(f"Printed numbers and ours{_count(sides)}", head, rows)
+
+
+def _metric(side: Side) -> tuple[float, str]:
+    """What values are divided by, and the metric's title with the unit that they have then."""
+    one = side.published
+    factor, unit = _unit(one.metric, side)
+    if one.relative_to:
+        return factor, f"{get(one.metric).title}, times {one.relative_to}'s"
+    return factor, get(one.metric).title + (f" ({unit})" if unit else "")
 
 
 def _unit(metric: str, side: Side) -> tuple[float, str]:

@@ -1,0 +1,124 @@
+"""How findings are judged: what is paired, what an interval is of, and what one run can't tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic_study import Synthetic
+
+from dumbbell import Study
+from dumbbell.reproduce import buffa_findings as buffa
+from dumbbell.reproduce import rincao_findings as rincao
+from dumbbell.reproduce.figures import Figures
+from dumbbell.reproduce.judging import told
+from dumbbell.reproduce.model import Status
+from dumbbell.reproduce.ratios import ratio
+from dumbbell.statistics.intervals import paired_ratio, welch_difference
+
+Cell = Mapping[str, Any]
+
+
+@dataclass
+class Seeded(Synthetic):
+    """Each run's flows get what `mbit` says of its cell and repetition."""
+
+    ccs: tuple[str, ...] = ("cubic",)
+    spread: float = 0
+    mbit: Callable[[Cell, int], float] = lambda cell, repetition: 10.0
+
+    def _flows(self, cell: Cell, index: int, repetition: int) -> list[dict[str, Any]]:
+        self.goodput_mbit = lambda cell, _: self.mbit(cell, repetition)
+        return super()._flows(cell, index, repetition)
+
+
+def test_changes_are_of_the_same_seed_though_a_run_is_missing(tmp_path: Path) -> None:
+    """With 5 connections seeds 1 to 3 lose 10, 50 and 20 %, with 10 twice as much; seed 1 has no run with 10."""
+    cells = [{rincao.CONNECTIONS: n, rincao.UDP: udp} for n in (5, 10) for udp in (rincao.LEAST, rincao.MOST)]
+    loss = {5: (0.1, 0.5, 0.2), 10: (0.2, 0.9, 0.4)}
+
+    def mbit(cell: Cell, repetition: int) -> float:
+        return 10 * (1 - loss[cell[rincao.CONNECTIONS]][repetition] * (cell[rincao.UDP] == rincao.MOST))
+
+    study = Study(Seeded(cells=cells, repeat=3, failed=(2,), mbit=mbit).write(tmp_path / "study"))
+    found = rincao._mean_change(Figures(study), "cubic")
+    assert found is not None
+    assert (found.value, found.n) == (pytest.approx(-(0.7 + 0.3) / 2, rel=1e-3), 2)
+
+
+def test_an_interval_that_holds_the_printed_value_tells_nothing(tmp_path: Path) -> None:
+    """Of two runs one loses 5 %, one 90 %: a wide interval must not make it easier."""
+    cells = [{rincao.CONNECTIONS: 5, rincao.UDP: udp} for udp in (rincao.LEAST, rincao.MOST)]
+
+    def study(name: str, *kept: float) -> Study:
+        def mbit(cell: Cell, repetition: int) -> float:
+            return 10 * (kept[repetition] if cell[rincao.UDP] == rincao.MOST else 1)
+
+        return Study(Seeded(cells=cells, repeat=len(kept), mbit=mbit).write(tmp_path / name))
+
+    assert rincao._cubic_loses({"100-cubic": study("wide", 0.95, 0.1)}).status is Status.UNKNOWN
+    more = {"100-cubic": study("wider", 0.95, 0.1), "300-cubic": study("sure", 0.3, 0.31, 0.29)}
+    assert rincao._cubic_loses(more).status is Status.HOLDS, "some cell is enough"
+    assert rincao._cubic_loses({"100-cubic": study("little", 0.9, 0.91, 0.89)}).status is Status.FAILS
+
+
+X, Y = [1.0, 2.0, 4.0], [3.0, 5.0, 15.0]
+
+
+def seeded(values: list[float], cell: int = 0, first: int = 1) -> dict[tuple[int, int], float]:
+    return {(cell, first + i): value for i, value in enumerate(values)}
+
+
+def test_a_ratio_of_pairs_has_the_spread_of_both() -> None:
+    found = ratio(seeded(Y), seeded(X, cell=1))
+    assert found == paired_ratio(X, Y)
+    assert found is not None
+    assert found.low is not None
+    assert found.low > 0
+
+
+def test_a_missing_run_leaves_the_other_pairs() -> None:
+    assert ratio(seeded([*Y, 7.0]), seeded(X, cell=1)) == paired_ratio(X, Y)
+
+
+def test_a_ratio_of_other_seeds_is_welchs() -> None:
+    found = ratio(seeded(Y), seeded(X, first=11))
+    logs = welch_difference([math.log(x) for x in X], [math.log(y) for y in Y])
+    assert found is not None
+    assert found.low is not None
+    assert logs.low is not None
+    assert (math.log(found.value), math.log(found.low)) == pytest.approx((logs.value, logs.low))
+    # Both seeds' runs stand in two cells: which belong together is not known.
+    assert ratio(seeded(Y) | seeded(Y, cell=1), seeded(X)) == ratio(seeded(Y) | seeded(Y, cell=1), seeded(X, first=11))
+
+
+def test_a_ratio_with_a_zero_has_no_interval() -> None:
+    found = ratio(seeded([0.0, 2.0]), seeded([1.0, 1.0]))
+    assert found is not None
+    assert (found.value, found.low, told(found)) == (1, None, "1 (no interval)")
+    assert ratio(seeded([1.0, 2.0]), seeded([0.0, 0.0])) is None
+    assert ratio({}, seeded(X)) is None
+
+
+@dataclass
+class Both(Seeded):
+    """Cells of one algorithm each."""
+
+    def flows_of(self, cell: Cell) -> tuple[str, ...]:
+        return (cell["flows.0.cc"],)
+
+
+def test_what_scatters_as_much_below_the_line_is_not_taken_as_exact(tmp_path: Path) -> None:
+    """BBR has 0.2 to 0.4 Mbit/s, always; the others 0.3 to 4. The mean of these is far above 0.4, and tells nothing."""
+    case = "1000 ms, 0 %"
+    cells = [{"case": case, "flows.0.cc": cc} for cc in ("reno", "cubic", "bbr")]
+
+    def mbit(cell: Cell, repetition: int) -> float:
+        return (0.3, 0.31, 0.29)[repetition] if cell["flows.0.cc"] == "bbr" else (0.3, 4, 4)[repetition]
+
+    study = Study(Both(cells=cells, repeat=3, mbit=mbit).write(tmp_path / "study"))
+    assert buffa._worse_with_delay({"3-10mbit": study}).status is Status.UNKNOWN
