@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from dumbbell.studies import entries
 from dumbbell.studies.directory import MANIFEST, SHARDS
+from dumbbell.studies.entries import Entry
 
 SCENARIO = """\
 name = "synthetic"
@@ -45,6 +47,7 @@ class Synthetic:
     spread: float = 0.02
     fct_s: float | None = None
     """Mean of exponential completion times; none: flows have no size."""
+    base_rtt_ms: float = 30.0
     failed: Sequence[int] = ()
     """Runs that failed."""
     verdicts: Mapping[int, str] | None = None
@@ -95,7 +98,12 @@ class Synthetic:
         }
         (directory / MANIFEST).write_text(json.dumps(manifest))
         (directory / "scenario.toml").write_text(self.scenario)
+        entries.write(directory, [self._entries(cell) for cell in self.cells])
         return directory
+
+    def _entries(self, cell: Mapping[str, Any]) -> list[Entry]:
+        ends = [(f"f{i}", f"s{i}", f"r{i}") for i, _ in enumerate(self.flows_of(cell), 1)]
+        return [Entry(*end, self.base_rtt_ms, self.fct_s is not None) for end in ends]
 
     def _flows(self, cell: Mapping[str, Any], index: int, repetition: int) -> list[dict[str, Any]]:
         rng = np.random.default_rng([index, repetition])
@@ -105,7 +113,7 @@ class Synthetic:
             took = None if self.fct_s is None else float(rng.exponential(self.fct_s))
             received = int(goodput * 20 / 8)
             rows.append(
-                {"id": f"f{i + 1}", "label": f"f{i + 1} {cc}", "from": f"s{i + 1}", "to": f"r{i + 1}"}
+                {"id": f"f{i + 1}", "group": f"f{i + 1}", "label": f"f{i + 1} {cc}", "from": f"s{i + 1}", "to": f"r{i + 1}"}
                 | {"protocol": "tcp", "cc": cc, "port": 5001 + i, "start_s": float(i), "stop_s": 20.0 + i}
                 | {"sent_bytes": received + 14480, "received_bytes": received, "goodput_bps": goodput}
                 | {"retransmitted_segments": 10 * (i + 1), "rtt_min_ms": 30.0, "rtt_p50_ms": 40.0 + 10 * i}

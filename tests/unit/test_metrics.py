@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dumbbell.analysis import metrics
-from dumbbell.plan.paths import base_rtt_ns, smallest_base_rtt_ns
+from dumbbell.plan.paths import base_rtt_ns, least_rtts_ns, smallest_base_rtt_ns
 from dumbbell.records.schema import polars_schema
 
 
@@ -221,6 +221,18 @@ def test_completion_time() -> None:
 def test_base_rtt_is_there_and_back() -> None:
     assert base_rtt_ns(known_run.PLAN, known_run.PLAN["flows"][0]) == 20_000_000
     assert smallest_base_rtt_ns(known_run.PLAN) == 20_000_000
+
+
+def test_the_least_rtt_is_that_of_the_best_moment() -> None:
+    """10 ms there until an event makes it 4, or where packets may overtake, which have a delay of 1 ms."""
+    plan = known_run.PLAN
+    ends = [(flow["from"], flow["to"]) for flow in plan["flows"]]
+    link = next(one for one in plan["links"] if one["name"] == "bottleneck")
+    later = {"at_ns": 10**9, "link": {**link, "delay_ns": link["delay_ns"] - 4_000_000}}
+    assert least_rtts_ns({**plan, "events": []})[ends[0]] == 20_000_000
+    assert least_rtts_ns({**plan, "events": [later]})[ends[0]] == 16_000_000
+    later["link"] |= {"delay_ns": 10**9, "reorder": {"delay_ns": link["delay_ns"] - 1_000_000}}
+    assert least_rtts_ns({**plan, "events": [later]})[ends[0]] == 19_000_000
 
 
 def test_no_metric_is_nan() -> None:

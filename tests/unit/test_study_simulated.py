@@ -17,6 +17,7 @@ from dumbbell.cli.study_progress import Bar
 from dumbbell.engines.protocol import Event
 from dumbbell.errors import InputError, Interrupted, ScenarioError
 from dumbbell.studies import planning
+from dumbbell.studies.entries import PLANNED
 from dumbbell.studies.planning import RECORD
 
 SCENARIO: dict[str, Any] = {
@@ -65,7 +66,9 @@ def test_a_row_is_what_a_single_run_has(tmp_path: Path, monkeypatch: pytest.Monk
         assert row["jain_index"] == pytest.approx(run.summary["jain_index"], rel=1e-12)
         assert [row["jain_start_s"], row["jain_stop_s"]] == run.summary["jain_window_s"]
         of_run = pl.col("run_id") == run.run_id
-        _assert_flows(study.flows.filter(of_run), run.flows)
+        flows = study.flows.filter(of_run)
+        _assert_flows(flows.drop(PLANNED), run.flows)
+        assert flows["base_rtt_ms"].to_list() == [flow["base_rtt_ms"] for flow in run.summary["flows"]]
         _assert_links(study.links.filter(of_run), run.summary["links"])
 
 

@@ -49,6 +49,21 @@ def base_rtt_ns(plan: Mapping[str, Any], flow: Mapping[str, Any]) -> int:
     return sum(link["delay_ns"] for link in there + back)
 
 
+def least_rtts_ns(plan: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+    """Ends of flows -> the least RTT that their path allows at any time, in ns; without serialisation and queues.
+
+    The engines' rule (crate `plan`, `Plan::least_delays`): of links that events change, the least of their delays.
+    """
+    least: dict[str, int] = {}
+    for link in (*plan["links"], *(event["link"] for event in plan["events"])):
+        # Jitter only adds to the delay; who overtakes has one of its own.
+        overtaking = link.get("reorder") or link
+        least[link["name"]] = min(link["delay_ns"], overtaking["delay_ns"], least.get(link["name"], link["delay_ns"]))
+    paths = Paths(plan)
+    ends = {(flow["from"], flow["to"]) for flow in plan["flows"]}
+    return {(a, b): sum(least[link["name"]] for link in paths.path(a, b) + paths.path(b, a)) for a, b in ends}
+
+
 def smallest_base_rtt_ns(plan: Mapping[str, Any]) -> int:
     """The smallest base RTT of any flow, in ns; 0 without flows."""
     return min((base_rtt_ns(plan, flow) for flow in plan["flows"]), default=0)

@@ -23,7 +23,7 @@ from dumbbell.scenario.loading import Draft, checked
 from dumbbell.scenario.source import Finding, dotted, lookup, show
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
-from dumbbell.studies import emulated, simulated
+from dumbbell.studies import emulated, entries, simulated
 from dumbbell.studies.check import check, check_metrics
 from dumbbell.studies.expectations import judge
 from dumbbell.studies.forecast import forecast
@@ -86,6 +86,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     manifest |= {"executor": executor.told}
     with places.locked(path):
         writing.write(base, path, _naming_files(planner, cells))
+        entries.write(path, [plan.entries for plan in plans])
         conduct = _Conduct(wanted, planner, base, cells, plans, path, manifest, on_event)
         try:
             return conduct.all()

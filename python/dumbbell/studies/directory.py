@@ -3,6 +3,7 @@
 studies/<name>-<study_id>/
     study.json       what is varied, how often, by which version, on what machine; `status` says how far it is
     scenario.toml    the scenario, with what the command line has changed
+    entries.parquet  what the plans say of the flows of each cell
     shards/          the figures of runs: folders with {runs,flows,links}.parquet, each whole or not there
     runs/            emulated runs, each with its records
     lock             locked while a command works on it

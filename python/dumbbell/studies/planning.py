@@ -21,6 +21,7 @@ from dumbbell.plan.identity import Identity
 from dumbbell.scenario.groups import is_drawn
 from dumbbell.scenario.loading import Draft, checked, seeded
 from dumbbell.scenario.model import Scenario
+from dumbbell.studies import entries
 from dumbbell.studies.cells import KEYS, Cell, keys, values, written
 
 RECORD: Final = {"record.packets": False, "record.acks": False}
@@ -41,6 +42,7 @@ class Planned:
     """The first; each repetition has the next one."""
     run_ids: tuple[str, ...]
     duration_s: float
+    entries: tuple[entries.Entry, ...]
 
     def read(self) -> dict[str, Any]:
         """The first plan."""
@@ -85,18 +87,17 @@ class Planner:
         if problems:
             raise ScenarioError([_in_cell(problem, cell) for problem in problems])
         seeds = range(scenario.seed, scenario.seed + self.repetitions)
-        run_ids = tuple(map(identity.run_id, seeds))
-        plans: tuple[str, ...] = (text,)
+        texts, run_ids, known = [text], [*map(identity.run_id, seeds)], entries.of(plan)
         if is_drawn(scenario):
-            drawn = [(seed, self._drawn(scenario, seed)) for seed in seeds]
-            plans = tuple(own.plan(seed) for seed, own in drawn)
-            run_ids = tuple(own.run_id(seed) for seed, own in drawn)
-        return Planned(plans, scenario.seed, run_ids, float(scenario.duration) / 1e9)
-
-    def _drawn(self, scenario: Scenario, seed: int) -> Identity:
-        """Of a run whose flows depend on its seed."""
-        plan = expand_checked(seeded(scenario, seed))
-        return Identity(plan, self.engine.name, self.version)
+            texts, run_ids = [], []
+            for seed in seeds:
+                drawn = expand_checked(seeded(scenario, seed))
+                own = Identity(drawn, self.engine.name, self.version)
+                texts.append(own.plan(seed))
+                run_ids.append(own.run_id(seed))
+                known |= entries.of(drawn)
+        duration_s = float(scenario.duration) / 1e9
+        return Planned(tuple(texts), scenario.seed, tuple(run_ids), duration_s, tuple(sorted(known)))
 
     def all(self, cells: Sequence[Cell], processes: int) -> Iterator[Planned]:
         """Plan many, in order; on several cores if that pays and is safe."""

@@ -12,7 +12,7 @@ from dumbbell.errors import InputError
 from dumbbell.records.files import read_json
 from dumbbell.scenario.bottleneck import NAMES
 from dumbbell.scenario.source import show
-from dumbbell.studies import shards
+from dumbbell.studies import entries, shards
 from dumbbell.studies.cells import keys
 from dumbbell.studies.directory import MANIFEST, RUNS
 
@@ -162,6 +162,8 @@ class Study:
             runs = runs.select("run", "cell", "repetition", "seed")
             rows = shards.scan(self.directory, table).sort("run", maintain_order=True)
             rows = rows.join(runs, on="run", how="inner", maintain_order="left")
+        if table == "flows":
+            rows = entries.joined(self.directory, rows)
         rows = rows.join(self.cells.lazy(), on="cell", how="left", maintain_order="left")
         first = ["run", "run_id", "cell", "repetition", "seed", *self.keys]
         return rows.select(*first, pl.exclude(first))

@@ -20,10 +20,13 @@ def _jain_index(frames: Frames, _: Scope) -> pl.DataFrame:
 
 
 def _power(frames: Frames, _: Scope) -> pl.DataFrame:
-    """Utilisation of the main link, and the mean over flows of minimum / median RTT."""
+    """Utilisation of the main link, and the mean over flows of base / median RTT.
+
+    Not of the least RTT that was measured: where the queue is never empty, that is mostly queue itself.
+    """
     used = frames.links.filter(pl.col("link") == (main_link(frames) or "")).select("run", "utilisation")
     nearness = frames.flows.group_by("run", maintain_order=True).agg(
-        nearness=ratio(pl.col("rtt_min_ms"), pl.col("rtt_p50_ms")).mean()
+        nearness=ratio(pl.col("base_rtt_ms"), pl.col("rtt_p50_ms")).mean()
     )
     return used.join(nearness, on="run").select("run", of=pl.lit(""), value=pl.col("utilisation") * pl.col("nearness"))
 
@@ -118,8 +121,9 @@ METRICS: Final = (
         "",
         "higher",
         ("run",),
-        "utilisation of the bottleneck · mean over flows of (rtt_min_ms ÷ rtt_p50_ms): throughput over delay, each as "
-        "a share of the best that the path allows; 1 is the whole rate at the least RTT",
+        "utilisation of the bottleneck · mean over flows of (base_rtt_ms ÷ rtt_p50_ms): throughput over delay, each as "
+        "a share of the best that the path allows; 1 would be the whole rate at the RTT of the path without queues and "
+        "serialisation",
         "L. Kleinrock: Power and Deterministic Rules of Thumb for Probabilistic Problems in Computer Communications, "
         "ICC 1979",
         _power,

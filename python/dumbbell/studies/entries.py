@@ -1,0 +1,74 @@
+"""What the plans of a study say of its flows, and no measurement does: kept for the figures that need it.
+
+A row per cell, entry of the scenario's `flows`, and pair of hosts that it joins.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from dumbbell.plan.paths import least_rtts_ns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FILE: Final = "entries.parquet"
+PLANNED: Final = ("base_rtt_ms", "has_size")
+"""Columns that flows have from here."""
+_JOINED: Final = ("cell", "group", "from", "to")
+
+
+class Entry(NamedTuple):
+    """Flows that have the same path."""
+
+    group: str
+    from_: str
+    to: str
+    base_rtt_ms: float
+    """The least that the path allows at any time, without serialisation and queues."""
+    has_size: bool
+    """Whether they end by themselves, with so many bytes."""
+
+
+def of(plan: Mapping[str, Any]) -> set[Entry]:
+    """Those of a run."""
+    rtts_ns = least_rtts_ns(plan)
+    return {
+        Entry(
+            flow["group"],
+            flow["from"],
+            flow["to"],
+            rtts_ns[flow["from"], flow["to"]] / 1e6,
+            flow["workload"].get("bytes") is not None,
+        )
+        for flow in plan["flows"]
+    }
+
+
+def write(study: Path, cells: Sequence[Sequence[Entry]]) -> None:
+    """Keep the entries of each cell."""
+    import polars as pl
+
+    rows = [(cell, *entry) for cell, entries in enumerate(cells) for entry in entries]
+    temporary = study / f".{FILE}.{os.getpid()}"
+    pl.DataFrame(rows, schema=_schema(), orient="row").write_parquet(temporary)
+    temporary.replace(study / FILE)
+
+
+def joined(study: Path, flows: pl.LazyFrame) -> pl.LazyFrame:
+    """`flows`, each with what was planned; null in a study that an earlier version has left."""
+    import polars as pl
+
+    path = study / FILE
+    known = pl.scan_parquet(path) if path.exists() else pl.LazyFrame(schema=_schema())
+    return flows.join(known, on=_JOINED, how="left", maintain_order="left")
+
+
+def _schema() -> dict[str, Any]:
+    import polars as pl
+
+    types = (pl.UInt32, pl.String, pl.String, pl.String, pl.Float64, pl.Boolean)
+    return dict(zip((*_JOINED, *PLANNED), types, strict=True))
