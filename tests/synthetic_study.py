@@ -113,7 +113,8 @@ class Synthetic:
             took = None if self.fct_s is None else float(rng.exponential(self.fct_s))
             received = int(goodput * 20 / 8)
             rows.append(
-                {"id": f"f{i + 1}", "group": f"f{i + 1}", "label": f"f{i + 1} {cc}", "from": f"s{i + 1}", "to": f"r{i + 1}"}
+                dict.fromkeys(("id", "group"), f"f{i + 1}")
+                | {"label": f"f{i + 1} {cc}", "from": f"s{i + 1}", "to": f"r{i + 1}"}
                 | {"protocol": "tcp", "cc": cc, "port": 5001 + i, "start_s": float(i), "stop_s": 20.0 + i}
                 | {"sent_bytes": received + 14480, "received_bytes": received, "goodput_bps": goodput}
                 | {"retransmitted_segments": 10 * (i + 1), "rtt_min_ms": 30.0, "rtt_p50_ms": 40.0 + 10 * i}

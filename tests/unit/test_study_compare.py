@@ -69,7 +69,7 @@ def test_cells_and_algorithms_that_one_of_them_lacks_are_told(tmp_path: Path) ->
     found = compare(a, b, ["goodput_share"], 0.95)
     assert (found.only_a, found.only_b) == ((("8 bdp",),), ())
     assert (found.of_only_a, found.of_only_b) == (("bbr",), ("vegas",))
-    assert {(row.of, row.n_a, row.n_b, row.contrast.method) for row in found.rows} == {("cubic", 5, 3, "Welch")}
+    assert {(row.of, row.n_a, row.n_b, row.contrast.by) for row in found.rows} == {("cubic", 5, 3, "3 pairs")}
 
 
 def test_studies_that_do_not_overlap(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ FLOODED: dict[str, Any] = {
     },
     "flows": [
         {"from": "s1", "to": "r1", "protocol": "udp", "rate": "11 Mbit/s"},
-        {"from": "s*", "to": "r*", "connections": 4, "cc": "reno", "bytes": "15 kB", "start": "1500 ms", "gap": "10 ms"},
+        {"from": "s*", "to": "r*", "connections": 4, "cc": "reno", "bytes": "15 kB", "start": "1500 ms"},
     ],
 }
 

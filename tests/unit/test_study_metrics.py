@@ -182,10 +182,20 @@ def test_a_contrast_pairs_by_seed_where_seeds_match() -> None:
     assert not found.is_clear
 
 
-def test_a_contrast_of_other_seeds_is_welchs() -> None:
-    found = contrast({1: 10.0, 2: 11.0, 3: 12.0}, {1: 20.0, 2: 21.0, 4: 22.0})
-    assert found.method == "Welch"
-    assert found.difference == intervals.welch_difference([10, 11, 12], [20, 21, 22])
+def test_a_contrast_leaves_out_who_has_no_partner() -> None:
+    """All of it: 1,000 is in neither mean."""
+    found = contrast({1: 10.0, 2: 20.0, 3: 30.0, 4: 1000.0}, {1: 11.0, 2: 22.0, 3: 33.0, 5: 0.0})
+    assert found == contrast({1: 10.0, 2: 20.0, 3: 30.0}, {1: 11.0, 2: 22.0, 3: 33.0})
+    assert (found.by, found.reference) == ("3 pairs", 20)
+
+
+@pytest.mark.parametrize("seeds", [(4, 5, 6), (3, 4, 5), (1, 2, 3, 4, 5, 6)])
+def test_a_contrast_of_other_seeds_is_welchs(seeds: tuple[int, ...]) -> None:
+    """None in common, one of three, and three of six, which are not most."""
+    y = {seed: 20.0 + seed for seed in seeds}
+    found = contrast({1: 10.0, 2: 11.0, 3: 12.0}, y)
+    assert (found.method, found.by) == ("Welch", "Welch")
+    assert found.difference == intervals.welch_difference([10, 11, 12], [*y.values()])
     assert found.is_clear
     assert found.cliffs_delta == 1
 

@@ -110,7 +110,7 @@ def _cells(row: Row, factor: float) -> list[str]:
     numbers = [number(value / factor) for value in (found.reference, found.mean, found.difference.value)]
     effect = "" if found.hedges_g is None else f"{found.hedges_g:.2g}"
     runs = str(row.n_a) if row.n_a == row.n_b else f"{row.n_a}, {row.n_b}"
-    return [*row.place, row.of, *numbers, span, change + clear, effect, runs, found.method]
+    return [*row.place, row.of, *numbers, span, change + clear, effect, runs, found.by]
 
 
 def _told(row: Row, keys: Sequence[str]) -> dict[str, Any]:
@@ -123,6 +123,7 @@ def _told(row: Row, keys: Sequence[str]) -> dict[str, Any]:
     }
     interval = {"difference": found.difference.value, "low": found.difference.low, "high": found.difference.high}
     effects = {"hedges_g": found.hedges_g, "cliffs_delta": found.cliffs_delta, "method": found.method}
+    effects |= {"pairs": found.difference.n if found.method == "paired" else None}
     return about | {"n_a": row.n_a, "n_b": row.n_b, "a": found.reference, "b": found.mean} | interval | effects
 
 

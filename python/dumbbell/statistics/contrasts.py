@@ -19,12 +19,13 @@ class Contrast:
     """What changes from a reference to something else."""
 
     reference: float
-    """Mean."""
+    """Mean; of the pairs alone if there are pairs, as everything here."""
     mean: float
     difference: Interval
     """Mean - reference."""
     method: Literal["paired", "Welch"]
-    """How the interval was made: by pairs of runs with the same seed, or of samples that have nothing in common."""
+    """How the interval was made: by pairs of runs with the same seed, of which `difference.n` says how many there are,
+    or of samples that have nothing in common."""
     hedges_g: float | None
     cliffs_delta: float
 
@@ -41,18 +42,29 @@ class Contrast:
         return Interval(value, low, high, self.difference.n)
 
     @property
+    def by(self) -> str:
+        """`4 pairs`, or `Welch`."""
+        return f"{self.difference.n} pair{'s' * (self.difference.n != 1)}" if self.method == "paired" else self.method
+
+    @property
     def is_clear(self) -> bool:
         """Whether the interval leaves out 0."""
         return self.difference.beyond(0, 0)
 
 
 def contrast(reference: Samples, other: Samples, confidence: float = CONFIDENCE) -> Contrast:
-    """Compare: pair by pair if both have the same seeds, or else by Welch. At least one value each."""
-    x, y = list(reference.values()), list(other.values())
-    paired = reference.keys() == other.keys()
+    """Compare: pair by pair if most seeds of either have a run on both sides, or else by Welch.
+
+    At least one value each. Runs without a partner are left out of pairs: a few runs are less than what pairs have in
+    common.
+    """
+    common = [seed for seed in reference if seed in other]
+    paired = 2 * len(common) > max(len(reference), len(other))
     if paired:
-        difference = paired_difference(x, [other[seed] for seed in reference], confidence)
+        x, y = [reference[seed] for seed in common], [other[seed] for seed in common]
+        difference = paired_difference(x, y, confidence)
     else:
+        x, y = list(reference.values()), list(other.values())
         difference = welch_difference(x, y, confidence)
     return Contrast(
         mean(x), mean(y), difference, "paired" if paired else "Welch", hedges_g(x, y), cliffs_delta(x, y)

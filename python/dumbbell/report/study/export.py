@@ -48,6 +48,7 @@ def _change(change: Contrast | None) -> dict[str, object]:
         **_bounds("difference", difference),
         **_bounds("relative_change", found),
         "paired_or_welch": change and change.method,
+        "pairs": change.difference.n if change and change.method == "paired" else None,
         "hedges_g": change and change.hedges_g,
         "cliffs_delta": change and change.cliffs_delta,
     }

@@ -156,7 +156,7 @@ def _change(change: Contrast | None) -> Html:
         if relative.low is None or relative.high is None
         else [f"{100 * relative.low:+.1f} to {100 * relative.high:+.1f} %"]
     )
-    told.append("paired by seed" if change.method == "paired" else "Welch")
+    told.append(f"{change.by} by seed" if change.method == "paired" else change.by)
     told += [] if change.hedges_g is None else [f"Hedges' g {change.hedges_g:.2g}"]
     told.append(f"Cliff's δ {change.cliffs_delta:.2g}")
     shown = "change" if change.is_clear else "change unclear"
