@@ -1,4 +1,4 @@
-"""Tables as CSV, with everything in full, and what tables are called."""
+"""Tables as CSV, with every average in full, and what tables are called."""
 
 from __future__ import annotations
 

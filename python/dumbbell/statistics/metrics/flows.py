@@ -37,8 +37,10 @@ METRICS: Final = (
         "bit/s",
         "higher",
         ("run", "algorithm", "group", "flow"),
-        "mean over the TCP connections of 8 · sent_bytes ÷ (stop_s - start_s), each over its own lifetime",
-        "RFC 5166, section 2.1: throughput as a per-connection measure, at the sender; repetitions do not count",
+        "mean over the TCP connections of 8 · sent_bytes ÷ (stop_s - start_s), each over its own lifetime; sent_bytes: "
+        "payload that was sent, what was sent again not counted",
+        "of dumbbell: between goodput, which takes what arrived, and the throughput of RFC 5166, section 2.1, which "
+        "counts what is sent again as well",
         over_flows(ratio(8 * pl.col("sent_bytes"), _lifetime_s).filter(_is_tcp).mean()),
     ),
     Metric(
