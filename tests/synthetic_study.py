@@ -38,7 +38,10 @@ def _goodput_mbit(cell: Mapping[str, Any], cc: str) -> float:
 
 @dataclass
 class Synthetic:
-    """Each cell's flows of `ccs` get `goodput_mbit` each, with noise of `spread`; 20 s each, a second apart."""
+    """Each cell's flows of `ccs` get `goodput_mbit` each, with noise of `spread`; 20 s each, a second apart.
+
+    One that is called `udp` is UDP.
+    """
 
     cells: Sequence[Mapping[str, Any]] = ({},)
     repeat: int = 5
@@ -112,13 +115,20 @@ class Synthetic:
             goodput = 1e6 * self.goodput_mbit(cell, cc) * (1 + self.spread * rng.standard_normal())
             took = None if self.fct_s is None else float(rng.exponential(self.fct_s))
             received = int(goodput * 20 / 8)
+            is_tcp = cc != "udp"
             rows.append(
                 dict.fromkeys(("id", "group"), f"f{i + 1}")
                 | {"label": f"f{i + 1} {cc}", "from": f"s{i + 1}", "to": f"r{i + 1}"}
-                | {"protocol": "tcp", "cc": cc, "port": 5001 + i, "start_s": float(i), "stop_s": 20.0 + i}
+                | {
+                    "protocol": "tcp" if is_tcp else cc,
+                    "cc": cc if is_tcp else None,
+                    "port": 5001 + i,
+                    "start_s": float(i),
+                    "stop_s": 20.0 + i,
+                }
                 | {"sent_bytes": received + 14480, "received_bytes": received, "goodput_bps": goodput}
-                | {"retransmitted_segments": 10 * (i + 1), "rtt_min_ms": 30.0, "rtt_p50_ms": 40.0 + 10 * i}
-                | {"rtt_p95_ms": 60.0, "fct_s": took, "rwnd_limited_share": 0.0}
+                | {"retransmitted_segments": 10 * (i + 1) if is_tcp else None, "rwnd_limited_share": 0.0}
+                | {"rtt_min_ms": 30.0, "rtt_p50_ms": 40.0 + 10 * i, "rtt_p95_ms": 60.0, "fct_s": took}
             )
         return rows
 

@@ -104,10 +104,12 @@ def test_groups_are_what_is_before_the_number(tmp_path: Path) -> None:
 
 
 def harmful(cell: Any, cc: str) -> float:
-    """cubic gets 80 alone and 20 beside bbr; at 40 Mbit/s half of each."""
+    """cubic gets 80 alone and 20 beside bbr; at 40 Mbit/s half of each. UDP gets what it sends, 1 unless told."""
+    if cc == "udp":
+        return float(cell.get("flows.udp", 1.0))
     alone = {"cubic": 80.0, "bbr": 90.0}[cc]
     beside = {"cubic": 20.0, "bbr": 72.0}[cc]
-    return (alone if "+" not in cell["flows"] else beside) * cell["rate"] / 80
+    return (beside if {"cubic", "bbr"} <= {*cell["flows"].split("+")} else alone) * cell.get("rate", 80) / 80
 
 
 def test_harm_is_told_from_cells_alone(tmp_path: Path) -> None:
@@ -119,6 +121,29 @@ def test_harm_is_told_from_cells_alone(tmp_path: Path) -> None:
     # bbr starts a second later beside cubic, but has as long.
     assert harm.filter(pl.col("of") == "bbr")["mean"].to_list() == pytest.approx([0.2, 0.2], abs=1e-6)
     assert summaries(found, "harm_rtt").filter(pl.col("of") == "bbr")["mean"][0] == pytest.approx((50 - 40) / 50)
+
+
+def harmed(path: Path, *cells: dict[str, Any]) -> dict[str, float]:
+    """Mean of each algorithm."""
+    found = summaries(study(path, cells=cells, goodput_mbit=harmful, spread=0.0), "harm_goodput")
+    return dict(zip(found["of"], found["mean"], strict=True))
+
+
+HARM = pytest.approx({"cubic": 0.75, "bbr": 0.2}, abs=1e-6)
+
+
+def test_names_of_cases_are_no_difference(tmp_path: Path) -> None:
+    cells = [{"case": name, "flows": name} for name in ("cubic", "bbr", "cubic+bbr")]
+    assert harmed(tmp_path, *cells) == HARM
+
+
+def test_udp_is_no_algorithm_but_must_be_the_same(tmp_path: Path) -> None:
+    cells = [{"flows": flows} for flows in ("cubic+udp", "bbr+udp", "cubic+bbr+udp")]
+    assert harmed(tmp_path / "same", *cells) == HARM
+    none = {"flows": "cubic+bbr"}
+    assert harmed(tmp_path / "alone", *cells[:2], none) == {}
+    more = {"flows": "cubic+bbr+udp", "flows.udp": 1.1}
+    assert harmed(tmp_path / "more", *cells[:2], more) == {}
 
 
 def test_no_cells_alone_no_harm(exact: Study) -> None:

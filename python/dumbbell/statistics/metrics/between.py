@@ -7,11 +7,14 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.scenario.study import CASE
 from dumbbell.statistics.frames import Frames, main_link, usable
 from dumbbell.statistics.metrics.model import Metric, Scope, over_flows, ratio
 
 UDP_FRAME: Final = 1514 / 1472
 """Bytes on the link for each byte of a full datagram."""
+SAME_LOAD: Final = 0.01
+"""Up to this share what flows without congestion control have sent counts as equal."""
 WARE: Final = "R. Ware, M. Mukerjee, S. Seshan, J. Sherry: Beyond Jain's Fairness Index, HotNets 2019, section 4"
 
 
@@ -72,22 +75,28 @@ def _harm(value: pl.Expr, harm: pl.Expr) -> Callable[[Frames, Scope], pl.DataFra
 def _solo_cells(frames: Frames) -> pl.DataFrame:
     """`cell`, `of`, `solo_cell`: where an algorithm's flows of a mixed cell, as many of them, run by themselves.
 
-    Both cells have the same value of every varied key that does not say which flows there are.
+    Both cells have the same value of every varied key that does not say which flows there are, and beside them the same
+    flows that have no congestion control, such as UDP.
     """
+    of_cells = frames.flows.join(frames.flows.group_by("cell").agg(pl.col("run").min()), on=["cell", "run"])
     counted = (
-        frames.flows.select("run", "cell", of=pl.coalesce("cc", "protocol"))
-        .group_by("cell", "run", "of")
-        .len("flows")
-        .sort("run")
-        .group_by("cell", "of", maintain_order=True)
-        .agg(pl.col("flows").first())
+        of_cells.filter(pl.col("cc").is_not_null())
+        .group_by("cell", of="cc")
+        .agg(flows=pl.len())
+        .with_columns(kinds=pl.len().over("cell"))
     )
-    kinds = pl.len().over("cell")
-    place = [key for key in frames.keys if not key.startswith("flows")]
-    counted = counted.with_columns(kinds=kinds).join(frames.cells.select("cell", *place), on="cell")
+    plain = (
+        of_cells.filter(pl.col("cc").is_null()).group_by("cell").agg(plain=pl.len(), sent=pl.col("sent_bytes").sum())
+    )
+    # A name tells cells apart, but is no value of anything.
+    place = [key for key in frames.keys if key != CASE and not key.startswith("flows")]
+    counted = counted.join(plain, on="cell", how="left").with_columns(pl.col("plain", "sent").fill_null(0))
+    counted = counted.join(frames.cells.select("cell", *place), on="cell")
     alone, beside = counted.filter(pl.col("kinds") == 1), counted.filter(pl.col("kinds") > 1)
+    apart = (pl.col("sent").cast(pl.Float64) - pl.col("sent_solo")).abs()
     return (
-        beside.join(alone, on=["of", "flows", *place], suffix="_solo", nulls_equal=True)
+        beside.join(alone, on=["of", "flows", "plain", *place], suffix="_solo", nulls_equal=True)
+        .filter(apart <= SAME_LOAD * pl.col("sent"))
         .group_by("cell", "of")
         .agg(solo_cell=pl.col("cell_solo").min())
     )
@@ -134,8 +143,9 @@ METRICS: Final = (
         "share",
         "lower",
         ("algorithm",),
-        "(x - y) ÷ x, x: goodput of the algorithm's flows alone, y: beside the others; the cell in which they are "
-        "alone has as many of them and equal values of all keys but those of flows, and runs are paired by seed",
+        "(x - y) ÷ x, x: goodput of the algorithm's flows alone, y: beside other algorithms; the cell in which they "
+        "are alone has as many of them, equal UDP, and equal values of all keys but those of flows; runs are paired by "
+        "seed",
         WARE,
         _harm(
             ratio(8 * pl.col("received_bytes").sum(), pl.col("stop_s").max() - pl.col("start_s").min()),
@@ -148,7 +158,7 @@ METRICS: Final = (
         "share",
         "lower",
         ("algorithm",),
-        "(y - x) ÷ y, x: rtt_p50 of the algorithm's flows alone, y: beside the others; cells and runs as for "
+        "(y - x) ÷ y, x: rtt_p50 of the algorithm's flows alone, y: beside other algorithms; cells and runs as for "
         "harm_goodput",
         WARE,
         _harm(pl.col("rtt_p50_ms").mean(), ratio(pl.col("mixed") - pl.col("solo"), pl.col("mixed"))),
