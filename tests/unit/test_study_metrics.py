@@ -91,8 +91,30 @@ def test_completion_times(tmp_path: Path) -> None:
     assert times[7] < of(values(found, "fct_p95"))["cubic"] < times[8]
 
 
+def test_survivors_are_not_all(tmp_path: Path) -> None:
+    """6 of 9 were completed: ranks 0 to 5 of 0 to 8, so that percentiles up to 62.5 are among them."""
+    found = study(tmp_path, fct_s=2.0, ccs=("cubic",) * 9)
+    times = sorted(found.flows.filter(pl.col("run") == 0)["fct_s"])
+    found.flows = found.flows.with_columns(fct_s=pl.when(pl.col("fct_s") <= times[5]).then("fct_s"))
+    assert of(values(found, "completed_share")) == pytest.approx({"cubic": 6 / 9})
+    assert of(values(found, "fct_p50")) == pytest.approx({"cubic": times[4]})
+    assert of(values(found, "fct_p95")) == of(values(found, "fct_p99")) == of(values(found, "fct_mean")) == {}
+    # Beside them flows without a size, which never complete, and don't count.
+    found.flows = found.flows.with_columns(has_size=pl.col("fct_s").is_not_null())
+    assert of(values(found, "completed_share")) == {"cubic": 1}
+    assert of(values(found, "fct_mean")) == pytest.approx({"cubic": sum(times[:6]) / 6})
+
+
+def test_of_an_earlier_version_only_survivors_are_known(tmp_path: Path) -> None:
+    found = study(tmp_path, fct_s=2.0)
+    (found.directory / entries.FILE).unlink()
+    assert values(found, "fct_mean").height == 10
+    assert values(found, "completed_share").is_empty()
+
+
 def test_flows_without_a_size_have_no_completion_time(exact: Study) -> None:
     assert values(exact, "fct_p50").is_empty()
+    assert values(exact, "completed_share").is_empty()
 
 
 def test_groups_are_what_is_before_the_number(tmp_path: Path) -> None:

@@ -233,6 +233,17 @@ def test_the_same_study_gives_the_same_bytes(study: Study, path: Path) -> None:
 
 
 def test_flows_that_were_not_completed_are_told(tmp_path: Path) -> None:
+    """Of each algorithm's 5 flows one: curves end at 4 of 5, and not at 1."""
+    from dumbbell.report.study.figures import cdf
+
     study = Study(Synthetic(fct_s=1.0).write(tmp_path / "study"))
     study.flows = study.flows.with_columns(fct_s=pl.when(pl.col("run") > 0).then("fct_s"))
-    assert "Flow completion time: 2 flows have none" in page(build(study, 0.95, "t"))
+    plots = build(study, 0.95, "t")
+    text = page(plots)
+    assert "Flow completion time: 2 flows were not completed" in text
+    assert [(one["label"], one["share"]) for one in series(text)["distributions"][0]["curves"]] == [
+        ("n = 4 of 5", 0.8)
+    ] * 2
+    (ax,) = cdf(plots, plots.distributions[0]).axes
+    assert [line.get_ydata().tolist() for line in ax.lines] == [pytest.approx([0, 0.2, 0.4, 0.6, 0.8])] * 2
+    assert ax.get_ylim()[1] > 1

@@ -33,6 +33,7 @@ HEADLINES: Final[tuple[tuple[str, str], ...]] = (
     ("retransmitted_share", BY_FLOWS),
     ("loss_share", "link"),
     ("marked_share", "link"),
+    ("completed_share", BY_FLOWS),
     ("fct_mean", BY_FLOWS),
     ("fct_p50", BY_FLOWS),
     ("fct_p95", BY_FLOWS),
@@ -136,9 +137,12 @@ def _distributions(study: Frames) -> tuple[Distribution, ...]:
         if rows.is_empty():
             continue
         grouped = rows.sort("value").group_by("cell", "of", maintain_order=True).agg("value").sort("cell", "of")
+        # Of flows whose plans nobody kept it is not known which could have been completed.
+        of_all = good.filter(pl.col(column).is_not_null() | (pl.col("has_size") & (key == "fct")))
+        counts = {(cell, of): n for cell, of, n in of_all.group_by("cell", "of").len().iter_rows()}
         factor, unit = unit_of(base, float(rows["value"].max()))  # type: ignore[arg-type]
         sorted_values = {(cell, of): values for cell, of, values in zip(*grouped.get_columns(), strict=True)}
-        found.append(Distribution(key, title, unit, factor, sorted_values, good.height - rows.height))
+        found.append(Distribution(key, title, unit, factor, sorted_values, counts))
     return tuple(found)
 
 

@@ -61,10 +61,13 @@ def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
                 found = distribution.values.get((cell, name))
                 if found is not None:
                     style = _style(Column(name, None, name, index, index // HUES_COUNT))
-                    ax.ecdf(found.to_numpy() / distribution.factor, label=f"{name}, n = {len(found):,}", **style)
+                    x = found.to_numpy() / distribution.factor
+                    y = np.arange(len(x) + 1) / distribution.counts[cell, name]
+                    ax.step([x[0], *x], y, where="post", label=f"{name}, {distribution.label(cell, name)}", **style)
             ax.set_title(", ".join(f"{axis.label} {axis.texts[axis.cells[cell]]}" for axis in plots.axes))
             ax.set_xlabel(f"{distribution.title} ({distribution.unit})")
             ax.set_xlim(0, 1.02 * largest)
+            ax.set_ylim(0, 1.03)
             ax.legend()
         axes[0].set_ylabel("share of flows")
         if len(shown) < plots.cells:

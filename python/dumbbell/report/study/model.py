@@ -77,8 +77,18 @@ class Distribution:
     factor: float
     values: Mapping[tuple[int, str], pl.Series]
     """Cell and `of` -> all values, ascending."""
-    without: int
-    """Flows that have no value."""
+    counts: Mapping[tuple[int, str], int]
+    """The same -> how many flows there are, those included that never came so far as to have a value."""
+
+    @property
+    def without(self) -> int:
+        """Flows that have no value."""
+        return sum(self.counts.values()) - sum(map(len, self.values.values()))
+
+    def label(self, cell: int, of: str) -> str:
+        """`n = 5 of 12`: flows that have a value."""
+        n, count = len(self.values[cell, of]), self.counts[cell, of]
+        return f"n = {n:,}" + (f" of {count:,}" if count > n else "")
 
 
 @dataclass(frozen=True)

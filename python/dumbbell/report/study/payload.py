@@ -34,9 +34,9 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
     steps, said = _steps(plots)
     notes += said
     notes += [
-        f"{one.title}: {one.without:,} flows have none; they have no size, or were not completed."
+        f"{one.title}: {one.without:,} flows were not completed; curves end at the share that was."
         for one in plots.distributions
-        if one.without and one.key == "fct"
+        if one.without
     ]
     layout = plots.layout
     content = {
@@ -114,7 +114,8 @@ def _distribution(one: Distribution, steps: int) -> dict[str, Any]:
         thinned = len(scaled) > steps
         if thinned:
             scaled = np.quantile(scaled, np.linspace(0, 1, steps))
-        curves.append({"cell": cell, "of": of, "n": len(values), "thinned": thinned, "values": _packed(scaled, "<f4")})
+        curve = {"cell": cell, "of": of, "label": one.label(cell, of), "share": len(values) / one.counts[cell, of]}
+        curves.append(curve | {"thinned": thinned, "values": _packed(scaled, "<f4")})
     return {"key": one.key, "title": one.title, "unit": one.unit, "curves": curves}
 
 

@@ -18,6 +18,11 @@ _sent_again = pl.col("retransmitted_segments").sum()
 _is_tcp = pl.col("retransmitted_segments").is_not_null()
 _has_tcp = _is_tcp.any()
 _sent_bytes = pl.col("sent_bytes").filter(_is_tcp).sum()
+# Of flows whose plans nobody kept, those that were completed are known to have a size.
+_has_size = pl.coalesce("has_size", pl.col("fct_s").is_not_null())
+_fct_s = pl.when(_has_size).then(pl.col("fct_s").fill_null(float("inf")))
+"""Longer than any for a flow that was not completed."""
+_UNFINISHED: Final = "none if it falls among those that were not completed, which take longest"
 _ALGORITHM_FIRST: Final = ("algorithm", "run", "group", "flow")
 
 METRICS: Final = (
@@ -121,17 +126,27 @@ METRICS: Final = (
             "s",
             "lower",
             _ALGORITHM_FIRST,
-            f"{word} of fct_s over the flows in question that were completed",
+            f"{word} of fct_s over the flows in question that have a size, {unknown}",
             "N. Dukkipati and N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion Control, "
             "ACM SIGCOMM CCR 36(1), 2006",
-            over_flows(value),
+            over_flows(pl.when(value.is_finite()).then(value)),
         )
-        for name, word, value in (
-            ("mean", "mean", pl.col("fct_s").mean()),
-            ("p50", "median", pl.col("fct_s").quantile(0.50, "linear")),
-            ("p95", "95th percentile", pl.col("fct_s").quantile(0.95, "linear")),
-            ("p99", "99th percentile", pl.col("fct_s").quantile(0.99, "linear")),
+        for name, word, value, unknown in (
+            ("mean", "mean", _fct_s.mean(), "none unless all of them were completed"),
+            ("p50", "median", _fct_s.quantile(0.50, "linear"), _UNFINISHED),
+            ("p95", "95th percentile", _fct_s.quantile(0.95, "linear"), _UNFINISHED),
+            ("p99", "99th percentile", _fct_s.quantile(0.99, "linear"), _UNFINISHED),
         )
+    ),
+    Metric(
+        "completed_share",
+        "Share of flows that were completed",
+        "share",
+        "higher",
+        _ALGORITHM_FIRST,
+        "flows in question that were completed ÷ those that have a size",
+        "as fct_mean: without it, completion times tell of survivors",
+        over_flows(pl.col("fct_s").is_not_null().filter(pl.col("has_size")).mean()),
     ),
     Metric(
         "convergence_time",

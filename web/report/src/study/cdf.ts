@@ -18,7 +18,7 @@ export function cdf(
   const drawn = columns(study, layout, present).flatMap((column) => {
     const cell = cells.at(layout, x, column.line);
     const curve = one.curves.find((each) => each.cell === cell && each.of === column.of);
-    return curve ? [{ column: { ...column, label: `${column.label}, n = ${curve.n.toLocaleString("en")}` }, curve, values: floats(curve.values) }] : [];
+    return curve ? [{ column: { ...column, label: `${column.label}, ${curve.label}` }, curve, values: floats(curve.values) }] : [];
   });
   const largest = Math.max(...drawn.map(({ values }) => values[values.length - 1] ?? 0), 1e-9);
   const toX = linear([0, largest * 1.02], [box.left, box.right]);
@@ -29,7 +29,7 @@ export function cdf(
   node.append(frame(box, xs, ys, `${one.title} (${one.unit})`));
   const spots: Spot[] = [];
   drawn.forEach(({ column, curve, values }, row) => {
-    const count = values.length;
+    const count = values.length / curve.share;
     const points: [number, number][] = [[toX(values[0] ?? 0), toY(0)]];
     values.forEach((value, i) => {
       const at = toX(value);
@@ -37,8 +37,8 @@ export function cdf(
       points.push([at, toY((i + 1) / count)]);
     });
     node.append(svg("g", palette(column), svg("path", { class: "curve", d: path(points), "stroke-dasharray": DASHES[column.dash % DASHES.length] ?? "" })));
-    const every = Math.max(1, Math.floor(count / SPOTS));
-    for (let i = 0; i < count; i += every) {
+    const every = Math.max(1, Math.floor(values.length / SPOTS));
+    for (let i = 0; i < values.length; i += every) {
       const value = values[i] ?? 0;
       const share = `${digits((100 * (i + 1)) / count)} % of ${column.of || "flows"}: at most ${digits(value)} ${one.unit}`;
       spots.push({ x: toX(value), y: toY((i + 1) / count), row, words: [cells.words(curve.cell), share].filter(Boolean), cell: curve.cell, of: curve.of });

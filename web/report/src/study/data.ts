@@ -39,7 +39,10 @@ export interface Panel {
 export interface Curve {
   cell: number;
   of: string;
-  n: number;
+  /** How many flows have a value, and of how many. */
+  label: string;
+  /** What the curve goes up to: less than 1 if some flows have none. */
+  share: number;
   thinned: boolean;
   values: string;
 }
