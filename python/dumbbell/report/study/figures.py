@@ -115,10 +115,12 @@ def _bars(ax: Axes, grid: Grid) -> None:
     for place, column in enumerate(columns):
         known = [(row, entry) for row in grid.rows if (entry := grid.entry(row, column))]
         x = np.array([row for row, _ in known]) - 0.4 + width * (place + 0.5)
-        half = np.array([(entry.half_width or 0.0) / factor for _, entry in known])
+        ends = [(entry.mean - _bound(entry, "low"), _bound(entry, "high") - entry.mean) for _, entry in known]
+        # A bootstrapped interval may lie beside the mean: then there is nothing on one side of it.
+        sides = np.maximum(ends, 0).T / factor
         pattern = "////" if column.dash else None
         ax.bar(
-            x, [entry.mean / factor for _, entry in known], 0.92 * width, yerr=half, label=column.label,
+            x, [entry.mean / factor for _, entry in known], 0.92 * width, yerr=sides, label=column.label,
             color=_color(column), alpha=0.85, hatch=pattern, edgecolor="white", linewidth=0,
             error_kw={"elinewidth": 0.8, "capsize": 1.8, "ecolor": "0.15"},
         )  # fmt: skip

@@ -67,6 +67,18 @@ class Grid:
         cell = self._cell(row, column.line)
         return None if cell is None else self.panel.entries.get((cell, column.of))
 
+    def told(self, entry: Entry) -> tuple[str, ...]:
+        """An entry's mean, and its interval by half of its length, or by both bounds if it is not symmetric.
+
+        Of one run the mean alone.
+        """
+        mean = entry.mean / self.panel.factor
+        if entry.low is None or entry.high is None:
+            return (number(mean),)
+        low, high = entry.low / self.panel.factor, entry.high / self.panel.factor
+        half = (high - low) / 2
+        return rounded(half, mean, half) if self.plots.method == "t" else rounded(half, mean, low, high)
+
     def change(self, row: int, column: Column) -> Contrast | None:
         """Against the reference; `None` for the reference itself, and where one of the two is missing."""
         to_row, to = self.reference(column)
@@ -143,12 +155,12 @@ def _label(of: str, lines: Axis | None, line: int | None) -> str:
     return ", ".join(parts) or "all flows"
 
 
-def rounded(mean: float, half: float | None) -> tuple[str, str]:
-    """A mean and half of its interval, to two digits of the latter; that is empty if there is none."""
-    if not half:
-        return number(mean), "" if half is None else "0"
+def rounded(half: float, *values: float) -> tuple[str, ...]:
+    """A mean and what tells its interval, to two digits of half of that."""
+    if half <= 0:
+        return tuple(map(number, values))
     digits = min(max(0, 1 - floor(log10(half))), 9)
-    return f"{mean:,.{digits}f}", f"{half:,.{digits}f}"
+    return tuple(f"{value:,.{digits}f}" for value in values)
 
 
 def number(value: float) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import Final, TypeVar
 
 from dumbbell.report.study.export import caption, stem
-from dumbbell.report.study.grid import Column, Grid, grids, rounded
+from dumbbell.report.study.grid import Column, Grid, grids
 from dumbbell.report.study.model import Entry, Panel, StudyPlots
 from dumbbell.statistics.contrasts import Contrast
 
@@ -101,13 +101,13 @@ def _head(grid: Grid, column: Column, in_groups: bool) -> str:
 def _value(grid: Grid, entry: Entry | None) -> str:
     if entry is None:
         return "--"
-    mean, within = _rounded(grid, entry)
-    return f"${_number(mean)} \\pm {_number(within)}$" if within else f"${_number(mean)}$"
-
-
-def _rounded(grid: Grid, entry: Entry) -> tuple[str, str]:
-    factor, half = grid.panel.factor, entry.half_width
-    return rounded(entry.mean / factor, None if half is None else half / factor)
+    mean, *interval = map(_number, grid.told(entry))
+    match interval:
+        case [half]:
+            return f"${mean} \\pm {half}$"
+        case [low, high]:
+            return f"${mean}$ $[{low}, {high}]$"
+    return f"${mean}$"
 
 
 def _number(text: str) -> str:
@@ -158,7 +158,7 @@ def _width(texts: Sequence[str]) -> float:
 
 
 def _plain(grid: Grid, entry: Entry | None) -> str:
-    return "" if entry is None else " ± ".join(_rounded(grid, entry))
+    return "" if entry is None else " ± ".join(grid.told(entry))
 
 
 def pieces(items: Sequence[T], most: int) -> list[Sequence[T]]:

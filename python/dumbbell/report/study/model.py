@@ -27,11 +27,6 @@ class Entry:
     low: float | None
     high: float | None
 
-    @property
-    def half_width(self) -> float | None:
-        """Of the interval; of one that is not symmetric, the mean of both sides."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
-
 
 @dataclass(frozen=True)
 class Panel:

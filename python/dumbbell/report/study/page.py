@@ -11,7 +11,7 @@ from dumbbell.report import html, words
 from dumbbell.report.markup import Html, el, join
 from dumbbell.report.sections import fact, highlighted, missing
 from dumbbell.report.study.export import caption
-from dumbbell.report.study.grid import Column, Grid, grids, rounded
+from dumbbell.report.study.grid import Column, Grid, grids
 from dumbbell.report.study.model import StudyPlots
 from dumbbell.report.study.payload import payload
 from dumbbell.statistics.contrasts import Contrast
@@ -139,11 +139,17 @@ def _entry(panel: int, grid: Grid, row: int, column: Column) -> Html:
     entry = grid.entry(row, column)
     if entry is None:
         return el("td", words.UNKNOWN, class_="n")
-    half = entry.half_width
-    mean, within = rounded(entry.mean / grid.panel.factor, None if half is None else half / grid.panel.factor)
+    mean, *interval = grid.told(entry)
+    match interval:
+        case [half]:
+            within = f" ± {half}"
+        case [low, high]:
+            within = f" [{low}, {high}]"
+        case _:
+            within = ", one run"
     opens = {"data_panel": str(panel), "data_cell": str(entry.cell), "data_of": column.of}
     button = el("button", mean, type="button", class_="point", **opens)
-    return el("td", button, el("small", f" ± {within}" if within else ", one run"), _change(grid.change(row, column)))
+    return el("td", button, el("small", within), _change(grid.change(row, column)))
 
 
 def _change(change: Contrast | None) -> Html:
