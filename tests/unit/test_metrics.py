@@ -231,7 +231,7 @@ def test_the_least_rtt_is_that_of_the_best_moment() -> None:
     later = {"at_ns": 10**9, "link": {**link, "delay_ns": link["delay_ns"] - 4_000_000}}
     assert least_rtts_ns({**plan, "events": []})[ends[0]] == 20_000_000
     assert least_rtts_ns({**plan, "events": [later]})[ends[0]] == 16_000_000
-    later["link"] |= {"delay_ns": 10**9, "reorder": {"delay_ns": link["delay_ns"] - 1_000_000}}
+    later = {"at_ns": 10**9, "link": {**link, "delay_ns": 10**9, "reorder": {"delay_ns": link["delay_ns"] - 1_000_000}}}
     assert least_rtts_ns({**plan, "events": [later]})[ends[0]] == 19_000_000
 
 

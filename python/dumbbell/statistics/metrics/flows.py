@@ -22,7 +22,7 @@ _sent_bytes = pl.col("sent_bytes").filter(_is_tcp).sum()
 _has_size = pl.coalesce("has_size", pl.col("fct_s").is_not_null())
 _fct_s = pl.when(_has_size).then(pl.col("fct_s").fill_null(float("inf")))
 """Longer than any for a flow that was not completed."""
-_UNFINISHED: Final = "none if it falls among those that were not completed, which take longest"
+_UNFINISHED: Final = "none if it falls among those that were not completed, which count as the longest"
 _ALGORITHM_FIRST: Final = ("algorithm", "run", "group", "flow")
 
 METRICS: Final = (
