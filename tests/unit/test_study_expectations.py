@@ -11,11 +11,13 @@ import pytest
 import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.errors import ScenarioError
+from dumbbell.plan.expand import expand
+from dumbbell.scenario.loading import load
 from dumbbell.scenario.study import Expectation, Repeat
 from dumbbell.statistics.enough import still_needed
 from dumbbell.statistics.intervals import of_mean
 from dumbbell.statistics.metrics import METRICS
-from dumbbell.studies import expectations, repeating
+from dumbbell.studies import expectations, measures, repeating
 from dumbbell.studies.measures import by_run, needs_of
 
 SMALL: dict[str, Any] = {
@@ -36,7 +38,8 @@ SMALL: dict[str, Any] = {
 
 
 def simulate(directory: Path, **more: Any) -> dumbbell.Study:
-    study = dumbbell.run({**SMALL, **more}, directory=directory, engine="simulate", report=False)
+    overrides = more.pop("overrides", ())
+    study = dumbbell.run({**SMALL, **more}, overrides, directory=directory, engine="simulate", report=False)
     assert isinstance(study, dumbbell.Study)
     return study
 
@@ -127,11 +130,25 @@ def test_exit_codes_tell_what_became_of_expectations(tmp_path: Path, capsys: pyt
         ({"expect": [{"metric": "jain", "min": 1}]}, 'expect.0.metric = "jain": unknown metric'),
         ({"expect": [{"metric": "goodput"}]}, "expect.0: no bounds"),
         ({"expect": [{"metric": "goodput", "min": 1, "within": [1, 2]}]}, "within beside min or max"),
-        ({"expect": [{"metric": "goodput", "min": "fast"}]}, "'fast': not a rate"),
+        ({"expect": [{"metric": "goodput", "min": "fast"}]}, 'expect.0.min = "fast": not a rate'),
         ({"expect": [{"metric": "goodput", "min": "5 ms"}]}, "unknown unit ms"),
         ({"expect": [{"metric": "jain_index", "of": "f1", "min": 1}]}, "of the whole run"),
         ({"expect": [{"metric": "goodput_share", "min": 1}]}, "goodput_share is of some flows"),
-        ({"expect": [{"metric": "drops", "max": "few"}]}, "'few': no number"),
+        ({"expect": [{"metric": "drops", "max": "few"}]}, 'expect.0.max = "few": no number'),
+        ({"expect": [{"metric": "utilisation", "min": 90}]}, "expect.0.min = 90: more than 1"),
+        ({"expect": [{"metric": "utilisation", "min": 90}]}, 'hint: write "90 %"'),
+        ({"expect": [{"metric": "utilisation", "within": [-0.1, 1]}]}, "expect.0.within.0 = -0.1: less than 0"),
+        ({"expect": [{"metric": "jain_index", "min": "0.2"}]}, 'hint: write 0.2, or "20 %"'),
+        ({"expect": [{"metric": "goodput", "of": "alne", "min": 1}]}, 'expect.0.of = "alne": no such flow, group or'),
+        ({"expect": [{"metric": "goodput", "of": "alne", "min": 1}]}, "one of cubic, reno, g, alone, g.1, g.2"),
+        ({"expect": [{"metric": "goodput", "of": "alne", "min": 1}]}, "hint: did you mean alone?"),
+        ({"expect": [{"metric": "goodput", "of": "bottleneck", "min": 1}]}, "no such flow, group or algorithm"),
+        ({"expect": [{"metric": "utilisation", "of": "bottelneck", "min": 0}]}, "hint: did you mean bottleneck?"),
+        (
+            {"expect": [{"metric": "goodput", "of": "cubic", "min": 1}]},
+            'no such flow, group or algorithm in the cell flows.0.cc="reno"\n  expected only cells that have it\n'
+            'hint: say in which cells, such as where = { "flows.0.cc" = "cubic" }',
+        ),
         ({"expect": [{"metric": "goodput", "min": 1, "where": {"duration": "1 s"}}]}, "not varied"),
         ({"expect": [{"metric": "goodput", "min": 1, "where": {"flows.0.cc": "bbr"}}]}, "no such cell"),
         ({"expect": [{"metric": "goodput", "min": 1, "maximum": 2}]}, "unknown key"),
@@ -155,6 +172,41 @@ def test_a_cell_that_the_command_line_has_replaced_can_only_not_be_told(tmp_path
         {**SMALL, "expect": expect}, directory=tmp_path, engine="simulate", vary={"flows.0.cc": ["bbr"]}
     )
     assert [one["answer"] for one in study.manifest["expectations"]] == ["cannot be told"]
+
+
+def test_an_algorithm_that_the_command_line_has_replaced_can_only_not_be_told(tmp_path: Path) -> None:
+    expect = [{"metric": "goodput", "of": "cubic", "min": 1, "where": {"flows.0.cc": "cubic"}}]
+    simulate(tmp_path, expect=expect)
+    replaced = {"flows.0.cc": ["bbr"], "flows.1.cc": ["bbr"]}
+    study = dumbbell.run({**SMALL, "expect": expect}, directory=tmp_path, engine="simulate", vary=replaced)
+    assert [one["answer"] for one in study.manifest["expectations"]] == ["cannot be told"]
+    with pytest.raises(ScenarioError, match="no such flow"):
+        simulate(tmp_path, expect=[{"metric": "goodput", "of": "cubc", "min": 1}], overrides={"duration": "200 ms"})
+
+
+def test_names_that_can_be_asked_for_are_those_that_runs_have(study: dumbbell.Study) -> None:
+    plan = expand(load({**SMALL, "sweep": {}}))
+    for name in ("goodput", "utilisation"):
+        for of in measures.names(METRICS[name], plan):
+            assert by_run(study, name, of).filter(cell=0).height == 4, of
+    assert measures.names(METRICS["harm_goodput"], plan) == ["cubic", "reno"]
+    assert "s1-left" not in measures.names(METRICS["utilisation"], plan)
+
+
+def test_shares_are_told_in_percent(study: dumbbell.Study) -> None:
+    expected = [
+        Expectation.model_validate({"metric": "utilisation", **bounds})
+        for bounds in ({"min": 0.015}, {"max": "50 %"}, {"within": [0, 1]})
+    ]
+    found = expectations.judge(study, expected)
+    assert [one.expectation for one in found] == [
+        "utilisation >= 1.5 %",
+        "utilisation <= 50 %",
+        "utilisation from 0 % to 100 %",
+    ]
+    known = of_mean(by_run(study, "utilisation").filter(cell=0)["value"].to_list())
+    assert f"mean {100 * known.value:.4g} %, interval " in found[0].why
+    assert measures.read(METRICS["harm_goodput"], -0.5) == -0.5, "an algorithm may gain"
 
 
 def test_cells_are_repeated_until_they_are_known_well(tmp_path: Path) -> None:

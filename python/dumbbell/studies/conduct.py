@@ -24,7 +24,7 @@ from dumbbell.scenario.source import Finding, dotted, lookup, show
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
 from dumbbell.studies import emulated, simulated
-from dumbbell.studies.check import check, check_metrics
+from dumbbell.studies.check import check, check_metrics, check_names
 from dumbbell.studies.expectations import judge
 from dumbbell.studies.forecast import forecast
 from dumbbell.studies.planning import Planned, Planner, alike
@@ -76,7 +76,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     plans = _plans(planner, cells, wanted, on_event)
     if not wanted.simulated and (other := alike(planner, cells, plans)) is not planner:
         planner, plans = other, list(other.all(cells, 1))
-    _raise(base, check_metrics(base))
+    _raise(base, [*check_metrics(base), *check_names(base, cells, plans)])
     executor.check(engine, map(planner.scenario, cells))
     identity = _identity(plans)
     path = root / f"{base.name}-{identity}"
