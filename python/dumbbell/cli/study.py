@@ -10,7 +10,6 @@ from dumbbell.engines.names import SIMULATE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dumbbell.plan.view import Table
     from dumbbell.studies import Study
     from dumbbell.studies.status import Status
 
@@ -35,19 +34,22 @@ def show(study: Study, json: bool) -> int:
 
 
 def _print(study: Study) -> None:
+    from dumbbell.cli.study_table import table
     from dumbbell.cli.tables import print_table
     from dumbbell.report import words
     from dumbbell.statistics.frames import suspects
     from dumbbell.studies.outcome import failures
 
-    print_table(_table(study))
+    print_table(table(study))
     print_expectations(study.manifest.get("expectations", []))
     suspect = study.runs.filter(verdict="suspect").height
     if suspect:
         print(f"{words.count(suspect, 'run')} suspect{_because(suspects(study.runs))}")
     failed = failures(study)
     if failed:
-        print(f"{len(failed):,} runs can't be used, the first: {failed[0]['error']}")
+        first = failed[0]
+        place = f"--cell {first['cell']} --repetition {first['repetition']}"
+        print(f"{words.count(len(failed), 'run')} can't be used, the first ({place}): {first['error']}")
     print(_report(study) or study.directory)
 
 
@@ -89,33 +91,3 @@ def print_status(study: Study, told: Status) -> None:
 def _because(suspicions: Mapping[str, int]) -> str:
     told = ", ".join(f"{check} {count:,}" for check, count in suspicions.items())
     return f" ({told})" if told else ""
-
-
-def _table(study: Study) -> Table:
-    from dumbbell.plan.view import Table
-    from dumbbell.report import words
-    from dumbbell.scenario.source import show
-
-    columns = [*study.keys, "runs", "goodput", "Jain", "RTT p50 (ms)", "retransmitted"]
-    columns += ["utilisation", "drops", "queue p50", "p95 (ms)"]
-    rows = []
-    for cell in study.summary.iter_rows(named=True):
-        values = [_value(cell[key], show) for key in study.keys]
-        jain, sent_again, drops = cell["jain_index"], cell["retransmitted_segments"], cell["drops"]
-        row = [words.count(cell["runs"]), words.rate(cell["goodput_bps"])]
-        row += [words.UNKNOWN if jain is None else f"{jain:.3f}", words.milliseconds(cell["rtt_p50_ms"])]
-        row += [_mean_count(sent_again), words.share(cell["utilisation"]), _mean_count(drops)]
-        rows.append(values + row + [words.milliseconds(cell[key]) for key in ("queue_p50_ms", "queue_p95_ms")])
-    return Table("Means over runs", columns, rows)
-
-
-def _value(value: Any, show: Any) -> str:
-    if value is None:
-        return "-"
-    return value if isinstance(value, str) else str(show(value))
-
-
-def _mean_count(mean: float | None) -> str:
-    from dumbbell.report import words
-
-    return words.UNKNOWN if mean is None else f"{mean:,.0f}" if mean >= 10 or mean == int(mean) else f"{mean:.1f}"
