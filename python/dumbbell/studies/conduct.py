@@ -27,6 +27,7 @@ from dumbbell.studies import emulated, simulated
 from dumbbell.studies.check import check, check_metrics, check_names
 from dumbbell.studies.expectations import judge
 from dumbbell.studies.forecast import forecast
+from dumbbell.studies.outcome import failures
 from dumbbell.studies.planning import Planned, Planner, alike
 from dumbbell.studies.repeating import more
 from dumbbell.studies.results import Study
@@ -68,9 +69,6 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     began = time.monotonic()
     draft, engine = wanted.draft, wanted.engine
     base, cells = prepared(draft)
-    if wanted.failed and wanted.simulated:
-        hint = "look at it in full: --cell C --repetition R"
-        raise InputError("--failed: simulated runs fail the same way again", "they are deterministic", hint)
     executor = wanted.executor
     planner = Planner(draft, base.repeat.most, engine, manifests.core_version() or "none", executor.is_here)
     plans = _plans(planner, cells, wanted, on_event)
@@ -80,6 +78,8 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     executor.check(engine, map(planner.scenario, cells))
     identity = _identity(plans)
     path = root / f"{base.name}-{identity}"
+    if wanted.failed and wanted.simulated:
+        return _nothing_failed(path)
     manifest = manifests.at_start(base.name, identity, engine.name, draft.name if draft.text else None, _said(draft))
     manifest |= {"study_id": identity, "cells": cells, "repeat": base.repeat.model_dump(mode="json")}
     manifest |= {"threads": wanted.threads, "planning_s": round(time.monotonic() - began, 3)}
@@ -93,6 +93,18 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
             conduct.write(INTERRUPTED)
             why = f"what is finished is in {path}"
             raise Interrupted("the study was interrupted", why, "the same command goes on from there") from error
+
+
+def _nothing_failed(path: Path) -> Study:
+    """A simulated study as it is, if no run has failed: it would fail again. Raises `InputError` if one has."""
+    if not (path / places.MANIFEST).exists():
+        raise InputError("--failed: nothing has been run yet", f"there is no {path}", "leave --failed out")
+    study = Study(path)
+    failed = failures(study) if study.has_runs else []
+    if failed:
+        hint = f"look at it in full: --cell {failed[0]['cell']} --repetition {failed[0]['repetition']}"
+        raise InputError("--failed: simulated runs fail the same way again", "they are deterministic", hint)
+    return study
 
 
 def prepared(draft: Draft) -> tuple[Scenario, list[grid.Cell]]:
