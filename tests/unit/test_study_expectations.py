@@ -10,6 +10,8 @@ import pytest
 
 import dumbbell
 from dumbbell.cli import invoke
+from dumbbell.cli.study import show
+from dumbbell.cli.study_progress import size
 from dumbbell.errors import ScenarioError
 from dumbbell.plan.expand import expand
 from dumbbell.scenario.loading import load
@@ -38,8 +40,8 @@ SMALL: dict[str, Any] = {
 
 
 def simulate(directory: Path, **more: Any) -> dumbbell.Study:
-    overrides = more.pop("overrides", ())
-    study = dumbbell.run({**SMALL, **more}, overrides, directory=directory, engine="simulate", report=False)
+    overrides, on_event = more.pop("overrides", ()), more.pop("on_event", None)
+    study = dumbbell.run({**SMALL, **more}, overrides, directory, on_event, engine="simulate", report=False)
     assert isinstance(study, dumbbell.Study)
     return study
 
@@ -222,6 +224,39 @@ def test_cells_are_repeated_until_they_are_known_well(tmp_path: Path) -> None:
     again = simulate(tmp_path, repeat=repeat)
     assert again.directory == study.directory
     assert again.manifest["cost"]["found"] == sum(counts)
+
+
+def test_cells_that_most_was_too_few_for_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without loss and with one flow, all repetitions are nearly alike; with loss they are not."""
+    flows = [{"from": "s1", "to": "r1", "cc": "cubic"}]
+    repeat = {"until": "0.1 %", "of": "goodput", "least": 3, "most": 4}
+    told: list[Any] = []
+    study = simulate(
+        tmp_path,
+        flows=flows,
+        sweep={"topology.bottleneck.loss": ["2 %", "0 %"]},
+        repeat=repeat,
+        duration="1 s",
+        on_event=told.append,
+    )
+    values = {cell: by_run(study, "goodput").filter(cell=cell)["value"].to_list() for cell in (0, 1)}
+    assert [len(values[0]), len(values[1])] == [4, 3]
+    known = of_mean(values[0])
+    assert known.half_width is not None
+    width = known.half_width / known.value
+    assert study.manifest["too_wide"] == [{"cell": 0, "n": 4, "half_width": pytest.approx(width)}]
+    assert [size(event) for event in told if event["event"] == "planned"] == [
+        "2 cells x at least 3 repetitions x 1 s = 6 runs, 6 s of traffic",
+        "1 of 2 cells is not known well enough: 1 run more, 1 s of traffic",
+    ]
+    said = "1 of 2 cells not within 0.1 % of the mean goodput:\n"
+    said += f'  {100 * width:.3g} % after 4 runs: topology.bottleneck.loss="2 %"\n'
+    show(study, json=False)
+    assert said in capsys.readouterr().out
+    assert invoke(["status", str(study.directory)]) == 0
+    assert said in capsys.readouterr().out
+    enough = simulate(tmp_path, flows=flows, sweep={"topology.bottleneck.loss": ["0 %"]}, repeat=repeat)
+    assert enough.manifest["too_wide"] == []
 
 
 def test_at_most_twice_as_many_at_a_time_and_never_more_than_the_most(study: dumbbell.Study) -> None:

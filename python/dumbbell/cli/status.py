@@ -27,8 +27,8 @@ def command(
             from json import dumps
 
             ends_at = None if told.ends_at is None else told.ends_at.isoformat(timespec="seconds")
-            expectations = found.manifest.get("expectations", [])
-            print(dumps({**asdict(told), "ends_at": ends_at, "expectations": expectations}, indent=2))
+            judged = {key: found.manifest.get(key, []) for key in ("too_wide", "expectations")}
+            print(dumps({**asdict(told), "ends_at": ends_at, **judged}, indent=2))
         else:
             from dumbbell.cli.study import print_status
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.cli.output import reader_may_leave
 from dumbbell.engines.names import SIMULATE
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from dumbbell.studies import Study
     from dumbbell.studies.status import Status
 
+MOST_CELLS: Final = 10
+"""Named one by one."""
 COLOURS = {"holds": "green", "cannot be told": "yellow", "fails": "red"}
 
 
@@ -26,7 +28,8 @@ def show(study: Study, json: bool) -> int:
 
             failed = len(failures(study))
             told = {"study_dir": str(study.directory), "runs": study.runs.height, "failed": failed}
-            told |= {"expectations": study.manifest.get("expectations", []), "report": _report(study)}
+            told |= {key: study.manifest.get(key, []) for key in ("too_wide", "expectations")}
+            told |= {"report": _report(study)}
             print(dumps({**told, "cells": study.summary.to_dicts()}, indent=2))
         else:
             _print(study)
@@ -41,6 +44,7 @@ def _print(study: Study) -> None:
     from dumbbell.studies.outcome import failures
 
     print_table(table(study))
+    print_too_wide(study)
     print_expectations(study.manifest.get("expectations", []))
     suspect = study.runs.filter(verdict="suspect").height
     if suspect:
@@ -56,6 +60,24 @@ def _print(study: Study) -> None:
 def _report(study: Study) -> str | None:
     """Where the command has written it; `None` if no run can be used."""
     return str(study.directory / "report.html") if study.has_usable_runs else None
+
+
+def print_too_wide(study: Study) -> None:
+    """The cells that have as many runs as they may and are not known as well as `until` asks for."""
+    found, repeat = study.manifest.get("too_wide", []), study.manifest.get("repeat", {})
+    if not found:
+        return
+    from dumbbell.studies.cells import written
+
+    cells = study.manifest["cells"]
+    print(f"{len(found):,} of {len(cells):,} cells not within {repeat['until']} of the mean {repeat['of']}:")
+    for one in found[:MOST_CELLS]:
+        width = "no interval" if one["half_width"] is None else f"{100 * one['half_width']:.3g} %"
+        where = written(cells[one["cell"]])
+        print(f"  {width} after {one['n']:,} run{'' if one['n'] == 1 else 's'}{f': {where}' if where else ''}")
+    if len(found) > MOST_CELLS:
+        print(f"  and {len(found) - MOST_CELLS:,} more, which are narrower: too_wide in study.json")
+    print(f"raise most, which is {repeat['most']:,}, to repeat them more often\n")
 
 
 def print_expectations(found: Any) -> None:
@@ -84,6 +106,7 @@ def print_status(study: Study, told: Status) -> None:
         print("the same command goes on from there")
     if told.refused and study.manifest["engine"] != SIMULATE:
         print("dumbbell run ... --failed does these again")
+    print_too_wide(study)
     print_expectations(study.manifest.get("expectations", []))
     print(study.directory)
 

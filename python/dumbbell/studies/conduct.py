@@ -29,7 +29,7 @@ from dumbbell.studies.expectations import judge
 from dumbbell.studies.forecast import forecast
 from dumbbell.studies.outcome import failures
 from dumbbell.studies.planning import Planned, Planner, alike
-from dumbbell.studies.repeating import more
+from dumbbell.studies.repeating import more, too_wide
 from dumbbell.studies.results import Study
 from dumbbell.studies.schedule import Run, Schedule
 from dumbbell.studies.status import COMPLETE, INTERRUPTED, RUNNING, Noting
@@ -143,7 +143,7 @@ class _Conduct:
             runs = schedule.want(dict(enumerate(done)))
             self.manifest |= {"rounds": schedule.rounds, "repetitions": max(done), "runs": len(runs)}
             self.write(RUNNING)
-            cost = _added(cost, self._round(runs), known)
+            cost = _added(cost, self._round(runs, known), known)
             self.manifest["cost"], known = cost, len(runs)
             if self.wanted.failed and emulated.missing(self.path, runs, failed_only=False):
                 # There are runs that nobody has tried yet: it is as far as it was.
@@ -153,6 +153,7 @@ class _Conduct:
             if not wanted:
                 break
             done = [wanted.get(cell, count) for cell, count in enumerate(done)]
+        self.manifest["too_wide"] = too_wide(Study(self.path), repeat)
         self.manifest["expectations"] = [one.as_json() for one in judge(Study(self.path), self.base.expect)]
         self.write(COMPLETE)
         return Study(self.path)
@@ -161,11 +162,16 @@ class _Conduct:
         """The manifest, as it is now."""
         write_json(self.path / places.MANIFEST, {**self.manifest, "status": status})
 
-    def _round(self, runs: Sequence[Run]) -> Mapping[str, Any]:
-        """Carry out what is missing of `runs`; what it has cost. Raises `Interrupted`."""
+    def _round(self, runs: Sequence[Run], known: int) -> Mapping[str, Any]:
+        """Carry out what is missing of `runs`, of which the first `known` are not new; what it has cost.
+
+        Raises `Interrupted`.
+        """
         executor = self.wanted.executor
-        told = {"runs": len(runs), "cells": len(self.plans), "directory": str(self.path)}
-        durations = [self.plans[run.cell].duration_s for run in runs]
+        new = runs[known:]
+        told = {"runs": len(new), "known": known, "directory": str(self.path)}
+        told |= {"cells": len({run.cell for run in new}) if known else len(self.plans), "of": len(self.plans)}
+        durations = [self.plans[run.cell].duration_s for run in new]
         told |= {"traffic_s": sum(durations), "longest_s": max(durations, default=0.0)}
         told |= {"until": self.base.repeat.until is not None, "least": self.base.repeat.least}
         if not self.wanted.simulated:
