@@ -47,7 +47,8 @@ Executor = Annotated[
     typer.Option(
         "--executor",
         metavar="EXECUTOR",
-        help="Of a study. local: this machine. ray: the nodes of a Ray cluster (pip install 'dumbbell[cluster]').",
+        # Rich would take [cluster] for a style.
+        help=r"Of a study. local: this machine. ray: the nodes of a Ray cluster (pip install 'dumbbell\[cluster]').",
     ),
 ]
 
