@@ -1,11 +1,20 @@
-"""The tables that `dumbbell run` prints: what occurred, and no column for what didn't."""
+"""The tables that `dumbbell run` prints: what occurred, no column for what didn't, and how sure means are."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
+from synthetic_study import Synthetic
+
+from dumbbell import Study
+from dumbbell.cli import study as printed
 from dumbbell.cli.run import _flows, _links
+from dumbbell.cli.study_table import table as table_of
 from dumbbell.plan.view import Table
+from dumbbell.statistics.intervals import of_mean
+from dumbbell.studies.measures import by_run
 
 FATES = tuple(f"dropped-{reason}" for reason in ("tail", "head", "early", "policed", "delay-line", "down"))
 
@@ -56,3 +65,26 @@ def test_flows_show_marks_and_completion_only_where_there_are_any() -> None:
     both: Table = _flows({"flows": [flow(ce_packets=5, ce_share=0.0123, fct_s=1.5), flow()]})
     assert both.columns[-2:] == ["ECN-marked", "completed in"]
     assert [row[-2:] for row in both.rows] == [["1.2 %", "1.5 s"], ["–", "–"]]  # noqa: RUF001  unknown
+
+
+def test_a_study_counts_runs_that_can_be_used_and_gives_intervals(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Runs 1 and 3 are of the second cell, whose third repetition is left; of the third cell nothing is."""
+    cells = [{"topology.rtt": rtt} for rtt in ("10 ms", "20 ms", "30 ms")]
+    failed = (1, 4, 2, 5, 8)
+    study = Study(Synthetic(cells=cells, repeat=3, failed=failed, spread=0.1).write(tmp_path))
+    found = table_of(study)
+    assert found.columns[:3] == ["topology.rtt", "runs", "goodput"]
+    assert [row[:2] for row in found.rows] == [["10 ms", "3"], ["20 ms", "1 of 3"], ["30 ms", "0 of 3"]]
+    values = by_run(study, "goodput").filter(cell=0)["value"].to_list()
+    known = of_mean(values)
+    assert known.half_width is not None
+    assert found.rows[0][2] == f"{known.value / 1e6:.1f} ± {known.half_width / 1e6:.1f} Mbit/s"
+    one = by_run(study, "goodput").filter(cell=1)["value"].item()
+    assert found.rows[1][2] == f"{one / 1e6:.1f} Mbit/s", "one run has no interval"
+    assert set(found.rows[2][2:]) == {"–"}  # noqa: RUF001  unknown
+    drops = found.columns.index("drops")
+    assert [row[drops] for row in found.rows[:2]] == ["20", "20"], "what does not spread has no interval"
+    printed.show(study, json=False)
+    assert "5 runs can't be used, the first (--cell 1 --repetition 0): it broke\n" in capsys.readouterr().out

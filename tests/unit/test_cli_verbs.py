@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 
-from dumbbell.cli import invoke
+from dumbbell.cli import VERBS, Verbs, invoke
 from dumbbell.errors import DumbbellError, Interrupted, RunFailed, RunInvalid
 
 
@@ -123,6 +124,25 @@ def test_colour_on_a_terminal_only() -> None:
     os.close(ours)
     assert done.returncode == 2
     assert "\x1b[1;31merror: \x1b[0m\x1b[1mnope.toml: no such file\x1b[0m" in shown
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_shows_every_bracket(verb: str) -> None:
+    """Rich takes `[cluster]` for a style, unless it is escaped."""
+    command = Verbs().get_command(None, verb)
+    below = getattr(command, "commands", {}).values()
+    for one in (command, *below):
+        for text in filter(None, (one.help, *(getattr(parameter, "help", None) for parameter in one.params))):
+            assert Text.from_markup(text).plain == text.replace("\\[", "[")
+
+
+@pytest.mark.parametrize("verb", ["run", "reproduce"])
+def test_help_says_how_to_install_what_is_missing(
+    verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    assert invoke([verb, "--help"]) == 0
+    assert "(pip install 'dumbbell[cluster]')" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("heavy", ["polars", "matplotlib", "numpy"])

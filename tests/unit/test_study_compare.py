@@ -109,3 +109,20 @@ def test_refusals(both: tuple[Study, Study], tmp_path: Path, capsys: pytest.Capt
     assert "compare two studies, or two runs" in capsys.readouterr().err
     assert invoke(["compare", *(str(study.directory) for study in both), "--metric", "goodness"]) == 2
     assert "no metric 'goodness'" in capsys.readouterr().err
+
+
+def test_reports_and_comparisons_find_studies_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = write(Path("studies/my-0123456789ab")).directory
+    run = synthetic_run.Synthetic().write(Path("runs/my-ba9876543210"))
+    other = synthetic_run.Synthetic().write(Path("runs/other-ba9876543210"))
+    assert invoke(["report", "my", "other", "--format", "csv"]) == 0
+    shown = capsys.readouterr()
+    assert {Path(line).parts[:2] for line in shown.out.splitlines()} == {study.parts, other.parts}
+    assert shown.err == f"note: my is a run, too: {run}\n"
+    assert invoke(["compare", "my", "my", "--metric", "goodput"]) == 0
+    assert "Nothing was set differently." in capsys.readouterr().out
+    assert invoke(["report", "mine"]) == 2
+    assert "error: no study and no run at mine\n" in capsys.readouterr().err

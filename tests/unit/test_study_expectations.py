@@ -10,12 +10,16 @@ import pytest
 
 import dumbbell
 from dumbbell.cli import invoke
+from dumbbell.cli.study import show
+from dumbbell.cli.study_progress import size
 from dumbbell.errors import ScenarioError
+from dumbbell.plan.expand import expand
+from dumbbell.scenario.loading import load
 from dumbbell.scenario.study import Expectation, Repeat
 from dumbbell.statistics.enough import still_needed
 from dumbbell.statistics.intervals import of_mean
 from dumbbell.statistics.metrics import METRICS
-from dumbbell.studies import expectations, repeating
+from dumbbell.studies import expectations, measures, repeating
 from dumbbell.studies.measures import by_run, needs_of
 
 SMALL: dict[str, Any] = {
@@ -36,7 +40,8 @@ SMALL: dict[str, Any] = {
 
 
 def simulate(directory: Path, **more: Any) -> dumbbell.Study:
-    study = dumbbell.run({**SMALL, **more}, directory=directory, engine="simulate", report=False)
+    overrides, on_event = more.pop("overrides", ()), more.pop("on_event", None)
+    study = dumbbell.run({**SMALL, **more}, overrides, directory, on_event, engine="simulate", report=False)
     assert isinstance(study, dumbbell.Study)
     return study
 
@@ -127,11 +132,25 @@ def test_exit_codes_tell_what_became_of_expectations(tmp_path: Path, capsys: pyt
         ({"expect": [{"metric": "jain", "min": 1}]}, 'expect.0.metric = "jain": unknown metric'),
         ({"expect": [{"metric": "goodput"}]}, "expect.0: no bounds"),
         ({"expect": [{"metric": "goodput", "min": 1, "within": [1, 2]}]}, "within beside min or max"),
-        ({"expect": [{"metric": "goodput", "min": "fast"}]}, "'fast': not a rate"),
+        ({"expect": [{"metric": "goodput", "min": "fast"}]}, 'expect.0.min = "fast": not a rate'),
         ({"expect": [{"metric": "goodput", "min": "5 ms"}]}, "unknown unit ms"),
         ({"expect": [{"metric": "jain_index", "of": "f1", "min": 1}]}, "of the whole run"),
         ({"expect": [{"metric": "goodput_share", "min": 1}]}, "goodput_share is of some flows"),
-        ({"expect": [{"metric": "drops", "max": "few"}]}, "'few': no number"),
+        ({"expect": [{"metric": "drops", "max": "few"}]}, 'expect.0.max = "few": no number'),
+        ({"expect": [{"metric": "utilisation", "min": 90}]}, "expect.0.min = 90: more than 1"),
+        ({"expect": [{"metric": "utilisation", "min": 90}]}, 'hint: write "90 %"'),
+        ({"expect": [{"metric": "utilisation", "within": [-0.1, 1]}]}, "expect.0.within.0 = -0.1: less than 0"),
+        ({"expect": [{"metric": "jain_index", "min": "0.2"}]}, 'hint: write 0.2, or "20 %"'),
+        ({"expect": [{"metric": "goodput", "of": "alne", "min": 1}]}, 'expect.0.of = "alne": no such flow, group or'),
+        ({"expect": [{"metric": "goodput", "of": "alne", "min": 1}]}, "one of cubic, reno, g, alone, g.1, g.2"),
+        ({"expect": [{"metric": "goodput", "of": "alne", "min": 1}]}, "hint: did you mean alone?"),
+        ({"expect": [{"metric": "goodput", "of": "bottleneck", "min": 1}]}, "no such flow, group or algorithm"),
+        ({"expect": [{"metric": "utilisation", "of": "bottelneck", "min": 0}]}, "hint: did you mean bottleneck?"),
+        (
+            {"expect": [{"metric": "goodput", "of": "cubic", "min": 1}]},
+            'no such flow, group or algorithm in the cell flows.0.cc="reno"\n  expected only cells that have it\n'
+            'hint: say in which cells, such as where = { "flows.0.cc" = "cubic" }',
+        ),
         ({"expect": [{"metric": "goodput", "min": 1, "where": {"duration": "1 s"}}]}, "not varied"),
         ({"expect": [{"metric": "goodput", "min": 1, "where": {"flows.0.cc": "bbr"}}]}, "no such cell"),
         ({"expect": [{"metric": "goodput", "min": 1, "maximum": 2}]}, "unknown key"),
@@ -157,6 +176,41 @@ def test_a_cell_that_the_command_line_has_replaced_can_only_not_be_told(tmp_path
     assert [one["answer"] for one in study.manifest["expectations"]] == ["cannot be told"]
 
 
+def test_an_algorithm_that_the_command_line_has_replaced_can_only_not_be_told(tmp_path: Path) -> None:
+    expect = [{"metric": "goodput", "of": "cubic", "min": 1, "where": {"flows.0.cc": "cubic"}}]
+    simulate(tmp_path, expect=expect)
+    replaced = {"flows.0.cc": ["bbr"], "flows.1.cc": ["bbr"]}
+    study = dumbbell.run({**SMALL, "expect": expect}, directory=tmp_path, engine="simulate", vary=replaced)
+    assert [one["answer"] for one in study.manifest["expectations"]] == ["cannot be told"]
+    with pytest.raises(ScenarioError, match="no such flow"):
+        simulate(tmp_path, expect=[{"metric": "goodput", "of": "cubc", "min": 1}], overrides={"duration": "200 ms"})
+
+
+def test_names_that_can_be_asked_for_are_those_that_runs_have(study: dumbbell.Study) -> None:
+    plan = expand(load({**SMALL, "sweep": {}}))
+    for name in ("goodput", "utilisation"):
+        for of in measures.names(METRICS[name], plan):
+            assert by_run(study, name, of).filter(cell=0).height == 4, of
+    assert measures.names(METRICS["harm_goodput"], plan) == ["cubic", "reno"]
+    assert "s1-left" not in measures.names(METRICS["utilisation"], plan)
+
+
+def test_shares_are_told_in_percent(study: dumbbell.Study) -> None:
+    expected = [
+        Expectation.model_validate({"metric": "utilisation", **bounds})
+        for bounds in ({"min": 0.015}, {"max": "50 %"}, {"within": [0, 1]})
+    ]
+    found = expectations.judge(study, expected)
+    assert [one.expectation for one in found] == [
+        "utilisation >= 1.5 %",
+        "utilisation <= 50 %",
+        "utilisation from 0 % to 100 %",
+    ]
+    known = of_mean(by_run(study, "utilisation").filter(cell=0)["value"].to_list())
+    assert f"mean {100 * known.value:.4g} %, interval " in found[0].why
+    assert measures.read(METRICS["harm_goodput"], -0.5) == -0.5, "an algorithm may gain"
+
+
 def test_cells_are_repeated_until_they_are_known_well(tmp_path: Path) -> None:
     repeat = {"until": "10 %", "of": "goodput", "least": 3, "most": 40}
     study = simulate(tmp_path, repeat=repeat)
@@ -170,6 +224,39 @@ def test_cells_are_repeated_until_they_are_known_well(tmp_path: Path) -> None:
     again = simulate(tmp_path, repeat=repeat)
     assert again.directory == study.directory
     assert again.manifest["cost"]["found"] == sum(counts)
+
+
+def test_cells_that_most_was_too_few_for_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without loss and with one flow, all repetitions are nearly alike; with loss they are not."""
+    flows = [{"from": "s1", "to": "r1", "cc": "cubic"}]
+    repeat = {"until": "0.1 %", "of": "goodput", "least": 3, "most": 4}
+    told: list[Any] = []
+    study = simulate(
+        tmp_path,
+        flows=flows,
+        sweep={"topology.bottleneck.loss": ["2 %", "0 %"]},
+        repeat=repeat,
+        duration="1 s",
+        on_event=told.append,
+    )
+    values = {cell: by_run(study, "goodput").filter(cell=cell)["value"].to_list() for cell in (0, 1)}
+    assert [len(values[0]), len(values[1])] == [4, 3]
+    known = of_mean(values[0])
+    assert known.half_width is not None
+    width = known.half_width / known.value
+    assert study.manifest["too_wide"] == [{"cell": 0, "n": 4, "half_width": pytest.approx(width)}]
+    assert [size(event) for event in told if event["event"] == "planned"] == [
+        "2 cells x at least 3 repetitions x 1 s = 6 runs, 6 s of traffic",
+        "1 of 2 cells is not known well enough: 1 run more, 1 s of traffic",
+    ]
+    said = "1 of 2 cells not within 0.1 % of the mean goodput:\n"
+    said += f'  {100 * width:.3g} % after 4 runs: topology.bottleneck.loss="2 %"\n'
+    show(study, json=False)
+    assert said in capsys.readouterr().out
+    assert invoke(["status", str(study.directory)]) == 0
+    assert said in capsys.readouterr().out
+    enough = simulate(tmp_path, flows=flows, sweep={"topology.bottleneck.loss": ["0 %"]}, repeat=repeat)
+    assert enough.manifest["too_wide"] == []
 
 
 def test_at_most_twice_as_many_at_a_time_and_never_more_than_the_most(study: dumbbell.Study) -> None:

@@ -38,6 +38,10 @@ def test_tables_have_the_frames_rows_and_columns(study: Study) -> None:
     assert query(study, "select * from cells").rows == ((0, "1 bdp"), (1, "4 bdp"))
 
 
+def test_tables_are_listed_for_who_names_none(study: Study) -> None:
+    assert query(study, "show tables").rows == (("cells",), ("flows",), ("links",), ("runs",))
+
+
 def test_tables_can_be_joined(study: Study) -> None:
     sql = """
         with good as (select run, cell from RUNS where error is null)
@@ -99,3 +103,14 @@ def test_the_command_refuses(path: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert "the formats are table, csv, json" in capsys.readouterr().err
     assert invoke(["query", str(tmp_path), "select 1"]) == 2
     assert str(tmp_path) in capsys.readouterr().err
+
+
+def test_a_study_is_found_by_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Synthetic(repeat=2).write(tmp_path / "studies" / "my-0123456789ab")
+    assert invoke(["query", "my", "select run from runs", "--format", "csv"]) == 0
+    assert capsys.readouterr().out == "run\n0\n1\n"
+    assert invoke(["query", "mine", "select run from runs"]) == 2
+    assert "no study at mine\n" in capsys.readouterr().err

@@ -142,7 +142,27 @@ def test_a_single_run_of_a_study_has_all_records(tmp_path: Path, capsys: pytest.
     assert lacking.value.hint.endswith("--engine simulate --cell 1 --repetition 2")
     assert invoke([*command, "--cell", "3"]) == 2
     assert "error: no cell 3\n  rtt-unfairness has 3, counted from 0\n" in capsys.readouterr().err
-    assert invoke([*command, "--failed"]) == 2
+    assert invoke([*command, "--cell", "1", "--repetition", "3"]) == 2
+    said = "error: no repetition 3\n  rtt-unfairness has 3 of each cell, counted from 0\n"
+    assert said in capsys.readouterr().err
+    assert invoke([*command, "--cell", "1", "--repetition", "3", "--repeat", "4"]) == 0
+    assert invoke([*command, "--cell", "1", "--failed"]) == 2
+    assert "error: --failed beside --cell\n" in capsys.readouterr().err
+
+
+def test_only_runs_that_failed_again(tmp_path: Path) -> None:
+    """Simulated ones would fail again; where none has, there is nothing to do."""
+    with pytest.raises(InputError, match="nothing has been run yet"):
+        simulate(SMALL, repeat=2, directory=tmp_path, failed=True)
+    study = simulate(SMALL, repeat=2, directory=tmp_path)
+    before = (study.directory / "study.json").read_bytes()
+    assert simulate(SMALL, repeat=2, directory=tmp_path, failed=True).runs.height == 2
+    assert (study.directory / "study.json").read_bytes() == before
+    loss = {"topology.bottleneck.loss": ["0 %", "100 %"]}
+    simulate(SMALL, loss, 2, directory=tmp_path)
+    with pytest.raises(InputError, match="fail the same way again") as refused:
+        simulate(SMALL, loss, 2, directory=tmp_path, failed=True)
+    assert refused.value.hint.endswith("--cell 1 --repetition 0")
 
 
 def test_a_study_grows(tmp_path: Path) -> None:

@@ -21,7 +21,9 @@ METRICS = ("goodput", "goodput_share", "jain_index", "utilisation", "rtt_p50", "
 
 
 def command(
-    a: Annotated[str, typer.Argument(metavar="A", help="A study, or a run.", show_default=False)],
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="A study, or a run: a directory, or a name.", show_default=False)
+    ],
     b: Annotated[str, typer.Argument(metavar="B", help="Another of the same kind.", show_default=False)],
     metric: Annotated[
         list[str] | None,
@@ -42,12 +44,11 @@ def command(
     Differences have intervals: of pairs of runs with the same seed where both have the same seeds, and Welch's
     otherwise. Two runs are compared, too; a single run has no interval.
     """
-    from dumbbell.cli.studies import is_study
+    from dumbbell.cli.studies import find, is_study
     from dumbbell.errors import InputError
     from dumbbell.records import Run
-    from dumbbell.records.directory import find
 
-    places = [Path(one) if is_study(Path(one)) else find(one) for one in (a, b)]
+    places = [find(one) for one in (a, b)]
     kinds = [is_study(place) for place in places]
     if kinds[0] != kinds[1]:
         what = f"{a} is a {'study' if kinds[0] else 'run'}, {b} a {'study' if kinds[1] else 'run'}"

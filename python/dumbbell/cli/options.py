@@ -12,6 +12,15 @@ ScenarioArgument = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a bundled scenario.", show_default=False)
 ]
 
+StudyArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="A study's directory, e.g. studies/buffer-sweep-*, or its name, for the latest below ./studies.",
+        show_default=False,
+    ),
+]
+
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -38,7 +47,8 @@ Executor = Annotated[
     typer.Option(
         "--executor",
         metavar="EXECUTOR",
-        help="Of a study. local: this machine. ray: the nodes of a Ray cluster (pip install 'dumbbell[cluster]').",
+        # Rich would take [cluster] for a style.
+        help=r"Of a study. local: this machine. ray: the nodes of a Ray cluster (pip install 'dumbbell\[cluster]').",
     ),
 ]
 

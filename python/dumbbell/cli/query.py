@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dumbbell.cli.options import StudyArgument
 from dumbbell.cli.output import reader_may_leave
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ FORMATS = ("table", "csv", "json")
 
 
 def command(
-    study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study's directory.", show_default=False)],
+    study: StudyArgument,
     sql: Annotated[
         str,
         typer.Argument(
@@ -34,10 +34,11 @@ def command(
     from dumbbell.cli.studies import open_study
     from dumbbell.errors import InputError
     from dumbbell.statistics.query import query
+    from dumbbell.studies.directory import find
 
     if format not in FORMATS:
         raise InputError(f"no format {format!r}", f"the formats are {', '.join(FORMATS)}")
-    answer = query(open_study(study), sql)
+    answer = query(open_study(find(study)), sql)
     with reader_may_leave():
         {"table": _table, "csv": _csv, "json": _json}[format](answer)
 

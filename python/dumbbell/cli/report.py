@@ -15,8 +15,8 @@ def command(
         list[str],
         typer.Argument(
             metavar="RUN...",
-            help="Directories of runs or studies, e.g. runs/bbr-vs-cubic-*, or a scenario's name for its latest run "
-            "below ./runs.",
+            help="Directories of runs or studies, e.g. runs/bbr-vs-cubic-*, or a name: of the latest study below "
+            "./studies, or else of the latest run below ./runs.",
             show_default=False,
         ),
     ],
@@ -59,10 +59,9 @@ def command(
 
     A run that failed can be reported too: the report says so, and which tables are missing. Prints what was written.
     """
-    from dumbbell.cli.studies import is_study, open_study
+    from dumbbell.cli.studies import find, is_study, open_study
     from dumbbell.errors import InputError
     from dumbbell.records import Run
-    from dumbbell.records.directory import find
     from dumbbell.report import study, write
 
     directories = [find(run) for run in runs]

@@ -82,6 +82,7 @@ def command(
         # Before the imports below, so that something shows at once.
         with reader_may_leave():
             print(f"{scenario}: checking")
+    from dumbbell.errors import InputError
     from dumbbell.execute.names import executor as named
     from dumbbell.execute.names import refuse_single
     from dumbbell.scenario.loading import read
@@ -93,6 +94,9 @@ def command(
     if cell is not None:
         from dumbbell.studies.single import single
 
+        if failed:
+            hint = "leave one of them out"
+            raise InputError("--failed beside --cell", "--cell does one run, whatever became of it before", hint)
         wanted, overrides = single(draft, cell, repetition), None
     elif vary or repeat is not None or failed or is_study(draft):
         return _study(scenario, overrides, engine, vary, repeat, jobs, failed, elsewhere, output, json, quiet)

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from dumbbell.cli.options import Json
+from dumbbell.cli.options import Json, StudyArgument
 from dumbbell.cli.output import reader_may_leave
 
 
 def command(
-    study: Annotated[
-        str,
-        typer.Argument(
-            metavar="STUDY",
-            help="A study's directory, e.g. studies/buffer-sweep-*, or its name, for the latest below ./studies.",
-            show_default=False,
-        ),
-    ],
+    study: StudyArgument,
     json: Json = False,
 ) -> int:
     """Say how far a study is: runs, what failed and why, expectations, and when it will be through.
@@ -38,8 +27,8 @@ def command(
             from json import dumps
 
             ends_at = None if told.ends_at is None else told.ends_at.isoformat(timespec="seconds")
-            expectations = found.manifest.get("expectations", [])
-            print(dumps({**asdict(told), "ends_at": ends_at, "expectations": expectations}, indent=2))
+            judged = {key: found.manifest.get(key, []) for key in ("too_wide", "expectations")}
+            print(dumps({**asdict(told), "ends_at": ends_at, **judged}, indent=2))
         else:
             from dumbbell.cli.study import print_status
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,31 @@ def is_study(path: Path) -> bool:
     from dumbbell.studies.directory import MANIFEST
 
     return (path / MANIFEST).exists()
+
+
+def find(name: str) -> Path:
+    """The directory of a study or a run: itself, or the latest study of this name, or else the latest run of it.
+
+    A run beside a study of the same name, such as `--cell` makes, is noted on stderr. Raises `InputError`.
+    """
+    from dumbbell.errors import InputError
+    from dumbbell.records.directory import find as find_run
+    from dumbbell.studies.directory import STUDIES, latest
+
+    if Path(name).is_dir() or "/" in name:
+        return Path(name)
+    study = latest(name)
+    try:
+        run = find_run(name)
+    except InputError:
+        if study is None:
+            why = f"there is no such directory, and neither {STUDIES} nor runs holds one of this name that is finished"
+            raise InputError(f"no study and no run at {name}", why, f"ls {STUDIES} runs") from None
+        return study
+    if study is None:
+        return run
+    print(f"note: {name} is a run, too: {run}", file=sys.stderr)
+    return study
 
 
 def open_study(path: Path) -> Study:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.cli.output import reader_may_leave
 from dumbbell.engines.names import SIMULATE
@@ -10,10 +10,11 @@ from dumbbell.engines.names import SIMULATE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dumbbell.plan.view import Table
     from dumbbell.studies import Study
     from dumbbell.studies.status import Status
 
+MOST_CELLS: Final = 10
+"""Named one by one."""
 COLOURS = {"holds": "green", "cannot be told": "yellow", "fails": "red"}
 
 
@@ -27,7 +28,8 @@ def show(study: Study, json: bool) -> int:
 
             failed = len(failures(study))
             told = {"study_dir": str(study.directory), "runs": study.runs.height, "failed": failed}
-            told |= {"expectations": study.manifest.get("expectations", []), "report": _report(study)}
+            told |= {key: study.manifest.get(key, []) for key in ("too_wide", "expectations")}
+            told |= {"report": _report(study)}
             print(dumps({**told, "cells": study.summary.to_dicts()}, indent=2))
         else:
             _print(study)
@@ -35,25 +37,47 @@ def show(study: Study, json: bool) -> int:
 
 
 def _print(study: Study) -> None:
+    from dumbbell.cli.study_table import table
     from dumbbell.cli.tables import print_table
     from dumbbell.report import words
     from dumbbell.statistics.frames import suspects
     from dumbbell.studies.outcome import failures
 
-    print_table(_table(study))
+    print_table(table(study))
+    print_too_wide(study)
     print_expectations(study.manifest.get("expectations", []))
     suspect = study.runs.filter(verdict="suspect").height
     if suspect:
         print(f"{words.count(suspect, 'run')} suspect{_because(suspects(study.runs))}")
     failed = failures(study)
     if failed:
-        print(f"{len(failed):,} runs can't be used, the first: {failed[0]['error']}")
+        first = failed[0]
+        place = f"--cell {first['cell']} --repetition {first['repetition']}"
+        print(f"{words.count(len(failed), 'run')} can't be used, the first ({place}): {first['error']}")
     print(_report(study) or study.directory)
 
 
 def _report(study: Study) -> str | None:
     """Where the command has written it; `None` if no run can be used."""
     return str(study.directory / "report.html") if study.has_usable_runs else None
+
+
+def print_too_wide(study: Study) -> None:
+    """The cells that have as many runs as they may and are not known as well as `until` asks for."""
+    found, repeat = study.manifest.get("too_wide", []), study.manifest.get("repeat", {})
+    if not found:
+        return
+    from dumbbell.studies.cells import written
+
+    cells = study.manifest["cells"]
+    print(f"{len(found):,} of {len(cells):,} cells not within {repeat['until']} of the mean {repeat['of']}:")
+    for one in found[:MOST_CELLS]:
+        width = "no interval" if one["half_width"] is None else f"{100 * one['half_width']:.3g} %"
+        where = written(cells[one["cell"]])
+        print(f"  {width} after {one['n']:,} run{'' if one['n'] == 1 else 's'}{f': {where}' if where else ''}")
+    if len(found) > MOST_CELLS:
+        print(f"  and {len(found) - MOST_CELLS:,} more, which are narrower: too_wide in study.json")
+    print(f"raise most, which is {repeat['most']:,}, to repeat them more often\n")
 
 
 def print_expectations(found: Any) -> None:
@@ -82,6 +106,7 @@ def print_status(study: Study, told: Status) -> None:
         print("the same command goes on from there")
     if told.refused and study.manifest["engine"] != SIMULATE:
         print("dumbbell run ... --failed does these again")
+    print_too_wide(study)
     print_expectations(study.manifest.get("expectations", []))
     print(study.directory)
 
@@ -89,33 +114,3 @@ def print_status(study: Study, told: Status) -> None:
 def _because(suspicions: Mapping[str, int]) -> str:
     told = ", ".join(f"{check} {count:,}" for check, count in suspicions.items())
     return f" ({told})" if told else ""
-
-
-def _table(study: Study) -> Table:
-    from dumbbell.plan.view import Table
-    from dumbbell.report import words
-    from dumbbell.scenario.source import show
-
-    columns = [*study.keys, "runs", "goodput", "Jain", "RTT p50 (ms)", "retransmitted"]
-    columns += ["utilisation", "drops", "queue p50", "p95 (ms)"]
-    rows = []
-    for cell in study.summary.iter_rows(named=True):
-        values = [_value(cell[key], show) for key in study.keys]
-        jain, sent_again, drops = cell["jain_index"], cell["retransmitted_segments"], cell["drops"]
-        row = [words.count(cell["runs"]), words.rate(cell["goodput_bps"])]
-        row += [words.UNKNOWN if jain is None else f"{jain:.3f}", words.milliseconds(cell["rtt_p50_ms"])]
-        row += [_mean_count(sent_again), words.share(cell["utilisation"]), _mean_count(drops)]
-        rows.append(values + row + [words.milliseconds(cell[key]) for key in ("queue_p50_ms", "queue_p95_ms")])
-    return Table("Means over runs", columns, rows)
-
-
-def _value(value: Any, show: Any) -> str:
-    if value is None:
-        return "-"
-    return value if isinstance(value, str) else str(show(value))
-
-
-def _mean_count(mean: float | None) -> str:
-    from dumbbell.report import words
-
-    return words.UNKNOWN if mean is None else f"{mean:,.0f}" if mean >= 10 or mean == int(mean) else f"{mean:.1f}"

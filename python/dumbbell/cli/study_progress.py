@@ -13,8 +13,15 @@ LINE_EVERY_S: Final = 2.0
 
 
 def size(event: Event) -> str:
-    """`9 cells x 5 repetitions x 30 s = 22 min 30 s of traffic; 4 at a time: about 6 min`, of the event `planned`."""
+    """`9 cells x 5 repetitions x 30 s = 22 min 30 s of traffic; 4 at a time: about 6 min`, of the event `planned`.
+
+    Of later rounds: `2 of 9 cells are not known well enough: 6 runs more, 3 min of traffic`.
+    """
     cells, runs = event["cells"], event["runs"]
+    if event.get("known"):
+        said = f"{cells:,} of {event['of']:,} cells {'is' if cells == 1 else 'are'} not known well enough: "
+        said += f"{runs:,} run{'' if runs == 1 else 's'} more, {span(event['traffic_s'], exact=True)} of traffic"
+        return said + _forecast(event)
     more = "at least " if event["until"] else ""
     alike = abs(event["longest_s"] * runs - event["traffic_s"]) < 1e-6 * runs
     each = f"{'' if alike else 'up to '}{span(event['longest_s'], exact=True)}"
@@ -22,9 +29,13 @@ def size(event: Event) -> str:
     said = said.replace("1 cells", "1 cell") if cells == 1 else said
     said = said.replace(" 1 repetitions", " 1 repetition") if event["least"] == 1 else said
     said += f" = {runs:,} runs, {span(event['traffic_s'], exact=True)} of traffic"
-    if "forecast_s" in event:
-        said += f"; {event['at_once']:.0f} at a time: about {span(event['forecast_s'])}"
-    return said
+    return said + _forecast(event)
+
+
+def _forecast(event: Event) -> str:
+    if "forecast_s" not in event:
+        return ""
+    return f"; {event['at_once']:.0f} at a time: about {span(event['forecast_s'])}"
 
 
 def speed(event: Event) -> str:

@@ -136,7 +136,7 @@ class Expectation(Table):
     metric: str = Field(description="What is looked at, such as jain_index or goodput.", examples=["jain_index"])
     of: str | None = Field(
         default=None,
-        description="Which flow, group of flows, or link. Default: all flows together; the bottleneck.",
+        description="Which flow, group of flows, algorithm, or link. Default: all flows together; the bottleneck.",
         examples=["f1"],
     )
     where: dict[str, Any] = Field(default={}, description="In which cells: values of varied keys. Default: in all.")
@@ -144,8 +144,14 @@ class Expectation(Table):
         default="mean",
         description="Of each cell's runs. mean: the whole confidence interval must lie within the bounds.",
     )
-    min: int | float | str | None = Field(default=None, description="It is at least this.", examples=[0.9, "9 Mbit/s"])
-    max: int | float | str | None = Field(default=None, description="It is at most this.", examples=["50 ms"])
+    min: int | float | str | None = Field(
+        default=None,
+        description="It is at least this: a number in the metric's unit (a share from 0 to 1), or a text with a unit.",
+        examples=[0.9, "90 %", "9 Mbit/s"],
+    )
+    max: int | float | str | None = Field(
+        default=None, description="It is at most this, written as min is.", examples=["50 ms"]
+    )
     within: list[int | float | str] | None = Field(
         default=None, min_length=2, max_length=2, description="It is between these two.", examples=[["45 %", "55 %"]]
     )

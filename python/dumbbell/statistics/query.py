@@ -73,12 +73,12 @@ def _check(sql: str, statements: Sequence[Any]) -> None:
 
 @contextmanager
 def _tables(study: Frames, sql: str, folder: Path, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Make views of the tables that the query has words for."""
-    for name in TABLES:
-        if re.search(rf"\b{name}\b", sql, re.IGNORECASE):
-            path = folder / f"{name}.parquet"
-            _frame(study, name).sink_parquet(path)
-            connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{path}')")
+    """Make views of the tables that the query has words for; of all for one that asks what there is: `show tables`."""
+    named = [name for name in TABLES if re.search(rf"\b{name}\b", sql, re.IGNORECASE)]
+    for name in named or TABLES:
+        path = folder / f"{name}.parquet"
+        _frame(study, name).sink_parquet(path)
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{path}')")
     connection.execute(f"SET allowed_directories = ['{folder}']")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

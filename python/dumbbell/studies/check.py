@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
-from typing import Final
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.quantities import QuantityError
+from dumbbell.scenario.source import Finding, Key, show
 from dumbbell.scenario.study import CASE, Expectation
 from dumbbell.studies import measures
-from dumbbell.studies.cells import KEYS, Cell, keys
+from dumbbell.studies.cells import KEYS, Cell, keys, written
+from dumbbell.studies.expectations import is_meant
+from dumbbell.studies.planning import Planned
+
+if TYPE_CHECKING:
+    from dumbbell.statistics.metrics.model import Metric
 
 NOT_VARIED: Final = {
     "seed": ("a seed makes a repetition, not a cell", "repeat a cell with other seeds: repeat = 10"),
@@ -18,6 +25,9 @@ NOT_VARIED: Final = {
     **dict.fromkeys(KEYS, ("it is the study's, not a cell's", "")),
 }
 """Keys that can't differ between cells."""
+
+MOST_LISTED: Final = 12
+"""Names in an error; of many connections there are thousands."""
 
 
 def check(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
@@ -59,11 +69,67 @@ def _metric(at: Key, name: str, of: str | None) -> Iterator[Finding]:
 def _bounds(at: Key, expected: Expectation) -> Iterator[Finding]:
     from dumbbell.statistics.metrics import METRICS
 
-    for bound in expected.bounds:
+    places: tuple[Key, Key] = (("within", 0), ("within", 1)) if expected.within is not None else (("min",), ("max",))
+    for place, bound in zip(places, expected.bounds, strict=True):
         try:
             measures.read(METRICS[expected.metric], bound)
-        except ValueError as error:
-            yield Finding(at, str(error), f"a number, or a text with a unit of {expected.metric}")
+        except QuantityError as error:
+            yield Finding((*at, *place), error.wrong, error.expected, error.hint)
+
+
+def check_names(scenario: Scenario, cells: Sequence[Cell], plans: Sequence[Planned]) -> Iterator[Finding]:
+    """What expectations are `of` and a cell that they are about has not: there they could not be told.
+
+    What was set outside the file may have replaced it.
+    """
+    from dumbbell.statistics.metrics import METRICS
+
+    for i, expected in enumerate(scenario.expect):
+        metric = METRICS.get(expected.metric)
+        if metric is None or expected.of is None or not measures.kinds(metric):
+            continue
+        if any(_may_rename(metric, key) for key in scenario.source.overrides):
+            continue
+        having = {cell: _has(plans[cell], metric, expected.of) for cell in _meant(expected, cells)}
+        if not all(having.values()):
+            yield _no_such(("expect", i, "of"), metric, expected.of, having, cells, plans)
+
+
+def _meant(expected: Expectation, cells: Sequence[Cell]) -> Iterator[int]:
+    return (cell for cell, values in enumerate(cells) if is_meant(expected, values))
+
+
+def _no_such(
+    at: Key, metric: Metric, name: str, having: Mapping[int, bool], cells: Sequence[Cell], plans: Sequence[Planned]
+) -> Finding:
+    """Of an expectation that some of its cells can't tell: a mistyped name, or `where` is missing."""
+    *others, last = measures.kinds(metric)
+    wrong = f"no such {', '.join(others)} or {last}" if others else f"no such {last}"
+    without = next(cell for cell, has in having.items() if not has)
+    within = next((cell for cell, has in having.items() if has), None)
+    if within is None:
+        found = measures.names(metric, plans[without].read())
+        near = difflib.get_close_matches(name, found, n=1)
+        return Finding(at, wrong, f"one of {_listed(found)}", f"did you mean {near[0]}?" if near else "")
+    differing = {key: value for key, value in cells[within].items() if cells[without].get(key) != value}
+    hint = f"say in which cells, such as where = {show(differing)}"
+    return Finding(at, f"{wrong} in the cell {written(cells[without])}", "only cells that have it", hint)
+
+
+def _may_rename(metric: Metric, override: Key) -> bool:
+    """Whether a key that was set outside the file decides on what links, or what flows, there are."""
+    key = str(override[1] if override[0] == "sweep" and len(override) > 1 else override[0])
+    makers = ("topology", "events") if measures.LINK in measures.kinds(metric) else ("flows",)
+    return key.split(".")[0] in (*makers, "zip", "cases")
+
+
+def _has(planned: Planned, metric: Metric, name: str) -> bool:
+    return any(name in measures.names(metric, json.loads(plan)) for plan in planned.plans)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", ... ({len(names):,} in all)" if len(names) > MOST_LISTED else ""
+    return ", ".join(names[:MOST_LISTED]) + more
 
 
 def _where(at: Key, scenario: Scenario, i: int, cells: Sequence[Cell]) -> Iterator[Finding]:

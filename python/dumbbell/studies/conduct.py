@@ -24,11 +24,12 @@ from dumbbell.scenario.source import Finding, dotted, lookup, show
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
 from dumbbell.studies import emulated, entries, simulated
-from dumbbell.studies.check import check, check_metrics
+from dumbbell.studies.check import check, check_metrics, check_names
 from dumbbell.studies.expectations import judge
 from dumbbell.studies.forecast import forecast
+from dumbbell.studies.outcome import failures
 from dumbbell.studies.planning import Planned, Planner, alike
-from dumbbell.studies.repeating import more
+from dumbbell.studies.repeating import more, too_wide
 from dumbbell.studies.results import Study
 from dumbbell.studies.schedule import Run, Schedule
 from dumbbell.studies.status import COMPLETE, INTERRUPTED, RUNNING, Noting
@@ -68,18 +69,17 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     began = time.monotonic()
     draft, engine = wanted.draft, wanted.engine
     base, cells = prepared(draft)
-    if wanted.failed and wanted.simulated:
-        hint = "look at it in full: --cell C --repetition R"
-        raise InputError("--failed: simulated runs fail the same way again", "they are deterministic", hint)
     executor = wanted.executor
     planner = Planner(draft, base.repeat.most, engine, manifests.core_version() or "none", executor.is_here)
     plans = _plans(planner, cells, wanted, on_event)
     if not wanted.simulated and (other := alike(planner, cells, plans)) is not planner:
         planner, plans = other, list(other.all(cells, 1))
-    _raise(base, check_metrics(base))
+    _raise(base, [*check_metrics(base), *check_names(base, cells, plans)])
     executor.check(engine, map(planner.scenario, cells))
     identity = _identity(plans)
     path = root / f"{base.name}-{identity}"
+    if wanted.failed and wanted.simulated:
+        return _nothing_failed(path)
     manifest = manifests.at_start(base.name, identity, engine.name, draft.name if draft.text else None, _said(draft))
     manifest |= {"study_id": identity, "cells": cells, "repeat": base.repeat.model_dump(mode="json")}
     manifest |= {"threads": wanted.threads, "planning_s": round(time.monotonic() - began, 3)}
@@ -94,6 +94,18 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
             conduct.write(INTERRUPTED)
             why = f"what is finished is in {path}"
             raise Interrupted("the study was interrupted", why, "the same command goes on from there") from error
+
+
+def _nothing_failed(path: Path) -> Study:
+    """A simulated study as it is, if no run has failed: it would fail again. Raises `InputError` if one has."""
+    if not (path / places.MANIFEST).exists():
+        raise InputError("--failed: nothing has been run yet", f"there is no {path}", "leave --failed out")
+    study = Study(path)
+    failed = failures(study) if study.has_runs else []
+    if failed:
+        hint = f"look at it in full: --cell {failed[0]['cell']} --repetition {failed[0]['repetition']}"
+        raise InputError("--failed: simulated runs fail the same way again", "they are deterministic", hint)
+    return study
 
 
 def prepared(draft: Draft) -> tuple[Scenario, list[grid.Cell]]:
@@ -132,7 +144,7 @@ class _Conduct:
             runs = schedule.want(dict(enumerate(done)))
             self.manifest |= {"rounds": schedule.rounds, "repetitions": max(done), "runs": len(runs)}
             self.write(RUNNING)
-            cost = _added(cost, self._round(runs), known)
+            cost = _added(cost, self._round(runs, known), known)
             self.manifest["cost"], known = cost, len(runs)
             if self.wanted.failed and emulated.missing(self.path, runs, failed_only=False):
                 # There are runs that nobody has tried yet: it is as far as it was.
@@ -142,6 +154,7 @@ class _Conduct:
             if not wanted:
                 break
             done = [wanted.get(cell, count) for cell, count in enumerate(done)]
+        self.manifest["too_wide"] = too_wide(Study(self.path), repeat)
         self.manifest["expectations"] = [one.as_json() for one in judge(Study(self.path), self.base.expect)]
         self.write(COMPLETE)
         return Study(self.path)
@@ -150,11 +163,16 @@ class _Conduct:
         """The manifest, as it is now."""
         write_json(self.path / places.MANIFEST, {**self.manifest, "status": status})
 
-    def _round(self, runs: Sequence[Run]) -> Mapping[str, Any]:
-        """Carry out what is missing of `runs`; what it has cost. Raises `Interrupted`."""
+    def _round(self, runs: Sequence[Run], known: int) -> Mapping[str, Any]:
+        """Carry out what is missing of `runs`, of which the first `known` are not new; what it has cost.
+
+        Raises `Interrupted`.
+        """
         executor = self.wanted.executor
-        told = {"runs": len(runs), "cells": len(self.plans), "directory": str(self.path)}
-        durations = [self.plans[run.cell].duration_s for run in runs]
+        new = runs[known:]
+        told = {"runs": len(new), "known": known, "directory": str(self.path)}
+        told |= {"cells": len({run.cell for run in new}) if known else len(self.plans), "of": len(self.plans)}
+        durations = [self.plans[run.cell].duration_s for run in new]
         told |= {"traffic_s": sum(durations), "longest_s": max(durations, default=0.0)}
         told |= {"until": self.base.repeat.until is not None, "least": self.base.repeat.least}
         if not self.wanted.simulated:

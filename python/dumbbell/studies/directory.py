@@ -50,9 +50,15 @@ def find(study: str, root: Path = STUDIES) -> Path:
     """The directory that `study` names: itself, or the latest study of this name in `root`. Raises `InputError`."""
     if Path(study).is_dir() or "/" in study:
         return Path(study)
-    named = re.compile(re.escape(study) + r"-[0-9a-f]{12}")
-    found = [path for path in root.glob("*") if named.fullmatch(path.name) and (path / MANIFEST).exists()]
-    if not found:
+    found = latest(study, root)
+    if found is None:
         why = f"there is no such directory, and {root} holds no study with this name"
         raise InputError(f"no study at {study}", why, f"ls {root}")
-    return max(found, key=lambda path: (path / MANIFEST).stat().st_mtime_ns)
+    return found
+
+
+def latest(name: str, root: Path = STUDIES) -> Path | None:
+    """The latest study of a name in `root`."""
+    named = re.compile(re.escape(name) + r"-[0-9a-f]{12}")
+    found = [path for path in root.glob("*") if named.fullmatch(path.name) and (path / MANIFEST).exists()]
+    return max(found, key=lambda path: (path / MANIFEST).stat().st_mtime_ns, default=None)

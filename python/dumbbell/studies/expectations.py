@@ -47,7 +47,7 @@ def judge(study: Study, expectations: Sequence[Expectation]) -> list[Found]:
 
 
 def _judge(study: Study, expected: Expectation) -> Found:
-    cells = [i for i, cell in enumerate(study.manifest["cells"]) if _is_meant(expected, cell)]
+    cells = [i for i, cell in enumerate(study.manifest["cells"]) if is_meant(expected, cell)]
     rows = measures.by_run(study, expected.metric, expected.of) if study.has_runs else None
     values: dict[int, list[float]] = {cell: [] for cell in cells}
     for cell, value in () if rows is None else rows.select("cell", "value").iter_rows():
@@ -64,7 +64,8 @@ def _judge(study: Study, expected: Expectation) -> Found:
     return Found(described(expected), answer, why)
 
 
-def _is_meant(expected: Expectation, cell: Cell) -> bool:
+def is_meant(expected: Expectation, cell: Cell) -> bool:
+    """Whether an expectation is about a cell."""
     return all(cell.get(key) == value or _among(cell.get(key), value) for key, value in expected.where.items())
 
 
@@ -112,12 +113,16 @@ def described(expected: Expectation) -> str:
     """`jain_index >= 0.9 where flows.0.cc="bbr"`."""
     parts = [f"{expected.statistic} " if expected.statistic != "mean" else "", expected.metric]
     parts.append(f" of {expected.of}" if expected.of else "")
-    parts.append("".join(_bounds(*expected.bounds)))
+    parts.append("".join(_bounds(expected)))
     where = written(expected.where)
     return "".join(parts) + (f" where {where}" if where else "")
 
 
-def _bounds(low: Any, high: Any) -> Iterator[str]:
+def _bounds(expected: Expectation) -> Iterator[str]:
+    from dumbbell.statistics.metrics import get
+
+    metric = get(expected.metric)
+    low, high = (None if bound is None else measures.written(metric, bound) for bound in expected.bounds)
     if low is not None and high is not None:
         yield f" from {low} to {high}"
     elif low is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell.plan.paths import transparent_links
 from dumbbell.scenario.quantities import Percent, Quantity, QuantityError, Rate, Size, Time
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ _KINDS: Final[Mapping[str, tuple[type[Quantity], float]]] = {
     "B": (Size, 1.0),
 }
 """Unit -> what a text with a unit is read as, and what its smallest unit is in that one."""
+_UP_TO_1: Final = (SHARE, "")
+"""Units of what is from 0 to 1: shares, and indices such as Jain's."""
+_BELOW_0: Final = ("harm_goodput", "harm_rtt")
+"""Shares that are negative where an algorithm gains."""
+_OF_FLOWS: Final = ("flow", "group", "algorithm")
 _SHOWN: Final = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"))
 
 
@@ -43,7 +49,7 @@ def by_run(study: Frames, name: str, of: str | None = None) -> pl.DataFrame:
     if of is None:
         return values(study, metric, RUN).select("cell", "run", "value")
     # The first that has such a thing; a flow may be called as an algorithm is.
-    for scope in ("flow", "group", "algorithm"):
+    for scope in _OF_FLOWS:
         if scope in metric.scopes:
             found = values(study, metric, scope).filter(of=of)
             if found.height:
@@ -56,24 +62,78 @@ def needs_of(metric: Metric) -> bool:
     return not {RUN, LINK} & {*metric.scopes}
 
 
+def kinds(metric: Metric) -> Sequence[str]:
+    """What `of` may name: a link, or a flow, a group of flows or an algorithm."""
+    return (LINK,) if LINK in metric.scopes else [scope for scope in _OF_FLOWS if scope in metric.scopes]
+
+
+def names(metric: Metric, plan: Mapping[str, Any]) -> list[str]:
+    """All that `of` may name in a run with this plan, algorithms first, then groups, flows."""
+    if LINK in metric.scopes:
+        plain = transparent_links(plan)
+        return [link["name"] for link in plan["links"] if link["name"] not in plain]
+    flows = plan["flows"]
+    found = {
+        "algorithm": [flow["workload"].get("cc") or flow["workload"]["kind"] for flow in flows],
+        "group": [flow["group"] for flow in flows],
+        "flow": [flow["id"] for flow in flows],
+    }
+    return list(dict.fromkeys(name for kind in reversed(kinds(metric)) for name in found[kind]))
+
+
 def read(metric: Metric, bound: int | float | str | None) -> float | None:
-    """A bound in the metric's unit, from a number or a text with its unit. Raises `ValueError`."""
+    """A bound in the metric's unit, from a number or a text with its unit. Raises `QuantityError`."""
+    if bound is None:
+        return None
+    if metric.unit in _UP_TO_1:
+        return _share(metric, bound)
     if not isinstance(bound, str):
-        return None if bound is None else float(bound)
-    kind, scale = _KINDS.get(metric.unit, (None, 1.0))
+        return float(bound)
     try:
-        if kind is not None:
-            return int(kind.parse(bound)) * scale
-        return Percent.parse(bound).probability if metric.unit in ("", SHARE) else float(bound)
+        if metric.unit not in _KINDS:
+            return float(bound)
+        kind, scale = _KINDS[metric.unit]
+        return int(kind.parse(bound)) * scale
     except QuantityError as error:
-        raise ValueError(f"{bound!r}: {error.wrong}") from None
+        raise QuantityError(error.wrong, f"a number of {metric.unit}, or {error.expected}", error.hint) from None
     except ValueError:
-        raise ValueError(f"{bound!r}: no number") from None
+        raise QuantityError("no number", f"a number of {metric.unit}", "") from None
+
+
+def _share(metric: Metric, bound: int | float | str) -> float:
+    """From 0 to 1. A number above is most likely meant in percent."""
+    expected = 'a number from 0 to 1, or a text in percent, such as "90 %"'
+    if isinstance(bound, str):
+        try:
+            return Percent.parse(bound).probability
+        except QuantityError as error:
+            raise QuantityError(error.wrong, expected, _of_number(bound) or error.hint) from None
+    if bound > 1:
+        raise QuantityError("more than 1", expected, f'write "{bound:g} %"' if bound <= 100 else "")
+    if bound < 0 and metric.name not in _BELOW_0:
+        raise QuantityError("less than 0", expected, "")
+    return float(bound)
+
+
+def _of_number(text: str) -> str:
+    """A hint on a text that is a share and should be a number."""
+    try:
+        number = float(text)
+    except ValueError:
+        return ""
+    return f'write {number:g}, or "{100 * number:g} %"' if 0 <= number <= 1 else ""
+
+
+def written(metric: Metric, bound: int | float | str) -> str:
+    """A bound as a reader takes it: shares in percent, as `show` tells them."""
+    return f"{100 * bound:.10g} %" if metric.unit == SHARE and not isinstance(bound, str) else str(bound)
 
 
 def show(metric: Metric, value: float) -> str:
-    """A value with its unit: `17.5 Mbit/s`."""
+    """A value with its unit: `17.5 Mbit/s`, `97.7 %`."""
+    if metric.unit == SHARE:
+        return f"{100 * value:.4g} %"
     large: Any = ((size, unit) for size, unit in _SHOWN if metric.unit == "bit/s" and abs(value) >= size)
-    size, unit = next(large, (1.0, "" if metric.unit == SHARE else metric.unit))
+    size, unit = next(large, (1.0, metric.unit))
     text = f"{value / size:.4g}" if abs(value) < 1e4 * size else f"{value / size:,.0f}"
     return f"{text} {unit}".rstrip()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.scenario.study import Repeat
-from dumbbell.statistics.enough import still_needed
+from dumbbell.statistics.enough import is_enough, relative_half_width, still_needed
+from dumbbell.statistics.intervals import of_mean
 from dumbbell.studies import measures
 
 if TYPE_CHECKING:
@@ -28,12 +30,36 @@ def more(study: Study, repeat: Repeat, done: Sequence[int], needed: Needed = sti
     """
     if repeat.until is None:
         return {}
-    values: dict[int, list[float]] = {}
-    for cell, _, value in measures.by_run(study, repeat.of).select("cell", "run", "value").iter_rows():
-        values.setdefault(cell, []).append(value)
+    values = _values(study, repeat)
     wanted = {}
     for cell, count in enumerate(done):
         short = needed(values.get(cell, []), repeat.until.probability, repeat.confidence, repeat.least)
         if short != 0 and count < repeat.most:
             wanted[cell] = min(count + min(count if short is None else short, count), repeat.most)
     return wanted
+
+
+def too_wide(study: Study, repeat: Repeat) -> list[dict[str, Any]]:
+    """The cells whose interval is not as narrow as asked for, the widest first, as `study.json` has them.
+
+    `cell`; `n`, how many values it has; `half_width`, half of the interval's width as a share of the mean, `None` where
+    there is none: of fewer than two values, or of a mean of 0.
+    """
+    if repeat.until is None:
+        return []
+    values = _values(study, repeat)
+    found: list[dict[str, Any]] = []
+    for cell in range(len(study.manifest["cells"])):
+        mine = values.get(cell, [])
+        if not is_enough(mine, repeat.until.probability, repeat.confidence, repeat.least):
+            width = relative_half_width(of_mean(mine, repeat.confidence)) if mine else None
+            found.append({"cell": cell, "n": len(mine), "half_width": width})
+    return sorted(found, key=lambda one: -(inf if one["half_width"] is None else one["half_width"]))
+
+
+def _values(study: Study, repeat: Repeat) -> dict[int, list[float]]:
+    """Cell -> what its runs have."""
+    values: dict[int, list[float]] = {}
+    for cell, value in measures.by_run(study, repeat.of).select("cell", "value").iter_rows():
+        values.setdefault(cell, []).append(value)
+    return values

@@ -11,12 +11,16 @@ from dumbbell.studies.conduct import prepared
 
 def single(draft: Draft, cell: int, repetition: int) -> Scenario:
     """The scenario of a cell with the seed of a repetition. Raises `InputError`."""
-    _, cells = prepared(draft)
+    base, cells = prepared(draft)
     if not 0 <= cell < len(cells):
         raise InputError(
             f"no cell {cell}", f"{draft.name} has {len(cells):,}, counted from 0", f"--cell {len(cells) - 1}"
         )
     if repetition < 0:
         raise InputError(f"no repetition {repetition}", "they are counted from 0", "--repetition 0")
+    if repetition >= base.repeat.most:
+        why = f"{draft.name} has {base.repeat.most:,} of each cell, counted from 0"
+        hint = f"--repetition {base.repeat.most - 1}, or --repeat {repetition + 1} for more"
+        raise InputError(f"no repetition {repetition}", why, hint)
     plain = draft.without(KEYS).with_values(values(cells[cell]), "sweep")
     return checked(plain.with_values({"seed": checked(plain).seed + repetition}, "repetition"))

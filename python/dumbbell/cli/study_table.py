@@ -1,0 +1,79 @@
+"""The table of a study's cells that `dumbbell run` prints. Not a verb."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from dumbbell.plan.view import Table
+    from dumbbell.studies import Study
+
+FIGURES: Final = (
+    ("goodput", "goodput", "run"),
+    ("Jain", "jain_index", "run"),
+    ("RTT p50 (ms)", "rtt_p50", "run"),
+    ("retransmitted", "retransmitted_segments", "run"),
+    ("utilisation", "utilisation", "link"),
+    ("drops", "drops", "link"),
+    ("queue p50", "queue_p50", "link"),
+    ("p95 (ms)", "queue_p95", "link"),
+)
+"""Head of a column, metric, scope."""
+
+
+def table(study: Study) -> Table:
+    """A row per cell: its values, runs that can be used, means and half of their intervals."""
+    from dumbbell.plan.view import Table
+    from dumbbell.report import words
+    from dumbbell.scenario.source import show
+
+    figures = [_figures(study, name, scope) for _, name, scope in FIGURES]
+    rows = []
+    for cell in study.summary.select("cell", "runs", "failed", *study.keys).iter_rows(named=True):
+        values = [_value(cell[key], show) for key in study.keys]
+        usable = cell["runs"] - cell["failed"]
+        runs = f"{usable:,} of {cell['runs']:,}" if cell["failed"] else f"{usable:,}"
+        rows.append([*values, runs, *(figure.get(cell["cell"], words.UNKNOWN) for figure in figures)])
+    columns = [*study.keys, "runs", *(head for head, _, _ in FIGURES)]
+    return Table("Means over runs, and half of their 95 % intervals", columns, rows)
+
+
+def _figures(study: Study, name: str, scope: str) -> dict[int, str]:
+    """Cell -> `9.17 ± 0.29 Mbit/s`; of links, the bottleneck from left to right."""
+    from dumbbell.report.study.build import unit_of
+    from dumbbell.scenario.bottleneck import NAMES
+    from dumbbell.statistics.cells import summaries
+    from dumbbell.statistics.metrics import get
+
+    found = {}
+    for row in summaries(study, name, scope).iter_rows(named=True):
+        if scope == "link" and row["of"] != NAMES[0]:
+            continue
+        factor, unit = unit_of(get(name).unit, abs(row["mean"]))
+        half = None if row["high"] is None else (row["high"] - row["mean"]) / factor
+        # Others stand in the head, or count.
+        shown = f" {unit}" if unit == "%" or unit.endswith("bit/s") else ""
+        found[row["cell"]] = _with_half(row["mean"] / factor, half) + shown
+    return found
+
+
+def _with_half(mean: float, half: float | None) -> str:
+    """`0.918 ± 0.021`: two digits of the half, and four of the mean at most; three of one without an interval."""
+    if not half:
+        # Counts are whole.
+        return f"{mean:,.{0 if mean == int(mean) else _decimals(mean, 3)}f}"
+    decimals = min(_decimals(half, 2), _decimals(mean, 4)) if mean else _decimals(half, 2)
+    return f"{mean:,.{decimals}f} ± {half:,.{decimals}f}"
+
+
+def _decimals(value: float, digits: int) -> int:
+    """That show so many digits."""
+    from math import floor, log10
+
+    return max(digits - 1 - floor(log10(abs(value))), 0)
+
+
+def _value(value: Any, show: Any) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else str(show(value))
