@@ -158,10 +158,10 @@ def test_only_runs_that_failed_again(tmp_path: Path) -> None:
     before = (study.directory / "study.json").read_bytes()
     assert simulate(SMALL, repeat=2, directory=tmp_path, failed=True).runs.height == 2
     assert (study.directory / "study.json").read_bytes() == before
-    loss = {"topology.bottleneck.loss": ["0 %", "100 %"]}
-    simulate(SMALL, loss, 2, directory=tmp_path)
+    windows = {"hosts.sysctl.net.ipv4.tcp_rmem": ["4096 6291456 6291456", "4096 16384 16384"]}
+    simulate(SMALL, windows, 2, directory=tmp_path)
     with pytest.raises(InputError, match="fail the same way again") as refused:
-        simulate(SMALL, loss, 2, directory=tmp_path, failed=True)
+        simulate(SMALL, windows, 2, directory=tmp_path, failed=True)
     assert refused.value.hint.endswith("--cell 1 --repetition 0")
 
 

@@ -49,13 +49,16 @@ def of(plan: Mapping[str, Any]) -> set[Entry]:
 
 
 def write(study: Path, cells: Sequence[Sequence[Entry]]) -> None:
-    """Keep the entries of each cell."""
+    """Keep the entries of each cell; what is there already stays as it is."""
     import polars as pl
 
     rows = [(cell, *entry) for cell, entries in enumerate(cells) for entry in entries]
+    found, path = pl.DataFrame(rows, schema=_schema(), orient="row"), study / FILE
+    if path.exists() and pl.read_parquet(path).equals(found):
+        return
     temporary = study / f".{FILE}.{os.getpid()}"
-    pl.DataFrame(rows, schema=_schema(), orient="row").write_parquet(temporary)
-    temporary.replace(study / FILE)
+    found.write_parquet(temporary)
+    temporary.replace(path)
 
 
 def joined(study: Path, flows: pl.LazyFrame) -> pl.LazyFrame:
