@@ -100,12 +100,13 @@ def test_a_study_finds_what_single_runs_find(tmp_path: Path, changes: dict[str, 
 
 
 def test_two_flows_of_one_kind_converge_and_it_can_be_expected(tmp_path: Path) -> None:
-    study = dumbbell.run(SCENARIO, {"duration": "30 s"}, tmp_path, engine="simulate", repeat=3, report=False)
+    # Of 20 seeds all converge within 15 s; of CUBIC 14.
+    reno = {"duration": "30 s", "expect.0.max": "20 s", "flows.0.cc": "reno", "flows.1.cc": "reno"}
+    study = dumbbell.run(SCENARIO, reno, tmp_path, engine="simulate", repeat=3, report=False)
     assert isinstance(study, dumbbell.Study)
     times = study.flows["convergence_s"].drop_nulls()
     assert times.len() == 6
-    # The slowest hangs on which packets slow start's overflow takes.
-    assert 0 < times.median() < 15  # type: ignore[operator]
+    assert 0 < times.max() < 20  # type: ignore[operator]
     assert [one["answer"] for one in study.manifest["expectations"]] == ["holds", "holds"]
 
 
