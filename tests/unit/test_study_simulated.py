@@ -43,6 +43,7 @@ SMALL: dict[str, Any] = {
     "topology": {"kind": "path", "rtt": "10 ms", "bottleneck": {"rate": "5 Mbit/s", "buffer": "1 bdp", "loss": "5 %"}},
     "flows": [{"from": "h1", "to": "h2", "cc": "cubic"}],
 }
+RMEM = "net.ipv4.tcp_rmem"
 OWN = ("run", "run_id", "cell", "repetition", "seed")
 QUEUES = ["drop-tail", "red", "codel", "fq-codel"]
 
@@ -158,10 +159,13 @@ def test_only_runs_that_failed_again(tmp_path: Path) -> None:
     before = (study.directory / "study.json").read_bytes()
     assert simulate(SMALL, repeat=2, directory=tmp_path, failed=True).runs.height == 2
     assert (study.directory / "study.json").read_bytes() == before
-    windows = {"hosts.sysctl.net.ipv4.tcp_rmem": ["4096 6291456 6291456", "4096 16384 16384"]}
-    simulate(SMALL, windows, 2, directory=tmp_path)
+    # A window that is too small for the second, and looks as if we had reckoned it.
+    long = {"kind": "path", "rtt": "100 ms", "bottleneck": {"rate": "5 Mbit/s", "buffer": "1 bdp"}}
+    held = {**SMALL, "duration": "2 s", "topology": long, "hosts": {"sysctl": {RMEM: "4096 6291456 6291456"}}}
+    rates = {"topology.bottleneck.rate": ["5 Mbit/s", "1 Gbit/s"]}
+    simulate(held, rates, 2, directory=tmp_path)
     with pytest.raises(InputError, match="fail the same way again") as refused:
-        simulate(SMALL, windows, 2, directory=tmp_path, failed=True)
+        simulate(held, rates, 2, directory=tmp_path, failed=True)
     assert refused.value.hint.endswith("--cell 1 --repetition 0")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dumbbell.plan.links import Link, peak_bps
@@ -15,6 +15,9 @@ from dumbbell.scenario.rates import FULL_FRAME
 RMEM_MAX_FLOOR = 6 << 20
 WMEM_MAX_FLOOR = 4 << 20
 """The kernel's long-standing defaults: what a run gets at least."""
+
+_SENDS_AT_FIRST = 16384
+"""The kernel's default size of a sender's buffer, which grows."""
 
 CEILING = 1 << 30
 """The largest TCP window (65535 << 14, RFC 7323)."""
@@ -57,11 +60,29 @@ def _host(scenario: Scenario, host: str, memory: int, ecn: bool) -> dict[str, st
         # A receiver's buffer starts at its maximum: autotuning grows it a round trip behind a sender that doubles its
         # rate, and BBR's Startup ran into the window for 2 to 8 % of its busy time.
         "net.ipv4.tcp_rmem": f"4096 {max(memory, RMEM_MAX_FLOOR)} {max(memory, RMEM_MAX_FLOOR)}",
-        "net.ipv4.tcp_wmem": f"4096 16384 {max(memory, WMEM_MAX_FLOOR)}",
+        "net.ipv4.tcp_wmem": f"4096 {_SENDS_AT_FIRST} {max(memory, WMEM_MAX_FLOOR)}",
         **scenario.hosts.sysctl,
         **(single.sysctl if single else {}),
     }
     return dict(sorted(settings.items()))
+
+
+def own_buffers(sysctl: Mapping[str, str]) -> set[str]:
+    """Which windows of a host in a plan the scenario limits itself, and not we: `rwnd`, `sndbuf`.
+
+    Told by the form of the values: a receiver's buffer of ours begins at its maximum, and no maximum of ours is below
+    the kernel's default.
+    """
+    own = set()
+    if received := sysctl.get("net.ipv4.tcp_rmem"):
+        _, first, most = map(int, received.split())
+        if first != most or most < RMEM_MAX_FLOOR:
+            own.add("rwnd")
+    if sent := sysctl.get("net.ipv4.tcp_wmem"):
+        _, first, most = map(int, sent.split())
+        if first != _SENDS_AT_FIRST or most < WMEM_MAX_FLOOR:
+            own.add("sndbuf")
+    return own
 
 
 def socket_memory(links: Sequence[Link], rtt_ns: int) -> int:

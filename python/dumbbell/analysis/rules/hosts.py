@@ -10,6 +10,7 @@ from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.verdict import EMULATION, EVERY, Judgement, Rule, Verdict, at_most, not_applicable, rule
 from dumbbell.plan.flow_rows import group
+from dumbbell.plan.sysctls import own_buffers
 
 _PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
 """A flow's programs: what their keys begin with, and what a reason calls their exit code."""
@@ -86,20 +87,27 @@ def algorithm(evidence: Evidence) -> Judgement:
     EVERY,
 )
 def window_limits(evidence: Evidence) -> Judgement:
-    """Busy time limited by rwnd or sndbuf, for the flow that was limited most."""
-    shares = [
-        (flow[f"{kind}_limited_us"] / flow["busy_us"], flow["id"], kind)
-        for flow in evidence.traffic["flows"]
-        if flow["busy_us"]
-        for kind in ("rwnd", "sndbuf")
-    ]
-    if not shares:
-        return not_applicable("no TCP flow was busy")
-    share, flow, kind = max(shares, key=lambda found: found[0])
+    """Busy time limited by rwnd or sndbuf, for the flow that was limited most.
+
+    A scenario that sets the size of a buffer may want just that: then it is suspect at most.
+    """
+    planned = {flow["id"]: flow for flow in evidence.plan["flows"]}
+    own = {node["name"]: own_buffers(node["sysctl"]) for node in evidence.plan["nodes"] if node["kind"] == "host"}
     suspect, invalid = limit.LIMITED_SHARE
-    return Judgement(
-        at_most(share, (suspect, invalid)), f"{flow}: {kind} {share:.2%} of busy time", f"<= {suspect:.0%}"
-    )
+    found: list[tuple[Verdict, float, str]] = []
+    for flow in evidence.traffic["flows"]:
+        for kind, end in (("rwnd", "to"), ("sndbuf", "from")):
+            if not flow["busy_us"]:
+                continue
+            share = flow[f"{kind}_limited_us"] / flow["busy_us"]
+            verdict, said = at_most(share, (suspect, invalid)), f"{flow['id']}: {kind} {share:.2%} of busy time"
+            if verdict is not Verdict.VALID and kind in own[planned[flow["id"]][end]]:
+                verdict, said = Verdict.SUSPECT, f"{said}, by a buffer that the scenario sets"
+            found.append((verdict, share, said))
+    if not found:
+        return not_applicable("no TCP flow was busy")
+    verdict, _, said = max(found, key=lambda one: (one[0].badness, one[1]))
+    return Judgement(verdict, said, f"<= {suspect:.0%}")
 
 
 @rule(
