@@ -75,9 +75,8 @@ REPRODUCTION: Final = Reproduction(
                 "defaults and a buffer of 1,000 packets both algorithms still lose packets (`table-window`). With a "
                 "buffer of 1,500 packets beside it neither loses any: the window lets some 2,680 segments be in "
                 "flight, less than the path's 1,240 and the buffer's. Simulated for 20 s, both carry 951 Mbit/s with 0 "
-                "retransmissions, limited by the receive window 98 and 99 % of the time (so these runs are invalid, "
-                "by the check `window-limits`, and not a part). It takes both: such a window, and a buffer larger "
-                "than Mininet's.",
+                "retransmissions, limited by the receive window 98 and 99 % of the time. It takes both: such a window, "
+                "and a buffer larger than Mininet's.",
                 "903 and 906 of 1,000 Mbit/s. A link of 1 Gbit/s carries 956 Mbit/s of TCP's data in frames of 1514 B; "
                 "Mininet's shaper and the machine take the rest.",
             ),
@@ -103,9 +102,7 @@ REPRODUCTION: Final = Reproduction(
             evidence=evidence.limits,
             cpu_s=2,
             notes=(
-                "6 MiB of buffer are about 3 MB of window: 160 Mbit/s at 150 ms, whatever the algorithm. (A run whose "
-                "flow the window limits for more than 5 % of the time is invalid, by the check `window-limits`, and "
-                "has no number here.)",
+                "6 MiB of buffer are about 3 MB of window: 160 Mbit/s at 150 ms, whatever the algorithm.",
             ),
         ),
         Part(
