@@ -1,12 +1,6 @@
 //! Fast recovery: RACK finds the losses, PRR brings the window down (RFC 8985, RFC 6937).
 
-use sim::tcp::Settings;
-
-use crate::sender_script::run;
-
-fn reno(script: &str) {
-    run(Settings::default(), "reno", 40, script);
-}
+use crate::sender_script::reno;
 
 const WINDOW_OF_20: &str = "write 1000
     > 1-10

@@ -1,12 +1,6 @@
 //! Tail loss probes (RFC 8985 section 7).
 
-use sim::tcp::Settings;
-
-use crate::sender_script::run;
-
-fn reno(script: &str) {
-    run(Settings::default(), "reno", 40, script);
-}
+use crate::sender_script::reno;
 
 #[test]
 fn a_lost_tail_is_probed_after_two_rtts_and_repaired() {

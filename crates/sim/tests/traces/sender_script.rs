@@ -34,6 +34,11 @@ pub fn run(settings: Settings, cc: &str, rtt_ms: i64, script: &str) -> Sender {
     run.sender
 }
 
+/// The same for Reno, with settings as they come and an RTT of 40 ms.
+pub fn reno(script: &str) {
+    run(Settings::default(), "reno", 40, script);
+}
+
 struct Run {
     sender: Sender,
     now: Time,

@@ -2,7 +2,7 @@
 
 use sim::tcp::Settings;
 
-use crate::sender_script::run;
+use crate::sender_script::{reno, run};
 
 const WINDOW_OF_20: &str = "write 1000
     > 1-10
@@ -45,10 +45,7 @@ fn a_dsack_for_every_retransmission_undoes_a_recovery() {
 #[test]
 fn dsacks_widen_the_reordering_window_of_a_path_that_reorders() {
     // Half of the minimum RTT, not a quarter.
-    run(
-        Settings::default(),
-        "reno",
-        40,
+    reno(
         "write 10
          > 1-10
          +40 ack 0 sack 2-3
@@ -76,10 +73,7 @@ fn dsacks_widen_the_reordering_window_of_a_path_that_reorders() {
 
 #[test]
 fn without_reordering_dsacks_widen_nothing() {
-    run(
-        Settings::default(),
-        "reno",
-        40,
+    reno(
         "write 10
          > 1-10
          +40 ack 0 sack 2-4
@@ -149,10 +143,7 @@ fn copies_that_the_network_makes_prove_nothing() {
 
 #[test]
 fn after_an_original_that_was_late_losses_are_still_found() {
-    run(
-        Settings::default(),
-        "reno",
-        40,
+    reno(
         "write 10
          > 1-10
          +40 ack 0 sack 3-5
