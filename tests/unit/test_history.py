@@ -8,6 +8,7 @@ import known_run
 import pytest
 
 from dumbbell.analysis import history
+from dumbbell.plan.paths import least_delay_ns
 
 STEPS = {"kind": "steps", "steps": [[0, 1000], [5, 2000]], "period_ns": None}
 SLOTS = {"min_interval_ns": 1, "max_interval_ns": 1, "packets": None, "bytes": None}
@@ -53,6 +54,6 @@ def test_the_backlog_tells_the_wait_of_a_single_queue() -> None:
 
 
 def test_the_least_delay_is_that_of_any_time_and_any_packet() -> None:
-    assert history.least_delay_ns(over_time({}, {"delay_ns": 7})) == 7
-    assert history.least_delay_ns(over_time({"reorder": {"delay_ns": 3}}, {"delay_ns": 7})) == 3
-    assert history.least_delay_ns(over_time({"reorder": {"delay_ns": 10**9}})) == 10_000_000
+    assert least_delay_ns(link for _, link in over_time({}, {"delay_ns": 7})) == 7
+    assert least_delay_ns(link for _, link in over_time({"reorder": {"delay_ns": 3}}, {"delay_ns": 7})) == 3
+    assert least_delay_ns(link for _, link in over_time({"reorder": {"delay_ns": 10**9}})) == 10_000_000

@@ -39,12 +39,3 @@ def is_steady(history: History) -> bool:
 def is_first_in_first_out(history: History) -> bool:
     """Whether packets leave in the order of arrival, as soon as the link is free: the backlog tells their wait."""
     return all(link["queue"]["kind"] in _ONE_QUEUE and link["slots"] is None for _, link in history)
-
-
-def least_delay_ns(history: History) -> int:
-    """The shortest time that any packet takes from serializer to the other end."""
-    return min(
-        int(delay)
-        for _, link in history
-        for delay in (link["delay_ns"], *([link["reorder"]["delay_ns"]] if link["reorder"] else []))
-    )

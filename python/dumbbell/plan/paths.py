@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -49,16 +49,21 @@ def base_rtt_ns(plan: Mapping[str, Any], flow: Mapping[str, Any]) -> int:
     return sum(link["delay_ns"] for link in there + back)
 
 
+def least_delay_ns(states: Iterable[Mapping[str, Any]]) -> int:
+    """The shortest time that any packet takes from a link's serializer to its end; it is in each of `states` once."""
+    # Jitter only adds to the delay; who overtakes has one of its own.
+    return min(int(min(link["delay_ns"], (link.get("reorder") or link)["delay_ns"])) for link in states)
+
+
 def least_rtts_ns(plan: Mapping[str, Any]) -> dict[tuple[str, str], int]:
     """Ends of flows -> the least RTT that their path allows at any time, in ns; without serialisation and queues.
 
     The engines' rule (crate `plan`, `Plan::least_delays`): of links that events change, the least of their delays.
     """
-    least: dict[str, int] = {}
+    states: dict[str, list[Mapping[str, Any]]] = {}
     for link in (*plan["links"], *(event["link"] for event in plan["events"])):
-        # Jitter only adds to the delay; who overtakes has one of its own.
-        overtaking = link.get("reorder") or link
-        least[link["name"]] = min(link["delay_ns"], overtaking["delay_ns"], least.get(link["name"], link["delay_ns"]))
+        states.setdefault(link["name"], []).append(link)
+    least = {name: least_delay_ns(found) for name, found in states.items()}
     paths = Paths(plan)
     ends = {(flow["from"], flow["to"]) for flow in plan["flows"]}
     return {(a, b): sum(least[link["name"]] for link in paths.path(a, b) + paths.path(b, a)) for a, b in ends}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.history import histories, is_steady, least_delay_ns
+from dumbbell.analysis.history import histories, is_steady
 from dumbbell.analysis.verdict import EMULATION, EVERY, Judgement, Rule, Verdict, at_most, none_of, not_applicable, rule
-from dumbbell.plan.paths import path, transparent_links
+from dumbbell.plan.paths import least_rtts_ns, transparent_links
 
 
 @rule("ring-drops", "packets were lost between kernel and emulator: a loss that no link caused", EMULATION)
@@ -139,8 +138,9 @@ def rtt_floor(evidence: Evidence) -> Judgement:
     """The smallest RTT that TCP measured against the least delay of its path at any time, in whole ms."""
     # The kernel counts RTTs in whole microseconds. After a retransmission it may only have timestamps to measure by,
     # which count whole milliseconds (RFC 7323 section 4). Both round down.
+    least_ns = least_rtts_ns(evidence.plan)
     margins = {
-        flow["id"]: evidence.min_rtt_us[flow["id"]] - _least_rtt_ns(evidence.plan, flow) // 1_000_000 * 1000
+        flow["id"]: evidence.min_rtt_us[flow["id"]] - least_ns[flow["from"], flow["to"]] // 1_000_000 * 1000
         for flow in evidence.plan["flows"]
         if flow["id"] in evidence.min_rtt_us
     }
@@ -149,13 +149,6 @@ def rtt_floor(evidence: Evidence) -> Judgement:
     flow = min(margins, key=lambda flow: margins[flow])
     verdict = Verdict.INVALID if margins[flow] < -1 else Verdict.VALID
     return Judgement(verdict, f"{flow}: least RTT in whole ms {margins[flow]:+d} us", ">= least RTT in whole ms")
-
-
-def _least_rtt_ns(plan: Mapping[str, Any], flow: Mapping[str, Any]) -> int:
-    """Of the flow's path, there and back: delays may change, and reordered packets skip them."""
-    over_time = histories(plan)
-    both = path(plan, flow["from"], flow["to"]) + path(plan, flow["to"], flow["from"])
-    return sum(least_delay_ns(over_time[link["name"]]) for link in both)
 
 
 RULES: Final[tuple[Rule, ...]] = (
