@@ -49,7 +49,7 @@ format:
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-# An hour, on an idle machine; the results belong into docs/explanation.
+# An hour, on an idle machine; the results belong in docs/results.
 bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.fidelity
 	$(BIN)/python -m benches.conformance

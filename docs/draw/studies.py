@@ -1,4 +1,4 @@
-"""Put the report of a reproduction into the documentation: `docs/studies/STUDY.md` and its plots.
+"""Put the report of a reproduction into the documentation: `docs/results/studies/STUDY.md` and its plots.
 
 `python docs/draw/studies.py STUDY [FOLDER]`, after `dumbbell reproduce STUDY`; FOLDER is where that was written,
 by default `reproductions/STUDY`.
@@ -23,8 +23,8 @@ def main(study: str, folder: str | None = None) -> None:
     text = (made / "report.md").read_text(encoding="utf-8")
     for name in re.findall(r"\(plots/(.+?)\.svg\)", text):
         (images / f"{name}.svg").write_bytes((made / "plots" / f"{name}.svg").read_bytes())
-    text = text.replace("(plots/", f"(../images/studies/{study}/")
-    (DOCS / "studies" / f"{study}.md").write_text(text, encoding="utf-8")
+    text = text.replace("(plots/", f"(../../images/studies/{study}/")
+    (DOCS / "results" / "studies" / f"{study}.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

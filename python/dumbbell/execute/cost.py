@@ -1,6 +1,6 @@
 """How many CPUs an emulated run needs, reckoned from its plan.
 
-A run costs by its packets. On the machine of `docs/explanation/fidelity.md`, emulator and traffic process together take
+A run costs by its packets. On the machine of `docs/results/fidelity.md`, emulator and traffic process together take
 
     0.07 cores * (packets per second / 1000) ^ 0.85       one by one; 0.33 at 50 Mbit/s, 0.6 at 100 Mbit/s
     0.3 cores + 10 us * segments per second               in bursts; 1.2 at 1 Gbit/s
