@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use events::Failure;
+use messages::Failure;
 use plan::Source;
 use serde::Serialize;
 

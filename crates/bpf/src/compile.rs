@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use events::Failure;
+use messages::Failure;
 use serde::Serialize;
 
 use crate::bundled;

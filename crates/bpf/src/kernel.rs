@@ -1,9 +1,9 @@
 //! What the running kernel's types say, and which variant of an algorithm fits it.
 
 use anyhow::{Context, Result};
-use events::Failure;
 use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
 use libbpf_rs::btf::{Btf, BtfType, ReferencesType};
+use messages::Failure;
 
 /// What differs between kernels in `struct tcp_congestion_ops`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::ffi::OsStr;
 use std::os::fd::BorrowedFd;
 
 use anyhow::{Context, Result};
-use events::Failure;
 use libbpf_rs::btf::BtfKind;
 use libbpf_rs::{
     AsRawLibbpf, ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, OpenMapMut, OpenObject, OpenProgram,
 };
+use messages::Failure;
 use plan::Parameter as Value;
 
 use crate::kernel::{self, Interface, Variant};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use events::Failure;
 use libbpf_rs::btf::types::{Int, IntEncoding, Struct};
 use libbpf_rs::btf::{BtfKind, BtfType};
 use libbpf_rs::{HasSize, OpenMapMut, OpenObject};
+use messages::Failure;
 use plan::Parameter as Value;
 use serde::Serialize;
 

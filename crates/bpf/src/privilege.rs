@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use events::Failure;
+use messages::Failure;
 
 /// Inode of the initial user namespace in nsfs, the same on every machine.
 const INITIAL_USER_NAMESPACE: u64 = 0xEFFF_FFFD;

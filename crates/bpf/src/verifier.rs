@@ -1,6 +1,6 @@
 //! What the kernel's verifier says of a program that it refuses, in an order in which a person can read it.
 
-use events::Failure;
+use messages::Failure;
 use serde::Serialize;
 
 /// Lines of the log that lead to the refusal.

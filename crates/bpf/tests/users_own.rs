@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use bpf::{available, build, check, inspect};
-use events::Failure;
+use messages::Failure;
 use nix::mount::{MsFlags, mount, umount};
 use nix::sched::{CloneFlags, unshare};
 use plan::{Algorithm, Parameter, Source};

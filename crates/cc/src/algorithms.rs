@@ -19,11 +19,11 @@ pub fn create(name: &str) -> Option<Box<dyn CongestionControl>> {
 /// There is no such algorithm, it has no such parameter, or the value lies outside of the parameter's limits.
 pub fn create_with(name: &str, settings: &[(&str, Setting)]) -> Result<Box<dyn CongestionControl>, Unfit> {
     Ok(match name {
-        "bbr" => Box::new(untold(Bbr1::default(), settings)?),
+        "bbr" => Box::new(without_parameters(Bbr1::default(), settings)?),
         "cubic" => Box::new(Cubic::new(with(&cubic::TUNABLES, cubic::Parameters::default(), settings)?)),
         "dctcp" => Box::new(Dctcp::new(with(&dctcp::TUNABLES, dctcp::Parameters::default(), settings)?)),
-        "reno" => Box::new(untold(Reno, settings)?),
-        "vegas" => Box::new(untold(Vegas::default(), settings)?),
+        "reno" => Box::new(without_parameters(Reno, settings)?),
+        "vegas" => Box::new(without_parameters(Vegas::default(), settings)?),
         _ => {
             let defaults = bbr_defaults(name).ok_or(Unfit::Algorithm)?;
             Box::new(Bbr::new(with(&bbr::TUNABLES, defaults, settings)?))
@@ -51,7 +51,7 @@ fn bbr_defaults(name: &str) -> Option<bbr::Parameters> {
 }
 
 /// An algorithm without parameters.
-fn untold<C>(algorithm: C, settings: &[(&str, Setting)]) -> Result<C, Unfit> {
+fn without_parameters<C>(algorithm: C, settings: &[(&str, Setting)]) -> Result<C, Unfit> {
     with::<C>(&[], algorithm, settings)
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use pyo3::prelude::*;
-use simulator::batch::{Batch, Judged, Progress, Run, Screen, Verdict, missing, simulate_many as carry_out};
+use sim_engine::batch::{Batch, Judged, Progress, Run, Screen, Verdict, missing, simulate_many as carry_out};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(missing_shards, module)?)?;

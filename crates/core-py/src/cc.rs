@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use bpf::Unfit;
-use events::Failure;
+use messages::Failure;
 use plan::Algorithm;
 use pyo3::prelude::*;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! A figure that simulated studies reckon as they go, for the tables of a run.
 
 use pyo3::prelude::*;
-use simulator::convergence::{Received, STEP, times};
+use sim_engine::convergence::{Received, STEP, times};
 use units::{Duration, Time};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -9,7 +9,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// After how long each of some flows has come to its fair share, in s: counted from `start_ns`, None if it has not. None
-/// instead of a list if that can't be told. See `simulator::convergence`.
+/// instead of a list if that can't be told. See `sim_engine::convergence`.
 ///
 /// `flows`: of each the times of its samples, ascending, in ns, and the bytes that it had received by then, about every
 /// `interval_ns`.

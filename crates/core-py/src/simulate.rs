@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use events::{Event, Failure};
+use messages::{Event, Failure};
 use plan::Plan;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -30,7 +30,7 @@ fn simulate(py: Python<'_>, directory: PathBuf, tso: bool, on_event: Py<PyAny>) 
             let text = serde_json::to_string(event)?;
             Ok(Python::attach(|py| on_event.call1(py, (text,))?.extract::<bool>(py))?)
         };
-        simulator::simulate(&directory, Options { tso, ..Options::default() }, &mut tell)
+        sim_engine::simulate(&directory, Options { tso, ..Options::default() }, &mut tell)
     });
     simulated.map_err(raised)
 }

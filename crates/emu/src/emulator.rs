@@ -3,8 +3,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use events::{Event, Process};
 use link::{Network, Packet};
+use messages::{Event, Process};
 use plan::Plan;
 use realtime::{Idle, Sleep, Spans, ThreadTimes, Urgency};
 use records::accounts::LinkReport;
@@ -15,10 +15,10 @@ use units::{Duration, Time};
 use crate::Port;
 use crate::arena::Arena;
 use crate::clock::StampClock;
+use crate::coalescing::Coalescing;
 use crate::driver::Driver;
 use crate::intake::Intake;
-use crate::nap;
-use crate::patience::Patience;
+use crate::read_delay;
 use crate::report::{ClockStep, EmulatorReport};
 use crate::ring::Ring;
 use crate::store::Store;
@@ -76,8 +76,8 @@ pub fn run(
         next_idle: Time::ZERO + IDLE,
         spun: Duration::ZERO,
         interval: plan.record.sample_interval_ns,
-        patience: Patience::new(plan.emulate.merge_ns),
-        nap: Patience::new(nap::longest(plan)?),
+        send_coalescing: Coalescing::new(plan.emulate.merge_ns),
+        read_coalescing: Coalescing::new(read_delay::longest(plan)?),
         next_tick: Time::ZERO,
         next_resync: Time::ZERO,
         read_lag: Spans::default(),
@@ -115,10 +115,10 @@ struct Emulator {
     spun: Duration,
     urgency: Urgency,
     interval: Duration,
-    /// Of due packets.
-    patience: Patience,
-    /// Of arrivals.
-    nap: Patience,
+    /// How long a due packet waits for others to leave with it.
+    send_coalescing: Coalescing,
+    /// How long an arrival waits to be read with others.
+    read_coalescing: Coalescing,
     next_tick: Time,
     next_resync: Time,
     read_lag: Spans,
@@ -145,8 +145,8 @@ impl Emulator {
                 self.next_resync = now + RESYNC;
                 self.clock.resync();
                 self.urgency.adapt(now);
-                self.patience.adapt(now, self.driver.left);
-                self.nap.adapt(now, self.driver.left);
+                self.send_coalescing.adapt(now, self.driver.left);
+                self.read_coalescing.adapt(now, self.driver.left);
                 self.ring_drops += self.ring.take_drops()?;
                 if now >= self.next_idle {
                     self.next_idle = now + IDLE;
@@ -235,9 +235,9 @@ impl Emulator {
         let now = self.clock.now();
         // What arrives is not delivered before it has crossed the network: while packets come densely it may wait, too, and
         // need not wake us.
-        let nap = if inside { hold.max(self.nap.span()) } else { hold };
-        let arrivals = nap == Duration::ZERO;
-        let spin = (self.sleep.margin().as_nanos() - self.patience.span().as_nanos()).max(0);
+        let read_delay = if inside { hold.max(self.read_coalescing.span()) } else { hold };
+        let arrivals = read_delay == Duration::ZERO;
+        let spin = (self.sleep.margin().as_nanos() - self.send_coalescing.span().as_nanos()).max(0);
         let spare = (due - now).as_nanos() - spin;
         if spare <= 0 {
             // Too little time to sleep and wake: wait for either on the CPU.
@@ -249,7 +249,7 @@ impl Emulator {
             self.spun = self.spun + (until - now);
             return Ok(false);
         }
-        let spare = if arrivals { spare } else { spare.min(nap.as_nanos()) };
+        let spare = if arrivals { spare } else { spare.min(read_delay.as_nanos()) };
         let stop = self.poll(spare, arrivals)?;
         let late = self.clock.now() - (now + Duration(spare));
         // Negative: a packet or a word came first.
@@ -261,7 +261,7 @@ impl Emulator {
 
     /// For how long a due packet waits for others to leave with: for less than it may, as waking up takes time, too.
     fn hold(&self) -> Duration {
-        Duration((self.patience.span().as_nanos() - self.sleep.margin().as_nanos()).max(0))
+        Duration((self.send_coalescing.span().as_nanos() - self.sleep.margin().as_nanos()).max(0))
     }
 
     /// Sleep for at most `ns`, or until a word on `control` or, if `arrivals` count, a packet.

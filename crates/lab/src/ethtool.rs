@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use anyhow::Result;
 
-use events::Failure;
+use messages::Failure;
 
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 const ETHTOOL_GSTRINGS: u32 = 0x1b;

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use anyhow::Result;
 
-use events::Failure;
+use messages::Failure;
 
 /// A host to build.
 #[derive(Clone, Debug)]

@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use crate::ethtool::Features;
 use crate::host::{self, ETH0, GATEWAY, Role};
-use crate::messages::{self, End};
 use crate::namespace::{self, Visit};
 use crate::netlink::{Batch, Netlink};
+use crate::requests::{self, End};
 use crate::{Host, HostSpec, sysctl};
-use events::Failure;
+use messages::Failure;
 
 /// The loopback interface's index in every network namespace.
 const LOOPBACK: i32 = 1;
@@ -66,7 +66,7 @@ impl Lab {
         let mut socket = Netlink::open()?;
         sysctl::disable_ipv6().context("in the core")?;
         let mut batch = Batch::default();
-        batch.push("bringing up the core's loopback interface", messages::set_up(LOOPBACK), 0);
+        batch.push("bringing up the core's loopback interface", requests::set_up(LOOPBACK), 0);
         socket.execute(batch)?;
         let features = Features::query(&socket)?;
         let home = Visit::from(&core);
@@ -151,7 +151,7 @@ fn build_host(index: usize, spec: &HostSpec, core: &mut Netlink, offloads_off: O
     let near = End { ifindex: host.core_ifindex, name: &host.name, mac: host::mac(Role::Core, index), mtu: spec.mtu };
     let far = End { ifindex: ETH0, name: "eth0", mac: host.mac, mtu: spec.mtu };
     let mut batch = Batch::default();
-    let pair = messages::new_veth(&near, &far, host.netns.as_raw_fd());
+    let pair = requests::new_veth(&near, &far, host.netns.as_raw_fd());
     batch.push(format!("creating the veth pair {} - eth0", host.name), pair, NLM_F_CREATE | NLM_F_EXCL);
     core.execute(batch)?;
 
@@ -162,12 +162,12 @@ fn build_host(index: usize, spec: &HostSpec, core: &mut Netlink, offloads_off: O
 
     let new = NLM_F_CREATE | NLM_F_EXCL;
     let mut batch = Batch::default();
-    batch.push("bringing lo up", messages::set_up(LOOPBACK), 0);
+    batch.push("bringing lo up", requests::set_up(LOOPBACK), 0);
     // The core's end is up already: the carrier comes at once, with eth0's queue, and needs no work in the background.
-    batch.push("bringing eth0 up", messages::set_up(ETH0), 0);
-    batch.push(format!("adding {}/32 to eth0", host.address), messages::new_address(ETH0, host.address), new);
-    batch.push("adding the gateway's MAC address", messages::new_neighbour(ETH0, GATEWAY, host.gateway_mac), new);
-    batch.push("adding the default route", messages::new_default_route(ETH0, GATEWAY), new);
+    batch.push("bringing eth0 up", requests::set_up(ETH0), 0);
+    batch.push(format!("adding {}/32 to eth0", host.address), requests::new_address(ETH0, host.address), new);
+    batch.push("adding the gateway's MAC address", requests::new_neighbour(ETH0, GATEWAY, host.gateway_mac), new);
+    batch.push("adding the default route", requests::new_default_route(ETH0, GATEWAY), new);
     inside.execute(batch)?;
 
     for (key, value) in &spec.sysctl {
@@ -207,7 +207,7 @@ fn links<T>(
     ifindex: Option<i32>,
     attribute: impl Fn(&LinkAttribute) -> Option<T>,
 ) -> Result<BTreeMap<i32, T>> {
-    let found = socket.query("listing interfaces", messages::get_link(ifindex), ifindex.is_none())?;
+    let found = socket.query("listing interfaces", requests::get_link(ifindex), ifindex.is_none())?;
     let pick = |message| {
         let RouteNetlinkMessage::NewLink(link) = message else { return None };
         link.attributes.iter().find_map(&attribute).map(|value| (link.header.index as i32, value))

@@ -13,9 +13,9 @@
 mod ethtool;
 mod host;
 mod lab;
-mod messages;
 mod namespace;
 mod netlink;
+mod requests;
 pub mod sandbox;
 mod sysctl;
 

@@ -9,7 +9,7 @@ use anyhow::Result;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 
-use events::Failure;
+use messages::Failure;
 
 /// Where `ip netns` looks for names.
 pub const NAMES: &str = "/run/netns";

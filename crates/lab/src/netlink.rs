@@ -15,7 +15,7 @@ use netlink_packet_core::{
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
-use events::Failure;
+use messages::Failure;
 
 /// The kernel answers a dump in datagrams of at most this size if the reader's buffer has it.
 const RECEIVE_BYTES: usize = 32 * 1024;

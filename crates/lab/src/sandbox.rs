@@ -13,7 +13,7 @@ use nix::unistd::{getegid, geteuid};
 use serde::Serialize;
 
 use crate::namespace;
-use events::Failure;
+use messages::Failure;
 
 pub use check::{Fact, check};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use events::Failure;
+use messages::Failure;
 
 /// Writes a value and reads it back: the kernel clamps some values silently.
 pub fn set(key: &str, value: &str) -> Result<()> {

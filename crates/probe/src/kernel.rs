@@ -5,8 +5,8 @@ use std::os::fd::AsFd;
 
 use anyhow::{Context, Result};
 use bpf::{AckRing, Privilege};
-use events::Failure;
 use libbpf_rs::{Link, Map, MapCore, MapFlags, Object, ObjectBuilder, OpenMapMut, OpenObject, ProgramMut, set_print};
+use messages::Failure;
 use nix::sys::socket::sockopt::TcpCongestion;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket};
 use plan::{Acks, Plan, Workload};

@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use events::{Event, Failure, Process};
 use libbpf_rs::RingBufferBuilder;
+use messages::{Event, Failure, Process};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use plan::Plan;
 use realtime::{Clock, Spans, ThreadTimes};

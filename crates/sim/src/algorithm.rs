@@ -1,7 +1,7 @@
 //! Which algorithm a plan's label means.
 
 use cc::{CongestionControl, Setting, Unfit};
-use events::Failure;
+use messages::Failure;
 use plan::{Algorithm, Parameter, Source};
 
 /// What to do about a plan that only a kernel can carry out.

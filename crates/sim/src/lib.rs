@@ -49,7 +49,7 @@
 //! - A flow that is stopped falls silent at both ends at once; the kernel's ends it within a round trip, by resets.
 
 mod algorithm;
-mod events;
+mod event_queue;
 mod network;
 mod observer;
 mod problem;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use events::Failure;
+use messages::Failure;
 use plan::Plan;
 
 use crate::network::Network;

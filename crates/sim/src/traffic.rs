@@ -1,8 +1,8 @@
 //! The plan's flows: when they begin and end, and what they achieve.
 
 use anyhow::{Result, ensure};
-use events::Failure;
 use link::{Ecn, Stream};
+use messages::Failure;
 use plan::{Bursts, OnOff};
 use units::{Duration, Time};
 

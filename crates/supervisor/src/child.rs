@@ -3,7 +3,7 @@ use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use anyhow::{Context, Result};
-use events::{Event, Failure, Process};
+use messages::{Event, Failure, Process};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, pipe2};

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use events::{Event, Failure, Process};
 use lab::{HostSpec, Lab};
+use messages::{Event, Failure, Process};
 use nix::sys::stat::fstat;
 use plan::{Acks, EmulatePath, Plan};
 use probe::{Emitters, Wanted};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use bpf::Names;
-use events::Failure;
+use messages::Failure;
 use nix::sys::epoll::EpollFlags;
 use nix::sys::signal::Signal;
 

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration as Wait, Instant};
 
 use anyhow::Result;
-use events::{Event, FlowProgress};
+use messages::{Event, FlowProgress};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::signal::Signal;
 use plan::{Flow, Plan};

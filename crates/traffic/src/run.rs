@@ -7,7 +7,7 @@ use std::time::{Duration as Wait, Instant};
 
 use anyhow::{Context, Result, ensure};
 use bpf::Names;
-use events::{Event, Failure, Process};
+use messages::{Event, Failure, Process};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use plan::{Bursts, Flow, Plan, Workload};

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use anyhow::Result;
-use events::Failure;
+use messages::Failure;
 use nix::errno::Errno;
 use nix::sys::socket::sockopt::{IpBindAddressNoPort, Linger, ReuseAddr, TcpCongestion};
 use nix::sys::socket::{

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::{Result, ensure};
 use datagrams::Schedule;
-use events::Failure;
+use messages::Failure;
 use nix::sys::socket::sockopt::Ipv4Tos;
 use nix::sys::socket::{MsgFlags, SockaddrIn, connect, send, setsockopt};
 use plan::{Ecn, OnOff};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{enter, is_unprivileged, mounts};
 use crate::{HostSpec, Lab};
-use events::Failure;
+use messages::Failure;
 
 /// One thing that a lab needs of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 
 use plan::Buffer;
 
-use super::fattest::Fattest;
+use super::backlogs::Backlogs;
 use super::{Backlog, Item};
 use crate::random::Stream;
 
@@ -19,7 +19,7 @@ pub(super) struct Flows {
     /// Unused slots, chained by `after`.
     free: u32,
     queues: Vec<Queue>,
-    fattest: Fattest,
+    backlogs: Backlogs,
     backlog: Backlog,
     largest: u32,
     hash: Stream,
@@ -70,7 +70,7 @@ impl Flows {
             slots: Vec::new(),
             free: NONE,
             queues: vec![queue; count.get() as usize],
-            fattest: Fattest::new(count.get() as usize),
+            backlogs: Backlogs::new(count.get() as usize),
             backlog: Backlog::default(),
             largest: 0,
             hash: Stream::new(seed, element),
@@ -106,7 +106,7 @@ impl Flows {
     }
 
     pub(super) fn bytes(&self, queue: u32) -> u64 {
-        self.fattest.bytes(queue)
+        self.backlogs.bytes(queue)
     }
 
     pub(super) fn packets(&self, queue: u32) -> u32 {
@@ -114,8 +114,8 @@ impl Flows {
     }
 
     /// The queue with most bytes, the first of equals.
-    pub(super) fn fattest(&mut self) -> u32 {
-        self.fattest.find()
+    pub(super) fn longest(&mut self) -> u32 {
+        self.backlogs.find()
     }
 
     pub(super) fn head(&self, queue: u32) -> Option<&Item> {
@@ -145,7 +145,7 @@ impl Flows {
         self.queues[queue as usize].packets += 1;
         self.backlog.add(bytes);
         self.largest = self.largest.max(bytes);
-        self.fattest.set(queue, self.fattest.bytes(queue) + u64::from(bytes));
+        self.backlogs.set(queue, self.backlogs.bytes(queue) + u64::from(bytes));
     }
 
     /// The packet at the head leaves its queue.
@@ -174,7 +174,7 @@ impl Flows {
         self.free = at;
         self.queues[queue as usize].packets -= 1;
         self.backlog.remove(item.bytes);
-        self.fattest.set(queue, self.fattest.bytes(queue) - u64::from(item.bytes));
+        self.backlogs.set(queue, self.backlogs.bytes(queue) - u64::from(item.bytes));
         item
     }
 

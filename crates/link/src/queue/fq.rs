@@ -78,7 +78,7 @@ impl Discipline for Fq {
             self.flows.append(&mut self.active, queue);
         }
         while self.flows.is_over(self.limit) {
-            let longest = self.flows.fattest();
+            let longest = self.flows.longest();
             let Some(item) = self.flows.pop_tail(longest) else { break };
             // The last one of its queue is the one that came just now, until that is gone.
             if longest == queue && std::mem::take(&mut is_last) {

@@ -114,12 +114,12 @@ impl Discipline for FqCodel {
             self.flows.append(&mut self.new, queue);
         }
         while self.flows.is_over(self.limit) {
-            let fattest = self.flows.fattest();
-            let batch = self.flows.packets(fattest).div_ceil(2).clamp(1, DROP_BATCH);
+            let longest = self.flows.longest();
+            let batch = self.flows.packets(longest).div_ceil(2).clamp(1, DROP_BATCH);
             for _ in 0..batch {
-                let Some(item) = self.flows.pop_head(fattest) else { return };
+                let Some(item) = self.flows.pop_head(longest) else { return };
                 // The last one of its queue is the one that came just now.
-                if fattest == queue && self.flows.packets(queue) == 0 {
+                if longest == queue && self.flows.packets(queue) == 0 {
                     dropped.refuse(item, Fate::DroppedTail);
                 } else {
                     dropped.take_out(item, Fate::DroppedHead, now);

@@ -1,9 +1,9 @@
 //! Queue disciplines: which packets wait, which one leaves next, which are marked and dropped.
 
 mod aqm;
+mod backlogs;
 mod codel;
 mod dualpi2;
-mod fattest;
 mod fifo;
 mod flows;
 mod fq;

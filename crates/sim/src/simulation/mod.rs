@@ -9,7 +9,7 @@ use link::{Link, Packet, Passage};
 use plan::Plan;
 use units::Time;
 
-use crate::events::Events;
+use crate::event_queue::EventQueue;
 use crate::network::{Network, Tally};
 use crate::observer::Observer;
 use crate::problem;
@@ -46,7 +46,7 @@ pub struct Simulation<O> {
     addresses: Vec<Addresses>,
     store: Store,
     /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples.
-    events: Events,
+    event_queue: EventQueue,
     changes: VecDeque<(Time, u32, plan::Link)>,
     sample_interval: units::Duration,
     /// When flows were sampled last, all of them.
@@ -95,7 +95,7 @@ impl<O: Observer> Simulation<O> {
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: Time::ZERO + plan.duration_ns,
-            events: Events::new(network.links.len() + 2 * traffic.len() + 2),
+            event_queue: EventQueue::new(network.links.len() + 2 * traffic.len() + 2),
             network,
             traffic,
             addresses,
@@ -124,7 +124,7 @@ impl<O: Observer> Simulation<O> {
         let until = until.min(self.end);
         loop {
             let reply = self.turnarounds.next();
-            if let Some((at, source)) = self.events.first(until.min(reply)) {
+            if let Some((at, source)) = self.event_queue.first(until.min(reply)) {
                 debug_assert!(at >= self.now, "time goes back");
                 self.now = at;
                 self.happen(source as usize);
@@ -223,7 +223,7 @@ impl<O: Observer> Simulation<O> {
         }
         self.schedule_change();
         if O::SAMPLES {
-            self.events.set(self.sampling(), self.now);
+            self.event_queue.set(self.sampling(), self.now);
         }
     }
 
@@ -266,7 +266,7 @@ impl<O: Observer> Simulation<O> {
             self.send(flow);
             self.note_end(flow, was_active);
         }
-        self.events.set(self.sender_of(flow), self.traffic[flow].next_of_sender());
+        self.event_queue.set(self.sender_of(flow), self.traffic[flow].next_of_sender());
     }
 
     fn on_receiver_timer(&mut self, flow: usize) {
@@ -274,21 +274,21 @@ impl<O: Observer> Simulation<O> {
             self.traffic[flow].on_receiver_timer(self.now, &mut self.out);
             self.reply(flow);
         }
-        self.events.set(self.receiver_of(flow), self.traffic[flow].next_of_receiver());
+        self.event_queue.set(self.receiver_of(flow), self.traffic[flow].next_of_receiver());
     }
 
     /// A timer that moves to a later time is left where it is: it is set right when it fires.
     fn schedule_sender(&mut self, flow: usize) {
         let (source, at) = (self.sender_of(flow), self.traffic[flow].next_of_sender());
-        if at < self.events.at(source) {
-            self.events.set(source, at);
+        if at < self.event_queue.at(source) {
+            self.event_queue.set(source, at);
         }
     }
 
     fn schedule_receiver(&mut self, flow: usize) {
         let (source, at) = (self.receiver_of(flow), self.traffic[flow].next_of_receiver());
-        if at < self.events.at(source) {
-            self.events.set(source, at);
+        if at < self.event_queue.at(source) {
+            self.event_queue.set(source, at);
         }
     }
 }

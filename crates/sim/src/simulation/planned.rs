@@ -8,7 +8,7 @@ use crate::observer::{FlowRow, LinkRow, Observer};
 impl<O: Observer> Simulation<O> {
     pub(super) fn schedule_change(&mut self) {
         let at = self.changes.front().map_or(Time::NEVER, |change| change.0);
-        self.events.set(self.changing(), at);
+        self.event_queue.set(self.changing(), at);
     }
 
     pub(super) fn change_link(&mut self) {
@@ -35,7 +35,7 @@ impl<O: Observer> Simulation<O> {
                 });
             }
         }
-        self.events.set(self.sampling(), self.now + self.sample_interval);
+        self.event_queue.set(self.sampling(), self.now + self.sample_interval);
     }
 
     /// One whose stop has come gets its last sample then.

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use anyhow::{Result, bail, ensure};
-use events::Failure;
+use messages::Failure;
 
 /// What of a host's TCP can be set, and some choices of ours. The defaults are Linux's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt16Type};
 use arrow_array::{Array, RecordBatch};
 use bpf::Names;
-use events::Failure;
+use messages::Failure;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use plan::Plan;
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use units::Time;
 /// wrongly waits. Here all ways are equally long, and most end early: a timer that is not the next of its neighbours
 /// changes nothing above them.
 #[derive(Clone, Debug)]
-pub(crate) struct Events {
+pub(crate) struct EventQueue {
     /// Leaves are the last half, source by source; the node at i has its children at 2 i and 2 i + 1, and the first of all
     /// is at 1.
     nodes: Vec<Entry>,
@@ -44,11 +44,11 @@ impl Entry {
 /// 16 million sources, and 2^40 calls.
 const SOURCE_BITS: u32 = 24;
 
-impl Events {
+impl EventQueue {
     /// Of `sources` sources, at least two, none of which is due.
-    pub(crate) fn new(sources: usize) -> Events {
+    pub(crate) fn new(sources: usize) -> EventQueue {
         assert!((2..1 << SOURCE_BITS).contains(&sources), "{sources} sources of events");
-        Events { nodes: vec![Entry::NEVER; 2 * sources], set: 0 }
+        EventQueue { nodes: vec![Entry::NEVER; 2 * sources], set: 0 }
     }
 
     /// The first source that is due by `until`, which is before [`Time::NEVER`]. It stays due until it is set to another
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn all(events: &mut Events) -> Vec<(i64, u32)> {
+    fn all(events: &mut EventQueue) -> Vec<(i64, u32)> {
         let pop = || {
             let first = events.first(Time(i64::MAX - 1))?;
             events.set(first.1, Time::NEVER);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn sources_come_in_the_order_of_time() {
-        let mut events = Events::new(4);
+        let mut events = EventQueue::new(4);
         for (source, at) in [(0, 30), (1, 10), (2, 20), (3, 40)] {
             events.set(source, Time(at));
         }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn of_several_at_a_time_the_one_that_was_set_first_comes_first() {
-        let mut events = Events::new(9);
+        let mut events = EventQueue::new(9);
         for source in [4, 2, 8, 0, 6] {
             events.set(source, Time(7));
         }
@@ -130,7 +130,7 @@ mod tests {
     proptest! {
         #[test]
         fn as_a_sorted_list_would(changes in prop::collection::vec((0..20u32, 0..50i64, any::<bool>()), 0..200)) {
-            let mut events = Events::new(20);
+            let mut events = EventQueue::new(20);
             let mut list: Vec<(i64, usize, u32)> = Vec::new();
             for (number, &(source, at, is_due)) in changes.iter().enumerate() {
                 let at = if is_due { Time(at) } else { Time::NEVER };

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use events::Failure;
+use messages::Failure;
 use plan::{Acks, Plan};
 use realtime::thread_cpu_ns;
 use records::WriterStats;

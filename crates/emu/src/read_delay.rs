@@ -35,7 +35,7 @@ mod tests {
         let flow = json!({"id": "f", "from": "a", "to": "b", "start_ns": 0, "stop_ns": 1, "port": 5001,
             "workload": {"kind": "tcp", "cc": "reno", "bytes": null, "ecn": false}});
         let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {}});
-        let plan = json!({"name": "nap", "duration_ns": 1, "seed": 1,
+        let plan = json!({"name": "read-delay", "duration_ns": 1, "seed": 1,
             "nodes": [host("a", "10.0.0.1"), host("b", "10.0.0.2"), {"kind": "switch", "name": "s"}],
             "links": [link("as", "a", "s", json!({"delay_ns": 5_000_000})), link("sb", "s", "b", json!({"delay_ns": 1_000_000})),
                 link("bs", "b", "s", more), link("sa", "s", "a", json!({}))],

@@ -39,7 +39,7 @@ fn the_same_plan_gives_the_same_bytes() {
 }
 
 /// Somebody who takes his time, so that threads meet in another order.
-fn slow(_: &events::Event) -> anyhow::Result<bool> {
+fn slow(_: &messages::Event) -> anyhow::Result<bool> {
     std::thread::sleep(std::time::Duration::from_millis(30));
     Ok(true)
 }

@@ -8,7 +8,7 @@ use super::{Batch, shard};
 
 /// Shards that wait for their last run.
 #[derive(Debug)]
-pub(super) struct Shelf<'a> {
+pub(super) struct PendingShards<'a> {
     batch: &'a Batch<'a>,
     shards: Vec<Range<usize>>,
     is_written: Vec<bool>,
@@ -19,11 +19,11 @@ pub(super) struct Shelf<'a> {
     floor: usize,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> PendingShards<'a> {
     /// For the runs of `shards`.
-    pub(super) fn new(batch: &'a Batch<'a>, shards: Vec<Range<usize>>) -> Shelf<'a> {
+    pub(super) fn new(batch: &'a Batch<'a>, shards: Vec<Range<usize>>) -> PendingShards<'a> {
         let is_written = vec![false; shards.len()];
-        Shelf { batch, shards, is_written, open: BTreeMap::new(), first: 0, floor: 0 }
+        PendingShards { batch, shards, is_written, open: BTreeMap::new(), first: 0, floor: 0 }
     }
 
     /// Take what became of the run `index`, and write its shard if that was the last one. Returns how many runs, counted

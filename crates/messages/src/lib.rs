@@ -1,4 +1,4 @@
-//! What the processes of a run tell each other and the command: JSON lines, and failures that a person can act on.
+//! The messages of the processes of a run, to each other and to the command: JSON lines, and failures that a person can act on.
 
 mod failure;
 

@@ -63,7 +63,7 @@ fn a_run_that_is_stopped_in_the_middle_keeps_what_was_simulated() {
 #[test]
 fn who_is_told_may_fail_and_the_records_are_there() {
     let directory = directory(&plan());
-    let error = simulator::simulate(directory.path(), Options::default(), &mut |_| bail!("no more"));
+    let error = sim_engine::simulate(directory.path(), Options::default(), &mut |_| bail!("no more"));
     assert_eq!(error.unwrap_err().to_string(), "no more");
     let left = |name: &str| directory.path().join(name).exists();
     assert!(left("samples.parquet") && left("traffic.json") && left("simulator.json"));
@@ -73,7 +73,7 @@ fn who_is_told_may_fail_and_the_records_are_there() {
 fn a_panic_becomes_an_error_that_keeps_the_tables() {
     let directory = directory(&Dumbbell::new(100, 20.0).seconds(3600.0).flow(bulk("cubic"), 0.0).plan());
     let mut told = 0;
-    let error = simulator::simulate(directory.path(), Options::default(), &mut |_| {
+    let error = sim_engine::simulate(directory.path(), Options::default(), &mut |_| {
         told += 1;
         assert!(told < 3, "out of its mind");
         Ok(true)
@@ -90,7 +90,7 @@ fn a_panic_becomes_an_error_that_keeps_the_tables() {
 fn what_cannot_be_simulated_leaves_nothing_behind() {
     let refused = |plan: &Plan| {
         let directory = directory(plan);
-        let error = simulator::simulate(directory.path(), Options::default(), &mut |_| Ok(true)).unwrap_err();
+        let error = sim_engine::simulate(directory.path(), Options::default(), &mut |_| Ok(true)).unwrap_err();
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "plan.json alone");
         format!("{error:#}")
     };

@@ -1,4 +1,4 @@
-//! Carries out a plan in virtual time and writes its records.
+//! The simulation engine: carries out plans in virtual time and writes their records.
 //!
 //! [`sim`] computes what happens, without files, threads or a clock; this crate has all of these. [`simulate`] carries out one
 //! run as the emulation engine would, and leaves the same tables. [`summarize`] writes nothing: what became of flows and

@@ -1,17 +1,18 @@
 use units::{Duration, Time};
 
-/// For how long something may wait for others, to be done with them: a due packet to leave, or an arrival to be read. For as
+/// Adaptive coalescing, as network cards do with interrupts: for how long a due packet waits to leave with others, or an
+/// arrival to be read with others. For as
 /// long as it is allowed while packets leave so densely that others come in that time, and not at all while they don't.
-pub(crate) struct Patience {
+pub(crate) struct Coalescing {
     limit: Duration,
     pays: bool,
     since: Time,
     left: u64,
 }
 
-impl Patience {
-    pub(crate) fn new(limit: Duration) -> Patience {
-        Patience { limit, pays: false, since: Time::ZERO, left: 0 }
+impl Coalescing {
+    pub(crate) fn new(limit: Duration) -> Coalescing {
+        Coalescing { limit, pays: false, since: Time::ZERO, left: 0 }
     }
 
     /// To be called every few milliseconds; `left`: packets that have left until `now`.
@@ -35,25 +36,25 @@ mod tests {
     #[test]
     fn waits_only_where_others_come() {
         let limit = Duration::from_micros(100);
-        let mut patience = Patience::new(limit);
-        assert_eq!(patience.span(), Duration::ZERO);
+        let mut coalescing = Coalescing::new(limit);
+        assert_eq!(coalescing.span(), Duration::ZERO);
         // 1 Gbit/s of full frames: one each 12.1 us, so 1652 in 20 ms.
-        patience.adapt(Time(20_000_000), 1652);
-        assert_eq!(patience.span(), limit);
+        coalescing.adapt(Time(20_000_000), 1652);
+        assert_eq!(coalescing.span(), limit);
         // 100 Mbit/s: one each 121 us.
-        patience.adapt(Time(40_000_000), 1652 + 165);
-        assert_eq!(patience.span(), Duration::ZERO);
+        coalescing.adapt(Time(40_000_000), 1652 + 165);
+        assert_eq!(coalescing.span(), Duration::ZERO);
         // At two in 100 us, not at one less.
-        patience.adapt(Time(60_000_000), 1817 + 400);
-        assert_eq!(patience.span(), limit);
-        patience.adapt(Time(80_000_000), 2217 + 399);
-        assert_eq!(patience.span(), Duration::ZERO);
+        coalescing.adapt(Time(60_000_000), 1817 + 400);
+        assert_eq!(coalescing.span(), limit);
+        coalescing.adapt(Time(80_000_000), 2217 + 399);
+        assert_eq!(coalescing.span(), Duration::ZERO);
     }
 
     #[test]
     fn none_where_the_plan_allows_none() {
-        let mut patience = Patience::new(Duration::ZERO);
-        patience.adapt(Time(20_000_000), 1_000_000);
-        assert_eq!(patience.span(), Duration::ZERO);
+        let mut coalescing = Coalescing::new(Duration::ZERO);
+        coalescing.adapt(Time(20_000_000), 1_000_000);
+        assert_eq!(coalescing.span(), Duration::ZERO);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration as Wall, Instant};
 
 use anyhow::Result;
-use events::{Event, FlowProgress};
+use messages::{Event, FlowProgress};
 use plan::Plan;
 use sim::{Observer, Simulation};
 use units::Duration;

@@ -5,12 +5,12 @@
 //! it was.
 
 mod gate;
+mod pending;
 mod plans;
 mod recorder;
 mod run;
 mod screen;
 mod shard;
-mod shelf;
 mod statistics;
 mod summary;
 mod tables;
@@ -28,10 +28,10 @@ use serde::Serialize;
 pub use screen::{Judged, Screen, Verdict};
 
 use gate::Gate;
+use pending::PendingShards;
 use plans::Plans;
 use run::Outcome;
 pub use shard::missing;
-use shelf::Shelf;
 
 /// Runs to carry out.
 #[derive(Clone, Debug)]
@@ -127,8 +127,15 @@ pub fn simulate_many(
             let plan = batch.runs[index].plan;
             outcome.settle(|question| judge(plan, question))
         };
-        let ended =
-            collect(Shelf::new(batch, shards), &receiver, progress, &gate, &stop, &mut settle, &mut on_progress);
+        let ended = collect(
+            PendingShards::new(batch, shards),
+            &receiver,
+            progress,
+            &gate,
+            &stop,
+            &mut settle,
+            &mut on_progress,
+        );
         stop.store(true, Ordering::Relaxed);
         drop(receiver);
         ended
@@ -157,7 +164,7 @@ fn work(
 }
 
 fn collect(
-    mut shelf: Shelf<'_>,
+    mut pending: PendingShards<'_>,
     receiver: &Receiver<(usize, Outcome)>,
     mut progress: Progress,
     gate: &Gate,
@@ -176,7 +183,7 @@ fn collect(
             Ok((index, mut outcome)) => {
                 settle(index, &mut outcome)?;
                 progress.count(&outcome);
-                gate.raise(shelf.put(index, outcome)?);
+                gate.raise(pending.put(index, outcome)?);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -187,7 +194,7 @@ fn collect(
             go_on &= on_progress(&progress);
         }
     }
-    shelf.finish()?;
+    pending.finish()?;
     progress.wall_s = began.elapsed().as_secs_f64();
     on_progress(&progress);
     Ok(progress.runs < progress.of)

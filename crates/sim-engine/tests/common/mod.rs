@@ -13,7 +13,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use events::Event;
+use messages::Event;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use plan::Plan;
 use sim::Options;
@@ -37,9 +37,9 @@ pub fn run(plan: &Plan) -> Run {
 }
 
 /// Carry out `plan`, and tell `on_event`.
-pub fn run_with(plan: &Plan, on_event: &mut simulator::OnEvent<'_>) -> anyhow::Result<Run> {
+pub fn run_with(plan: &Plan, on_event: &mut sim_engine::OnEvent<'_>) -> anyhow::Result<Run> {
     let directory = directory(plan);
-    let interrupted = simulator::simulate(directory.path(), Options::default(), on_event)?;
+    let interrupted = sim_engine::simulate(directory.path(), Options::default(), on_event)?;
     Ok(Run { directory, interrupted })
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use simulator::batch::{Batch, Judged, Progress, Run, Screen, Verdict, missing, simulate_many};
+use sim_engine::batch::{Batch, Judged, Progress, Run, Screen, Verdict, missing, simulate_many};
 
 /// A plan: two flows on 10 Mbit/s for a second, with random loss, so that each seed is another run.
 fn plan(cc: &str) -> Value {

@@ -3,7 +3,7 @@
 /// So a queue that changes costs next to nothing while there is room for all, and a few steps (at most the logarithm of
 /// the number of queues) for each search when there is none: a queue that is always full costs no search of all flows.
 #[derive(Clone, Debug)]
-pub(super) struct Fattest {
+pub(super) struct Backlogs {
     /// The root at 1, the children of node n at 2n and 2n + 1; the second half are the queues, always right.
     most: Vec<u64>,
     /// Queues that changed since the last search, each once.
@@ -11,11 +11,11 @@ pub(super) struct Fattest {
     is_changed: Vec<bool>,
 }
 
-impl Fattest {
+impl Backlogs {
     /// `count` empty queues.
-    pub(super) fn new(count: usize) -> Fattest {
+    pub(super) fn new(count: usize) -> Backlogs {
         let most = vec![0; 2 * count.next_power_of_two()];
-        Fattest { most, changed: Vec::with_capacity(count), is_changed: vec![false; count] }
+        Backlogs { most, changed: Vec::with_capacity(count), is_changed: vec![false; count] }
     }
 
     /// What `queue` holds.
@@ -75,8 +75,8 @@ mod tests {
     #[test]
     fn it_finds_what_a_search_of_all_finds() {
         for count in [1, 2, 3, 64, 100] {
-            let (mut tree, mut all) = (Fattest::new(count), vec![0; count]);
-            let random = Stream::new(1, "fattest");
+            let (mut tree, mut all) = (Backlogs::new(count), vec![0; count]);
+            let random = Stream::new(1, "backlogs");
             for step in 0..2_000 {
                 let queue = (random.at(2 * step) % count as u64) as usize;
                 all[queue] = random.at(2 * step + 1) % 50;
