@@ -54,9 +54,9 @@ def test_all_panels_have_the_curves_of_both(plots: Plots) -> None:
 
 
 def test_values_are_in_one_unit(runs: tuple[Run, Run], plots: Plots) -> None:
-    for title in ("Queue", "Throughput"):
+    for title in ("Queue", "Goodput"):
         of = [next(panel for panel in built.panels if panel.title == title) for built in (plots, build(runs[1]))]
-        assert of[0].unit != of[1].unit or title == "Throughput"
+        assert of[0].unit != of[1].unit or title == "Goodput"
         ours = of[0].views[0].lines[-1].values.drop_nulls().max()
         theirs = of[1].views[0].lines[-1].values.drop_nulls().max()
         assert ours * of[0].per_unit == pytest.approx(theirs * of[1].per_unit)  # type: ignore[operator]
@@ -75,5 +75,5 @@ def test_a_table_that_is_missing_costs_its_panel(tmp_path: Path) -> None:
     emulated, simulated = write(tmp_path / "emulated"), write(tmp_path / "simulated")
     (simulated.directory / "links.parquet").unlink()
     found = overlay(emulated, simulated)
-    assert [panel.title for panel in found.panels] == ["Throughput", "Congestion window", "RTT"]
+    assert [panel.title for panel in found.panels] == ["Goodput", "Congestion window", "RTT"]
     assert found.missing == ("Queue: one of the two runs has no data.",)

@@ -94,7 +94,7 @@ def test_the_page_stays_small_with_any_number_of_flows() -> None:
 def test_panels_show_what_bbr_believes_with_what_it_measures(plots: Plots) -> None:
     words = {one.title: [quantity.word for quantity in one.quantities] for one in plots.panels}
     assert list(words) == [
-        *("Throughput", "Delivery rate", "Congestion window", "RTT", "Queue", "Bytes in flight", "Sequence"),
+        *("Goodput", "Delivery rate", "Congestion window", "RTT", "Queue", "Bytes in flight", "Sequence"),
     ]
     assert words["Delivery rate"] == ["rate", "bw", "bw_lo", "bw_hi"]
     assert words["Congestion window"] == ["cwnd", "ssthresh"]
@@ -190,7 +190,7 @@ def test_a_control_connection_is_not_in_the_curves(tmp_path: Path, with_acks: bo
         (directory / "acks.parquet").unlink()
     alone, controlled = build(Run(directories[0])), build(with_control_connection(directories[1]))
     assert [one.key for one in controlled.panels] == [one.key for one in alone.panels]
-    titles = {one.title for one in alone.panels} - {"Throughput", "Queue"}
+    titles = {one.title for one in alone.panels} - {"Goodput", "Queue"}
     assert titles >= {"Congestion window", "RTT", "Bytes in flight"}
     for title in titles:
         before, after = (panel(plots, title).views[0] for plots in (alone, controlled))
@@ -422,7 +422,7 @@ def test_figures_have_all_of_it(run: Run) -> None:
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == [
         *(
-            "Throughput",
+            "Goodput",
             "BBR state",
             "Delivery rate",
             "Congestion window",

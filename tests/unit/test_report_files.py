@@ -227,7 +227,7 @@ def test_units_stand_beside_their_ticks_however_long_a_flow_s_name_is(tmp_path: 
 
 def test_figure_and_run_plot_are_one(run: Run) -> None:
     titles = [axes.get_title(loc="left") for axes in run.plot().axes]
-    assert titles[:4] == ["Throughput", "Congestion window", "RTT", "Queue, bottleneck"]
+    assert titles[:4] == ["Goodput", "Congestion window", "RTT", "Queue, bottleneck"]
 
 
 def test_csv_holds_what_the_plots_show_in_units_that_never_change(run: Run, tmp_path: Path) -> None:

@@ -132,12 +132,12 @@ def test_retransmissions_are_counted_per_socket_and_from_the_first_sample() -> N
 
 def test_every_panel_is_there_in_reading_order(plots: Plots) -> None:
     titles = [panel.title for panel in plots.panels]
-    assert titles == ["Throughput", "Congestion window", "RTT", "Queue", "Bytes in flight"]
+    assert titles == ["Goodput", "Congestion window", "RTT", "Queue", "Bytes in flight"]
     assert plots.missing == ()
 
 
 def test_levels_come_from_the_plan(plots: Plots) -> None:
-    assert panel(plots, "Throughput").views[0].references[0].value == 100
+    assert panel(plots, "Goodput").views[0].references[0].value == 100
     assert panel(plots, "RTT").views[0].references[0].value == 30
     assert panel(plots, "Bytes in flight").views[0].references[0].label == "BDP 375 kB"
     queue = panel(plots, "Queue").views[0]
@@ -221,7 +221,7 @@ def test_a_packet_that_was_marked_and_lost_counts_as_lost_once(tmp_path: Path) -
 
 
 def test_capacity_follows_the_rate_and_is_0_while_the_link_is_down(busy: Run) -> None:
-    view = panel(build(busy), "Throughput").views[0]
+    view = panel(build(busy), "Goodput").views[0]
     assert view.references == ()
     level = view.lines[-1]
     assert (level.name, level.is_level, level.flow) == ("capacity", True, None)
@@ -237,7 +237,7 @@ def test_there_is_no_capacity_while_there_is_no_limit(busy: Run, tmp_path: Path)
     rows.with_columns(capacity_bytes=pl.when(~unlimited).then("capacity_bytes")).write_parquet(
         directory / "links.parquet"
     )
-    view = panel(build(Run(directory)), "Throughput").views[0]
+    view = panel(build(Run(directory)), "Goodput").views[0]
     capacity = dict(zip(view.time_s.round(3), view.lines[-1].values, strict=True))
     assert capacity[3.05] is None
     assert capacity[1.05] == capacity[5.05] == pytest.approx(100, rel=0.01)
@@ -247,7 +247,7 @@ def test_links_that_cannot_be_read_cost_the_capacity_only(tmp_path: Path) -> Non
     directory = BUSY.write(tmp_path / "run")
     (directory / "links.parquet").write_bytes(b"PAR1")
     plots = build(Run(directory))
-    assert [panel.title for panel in plots.panels][:3] == ["Throughput", "Congestion window", "RTT"]
+    assert [panel.title for panel in plots.panels][:3] == ["Goodput", "Congestion window", "RTT"]
     assert [line.flow for line in plots.panels[0].views[0].lines] == ["f1", "f2"]
     assert [sentence.partition(" (")[0] for sentence in plots.missing] == ["Capacity: links.parquet cannot be read"]
 
@@ -287,13 +287,13 @@ def test_a_curve_of_packets_keeps_the_extremes_of_each_interval() -> None:
 
 def test_udp_has_throughput_and_no_window(tmp_path: Path) -> None:
     plots = build(Run(Synthetic(ccs=("cubic", "udp")).write(tmp_path / "run")))
-    assert [line.flow for line in panel(plots, "Throughput").views[0].lines] == ["f1", "f2"]
+    assert [line.flow for line in panel(plots, "Goodput").views[0].lines] == ["f1", "f2"]
     assert [line.flow for line in panel(plots, "Congestion window").views[0].lines] == ["f1"]
 
 
 def test_only_udp_leaves_the_panels_of_tcp_out_and_says_so(tmp_path: Path) -> None:
     plots = build(Run(Synthetic(ccs=("udp",)).write(tmp_path / "run")))
-    assert [panel.title for panel in plots.panels] == ["Throughput", "Queue"]
+    assert [panel.title for panel in plots.panels] == ["Goodput", "Queue"]
     assert plots.missing == ("Congestion window, RTT and Bytes in flight: no flow has samples of it.",)
 
 
@@ -324,6 +324,6 @@ def test_a_level_far_above_the_curves_is_told_in_words(tmp_path: Path) -> None:
     plan = json.loads((directory / "plan.json").read_text())
     plan["links"][0]["rate_bps"] = 10**12
     (directory / "plan.json").write_text(json.dumps(plan))
-    view = panel(build(Run(directory)), "Throughput").views[0]
+    view = panel(build(Run(directory)), "Goodput").views[0]
     assert view.references == ()
     assert "Far above: capacity 1000 Gbit/s." in view.note

@@ -13,7 +13,7 @@ from dumbbell.report.model import Group, Line, Panel, Plots, View
 from dumbbell.report.series import build
 
 PANELS: Final = {
-    "Throughput": "goodput_bps",
+    "Goodput": "goodput_bps",
     "Congestion window": "cwnd_packets",
     "RTT": "srtt_ms",
     "Queue": "queue_bytes",
@@ -34,7 +34,7 @@ _QUEUE: Final = (("#4d5866", "#9aa5b1"), ("#c2321d", "#e8735f"))
 
 
 def overlay(emulated: Run, simulated: Run) -> Plots:
-    """Throughput, window and RTT of each flow, and the queue of the bottleneck, of both runs.
+    """Goodput, window and RTT of each flow, and the queue of the bottleneck, of both runs.
 
     Both are of the same scenario. A panel that one run has no data for is left out, and `missing` says so.
     """

@@ -86,7 +86,7 @@ def figure(plots: Plots) -> Figure:
 
 
 def _rows(plots: Plots) -> list[tuple[float, Callable[[Axes], None]]]:
-    """Height and drawing of all plots over time; the states stand beneath the throughput that they explain."""
+    """Height and drawing of all plots over time; the states stand beneath the goodput that they explain."""
     rows: list[tuple[float, Callable[[Axes], None]]] = [
         (_PANEL_IN, partial(_panel, panel=panel, plots=plots)) for panel in plots.panels
     ]

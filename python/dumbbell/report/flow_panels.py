@@ -19,7 +19,7 @@ from dumbbell.report.facts import Facts
 from dumbbell.report.levels import split
 from dumbbell.report.model import Group, Line, Panel, Reference, View
 
-_INTERVALS_OF_THROUGHPUT = 200
+_INTERVALS = 200
 _COLUMNS = (
     *("time_ns", "socket", "cwnd_packets", "ssthresh_packets", "srtt_us", "bytes_in_flight", "delivery_rate_bps"),
     *("retransmitted_segments", "bytes_acked", "received_bytes", "bbr_bw_bps", "bbr_min_rtt_us", "snd_mss_bytes"),
@@ -118,9 +118,9 @@ def of_samples(samples: Samples, known: Facts) -> list[Panel]:
     return [panel for panel in drawn if panel is not None]
 
 
-def throughput(samples: Samples, known: Facts, varying: VaryingCapacity | None) -> Panel | None:
+def goodput_panel(samples: Samples, known: Facts, varying: VaryingCapacity | None) -> Panel | None:
     """Goodput of each flow, and the capacity; `None` if nothing is known of it."""
-    width = max(round_width_ns(samples.span_ns / _INTERVALS_OF_THROUGHPUT), samples.interval_ns)
+    width = max(round_width_ns(samples.span_ns / _INTERVALS), samples.interval_ns)
     rates = goodput(samples.rows, width)
     if rates.is_empty():
         return None
@@ -148,7 +148,7 @@ def throughput(samples: Samples, known: Facts, varying: VaryingCapacity | None) 
         lines = (*lines, Line(capacity / factor, None, name="capacity", is_level=True))
     references = tuple(Reference(level.value / factor, level.label) for level in near)
     view = View("", frame["time_ns"] / 1e9, lines, note + far, references)
-    return Panel("goodput_bps", factor, "Throughput", unit, (view,))
+    return Panel("goodput_bps", factor, "Goodput", unit, (view,))
 
 
 def _exceeds(rates: pl.DataFrame, capacity: pl.Series | float | None) -> bool:

@@ -20,7 +20,7 @@ from dumbbell.report.model import Bands, Kleinrock, Panel, Plots
 from dumbbell.report.queue_panel import panels as queue_panels
 
 _ORDER = ("goodput", "delivery_rate", "bbr_bw", "cwnd", "srtt", "rtt", "queue", "sojourn", "bytes_in_flight", "snd_nxt")
-_TITLES = ("Throughput", "Congestion window", "RTT", "Bytes in flight")
+_TITLES = ("Goodput", "Congestion window", "RTT", "Bytes in flight")
 
 
 def build(run: Run) -> Plots:
@@ -35,7 +35,7 @@ def build(run: Run) -> Plots:
         missing.append(f"Capacity: {_reason(error)}.")
     try:
         samples = Samples.read(run, legend)
-        goodput = flow_panels.throughput(samples, known, capacity)
+        goodput = flow_panels.goodput_panel(samples, known, capacity)
         drawn += [goodput] if goodput is not None else []
         try:
             flows = _Flows.read(run, known, samples, run.has("acks"))

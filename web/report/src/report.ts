@@ -26,7 +26,7 @@ function main(): void {
   report.panels.forEach((panel, i) => {
     const made = panel.views[0]?.curves.length ? curvePanel : linePanel;
     drawn.push(made(panel, report, axis, host, onTime));
-    // The states stand beneath the throughput that they explain.
+    // The states stand beneath the goodput that they explain.
     if (i === 0 && report.bands) drawn.push(bandPanel(report.bands, report, axis, host, onTime));
   });
   if (report.events.length) drawn.push(lanePanel(report, axis, host, onTime));
