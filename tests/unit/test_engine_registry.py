@@ -46,8 +46,8 @@ def test_the_simulation_engine_takes_nothing_of_emulation_s() -> None:
         "for name in ('pipe2', 'sched_getaffinity', 'uname', 'getloadavg', 'sysconf_names'):\n"
         "    delattr(os, name)\n"
         "from dumbbell.engines.registry import engine\n"
-        "from dumbbell.records.machine import machine\n"
-        "import dumbbell.engines.run\n"
+        "from dumbbell.machine import machine\n"
+        "import dumbbell.pipeline.run\n"
         "engine('simulate'), machine()\n"
         "print([name for name in sys.modules if name.startswith('dumbbell.engines.emulate')])\n"
     )

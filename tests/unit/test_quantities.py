@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dumbbell.scenario.quantities import (
+from dumbbell.units.quantities import (
     MAX,
     BufferSize,
     Duration,

@@ -6,8 +6,8 @@ from pathlib import Path
 import known_run
 import pytest
 
+from dumbbell.pipeline.compose import compose
 from dumbbell.records import Run
-from dumbbell.records.compose import compose
 from dumbbell.records.schema import TABLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "records.md").read_text()

@@ -8,7 +8,7 @@ import pytest
 
 import dumbbell
 from dumbbell.errors import DumbbellError, InputError
-from dumbbell.records.compose import compose
+from dumbbell.pipeline.compose import compose
 from dumbbell.records.files import read_json, write_json
 
 

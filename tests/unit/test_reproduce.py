@@ -9,13 +9,13 @@ import pytest
 from synthetic_study import Synthetic
 
 from dumbbell import Study
-from dumbbell.reproduce import report
-from dumbbell.reproduce.curves import curves, number
-from dumbbell.reproduce.figures import Figures
-from dumbbell.reproduce.judging import above, all_of, below, told, within
-from dumbbell.reproduce.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
-from dumbbell.reproduce.sides import nearness, sides
-from dumbbell.reproduce.tables import tables
+from dumbbell.published import report
+from dumbbell.published.curves import curves, number
+from dumbbell.published.figures import Figures
+from dumbbell.published.judging import above, all_of, below, told, within
+from dumbbell.published.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
+from dumbbell.published.sides import nearness, sides
+from dumbbell.published.tables import tables
 from dumbbell.statistics.intervals import Interval
 
 RTT, BUFFER = "topology.rtt", "topology.bottleneck.buffer"

@@ -12,12 +12,12 @@ import pytest
 from synthetic_study import Synthetic
 
 from dumbbell import Study
-from dumbbell.reproduce import buffa_findings as buffa
-from dumbbell.reproduce import rincao_findings as rincao
-from dumbbell.reproduce.figures import Figures
-from dumbbell.reproduce.judging import told
-from dumbbell.reproduce.model import Status
-from dumbbell.reproduce.ratios import ratio
+from dumbbell.published.buffa_2020 import findings as buffa
+from dumbbell.published.figures import Figures
+from dumbbell.published.judging import told
+from dumbbell.published.model import Status
+from dumbbell.published.ratios import ratio
+from dumbbell.published.rincao_2021 import findings as rincao
 from dumbbell.statistics.intervals import paired_ratio, welch_difference
 
 Cell = Mapping[str, Any]

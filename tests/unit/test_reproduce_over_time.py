@@ -14,12 +14,12 @@ import pytest
 
 from dumbbell import Run, Study
 from dumbbell.cli import invoke
-from dumbbell.reproduce import bernardi_findings
-from dumbbell.reproduce.aulbach_findings import crossing, endured
-from dumbbell.reproduce.comparing import compared, listed
-from dumbbell.reproduce.judging import most, of_share
-from dumbbell.reproduce.model import Judged, Status, Studies
-from dumbbell.reproduce.recorded import cuts, probe_rtt, spells, together, whole
+from dumbbell.published.aulbach_2020.findings import crossing, endured
+from dumbbell.published.bernardi_2020 import findings as bernardi_findings
+from dumbbell.published.comparing import compared, listed
+from dumbbell.published.judging import most, of_share
+from dumbbell.published.model import Judged, Status, Studies
+from dumbbell.published.recorded import cuts, probe_rtt, spells, together, whole
 from dumbbell.statistics.intervals import Interval
 
 STEP_NS = 10_000_000

@@ -10,14 +10,14 @@ import pytest
 
 from dumbbell.cli import invoke
 from dumbbell.engines.names import EMULATE
-from dumbbell.reproduce.model import Part
-from dumbbell.reproduce.packaged import rows
-from dumbbell.reproduce.registry import MODULES, reproduction
-from dumbbell.reproduce.running import Order, orders, size
+from dumbbell.published.model import Part
+from dumbbell.published.packaged import rows
+from dumbbell.published.registry import KEYS, reproduction
+from dumbbell.published.running import Order, orders, size
 from dumbbell.statistics.metrics import METRICS
 from dumbbell.studies.conduct import prepared
 
-PARTS = [(key, part) for key in MODULES for part in reproduction(key).parts]
+PARTS = [(key, part) for key in KEYS for part in reproduction(key).parts]
 NAMED = [pytest.param(part, id=f"{key} {part.name}") for key, part in PARTS]
 
 
@@ -35,7 +35,7 @@ def test_each_part_is_a_study_under_each_of_its_engines(part: Part) -> None:
             assert base.name.startswith(part.scenario.split("/")[0])
 
 
-@pytest.mark.parametrize("key", MODULES)
+@pytest.mark.parametrize("key", KEYS)
 def test_names_are_used_once(key: str) -> None:
     study = reproduction(key)
     assert max(Counter(part.name for part in study.parts).values()) == 1
@@ -54,13 +54,13 @@ def test_rincao_has_the_whole_grid_and_each_printed_number_once() -> None:
     main = [part for part in reproduction("rincao-2021").parts if part.variant_of is None]
     assert sum(size(order).runs for order in orders(main, None, False)) == 27_000
     printed = Counter(one.value for part in main for one in part.published)
-    assert printed == Counter(1e3 * float(row["mean_flow_throughput_kbit"]) for row in rows("rincao-2021-throughput"))
+    assert printed == Counter(1e3 * float(row["mean_flow_throughput_kbit"]) for row in rows("rincao-2021/throughput"))
 
 
 def test_buffa_has_each_printed_mean_once() -> None:
     main = [part for part in reproduction("buffa-2020").parts if part.variant_of is None]
     printed = sum(len(part.published) for part in main)
-    found = [*rows("buffa-2020-test1-loss"), *rows("buffa-2020-test2-factorial"), *rows("buffa-2020-test3-4-delay")]
+    found = [*rows("buffa-2020/test1-loss"), *rows("buffa-2020/test2-factorial"), *rows("buffa-2020/test3-4-delay")]
     assert printed == sum(row.get("repetition", "mean") == "mean" for row in found)
 
 

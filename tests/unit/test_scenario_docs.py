@@ -15,9 +15,9 @@ from dumbbell.plan.path import GSO_ABOVE_BPS, MERGE_NS
 from dumbbell.plan.view import tables
 from dumbbell.scenario import bundled, delays, losses, queues
 from dumbbell.scenario.loading import load
-from dumbbell.scenario.quantities import Rate, Time
 from dumbbell.scenario.schema import json_schema
 from dumbbell.scenario.source import show
+from dumbbell.units.quantities import Rate, Time
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 EXPLANATION = REFERENCE.with_name("explanation")

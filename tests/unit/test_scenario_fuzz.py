@@ -16,8 +16,8 @@ from dumbbell.plan.view import tables
 from dumbbell.scenario import bundled
 from dumbbell.scenario.loading import load
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.quantities import MAX
 from dumbbell.scenario.source import Key
+from dumbbell.units.quantities import MAX
 
 JUNK = st.one_of(
     st.sampled_from(

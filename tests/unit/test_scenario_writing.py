@@ -9,8 +9,8 @@ import pytest
 
 from dumbbell.plan import expand
 from dumbbell.scenario import Scenario, bundled, load
-from dumbbell.scenario.quantities import Rate
 from dumbbell.scenario.writing import write
+from dumbbell.units.quantities import Rate
 
 TRACES = """\
 # Two traces of one name.

@@ -13,9 +13,9 @@ from dumbbell.cli.output import reader_may_leave
 
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
-    from dumbbell.reproduce.model import Reproduction
-    from dumbbell.reproduce.report import Found
-    from dumbbell.reproduce.running import Order
+    from dumbbell.published.model import Reproduction
+    from dumbbell.published.report import Found
+    from dumbbell.published.running import Order
 
 _ROOT = Path("reproductions")
 
@@ -58,12 +58,12 @@ def command(
     Exit code: 0 if the report was written, whatever it says; 2 for bad input, 130 if interrupted.
     """
     from dumbbell.execute.names import executor as named
-    from dumbbell.reproduce.registry import MODULES, chosen, reproduction
-    from dumbbell.reproduce.running import orders
+    from dumbbell.published.registry import KEYS, chosen, reproduction
+    from dumbbell.published.running import orders
 
     if key is None:
         with reader_may_leave():
-            print("\n".join(f"{one:14} {reproduction(one).title}" for one in MODULES))
+            print("\n".join(f"{one:14} {reproduction(one).title}" for one in KEYS))
         return 0
     study = reproduction(key)
     among = study.parts if list_ and not parts else chosen(study, parts or [])
@@ -88,7 +88,7 @@ def _reproduce(
     quiet: bool,
 ) -> int:
     from dumbbell.cli.study_progress import progress
-    from dumbbell.reproduce import report, running
+    from dumbbell.published import report, running
 
     place = running.folder(root, study, quick, engine)
     if wanted and not (json or quiet):
@@ -116,8 +116,8 @@ def _forecast(wanted: Sequence[Order]) -> str:
     """`rincao-2021: 10 parts, 27,000 runs, 13 h 45 min of traffic; about 45 min of computing`."""
     from dumbbell.cli.study_progress import span
     from dumbbell.engines.names import EMULATE
+    from dumbbell.published.running import size
     from dumbbell.report import words
-    from dumbbell.reproduce.running import size
 
     sizes = [(order, size(order)) for order in wanted]
     said = f"{words.count(len(sizes), 'part')}, {words.count(sum(one.runs for _, one in sizes), 'run')}"
@@ -132,8 +132,8 @@ def _list(wanted: Sequence[Order], study: Reproduction) -> None:
     from dumbbell.cli.study_progress import span
     from dumbbell.cli.tables import print_table
     from dumbbell.plan.view import Table
+    from dumbbell.published.running import size
     from dumbbell.report import words
-    from dumbbell.reproduce.running import size
 
     rows = []
     for order in wanted:
@@ -158,7 +158,7 @@ def _tell(found: Sequence[Found], files: Sequence[Path], json: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from dumbbell.reproduce.model import Status
+    from dumbbell.published.model import Status
 
     colours = {Status.HOLDS: "green", Status.FAILS: "red", Status.UNKNOWN: "yellow"}
     console = Console(soft_wrap=True)

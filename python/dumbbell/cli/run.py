@@ -102,8 +102,8 @@ def command(
         return _study(scenario, overrides, engine, vary, repeat, jobs, failed, elsewhere, output, json, quiet)
     refuse_single(elsewhere)
     from dumbbell.cli.progress import progress
-    from dumbbell.engines.run import run
     from dumbbell.errors import RunInvalid
+    from dumbbell.pipeline.run import run
 
     with progress(json or quiet) as show:
         finished = run(wanted, overrides or (), output or "runs", show, engine)

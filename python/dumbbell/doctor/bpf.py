@@ -14,7 +14,7 @@ from dumbbell.command import as_root
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.doctor.machine import release_of
 from dumbbell.errors import RunFailed
-from dumbbell.records.machine import read_line
+from dumbbell.machine import read_line
 
 SINCE: Final = (6, 4)
 """Linux from which on a BPF congestion control goes with the process that loaded it (links of struct_ops)."""

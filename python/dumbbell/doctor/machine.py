@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dumbbell.doctor.finding import Finding, Level
-from dumbbell.records.machine import read_line
+from dumbbell.machine import read_line
 
 SLICES_SINCE: Final = (6, 12)
 """Linux from which on a process without privileges may ask for short time slices (EEVDF, sched_setattr)."""

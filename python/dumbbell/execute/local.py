@@ -11,7 +11,6 @@ from random import Random
 from typing import Any, ClassVar, Final
 
 from dumbbell.engines.protocol import Engine, Event
-from dumbbell.engines.run import run as run_one
 from dumbbell.errors import Interrupted, RunFailed
 from dumbbell.execute import batch
 from dumbbell.execute.batch import Ended
@@ -19,6 +18,7 @@ from dumbbell.execute.budget import Budget, Fixed, Room
 from dumbbell.execute.job import Carried, Job, Key, Result
 from dumbbell.execute.progress import Progress
 from dumbbell.execute.simulations import Simulations, Tell
+from dumbbell.pipeline.run import run as run_one
 from dumbbell.records.run import Run
 from dumbbell.scenario.model import Scenario
 

@@ -20,8 +20,8 @@ from dumbbell.scenario.flows import CommandFlow, TcpFlow, UdpFlow
 from dumbbell.scenario.groups import Connection, connections
 from dumbbell.scenario.labels import Labelled, labelled
 from dumbbell.scenario.model import Dumbbell, Path, Scenario
-from dumbbell.scenario.quantities import decimal
 from dumbbell.scenario.shared_rate import rate_of
+from dumbbell.units.quantities import decimal
 
 Plan = dict[str, Any]
 """As in plan.json."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from dumbbell.scenario import delays, losses, queues
 from dumbbell.scenario.bottleneck import Direction
-from dumbbell.scenario.quantities import BufferSize
 from dumbbell.scenario.rates import Trace, Varying
+from dumbbell.units.quantities import BufferSize
 
 Link = dict[str, Any]
 """As in plan.json."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dumbbell.plan.links import peak_bps
-from dumbbell.scenario.quantities import Rate, Size, Time
 from dumbbell.scenario.rates import FULL_FRAME
+from dumbbell.units.quantities import Rate, Size, Time
 
 Part = Mapping[str, Any]
 

@@ -10,8 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dumbbell.engines.names import SIMULATE
+from dumbbell.machine import machine
 from dumbbell.records.accounts import Accounts
-from dumbbell.records.machine import machine
 from dumbbell.records.schema import SCHEMA
 
 Json = Mapping[str, Any]

@@ -23,9 +23,9 @@ from pydantic_core import CoreSchema, core_schema
 
 from dumbbell.cc.bundled import BUNDLED
 from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
-from dumbbell.scenario.quantities import QuantityError
 from dumbbell.scenario.table import Table, shorthand
 from dumbbell.scenario.traces import FOLDER
+from dumbbell.units.quantities import QuantityError
 
 _NAME: Final = r"^[A-Za-z0-9_.-]{1,15}$"
 _EXAMPLE: Final = 'write cc = "bbr3", or cc = { bpf = "my_cc.bpf.c" }'

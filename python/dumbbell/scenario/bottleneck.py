@@ -12,10 +12,10 @@ from dumbbell.scenario.events import Event, timeline
 from dumbbell.scenario.link import Policer, Slots
 from dumbbell.scenario.losses import AnyLoss, Independent, Sometimes
 from dumbbell.scenario.model import Dumbbell, Path
-from dumbbell.scenario.quantities import BufferSize, Packets, Rate, Time
 from dumbbell.scenario.queues import AnyQueue, Fifo, Red
 from dumbbell.scenario.rates import FULL_FRAME, Trace, Varying, mean
 from dumbbell.scenario.red import settled
+from dumbbell.units.quantities import BufferSize, Packets, Rate, Time
 
 DROP_TAIL = Fifo(kind="drop-tail")
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dumbbell.scenario.flows import MOST_CONNECTIONS, AnyFlow, CommandFlow, Flow, TcpFlow, UdpFlow
 from dumbbell.scenario.groups import connections, number
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.quantities import QuantityError, Time
 from dumbbell.scenario.shared_rate import rate_of
 from dumbbell.scenario.source import Finding, Key
+from dumbbell.units.quantities import QuantityError, Time
 
 
 def check_groups(scenario: Scenario) -> Iterator[Finding]:

@@ -8,11 +8,11 @@ from typing import Any
 from dumbbell.scenario.bottleneck import NAMES, Direction, directions, largest_rtt, smallest_rtt
 from dumbbell.scenario.events import MOST_CHANGES, timeline
 from dumbbell.scenario.model import Dumbbell, Scenario
-from dumbbell.scenario.quantities import MAX, BufferSize, QuantityError, Size, Time
 from dumbbell.scenario.queues import Fifo, Red
 from dumbbell.scenario.rates import Trace, Varying
 from dumbbell.scenario.red import settled
 from dumbbell.scenario.source import Finding, Key
+from dumbbell.units.quantities import MAX, BufferSize, QuantityError, Size, Time
 
 MOST_STEPS = 5_000_000
 """Of rates, in a plan as a whole: each event repeats its link's."""

@@ -8,9 +8,9 @@ from pydantic import Discriminator, Field, Tag
 
 from dumbbell.scenario.algorithms import Algorithm, Cc
 from dumbbell.scenario.bursts import Burst, RateOrShare
-from dumbbell.scenario.quantities import Amount, Duration, Size, Time
 from dumbbell.scenario.shares import Mix, Sizes
 from dumbbell.scenario.table import Table
+from dumbbell.units.quantities import Amount, Duration, Size, Time
 
 MOST_CONNECTIONS = 50_000
 """Of a scenario: each has a port of its own, and records number flows by 16 bits."""

@@ -10,9 +10,9 @@ from dumbbell.scenario.algorithms import Algorithm
 from dumbbell.scenario.draws import counts, dealt, gaps
 from dumbbell.scenario.flows import CommandFlow, Flow, TcpFlow
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.quantities import Amount
 from dumbbell.scenario.shares import exact
 from dumbbell.scenario.source import Key
+from dumbbell.units.quantities import Amount
 
 FIRST_PORT = 5001
 

@@ -8,10 +8,10 @@ from pydantic import Field, model_validator
 
 from dumbbell.scenario.delays import LinkJitter, LinkReorder
 from dumbbell.scenario.losses import LinkLoss, LinkSometimes
-from dumbbell.scenario.quantities import Amount, BufferSize, Duration, Packets, QuantityError, Rate, Size, Time
 from dumbbell.scenario.queues import LinkQueue
 from dumbbell.scenario.rates import LinkRate
 from dumbbell.scenario.table import Table, word_for_none
+from dumbbell.units.quantities import Amount, BufferSize, Duration, Packets, QuantityError, Rate, Size, Time
 
 
 class Policer(Table):

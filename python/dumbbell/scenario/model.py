@@ -14,10 +14,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 from dumbbell.scenario.events import Event
 from dumbbell.scenario.flows import Flow
 from dumbbell.scenario.link import Bottleneck
-from dumbbell.scenario.quantities import MAX, Duration, QuantityError, Size, Time
 from dumbbell.scenario.source import Key, Source
 from dumbbell.scenario.study import ONCE, Expectation, Repetitions, Sweep
 from dumbbell.scenario.table import Table
+from dumbbell.units.quantities import MAX, Duration, QuantityError, Size, Time
 
 PairTimes = Annotated[
     list[Time],

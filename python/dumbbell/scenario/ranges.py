@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from dumbbell.scenario.quantities import QuantityError, decimal
 from dumbbell.scenario.table import Table
+from dumbbell.units.quantities import QuantityError, decimal
 
 MOST: Final = 10_000
 """Values of one key."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from dumbbell.scenario.quantities import Amount, BufferSize, QuantityError, Rate
 from dumbbell.scenario.queues import Red
+from dumbbell.units.quantities import Amount, BufferSize, QuantityError, Rate
 
 RATIO = 3
 """max_th over min_th (Floyd, Gummadi, Shenker 2001)."""

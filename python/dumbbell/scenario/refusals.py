@@ -15,9 +15,9 @@ from dumbbell.scenario.events import Event
 from dumbbell.scenario.flows import CommandFlow, TcpFlow, UdpFlow
 from dumbbell.scenario.link import Bottleneck
 from dumbbell.scenario.model import Dumbbell, Emulate, Hosts, HostSettings, Path, Record, Scenario, Simulate
-from dumbbell.scenario.quantities import Quantity, QuantityError
 from dumbbell.scenario.source import Finding, Key, lookup, show
 from dumbbell.scenario.study import Expectation, Repeat
+from dumbbell.units.quantities import Quantity, QuantityError
 
 _KINDS: dict[str, type[BaseModel]] = {
     **{"dumbbell": Dumbbell, "path": Path, "@tcp": TcpFlow, "@udp": UdpFlow, "@command": CommandFlow},

@@ -6,7 +6,7 @@ from dumbbell.scenario.bottleneck import NAMES, directions
 from dumbbell.scenario.events import timeline
 from dumbbell.scenario.groups import Connection
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.quantities import Percent, QuantityError, Rate
+from dumbbell.units.quantities import Percent, QuantityError, Rate
 
 _HINT = 'write a rate, such as rate = "10 Mbit/s"'
 

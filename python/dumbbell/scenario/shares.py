@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from dumbbell.scenario.algorithms import Name
-from dumbbell.scenario.quantities import Amount, QuantityError
 from dumbbell.scenario.table import Table
+from dumbbell.units.quantities import Amount, QuantityError
 
 TOLERANCE = Fraction(1, 1000)
 """How far from 1 shares may add up: three thirds are 0.333, 0.333 and 0.333."""

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
 
-from dumbbell.scenario.quantities import Percent, QuantityError
 from dumbbell.scenario.ranges import Range, listed
 from dumbbell.scenario.table import Table
+from dumbbell.units.quantities import Percent, QuantityError
 
 CASE: Final = "case"
 """What the name of a case is called among the varied keys."""

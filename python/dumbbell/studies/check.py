@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.quantities import QuantityError
 from dumbbell.scenario.source import Finding, Key, show
 from dumbbell.scenario.study import CASE, Expectation
 from dumbbell.studies import measures
 from dumbbell.studies.cells import KEYS, Cell, keys, written
 from dumbbell.studies.expectations import is_meant
 from dumbbell.studies.planning import Planned
+from dumbbell.units.quantities import QuantityError
 
 if TYPE_CHECKING:
     from dumbbell.statistics.metrics.model import Metric

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, overload
 from dumbbell.engines import names
 from dumbbell.engines.protocol import Engine, Event, OnEvent
 from dumbbell.engines.registry import engine as engine_of
-from dumbbell.engines.run import run as run_once
 from dumbbell.execute import Executor
 from dumbbell.execute.names import executor as named
 from dumbbell.execute.names import refuse_single
+from dumbbell.pipeline.run import run as run_once
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.loading import read
 from dumbbell.studies import cells as grid

@@ -17,7 +17,7 @@ from dumbbell.engines.emulate.process import Helper, Signalled, Signals, Silent
 from dumbbell.engines.protocol import Event, OnEvent, Outcome
 from dumbbell.engines.signals import ENDED_AT_ONCE
 from dumbbell.errors import Interrupted, Problem, RunFailed
-from dumbbell.records.machine import cores
+from dumbbell.machine import cores
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding
 

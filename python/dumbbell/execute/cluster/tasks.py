@@ -15,7 +15,6 @@ from typing import Any
 
 from dumbbell.engines.emulate.engine import EmulateEngine
 from dumbbell.engines.protocol import Engine, Event
-from dumbbell.engines.run import run
 from dumbbell.engines.signals import taken_over
 from dumbbell.errors import Interrupted, Problem, RunFailed
 from dumbbell.execute.batch import unusable
@@ -23,6 +22,7 @@ from dumbbell.execute.cluster.archive import pack
 from dumbbell.execute.cluster.store import Store
 from dumbbell.execute.job import Job
 from dumbbell.execute.simulations import Simulations
+from dumbbell.pipeline.run import run
 from dumbbell.plan import expand
 from dumbbell.records.files import lock, remove_unlocked
 from dumbbell.scenario.model import Scenario

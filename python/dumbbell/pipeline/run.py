@@ -1,0 +1,158 @@
+"""One run, from scenario to report: `dumbbell.run`."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.engines import names
+from dumbbell.engines.protocol import Engine, Event, OnEvent
+from dumbbell.engines.registry import engine as engine_of
+from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError
+from dumbbell.plan import expand, run_id
+from dumbbell.records import manifest as manifests
+from dumbbell.records.accounts import Accounts
+from dumbbell.records.directory import RunDirectory, attempts
+from dumbbell.records.files import write_json
+from dumbbell.scenario import Scenario, load, writing
+from dumbbell.scenario.source import show
+
+if TYPE_CHECKING:
+    from dumbbell.records.run import Run
+    from dumbbell.scenario.overrides import Overrides
+
+
+def run(
+    scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario,
+    overrides: Overrides = (),
+    directory: str | os.PathLike[str] = "runs",
+    on_event: OnEvent | None = None,
+    engine: str | Engine = names.DEFAULT,
+    report: bool = True,
+    others: Mapping[str, int] | None = None,
+) -> Run:
+    """Carry out a scenario, judge the result, and write its report.
+
+    Args:
+        scenario: a bundled scenario's name, a file, a dict of the same shape, or a `Scenario`.
+        overrides: `{"duration": "10 s"}`, or texts as after `--set`: `["duration=10 s"]`.
+        directory: where runs are kept; this one becomes `directory/<name>-<run_id>`. An earlier run of the same plan is
+            moved to `<name>-<run_id>.1`, `.2`, ...; nothing is overwritten.
+        on_event: told of each event while the run goes on, for showing progress.
+        engine: what carries it out: `emulate`, real Linux TCP; `simulate`, a model of it; or an engine of your own.
+        report: write the report now. Of many runs it takes time and room; `Run.report` makes up for it at any time.
+        others: how many other attempts there are, as `records.directory.attempts` counts them; by default, those in
+            `directory`.
+
+    Returns:
+        The finished run. It may be suspect or invalid: ask `run.verdict`.
+
+    Raises:
+        InputError: the scenario, the engine, or this machine, does not allow the run; nothing was started.
+        RunFailed: it failed. What was measured is kept in `<name>-<run_id>.failed-N`.
+        Interrupted: Ctrl-C; kept likewise.
+    """
+    engine = engine_of(engine)
+    overrides = overrides if isinstance(overrides, Mapping | str) else list(overrides)
+    loaded = load(scenario, overrides)
+    plan = expand(loaded)
+    problems = engine.check(loaded, plan)
+    if problems:
+        raise ScenarioError(problems)
+    identity = run_id(plan, engine.name, manifests.core_version() or "none")
+    on_event = on_event or _ignore
+    on_event({"event": "planned", "plan": plan, "run_id": identity, "engine": engine.name})
+    target = RunDirectory.begin(Path(directory), loaded.name, identity)
+    manifest = manifests.at_start(loaded.name, identity, engine.name, _source(loaded), _texts(overrides))
+    try:
+        write_json(target.path / "manifest.json", manifest)
+        _write_input(target.path, loaded, plan)
+        finished = _carry_out(engine, plan, target, manifest, on_event, others)
+    except (KeyboardInterrupt, Interrupted) as error:
+        what = error.what if isinstance(error, Interrupted) else "the run was interrupted"
+        kept = target.fail("interrupted", what)
+        raise Interrupted(what, f"what was measured until then is in {kept}") from None
+    except DumbbellError as error:
+        kept = target.fail("failed", str(error))
+        why = "\n".join(filter(None, [error.why, f"what was measured until then is in {kept}"]))
+        raise RunFailed(error.what, why, error.hint) from error
+    except BaseException as error:
+        target.fail("failed", f"{type(error).__name__}: {error}")
+        raise
+    if report:
+        finished.report()
+    return finished
+
+
+def _carry_out(
+    engine: Engine,
+    plan: Mapping[str, Any],
+    target: RunDirectory,
+    manifest: Mapping[str, Any],
+    on_event: OnEvent,
+    others: Mapping[str, int] | None,
+) -> Run:
+    began = time.monotonic()
+    outcome = engine.execute(plan, target.path, target.lock, on_event)
+    on_event({"event": "composing"})
+    if outcome.interrupted:
+        # The figures of a run that was cut short are worth having; that it was cut short is what to report.
+        with suppress(DumbbellError):
+            _compose(target, manifest, time.monotonic() - began, others)
+        raise Interrupted("the run was interrupted")
+    try:
+        _compose(target, manifest, time.monotonic() - began, others)
+    except DumbbellError:
+        raise
+    except Exception as error:
+        raise _uncomposed(error) from error
+    from dumbbell.records.run import Run
+
+    return Run(target.complete())
+
+
+def _compose(
+    target: RunDirectory, manifest: Mapping[str, Any], wall_s: float, others: Mapping[str, int] | None
+) -> None:
+    from dumbbell.pipeline.compose import compose
+    from dumbbell.records.run import Run
+
+    run = Run(target.path, incomplete=True)
+    compose(run, others or attempts(target.root, target.stem))
+    ended = manifests.at_end(manifest, wall_s, Accounts.of(run))
+    write_json(target.path / "manifest.json", ended | {"status": "complete"})
+
+
+def _uncomposed(error: Exception) -> RunFailed:
+    """What to say when sound records make no figures: mostly, Python code and core are of different builds."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    why = f"{type(error).__name__}: {error} (in {where.name}, {Path(where.filename).name}:{where.lineno})"
+    tool, core = manifests.tool_version(), manifests.core_version()
+    if tool not in (core, "source"):
+        why += f"\ndumbbell is of version {tool}, its compiled core of version {core}"
+    hint = "if dumbbell was updated, build its core again: make build"
+    return RunFailed("the run's records could not be made into figures", why, hint)
+
+
+def _write_input(path: Path, scenario: Scenario, plan: Mapping[str, Any]) -> None:
+    writing.write(scenario, path)
+    write_json(path / "plan.json", plan)
+
+
+def _source(scenario: Scenario) -> str | None:
+    return scenario.source.name if scenario.source.text else None
+
+
+def _texts(overrides: Overrides) -> list[str]:
+    if isinstance(overrides, Mapping):
+        return [f"{key}={show(value)}" for key, value in overrides.items()]
+    return [overrides] if isinstance(overrides, str) else list(overrides)
+
+
+def _ignore(event: Event) -> None:
+    pass

@@ -1,0 +1,229 @@
+"""What aulbach-2020 says that it found, and what our runs say to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, takewhile
+from math import exp, log
+from typing import Final
+
+from dumbbell.published.comparing import compared, listed
+from dumbbell.published.curves import number
+from dumbbell.published.figures import Figures, Seeded
+from dumbbell.published.judging import NOT_RUN, above, all_of, below, most, told, within
+from dumbbell.published.model import Finding, Judged, Status, Studies
+from dumbbell.published.ratios import ratio
+from dumbbell.published.recorded import every, spells
+from dumbbell.published.sides import scaled, shifted
+from dumbbell.records.run import Run
+from dumbbell.statistics.intervals import Interval, of_mean
+
+CC: Final = "flows.0.cc"
+BUFFER: Final = "topology.bottleneck.buffer"
+RTT: Final = "topology.rtt"
+LOSS: Final = "topology.bottleneck.loss"
+PHASES: Final = ("startup", "drain", "probe_bw", "probe_rtt")
+PAIRS: Final[Mapping[str, tuple[str, str]]] = {
+    "CUBIC/BBR": ("cubic", "bbr"),
+    "CUBIC/BBRv2": ("cubic", "bbr2"),
+    "BBR/BBRv2": ("bbr", "bbr2"),
+    "CUBIC/BBRv3": ("cubic", "bbr3"),
+    "BBR/BBRv3": ("bbr", "bbr3"),
+    "BBRv2/BBRv3": ("bbr2", "bbr3"),
+}
+
+
+def _phases(studies: Studies) -> Judged:
+    if "1" not in studies:
+        return NOT_RUN
+    statuses, said = [], []
+    for cc in Figures(studies["1"]).along(CC):
+        orders = [_order(run) for run in every(studies["1"], {CC: cc}) if run.acks is not None]
+        if not orders:
+            continue
+        status, often = most([order == PHASES for order in orders])
+        statuses.append(status)
+        said.append(f"{cc} {often}, the first: {', '.join(orders[0])}")
+    return Judged(all_of(statuses), "in this order of first appearance: " + "; ".join(said)) if said else NOT_RUN
+
+
+def _order(run: Run) -> tuple[str, ...]:
+    """The phases of a run's flow, by first appearance."""
+    states = ("probe_bw" if one.state.startswith("probe_bw") else one.state for one in spells(run, "flow"))
+    return tuple(dict.fromkeys(states))
+
+
+def _long_share(figures: Figures, case: str, buffer: str) -> Interval | None:
+    return figures.interval("goodput_share", "long", {"case": case, BUFFER: buffer})
+
+
+def _long_wins(studies: Studies) -> Judged:
+    if "2" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["2"])
+    found = {buffer: _long_share(figures, "BBR", buffer) for buffer in figures.along(BUFFER)}
+    said = f"share of the flow of 50 ms, by buffer: {listed(found, 0.01, '%')}"
+    return Judged(_everywhere([above(one, 0.5) for one in found.values()]), said)
+
+
+def _nearer(successor: str) -> Finding:
+    def judge(studies: Studies) -> Judged:
+        if "2" not in studies:
+            return NOT_RUN
+        figures = Figures(studies["2"])
+        statuses, said = [], []
+        for buffer in figures.along(BUFFER):
+            one, two = (_unfair(_long_share(figures, case, buffer)) for case in ("BBR", successor))
+            if one is None or two is None:
+                continue
+            statuses.append(compared(two, "<", one))
+            said.append(f"{buffer}: BBR {told(one, 0.01)}, {successor} {told(two, 0.01)}")
+        return Judged(_everywhere(statuses), "points from the fair share, in %, by buffer: " + "; ".join(said))
+
+    return Finding(f"2: with {successor} the two flows come much nearer to each other", judge)
+
+
+def _unfair(share: Interval | None) -> Interval | None:
+    """How far a share is from a half."""
+    if share is None or share.low is None or share.high is None:
+        return None
+    ends = sorted(abs(end - 0.5) for end in (share.low, share.high))
+    low = 0.0 if share.low < 0.5 < share.high else ends[0]
+    return Interval(abs(share.value - 0.5), low, ends[1], share.n)
+
+
+def _everywhere(statuses: list[Status]) -> Status:
+    """Of a finding whose setting is not given: told only if it is the same in all settings."""
+    same = set(statuses)
+    return same.pop() if len(same) == 1 else Status.UNKNOWN
+
+
+def _shares(figures: Figures, case: str) -> dict[str, Interval]:
+    """Of the second algorithm of a pair, by buffer."""
+    second = PAIRS[case][1]
+    found = {b: figures.interval("goodput_share", second, {"case": case, BUFFER: b}) for b in figures.along(BUFFER)}
+    return {buffer: one for buffer, one in found.items() if one is not None}
+
+
+def crossing(shares: Mapping[str, float]) -> float | None:
+    """The buffer in BDP at which the share falls to a half; `None` if it doesn't. Logarithmic between two points."""
+    points = sorted((number(buffer), share) for buffer, share in shares.items())
+    for (low, above_), (high, under) in pairwise(points):
+        if above_ >= 0.5 > under:
+            part = (above_ - 0.5) / (above_ - under)
+            return exp(log(low) + part * (log(high) - log(low)))
+    return None
+
+
+def _crossings(figures: Figures, case: str) -> Seeded | None:
+    """Of the runs of each seed, with all buffers; `None` if those of a seed don't cross."""
+    second = PAIRS[case][1]
+    of_seed: dict[int, dict[str, float]] = {}
+    for buffer in figures.along(BUFFER):
+        for (_, seed), share in figures.samples("goodput_share", second, {"case": case, BUFFER: buffer}).items():
+            of_seed.setdefault(seed, {})[buffer] = share
+    found = {(0, seed): crossing(shares) for seed, shares in of_seed.items()}
+    known = {key: at for key, at in found.items() if at is not None}
+    return known if known and len(known) == len(found) else None
+
+
+def _crowded(studies: Studies) -> Judged:
+    shares = _shares(Figures(studies["3"]), "CUBIC/BBR") if "3" in studies else {}
+    if not shares:
+        return NOT_RUN
+    ends = [shares[min(shares, key=number)], shares[max(shares, key=number)]]
+    said = ", ".join(f"{buffer} {told(one, 0.01)}" for buffer, one in shares.items())
+    return Judged(
+        all_of([above(ends[0], 0.5), below(ends[1], 0.5)]), f"share of BBR in %, by buffer: {said}, n = {ends[0].n}"
+    )
+
+
+def _moves(studies: Studies) -> Judged:
+    if "3" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["3"])
+    found = {case: _crossings(figures, case) for case in ("CUBIC/BBR", "CUBIC/BBRv2", "CUBIC/BBRv3")}
+    said = "; ".join(
+        f"{case} {'not in every run' if at is None else f'{told(of_mean(list(at.values())))} BDP, n = {len(at)}'}"
+        for case, at in found.items()
+    )
+    one, two = found["CUBIC/BBR"], found["CUBIC/BBRv2"]
+    said = f"the share of BBR falls to a half at: {said}"
+    if one is None or two is None:
+        return Judged(Status.UNKNOWN, said)
+    moved = ratio(two, one)
+    # It moves if its factor is surely outside of these, and doesn't if surely inside.
+    stays = within(moved, 1 / 1.5, 1.5)
+    moves = {Status.HOLDS: Status.FAILS, Status.FAILS: Status.HOLDS}.get(stays, Status.UNKNOWN)
+    return Judged(moves, f"{said}; BBRv2's is {told(moved)} times BBR's" if moved else said)
+
+
+def _between_bbrs(studies: Studies) -> Judged:
+    shares = _shares(Figures(studies["3"]), "BBR/BBRv2") if "3" in studies else {}
+    if not shares:
+        return NOT_RUN
+    said = ", ".join(f"{buffer} {told(one, 0.01)}" for buffer, one in shares.items())
+    statuses = [below(one, 0.5) for one in shares.values()]
+    return Judged(_everywhere(statuses), f"share of BBRv2 in %, by buffer: {said}")
+
+
+def _loss(studies: Studies) -> Judged:
+    if "5" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["5"])
+    losses = sorted(figures.along(LOSS), key=number)
+    kept = {}
+    for cc in figures.along(CC):
+        found = [(100 * number(loss), figures.interval("goodput", None, {CC: cc, LOSS: loss})) for loss in losses]
+        between = endured([(loss, above(one, 0.5 * 10e6)) for loss, one in found if one is not None])
+        if between is not None:
+            kept[cc] = between
+    said = ", ".join(f"{cc} between {low:.3g} and {high:.3g} %" for cc, (low, high) in kept.items())
+    said = f"the loss at which half of the rate is carried: {said or 'not known'}"
+    if not {"cubic", "bbr"} <= kept.keys():
+        return Judged(Status.UNKNOWN, said)
+    (low, high), (least, most_) = kept["cubic"], kept["bbr"]
+    status = Status.HOLDS if least > 10 * high else Status.FAILS if most_ < 10 * low else Status.UNKNOWN
+    return Judged(status, said)
+
+
+def endured(carried: Sequence[tuple[float, Status]]) -> tuple[float, float] | None:
+    """Between which losses a flow ceases to carry enough: up to the first surely, from the second on surely not.
+
+    `carried`: whether it does, by loss, which rises. `None` if it never or always does.
+    """
+    enough = list(takewhile(lambda one: one[1] is Status.HOLDS, carried))
+    too_little = list(takewhile(lambda one: one[1] is Status.FAILS, reversed(carried)))
+    return (enough[-1][0], too_little[-1][0]) if enough and too_little else None
+
+
+def _bloat(studies: Studies) -> Judged:
+    if "6" not in studies:
+        return NOT_RUN
+    figures = Figures(studies["6"])
+    largest = max(figures.along(BUFFER), key=number)
+    found = {cc: figures.interval("rtt_p50", None, {CC: cc, BUFFER: largest}) for cc in figures.along(CC)}
+    said = f"median RTT with {largest}, of which 100 ms are the path's: {listed(found, 1.0, 'ms')}"
+    cubic, bbr = found.get("cubic"), found.get("bbr")
+    if cubic is None or bbr is None:
+        return NOT_RUN
+    # The queue is ten times BBR's.
+    return Judged(compared(shifted(cubic, -100), ">", scaled(shifted(bbr, -100), 10)), said)
+
+
+FINDINGS: Final = (
+    Finding("1: a flow goes through STARTUP, DRAIN, PROBE_BW and PROBE_RTT", _phases),
+    Finding("2: with BBR the flow of 50 ms takes most", _long_wins),
+    _nearer("BBRv2"),
+    _nearer("BBRv3"),
+    Finding("3: BBR crowds CUBIC out at small buffers, CUBIC wins at large ones", _crowded),
+    Finding("3: the crossing moves with BBRv2 (by more than half)", _moves),
+    Finding("3: between the two, BBR has more than BBRv2 (the plot's curves; not said in words)", _between_bbrs),
+    Finding(
+        "5: BBR keeps its throughput under ten times the loss that CUBIC does (the plot's purpose; no number given)",
+        _loss,
+    ),
+    Finding(
+        "6: CUBIC's latency grows with the buffer, BBR's doesn't (no number given; here: ten times the queue)", _bloat
+    ),
+)

@@ -1,0 +1,1 @@
+"""Loss, delay and bandwidth: buffa-2020, its study files, numbers and findings."""

@@ -1,0 +1,95 @@
+"""What a plot shows: curves of our means and intervals, and the published points that lie on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from dumbbell.published.figures import Figures, same
+from dumbbell.published.model import Plot, Published
+from dumbbell.statistics.intervals import Interval
+from dumbbell.units.quantities import Percent, Quantity, QuantityError, Rate, Size, Time
+
+_KINDS: tuple[tuple[type[Quantity], float], ...] = ((Time, 1e-9), (Rate, 1.0), (Size, 1.0))
+_LEADING = re.compile(r"\s*([0-9.]+)")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Of one `of` and one value of the plot's key for curves."""
+
+    label: str
+    x: list[Any]
+    """Values of the swept key."""
+    at: list[float]
+    """Where they stand, in the axis's unit; of categories their place."""
+    ours: list[Interval]
+    published: list[tuple[float, float]] = field(default_factory=list)
+    """Points in the axes' units."""
+    order: int = 0
+    """Among the curves: its colour."""
+
+
+def curves(plot: Plot, figures: Figures, published: tuple[Published, ...], confidence: float) -> list[Curve]:
+    """Those with a point at least."""
+    found = list(_curves(plot, figures, published, confidence))
+    return [curve for curve in found if curve.ours or curve.published]
+
+
+def _curves(plot: Plot, figures: Figures, published: tuple[Published, ...], confidence: float) -> Iterator[Curve]:
+    assert plot.key is not None
+    keys = figures.along(plot.key, plot.where)
+    values = figures.along(plot.curves, plot.where) if plot.curves else [None]
+    for order, (of, value) in enumerate((of, value) for of in plot.of or (None,) for value in values):
+        where = {**plot.where, **({plot.curves: value} if plot.curves else {})}
+        x, at, ours = [], [], []
+        for place, key in enumerate(keys):
+            found = figures.interval(plot.metric, of, {**where, plot.key: key}, confidence)
+            if found is not None:
+                x.append(key)
+                at.append(_place(plot, key, place))
+                ours.append(found)
+        label = ", ".join(str(part) for part in (of if len(plot.of) > 1 else None, value) if part is not None)
+        yield Curve(label, x, at, ours, list(_points(plot, published, of, where, keys)), order)
+
+
+def _points(
+    plot: Plot, published: tuple[Published, ...], of: str | None, where: dict[str, Any], keys: list[Any]
+) -> Iterator[tuple[float, float]]:
+    assert plot.key is not None
+    for one in published:
+        if one.metric != plot.metric or one.of != of or one.relative_to or plot.key not in one.where:
+            continue
+        if all(key in one.where and same(one.where[key], value) for key, value in where.items()):
+            key = one.where[plot.key]
+            if key in keys or plot.kind == "lines":
+                yield _place(plot, key, keys.index(key) if key in keys else 0), one.value / plot.y.factor
+
+
+def _place(plot: Plot, key: Any, place: int) -> float:
+    return float(place) if plot.kind == "bars" else number(key) / plot.x.factor
+
+
+def number(value: Any) -> float:
+    """A swept value in base units: seconds, bit/s, bytes, a share; of other texts the number in front.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if isinstance(value, int | float):
+        return float(value)
+    if isinstance(value, str):
+        for kind, factor in _KINDS:
+            try:
+                return float(kind.parse(value)) * factor
+            except QuantityError:
+                continue
+        try:
+            return Percent.parse(value).probability
+        except QuantityError:
+            pass
+        if leading := _LEADING.match(value):
+            return float(leading[1])
+    raise ValueError(f"{value!r} has no place on an axis of numbers")

@@ -1,0 +1,81 @@
+"""A text with tables and plots, which becomes a page or Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dumbbell.published.model import Status
+
+
+@dataclass(frozen=True)
+class Heading:
+    """Of a section."""
+
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Plain text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Code:
+    """A command."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list."""
+
+    items: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | Status]]
+    """A status is drawn as one."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A plot."""
+
+    name: str
+    """Of its file, without suffix."""
+    title: str
+    svg: bytes
+    png: bytes
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Plots side by side."""
+
+    plots: Sequence[Picture]
+
+
+Block = Heading | Paragraph | Code | Bullets | Rows | Pictures
+
+
+@dataclass(frozen=True)
+class Document:
+    """All of it."""
+
+    title: str
+    blocks: Sequence[Block]
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """Of all blocks."""
+        return [plot for block in self.blocks if isinstance(block, Pictures) for plot in block.plots]

@@ -1,0 +1,84 @@
+"""What our runs say of something that a study printed, drew or found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from math import isclose
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.published.model import Cell
+from dumbbell.statistics.frames import main_link
+from dumbbell.statistics.intervals import CONFIDENCE, Interval, of_mean
+from dumbbell.statistics.metrics import get, values
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from dumbbell.studies import Study
+
+Seeded = Mapping[tuple[int, int], float]
+"""Cell and seed -> value of that run."""
+
+
+class Figures:
+    """Values of a study's metrics, by cell."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self._values = cache(self._read)
+
+    def cells(self, where: Cell) -> list[int]:
+        """Those with these values."""
+        rows = enumerate(self.study.manifest["cells"])
+        return [i for i, cell in rows if all(key in cell and same(cell[key], value) for key, value in where.items())]
+
+    def along(self, key: str, where: Cell | None = None) -> list[Any]:
+        """Its values in these cells, in the study's order."""
+        cells = self.study.manifest["cells"]
+        found: list[Any] = []
+        for i in self.cells(where or {}):
+            if key in cells[i] and cells[i][key] not in found:
+                found.append(cells[i][key])
+        return found
+
+    def samples(self, metric: str, of: str | None = None, where: Cell | None = None) -> Seeded:
+        """A value for each run that can be used and has one."""
+        rows = self._values(metric, of)
+        wanted = set(self.cells(where or {}))
+        return {(cell, seed): value for cell, seed, value in rows if cell in wanted}
+
+    def interval(
+        self, metric: str, of: str | None = None, where: Cell | None = None, confidence: float = CONFIDENCE
+    ) -> Interval | None:
+        """Of the mean over runs; `None` if there is no value."""
+        found = list(self.samples(metric, of, where).values())
+        return of_mean(found, confidence) if found else None
+
+    def _read(self, metric: str, of: str | None) -> list[tuple[int, int, float]]:
+        if not self.study.has_runs:
+            return []
+        rows = self._rows(metric, of)
+        return list(rows.select("cell", "seed", "value").iter_rows())
+
+    def _rows(self, metric: str, of: str | None) -> pl.DataFrame:
+        """Of the first scope that knows `of`; without `of`, of all flows together, or of the bottleneck."""
+        known = get(metric)
+        if of is None:
+            scope = "run" if "run" in known.scopes else known.scopes[0]
+            rows = values(self.study, metric, scope)
+            return rows.filter(of=main_link(self.study)) if scope == "link" else rows
+        for scope in known.scopes:
+            rows = values(self.study, metric, scope)
+            if scope != "run" and (rows["of"] == of).any():
+                return rows.filter(of=of)
+        return rows.clear()
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values of a swept key are equal: 1 is 1.0."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return isclose(one, other)
+    return bool(one == other)

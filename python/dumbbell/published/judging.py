@@ -1,0 +1,87 @@
+"""What findings have in common: how a comparison with intervals is judged, and how its numbers are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from statistics import NormalDist
+
+from dumbbell.published.model import Judged, Status
+from dumbbell.report import words
+from dumbbell.statistics.intervals import CONFIDENCE, Interval
+
+NOT_RUN = Judged(Status.UNKNOWN, "not run")
+
+
+def told(found: Interval, factor: float = 1.0) -> str:
+    """`9.3 [9.1, 9.5]`. Of several runs a ratio has no interval if one of them carried nothing."""
+    value = _number(found.value / factor)
+    if found.low is None or found.high is None:
+        return f"{value} ({'one run' if found.n == 1 else 'no interval'})"
+    return f"{value} [{_number(found.low / factor)}, {_number(found.high / factor)}]"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def above(found: Interval | None, bound: float) -> Status:
+    """Whether all of the interval is: it holds, or none of it is, or it cannot be told."""
+    return within(found, bound, float("inf"))
+
+
+def below(found: Interval | None, bound: float) -> Status:
+    """The same, of below."""
+    return within(found, float("-inf"), bound)
+
+
+def within(found: Interval | None, low: float, high: float) -> Status:
+    """The same, of between. What was run once tells nothing."""
+    if found is None or found.low is None or found.high is None:
+        return Status.UNKNOWN
+    if found.within(low, high):
+        return Status.HOLDS
+    return Status.FAILS if found.beyond(low, high) else Status.UNKNOWN
+
+
+def most(found: Sequence[bool], confidence: float = CONFIDENCE) -> tuple[Status, str]:
+    """Whether most runs have something, given for each whether it does: `in 10 of 10 runs (72 to 100 %)`.
+
+    By the interval of the share of those that do. It takes four runs that agree.
+    """
+    share = of_share(sum(found), len(found), confidence)
+    if share is None:
+        return Status.UNKNOWN, "in no run that can be used"
+    assert share.low is not None
+    assert share.high is not None
+    said = f"in {sum(found)} of {words.count(len(found), 'run')}"
+    return above(share, 0.5), f"{said} ({100 * share.low:.0f} to {100 * share.high:.0f} %)"
+
+
+def of_share(times: int, n: int, confidence: float = CONFIDENCE) -> Interval | None:
+    """A share of `n` runs and its score interval, which holds for few of them, too; `None` of none.
+
+    With z the normal quantile and p the share, (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n)
+    (E. B. Wilson, J. Am. Stat. Assoc. 22:209, 1927).
+    """
+    if n == 0:
+        return None
+    share, z = times / n, NormalDist().inv_cdf((1 + confidence) / 2)
+    whole = 1 + z**2 / n
+    centre = (share + z**2 / (2 * n)) / whole
+    half = z * sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / whole
+    return Interval(share, max(0.0, centre - half), min(1.0, centre + half), n)
+
+
+def any_of(found: Sequence[Status]) -> Status:
+    """One that holds is enough; else one that cannot be told leaves it open."""
+    if Status.HOLDS in found:
+        return Status.HOLDS
+    return Status.UNKNOWN if Status.UNKNOWN in found or not found else Status.FAILS
+
+
+def all_of(found: Sequence[Status]) -> Status:
+    """One that fails makes all fail; else one that cannot be told leaves it open."""
+    if Status.FAILS in found:
+        return Status.FAILS
+    return Status.UNKNOWN if Status.UNKNOWN in found or not found else Status.HOLDS

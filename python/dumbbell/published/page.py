@@ -1,0 +1,70 @@
+"""A document as one HTML file that needs no other and no network."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import Final
+
+from dumbbell.published.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
+from dumbbell.published.model import Status
+from dumbbell.report.markup import Html, el, join
+
+_CLASS: Final = {Status.HOLDS: "holds", Status.FAILS: "fails", Status.UNKNOWN: "unknown"}
+
+
+def _style() -> str:
+    return (files("dumbbell.published") / "page.css").read_text(encoding="utf-8")
+
+
+def page(document: Document) -> str:
+    """The file's text."""
+    head = join(
+        el("title", document.title),
+        Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Html(f"<style>{_style()}</style>"),
+    )
+    body = el("main", el("h1", document.title), *map(_block, document.blocks))
+    return Html("<!doctype html>\n") + el("html", el("head", head), el("body", body), lang="en")
+
+
+def _block(block: Block) -> Html:
+    match block:
+        case Heading():
+            return el(f"h{block.level}", block.text)
+        case Paragraph():
+            return el("p", block.text)
+        case Code():
+            return el("pre", block.text)
+        case Bullets():
+            return el("ul", *(el("li", item) for item in block.items))
+        case Rows():
+            return _table(block)
+        case Pictures():
+            return el("div", *map(_figure, block.plots), class_="plots")
+
+
+def _table(rows: Rows) -> Html:
+    head = el("thead", el("tr", *(el("th", name, scope="col") for name in rows.head)))
+    body = el("tbody", *(el("tr", *map(_cell, row)) for row in rows.rows))
+    caption = el("caption", rows.title) if rows.title else Html("")
+    table = el("table", caption, head, body)
+    return el("div", table, class_="wide", tabindex="0", role="region", aria_label=rows.title or "table")
+
+
+def _cell(cell: str | Status) -> Html:
+    if isinstance(cell, Status):
+        return el("td", el("span", cell.value, class_=f"status {_CLASS[cell]}"))
+    return el("td", cell)
+
+
+def _figure(plot: Picture) -> Html:
+    """Identifiers inside are made the plot's own: several stand in one file."""
+    svg = plot.svg.decode()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{plot.name}-", svg)
+    return el("figure", Html(svg.replace("<svg ", f'<svg role="img" aria-label="{_plain(plot.title)}" ', 1)))
+
+
+def _plain(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")

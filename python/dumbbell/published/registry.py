@@ -1,0 +1,34 @@
+"""The published studies, by key."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final
+
+from dumbbell.errors import InputError
+from dumbbell.published.model import Part, Reproduction
+
+KEYS: Final = ("bernardi-2020", "buffa-2020", "rincao-2021", "aulbach-2020", "slides-2017")
+"""Each is a folder of this package, with `REPRODUCTION` in its module `reproduction`."""
+
+
+def reproduction(key: str) -> Reproduction:
+    """Raises `InputError` if there is none."""
+    if key not in KEYS:
+        near = difflib.get_close_matches(key, KEYS, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(KEYS)}"
+        raise InputError(f"no published study {key!r}", hint=hint)
+    found: Reproduction = import_module(f"dumbbell.published.{key.replace('-', '_')}.reproduction").REPRODUCTION
+    return found
+
+
+def chosen(study: Reproduction, names: Sequence[str]) -> list[Part]:
+    """The parts of these names, in the study's order; all but variants if none is named. Raises `InputError`."""
+    known = {part.name: part for part in study.parts}
+    for name in names:
+        if name not in known:
+            why = f"its parts are {', '.join(known)}"
+            raise InputError(f"{study.key} has no part {name!r}", why, f"dumbbell reproduce {study.key} --list")
+    return [part for part in study.parts if (part.name in names if names else part.variant_of is None)]

@@ -1,0 +1,215 @@
+"""A published study and ours, side by side: a page, Markdown, and the plots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell.published import packaged
+from dumbbell.published.curves import curves
+from dumbbell.published.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
+from dumbbell.published.drawing import averages, lines, picture, steps
+from dumbbell.published.figures import Figures
+from dumbbell.published.markdown import markdown
+from dumbbell.published.model import Judged, Part, Plot, Reproduction, Studies
+from dumbbell.published.page import page
+from dumbbell.published.running import Order, size
+from dumbbell.published.sides import Side, nearness, sides
+from dumbbell.published.tables import in_words, tables
+from dumbbell.published.verdicts import judge, verdicts
+from dumbbell.report import words, write_file
+from dumbbell.statistics.metrics import values
+from dumbbell.statistics.metrics.model import group_of
+from dumbbell.studies.results import Study
+
+IMAGES = "plots"
+
+
+def write(study: Reproduction, studies: Studies, place: Path, command: str) -> list[Path]:
+    """Write `report.html`, `report.md` and `plots/` to a folder; return the first two."""
+    found = document(study, studies, command)
+    for one in found.pictures:
+        write_file(place / IMAGES / f"{one.name}.svg", one.svg)
+        write_file(place / IMAGES / f"{one.name}.png", one.png)
+    return [
+        write_file(place / "report.html", page(found).encode()),
+        write_file(place / "report.md", markdown(found, IMAGES).encode()),
+    ]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What became of a finding."""
+
+    text: str
+    judged: Judged
+    runs: str
+    """How many of the runs that it rests on were valid, suspect, invalid; empty if all were valid."""
+
+
+def judged(study: Reproduction, studies: Studies) -> list[Found]:
+    """Each finding, and what became of it."""
+    return [Found(finding.text, *judge(finding, studies)) for finding in study.findings]
+
+
+def document(study: Reproduction, studies: Studies, command: str) -> Document:
+    """Raises `InputError` if a study can't be read."""
+    return Document(f"{study.key}: {study.title}", list(_blocks(study, studies, command)))
+
+
+@dataclass(frozen=True)
+class _Done:
+    """A part that was run."""
+
+    part: Part
+    study: Study
+    figures: Figures
+    sides: Sequence[Side]
+
+
+def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Block]:
+    done = [_done(study, part, studies[part.name]) for part in study.parts if part.name in studies]
+    yield Paragraph(study.citation + ".")
+    yield Code(command)
+    yield Paragraph(_runs(study, studies))
+    yield Heading("Findings")
+    rows = [(one.judged.status, one.text, _numbers(one)) for one in judged(study, studies)]
+    yield Rows("", ("", "they found", "our numbers"), rows)
+    yield from _nearness(done)
+    if study.definitions:
+        yield Heading("What the text leaves open")
+        yield Bullets(study.definitions)
+    if notes := list(dict.fromkeys(note for one in done for note in one.part.notes)):
+        yield Heading("What most probably explains differences")
+        yield Bullets(notes)
+    for one in done:
+        yield from _part(study, one)
+    missing = [part.name for part in study.parts if part.name not in studies]
+    if missing:
+        yield Heading("Not run")
+        were = "were" if len(missing) > 1 else "was"
+        yield Paragraph(f"Of this study's parts, {words.listed(missing)} {were} not run.")
+
+
+def _numbers(found: Found) -> str:
+    """What is behind a finding, and what is to be said against it."""
+    numbers = found.judged.numbers
+    return f"{numbers.rstrip('.')}. {found.runs}" if found.runs else numbers
+
+
+def _done(study: Reproduction, part: Part, found: Study) -> _Done:
+    figures = Figures(found)
+    return _Done(part, found, figures, sides(part.published, figures, study.confidence))
+
+
+def _nearness(done: Sequence[_Done]) -> Iterator[Block]:
+    """By what factor ours and theirs typically differ, part by part: which reading is the nearer one."""
+    rows, without = [], []
+    for one in done:
+        near = nearness(one.sides)
+        if near.factor is not None:
+            reading = f"another reading of {one.part.variant_of}" if one.part.variant_of else ""
+            counted = f"{near.counted:,}" if near.counted == near.of else f"{near.counted:,} of {near.of:,}"
+            rows.append((one.part.name, one.part.title, reading, counted, f"{near.factor:.2f}"))
+        without += [f"{one.part.name}: {said}" for said in map(in_words, near.without)]
+    if rows or without:
+        yield Heading("How near ours are")
+    if rows:
+        yield Paragraph(
+            "The factor by which ours and theirs differ, either way: the geometric mean over a part's printed numbers."
+        )
+        yield Rows("", ("part", "", "", "numbers", "factor"), rows)
+    if without:
+        yield Paragraph("No factor tells how far these are apart, so they are not in it:")
+        yield Bullets(without)
+
+
+def _runs(study: Reproduction, studies: Studies) -> str:
+    """Of all parts: how many, by what, where, when."""
+    total = sum(one.runs.height for one in studies.values() if one.has_runs)
+    said = [f"{len(studies)} of {words.count(len(study.parts), 'part')}, {words.count(total, 'run')}"]
+    manifests = [one.manifest for one in studies.values()]
+    if manifests:
+        engines = sorted({str(one["engine"]) for one in manifests})
+        said.append(f"engine {words.listed(engines)}")
+        said.append(_machine(manifests[0].get("machine", {})))
+        days = sorted({str(one["started_at"])[:10] for one in manifests})
+        said.append(days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}")
+        said.append(f"dumbbell {manifests[0].get('tool', {}).get('dumbbell', '')}".strip())
+        cpu_s = sum(float(one.get("cost", {}).get("cpu_s", 0)) for one in manifests)
+        if cpu_s:
+            said.append(f"{cpu_s / 60:,.0f} CPU minutes" if cpu_s >= 120 else f"{cpu_s:,.0f} CPU seconds")
+    percent = f"{100 * study.confidence:g} %"
+    return f"{', '.join(filter(None, said))}. Intervals in brackets hold the mean with {percent} (Student's t)."
+
+
+def _machine(machine: Mapping[str, Any]) -> str:
+    """`2 cores of a virtual machine, Linux 6.18`."""
+    if not machine.get("cores"):
+        return ""
+    kind = " of a virtual machine" if machine.get("hypervisor") else ""
+    kernel = ".".join(str(machine.get("kernel", "")).split(".")[:2])
+    return f"{words.count(machine['cores'], 'core')}{kind}" + (f", Linux {kernel}" if kernel else "")
+
+
+def _part(study: Reproduction, one: _Done) -> Iterator[Block]:
+    part, found = one.part, one.study
+    yield Heading(f"{part.name}: {part.title}")
+    said = f"{words.count(len(found.manifest['cells']), 'cell')}, {words.count(found.runs.height, 'run')}, "
+    yield Paragraph(f"{said}engine {found.manifest['engine']}.{_left_out(one)}{_wrong(found)}")
+    yield from tables(part, one.sides)
+    plots = (_picture(part, n, plot, one.figures, study) for n, plot in enumerate(part.plots, 1))
+    if drawn := [plot for plot in plots if plot is not None]:
+        yield Pictures(drawn)
+    if part.evidence and found.has_runs:
+        yield Paragraph(part.evidence(found))
+
+
+def _left_out(one: _Done) -> str:
+    """What the whole part would be, if this is less."""
+    if not packaged.scenario(one.part.scenario).exists():
+        return ""
+    whole = size(Order(one.part, str(one.study.manifest["engine"]), quick=False))
+    if one.study.runs.height >= whole.runs:
+        return ""
+    cells, runs = words.count(whole.cells, "cell"), words.count(whole.runs, "run")
+    return f" Not the whole part, which is {cells} and {runs}."
+
+
+def _wrong(found: Study) -> str:
+    """Runs that are not counted, or with a doubt."""
+    said = verdicts(found).said_of_bad
+    return f" Of the runs, {said}." if said else ""
+
+
+def _picture(part: Part, n: int, plot: Plot, figures: Figures, study: Reproduction) -> Picture | None:
+    """`None` where there is nothing to draw."""
+    name = f"{part.name}-{n}"
+    match plot.kind:
+        case "lines" | "bars":
+            found = curves(plot, figures, part.published, study.confidence)
+            return picture(name, plot, averages(found, plot)) if found else None
+        case "cdf":
+            samples = _samples(plot, figures)
+            return picture(name, plot, steps(samples)) if samples else None
+        case "series":
+            from dumbbell.published.series import series
+
+            shown = series(plot, figures)
+            return picture(name, plot, lines(shown)) if shown else None
+
+
+def _samples(plot: Plot, figures: Figures) -> list[tuple[str, Sequence[float]]]:
+    """Values of all flows of an algorithm, over all runs of the cells."""
+    rows = values(figures.study, plot.metric, "flow").rename({"of": "id"})
+    flows = figures.study.flows
+    rows = rows.join(flows.select("run", "id", "cc", group=group_of(flows)), on=["run", "id"])
+    rows = rows.filter(rows["cell"].is_in(figures.cells(plot.where)))
+    found: list[tuple[str, Sequence[float]]] = []
+    for of in plot.of or tuple(rows["cc"].drop_nulls().unique().sort()):
+        own = rows.filter((rows["cc"] == of) | (rows["group"] == of) | (rows["id"] == of))["value"]
+        if len(own):
+            found.append((of, (own / plot.x.factor).to_list()))
+    return found

@@ -1,0 +1,39 @@
+"""Background UDP traffic and the mix of CUBIC and BBR: mice and elephants over one bottleneck."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dumbbell.published.model import Reproduction
+from dumbbell.published.rincao_2021 import findings
+from dumbbell.published.rincao_2021.grid import ALL, RATES, Mix, part_of
+from dumbbell.published.rincao_2021.variants import bbr3, bursts, delay_line, elephants
+
+_PARTS: Final = {mix: part_of(mix) for mix in ALL}
+_MIXED: Final = [mix for mix in ALL if 0 < mix.cubic < 100]
+
+REPRODUCTION: Final = Reproduction(
+    "rincao-2021",
+    "Background UDP traffic: CUBIC, BBR and mixes of them",
+    "Rincão, da Cruz, Casas-Velasco, da Fonseca: Impacto do tráfego background nas variantes BBR e CUBIC do protocolo "
+    "TCP, UNICAMP, IC-PFG-20-36, 2021",
+    (
+        *_PARTS.values(),
+        *(elephants(_PARTS[mix], mix) for mix in _MIXED),
+        *(bursts(_PARTS[mix], mix) for mix in (Mix(100, 100), Mix(100, 0))),
+        *(delay_line(_PARTS[mix], mix) for mix in (Mix(100, 100), Mix(300, 100), Mix(100, 0))),
+        *(bbr3(Mix(mbit, cubic)) for mbit in RATES for cubic in (0, 50)),
+    ),
+    findings.FINDINGS,
+    (
+        "When a run ends is left open. Here all transfers start at once, 0.1 ms apart, and each lasts until its bytes "
+        "are through; the run is long enough for all of them (40 s, at 300 Mbit/s 25 s), and UDP goes on to its end.",
+        "Throughput is the mean over connections of bytes divided by lifetime, from the SYN to the last byte.",
+        "Utilisation counts all bits on the link until the last transfer is complete: what UDP sends alone "
+        "afterwards is left out.",
+        "Retransmitted segments are those of all connections of an algorithm in a run.",
+        "Which connections are elephants, and which are CUBIC's, is drawn anew for each repetition; how many is not: "
+        "shares are rounded to whole connections that add up (largest remainders).",
+    ),
+    confidence=0.90,
+)

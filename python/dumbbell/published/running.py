@@ -1,0 +1,125 @@
+"""Carrying out the parts of a published study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.engines.names import EMULATE
+from dumbbell.engines.protocol import OnEvent
+from dumbbell.errors import InputError
+from dumbbell.execute import Executor
+from dumbbell.published.model import Part, Reproduction
+from dumbbell.published.packaged import scenario
+from dumbbell.records.files import read_json, write_json
+from dumbbell.scenario.loading import Draft, read
+from dumbbell.studies.conduct import prepared
+from dumbbell.studies.forecast import BESIDE_S
+from dumbbell.studies.results import Study
+
+DONE: Final = "parts.json"
+"""Which study holds a part's runs, by part."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A part as it shall be run."""
+
+    part: Part
+    engine: str
+    quick: bool
+    overrides: tuple[str, ...] = ()
+    """As after `--set`, over all others."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Over what the study file says."""
+        quick = self.part.quick if self.quick else {}
+        return {**self.part.set, **self.part.by_engine.get(self.engine, {}), **quick}
+
+    @property
+    def draft(self) -> Draft:
+        """The study file with all that is set. Raises `InputError`."""
+        return read(scenario(self.part.scenario), self.settings).with_values(self.overrides)
+
+
+@dataclass(frozen=True)
+class Size:
+    """What an order amounts to."""
+
+    cells: int
+    repetitions: int
+    """At most."""
+    seconds: float
+    """Of traffic, of all runs."""
+    forecast_s: float | None
+    """One run after the other, or on one core; `None`: not known."""
+
+    @property
+    def runs(self) -> int:
+        """At most."""
+        return self.cells * self.repetitions
+
+
+def orders(
+    parts: Sequence[Part], engine: str | None, quick: bool, overrides: Sequence[str] = (), *, named: bool = True
+) -> list[Order]:
+    """Each with its engine, or the one that is asked for; what that can't run is left out, unless it was named.
+
+    Raises `InputError` if a named part can't be run by it, or none can.
+    """
+    able = [part for part in parts if engine is None or engine in part.engines]
+    if named or not able:
+        for part in parts:
+            if part not in able:
+                why = f"it can be run by {', '.join(part.engines)}"
+                hint = "choose others: --part NAME"
+                raise InputError(f"part {part.name} is nothing for the engine {engine}", why, hint)
+    return [Order(part, engine or part.engines[0], quick, tuple(overrides)) for part in able]
+
+
+def size(order: Order) -> Size:
+    """Raises `ScenarioError` if the study file, with what was set, is wrong."""
+    base, cells = prepared(order.draft)
+    runs, duration_s = len(cells) * base.repeat.most, float(base.duration) / 1e9
+    if order.engine == EMULATE:
+        forecast: float | None = runs * (duration_s + BESIDE_S)
+    else:
+        forecast = None if order.part.cpu_s is None else runs * order.part.cpu_s
+    return Size(len(cells), base.repeat.most, runs * duration_s, forecast)
+
+
+def carry_out(
+    order: Order, studies: Path, jobs: int | None, on_event: OnEvent, executor: Executor | None = None
+) -> Study:
+    """What is missing of a part, here or by `executor`. Raises as `dumbbell.run`."""
+    from dumbbell.engines.registry import engine
+    from dumbbell.studies.conduct import Wanted
+    from dumbbell.studies.conduct import carry_out as conduct
+
+    return conduct(Wanted(order.draft, engine(order.engine), jobs, elsewhere=executor), studies, on_event)
+
+
+def folder(root: Path, study: Reproduction, quick: bool, engine: str | None) -> Path:
+    """Where the report lies: quick runs, and those of another engine, don't mix with others."""
+    return root / "-".join([study.key, *(["quick"] if quick else []), *([engine] if engine else [])])
+
+
+def note(place: Path, order: Order, found: Study) -> None:
+    """Keep where a part's runs are, for the next report."""
+    place.mkdir(parents=True, exist_ok=True)
+    write_json(place / DONE, {**_noted(place), order.part.name: str(found.directory.resolve())})
+
+
+def done(place: Path, study: Reproduction) -> dict[str, Study]:
+    """The parts that were run, in the study's order; those whose runs are gone are not among them."""
+    noted = _noted(place)
+    found = {part.name: Path(noted[part.name]) for part in study.parts if part.name in noted}
+    return {name: Study(path) for name, path in found.items() if (path / "study.json").exists()}
+
+
+def _noted(place: Path) -> Mapping[str, str]:
+    path = place / DONE
+    return read_json(path) if path.exists() else {}

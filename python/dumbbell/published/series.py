@@ -1,0 +1,70 @@
+"""Plots over time: of one run for each curve, with all its records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from math import nan
+from typing import Final
+
+import polars as pl
+
+from dumbbell.published.drawing import Series
+from dumbbell.published.figures import Figures
+from dumbbell.published.model import Plot
+from dumbbell.published.recorded import whole
+from dumbbell.report.model import Line, Panel
+from dumbbell.report.series import build
+from dumbbell.scenario.bottleneck import NAMES
+from dumbbell.studies.results import Study
+
+MSS_BYTES: Final = 1448
+"""Of a full segment."""
+
+_PANELS: Final = {
+    "throughput": ("goodput_bps", 1.0),
+    "goodput": ("goodput_bps", 1.0),
+    "cwnd": ("cwnd", 1.0),
+    "rtt": ("srtt_ms", 1e-3),
+    "inflight": ("bytes_in_flight", 1 / MSS_BYTES),
+    "queue": ("queue_bytes", 1.0),
+}
+"""Signal -> how the key of its panel in a run's report begins, and what makes the key's unit a base unit."""
+
+
+def series(plot: Plot, figures: Figures) -> list[Series]:
+    """A curve for each cell, and in it for each flow in question. Runs what has not been run with its records."""
+    cells = figures.cells(plot.where)
+    return list(chain.from_iterable(_of_cell(plot, figures.study, cell, len(cells) > 1) for cell in cells))
+
+
+def _of_cell(plot: Plot, study: Study, cell: int, many: bool) -> Iterator[Series]:
+    run = whole(study, cell)
+    if run is None:
+        return
+    found = build(run)
+    key, factor = _PANELS[plot.metric]
+    panel = next((one for one in found.panels if one.key.startswith(key)), None)
+    if panel is None:
+        return
+    name = str(study.manifest["cells"][cell].get(plot.curves, "")) if plot.curves else ""
+    scale = panel.per_unit * factor / plot.y.factor
+    for times, line in _lines(panel):
+        group = "" if line.group is None else found.groups[line.group].label
+        algorithm = group.rsplit(" ", 1)[-1]
+        asked = next((of for of in plot.of if of in (line.flow, group, algorithm)), None)
+        if plot.of and line.group is not None and asked is None:
+            continue
+        thing = "" if len(plot.of) == 1 else asked or algorithm
+        # A swept algorithm is its cell's name already.
+        label = ", ".join(dict.fromkeys(filter(None, [name if many else "", thing])))
+        yield label or group, times, (line.values.cast(pl.Float64) * scale).fill_null(nan).to_list()
+
+
+def _lines(panel: Panel) -> Iterator[tuple[list[float], Line]]:
+    """Of flows; of queues that of the bottleneck."""
+    views = [view for view in panel.views if view.name == NAMES[0]] or list(panel.views[:1])
+    for view in views:
+        for line in view.lines:
+            if line.quantity == 0 and not line.is_level:
+                yield (view.time_s if line.time_s is None else line.time_s).to_list(), line

@@ -1,0 +1,1 @@
+"""Reno and CUBIC from first principles: slides-2017, its study files, numbers and findings."""

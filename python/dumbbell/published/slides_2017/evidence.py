@@ -1,0 +1,26 @@
+"""What our runs of slides-2017 say about its differences from what was printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dumbbell.published.figures import Figures
+from dumbbell.published.slides_2017.findings import CC, LOSS, RTT
+
+if TYPE_CHECKING:
+    from dumbbell.studies import Study
+
+
+def limits(study: Study) -> str:
+    """What the bottleneck dropped, and how much of it was used, of rows without loss."""
+    figures = Figures(study)
+    said = []
+    for rtt in figures.along(RTT):
+        for cc in figures.along(CC):
+            where = {RTT: rtt, LOSS: "0 %", CC: cc}
+            drops, use = (figures.interval(metric, None, where) for metric in ("drops", "utilisation"))
+            if drops is not None and use is not None:
+                said.append(
+                    f"{cc} at {rtt}: {drops.value:,.0f} dropped by the queue, utilisation {100 * use.value:.0f} %"
+                )
+    return "Without random loss. " + "; ".join(said) + "."

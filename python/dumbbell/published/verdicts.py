@@ -1,0 +1,83 @@
+"""How good the runs are that a finding rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from dumbbell.published.model import Finding, Judged, Studies
+from dumbbell.report import words
+
+if TYPE_CHECKING:
+    from dumbbell.studies import Study
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Of a part's runs, by verdict."""
+
+    valid: int
+    suspect: int
+    """Used, with what the verdict has against them."""
+    invalid: int
+    failed: int
+    """Neither these nor invalid ones are used."""
+
+    @property
+    def said_of_bad(self) -> str:
+        """`1 failed, 2 invalid and 3 suspect`; empty if all are valid."""
+        found = (("failed", self.failed), ("invalid", self.invalid), ("suspect", self.suspect))
+        return words.listed([f"{n:,} {what}" for what, n in found if n])
+
+
+def verdicts(study: Study) -> Verdicts:
+    """Of its runs."""
+    if not study.has_runs:
+        return Verdicts(0, 0, 0, 0)
+    invalid = pl.col("verdict").fill_null("") == "invalid"
+    failed = pl.col("error").is_not_null() & ~invalid
+    suspect = (pl.col("verdict").fill_null("") == "suspect") & ~failed
+    counts = study.runs.select(invalid.sum().alias("i"), failed.sum().alias("f"), suspect.sum().alias("s"))
+    bad, broken, doubtful = (int(one) for one in counts.row(0))
+    return Verdicts(study.runs.height - bad - broken - doubtful, doubtful, bad, broken)
+
+
+def judge(finding: Finding, studies: Studies) -> tuple[Judged, str]:
+    """What became of it, and of the parts that it rests on how many runs were not valid: empty if all were.
+
+    `Part 2: of 9 runs 0 valid and 9 suspect.`
+    """
+    asked = _Asked(studies)
+    judged = finding.judge(asked)
+    said = []
+    for part in studies:
+        found = verdicts(studies[part]) if part in asked.parts else None
+        if found is not None and found.said_of_bad:
+            runs = words.count(studies[part].runs.height, "run")
+            said.append(f"Part {part}: of {runs} {found.valid:,} valid, {found.said_of_bad}.")
+    return judged, " ".join(said)
+
+
+class _Asked(Mapping[str, "Study"]):
+    """The same studies; knows which were looked at."""
+
+    def __init__(self, studies: Studies) -> None:
+        self._studies = studies
+        self.parts: set[str] = set()
+
+    def __getitem__(self, part: str) -> Study:
+        found = self._studies[part]
+        self.parts.add(part)
+        return found
+
+    def __contains__(self, part: object) -> bool:
+        return part in self._studies
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._studies)
+
+    def __len__(self) -> int:
+        return len(self._studies)

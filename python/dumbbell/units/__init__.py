@@ -1,0 +1,1 @@
+"""Numbers with units: what a scenario writes, as exact integers."""
