@@ -8,7 +8,7 @@ SCENARIO ?= bbr-vs-cubic
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) $(shell find bpf -name '*.[ch]') Cargo.toml Cargo.lock
 WEB_SOURCES := $(shell find web/report -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: run build test test-rust test-python test-system test-web lint wasm format bench pictures clean
+.PHONY: run build test test-rust test-python test-system test-web lint wasm generate format bench pictures clean
 
 run: build
 	$(BIN)/dumbbell run $(SCENARIO)
@@ -43,6 +43,10 @@ lint: build wasm
 wasm: $(VENV)/.build-tools
 	tools/wasm
 	cargo build --release --target wasm32-unknown-unknown --package sim
+
+# The checked-in files that follow from Rust's declarations; a unit test says which of them is stale.
+generate: build
+	$(BIN)/python -m tools.generate
 
 format:
 	cargo fmt --all

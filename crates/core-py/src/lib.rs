@@ -3,6 +3,7 @@
 mod batch;
 mod cc;
 mod convergence;
+mod declarations;
 mod simulate;
 
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     batch::register(module)?;
     cc::register(module)?;
     convergence::register(module)?;
+    declarations::register(module)?;
     simulate::register(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

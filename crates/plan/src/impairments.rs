@@ -1,8 +1,9 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
 /// A process that loses packets. Probabilities are of the nth packet that comes, whenever that is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Loss {
     /// Each packet on its own.
@@ -42,14 +43,14 @@ pub enum Loss {
     FourState {
         /// From 1 to 3: a burst begins.
         p13: f64,
-        /// From 3 to 1: a burst ends.
-        p31: f64,
         /// From 3 to 2.
         p32: f64,
         /// From 2 to 3.
         p23: f64,
         /// From 1 to 4.
         p14: f64,
+        /// From 3 to 1: a burst ends.
+        p31: f64,
     },
     /// Bursts of equal length at random; `probability` is the share of lost packets.
     Burst {
@@ -75,7 +76,7 @@ pub enum Loss {
 }
 
 /// Comes on top of a link's delay, drawn for each packet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Jitter {
     /// Of the additional delay; what falls below zero is zero.
@@ -85,7 +86,7 @@ pub struct Jitter {
 }
 
 /// A named distribution of times.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Distribution {
     /// Between two times.
@@ -117,7 +118,7 @@ pub enum Distribution {
 }
 
 /// Packets that skip the delay line and so overtake those in it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reorder {
     /// That a candidate does.
@@ -131,7 +132,7 @@ pub struct Reorder {
 }
 
 /// A packet comes twice: its copy enters the queue right behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Duplication {
     /// Of a packet to be duplicated.
@@ -141,7 +142,7 @@ pub struct Duplication {
 }
 
 /// One bit of the packet arrives flipped.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Corruption {
     /// Of a packet to be corrupted.

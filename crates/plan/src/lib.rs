@@ -10,12 +10,14 @@ mod link;
 mod on_off;
 mod queue;
 mod routing;
+mod schema;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
 
@@ -26,9 +28,10 @@ pub use link::{Link, Policer, Slots, Variation};
 pub use on_off::{Bursts, On, OnOff};
 pub use queue::{Buffer, Queue, Threshold};
 pub use routing::Routes;
+pub use schema::schema;
 
 /// One run, fully specified.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// The scenario's name.
@@ -59,7 +62,7 @@ pub struct Plan {
 }
 
 /// Where packets start, end or change links.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Node {
     /// Runs flows; has an address.
@@ -88,7 +91,7 @@ impl Node {
 }
 
 /// A link gets other parameters. Packets that propagate arrive as if nothing had happened.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
     /// When.
@@ -98,7 +101,7 @@ pub struct Event {
 }
 
 /// A flow from one host to another.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Unique among flows, e.g. `f1`.
@@ -128,7 +131,7 @@ impl Flow {
 }
 
 /// What a flow sends.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Workload {
     /// As much as TCP allows.
@@ -172,7 +175,7 @@ pub enum Workload {
 }
 
 /// ECN codepoint of packets as they are sent (RFC 3168 section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ecn {
     /// 00.
@@ -185,7 +188,7 @@ pub enum Ecn {
 }
 
 /// What is written down.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     /// Spacing of `samples` and `links` rows.
@@ -198,7 +201,7 @@ pub struct Record {
 }
 
 /// Whether every ACK is recorded, which takes BPF.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Acks {
     /// Where BPF is allowed.
@@ -211,7 +214,7 @@ pub enum Acks {
 }
 
 /// Settings of the emulation engine.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Emulate {
     /// Size of the packet ring between kernel and emulator.
@@ -231,12 +234,12 @@ pub struct Emulate {
     #[serde(default)]
     pub whole_bursts: bool,
     /// Every process of the lab is kept to so many CPUs; `None`: they use what the machine lets them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<usize>,
 }
 
 /// Settings of the simulator.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Simulate {
     /// Senders hand over trains of segments, as the kernel does; if not, each segment on its own.
@@ -250,7 +253,7 @@ impl Default for Simulate {
 }
 
 /// How packets cross the boundary between kernel and emulator.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EmulatePath {
     /// One by one, as they are on a wire; hosts' segmentation offloads are off.

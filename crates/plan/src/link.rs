@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
 
@@ -6,7 +7,7 @@ use crate::queue::{Buffer, Queue};
 
 /// A unidirectional link: loss before -> duplication -> policer -> queue -> slots -> serializer -> propagation (delay,
 /// jitter, reordering, corruption) -> loss after.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// Unique among links.
@@ -110,7 +111,7 @@ impl Link {
 }
 
 /// A rate that changes by itself, counted from the run's origin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Variation {
     /// Constant between steps.
@@ -132,7 +133,7 @@ pub enum Variation {
 }
 
 /// A link that may only send now and then, as many packets as then wait: a channel that is shared and aggregates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Slots {
     /// The least time from one slot to the next.
@@ -146,7 +147,7 @@ pub struct Slots {
 }
 
 /// A token bucket that drops what finds too few tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policer {
     /// Of tokens, in bits per second.

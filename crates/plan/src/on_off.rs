@@ -1,10 +1,11 @@
 //! Applications that write, pause, and write again.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Time};
 
 /// What an on/off flow does, from its start to its stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
     /// A burst.
@@ -14,7 +15,7 @@ pub struct OnOff {
 }
 
 /// How long a burst is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum On {
     /// So long. TCP: the application writes as much as the connection takes.

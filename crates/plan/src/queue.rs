@@ -1,10 +1,11 @@
 use std::num::NonZeroU32;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
 /// How much may wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Buffer {
     /// Whole frames plus overhead, in bytes.
@@ -16,7 +17,7 @@ pub enum Buffer {
 }
 
 /// When a packet of an ECN-capable flow is marked Congestion Experienced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Threshold {
     /// More than this waits when it comes, itself included: the step of DCTCP (RFC 8257 section 3.1).
@@ -28,7 +29,7 @@ pub enum Threshold {
 }
 
 /// A queue discipline with its parameters, named as in the RFC that defines it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Queue {
     /// First in, first out; what doesn't fit is dropped.

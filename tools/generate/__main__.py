@@ -1,0 +1,17 @@
+"""`python -m tools.generate`: write each generated file that is not current."""
+
+from __future__ import annotations
+
+from tools.generate.targets import ROOT, TARGETS, declarations, generated, is_current
+
+
+def main() -> None:
+    """Write them, and name those that changed."""
+    found = declarations()
+    for target in TARGETS:
+        if not is_current(target, found):
+            (ROOT / target.path).write_text(generated(target, found), encoding="utf-8")
+            print(target.path)
+
+
+main()
