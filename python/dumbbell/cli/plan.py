@@ -34,8 +34,8 @@ def command(
     from dumbbell.engines.registry import engine as engine_of
     from dumbbell.plan import algorithms, expand
     from dumbbell.plan.view import tables
-    from dumbbell.scenario.bottleneck import largest_rtt
     from dumbbell.scenario.loading import load
+    from dumbbell.scenario.resolve import resolve
     from dumbbell.studies.cells import cells, keys
 
     chosen = engine_of(engine) if engine else None
@@ -44,7 +44,7 @@ def command(
     if json:
         print(dumps(plan, indent=2))
         return
-    for table in tables(plan, largest_rtt(checked.topology)):
+    for table in tables(plan, resolve(checked).network.largest_rtt):
         print_table(table)
     for problem in chosen.check(checked, plan) if chosen else algorithms.lacking(checked, algorithms.available()):
         # A plan is as good for another machine, or engine; `dumbbell run` refuses.

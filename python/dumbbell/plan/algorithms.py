@@ -11,15 +11,16 @@ from typing import Any, Final
 from dumbbell.cc.bundled import BUNDLED, KERNEL, SIMULATED
 from dumbbell.cc.core import sha256_of
 from dumbbell.errors import Problem
-from dumbbell.scenario.labels import Labelled, labelled
+from dumbbell.scenario.labels import Label, Labelled
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.writing import ALGORITHMS
 
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
-def entries(found: Iterable[str | Labelled]) -> list[dict[str, Any]]:
+def entries(found: Iterable[Label]) -> list[dict[str, Any]]:
     """The plan's `algorithms`: what is not the kernel's own under its own name, each once."""
     by_label = {one.label: _entry(one) for one in found if isinstance(one, Labelled)}
     return list(by_label.values())
@@ -54,7 +55,7 @@ def available() -> list[str]:
 def own(scenario: Scenario) -> dict[Key, str]:
     """Of each place that names one of the kernel's own: its name there."""
     found = {}
-    for at, one in labelled(scenario).items():
+    for at, one in resolve(scenario).labels.items():
         name = one if isinstance(one, str) else one.algorithm.own
         if name is not None:
             found[at] = name

@@ -6,21 +6,19 @@ The plan's types and meaning are those of the Rust crate `plan`: integers in the
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from dumbbell.errors import ScenarioError
 from dumbbell.plan.algorithms import entries
 from dumbbell.plan.links import Link, shaped, transparent
 from dumbbell.plan.path import settle
 from dumbbell.plan.sysctls import pinned
-from dumbbell.scenario.bottleneck import NAMES, History, histories, rtts
-from dumbbell.scenario.check import check
 from dumbbell.scenario.flows import CommandFlow, TcpFlow, UdpFlow
-from dumbbell.scenario.groups import Connection, connections
-from dumbbell.scenario.labels import Labelled, labelled
-from dumbbell.scenario.model import Dumbbell, Path, Scenario
-from dumbbell.scenario.shared_rate import rate_of
+from dumbbell.scenario.groups import Connection
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import Resolved, resolve
+from dumbbell.scenario.resolve.network import Network
 from dumbbell.units.quantities import decimal
 
 Plan = dict[str, Any]
@@ -29,29 +27,17 @@ Plan = dict[str, Any]
 
 def expand(scenario: Scenario) -> Plan:
     """The plan of a scenario, as it is written to `plan.json`. Raises `ScenarioError` if the scenario is refused."""
-    problems = [scenario.source.problem(finding) for finding in check(scenario)]
-    if problems:
-        raise ScenarioError(problems)
-    return expand_checked(scenario)
-
-
-def expand_checked(scenario: Scenario) -> Plan:
-    """The plan of a scenario that comes from `load`, which has checked it."""
-    history = histories(scenario.topology, scenario.duration, scenario.events)
-    labels = labelled(scenario)
-    links, events = _links(scenario.topology, history), _events(scenario.topology, history)
-    addresses = _addresses(scenario)
+    resolved = resolve(scenario)
+    links, events = _links(resolved.network), _events(resolved.network)
     plan: Plan = {
         "name": scenario.name,
         "duration_ns": int(scenario.duration),
         "seed": scenario.seed,
-        "nodes": _nodes(scenario, addresses, [*links, *(event["link"] for event in events)]),
+        "nodes": _nodes(resolved, [*links, *(event["link"] for event in events)]),
         "links": links,
         "events": events,
-        "algorithms": entries(labels.values()),
-        "flows": [
-            _flow(scenario, one, _label(labels[one.cc]) if one.cc else None, addresses) for one in connections(scenario)
-        ],
+        "algorithms": entries(resolved.labels.values()),
+        "flows": [_flow(resolved, one) for one in resolved.connections],
         "record": {
             "sample_interval_ns": int(scenario.record.sample_interval),
             "packets": scenario.record.packets,
@@ -73,87 +59,50 @@ def expand_checked(scenario: Scenario) -> Plan:
     return plan
 
 
-def _addresses(scenario: Scenario) -> dict[str, str]:
-    """Senders in 10.0.0.0/24, receivers in 10.0.1.0/24, numbered as their names are."""
-    names = scenario.topology.hosts
-    half = len(names) // 2
-    return {name: f"10.0.{i // half}.{i % half + 1}" for i, name in enumerate(names)}
-
-
-def _nodes(scenario: Scenario, addresses: dict[str, str], links: list[Link]) -> list[dict[str, Any]]:
-    sysctls = pinned(scenario, list(addresses), links)
-    nodes: list[dict[str, Any]] = [
+def _nodes(resolved: Resolved, links: list[Link]) -> list[dict[str, Any]]:
+    sysctls = pinned(resolved, links)
+    hosts = [
         {"kind": "host", "name": name, "address": address, "sysctl": sysctls[name]}
-        for name, address in addresses.items()
+        for name, address in resolved.network.hosts.items()
     ]
-    if isinstance(scenario.topology, Dumbbell):
-        nodes += [{"kind": "switch", "name": "left"}, {"kind": "switch", "name": "right"}]
-    return nodes
+    return [*hosts, *({"kind": "switch", "name": name} for name in resolved.network.switches)]
 
 
-def _links(topology: Dumbbell | Path, history: History) -> list[Link]:
-    ends = _ends(topology)
-    (_, forward), (_, reverse) = (history[name][0] for name in NAMES)
-    links = [shaped(name, *ends[name], link) for name, link in zip(NAMES, (forward, reverse), strict=True)]
-    if isinstance(topology, Dumbbell):
-        for i, pair_rtt in enumerate(rtts(topology), 1):
-            rest = pair_rtt - forward.delay - reverse.delay
-            links += [
-                _access(f"s{i}", "left", 0),
-                _access("left", f"s{i}", 0),
-                _access("right", f"r{i}", rest // 2),
-                _access(f"r{i}", "right", rest - rest // 2),
-            ]
-    return links
+def _links(network: Network) -> list[Link]:
+    links = [shaped(link.name, link.from_, link.to, link.first) for link in network.shaped]
+    return links + [transparent(link.name, link.from_, link.to, link.delay) for link in network.access]
 
 
-def _ends(topology: Dumbbell | Path) -> dict[str, tuple[str, str]]:
-    left, right = ("left", "right") if isinstance(topology, Dumbbell) else ("h1", "h2")
-    return {NAMES[0]: (left, right), NAMES[1]: (right, left)}
-
-
-def _events(topology: Dumbbell | Path, history: History) -> list[dict[str, Any]]:
-    ends = _ends(topology)
+def _events(network: Network) -> list[dict[str, Any]]:
     events = [
-        {"at_ns": int(at), "link": shaped(name, *ends[name], link)}
-        for name, states in history.items()
-        for at, link in states[1:]
+        {"at_ns": int(at), "link": shaped(link.name, link.from_, link.to, state)}
+        for link in network.shaped
+        for at, state in link.states[1:]
     ]
     return sorted(events, key=lambda event: event["at_ns"])
 
 
-def _access(from_: str, to: str, delay: int) -> Link:
-    return transparent(f"{from_}-{to}", from_, to, delay)
-
-
-def _label(cc: str | Labelled) -> str:
-    return cc.label if isinstance(cc, Labelled) else cc
-
-
-def _flow(scenario: Scenario, one: Connection, cc: str | None, addresses: dict[str, str]) -> dict[str, Any]:
-    stop = scenario.duration if one.flow.stop is None else one.flow.stop
+def _flow(resolved: Resolved, one: Connection) -> dict[str, Any]:
     return {
         "id": one.id,
         "group": one.group,
         "from": one.from_,
         "to": one.to,
         "start_ns": one.start,
-        "stop_ns": int(stop),
+        "stop_ns": int(one.stop),
         "port": one.port,
-        "workload": _workload(scenario, one, cc, stop - one.start, addresses),
+        "workload": _workload(one, resolved.label(one), resolved.network.hosts),
     }
 
 
-def _workload(
-    scenario: Scenario, one: Connection, cc: str | None, length: int, addresses: dict[str, str]
-) -> dict[str, Any]:
+def _workload(one: Connection, cc: str | None, addresses: Mapping[str, str]) -> dict[str, Any]:
     flow = one.flow
     if isinstance(flow, CommandFlow):
         filled = {
             "server": addresses[one.to],
             "client": addresses[one.from_],
             "port": str(one.port),
-            "duration": decimal(Fraction(length, 10**9)),
+            "duration": decimal(Fraction(one.stop - one.start, 10**9)),
         }
         server = flow.server_command
         return {
@@ -164,9 +113,10 @@ def _workload(
         }
     amount = None if one.bytes is None else int(one.bytes)
     if isinstance(flow, UdpFlow):
+        assert one.rate is not None
         return {
             "kind": "udp",
-            "rate_bps": int(rate_of(scenario, one, flow.rate)),
+            "rate_bps": int(one.rate),
             "payload_bytes": int(flow.payload),
             "bytes": amount,
             "ecn": flow.ecn,

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dumbbell.plan.links import Link, peak_bps
-from dumbbell.scenario.bottleneck import NAMES, largest_rtt
+from dumbbell.scenario.bottleneck import NAMES
 from dumbbell.scenario.flows import TcpFlow
-from dumbbell.scenario.groups import connections
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.rates import FULL_FRAME
+from dumbbell.scenario.resolve import Resolved
 
 RMEM_MAX_FLOOR = 6 << 20
 WMEM_MAX_FLOOR = 4 << 20
@@ -36,14 +36,14 @@ ASSUMED_RATE = 10 * 10**9
 """Bits per second that a link without a rate is reckoned with here."""
 
 
-def pinned(scenario: Scenario, hosts: list[str], links: Sequence[Link]) -> dict[str, dict[str, str]]:
+def pinned(resolved: Resolved, links: Sequence[Link]) -> dict[str, dict[str, str]]:
     """Sysctls of each host: ours, then `[hosts] sysctl`, then the host's own table.
 
     `links` are the plan's, as they are at first and after each event.
     """
-    memory = socket_memory(links, largest_rtt(scenario.topology))
-    ecn = {one.from_ for one in connections(scenario) if isinstance(one.flow, TcpFlow) and one.flow.ecn}
-    return {host: _host(scenario, host, memory, host in ecn) for host in hosts}
+    memory = socket_memory(links, resolved.network.largest_rtt)
+    ecn = {one.from_ for one in resolved.connections if isinstance(one.flow, TcpFlow) and one.flow.ecn}
+    return {host: _host(resolved.scenario, host, memory, host in ecn) for host in resolved.network.hosts}
 
 
 def _host(scenario: Scenario, host: str, memory: int, ecn: bool) -> dict[str, str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeVar
 
 from dumbbell.scenario.delays import Jitter, Reorder, Uniform
-from dumbbell.scenario.events import Event, timeline
 from dumbbell.scenario.link import Policer, Slots
 from dumbbell.scenario.losses import AnyLoss, Independent, Sometimes
 from dumbbell.scenario.model import Dumbbell, Path
@@ -150,18 +148,6 @@ def directions(topology: Dumbbell | Path, duration: Time) -> tuple[Direction, Di
 def _direction(given: dict[str, Any], duration: Time, delay: Time, rate: Rate | Varying | Trace | None) -> Direction:
     default = BufferSize("unlimited") if rate is None else BufferSize("bdp", Fraction(1))
     return Direction(duration, rate, default, delay).with_keys({**given, "delay": delay})
-
-
-def histories(topology: Dumbbell | Path, duration: Time, events: Sequence[Event]) -> History:
-    """What each of the bottleneck's links is, settled."""
-    rtt = largest_rtt(topology)
-    found = {
-        name: [(Time(0), link.settled(rtt))] for name, link in zip(NAMES, directions(topology, duration), strict=True)
-    }
-    for change in timeline(events, duration):
-        history = found[change.link]
-        history.append((change.at, history[-1][1].with_keys(change.keys.given()).settled(rtt)))
-    return found
 
 
 def _delays(topology: Dumbbell | Path) -> tuple[Time, Time]:

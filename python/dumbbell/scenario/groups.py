@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from dumbbell.scenario.algorithms import Algorithm
 from dumbbell.scenario.draws import counts, dealt, gaps
-from dumbbell.scenario.flows import CommandFlow, Flow, TcpFlow
+from dumbbell.scenario.flows import CommandFlow, Flow, TcpFlow, UdpFlow
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.shares import exact
 from dumbbell.scenario.source import Key
-from dumbbell.units.quantities import Amount
+from dumbbell.units.quantities import Amount, Rate, Time
 
 FIRST_PORT = 5001
 
@@ -37,16 +37,28 @@ class Connection:
     """Where its congestion control is named."""
     algorithm: Algorithm | None
     bytes: Amount | None
+    rate: Rate | None
+    """Of UDP, a share of the bottleneck's worked out."""
+    stop: Time
 
 
-def connections(scenario: Scenario) -> list[Connection]:
+RateOf = Callable[[int, UdpFlow, str, str], Rate | None]
+"""What a UDP flow sends at: its entry's index, the entry, from, to."""
+
+
+def connections(scenario: Scenario, rate_of: RateOf) -> list[Connection]:
     """The flows of the plan, in the order of their entries."""
     ports = _ports(scenario)
     return [
         connection
         for i, (flow, group) in enumerate(zip(scenario.flows, flow_ids(scenario), strict=True))
-        for connection in _connections(scenario, i, flow, group, ports[i])
+        for connection in _connections(scenario, i, flow, group, ports[i], rate_of)
     ]
+
+
+def used(found: Iterable[Connection]) -> dict[Key, Algorithm]:
+    """The congestion controls that connections use, by the place that names each. Of a mix those that any gets."""
+    return {one.cc: one.algorithm for one in found if one.cc and one.algorithm}
 
 
 def flow_ids(scenario: Scenario) -> list[str]:
@@ -95,24 +107,30 @@ def starts(scenario: Scenario, flow: Flow, group: str) -> list[int]:
     return [at for at in accumulate(drawn, initial=int(flow.start)) if at < stop or at == flow.start]
 
 
-def _connections(scenario: Scenario, entry: int, flow: Flow, group: str, ports: Sequence[int]) -> Iterator[Connection]:
+def _connections(
+    scenario: Scenario, entry: int, flow: Flow, group: str, ports: Sequence[int], rate_of: RateOf
+) -> Iterator[Connection]:
     hosts = scenario.topology.hosts
     senders, receivers = matching(flow.from_, hosts) or [flow.from_], matching(flow.to, hosts) or [flow.to]
     ccs, sizes = _ccs(scenario, entry, flow, group), _sizes(scenario, flow, group)
     # Of random starts there may be fewer than connections.
+    stop = scenario.duration if flow.stop is None else flow.stop
     for n, (start, (cc, algorithm), size) in enumerate(zip(starts(scenario, flow, group), ccs, sizes, strict=False)):
+        from_, to = senders[n % len(senders)], receivers[n % len(receivers)]
         yield Connection(
             id=group if flow.connections is None else f"{group}.{n + 1}",
             group=group,
             entry=entry,
             flow=flow,
-            from_=senders[n % len(senders)],
-            to=receivers[n % len(receivers)],
+            from_=from_,
+            to=to,
             port=ports[n],
             start=start,
             cc=cc,
             algorithm=algorithm,
             bytes=size,
+            rate=rate_of(entry, flow, from_, to) if isinstance(flow, UdpFlow) else None,
+            stop=stop,
         )
 
 
@@ -135,7 +153,7 @@ def _sizes(scenario: Scenario, flow: Flow, group: str) -> list[Amount | None]:
 def _ports(scenario: Scenario) -> list[Sequence[int]]:
     """The ports of each entry's connections: from its own on, or 5001, 5002, ..., leaving out what others ask for.
 
-    If there are not enough, the last are 0: `check_groups` refuses that.
+    If there are not enough, the last are 0: `check_entries` refuses that.
     """
     asked = {port for flow in scenario.flows if flow.port for port in range(flow.port, flow.port + number(flow))}
     free = (port for port in range(FIRST_PORT, 65536) if port not in asked)

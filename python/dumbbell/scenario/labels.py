@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
 
@@ -10,8 +10,6 @@ from dumbbell.cc.bundled import BUNDLED, label_of_file
 from dumbbell.cc.parameters import Value, written
 from dumbbell.cc.source import SUFFIXES, Program
 from dumbbell.scenario.algorithms import Algorithm
-from dumbbell.scenario.groups import connections
-from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Key
 
 
@@ -25,17 +23,15 @@ class Labelled:
     """Of a user's program: the name of its copy in the run's directory."""
 
 
-def used(scenario: Scenario) -> dict[Key, Algorithm]:
-    """The congestion controls that flows use, by the place that names each. Of a mix those that any connection gets."""
-    return {one.cc: one.algorithm for one in connections(scenario) if one.cc and one.algorithm}
+Label = str | Labelled
+"""The kernel's own name, or what it is called here."""
 
 
-def labelled(scenario: Scenario) -> dict[Key, str | Labelled]:
-    """Of each place that names a congestion control: the kernel's own name, or what it is called here.
+def labelled(algorithms: Mapping[Key, Algorithm]) -> dict[Key, Label]:
+    """What each congestion control is called, by the place that names it.
 
     One that is used with several sets of parameters has several labels, which tell the parameters that differ.
     """
-    algorithms = used(scenario)
     stems = _stems(algorithms.values())
     names = {at: _base(algorithm, algorithms, stems) for at, algorithm in algorithms.items()}
     sets: dict[tuple[str, str], list[dict[str, Value]]] = {}
@@ -43,7 +39,7 @@ def labelled(scenario: Scenario) -> dict[Key, str | Labelled]:
         alike = sets.setdefault(names[at], [])
         if algorithm.parameters not in alike:
             alike.append(algorithm.parameters)
-    found: dict[Key, str | Labelled] = {}
+    found: dict[Key, Label] = {}
     for at, algorithm in algorithms.items():
         base, file = names[at]
         label = base + _differing(algorithm.parameters, sets[names[at]])
@@ -68,7 +64,7 @@ def _stems(algorithms: Iterable[Algorithm]) -> dict[Program, str]:
     return stems
 
 
-def _base(algorithm: Algorithm, among: dict[Key, Algorithm], stems: dict[Program, str]) -> tuple[str, str]:
+def _base(algorithm: Algorithm, among: Mapping[Key, Algorithm], stems: dict[Program, str]) -> tuple[str, str]:
     """Its label without parameters, and the name of its copy."""
     if algorithm.bpf is None:
         return (f"{algorithm.kernel} (kernel)" if algorithm.kernel in BUNDLED else str(algorithm)), ""

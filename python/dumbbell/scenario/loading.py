@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from dumbbell.errors import InputError, Problem, ScenarioError
 from dumbbell.scenario import bundled
-from dumbbell.scenario.check import check
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.overrides import Overrides, apply
 from dumbbell.scenario.refusals import findings
+from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Key, Source
 from dumbbell.scenario.traces import FOLDER
 
@@ -72,9 +72,7 @@ def checked(draft: Draft) -> Scenario:
     except ValidationError as error:
         raise ScenarioError([origin.problem(finding) for finding in findings(error, draft.data)]) from None
     scenario._source = origin
-    problems = [origin.problem(finding) for finding in check(scenario)]
-    if problems:
-        raise ScenarioError(problems)
+    resolve(scenario)
     return scenario
 
 

@@ -7,7 +7,7 @@ judged, such as a flow between hosts that do not exist, is in `check.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
 
@@ -186,8 +186,15 @@ class Scenario(Table):
     expect: list[Expectation] = Field(default=[], description="What the study shall find.")
 
     _source: Source = PrivateAttr(default_factory=Source)
+    _resolved: object = PrivateAttr(default=None)
+    """What `resolve` has made of it."""
 
     @property
     def source(self) -> Source:
         """Where it was read from, to name places in errors."""
         return self._source
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """For pickling: what is worked out again is left behind."""
+        state = super().__getstate__()
+        return {**state, "__pydantic_private__": {**(state["__pydantic_private__"] or {}), "_resolved": None}}

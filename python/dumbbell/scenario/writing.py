@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from dumbbell.scenario.labels import Labelled, labelled
+from dumbbell.scenario.labels import Labelled
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Source, lookup
 from dumbbell.scenario.traces import FOLDER, File
 
@@ -65,7 +66,7 @@ def _is_path(key: str) -> bool:
 
 def _copy_programs(scenario: Scenario, directory: Path, moved: dict[str, str]) -> None:
     """Copy the user's congestion controls; add their names in the scenario, and where they are now."""
-    for found in labelled(scenario).values():
+    for found in resolve(scenario).labels.values():
         bpf = found.algorithm.bpf if isinstance(found, Labelled) else None
         if isinstance(found, Labelled) and bpf is not None and bpf.name not in moved:
             # Another cell's may have the same name; and it keeps its name, by which tables call it.

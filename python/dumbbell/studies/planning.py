@@ -16,7 +16,7 @@ from dumbbell.engines.names import SIMULATE
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import Problem, ScenarioError
-from dumbbell.plan.expand import expand_checked
+from dumbbell.plan.expand import expand
 from dumbbell.plan.identity import Identity
 from dumbbell.scenario.groups import is_drawn
 from dumbbell.scenario.loading import Draft, checked, seeded
@@ -77,7 +77,7 @@ class Planner:
     def plan(self, cell: Cell) -> Planned:
         """Plan a cell. Raises `ScenarioError` if the scenario's rules, or the engine, refuse it."""
         scenario = self.scenario(cell)
-        plan = expand_checked(scenario)
+        plan = expand(scenario)
         identity = Identity(plan, self.engine.name, self.version)
         text = identity.plan(scenario.seed)
         if isinstance(self.engine, SimulateEngine):
@@ -91,7 +91,7 @@ class Planner:
         if is_drawn(scenario):
             texts, run_ids = [], []
             for seed in seeds:
-                drawn = expand_checked(seeded(scenario, seed))
+                drawn = expand(seeded(scenario, seed))
                 own = Identity(drawn, self.engine.name, self.version)
                 texts.append(own.plan(seed))
                 run_ids.append(own.run_id(seed))

@@ -17,8 +17,9 @@ from dumbbell.cc.source import SUFFIXES, read
 from dumbbell.command import as_root
 from dumbbell.errors import Problem, RunFailed
 from dumbbell.plan.algorithms import available, entries, lacking, own
-from dumbbell.scenario.labels import Labelled, labelled
+from dumbbell.scenario.labels import Labelled
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Key
 
 
@@ -26,7 +27,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     """What this machine lacks of the algorithms that a scenario uses, and of what it takes to record every ACK."""
     yield from lacking(scenario, {*available(), *filter(has_algorithm, set(own(scenario).values()))})
     seen = set()
-    for at, found in labelled(scenario).items():
+    for at, found in resolve(scenario).labels.items():
         if isinstance(found, Labelled) and found.algorithm.own is None and found.label not in seen:
             seen.add(found.label)
             try:

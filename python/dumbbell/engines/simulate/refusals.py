@@ -10,8 +10,8 @@ from typing import Any, Final
 from dumbbell.core import function
 from dumbbell.errors import Problem
 from dumbbell.scenario.flows import CommandFlow
-from dumbbell.scenario.groups import connections
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key
 
 
@@ -50,7 +50,7 @@ def _key(scenario: Scenario, problem: Mapping[str, Any]) -> Key:
         return _setting(scenario, problem["host"], problem["what"])
     if problem["flow"] is None:
         return ()
-    one = next(one for one in connections(scenario) if one.id == problem["flow"])
+    one = next(one for one in resolve(scenario).connections if one.id == problem["flow"])
     if isinstance(one.flow, CommandFlow):
         return ("flows", one.entry, "command")
     return one.cc or ("flows", one.entry)

@@ -1,91 +1,57 @@
-"""What takes more than one value of a scenario to judge.
-
-Whether this machine's kernel has the algorithms is asked by the engines (`dumbbell.plan.algorithms`): a scenario is no
-worse for a machine that cannot run it.
-"""
+"""The connections of a scenario, and flows whose values do not go together."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from dumbbell.scenario.check_algorithms import check_algorithms
-from dumbbell.scenario.check_groups import check_groups
-from dumbbell.scenario.check_links import check_links
+from dumbbell.scenario.bottleneck import Direction
 from dumbbell.scenario.flows import CommandFlow, Flow, TcpFlow
 from dumbbell.scenario.groups import Connection, connections, matching
-from dumbbell.scenario.model import Dumbbell, Hosts, Scenario
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve.groups import check_entries
+from dumbbell.scenario.resolve.names import nearest, some
+from dumbbell.scenario.shared_rate import Shares
 from dumbbell.scenario.source import Finding, Key
 
 PLACEHOLDERS = ("server", "client", "port", "duration", "cc")
 
 
-def check(scenario: Scenario) -> list[Finding]:
-    """All that is wrong with a well-formed scenario; empty if it can be planned."""
-    return [
-        *_network(scenario),
-        *_flows(scenario),
-        *check_algorithms(scenario),
-        *_host_settings(scenario),
-        *_emulate(scenario),
-    ]
+def resolve_flows(scenario: Scenario, start: Mapping[str, Direction], wrong: list[Finding]) -> list[Connection]:
+    """The connections; what is wrong with them is added to `wrong`, and then they are not complete.
 
-
-def _network(scenario: Scenario) -> Iterator[Finding]:
-    topology = scenario.topology
-    if isinstance(topology, Dumbbell) and len(topology.rtt) not in (1, topology.pairs):
-        one_each = f"one value, or one for each of the {topology.pairs} pairs"
-        yield Finding(("topology", "rtt"), f"{len(topology.rtt)} values", one_each, 'write rtt = "30 ms" for all pairs')
-        return
-    yield from check_links(scenario)
-    if scenario.record.sample_interval > scenario.duration:
-        yield Finding(("record", "sample_interval"), "longer than the run", f"at most {scenario.duration}")
-
-
-def _emulate(scenario: Scenario) -> Iterator[Finding]:
-    given = scenario.emulate
-    for key, asked in (("merge", bool(given.merge)), ("whole_bursts", given.whole_bursts)):
-        if asked and given.path == "wire":
-            hint = 'write path = "gso", or leave path out'
-            yield Finding(("emulate", key), "there are no bursts on a wire", 'path = "gso"', hint)
-
-
-def _flows(scenario: Scenario) -> Iterator[Finding]:
+    Args:
+        scenario: well-formed.
+        start: the bottleneck's directions as written, by name.
+        wrong: added to.
+    """
     known = scenario.topology.hosts
     for i, flow in enumerate(scenario.flows):
-        yield from _hosts(("flows", i), flow, known)
-        yield from _times(("flows", i), flow, scenario)
+        wrong += _hosts(("flows", i), flow, known)
+        wrong += _times(("flows", i), flow, scenario)
         if isinstance(flow, CommandFlow):
-            yield from _placeholders(("flows", i), flow)
-    wrong = list(check_groups(scenario))
-    yield from wrong
+            wrong += _placeholders(("flows", i), flow)
+    shares = Shares(scenario, start)
+    found = connections(scenario, shares.rate)
+    entries = list(check_entries(scenario)) or shares.wrong
+    wrong += entries
     # Where numbers are wrong, ports and names are.
-    found = [] if wrong else connections(scenario)
-    yield from _ends(found)
-    yield from _ids(found)
-    yield from _ports(found)
-    yield from _ecn(found)
+    if not entries:
+        for check in (_ends, _ids, _ports, _ecn):
+            wrong += check(found)
+    return found
 
 
 def _hosts(at: Key, flow: Flow, known: list[str]) -> Iterator[Finding]:
     for end, name in (("from", flow.from_), ("to", flow.to)):
         if not {*matching(name, known)} & {*known}:
-            yield Finding((*at, end), "unknown host", _some(known), _suggest(name, known))
+            yield Finding((*at, end), "unknown host", some(known), nearest(name, known))
 
 
 def _ends(found: list[Connection]) -> Iterator[Finding]:
     for i in {one.entry: None for one in found if one.from_ == one.to}:
         yield Finding(("flows", i, "to"), "sender and receiver are the same host", "two different hosts")
-
-
-def _some(names: list[str]) -> str:
-    return "one of " + ", ".join(names if len(names) <= 12 else [*names[:6], "...", *names[-3:]])
-
-
-def _suggest(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]}?" if close else ""
 
 
 def _times(at: Key, flow: Flow, scenario: Scenario) -> Iterator[Finding]:
@@ -159,11 +125,3 @@ def _ecn(found: list[Connection]) -> Iterator[Finding]:
             what = f"another flow from {shared} asks for ECN"
             why = "the same for all TCP flows from one host (Linux negotiates ECN per host)"
             yield Finding(("flows", i, "ecn"), what, why, "set ecn = true here, too, or use another host")
-
-
-def _host_settings(scenario: Scenario) -> Iterator[Finding]:
-    known = scenario.topology.hosts
-    for name in scenario.hosts.single:
-        if name not in known:
-            hint = _suggest(name, [*known, *Hosts.model_fields])
-            yield Finding(("hosts", name), "unknown host", _some(known), hint)

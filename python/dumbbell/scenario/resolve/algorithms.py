@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from dumbbell.cc.core import parameters_of
 from dumbbell.cc.parameters import misfits
 from dumbbell.scenario.algorithms import Algorithm
 from dumbbell.scenario.flows import TcpFlow
-from dumbbell.scenario.labels import Labelled, labelled, used
+from dumbbell.scenario.labels import Label, Labelled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key
 
 
-def check_algorithms(scenario: Scenario) -> Iterator[Finding]:
-    """What is wrong with the flows' congestion controls, as far as can be told on any machine."""
-    for at, algorithm in used(scenario).items():
+def check_algorithms(
+    scenario: Scenario, used: Mapping[Key, Algorithm], labels: Mapping[Key, Label]
+) -> Iterator[Finding]:
+    """What is wrong with the congestion controls that are used, as far as can be told on any machine."""
+    for at, algorithm in used.items():
         yield from _parameters((*at, "parameters"), algorithm)
         yield from _ecn(at, scenario, algorithm)
-    yield from _labels(scenario)
+    yield from _labels(labels)
 
 
 def _parameters(at: Key, algorithm: Algorithm) -> Iterator[Finding]:
@@ -41,9 +43,9 @@ def _ecn(at: Key, scenario: Scenario, algorithm: Algorithm) -> Iterator[Finding]
         yield Finding(("flows", i, "ecn"), f"{algorithm} always negotiates ECN", "true", "leave ecn out")
 
 
-def _labels(scenario: Scenario) -> Iterator[Finding]:
+def _labels(labels: Mapping[Key, Label]) -> Iterator[Finding]:
     seen: dict[str, Labelled] = {}
-    for at, found in labelled(scenario).items():
+    for at, found in labels.items():
         if isinstance(found, Labelled):
             first = seen.setdefault(found.label, found)
             if _what(first) != _what(found):

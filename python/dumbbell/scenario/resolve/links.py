@@ -1,13 +1,13 @@
-"""Links and events whose values do not go together."""
+"""The bottleneck's links over time, and values of links and events that do not go together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dumbbell.scenario.bottleneck import NAMES, Direction, directions, largest_rtt, smallest_rtt
+from dumbbell.scenario.bottleneck import Direction, History, largest_rtt
 from dumbbell.scenario.events import MOST_CHANGES, timeline
-from dumbbell.scenario.model import Dumbbell, Scenario
+from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.queues import Fifo, Red
 from dumbbell.scenario.rates import Trace, Varying
 from dumbbell.scenario.red import settled
@@ -17,35 +17,22 @@ from dumbbell.units.quantities import MAX, BufferSize, QuantityError, Size, Time
 MOST_STEPS = 5_000_000
 """Of rates, in a plan as a whole: each event repeats its link's."""
 
-AT: Key = ("topology", "bottleneck")
+BOTTLENECK: Key = ("topology", "bottleneck")
 
 
-def check_links(scenario: Scenario) -> list[Finding]:
-    """All that is wrong with the bottleneck and its events; empty if they can be planned."""
+def resolve_links(scenario: Scenario, start: Mapping[str, Direction], wrong: list[Finding]) -> History:
+    """What each link is, settled; complete if nothing is `wrong`. `start`: the links as written."""
     topology = scenario.topology
     rtt = largest_rtt(topology)
-    found = list(_delays(scenario))
-    links = dict(zip(NAMES, directions(topology, scenario.duration), strict=True))
     given = topology.bottleneck.given(), topology.bottleneck.reverse.given()
-    for name, at, keys in zip(NAMES, (AT, (*AT, "reverse")), given, strict=True):
-        found += _link(at, links[name], keys, rtt)
-    found += _events_alone(scenario)
-    if not found:
-        found += _events({name: link.settled(rtt) for name, link in links.items()}, scenario, rtt)
-    return found
-
-
-def _delays(scenario: Scenario) -> Iterator[Finding]:
-    topology = scenario.topology
-    forward, backward = directions(topology, scenario.duration)
-    rtt = smallest_rtt(topology)
-    total = Time(forward.delay + backward.delay)
-    if total > rtt:
-        why = f"at most the smallest base RTT, {rtt}, for both directions together (they take {total})"
-        yield Finding((*AT, "delay"), "too long", why, "lower the delay or raise topology.rtt")
-    elif not isinstance(topology, Dumbbell) and total < rtt:
-        why = f"delays that make up the base RTT, {rtt} (both directions take {total})"
-        yield Finding((*AT, "reverse", "delay"), "too short", why, "leave out one of the delays: it takes what remains")
+    for link, at, keys in zip(start.values(), (BOTTLENECK, (*BOTTLENECK, "reverse")), given, strict=True):
+        wrong += _link(at, link, keys, rtt)
+    wrong += _events_alone(scenario)
+    if wrong:
+        return {name: [(Time(0), link)] for name, link in start.items()}
+    history = {name: [(Time(0), link.settled(rtt))] for name, link in start.items()}
+    wrong += _events(history, scenario, rtt)
+    return history
 
 
 def _link(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterator[Finding]:
@@ -113,25 +100,27 @@ def _events_alone(scenario: Scenario) -> Iterator[Finding]:
         yield Finding(("events",), what, f"at most {MOST_CHANGES}", "raise every, or shorten the run")
 
 
-def _events(links: dict[str, Direction], scenario: Scenario, rtt: Time) -> Iterator[Finding]:
-    """Apply them one after another; the first that does not fit ends it."""
-    steps = sum(_steps(link) for link in links.values())
+def _events(history: History, scenario: Scenario, rtt: Time) -> Iterator[Finding]:
+    """Add what each event makes of its link, one after another; the first that does not fit ends it."""
+    steps = sum(_steps(states[0][1]) for states in history.values())
     for change in timeline(scenario.events, scenario.duration):
-        before, given = links[change.link], change.keys.given()
-        after = before.with_keys(given)
+        states, given = history[change.link], change.keys.given()
+        before = states[-1][1]
+        written = before.with_keys(given)
         at: Key = ("events", change.index)
-        wrong = list(_link(at, after, given, rtt))
-        if not wrong and after.settled(rtt) == before:
+        wrong = list(_link(at, written, given, rtt))
+        after = before if wrong else written.settled(rtt)
+        if not wrong and after == before:
             what = f"changes nothing: {change.link} is like that at {change.at} already"
             wrong = [Finding(at, what, "a value that differs", "leave the event out")]
-        steps += _steps(after)
+        steps += _steps(written)
         if not wrong and steps > MOST_STEPS:
             what = "every event repeats its link's rate, which has many steps: too much in all"
             wrong = [Finding(at, what, f"at most {MOST_STEPS} steps in all", "use fewer events or a shorter trace")]
         if wrong:
             yield from wrong
             return
-        links[change.link] = after.settled(rtt)
+        states.append((change.at, after))
 
 
 def _steps(link: Direction) -> int:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dumbbell.scenario.flows import MOST_CONNECTIONS, AnyFlow, CommandFlow, Flow, TcpFlow, UdpFlow
-from dumbbell.scenario.groups import connections, number
+from dumbbell.scenario.groups import number
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.shared_rate import rate_of
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.units.quantities import QuantityError, Time
+from dumbbell.units.quantities import Time
 
 
-def check_groups(scenario: Scenario) -> Iterator[Finding]:
-    """What is wrong with single entries, the number of all connections, and shares of the bottleneck."""
+def check_entries(scenario: Scenario) -> Iterator[Finding]:
+    """What is wrong with single entries, and with the number of all connections."""
     found = [
         finding for i, flow in enumerate(scenario.flows) for finding in _entry(("flows", i), flow, scenario.duration)
     ]
@@ -22,8 +21,6 @@ def check_groups(scenario: Scenario) -> Iterator[Finding]:
         i = max(range(len(scenario.flows)), key=lambda i: number(scenario.flows[i]))
         found.append(Finding(("flows", i, "connections"), f"{total} in all", f"at most {MOST_CONNECTIONS} in all"))
     yield from found
-    if not found:
-        yield from _shares(scenario)
 
 
 def _entry(at: Key, flow: Flow, end: Time) -> Iterator[Finding]:
@@ -74,14 +71,3 @@ def _on_off(at: Key, flow: TcpFlow | UdpFlow) -> Iterator[Finding]:
             if getattr(flow, key, None) is not None:
                 what = "a flow of a size does not go on and off"
                 yield Finding((*at, key), what, f"one of {key} and on", 'for bursts of bytes, write on = "300 kB"')
-
-
-def _shares(scenario: Scenario) -> Iterator[Finding]:
-    wrong = set()
-    for one in connections(scenario):
-        if isinstance(one.flow, UdpFlow) and one.entry not in wrong:
-            try:
-                rate_of(scenario, one, one.flow.rate)
-            except QuantityError as error:
-                wrong.add(one.entry)
-                yield Finding(("flows", one.entry, "rate"), error.wrong, error.expected, error.hint)
