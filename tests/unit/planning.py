@@ -3,7 +3,7 @@
 from typing import Any
 
 from dumbbell.plan import expand
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
 
 PLAIN: dict[str, Any] = {
     "up": True, "variation": None, "slots": None, "policer": None, "overhead_bytes": 0,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell.errors import ScenarioError
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
 
 BASE = """\
 name = "base"

@@ -10,9 +10,9 @@ from synthetic_run import Synthetic
 
 from dumbbell.agree.overlay import PANELS, overlay
 from dumbbell.records import Run
-from dumbbell.report import figures
 from dumbbell.report.model import Plots
-from dumbbell.report.payload import payload
+from dumbbell.report.render import figures
+from dumbbell.report.render.payload import payload
 from dumbbell.report.series import build
 
 

@@ -17,7 +17,7 @@ from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.cli import invoke
 from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.errors import InputError, Problem, ScenarioError
-from dumbbell.report import html
+from dumbbell.report.render import html
 
 BYTES = 2_000_000
 """Received by both flows in the known records."""

@@ -14,8 +14,8 @@ from dumbbell.cc.compile import forget
 from dumbbell.engines.emulate import algorithms
 from dumbbell.plan import expand
 from dumbbell.records import manifest
-from dumbbell.scenario.loading import load
-from dumbbell.scenario.writing import write
+from dumbbell.scenario.file.loading import load
+from dumbbell.scenario.file.writing import write
 
 __all__ = ["fake"]
 

@@ -16,7 +16,7 @@ from dumbbell.engines.simulate import engine, refusals
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import Interrupted, RunFailed
 from dumbbell.plan import expand
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
 
 GoOn = Callable[[str], bool]
 Fake = Callable[[str, bool, GoOn], bool]

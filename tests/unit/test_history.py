@@ -8,7 +8,7 @@ import known_run
 import pytest
 
 from dumbbell.analysis import history
-from dumbbell.plan.paths import least_delay_ns
+from dumbbell.plan.routes import least_delay_ns
 
 STEPS = {"kind": "steps", "steps": [[0, 1000], [5, 2000]], "period_ns": None}
 SLOTS = {"min_interval_ns": 1, "max_interval_ns": 1, "packets": None, "bytes": None}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dumbbell.analysis import metrics
-from dumbbell.plan.paths import base_rtt_ns, least_rtts_ns, smallest_base_rtt_ns
+from dumbbell.plan.routes import base_rtt_ns, least_rtts_ns, smallest_base_rtt_ns
 from dumbbell.records.schema import polars_schema
 
 

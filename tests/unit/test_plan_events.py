@@ -6,7 +6,7 @@ import pytest
 from planning import dumbbell, link
 
 from dumbbell.errors import ScenarioError
-from dumbbell.plan.paths import is_transparent, transparent_links
+from dumbbell.plan.routes import is_transparent, transparent_links
 
 S = 10**9
 BASE = {"rate": "10 Mbit/s", "buffer": "1 bdp", "queue": "red", "loss": "1 %", "jitter": "1 ms"}

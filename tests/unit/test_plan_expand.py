@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from planning import PLAIN, dumbbell, link
 
 from dumbbell.plan import expand, run_id
-from dumbbell.plan.paths import base_rtt_ns, path
-from dumbbell.scenario.loading import load
+from dumbbell.plan.routes import base_rtt_ns, path
+from dumbbell.scenario.file.loading import load
 
 GOLDEN = Path(__file__).parent / "golden" / "bbr-vs-cubic.plan.json"
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dumbbell.plan import expand
 from dumbbell.plan.sysctls import CEILING
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
 
 
 def sysctls(bottleneck: dict[str, Any], rtt: str = "30 ms", **more: Any) -> dict[str, dict[str, str]]:

@@ -21,7 +21,7 @@ from dumbbell.records.schema import polars_schema
 from dumbbell.report.acks import Acks
 from dumbbell.report.kleinrock import _as_sent, _spread
 from dumbbell.report.model import Line, Panel, Plots
-from dumbbell.report.payload import payload
+from dumbbell.report.render.payload import payload
 from dumbbell.report.series import build
 from dumbbell.report.states import STATES, lane
 from dumbbell.report.thin import POINTS_PER_PAGE, changes, extremes, points_per_curve

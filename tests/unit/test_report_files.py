@@ -16,8 +16,9 @@ from dumbbell import report
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records import Run
 from dumbbell.records.directory import find
-from dumbbell.report import tables, words
-from dumbbell.report.markup import Html, el
+from dumbbell.report import words
+from dumbbell.report.render import tables
+from dumbbell.report.render.markup import Html, el
 
 ATTACK = '</title><script>alert("1")</script>'
 
@@ -30,7 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture
 def assets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages without the built front end: these tests are about words."""
-    from dumbbell.report import html as module
+    from dumbbell.report.render import html as module
 
     read = module.read
     monkeypatch.setattr(module, "read", lambda name: "" if name.startswith("assets/") else read(name))
@@ -184,7 +185,7 @@ class TestPage:
 
 
 def test_a_front_end_that_was_not_built_is_an_error_with_a_hint(run: Run, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    from dumbbell.report import html as module
+    from dumbbell.report.render import html as module
 
     monkeypatch.setattr(module, "files", lambda package: tmp_path)
     with pytest.raises(DumbbellError, match="npm run build"):

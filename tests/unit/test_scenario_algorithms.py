@@ -14,9 +14,9 @@ from dumbbell.cc.bundled import BUNDLED
 from dumbbell.cc.parameters import Parameter, Parameters
 from dumbbell.errors import ScenarioError
 from dumbbell.plan import expand, run_id
-from dumbbell.scenario.loading import load
-from dumbbell.scenario.schema import json_schema
-from dumbbell.scenario.writing import write
+from dumbbell.scenario.file.loading import load
+from dumbbell.scenario.file.schema import json_schema
+from dumbbell.scenario.file.writing import write
 
 PROGRAM = """\
 #include <dumbbell/congestion_control.h>

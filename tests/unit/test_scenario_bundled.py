@@ -2,8 +2,8 @@ import pytest
 
 from dumbbell.plan import expand
 from dumbbell.scenario import bundled
-from dumbbell.scenario.flows import TcpFlow
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
+from dumbbell.scenario.traffic.flows import TcpFlow
 
 
 @pytest.mark.parametrize("name", bundled.names())

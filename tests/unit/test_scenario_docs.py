@@ -11,11 +11,12 @@ import pytest
 from dumbbell.cc.core import parameters_of
 from dumbbell.cli import invoke
 from dumbbell.plan import expand
-from dumbbell.plan.path import GSO_ABOVE_BPS, MERGE_NS
+from dumbbell.plan.offload import GSO_ABOVE_BPS, MERGE_NS
 from dumbbell.plan.view import tables
-from dumbbell.scenario import bundled, delays, losses, queues
-from dumbbell.scenario.loading import load
-from dumbbell.scenario.schema import json_schema
+from dumbbell.scenario import bundled
+from dumbbell.scenario.file.loading import load
+from dumbbell.scenario.file.schema import json_schema
+from dumbbell.scenario.links import delays, losses, queues
 from dumbbell.scenario.source import show
 from dumbbell.units.quantities import Rate, Time
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell.scenario.draws import Stream, counts
+from dumbbell.scenario.traffic.draws import Stream, counts
 
 SHARES = st.lists(st.integers(0, 1000), min_size=1, max_size=8).filter(any)
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from dumbbell.errors import ScenarioError
 from dumbbell.plan import expand
-from dumbbell.plan.paths import path
+from dumbbell.plan.routes import path
 from dumbbell.plan.view import tables
 from dumbbell.scenario import bundled
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Key
 from dumbbell.units.quantities import MAX

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from dumbbell.errors import InputError, ScenarioError
-from dumbbell.scenario.flows import TcpFlow
-from dumbbell.scenario.loading import load
-from dumbbell.scenario.overrides import apply
+from dumbbell.scenario.file.loading import load
+from dumbbell.scenario.file.overrides import apply
+from dumbbell.scenario.traffic.flows import TcpFlow
 
 
 def overridden(*texts: str) -> dict[str, Any]:

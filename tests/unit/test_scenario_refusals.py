@@ -8,7 +8,7 @@ import pytest
 from dumbbell.errors import InputError, ScenarioError
 from dumbbell.plan import expand
 from dumbbell.plan.algorithms import lacking
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
 
 BASE = """\
 name = "base"

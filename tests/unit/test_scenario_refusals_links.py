@@ -7,7 +7,7 @@ import pytest
 from refused import BASE, refused
 
 from dumbbell.errors import ScenarioError
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
 
 FILES = {"lost.txt": "5\n5\n", "cell.trace": "1\n"}
 

@@ -6,7 +6,7 @@ import pytest
 from refused import BASE, refused
 
 from dumbbell.errors import ScenarioError
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
 
 FILES = {
     "cell.trace": "1\n",

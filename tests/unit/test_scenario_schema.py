@@ -5,7 +5,7 @@ import jsonschema
 import pytest
 
 from dumbbell.scenario import bundled
-from dumbbell.scenario.schema import json_schema
+from dumbbell.scenario.file.schema import json_schema
 
 SCHEMA = json_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

@@ -9,7 +9,7 @@ import pytest
 
 from dumbbell.plan import expand
 from dumbbell.scenario import Scenario, bundled, load
-from dumbbell.scenario.writing import write
+from dumbbell.scenario.file.writing import write
 from dumbbell.units.quantities import Rate
 
 TRACES = """\

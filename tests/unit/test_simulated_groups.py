@@ -10,8 +10,8 @@ import pytest
 
 import dumbbell
 from dumbbell.cli import invoke
-from dumbbell.report.group_rows import COLUMNS, rows
 from dumbbell.report.groups import groups, has_kinds
+from dumbbell.report.render.group_rows import COLUMNS, rows
 from dumbbell.studies.planning import RECORD
 
 SCENARIO: dict[str, Any] = {

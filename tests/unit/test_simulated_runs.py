@@ -15,7 +15,7 @@ from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.plan import expand
 from dumbbell.records.schema import TABLES, polars_schema
 from dumbbell.scenario import bundled
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
 
 NEEDS_A_KERNEL = {"iperf3"}
 SECONDS = {"bbr-generations": 16, "link-flap": 6, "short-flows": 8, "udp-cross-traffic": 11}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dumbbell.errors import InputError, ScenarioError
-from dumbbell.scenario.loading import Draft, checked, read
+from dumbbell.scenario.file.loading import Draft, checked, read
 from dumbbell.studies.cells import cells, is_study, parse, values, varied
 
 BASE: dict[str, Any] = {

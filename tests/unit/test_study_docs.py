@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell.scenario import bundled
-from dumbbell.scenario.loading import checked, read
+from dumbbell.scenario.file.loading import checked, read
 from dumbbell.studies.cells import cells, is_study, values
 from dumbbell.studies.check import check, check_metrics
 

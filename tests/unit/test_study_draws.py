@@ -7,7 +7,7 @@ from test_simulated_groups import SCENARIO
 
 from dumbbell.engines.names import EMULATE
 from dumbbell.plan import expand, run_id
-from dumbbell.scenario.loading import load, read
+from dumbbell.scenario.file.loading import load, read
 from dumbbell.studies.planning import RECORD, Planner
 
 

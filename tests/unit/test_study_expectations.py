@@ -14,7 +14,7 @@ from dumbbell.cli.study import show
 from dumbbell.cli.study_progress import size
 from dumbbell.errors import ScenarioError
 from dumbbell.plan.expand import expand
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.study import Expectation, Repeat
 from dumbbell.statistics.enough import still_needed
 from dumbbell.statistics.intervals import of_mean

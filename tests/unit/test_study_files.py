@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.scenario import load
-from dumbbell.scenario.writing import names_files, write
+from dumbbell.scenario.file.writing import names_files, write
 
 STUDY = """\
 name = "files"

@@ -127,7 +127,7 @@ def test_evidence_that_the_screen_lets_through_is_judged_by_all_rules() -> None:
     """A plan's links, and a packet that has vanished from one."""
     from dumbbell.plan import expand
     from dumbbell.plan.identity import canonical
-    from dumbbell.scenario.loading import load
+    from dumbbell.scenario.file.loading import load
 
     plan = expand(load(SCENARIO))
     counts = {"arrived_packets": 9, "duplicated": 0, "delivered_packets": 8, "lost_before": 0, "lost_after": 0}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dumbbell.cc.source import read
 from dumbbell.plan import expand
-from dumbbell.scenario.loading import load
+from dumbbell.scenario.file.loading import load
 
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial"
 TEXT = (TUTORIAL / "own-congestion-control.md").read_text()

@@ -12,11 +12,12 @@ from dumbbell.agree.study import Outcome
 from dumbbell.agree.table import figures_table, write
 from dumbbell.agree.targets import Judged, Status, judge, overall
 from dumbbell.records import Run
-from dumbbell.report import figures, html, sections, words
+from dumbbell.report import words
 from dumbbell.report.facts import facts
-from dumbbell.report.markup import Html, el, join
 from dumbbell.report.model import Plots
-from dumbbell.report.payload import payload
+from dumbbell.report.render import figures, html, sections
+from dumbbell.report.render.markup import Html, el, join
+from dumbbell.report.render.payload import payload
 
 STEM: Final = "agreement"
 

@@ -18,7 +18,7 @@ from dumbbell.execute import ATTEMPTS, Job, Progress, carry_out, look_up
 from dumbbell.plan import expand
 from dumbbell.records import Run
 from dumbbell.scenario import Scenario, load
-from dumbbell.scenario.loading import read, seeded
+from dumbbell.scenario.file.loading import read, seeded
 from dumbbell.studies.cells import is_study
 
 ENGINES: Final = (SIMULATE, EMULATE)

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from dumbbell.analysis.sockets import carrying
-from dumbbell.plan.paths import path, transparent_links
+from dumbbell.plan.routes import path, transparent_links
 
 SECOND_NS = 1_000_000_000
 

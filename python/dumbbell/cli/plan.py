@@ -34,7 +34,7 @@ def command(
     from dumbbell.engines.registry import engine as engine_of
     from dumbbell.plan import algorithms, expand
     from dumbbell.plan.view import tables
-    from dumbbell.scenario.loading import load
+    from dumbbell.scenario.file.loading import load
     from dumbbell.scenario.resolve import resolve
     from dumbbell.studies.cells import cells, keys
 

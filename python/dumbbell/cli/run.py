@@ -85,7 +85,7 @@ def command(
     from dumbbell.errors import InputError
     from dumbbell.execute.names import executor as named
     from dumbbell.execute.names import refuse_single
-    from dumbbell.scenario.loading import read
+    from dumbbell.scenario.file.loading import read
     from dumbbell.studies.cells import is_study, varied
 
     draft = varied(read(scenario, overrides), vary, repeat)
@@ -162,8 +162,8 @@ def _print(run: Run) -> None:
 def _kinds(run: Run) -> Any:
     """Of many flows a row for each kind; none if they are few."""
     from dumbbell.plan.view import Table
-    from dumbbell.report.group_rows import COLUMNS, rows
     from dumbbell.report.groups import groups, has_kinds
+    from dumbbell.report.render.group_rows import COLUMNS, rows
 
     found = groups(run)
     title = f"{len(run.summary['flows'])} flows by kind (one by one: in the report, and with --json)"

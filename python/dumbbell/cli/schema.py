@@ -11,6 +11,6 @@ def command() -> None:
     """
     from json import dumps
 
-    from dumbbell.scenario.schema import json_schema
+    from dumbbell.scenario.file.schema import json_schema
 
     print(dumps(json_schema(), indent=2, ensure_ascii=False))

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dumbbell.plan.links import peak_bps
-from dumbbell.plan.paths import Paths
+from dumbbell.plan.routes import Routes
 
 FRAME_BITS: Final = 8 * 1514
 ACKS: Final = 0.5
@@ -32,10 +32,10 @@ def cores(plan: Mapping[str, Any]) -> float:
     for event in plan["events"]:
         name, peak = event["link"]["name"], peak_bps(event["link"])
         rates[name] = None if peak is None or rates[name] is None else max(peak, rates[name] or 0)
-    paths, offered = Paths(plan), dict[str, float]()
+    routes, offered = Routes(plan), dict[str, float]()
     for flow in plan["flows"]:
         limits = [
-            (rate, link["name"]) for link in paths.path(flow["from"], flow["to"]) if (rate := rates[link["name"]])
+            (rate, link["name"]) for link in routes.path(flow["from"], flow["to"]) if (rate := rates[link["name"]])
         ]
         if not limits:
             return UNLIMITED

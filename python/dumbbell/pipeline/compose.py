@@ -12,7 +12,7 @@ from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.history import can_queue, histories, is_first_in_first_out, is_steady
 from dumbbell.analysis.verdict import Verdict, check_all, worst
 from dumbbell.plan.flow_rows import group
-from dumbbell.plan.paths import base_rtt_ns
+from dumbbell.plan.routes import base_rtt_ns
 from dumbbell.records.files import write_json
 from dumbbell.records.schema import SCHEMA, TABLES, polars_schema
 

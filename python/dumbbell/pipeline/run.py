@@ -19,12 +19,13 @@ from dumbbell.records import manifest as manifests
 from dumbbell.records.accounts import Accounts
 from dumbbell.records.directory import RunDirectory, attempts
 from dumbbell.records.files import write_json
-from dumbbell.scenario import Scenario, load, writing
+from dumbbell.scenario import Scenario, load
+from dumbbell.scenario.file import writing
 from dumbbell.scenario.source import show
 
 if TYPE_CHECKING:
     from dumbbell.records.run import Run
-    from dumbbell.scenario.overrides import Overrides
+    from dumbbell.scenario.file.overrides import Overrides
 
 
 def run(

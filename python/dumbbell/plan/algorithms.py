@@ -11,11 +11,11 @@ from typing import Any, Final
 from dumbbell.cc.bundled import BUNDLED, KERNEL, SIMULATED
 from dumbbell.cc.core import sha256_of
 from dumbbell.errors import Problem
+from dumbbell.scenario.file.writing import ALGORITHMS
 from dumbbell.scenario.labels import Label, Labelled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.writing import ALGORITHMS
 
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 

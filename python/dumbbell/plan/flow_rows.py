@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from dumbbell.plan.paths import base_rtt_ns, path
+from dumbbell.plan.routes import base_rtt_ns, path
 from dumbbell.units.quantities import Rate, Size, Time
 
 COLUMNS = ["flow", "from", "to", "port", "sends", "start", "stop", "base RTT", "path"]

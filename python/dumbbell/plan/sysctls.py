@@ -7,10 +7,10 @@ from typing import Any
 
 from dumbbell.plan.links import Link, peak_bps
 from dumbbell.scenario.bottleneck import NAMES
-from dumbbell.scenario.flows import TcpFlow
+from dumbbell.scenario.links.rates import FULL_FRAME
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.rates import FULL_FRAME
 from dumbbell.scenario.resolve import Resolved
+from dumbbell.scenario.traffic.flows import TcpFlow
 
 RMEM_MAX_FLOOR = 6 << 20
 WMEM_MAX_FLOOR = 4 << 20

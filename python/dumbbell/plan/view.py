@@ -9,7 +9,7 @@ from typing import Any
 from dumbbell.cc.parameters import written
 from dumbbell.plan import flow_rows, words
 from dumbbell.plan.expand import Plan
-from dumbbell.plan.paths import transparent_links
+from dumbbell.plan.routes import transparent_links
 from dumbbell.units.quantities import Size, Time
 
 

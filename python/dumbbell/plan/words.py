@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dumbbell.plan.links import peak_bps
-from dumbbell.scenario.rates import FULL_FRAME
+from dumbbell.scenario.links.rates import FULL_FRAME
 from dumbbell.units.quantities import Rate, Size, Time
 
 Part = Mapping[str, Any]

@@ -16,8 +16,8 @@ from dumbbell.published.curves import Curve
 from dumbbell.published.document import Picture
 from dumbbell.published.model import Axis, Plot
 from dumbbell.report.decimate import extremes
-from dumbbell.report.figures import render
 from dumbbell.report.groups import HUES
+from dumbbell.report.render.figures import render
 
 _SIZE_IN: Final = (3.6, 2.5)
 _MARKERS: Final = "osD^vP"

@@ -8,7 +8,7 @@ from typing import Final
 
 from dumbbell.published.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
 from dumbbell.published.model import Status
-from dumbbell.report.markup import Html, el, join
+from dumbbell.report.render.markup import Html, el, join
 
 _CLASS: Final = {Status.HOLDS: "holds", Status.FAILS: "fails", Status.UNKNOWN: "unknown"}
 

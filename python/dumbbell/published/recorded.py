@@ -13,7 +13,7 @@ from dumbbell.pipeline.run import run
 from dumbbell.published.figures import Figures
 from dumbbell.published.model import Cell
 from dumbbell.records.run import Run
-from dumbbell.scenario.loading import read
+from dumbbell.scenario.file.loading import read
 from dumbbell.studies.directory import RUNS
 from dumbbell.studies.single import single
 

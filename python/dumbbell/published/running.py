@@ -14,7 +14,7 @@ from dumbbell.execute import Executor
 from dumbbell.published.model import Part, Reproduction
 from dumbbell.published.packaged import scenario
 from dumbbell.records.files import read_json, write_json
-from dumbbell.scenario.loading import Draft, read
+from dumbbell.scenario.file.loading import Draft, read
 from dumbbell.studies.conduct import prepared
 from dumbbell.studies.forecast import BESIDE_S
 from dumbbell.studies.results import Study

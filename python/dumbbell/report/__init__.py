@@ -23,14 +23,14 @@ ONLY_OF_STUDIES: Final = "tex"
 
 def write_html(run: Run, path: str | os.PathLike[str]) -> Path:
     """Write the report of `run` as one HTML file that needs no other file and no network; return `path`."""
-    from dumbbell.report.html import page
+    from dumbbell.report.render.html import page
 
     return write_file(Path(path), page(run).encode())
 
 
 def figure(run: Run) -> Figure:
     """All plots of `run` above one time axis, 7 inches wide, ready for a paper."""
-    from dumbbell.report.figures import figure as draw
+    from dumbbell.report.render.figures import figure as draw
     from dumbbell.report.series import build
 
     return draw(build(run))
@@ -53,10 +53,10 @@ def write(run: Run, format: Format | str, output: Path | None = None) -> list[Pa
     if format == "html":
         return [write_html(run, output)]
     if format == "csv":
-        from dumbbell.report.export import tables
+        from dumbbell.report.render.export import tables
 
         return [write_file(output / name, content) for name, content in tables(run).items()]
-    from dumbbell.report.figures import render
+    from dumbbell.report.render.figures import render
 
     return [write_file(output, render(figure(run), format))]
 

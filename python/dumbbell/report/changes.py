@@ -6,7 +6,7 @@ from textwrap import shorten
 from typing import Final
 
 from dumbbell.plan import words
-from dumbbell.plan.paths import base_rtt_ns
+from dumbbell.plan.routes import base_rtt_ns
 from dumbbell.records import Run
 from dumbbell.report.facts import Facts
 from dumbbell.report.model import Change

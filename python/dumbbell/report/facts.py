@@ -8,7 +8,7 @@ from typing import Any
 
 from dumbbell.analysis.history import History, histories, is_steady
 from dumbbell.errors import DumbbellError
-from dumbbell.plan.paths import base_rtt_ns
+from dumbbell.plan.routes import base_rtt_ns
 from dumbbell.records import Run
 
 Link = Mapping[str, Any]

@@ -6,7 +6,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dumbbell.scenario.loading import load
+    from dumbbell.scenario.file.loading import load
     from dumbbell.scenario.model import Scenario
 
 __all__ = ["Scenario", "load"]
@@ -18,7 +18,7 @@ def __getattr__(name: str) -> Any:
 
         return Scenario
     if name == "load":
-        from dumbbell.scenario.loading import load
+        from dumbbell.scenario.file.loading import load
 
         return load
     raise AttributeError(f"module 'dumbbell.scenario' has no attribute {name!r}")

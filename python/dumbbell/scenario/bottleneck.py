@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeVar
 
-from dumbbell.scenario.delays import Jitter, Reorder, Uniform
-from dumbbell.scenario.link import Policer, Slots
-from dumbbell.scenario.losses import AnyLoss, Independent, Sometimes
+from dumbbell.scenario.links.delays import Jitter, Reorder, Uniform
+from dumbbell.scenario.links.link import Policer, Slots
+from dumbbell.scenario.links.losses import AnyLoss, Independent, Sometimes
+from dumbbell.scenario.links.queues import AnyQueue, Fifo, Red
+from dumbbell.scenario.links.rates import FULL_FRAME, Trace, Varying, mean
+from dumbbell.scenario.links.red import settled
 from dumbbell.scenario.model import Dumbbell, Path
-from dumbbell.scenario.queues import AnyQueue, Fifo, Red
-from dumbbell.scenario.rates import FULL_FRAME, Trace, Varying, mean
-from dumbbell.scenario.red import settled
 from dumbbell.units.quantities import BufferSize, Packets, Rate, Time
 
 DROP_TAIL = Fifo(kind="drop-tail")

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from dumbbell.scenario.algorithms import Algorithm
-from dumbbell.scenario.draws import counts, dealt, gaps
-from dumbbell.scenario.flows import CommandFlow, Flow, TcpFlow, UdpFlow
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.shares import exact
 from dumbbell.scenario.source import Key
+from dumbbell.scenario.traffic.algorithms import Algorithm
+from dumbbell.scenario.traffic.draws import counts, dealt, gaps
+from dumbbell.scenario.traffic.flows import CommandFlow, Flow, TcpFlow, UdpFlow
+from dumbbell.scenario.traffic.shares import exact
 from dumbbell.units.quantities import Amount, Rate, Time
 
 FIRST_PORT = 5001

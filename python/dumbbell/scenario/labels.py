@@ -9,8 +9,8 @@ from itertools import count
 from dumbbell.cc.bundled import BUNDLED, label_of_file
 from dumbbell.cc.parameters import Value, written
 from dumbbell.cc.source import SUFFIXES, Program
-from dumbbell.scenario.algorithms import Algorithm
 from dumbbell.scenario.source import Key
+from dumbbell.scenario.traffic.algorithms import Algorithm
 
 
 @dataclass(frozen=True)

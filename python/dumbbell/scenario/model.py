@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
 
-from dumbbell.scenario.events import Event
-from dumbbell.scenario.flows import Flow
-from dumbbell.scenario.link import Bottleneck
+from dumbbell.scenario.links.changes import Event
+from dumbbell.scenario.links.link import Bottleneck
 from dumbbell.scenario.source import Key, Source
 from dumbbell.scenario.study import ONCE, Expectation, Repetitions, Sweep
 from dumbbell.scenario.table import Table
+from dumbbell.scenario.traffic.flows import Flow
 from dumbbell.units.quantities import MAX, Duration, QuantityError, Size, Time
 
 PairTimes = Annotated[

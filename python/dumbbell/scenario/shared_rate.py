@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dumbbell.scenario.bottleneck import NAMES, Direction
-from dumbbell.scenario.flows import UdpFlow
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding
+from dumbbell.scenario.traffic.flows import UdpFlow
 from dumbbell.units.quantities import Percent, QuantityError, Rate
 
 _HINT = 'write a rate, such as rate = "10 Mbit/s"'

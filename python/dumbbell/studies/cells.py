@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.loading import Draft
-from dumbbell.scenario.overrides import value_of
+from dumbbell.scenario.file.loading import Draft
+from dumbbell.scenario.file.overrides import value_of
 from dumbbell.scenario.source import show
 from dumbbell.scenario.study import CASE, Sweep
 

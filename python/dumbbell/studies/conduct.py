@@ -18,8 +18,9 @@ from dumbbell.execute import Budget, Executor, Fixed, Local
 from dumbbell.plan.identity import canonical
 from dumbbell.records import manifest as manifests
 from dumbbell.records.files import read_json, write_json
-from dumbbell.scenario import Scenario, writing
-from dumbbell.scenario.loading import Draft, checked
+from dumbbell.scenario import Scenario
+from dumbbell.scenario.file import writing
+from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.scenario.source import Finding, dotted, lookup, show
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places

@@ -19,7 +19,7 @@ from dumbbell.engines.signals import taken_over
 from dumbbell.execute import ATTEMPTS, Executor, Job, Progress
 from dumbbell.execute.cost import cores
 from dumbbell.records.run import Run as RunOnDisk
-from dumbbell.scenario.loading import seeded
+from dumbbell.scenario.file.loading import seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies import shards
 from dumbbell.studies.directory import RUNS

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dumbbell.plan.paths import least_rtts_ns
+from dumbbell.plan.routes import least_rtts_ns
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.plan.paths import transparent_links
+from dumbbell.plan.routes import transparent_links
 from dumbbell.units.quantities import Percent, Quantity, QuantityError, Rate, Size, Time
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import Problem, ScenarioError
 from dumbbell.plan.expand import expand
 from dumbbell.plan.identity import Identity
+from dumbbell.scenario.file.loading import Draft, checked, seeded
 from dumbbell.scenario.groups import is_drawn
-from dumbbell.scenario.loading import Draft, checked, seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies import entries
 from dumbbell.studies.cells import KEYS, Cell, keys, values, written

@@ -15,7 +15,7 @@ from dumbbell.execute.names import executor as named
 from dumbbell.execute.names import refuse_single
 from dumbbell.pipeline.run import run as run_once
 from dumbbell.scenario import Scenario
-from dumbbell.scenario.loading import read
+from dumbbell.scenario.file.loading import read
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
 from dumbbell.studies.conduct import Wanted, carry_out
@@ -23,7 +23,7 @@ from dumbbell.studies.results import Study
 
 if TYPE_CHECKING:
     from dumbbell.records.run import Run
-    from dumbbell.scenario.overrides import Overrides
+    from dumbbell.scenario.file.overrides import Overrides
 
 Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario
 

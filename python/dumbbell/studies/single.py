@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.loading import Draft, checked
+from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies.cells import KEYS, values
 from dumbbell.studies.conduct import prepared

@@ -8,7 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell.analysis.judging import reasons
-from dumbbell.plan.paths import transparent_links
+from dumbbell.plan.routes import transparent_links
 from dumbbell.records.run import Run as RunOnDisk
 from dumbbell.records.schema import polars_schema
 

@@ -1,4 +1,4 @@
-// The series that `python/dumbbell/report/payload.py` puts into the page.
+// The series that `python/dumbbell/report/render/payload.py` puts into the page.
 
 export interface Group {
   label: string;

@@ -8,7 +8,7 @@ from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.history import histories, is_steady
 from dumbbell.analysis.verdict import EMULATION, EVERY, Judgement, Rule, Verdict, at_most, none_of, not_applicable, rule
-from dumbbell.plan.paths import least_rtts_ns, transparent_links
+from dumbbell.plan.routes import least_rtts_ns, transparent_links
 
 
 @rule("ring-drops", "packets were lost between kernel and emulator: a loss that no link caused", EMULATION)

@@ -18,7 +18,7 @@ from dumbbell.analysis.verdict import (
     rule,
     worst,
 )
-from dumbbell.plan.paths import smallest_base_rtt_ns
+from dumbbell.plan.routes import smallest_base_rtt_ns
 
 _UDP_HEADERS_BYTES: Final = 14 + 20 + 8
 """Ethernet, IPv4 and UDP: a frame is its payload and these."""

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from dumbbell.core import function
 from dumbbell.errors import Problem
-from dumbbell.scenario.flows import CommandFlow
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.traffic.flows import CommandFlow
 
 
 def check(scenario: Scenario, plan: Mapping[str, Any], text: str | None = None) -> Iterator[Problem]:

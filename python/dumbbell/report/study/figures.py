@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from dumbbell.report.figures import render
 from dumbbell.report.groups import HUES
+from dumbbell.report.render.figures import render
 from dumbbell.report.study.export import stem
 from dumbbell.report.study.grid import HUES as HUES_COUNT
 from dumbbell.report.study.grid import Column, Grid, grids

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from dumbbell.report import html, words
-from dumbbell.report.markup import Html, el, join
-from dumbbell.report.sections import fact, highlighted, missing
+from dumbbell.report import words
+from dumbbell.report.render import html
+from dumbbell.report.render.markup import Html, el, join
+from dumbbell.report.render.sections import fact, highlighted, missing
 from dumbbell.report.study.export import caption
 from dumbbell.report.study.grid import Column, Grid, grids
 from dumbbell.report.study.model import StudyPlots

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dumbbell.scenario.flows import MOST_CONNECTIONS, AnyFlow, CommandFlow, Flow, TcpFlow, UdpFlow
 from dumbbell.scenario.groups import number
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.traffic.flows import MOST_CONNECTIONS, AnyFlow, CommandFlow, Flow, TcpFlow, UdpFlow
 from dumbbell.units.quantities import Time
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from dumbbell.scenario.link import LinkKeys
+from dumbbell.scenario.links.link import LinkKeys
 from dumbbell.units.quantities import Duration, QuantityError, Time
 
 MOST_CHANGES = 10_000

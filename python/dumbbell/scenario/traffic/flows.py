@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from dumbbell.scenario.algorithms import Algorithm, Cc
-from dumbbell.scenario.bursts import Burst, RateOrShare
-from dumbbell.scenario.shares import Mix, Sizes
 from dumbbell.scenario.table import Table
+from dumbbell.scenario.traffic.algorithms import Algorithm, Cc
+from dumbbell.scenario.traffic.bursts import Burst, RateOrShare
+from dumbbell.scenario.traffic.shares import Mix, Sizes
 from dumbbell.units.quantities import Amount, Duration, Size, Time
 
 MOST_CONNECTIONS = 50_000

@@ -12,11 +12,11 @@ from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.events import REASONS
 from dumbbell.report.facts import Facts, Link, summary_list
-from dumbbell.report.group_rows import COLUMNS
-from dumbbell.report.group_rows import rows as group_rows
 from dumbbell.report.groups import has_kinds
-from dumbbell.report.markup import Html, el, join
 from dumbbell.report.model import Group, Plots
+from dumbbell.report.render.group_rows import COLUMNS
+from dumbbell.report.render.group_rows import rows as group_rows
+from dumbbell.report.render.markup import Html, el, join
 
 _SCROLL_FROM = 16
 

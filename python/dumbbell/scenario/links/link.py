@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from dumbbell.scenario.delays import LinkJitter, LinkReorder
-from dumbbell.scenario.losses import LinkLoss, LinkSometimes
-from dumbbell.scenario.queues import LinkQueue
-from dumbbell.scenario.rates import LinkRate
+from dumbbell.scenario.links.delays import LinkJitter, LinkReorder
+from dumbbell.scenario.links.losses import LinkLoss, LinkSometimes
+from dumbbell.scenario.links.queues import LinkQueue
+from dumbbell.scenario.links.rates import LinkRate
 from dumbbell.scenario.table import Table, word_for_none
 from dumbbell.units.quantities import Amount, BufferSize, Duration, Packets, QuantityError, Rate, Size, Time
 

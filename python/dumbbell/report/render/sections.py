@@ -12,8 +12,8 @@ from dumbbell.plan import words as plan_words
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.facts import Facts, has_summary, summary_list, summary_value
-from dumbbell.report.markup import Html, el, join
-from dumbbell.report.tables import buffer_words
+from dumbbell.report.render.markup import Html, el, join
+from dumbbell.report.render.tables import buffer_words
 
 _FULL_FRAME = 1514
 _SHORT = 32

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from dumbbell.scenario.algorithms import Name
 from dumbbell.scenario.table import Table
+from dumbbell.scenario.traffic.algorithms import Name
 from dumbbell.units.quantities import Amount, QuantityError
 
 TOLERANCE = Fraction(1, 1000)

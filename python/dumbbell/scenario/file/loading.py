@@ -14,9 +14,9 @@ from pydantic import ValidationError
 
 from dumbbell.errors import InputError, Problem, ScenarioError
 from dumbbell.scenario import bundled
+from dumbbell.scenario.file.overrides import Overrides, apply
+from dumbbell.scenario.file.refusals import findings
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.overrides import Overrides, apply
-from dumbbell.scenario.refusals import findings
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Key, Source
 from dumbbell.scenario.traces import FOLDER

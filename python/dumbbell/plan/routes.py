@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-class Paths:
+class Routes:
     """The links from one host to another: as few as possible; among equals, those that the plan lists first.
 
     The engines' rule (crate `plan`, `Routes`): the search runs backwards from the destination, and hosts don't forward.
@@ -40,7 +40,7 @@ class Paths:
 
 def path(plan: Mapping[str, Any], from_: str, to: str) -> list[dict[str, Any]]:
     """The links from one host to another."""
-    return Paths(plan).path(from_, to)
+    return Routes(plan).path(from_, to)
 
 
 def base_rtt_ns(plan: Mapping[str, Any], flow: Mapping[str, Any]) -> int:
@@ -64,9 +64,9 @@ def least_rtts_ns(plan: Mapping[str, Any]) -> dict[tuple[str, str], int]:
     for link in (*plan["links"], *(event["link"] for event in plan["events"])):
         states.setdefault(link["name"], []).append(link)
     least = {name: least_delay_ns(found) for name, found in states.items()}
-    paths = Paths(plan)
+    routes = Routes(plan)
     ends = {(flow["from"], flow["to"]) for flow in plan["flows"]}
-    return {(a, b): sum(least[link["name"]] for link in paths.path(a, b) + paths.path(b, a)) for a, b in ends}
+    return {(a, b): sum(least[link["name"]] for link in routes.path(a, b) + routes.path(b, a)) for a, b in ends}
 
 
 def smallest_base_rtt_ns(plan: Mapping[str, Any]) -> int:

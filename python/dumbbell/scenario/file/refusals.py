@@ -9,14 +9,14 @@ from typing import Any, get_args
 from pydantic import BaseModel, Discriminator, ValidationError
 from pydantic_core import ErrorDetails
 
-from dumbbell.scenario import delays, losses, queues, rates
-from dumbbell.scenario.algorithms import Algorithm
-from dumbbell.scenario.events import Event
-from dumbbell.scenario.flows import CommandFlow, TcpFlow, UdpFlow
-from dumbbell.scenario.link import Bottleneck
+from dumbbell.scenario.links import delays, losses, queues, rates
+from dumbbell.scenario.links.changes import Event
+from dumbbell.scenario.links.link import Bottleneck
 from dumbbell.scenario.model import Dumbbell, Emulate, Hosts, HostSettings, Path, Record, Scenario, Simulate
 from dumbbell.scenario.source import Finding, Key, lookup, show
 from dumbbell.scenario.study import Expectation, Repeat
+from dumbbell.scenario.traffic.algorithms import Algorithm
+from dumbbell.scenario.traffic.flows import CommandFlow, TcpFlow, UdpFlow
 from dumbbell.units.quantities import Quantity, QuantityError
 
 _KINDS: dict[str, type[BaseModel]] = {

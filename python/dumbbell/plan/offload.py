@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from dumbbell.plan.links import peak_bps
-from dumbbell.plan.paths import Paths
+from dumbbell.plan.routes import Routes
 
 GSO_ABOVE_BPS = 400_000_000
 """Rate of a link from which on its packets cross as bursts.
@@ -46,10 +46,10 @@ def _asks(plan: Mapping[str, Any]) -> bool:
     rates: dict[str, list[int | None]] = {}
     for link in [*plan["links"], *(event["link"] for event in plan["events"])]:
         rates.setdefault(link["name"], []).append(peak_bps(link))
-    paths = Paths(plan)
+    routes = Routes(plan)
     # Thousands of flows may have the same ends.
     for ends in dict.fromkeys((flow["from"], flow["to"]) for flow in plan["flows"]):
-        crossed = [rates[link["name"]] for link in paths.path(*ends) + paths.path(*reversed(ends))]
+        crossed = [rates[link["name"]] for link in routes.path(*ends) + routes.path(*reversed(ends))]
         limits = [rate for of_link in crossed for rate in of_link if rate is not None]
         if not limits or max(limits) > GSO_ABOVE_BPS:
             return True

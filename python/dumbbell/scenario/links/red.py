@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from dumbbell.scenario.queues import Red
+from dumbbell.scenario.links.queues import Red
 from dumbbell.units.quantities import Amount, BufferSize, QuantityError, Rate
 
 RATIO = 3

@@ -7,11 +7,11 @@ from string import Template
 
 from dumbbell.errors import DumbbellError
 from dumbbell.records import Run
-from dumbbell.report import sections, tables
 from dumbbell.report.facts import Facts, facts, has_summary
-from dumbbell.report.markup import Html, el, join
 from dumbbell.report.model import Plots
-from dumbbell.report.payload import payload
+from dumbbell.report.render import sections, tables
+from dumbbell.report.render.markup import Html, el, join
+from dumbbell.report.render.payload import payload
 from dumbbell.report.series import build
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from planning import dumbbell
 
-from dumbbell.plan.path import GSO_ABOVE_BPS, MERGE_NS, choose, settle
+from dumbbell.plan.offload import GSO_ABOVE_BPS, MERGE_NS, choose, settle
 
 
 def emulate(bottleneck: dict[str, Any], **more: Any) -> tuple[str, int, bool]:

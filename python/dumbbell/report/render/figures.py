@@ -16,8 +16,8 @@ from matplotlib.lines import Line2D
 from matplotlib.transforms import offset_copy
 
 from dumbbell.report.events import RETRANSMISSION
-from dumbbell.report.figures_model import LANE_IN, above, draw_bands, draw_kleinrock
 from dumbbell.report.model import Line, Look, Marks, Panel, Plots, Reference, View
+from dumbbell.report.render.figures_model import LANE_IN, above, draw_bands, draw_kleinrock
 
 _WIDTH_IN: Final = 7.0
 _PANEL_IN: Final = 1.25

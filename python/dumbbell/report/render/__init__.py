@@ -1,0 +1,1 @@
+"""A report's output: the HTML page, figures by matplotlib, and CSV."""

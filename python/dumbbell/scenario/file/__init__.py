@@ -1,0 +1,1 @@
+"""The scenario as a file: read it, override keys, write it, and say what is wrong with it."""

@@ -1,0 +1,1 @@
+"""The links of a scenario: rates, delays, losses and queues, and their changes during the run."""
