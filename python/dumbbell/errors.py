@@ -1,7 +1,17 @@
 """What can go wrong, said so that the reader knows what to do next.
 
 Every error that a user can cause or mend is a `DumbbellError`: what failed, why, and a hint. The command line prints it
-without a traceback and exits with its code; a Python caller catches it and reads the same three fields.
+without a traceback and exits with its code; a Python caller catches it and reads the same three fields. An error of the
+input also has `problems`, each with the key of the scenario that it is about, and its place in the file.
+
+With `--json` the command line prints the problems to standard output, too:
+
+    {"error": {"exit_code": 2, "problems": [
+        {"what": "my.toml:13: flows.0.cc = \"bbr4\": this kernel has no such congestion control",
+         "wrong": "this kernel has no such congestion control",
+         "why": "expected one of reno, cubic, ...", "hint": "did you mean bbr?",
+         "key": "flows.0.cc",
+         "place": {"file": "my.toml", "line": 13, "column": 1, "length": 11, "option": null}}]}}
 
 | code | class               | meaning                                                     |
 |------|---------------------|-------------------------------------------------------------|
@@ -17,8 +27,8 @@ without a traceback and exits with its code; a Python caller catches it and read
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 
 class DumbbellError(Exception):
@@ -80,12 +90,49 @@ class Interrupted(DumbbellError):
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where something stands in the input: in a file, or in an option."""
+
+    file: str | None = None
+    """Path of the file, or a bundled scenario's name."""
+    line: int | None = None
+    """From 1; `None`: the file as a whole."""
+    column: int | None = None
+    """Of the first character, from 1."""
+    length: int | None = None
+    """Characters from there on, all in this line."""
+    option: str | None = None
+    """What was set outside the file, as it was written there: `--set flows.1.cc=bbr`."""
+
+    def __str__(self) -> str:
+        """The option, or file and line, as the first line of an error begins."""
+        if self.option is not None:
+            return self.option
+        return f"{self.file}:{self.line}" if self.line else self.file or ""
+
+
+@dataclass(frozen=True)
 class Problem:
     """One thing that is wrong: what failed, why, and what to do."""
 
     what: str
+    """The whole first line: the place, the key and its value, and what is wrong with it."""
     why: str = ""
     hint: str = ""
+    wrong: str = ""
+    """What is wrong, without the place, the key and the value; empty if `what` has none of them."""
+    key: str = ""
+    """The scenario's key, as `--set` spells it: `flows.1.cc`; empty if it is about no key."""
+    place: Place | None = None
+
+    @classmethod
+    def at(cls, place: Place, wrong: str, why: str = "", hint: str = "", key: str = "") -> Problem:
+        """A problem whose first line has the place and what is wrong there."""
+        return cls(f"{place}: {wrong}", why, hint, wrong, key, place)
+
+    def json(self) -> dict[str, Any]:
+        """All fields, for other programs."""
+        return {**asdict(self), "wrong": self.wrong or self.what}
 
     def text(self) -> str:
         """Plain lines: what failed, then `why` indented, then `hint:`."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from refused import points_at_the_text
 
 from dumbbell.errors import InputError, ScenarioError
 from dumbbell.plan import expand
@@ -41,10 +42,12 @@ def refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, s
 
     def refuse(old: str, new: str) -> str:
         assert old in BASE
-        Path("my.toml").write_text(BASE.replace(old, new, 1) if old else new + BASE)
+        text = BASE.replace(old, new, 1) if old else new + BASE
+        Path("my.toml").write_text(text)
         with pytest.raises(ScenarioError) as caught:
             load("my.toml")
         assert caught.value.exit_code == 2
+        points_at_the_text(caught.value, text)
         return str(caught.value)
 
     return refuse
@@ -192,7 +195,7 @@ CASES = {
     "bad item of a list over several lines": (
         'rtt = "30 ms"',
         'rtt = [\n  "30 ms",\n  "20",\n]',
-        'my.toml:8: topology.rtt.1 = "20": no unit\n'
+        'my.toml:10: topology.rtt.1 = "20": no unit\n'
         '  expected a time with its unit (ns, us, ms, s, min), such as "30 ms"\n'
         'hint: write "20 s" or "20 ms"',
     ),

@@ -99,7 +99,7 @@ def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
             for found in engines[name].check(scenario, plan):
                 # Once, however many cells have it.
                 where = "" if scenario.source.text else f"{subject.name}: "
-                problems.setdefault(found.what, Problem(where + found.what, found.why, found.hint))
+                problems.setdefault(found.what, replace(found, what=where + found.what))
     if problems:
         raise ScenarioError(list(problems.values()))
 

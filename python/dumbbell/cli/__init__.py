@@ -85,12 +85,17 @@ def main() -> None:
 
 
 def invoke(args: Sequence[str]) -> int:
-    """Run a command line; print what goes wrong to stderr; return the exit code."""
+    """Run a command line; print what goes wrong to stderr, with --json to stdout as well; return the exit code."""
     command = typer.main.get_command(app)
     try:
         code = command.main(args=list(args) or ["--help"], prog_name="dumbbell", standalone_mode=False)
     except DumbbellError as error:
         complain(error.problems)
+        if "--json" in args:
+            from json import dumps
+
+            problems = [problem.json() for problem in error.problems]
+            print(dumps({"error": {"exit_code": error.exit_code, "problems": problems}}, indent=2))
         return error.exit_code
     except typer.TyperException as error:
         complain([Problem(error.format_message().rstrip("."), hint="dumbbell --help lists the commands")])

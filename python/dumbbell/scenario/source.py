@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import tomllib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from dumbbell.errors import Problem
+from dumbbell.errors import Place, Problem
+from dumbbell.scenario.spans import Key, spans
 
-Key = tuple[str | int, ...]
-"""The way to a value: `("flows", 1, "cc")` is printed as `flows.1.cc`."""
+__all__ = ["Finding", "Key", "Source", "dotted", "lookup", "show"]
 
 
 @dataclass(frozen=True)
@@ -48,22 +47,26 @@ class Source:
         elif found == len(finding.key) and not isinstance(value, dict | list):
             subject = f"{subject} = {show(value)}"
         place = self.place(finding.key)
-        what = ": ".join(part for part in (place, subject, finding.wrong) if part)
-        return Problem(what, f"expected {finding.expected}" if finding.expected else "", finding.hint)
+        what = ": ".join(part for part in (str(place), subject, finding.wrong) if part)
+        why = f"expected {finding.expected}" if finding.expected else ""
+        return Problem(what, why, finding.hint, finding.wrong, dotted(finding.key), place)
 
-    def place(self, key: Key) -> str:
-        """The override that set the value, or the file and the line where it (or the table that lacks it) begins."""
+    def place(self, key: Key) -> Place:
+        """The override that set the value, or where it stands in the file, or the table there that lacks it."""
         for length in range(len(key), 0, -1):
             if key[:length] in self.overrides:
-                return self.overrides[key[:length]]
+                return Place(option=self.overrides[key[:length]])
         found, _ = lookup(self.data, key)
-        line = line_of(self.text, key[:found])
-        return f"{self.name}:{line}" if line else self.name
+        span = spans(self.text).get(key[:found])
+        return Place(self.name, span.line, span.column, span.length) if span else Place(self.name)
+
+
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def dotted(key: Key) -> str:
     """`("hosts", "sysctl", "net.ipv4.tcp_rmem")` -> `hosts.sysctl."net.ipv4.tcp_rmem"`."""
-    return ".".join(json.dumps(part) if isinstance(part, str) and "." in part else str(part) for part in key)
+    return ".".join(str(part) if _BARE.fullmatch(str(part)) else json.dumps(part, ensure_ascii=False) for part in key)
 
 
 def show(value: object) -> str:
@@ -87,24 +90,3 @@ def lookup(data: Any, key: Key) -> tuple[int, Any]:
             return steps, data
         data = data[part]
     return len(key), data
-
-
-@lru_cache(maxsize=64)
-def line_of(text: str, key: Key) -> int | None:
-    """The line (from 1) where a key's statement begins.
-
-    tomllib tells no positions. But the statement that brings the key into being ends where the file, cut after that
-    line, first parses and has the key; it begins after the last line before it where the file parsed, too.
-    """
-    if not key:
-        return None
-    begin, lines = 0, text.splitlines(keepends=True)
-    for end in range(1, len(lines) + 1):
-        try:
-            data = tomllib.loads("".join(lines[:end]))
-        except tomllib.TOMLDecodeError:
-            continue
-        if lookup(data, key)[0] == len(key):
-            return begin + 1
-        begin = end
-    return None

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, Place, Problem, ScenarioError
 from dumbbell.scenario.file.loading import Draft
 from dumbbell.scenario.file.overrides import value_of
-from dumbbell.scenario.source import show
+from dumbbell.scenario.source import Key, show
 from dumbbell.scenario.study import CASE, Sweep
 
 Cell = Mapping[str, Any]
@@ -55,7 +55,7 @@ def varied(draft: Draft, vary: Vary | Iterable[str] | None, repeat: int | None) 
     for key, given, text in _given(vary or ()):
         if not isinstance(sweep, dict) or any(key in table for table in _tables(sweep)):
             why = f"{draft.name} varies it together with others"
-            raise InputError(f"{text}: {key} can't be varied by itself", why, "change the file")
+            raise _refused(text, f"{key} can't be varied by itself", why, "change the file", key)
         sweep = {**sweep, key: given}
         data["sweep"], places["sweep", key] = sweep, text
     if not isinstance(vary, Mapping) and (rows := [one for one in vary or () if not isinstance(one, str)]):
@@ -100,12 +100,16 @@ def parse(texts: Iterable[str]) -> dict[str, Any]:
         key, equals, given = text.partition("=")
         key = key.strip()
         if not equals or not key or not given.strip():
-            raise InputError(f"--vary {text}: no values", "expected key=value,value,...", _EXAMPLE)
+            raise _refused(f"--vary {text}", "no values", "expected key=value,value,...", _EXAMPLE, key)
         if key in found:
             hint = f"write all its values after one --vary {key}="
-            raise InputError(f"--vary {text}: {key} is varied twice", hint=hint)
+            raise _refused(f"--vary {text}", f"{key} is varied twice", "", hint, key)
         found[key] = _values(given)
     return found
+
+
+def _refused(text: str, wrong: str, why: str, hint: str, key: str) -> ScenarioError:
+    return ScenarioError([Problem.at(Place(option=text), wrong, why, hint, key)])
 
 
 def _values(text: str) -> Any:
@@ -116,6 +120,20 @@ def _values(text: str) -> Any:
         return [value_of(part.strip()) for part in text.split(",")]
     is_range = len(parsed) == 1 and isinstance(parsed[0], dict) and parsed[0].keys() & {"log", "linear"}
     return parsed[0] if is_range else list(parsed)
+
+
+def origin(sweep: Mapping[str, Any], key: str, value: Any) -> Key:
+    """The key in a study's `[sweep]`, as it is written, that gives cells this value of a varied `key`."""
+    tables: list[tuple[Key, Mapping[str, Any]]] = [((), sweep)]
+    tables += [((name, i), table) for name in ("zip", "cases") for i, table in enumerate(sweep.get(name, []))]
+    for at, table in tables:
+        given = table.get(key)
+        if isinstance(given, list) and at[:1] != ("cases",):
+            if value in given:
+                return ("sweep", *at, key, given.index(value))
+        elif key in table and (given == value or at[:1] != ("cases",)):
+            return ("sweep", *at, key)
+    return ("sweep",)
 
 
 def written(cell: Cell) -> str:

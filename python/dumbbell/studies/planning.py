@@ -21,11 +21,15 @@ from dumbbell.plan.identity import Identity
 from dumbbell.scenario.file.loading import Draft, checked, seeded
 from dumbbell.scenario.groups import is_drawn
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.source import show
 from dumbbell.studies import entries
-from dumbbell.studies.cells import KEYS, Cell, keys, values, written
+from dumbbell.studies.cells import KEYS, Cell, keys, origin, values, written
 
 RECORD: Final = {"record.packets": False, "record.acks": False}
 """What a study does not record, of so many runs: rows per packet or ACK. Emulated ones do if the file says so."""
+
+_SWEEP: Final = "sweep"
+"""What errors call the values of a cell."""
 
 MANY: Final = 200
 """Cells from which on it pays to plan in several processes."""
@@ -70,9 +74,17 @@ class Planner:
         record = {key: value for key, value in RECORD.items() if key.rpartition(".")[2] not in said}
         plain = self.draft.without(KEYS)
         try:
-            return checked(plain.with_values(record).with_values(values(cell), "sweep"))
+            return checked(plain.with_values(record).with_values(values(cell), _SWEEP))
         except ScenarioError as error:
-            raise ScenarioError([_in_cell(problem, cell) for problem in error.problems]) from None
+            raise ScenarioError([_in_cell(self._placed(problem, cell), cell) for problem in error.problems]) from None
+
+    def _placed(self, problem: Problem, cell: Cell) -> Problem:
+        """The problem with the place where the study says what the cell has, if the cell brings it."""
+        for key, value in values(cell).items():
+            if problem.place is not None and problem.place.option == f"{_SWEEP} {key}={show(value)}":
+                at = origin(self.draft.data["sweep"], key, value)
+                return replace(problem, place=self.draft.source.place(at))
+        return problem
 
     def plan(self, cell: Cell) -> Planned:
         """Plan a cell. Raises `ScenarioError` if the scenario's rules, or the engine, refuse it."""
@@ -133,4 +145,4 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 def _in_cell(problem: Problem, cell: Cell) -> Problem:
     where = written(cell)
-    return Problem(problem.what, "\n".join(filter(None, [problem.why, where and f"in the cell {where}"])), problem.hint)
+    return replace(problem, why="\n".join(filter(None, [problem.why, where and f"in the cell {where}"])))

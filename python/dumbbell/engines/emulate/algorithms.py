@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from dumbbell.plan.algorithms import available, entries, lacking, own
 from dumbbell.scenario.labels import Labelled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
-from dumbbell.scenario.source import Key
+from dumbbell.scenario.source import Finding, Key, dotted
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -33,12 +34,12 @@ def check(scenario: Scenario) -> Iterator[Problem]:
             try:
                 yield from _check(scenario, at, found)
             except RunFailed as error:
-                place = scenario.source.place(at)
-                yield Problem(f"{place}: {error.what}", error.why, error.hint)
+                yield Problem.at(scenario.source.place(at), error.what, error.why, error.hint, dotted(at))
     if scenario.record.acks is True and not (told := core.can_load())["ok"]:
-        place = scenario.source.place(("record", "acks"))
+        key = ("record", "acks")
         hint = 'run as root, or write acks = "auto": every ACK where that is allowed, and samples elsewhere'
-        yield Problem(f"{place}: record.acks = true: not allowed here", core.why_not(told), hint)
+        finding = Finding(key, "not allowed here", "", hint)
+        yield replace(scenario.source.problem(finding), why=core.why_not(told))
 
 
 def _check(scenario: Scenario, at: Key, found: Labelled) -> Iterator[Problem]:
@@ -55,11 +56,11 @@ def _check(scenario: Scenario, at: Key, found: Labelled) -> Iterator[Problem]:
             core.check(entry)  # What the verifier refuses starts nothing. It takes what comes with dumbbell.
     if allowed["ok"] or told["name"] in available():
         return
-    place = scenario.source.place(at)
     why = "\n".join([core.why_not(allowed), *_otherwise(found, core.parameters(told))])
     load = as_root("cc", "load", *_as_arguments(scenario, found))
     hint = f"run as root, or load it once so that every user's runs can use it: {load}"
-    yield Problem(f"{place}: {found.label}: this user may not load BPF programs", why, hint)
+    wrong = f"{found.label}: this user may not load BPF programs"
+    yield Problem.at(scenario.source.place(at), wrong, why, hint, dotted(at))
 
 
 def _otherwise(found: Labelled, known: Parameters) -> Iterator[str]:

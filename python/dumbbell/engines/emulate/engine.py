@@ -19,7 +19,8 @@ from dumbbell.engines.signals import ENDED_AT_ONCE
 from dumbbell.errors import Interrupted, Problem, RunFailed
 from dumbbell.machine import cores
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.source import Finding
+from dumbbell.scenario.resolve import resolve
+from dumbbell.scenario.source import Finding, dotted
 
 HELPER: Final = (sys.executable, "-P", "-m", "dumbbell.engines.emulate.helper")
 
@@ -53,7 +54,7 @@ class EmulateEngine:
             *algorithms.check(scenario),
             *_check_cpus(scenario),
             *_check_sysctls(scenario),
-            *_check_programs(plan),
+            *_check_programs(scenario, plan),
         ]
 
     def execute(self, plan: Mapping[str, Any], directory: Path, lock: int, on_event: OnEvent) -> Outcome:
@@ -162,16 +163,20 @@ def _here(sysctl: str) -> list[str]:
             return parts
 
 
-def _check_programs(plan: Mapping[str, Any]) -> Iterator[Problem]:
+def _check_programs(scenario: Scenario, plan: Mapping[str, Any]) -> Iterator[Problem]:
+    entries = {one.id: one.entry for one in resolve(scenario).connections}
     for flow in plan["flows"]:
         for key in ("command", "server_command"):
             line = flow["workload"].get(key)
             program = _program(line) if line else None
             if program and shutil.which(program) is None:
+                at = ("flows", entries[flow["id"]], key)
                 yield Problem(
                     f"flow {flow['id']} needs the program {program!r}",
                     f"it is not on the PATH ({key} = {line!r})",
                     f"install it, e.g. sudo apt-get install {program}",
+                    key=dotted(at),
+                    place=scenario.source.place(at),
                 )
 
 

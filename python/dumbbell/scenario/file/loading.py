@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dumbbell.errors import InputError, Problem, ScenarioError
+from dumbbell.errors import Place, Problem, ScenarioError
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.overrides import Overrides, apply
 from dumbbell.scenario.file.refusals import findings
@@ -36,6 +36,11 @@ class Draft:
     """Where relative paths in it begin."""
     places: Mapping[Key, str]
     """What was set outside the file, and the text that set it."""
+
+    @property
+    def source(self) -> Source:
+        """Where its values stand, to name places in errors."""
+        return Source(self.name, self.text, self.data, self.places, self.folder)
 
     def with_values(self, overrides: Overrides, by: str = "override") -> Draft:
         """A copy in which more values are set; errors call them `by`. Raises `InputError`."""
@@ -66,7 +71,7 @@ def read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, override
 
 def checked(draft: Draft) -> Scenario:
     """The scenario of a draft. Raises `ScenarioError` with all that is wrong with it."""
-    origin = Source(draft.name, draft.text, draft.data, draft.places, draft.folder)
+    origin = draft.source
     try:
         scenario = Scenario.model_validate(draft.data, context={FOLDER: draft.folder})
     except ValidationError as error:
@@ -116,12 +121,16 @@ def _text_of_file(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         here = [str(p) for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
-        raise InputError(f"{path}: no such file", hint=bundled.suggest(str(path), here)) from None
+        raise _refused(path, "no such file", hint=bundled.suggest(str(path), here)) from None
     except UnicodeDecodeError as error:
         why = f"byte {error.object[error.start]:#04x} at offset {error.start} is no UTF-8"
-        raise InputError(f"{path}: not TOML", why, "a scenario is a text file in UTF-8") from None
+        raise _refused(path, "not TOML", why, "a scenario is a text file in UTF-8") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot read the scenario", error.strerror or str(error)) from None
+        raise _refused(path, "cannot read the scenario", error.strerror or str(error)) from None
+
+
+def _refused(path: Path, wrong: str, why: str = "", hint: str = "") -> ScenarioError:
+    return ScenarioError([Problem.at(Place(str(path)), wrong, why, hint)])
 
 
 def _parse(name: str, text: str) -> dict[str, Any]:
@@ -135,11 +144,16 @@ def _not_toml(name: str, text: str, message: str) -> Problem:
     """tomllib says `... (at line 3, column 7)`: put the place first and show the line."""
     what, _, place = message.rpartition(" (at ")
     if not place.startswith("line "):
-        return Problem(f"{name}: not TOML: {message.replace(' (at end of document)', ', at the end of the file')}")
+        wrong = f"not TOML: {message.replace(' (at end of document)', ', at the end of the file')}"
+        lines = text.split("\n")
+        end = Place(name, len(lines), len(lines[-1]) + 1, 0)
+        return Problem(f"{name}: {wrong}", wrong=wrong, place=end)
     line, column = (int(part.rsplit(" ", 1)[1]) for part in place.rstrip(")").split(","))
     shown = text.splitlines()[line - 1] if line <= len(text.splitlines()) else ""
     why = f"{shown}\n{' ' * (column - 1)}^" if shown.strip() else ""
-    return Problem(f"{name}:{line}:{column}: not TOML: {what}", why, _toml_hint(shown))
+    wrong = f"not TOML: {what}"
+    at = Place(name, line, column, 1)
+    return Problem(f"{at}:{column}: {wrong}", why, _toml_hint(shown), wrong, place=at)
 
 
 def _toml_hint(line: str) -> str:

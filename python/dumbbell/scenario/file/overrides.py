@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dumbbell.errors import InputError
+from dumbbell.errors import Place, Problem, ScenarioError
 from dumbbell.scenario.source import Key, dotted, show
 
 Overrides = Mapping[str, Any] | Iterable[str]
@@ -42,7 +42,7 @@ def _each(overrides: Overrides, by: str) -> Iterable[tuple[str, list[str], Any]]
     for text in overrides:
         key, equals, value = text.partition("=")
         if not equals:
-            raise InputError(f"--set {text}: no value", "expected key=value", _EXAMPLE)
+            raise _refused(f"--set {text}", "no value", "expected key=value", _EXAMPLE, key.strip())
         yield f"--set {text}", _way(key, f"--set {text}"), value_of(value.strip())
 
 
@@ -60,7 +60,7 @@ def _way(key: str, text: str) -> list[str]:
     try:
         table: Any = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError:
-        raise InputError(f"{text}: {json.dumps(key)} is no key", "expected a dotted key", _EXAMPLE) from None
+        raise _refused(text, f"{json.dumps(key)} is no key", "expected a dotted key", _EXAMPLE, key) from None
     way = []
     while isinstance(table, dict):
         part, table = next(iter(table.items()))
@@ -91,7 +91,8 @@ def _set(data: dict[str, Any], way: list[str], value: Any, text: str, name: str)
             here = here.setdefault(part, {})
         else:
             why = f"{dotted(tuple(done))} is {show(here)} in {name}, which has no parts"
-            raise InputError(f"{text}: cannot set {'.'.join(way)}", why, f"set {dotted(tuple(done))} as a whole")
+            hint = f"set {dotted(tuple(done))} as a whole"
+            raise _refused(text, f"cannot set {'.'.join(way)}", why, hint, dotted(tuple(way)))
     return tuple(done)
 
 
@@ -107,4 +108,9 @@ def _index(here: list[Any], part: str, done: list[str | int], text: str, name: s
         return int(part)
     key = dotted(tuple(done))
     why = f"{key} is a list of {len(here)} in {name}, counted from 0"
-    raise InputError(f"{text}: {key} has no item {part}", why, f"write {key}.0 for the first" if here else "")
+    hint = f"write {key}.0 for the first" if here else ""
+    raise _refused(text, f"{key} has no item {part}", why, hint, dotted((*done, part)))
+
+
+def _refused(text: str, wrong: str, why: str, hint: str, key: str) -> ScenarioError:
+    return ScenarioError([Problem.at(Place(option=text), wrong, why, hint, key)])
