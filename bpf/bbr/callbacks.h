@@ -5,12 +5,6 @@
 
 #include <dumbbell/congestion_control.h>
 
-/* Uniform over 0..n-1. */
-static inline __u32 cc_random_below(__u32 n)
-{
-	return ((__u64)bpf_get_prandom_u32() * n) >> 32;
-}
-
 #include "row.h"
 #include "transport.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* BBRv2 and BBRv3: what each callback of a congestion control does, whatever calls it.
  *
- * Whoever includes this has set BBR_VERSION to 2 or 3, and has <dumbbell/tcp.h>: the kernel's types and accessors in a
- * BPF program, stand-ins for them in a test. It gives cc_random_below(n), uniform over 0..n-1. */
+ * The includer has set BBR_VERSION to 2 or 3. <dumbbell/tcp.h> and <dumbbell/random.h> are the kernel's types, accessors and
+ * random numbers in a BPF program, and stand-ins for them in a test. */
 #ifndef BBR_CORE_H
 #define BBR_CORE_H
 

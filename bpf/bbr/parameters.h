@@ -7,6 +7,8 @@
 #ifndef BBR_PARAMETERS_H
 #define BBR_PARAMETERS_H
 
+#include <dumbbell/tcp.h>
+
 struct bbr_parameters {
 	__u32 startup_pacing_gain; /* 1/256: STARTUP, pacing. v2 2.885, v3 and draft 2.77 (= 4 ln 2). */
 	__u32 startup_cwnd_gain; /* 1/256: STARTUP, window. v2 2.885, v3 and draft 2. */

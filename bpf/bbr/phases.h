@@ -3,6 +3,8 @@
 #ifndef BBR_PHASES_H
 #define BBR_PHASES_H
 
+#include <dumbbell/random.h>
+
 #include "plateau.h"
 #include "signals.h"
 
@@ -14,8 +16,8 @@ BBR_OUT_OF_LINE void bbr_start_down(const struct tcp_sock *tp, struct bbr *bbr)
 	bbr_reset_signals(bbr);
 	bbr->up_cnt = BBR_INF;
 	/* Random, so that flows that share a bottleneck don't probe at the same time. */
-	bbr->rounds_since_probe = cc_random_below(2);
-	bbr->probe_wait_us = params.probe_wait_us + cc_random_below(params.probe_wait_random_us);
+	bbr->rounds_since_probe = random_below(2);
+	bbr->probe_wait_us = params.probe_wait_us + random_below(params.probe_wait_random_us);
 	bbr->cycle_start = tp->tcp_mstamp;
 	bbr->ack_phase = BBR_ACKS_PROBE_STOPPING;
 	bbr_begin_round(tp, bbr);

@@ -3,6 +3,8 @@
 #ifndef BBR_STATE_H
 #define BBR_STATE_H
 
+#include <dumbbell/tcp.h>
+
 /* Where the state machine stands. The values are part of the record format: never renumber. */
 enum bbr_state {
 	BBR_STARTUP = 0,	 /* Exponential growth until the pipe is full. */

@@ -9,7 +9,7 @@
 #pragma push_macro("CONGESTION_CONTROL")
 #undef CONGESTION_CONTROL
 #define CONGESTION_CONTROL(...)
-#include "../cubic.bpf.c"
+#include "../algorithms/cubic/cubic.bpf.c"
 #pragma pop_macro("CONGESTION_CONTROL")
 
 extern void cubictcp_init(struct sock *sk) __ksym;

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 #include "variants.h"
 
-#include "../bbr/bbr3.bpf.c"
+#include "../algorithms/bbr3/bbr3.bpf.c"

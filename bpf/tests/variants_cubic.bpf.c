@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 #include "variants.h"
 
-#include "../cubic.bpf.c"
+#include "../algorithms/cubic/cubic.bpf.c"

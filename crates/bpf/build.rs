@@ -19,10 +19,9 @@ fn main() {
     println!("cargo:rerun-if-env-changed=CLANG");
 
     let mut code = String::new();
-    let mut bundled = sources(&root);
-    bundled
-        .extend(["bbr2", "bbr3"].map(|name| root.join(format!("bbr/{name}.bpf.c"))).into_iter().filter(|p| p.exists()));
-    bundled.sort();
+    let mut bundled: Vec<PathBuf> =
+        folders(&root.join("algorithms")).iter().flat_map(|folder| sources(folder)).collect();
+    bundled.extend(sources(&root.join("probe")));
     writeln!(code, "static OBJECTS: &[Bundled] = &[").unwrap();
     for source in &bundled {
         let (name, object) = compile(source, &root, &libbpf, &out);
@@ -83,6 +82,13 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
+/// The folders in a folder, by name.
+fn folders(dir: &Path) -> Vec<PathBuf> {
+    let mut found = files(dir, "");
+    found.retain(|path| path.is_dir());
+    found
+}
+
 /// The name and the object file.
 fn compile(source: &Path, root: &Path, libbpf: &Path, out: &Path) -> (String, PathBuf) {
     let file = source.file_name().expect("a file").to_string_lossy();
@@ -114,7 +120,7 @@ fn compile(source: &Path, root: &Path, libbpf: &Path, out: &Path) -> (String, Pa
 /// called `..._parameters`, each with a comment behind it.
 fn docs(source: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for file in std::iter::once(source.to_owned()).chain(headers(source.parent().expect("in a directory"))) {
+    for file in shared(source) {
         let text = fs::read_to_string(&file).expect("a readable source");
         let mut inside = false;
         for (at, line) in text.lines().map(|line| (line.as_ptr().addr() - text.as_ptr().addr(), line)) {
@@ -140,11 +146,21 @@ fn docs(source: &Path) -> Vec<(String, String)> {
     found
 }
 
+/// A source and the headers that it shares with others: those of the directory of each `"../../<directory>/..."` that it
+/// includes.
+fn shared(source: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(source).expect("a readable source");
+    let included = text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'));
+    let folder = source.parent().expect("in a directory");
+    let mut found = vec![source.to_owned()];
+    found.extend(included.flat_map(|header| headers(folder.join(header).parent().expect("in a directory"))));
+    found
+}
+
 /// Of a source and of all headers of ours, which it may include.
 fn hash(source: &Path, root: &Path) -> String {
-    let mut all = vec![source.to_owned()];
+    let mut all = shared(source);
     all.extend(headers(&root.join("include/dumbbell")));
-    all.extend(headers(source.parent().expect("in a directory")));
     let mut hash = Sha256::new();
     for file in all {
         hash.update(fs::read(&file).expect("a readable source"));

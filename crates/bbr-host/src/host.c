@@ -2,16 +2,6 @@
 /* The core as functions that Rust can call: bbr2_... and bbr3_.... */
 #include <string.h>
 
-#include <dumbbell/tcp.h>
-
-/* From the flow's stream of random numbers: src/ffi.rs. */
-extern __u32 bbr_host_random_below(__u32 n);
-
-static inline __u32 cc_random_below(__u32 n)
-{
-	return bbr_host_random_below(n);
-}
-
 /* Each flow has its own; they are in force while one of its callbacks runs. */
 #define BBR_RODATA static _Thread_local
 

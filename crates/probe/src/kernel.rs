@@ -15,7 +15,7 @@ use crate::senders::{Sender, has_tcp};
 
 /// Size of the ring. A row takes 152 bytes: this is a second of a sender at 1 Gbit/s whose receiver acknowledges each segment.
 const RING_BYTES: u32 = 16 << 20;
-/// Length of `struct name` of `bpf/probe.bpf.c`: TCP_CA_NAME_MAX.
+/// Length of `struct name` of `bpf/probe/probe.bpf.c`: TCP_CA_NAME_MAX.
 const NAME_BYTES: usize = 16;
 
 /// Whether a run records its acknowledgements.
