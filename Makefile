@@ -38,6 +38,7 @@ lint: build wasm
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 # What shall run in a browser some day builds for it: sim, with cc and link below it.
 wasm: $(VENV)/.build-tools

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed, RunInvalid, ScenarioError
+    from dumbbell.pipeline.results import Run, open
     from dumbbell.plan.expand import expand
-    from dumbbell.records import Run, open
     from dumbbell.scenario import Scenario, load
     from dumbbell.studies import Study, run
 
@@ -37,7 +37,7 @@ _HOME = {
     "DumbbellError": "dumbbell.errors",
     "InputError": "dumbbell.errors",
     "Interrupted": "dumbbell.errors",
-    "Run": "dumbbell.records",
+    "Run": "dumbbell.pipeline.results",
     "RunFailed": "dumbbell.errors",
     "RunInvalid": "dumbbell.errors",
     "Scenario": "dumbbell.scenario",
@@ -45,7 +45,7 @@ _HOME = {
     "Study": "dumbbell.studies",
     "expand": "dumbbell.plan",
     "load": "dumbbell.scenario",
-    "open": "dumbbell.records",
+    "open": "dumbbell.pipeline.results",
     "run": "dumbbell.studies",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import known_run
@@ -35,25 +35,29 @@ def table(rows: list[dict[str, object]], name: str) -> pl.DataFrame:
     return frame.with_columns(absent).select(*schema).cast(dict(schema))
 
 
+def covered(run: Run) -> Mapping[str, Coverage]:
+    return coverage(run.scan("acks"), run.scan("samples"))
+
+
 def test_rows_before_their_ack_are_told_by_the_sample_ahead_of_them(tmp_path: Path) -> None:
     acks = [(10, 1, "before"), (20, 2, "before"), (30, 4, "before"), (40, 6, "close")]
-    assert coverage(run(tmp_path, acks, [(15, 2), (25, 4), (35, 6)])) == {"f1": Coverage(3, 0, 0)}
+    assert covered(run(tmp_path, acks, [(15, 2), (25, 4), (35, 6)])) == {"f1": Coverage(3, 0, 0)}
 
 
 def test_rows_after_their_ack_are_told_by_the_sample_behind_them(tmp_path: Path) -> None:
     acks = [(10, 1, "after"), (20, 2, "after"), (30, 4, "after"), (40, 4, "close")]
-    assert coverage(run(tmp_path, acks, [(15, 1), (25, 2), (35, 4)])) == {"f1": Coverage(3, 0, 0)}
+    assert covered(run(tmp_path, acks, [(15, 1), (25, 2), (35, 4)])) == {"f1": Coverage(3, 0, 0)}
 
 
 def test_a_missing_row_is_found(tmp_path: Path) -> None:
     acks = [(10, 1, "before"), (30, 6, "before"), (40, 6, "close")]
-    assert coverage(run(tmp_path, acks, [(15, 4), (35, 6)])) == {"f1": Coverage(2, 1, 0)}
+    assert covered(run(tmp_path, acks, [(15, 4), (35, 6)])) == {"f1": Coverage(2, 1, 0)}
 
 
 def test_the_closing_tail_is_not_compared(tmp_path: Path) -> None:
     """There is no ACK's row after the application's close, and nothing before the first ACK."""
     acks = [(10, 1, "before"), (20, 2, "close"), (60, 9, "close")]
-    assert coverage(run(tmp_path, acks, [(5, 1), (15, 2), (25, 4), (35, 6)])) == {"f1": Coverage(1, 0, 0)}
+    assert covered(run(tmp_path, acks, [(5, 1), (15, 2), (25, 4), (35, 6)])) == {"f1": Coverage(1, 0, 0)}
 
 
 @pytest.mark.parametrize(("acked", "silent"), [(9, 1), (0, 0)])
@@ -63,4 +67,4 @@ def test_a_sender_without_rows_is_found_if_it_was_acknowledged(tmp_path: Path, a
     other = table([told], "samples")
     both = pl.concat([pl.read_parquet(made.directory / "samples.parquet").cast(dict(polars_schema("samples"))), other])
     both.write_parquet(made.directory / "samples.parquet")
-    assert coverage(made)["f1"].silent == silent
+    assert covered(made)["f1"].silent == silent

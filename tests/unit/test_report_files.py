@@ -14,6 +14,7 @@ from synthetic_run import CHECKS, LATE, SCENARIO, STARVED, Synthetic
 
 from dumbbell import report
 from dumbbell.errors import DumbbellError, InputError
+from dumbbell.pipeline import results as pipeline
 from dumbbell.records import Run
 from dumbbell.records.directory import find
 from dumbbell.report import words
@@ -227,7 +228,7 @@ def test_units_stand_beside_their_ticks_however_long_a_flow_s_name_is(tmp_path: 
 
 
 def test_figure_and_run_plot_are_one(run: Run) -> None:
-    titles = [axes.get_title(loc="left") for axes in run.plot().axes]
+    titles = [axes.get_title(loc="left") for axes in pipeline.Run(run.directory).plot().axes]
     assert titles[:4] == ["Goodput", "Congestion window", "RTT", "Queue, bottleneck"]
 
 

@@ -17,7 +17,9 @@ from dumbbell.analysis.acks import Coverage
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.pace import Pace
 from dumbbell.analysis.rules.hosts import UNCONNECTED
-from dumbbell.analysis.verdict import Verdict, at_least, at_most, check_all, rules, worst
+from dumbbell.analysis.rules.rule import Verdict, at_least, at_most, worst
+from dumbbell.analysis.verdict import RULES, check_all
+from dumbbell.pipeline.compose import evidence_of
 from dumbbell.records import Run
 
 Change = Callable[[Evidence], object]
@@ -299,7 +301,7 @@ def test_rule(name: str, verdict: Verdict, change: Change) -> None:
     assert not others, "one fault, one reason"
 
 
-OF_SIMULATIONS = {rule.name for rule in rules() if "simulate" in rule.engines}
+OF_SIMULATIONS = {rule.name for rule in RULES if "simulate" in rule.engines}
 
 
 @pytest.mark.parametrize(("name", "verdict", "change"), [case for case in CASES if case[0] in OF_SIMULATIONS])
@@ -313,7 +315,7 @@ def test_rule_of_a_simulated_run(name: str, verdict: Verdict, change: Change) ->
 
 def test_a_simulated_run_is_judged_by_nothing_that_it_lacks() -> None:
     assert {check.check: check.verdict for check in check_all(simulated())} == dict.fromkeys(OF_SIMULATIONS, V)
-    assert {check.check for check in check_all(sound())} == {rule.name for rule in rules()}
+    assert {check.check for check in check_all(sound())} == {rule.name for rule in RULES}
 
 
 def test_the_page_says_which_check_is_for_which_engine() -> None:
@@ -335,17 +337,17 @@ def test_sound_evidence_is_valid() -> None:
 
 def test_every_rule_is_tried_with_a_breach() -> None:
     breached = {name for name, verdict, _ in CASES if verdict is not V}
-    assert breached == {rule.name for rule in rules()}
+    assert breached == {rule.name for rule in RULES}
 
 
 def test_names_are_unique() -> None:
-    names = [rule.name for rule in rules()]
+    names = [rule.name for rule in RULES]
     assert len(set(names)) == len(names)
 
 
 def test_every_rule_is_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "verdict.md").read_text()
-    assert [rule.name for rule in rules() if f"`{rule.name}`" not in page] == []
+    assert [rule.name for rule in RULES if f"`{rule.name}`" not in page] == []
 
 
 def test_without_packets_the_log_is_not_judged() -> None:
@@ -368,7 +370,7 @@ def test_idle_times_without_packets_are_no_slow_link(tmp_path: Path) -> None:
     files = known_run.engine_output()
     del files["packets.parquet"]
     files["links.parquet"] = files["links.parquet"].with_columns(departed_bytes=pl.col("departed_bytes") // 2)
-    evidence = Evidence.of(Run(known_run.make(tmp_path / "run", files=files)))
+    evidence = evidence_of(Run(known_run.make(tmp_path / "run", files=files)))
     found = {check.check: check.verdict for check in check_all(evidence)}
     assert found["rate"] is V
 
@@ -401,7 +403,7 @@ def test_a_long_rtt_allows_more_lateness() -> None:
 
 
 def test_evidence_of_a_run_directory(tmp_path: Path) -> None:
-    evidence = Evidence.of(Run(known_run.make(tmp_path / "run")))
+    evidence = evidence_of(Run(known_run.make(tmp_path / "run")))
     assert evidence.paces["bottleneck"].achieved == pytest.approx(1)
     assert evidence.paces["bottleneck-reverse"].achieved is None
     assert evidence.corrupted_packets == {}

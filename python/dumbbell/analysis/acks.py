@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dumbbell.records.run import Run
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Coverage:
     """Connections of whose data something was acknowledged, and that have no row."""
 
 
-def coverage(run: Run) -> Mapping[str, Coverage]:
-    """Of each flow that has samples of TCP.
+def coverage(acks: pl.LazyFrame, samples: pl.LazyFrame) -> Mapping[str, Coverage]:
+    """Of each flow that has samples of TCP, from the tables `acks` and `samples` of a run.
 
     Between two acknowledgements nothing changes what was delivered. So a sample shows the value of a row beside it: the
     row before it if rows are taken after an acknowledgement is processed, the row after it if they are taken before.
@@ -35,10 +35,10 @@ def coverage(run: Run) -> Mapping[str, Coverage]:
     key = ["flow", "socket"]
     columns = [pl.col("flow").cast(pl.String), *map(pl.col, ("socket", "time_ns", "delivered_packets"))]
     closed = pl.col("time_ns").filter(pl.col("moment").cast(pl.String) == "close").min()
-    acks = run.scan("acks").select(*columns, "moment")
+    acks = acks.select(*columns, "moment")
     spans = acks.group_by(key).agg(first=pl.col("time_ns").min(), last=pl.coalesce(closed, pl.col("time_ns").max()))
     known = acks.select(*key, "delivered_packets", known=True).unique()
-    samples = run.scan("samples").filter(pl.col("delivered_packets").is_not_null()).select(*columns, "bytes_acked")
+    samples = samples.filter(pl.col("delivered_packets").is_not_null()).select(*columns, "bytes_acked")
     compared = (
         samples.join(spans, on=key)
         .filter(pl.col("time_ns").is_between("first", "last"))

@@ -1,4 +1,4 @@
-"""What a run tells about its own fidelity, gathered from its records. The rules in `verdict` judge it."""
+"""A run's evidence of its own fidelity, from its accounts and tables. The rules judge it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dumbbell.analysis.history import histories, is_limited
 from dumbbell.records.accounts import Accounts
 
 if TYPE_CHECKING:
-    from dumbbell.records.run import Run
+    import polars as pl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,34 +32,45 @@ class Evidence(Accounts):
     """Rows of `acks` against samples, per flow; `None` if acknowledgements were not recorded."""
 
     @classmethod
-    def of(cls, run: Run) -> Self:
-        """Read the evidence of `run`."""
+    def gather(
+        cls,
+        accounts: Accounts,
+        samples: pl.LazyFrame,
+        packets: pl.LazyFrame | None,
+        ack_rows: pl.LazyFrame | None,
+    ) -> Self:
+        """Gather the evidence of one run.
+
+        Args:
+            accounts: what the run's engine says of it.
+            samples: the table `samples`.
+            packets: the table `packets`; `None` if packets were not recorded.
+            ack_rows: the table `acks`; `None` if acknowledgements were not recorded.
+        """
         import polars as pl
 
         logged: dict[str, int] | None = None
         corrupted: dict[str, int] | None = None
         # Without packets there is no record of when they were really sent.
         paces: dict[str, pace.Pace] = {}
-        if run.has("packets"):
-            packets = run.scan("packets")
-            limited = {name: history for name, history in histories(run.plan).items() if is_limited(history)}
+        if packets is not None:
+            limited = {name: history for name, history in histories(accounts.plan).items() if is_limited(history)}
             paces = {name: pace.measure(packets, name, history) for name, history in limited.items()}
             logged = dict(packets.group_by(pl.col("link").cast(pl.String)).len().collect().iter_rows())
             flipped = packets.filter("corrupted").group_by(pl.col("flow").cast(pl.String)).len()
             corrupted = dict(flipped.collect().iter_rows())
         rtts = (
-            run.scan("samples")
-            .filter(pl.col("min_rtt_us").is_not_null())
+            samples.filter(pl.col("min_rtt_us").is_not_null())
             .group_by(pl.col("flow").cast(pl.String))
             .agg(pl.col("min_rtt_us").min())
             .collect()
         )
         return cls(
-            **vars(Accounts.of(run)),
+            **vars(accounts),
             paces=paces,
             logged_packets=logged,
             corrupted_packets=corrupted,
             min_rtt_us=dict(sorted(rtts.iter_rows())),
-            largest_window=run.scan("samples").select(pl.col("cwnd_packets").max()).collect().item(),
-            ack_coverage=acks.coverage(run) if run.has("acks") else None,
+            largest_window=samples.select(pl.col("cwnd_packets").max()).collect().item(),
+            ack_coverage=acks.coverage(ack_rows, samples) if ack_rows is not None else None,
         )

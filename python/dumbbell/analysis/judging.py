@@ -30,7 +30,8 @@ class Judge:
     def __call__(self, plan: int, evidence: str) -> tuple[str, str | None]:
         """The verdict, and what it is for, of a run of a plan."""
         from dumbbell.analysis.evidence import Evidence
-        from dumbbell.analysis.verdict import check_all, worst
+        from dumbbell.analysis.rules.rule import worst
+        from dumbbell.analysis.verdict import check_all
 
         told = json.loads(evidence)
         # What takes a row per packet or ACK is not there, as in single runs that don't record them.

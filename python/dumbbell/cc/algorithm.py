@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import difflib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from dumbbell.cc import core
 from dumbbell.cc.bundled import BUNDLED, label_of_file
 from dumbbell.cc.compile import Compiled, compiled
-from dumbbell.cc.parameters import Misfit, Parameters, Values, misfits, spelled, written
+from dumbbell.cc.parameters import Misfit, Parameters, Values, misfits, written
 from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
 from dumbbell.errors import InputError
-
-if TYPE_CHECKING:
-    from dumbbell.plan.view import Table
 
 
 @dataclass(frozen=True)
@@ -97,31 +92,6 @@ def parse(texts: Sequence[str]) -> Values:
         if not -(1 << 63) <= values[name] < 1 << 63:
             raise InputError(f"--set {text}: too large", "expected an integer of 64 bits", hint)
     return values
-
-
-def describe(told: Mapping[str, Any]) -> Iterator[Table]:
-    """What the core knows of, as tables."""
-    from dumbbell.plan.view import Table
-
-    loaded = {one["label"] for one in told["stay"]}
-    rows = [
-        [label, BUNDLED[label].what if label in BUNDLED else "", "yes" if label in loaded else ""]
-        for label in told["bundled"]
-    ]
-    yield Table("With dumbbell", ["cc", "what it is", "loaded to stay"], rows)
-    if told["stay"]:
-        rows = [
-            [one["label"], one["name"], spelled(one["parameters"]), _moment(one["loaded_at"])] for one in told["stay"]
-        ]
-        yield Table("Loaded to stay", ["cc", "name in the kernel", "parameters", "since"], rows)
-    if told["runs"]:
-        rows = [[one["label"], one["name"]] for one in told["runs"]]
-        yield Table("Loaded by runs that are going on", ["cc", "name in the kernel"], rows)
-    yield Table("The kernel's own", ["cc"], [[name] for name in told["kernel"]])
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds).isoformat(sep=" ", timespec="seconds")
 
 
 def _is_file(name: str) -> bool:

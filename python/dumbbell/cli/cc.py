@@ -193,8 +193,8 @@ def list_(
     from json import dumps
 
     from dumbbell.cc import core
-    from dumbbell.cc.algorithm import describe, opened
-    from dumbbell.cli.cc_tables import print_parameters
+    from dumbbell.cc.algorithm import opened
+    from dumbbell.cli.cc_tables import known, print_parameters
     from dumbbell.cli.tables import print_table
 
     with reader_may_leave():
@@ -203,7 +203,7 @@ def list_(
             if json:
                 print(dumps(told, indent=2))
                 return
-            for table in describe(told):
+            for table in known(told):
                 print_table(table)
             return
         with opened(name, {}) as found:

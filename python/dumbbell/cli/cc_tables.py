@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from dumbbell.cc import core
 from dumbbell.cc.algorithm import Algorithm
-from dumbbell.cc.parameters import Parameters, Values, written
+from dumbbell.cc.bundled import BUNDLED
+from dumbbell.cc.parameters import Parameters, Values, spelled, written
 from dumbbell.cli.tables import print_table
 from dumbbell.plan.view import Table
+
+
+def known(told: Mapping[str, Any]) -> Iterator[Table]:
+    """The congestion controls that the core knows of, as tables."""
+    loaded = {one["label"] for one in told["stay"]}
+    rows = [
+        [label, BUNDLED[label].what if label in BUNDLED else "", "yes" if label in loaded else ""]
+        for label in told["bundled"]
+    ]
+    yield Table("With dumbbell", ["cc", "what it is", "loaded to stay"], rows)
+    if told["stay"]:
+        rows = [
+            [one["label"], one["name"], spelled(one["parameters"]), _moment(one["loaded_at"])] for one in told["stay"]
+        ]
+        yield Table("Loaded to stay", ["cc", "name in the kernel", "parameters", "since"], rows)
+    if told["runs"]:
+        rows = [[one["label"], one["name"]] for one in told["runs"]]
+        yield Table("Loaded by runs that are going on", ["cc", "name in the kernel"], rows)
+    yield Table("The kernel's own", ["cc"], [[name] for name in told["kernel"]])
 
 
 def print_held(found: Algorithm, held: Mapping[str, Any]) -> None:
@@ -56,3 +77,7 @@ def print_seen(seen: Mapping[str, Any]) -> None:
     ]
     columns = ["operation", "program", "instructions", "verified", "of the limit", "in ms", "machine code (B)"]
     print_table(Table("The verifier takes it", columns, rows))
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).isoformat(sep=" ", timespec="seconds")

@@ -13,7 +13,7 @@ from dumbbell.engines import names
 
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
-    from dumbbell.records import Run
+    from dumbbell.pipeline.results import Run
 
 
 def command(

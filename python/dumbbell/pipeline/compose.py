@@ -10,9 +10,11 @@ from dumbbell.analysis import metrics
 from dumbbell.analysis.convergence import convergence_s, last_change_ns
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.history import can_queue, histories, is_first_in_first_out, is_steady
-from dumbbell.analysis.verdict import Verdict, check_all, worst
+from dumbbell.analysis.rules.rule import Verdict, worst
+from dumbbell.analysis.verdict import check_all
 from dumbbell.plan.flow_rows import group
 from dumbbell.plan.routes import base_rtt_ns
+from dumbbell.records.accounts import Accounts
 from dumbbell.records.files import write_json
 from dumbbell.records.schema import SCHEMA, TABLES, polars_schema
 
@@ -27,7 +29,7 @@ UNTOLD: Final[dict[str, Any]] = {"converged": None, "convergence_s": None}
 
 def compose(run: Run, attempts: Json) -> None:
     """Write `flows.parquet` and `summary.json` of `run`; `attempts` counts the plan's other runs on disk."""
-    evidence = Evidence.of(run)
+    evidence = evidence_of(run)
     ends = _active_ends(run, evidence.traffic)
     window = _bulk_window(run.plan, evidence.traffic, ends)
     converged = _convergence(run, window)
@@ -54,6 +56,12 @@ def compose(run: Run, attempts: Json) -> None:
             "attempts": dict(attempts),
         },
     )
+
+
+def evidence_of(run: Run) -> Evidence:
+    """The evidence of `run`, from its files. Raises `DumbbellError` if one is missing."""
+    packets, acks = (run.scan(table) if run.has(table) else None for table in ("packets", "acks"))
+    return Evidence.gather(Accounts.of(run), run.scan("samples"), packets, acks)
 
 
 def _active_ends(run: Run, traffic: Json) -> dict[str, int]:

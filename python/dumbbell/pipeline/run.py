@@ -24,7 +24,7 @@ from dumbbell.scenario.file import writing
 from dumbbell.scenario.source import show
 
 if TYPE_CHECKING:
-    from dumbbell.records.run import Run
+    from dumbbell.pipeline.results import Run
     from dumbbell.scenario.file.overrides import Overrides
 
 
@@ -112,7 +112,7 @@ def _carry_out(
         raise
     except Exception as error:
         raise _uncomposed(error) from error
-    from dumbbell.records.run import Run
+    from dumbbell.pipeline.results import Run
 
     return Run(target.complete())
 
@@ -121,7 +121,7 @@ def _compose(
     target: RunDirectory, manifest: Mapping[str, Any], wall_s: float, others: Mapping[str, int] | None
 ) -> None:
     from dumbbell.pipeline.compose import compose
-    from dumbbell.records.run import Run
+    from dumbbell.pipeline.results import Run
 
     run = Run(target.path, incomplete=True)
     compose(run, others or attempts(target.root, target.stem))

@@ -12,9 +12,9 @@ import polars as pl
 from dumbbell.pipeline.run import run
 from dumbbell.published.figures import Figures
 from dumbbell.published.model import Cell
+from dumbbell.records.directory import RUNS
 from dumbbell.records.run import Run
 from dumbbell.scenario.file.loading import read
-from dumbbell.studies.directory import RUNS
 from dumbbell.studies.single import single
 
 if TYPE_CHECKING:

@@ -18,12 +18,14 @@ import os
 import re
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dumbbell.errors import InputError
 from dumbbell.records.files import is_locked, lock, read_json, sync, sync_tree, write_json
 
-PARTIAL = ".partial-"
+RUNS: Final = "runs"
+"""The folder of runs: here, or in a study."""
+PARTIAL: Final = ".partial-"
 _PARTIAL_NAME = re.compile(re.escape(PARTIAL) + r"(?P<stem>.+)-\d+")
 
 
@@ -110,7 +112,7 @@ def attempts(root: Path, stem: str) -> dict[str, int]:
     return {"failed": failed, "excluded": excluded}
 
 
-def find(run: str, root: Path = Path("runs")) -> Path:
+def find(run: str, root: Path = Path(RUNS)) -> Path:
     """The directory that `run` names: itself, or else the latest finished run of the scenario `run` in `root`."""
     if Path(run).is_dir() or "/" in run:
         return Path(run)

@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from dumbbell.core import function
 from dumbbell.engines.names import SIMULATE
+from dumbbell.errors import RunFailed
 from dumbbell.machine import machine
 from dumbbell.records.accounts import Accounts
 from dumbbell.records.schema import SCHEMA
@@ -111,10 +113,9 @@ def tool_version() -> str:
 def core_version() -> str | None:
     """Version of the compiled core, or `None` if it is not built."""
     try:
-        from dumbbell import _core
-    except ImportError:
+        return str(function("version")())
+    except RunFailed:
         return None
-    return str(_core.version())
 
 
 def _ratio(part: float, whole: float) -> float | None:

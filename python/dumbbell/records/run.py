@@ -17,7 +17,6 @@ from dumbbell.records.schema import SCHEMA, TABLES
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.figure import Figure
 
 
 class Run:
@@ -161,25 +160,5 @@ class Run:
             raise DumbbellError(f"{path} cannot be read", f"it lacks the columns {', '.join(sorted(missing))}")
         return frame
 
-    def report(self) -> Path:
-        """Where the HTML report lies; made now if there is none yet."""
-        from dumbbell.report import write_html
-
-        path = self.directory / "report.html"
-        if not path.exists():
-            write_html(self, path)
-        return path
-
-    def plot(self) -> Figure:
-        """The run's figures on one time axis, by matplotlib."""
-        from dumbbell.report import figure
-
-        return figure(self)
-
     def _path(self, table: str) -> Path:
         return self.directory / f"{table}.parquet"
-
-
-def open(directory: str | os.PathLike[str], incomplete: bool = False) -> Run:
-    """Open the run in `directory`; see `Run`."""
-    return Run(directory, incomplete)

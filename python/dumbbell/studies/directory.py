@@ -23,7 +23,6 @@ from dumbbell.errors import InputError
 
 MANIFEST: Final = "study.json"
 SHARDS: Final = "shards"
-RUNS: Final = "runs"
 LOCK: Final = "lock"
 STUDIES: Final = Path("studies")
 

@@ -18,11 +18,11 @@ from dumbbell.engines.protocol import Engine, OnEvent
 from dumbbell.engines.signals import taken_over
 from dumbbell.execute import ATTEMPTS, Executor, Job, Progress
 from dumbbell.execute.cost import cores
+from dumbbell.records.directory import RUNS
 from dumbbell.records.run import Run as RunOnDisk
 from dumbbell.scenario.file.loading import seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies import shards
-from dumbbell.studies.directory import RUNS
 from dumbbell.studies.planning import Planned
 from dumbbell.studies.schedule import Run
 

@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.errors import InputError
+from dumbbell.records.directory import RUNS
 from dumbbell.records.files import read_json
 from dumbbell.scenario.bottleneck import NAMES
 from dumbbell.scenario.source import show
 from dumbbell.studies import entries, shards
 from dumbbell.studies.cells import keys
-from dumbbell.studies.directory import MANIFEST, RUNS
+from dumbbell.studies.directory import MANIFEST
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from dumbbell.records.run import Run
+    from dumbbell.pipeline.results import Run
 
 TABLES: Final = ("runs", "flows", "links")
 
@@ -119,7 +120,7 @@ class Study:
         Raises:
             InputError: it is not on disk. A simulated one is made again by `dumbbell run STUDY --cell ...`.
         """
-        from dumbbell.records.run import Run
+        from dumbbell.pipeline.results import Run
 
         found = self.runs.filter(run=number)
         if found.is_empty():

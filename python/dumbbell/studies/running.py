@@ -22,7 +22,7 @@ from dumbbell.studies.conduct import Wanted, carry_out
 from dumbbell.studies.results import Study
 
 if TYPE_CHECKING:
-    from dumbbell.records.run import Run
+    from dumbbell.pipeline.results import Run
     from dumbbell.scenario.file.overrides import Overrides
 
 Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario

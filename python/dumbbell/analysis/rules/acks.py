@@ -6,7 +6,7 @@ from typing import Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.verdict import EMULATION, EVERY, Judgement, Rule, Verdict, not_applicable, rule
+from dumbbell.analysis.rules.rule import EMULATION, EVERY, Judgement, Rule, Verdict, not_applicable, rule
 
 
 @rule(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.verdict import EMULATION, EVERY, Judgement, Rule, Verdict, at_most, not_applicable, rule
+from dumbbell.analysis.rules.rule import EMULATION, EVERY, Judgement, Rule, Verdict, at_most, not_applicable, rule
 from dumbbell.plan.flow_rows import group
 from dumbbell.plan.sysctls import own_buffers
 

@@ -7,7 +7,17 @@ from typing import Final
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.history import histories, is_steady
-from dumbbell.analysis.verdict import EMULATION, EVERY, Judgement, Rule, Verdict, at_most, none_of, not_applicable, rule
+from dumbbell.analysis.rules.rule import (
+    EMULATION,
+    EVERY,
+    Judgement,
+    Rule,
+    Verdict,
+    at_most,
+    none_of,
+    not_applicable,
+    rule,
+)
 from dumbbell.plan.routes import least_rtts_ns, transparent_links
 
 

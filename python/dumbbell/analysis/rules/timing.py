@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.verdict import (
+from dumbbell.analysis.rules.rule import (
     EMULATION,
     Judgement,
     Rule,

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from dumbbell.engines.names import SIMULATE
+from dumbbell.records.directory import RUNS
 from dumbbell.report.groups import HUES
 from dumbbell.report.study.model import Distribution, Panel, StudyPlots
-from dumbbell.studies.directory import RUNS
 
 MOST_VALUES: Final = 1_000_000
 """Values of runs on the page, of all metrics together."""

@@ -1,0 +1,108 @@
+"""A rule of the verdict: one way in which a run can be untrustworthy, and how it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Final
+
+from dumbbell.analysis.evidence import Evidence
+from dumbbell.engines.names import EMULATE, SIMULATE
+
+
+class Verdict(StrEnum):
+    """From best to worst."""
+
+    VALID = "valid"
+    SUSPECT = "suspect"
+    INVALID = "invalid"
+
+    @property
+    def badness(self) -> int:
+        """0 for valid, 2 for invalid."""
+        return list(Verdict).index(self)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a rule found: its verdict, what was measured, and the threshold it was held against."""
+
+    verdict: Verdict
+    measured: str
+    threshold: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """A judgement with the rule's name and reason, as `summary.json` holds it."""
+
+    check: str
+    verdict: Verdict
+    measured: str
+    threshold: str
+    why: str
+
+    def as_json(self) -> dict[str, str]:
+        """The same, as a JSON object."""
+        return {key: str(value) for key, value in asdict(self).items()}
+
+
+Engines = frozenset[str]
+EMULATION: Final = Engines({EMULATE})
+"""What real hosts, a real clock or a machine's load can do to a run."""
+EVERY: Final = Engines({EMULATE, SIMULATE})
+"""What a fault in dumbbell, or the scenario, can do to a run of any engine."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One way in which a run can be untrustworthy."""
+
+    name: str
+    why: str
+    """What a breach does to the results, in one sentence."""
+    judge: Callable[[Evidence], Judgement]
+    engines: Engines
+    """Whose runs can be so."""
+
+    def check(self, evidence: Evidence) -> Check:
+        """Judge `evidence`."""
+        found = self.judge(evidence)
+        return Check(self.name, found.verdict, found.measured, found.threshold, self.why)
+
+
+def rule(name: str, why: str, of: Engines) -> Callable[[Callable[[Evidence], Judgement]], Rule]:
+    """Make a `Rule` of a function that judges runs of the engines `of`."""
+    return lambda judge: Rule(name, why, judge, of)
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The worst of them; `valid` if there are none."""
+    return max(verdicts, key=lambda verdict: verdict.badness, default=Verdict.VALID)
+
+
+def at_most(value: float, limits: tuple[float, float]) -> Verdict:
+    """`valid` up to the first limit, `suspect` up to the second, else `invalid`."""
+    suspect, invalid = limits
+    if value > invalid:
+        return Verdict.INVALID
+    return Verdict.SUSPECT if value > suspect else Verdict.VALID
+
+
+def at_least(value: float, limits: tuple[float, float]) -> Verdict:
+    """`valid` from the first limit on, `suspect` from the second on, else `invalid`."""
+    return at_most(-value, (-limits[0], -limits[1]))
+
+
+def none_of(count: int, what: str, otherwise: Verdict = Verdict.INVALID) -> Judgement:
+    """`valid` if `count` is 0, else `otherwise`."""
+    return Judgement(otherwise if count else Verdict.VALID, f"{count} {what}", "none")
+
+
+NOTHING_TO_JUDGE: Final = "does not apply"
+
+
+def not_applicable(because: str) -> Judgement:
+    """The run has nothing that this rule could judge."""
+    return Judgement(Verdict.VALID, f"{NOTHING_TO_JUDGE}: {because}", "")

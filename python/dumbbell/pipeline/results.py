@@ -1,0 +1,33 @@
+"""A finished run: its records, its report and its figures."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dumbbell import records
+from dumbbell.report import figure, write_html
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Run(records.Run):
+    """One run on disk, as `dumbbell.run` returns it: what `records.Run` reads, and what is made of it."""
+
+    def report(self) -> Path:
+        """Where the HTML report lies; made now if there is none yet."""
+        path = self.directory / "report.html"
+        if not path.exists():
+            write_html(self, path)
+        return path
+
+    def plot(self) -> Figure:
+        """The run's figures on one time axis, by matplotlib."""
+        return figure(self)
+
+
+def open(directory: str | os.PathLike[str], incomplete: bool = False) -> Run:
+    """Open the run in `directory`; see `records.Run`."""
+    return Run(directory, incomplete)
