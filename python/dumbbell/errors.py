@@ -13,15 +13,15 @@ With `--json` the command line prints the problems to standard output, too:
          "key": "flows.0.cc",
          "place": {"file": "my.toml", "line": 13, "column": 1, "length": 11, "option": null}}]}}
 
-| code | class               | meaning                                                     |
-|------|---------------------|-------------------------------------------------------------|
-| 0    |                     | done                                                        |
-| 1    | `RunFailed`         | a run or another piece of work started and failed           |
-| 2    | `InputError`        | bad input, refused before anything starts                   |
-| 3    | `RunInvalid`        | the run finished, and its own evidence says not to trust it |
-| 4    | `ExpectationFailed` | a study has not found what it was expected to find          |
-| 5    | `ExpectationUntold` | ... or its runs don't tell                                  |
-| 130  | `Interrupted`       | stopped by Ctrl-C                                           |
+| code | class                  | meaning                                                        |
+|------|------------------------|----------------------------------------------------------------|
+| 0    |                        | done                                                           |
+| 1    | `RunFailed`            | a run or another piece of work started and failed              |
+| 2    | `InputError`           | bad input, refused before anything starts                      |
+| 3    | `RunInvalid`           | the run finished, and its own evidence says not to trust it    |
+| 4    | `ExpectationFailed`    | a study has not found what it was expected to find             |
+| 5    | `ExpectationUndecided` | the runs of a study do not decide what it was expected to find |
+| 130  | `Interrupted`          | stopped by Ctrl-C                                              |
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class ExpectationFailed(DumbbellError):
     exit_code = 4
 
 
-class ExpectationUntold(DumbbellError):
-    """A study's figures don't tell whether they are what its `[[expect]]` says."""
+class ExpectationUndecided(DumbbellError):
+    """A study's runs do not decide whether its `[[expect]]` holds."""
 
     exit_code = 5
 

@@ -15,7 +15,7 @@ from dumbbell.published.packaged import rows
 from dumbbell.published.registry import KEYS, reproduction
 from dumbbell.published.running import Order, orders, size
 from dumbbell.statistics.metrics import METRICS
-from dumbbell.studies.conduct import prepared
+from dumbbell.studies.rounds import prepared
 
 PARTS = [(key, part) for key in KEYS for part in reproduction(key).parts]
 NAMED = [pytest.param(part, id=f"{key} {part.name}") for key, part in PARTS]

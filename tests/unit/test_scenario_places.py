@@ -13,8 +13,8 @@ from dumbbell.errors import InputError, Place, Problem, ScenarioError
 from dumbbell.plan import expand
 from dumbbell.scenario.file.loading import load, read
 from dumbbell.studies.cells import cells, varied
-from dumbbell.studies.conduct import prepared
 from dumbbell.studies.planning import Planner
+from dumbbell.studies.rounds import prepared
 
 LINES = BASE.count("\n")
 

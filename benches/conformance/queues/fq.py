@@ -34,9 +34,9 @@ class Fq(Queue):
         self._bytes[flow] = self._bytes.get(flow, 0) + packet.size
         self.count(packet)
         while self.over_limit():
-            fattest = max(self._active, key=lambda flow: self._bytes[flow])
-            last = self._flows[fattest].pop()
-            self._remove(fattest, last)
+            longest = max(self._active, key=lambda flow: self._bytes[flow])
+            last = self._flows[longest].pop()
+            self._remove(longest, last)
             if last is packet:
                 last.drop("dropped-tail", now)
             else:

@@ -39,12 +39,12 @@ class FqCodel(Queue):
             self._drop_batch(packet, now)
 
     def _drop_batch(self, newest: Packet, now: int) -> None:
-        """Half of the fattest queue, at most 64 packets, from its head (section 4.1)."""
-        fattest = max(self._flows.values(), key=lambda control: control.bytes)
-        half = fattest.bytes // 2
+        """Half of the longest queue, at most 64 packets, from its head (section 4.1)."""
+        longest = max(self._flows.values(), key=lambda control: control.bytes)
+        half = longest.bytes // 2
         gone = 0
         for _ in range(DROP_BATCH):
-            packet = fattest.pop()
+            packet = longest.pop()
             if packet is None:
                 break
             gone += packet.size

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 Json = Mapping[str, Any]
 
-UNTOLD: Final[dict[str, Any]] = {"converged": None, "convergence_s": None}
-"""Of a flow whose convergence can't be told."""
+UNDECIDED: Final[dict[str, Any]] = {"converged": None, "convergence_s": None}
+"""A flow whose records do not decide whether it converged."""
 
 
 def compose(run: Run, attempts: Json) -> None:
@@ -33,7 +33,7 @@ def compose(run: Run, attempts: Json) -> None:
     ends = _active_ends(run, evidence.traffic)
     window = _bulk_window(run.plan, evidence.traffic, ends)
     converged = _convergence(run, window)
-    flows = [flow | converged.get(flow["id"], UNTOLD) for flow in _flows(run, evidence.traffic, ends)]
+    flows = [flow | converged.get(flow["id"], UNDECIDED) for flow in _flows(run, evidence.traffic, ends)]
     _write_flows(run.directory / "flows.parquet", flows)
     checks = check_all(evidence)
     jain_window = window if len(_bulk(run.plan)) >= 2 else None

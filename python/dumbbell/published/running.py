@@ -15,9 +15,9 @@ from dumbbell.published.model import Part, Reproduction
 from dumbbell.published.packaged import scenario
 from dumbbell.records.files import read_json, write_json
 from dumbbell.scenario.file.loading import Draft, read
-from dumbbell.studies.conduct import prepared
 from dumbbell.studies.forecast import BESIDE_S
 from dumbbell.studies.results import Study
+from dumbbell.studies.rounds import prepared
 
 DONE: Final = "parts.json"
 """Which study holds a part's runs, by part."""
@@ -96,10 +96,10 @@ def carry_out(
 ) -> Study:
     """What is missing of a part, here or by `executor`. Raises as `dumbbell.run`."""
     from dumbbell.engines.registry import engine
-    from dumbbell.studies.conduct import Wanted
-    from dumbbell.studies.conduct import carry_out as conduct
+    from dumbbell.studies import rounds
 
-    return conduct(Wanted(order.draft, engine(order.engine), jobs, elsewhere=executor), studies, on_event)
+    wanted = rounds.Wanted(order.draft, engine(order.engine), jobs, elsewhere=executor)
+    return rounds.carry_out(wanted, studies, on_event)
 
 
 def folder(root: Path, study: Reproduction, quick: bool, engine: str | None) -> Path:

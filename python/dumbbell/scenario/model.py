@@ -1,7 +1,7 @@
 """The scenario: what a user writes, checked for its shape.
 
 Each field's description is also its text in the JSON Schema (`dumbbell schema`). What needs more than one field to be
-judged, such as a flow between hosts that do not exist, is in `check.py`.
+judged, such as a flow between hosts that do not exist, is in `resolve`.
 """
 
 from __future__ import annotations

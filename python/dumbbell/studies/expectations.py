@@ -23,7 +23,7 @@ class Answer(StrEnum):
     """From best to worst."""
 
     HOLDS = "holds"
-    UNTOLD = "cannot be told"
+    UNDECIDED = "cannot be told"
     FAILS = "fails"
 
 
@@ -56,7 +56,7 @@ def _judge(study: Study, expected: Expectation) -> Found:
     runs = _runs(study)
     found = [(*_in_cell(values[cell], expected, runs.get(cell, 0)), cell) for cell in cells]
     if not found:
-        return Found(described(expected), Answer.UNTOLD, "there is no such cell")
+        return Found(described(expected), Answer.UNDECIDED, "there is no such cell")
     answer, why, cell = max(found, key=lambda one: list(Answer).index(one[0]))
     if len(found) > 1:
         alike = sum(one[0] == answer for one in found)
@@ -86,7 +86,7 @@ def _in_cell(values: Sequence[float], expected: Expectation, runs: int) -> tuple
     metric = get(expected.metric)
     low, high = (measures.read(metric, bound) for bound in expected.bounds)
     if not values:
-        return Answer.UNTOLD, "no runs that have it"
+        return Answer.UNDECIDED, "no runs that have it"
     # Where it exists for some only, as completion times, that is a part of the answer.
     of = f" of {runs}" if runs > len(values) else ""
     n = f"{len(values)}{of} run{'s' if max(runs, len(values)) > 1 else ''}"
@@ -101,7 +101,7 @@ def _in_cell(values: Sequence[float], expected: Expectation, runs: int) -> tuple
     why = f"mean {mean}, interval {measures.show(metric, ends[0])} to {measures.show(metric, ends[1])}, {n}"
     answers = {_one(end, low, high) for end in ends}
     across = low is not None and high is not None and ends[0] < low and ends[1] > high
-    return (Answer.UNTOLD if across or len(answers) > 1 else answers.pop()), why
+    return (Answer.UNDECIDED if across or len(answers) > 1 else answers.pop()), why
 
 
 def _one(value: float, low: float | None, high: float | None) -> Answer:

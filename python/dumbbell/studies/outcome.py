@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.errors import ExpectationFailed, ExpectationUntold, RunFailed, RunInvalid
+from dumbbell.errors import ExpectationFailed, ExpectationUndecided, RunFailed, RunInvalid
 from dumbbell.studies.expectations import Answer
 
 if TYPE_CHECKING:
@@ -28,4 +28,4 @@ def exit_code(study: Study) -> int:
         return RunFailed.exit_code
     if unusable:
         return RunInvalid.exit_code
-    return ExpectationUntold.exit_code if Answer.UNTOLD in answers else 0
+    return ExpectationUndecided.exit_code if Answer.UNDECIDED in answers else 0

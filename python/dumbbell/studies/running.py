@@ -18,8 +18,8 @@ from dumbbell.scenario import Scenario
 from dumbbell.scenario.file.loading import read
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
-from dumbbell.studies.conduct import Wanted, carry_out
 from dumbbell.studies.results import Study
+from dumbbell.studies.rounds import Wanted, carry_out
 
 if TYPE_CHECKING:
     from dumbbell.pipeline.results import Run

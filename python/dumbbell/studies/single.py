@@ -6,7 +6,7 @@ from dumbbell.errors import InputError
 from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies.cells import KEYS, values
-from dumbbell.studies.conduct import prepared
+from dumbbell.studies.rounds import prepared
 
 
 def single(draft: Draft, cell: int, repetition: int) -> Scenario:

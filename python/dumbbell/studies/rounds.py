@@ -88,11 +88,11 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     with places.locked(path):
         writing.write(base, path, _naming_files(planner, cells))
         entries.write(path, [plan.entries for plan in plans])
-        conduct = _Conduct(wanted, planner, base, cells, plans, path, manifest, on_event)
+        rounds = _Rounds(wanted, planner, base, cells, plans, path, manifest, on_event)
         try:
-            return conduct.all()
+            return rounds.all()
         except Interrupted as error:
-            conduct.write(INTERRUPTED)
+            rounds.write(INTERRUPTED)
             why = f"what is finished is in {path}"
             raise Interrupted("the study was interrupted", why, "the same command goes on from there") from error
 
@@ -124,7 +124,7 @@ def _raise(base: Scenario, findings: Iterable[Finding]) -> None:
 
 
 @dataclass
-class _Conduct:
+class _Rounds:
     wanted: Wanted
     planner: Planner
     base: Scenario
