@@ -1,0 +1,30 @@
+"""ARCHITECTURE.md names every crate and every package, the packages in the order of the linter's contract."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The names in the first column of the table below a heading, row by row."""
+    section = TEXT.split(f"\n## {heading}")[1].split("\n## ")[0]
+    found = [re.findall(r"`([\w-]+)`", line.split("|")[1]) for line in section.splitlines() if line.startswith("| `")]
+    assert found
+    return found
+
+
+def test_it_names_the_crates() -> None:
+    crates = {path.parent.name for path in (ROOT / "crates").glob("*/Cargo.toml")}
+    assert {name for row in rows("Rust") for name in row} == crates
+
+
+def test_packages_stand_in_the_order_of_the_contract() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    contract = [sorted(layer.split(" | ")) for layer in reversed(layers) if layer != "__main__"]
+    assert [sorted(row) for row in rows("Python")] == contract
