@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tools.generate import reference
 from tools.generate.targets import ROOT, TARGETS, declarations, generated, is_current
 
 
@@ -12,6 +13,11 @@ def main() -> None:
         if not is_current(target, found):
             (ROOT / target.path).write_text(generated(target, found), encoding="utf-8")
             print(target.path)
+    for page in reference.SECTIONS:
+        path, text = reference.DOCS / page, reference.page(page)
+        if path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(path)
 
 
 main()

@@ -28,7 +28,9 @@ PairTimes = Annotated[
 class Dumbbell(Table):
     """Senders s1..sN, a switch, the bottleneck, a switch, receivers r1..rN."""
 
-    kind: Literal["dumbbell"] = Field(description="N senders and N receivers around one bottleneck.")
+    kind: Literal["dumbbell"] = Field(
+        description="Hosts s1..sN, switch left, the bottleneck, switch right, hosts r1..rN."
+    )
     pairs: int = Field(default=1, ge=1, le=250, strict=True, description="Hosts on each side: s1..sN, r1..rN.")
     bottleneck: Bottleneck = Field(description="The link that all pairs share.")
     rtt: PairTimes = Field(description="Base RTT without serialisation: one for all pairs, or one for each.")
@@ -42,7 +44,7 @@ class Dumbbell(Table):
 class Path(Table):
     """Two hosts, h1 and h2, and the bottleneck between them."""
 
-    kind: Literal["path"] = Field(description="h1 and h2 with the bottleneck between them.")
+    kind: Literal["path"] = Field(description="h1, the bottleneck, h2.")
     bottleneck: Bottleneck = Field(description="The link from h1 to h2, and back.")
     rtt: Time = Field(description="Base RTT without serialisation.")
 
@@ -106,43 +108,53 @@ class Record(Table):
     packets: bool = Field(default=True, strict=True, description="Write a row per packet and link.")
     acks: Acks = Field(
         default="auto",
-        description="Write a row per ACK that a sender receives. auto: in a simulation, and where BPF is allowed.",
+        description="Write a row per ACK that a sender receives. `auto`: in a simulation, and where BPF is allowed. "
+        "true: refuse to run where it is not. false: never.",
     )
 
 
 class Emulate(Table):
     """Settings of the emulation engine."""
 
-    ring: Size = Field(default=Size(64 << 20), ge=64 << 10, le=1 << 30, description="Packet ring of the emulator.")
+    ring: Size = Field(
+        default=Size(64 << 20), ge=64 << 10, le=1 << 30, description="Packet ring between kernel and emulator."
+    )
     spin: Time = Field(
         default=Time(60_000),
         le=1_000_000,
-        description="Busy-wait before a packet is due for as long as waking up takes here, at most for this long.",
+        description="Before a packet is due, the emulator and the sender of UDP busy-wait for as long as waking up "
+        "takes on this machine, at most for this long. `0 s`: never.",
     )
-    arena: Size = Field(default=Size(256 << 20), ge=1 << 20, description="Room for the packets inside the links.")
+    arena: Size = Field(
+        default=Size(256 << 20),
+        ge=1 << 20,
+        description="Room for the packets inside the links. A run that needs more is invalid.",
+    )
     path: Literal["auto", "wire", "gso"] = Field(
         default="auto",
-        description="How packets cross the boundary to the kernel: one by one as on a wire, or as bursts of segments "
-        "(GSO), which costs less; the links see segments either way. auto: by the rates.",
+        description="How packets cross the boundary between kernel and emulator. `wire`: one by one. `gso`: as "
+        "bursts of segments, which costs less; the links see single segments either way. `auto`: `gso` if a flow "
+        "crosses a link faster than 400 Mbit/s, or meets no limit at all. It is one choice for all runs of a study, "
+        "and the plan says which.",
     )
     merge: Time | None = Field(
         default=None,
         le=10_000_000,
-        description="Segments to one host that are due within this time may be handed over together (GSO only). "
-        "Default: what dumbbell finds best.",
+        description="Segments to one host that are due within this time may be handed over together (`gso` only). "
+        'Default: `"0 s"` on `wire`, `"100 us"` on `gso`.',
     )
     whole_bursts: bool = Field(
         default=False,
         strict=True,
-        description="A burst of segments stays one item on all links, as on testbeds on which nobody switched "
-        "segmentation offload off (GSO only).",
+        description="true: a burst of segments stays one item on all links, as on testbeds on which segmentation "
+        "offload was left on. It needs `gso`.",
     )
     cpus: int | None = Field(
         default=None,
         ge=1,
         strict=True,
         description="Keep every process of the lab (hosts, links, recording) to so many CPUs. 1 shows what a machine "
-        "of one core does to the results, and makes a run suspect. Default: all that dumbbell may use.",
+        "of one core does to the results; such a run is suspect. Default: all that dumbbell may use.",
     )
 
 
@@ -163,12 +175,19 @@ class Scenario(Table):
 
     name: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
-        description="Name of the scenario, used in paths and titles.",
+        description="Name of the scenario, used in paths and titles. At most 64 letters, digits, `.`, `_` and `-`.",
         examples=["bbr-vs-cubic"],
     )
     description: str = Field(default="", description="What this scenario shows, in a line.")
     duration: Duration = Field(description="How long traffic flows.", examples=["20 s"])
-    seed: int = Field(default=1, ge=0, le=MAX, strict=True, description="Root of every random stream.")
+    seed: int = Field(
+        default=1,
+        ge=0,
+        le=MAX,
+        strict=True,
+        description="Root of every random stream. The same seed loses the same packets, if they arrive in the same "
+        "order.",
+    )
     topology: Dumbbell | Path = Field(discriminator="kind", description="The network.")
     events: list[Event] = Field(default=[], description="What changes on the links during the run.")
     flows: list[Flow] = Field(min_length=1, description="The traffic, in the order of tables and plots.")

@@ -95,13 +95,18 @@ class Repeat(Table):
 
     until: Percent | None = Field(
         default=None,
-        description="Half of the confidence interval's width, as a share of the mean, with which a cell is done.",
+        description="A cell is repeated until half of the width of its confidence interval (Student's t) is at most "
+        "this share of the mean. Default: none; a table must have it.",
         examples=["5 %"],
     )
-    of: str = Field(default="goodput", description="The metric that it is about.", examples=["goodput"])
+    of: str = Field(
+        default="goodput",
+        description="The metric whose interval it is: of all flows together, or of the bottleneck.",
+        examples=["goodput"],
+    )
     least: int = Field(default=5, ge=1, strict=True, description="Runs of each cell at least.")
     most: int = Field(default=30, ge=1, strict=True, description="Runs of each cell at most.")
-    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of the interval.")
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the interval.")
 
 
 def _repeat(value: Any) -> Any:
@@ -136,26 +141,31 @@ class Expectation(Table):
     metric: str = Field(description="What is looked at, such as jain_index or goodput.", examples=["jain_index"])
     of: str | None = Field(
         default=None,
-        description="Which flow, group of flows, algorithm, or link. Default: all flows together; the bottleneck.",
+        description="A flow's id, a group of flows, an algorithm, or a link's name; each of the cells must have it. "
+        "Default: all flows together; the bottleneck.",
         examples=["f1"],
     )
-    where: dict[str, Any] = Field(default={}, description="In which cells: values of varied keys. Default: in all.")
+    where: dict[str, Any] = Field(
+        default={},
+        description="Values of varied keys (or of `case`) that select cells; a list: any of these. Default: all cells.",
+    )
     statistic: Literal["mean", "median", "least", "most"] = Field(
         default="mean",
-        description="Of each cell's runs. mean: the whole confidence interval must lie within the bounds.",
+        description="Statistic of each cell's runs. `mean`: the whole confidence interval must lie within the bounds.",
     )
     min: int | float | str | None = Field(
         default=None,
-        description="It is at least this: a number in the metric's unit (a share from 0 to 1), or a text with a unit.",
+        description="It is at least this: a number in the metric's unit (a share from 0 to 1), or a text with a "
+        "unit, such as `9 Mbit/s` or `95 %`.",
         examples=[0.9, "90 %", "9 Mbit/s"],
     )
     max: int | float | str | None = Field(
-        default=None, description="It is at most this, written as min is.", examples=["50 ms"]
+        default=None, description="It is at most this, written as `min` is.", examples=["50 ms"]
     )
     within: list[int | float | str] | None = Field(
-        default=None, min_length=2, max_length=2, description="It is between these two.", examples=[["45 %", "55 %"]]
+        default=None, min_length=2, max_length=2, description="Both bounds in a list.", examples=[["45 %", "55 %"]]
     )
-    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of the mean's interval.")
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the mean's interval.")
 
     @model_validator(mode="after")
     def _has_bounds(self) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
@@ -168,8 +169,10 @@ def _unknown(key: Key, tables: list[type[BaseModel]]) -> Finding:
 
 
 def _meaning(key: Key, tables: list[type[BaseModel]]) -> str:
+    """The first sentence of a key's description."""
     description = _names(tables[-1]).get(str(key[-1]), "") if key else ""
-    return description[:1].lower() + description[1:].rstrip(".") if description else "a value"
+    first = re.split(r"(?<!e\.g)\. ", description)[0]
+    return first[:1].lower() + first[1:].rstrip(".") if first else "a value"
 
 
 def _example(key: Key, tables: list[type[BaseModel]]) -> str:

@@ -31,10 +31,12 @@ class Event(LinkKeys):
         default="bottleneck", description="Which link: forward or reverse."
     )
     down_for: Duration | None = Field(
-        default=None, description="The link is down from `at` on, for this long; instead of other changes."
+        default=None, description="The link goes down at `at`, and up again after this; in place of other changes."
     )
-    every: Duration | None = Field(default=None, description="With down_for: again after this. Default: once.")
-    until: Time | None = Field(default=None, description="With every: no later than this. Default: the end of the run.")
+    every: Duration | None = Field(default=None, description="With `down_for`: again after this. Default: once.")
+    until: Time | None = Field(
+        default=None, description="With `every`: no failure begins later than this. Default: the end of the run."
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Event:

@@ -64,9 +64,9 @@ class Pareto(AnyJitter):
 class Measured(AnyJitter):
     """As measured."""
 
-    distribution: Literal["table"] = Field(description="As measured.")
+    distribution: Literal["table"] = Field(description="As measured: a file of one column, in any order.")
     file: Annotated[File, holding(delays)] = Field(
-        description="File of one column of delays, in any order; their unit stands in its first line (`delay_ms`), "
+        description="File of one column of delays, in any order. The unit stands in its first line (`delay_ms`); "
         "without one they are seconds."
     )
 
@@ -109,12 +109,12 @@ LinkJitter = Annotated[_ShortJitter | None, *word_for_none("none", Time | Litera
 class Reorder(Table):
     """Packets that skip the delay and so overtake others."""
 
-    rate: Percent = Field(description="Share of candidates that do.")
+    rate: Percent = Field(description="Share of the candidates that skip the delay.")
     correlation: Correlation = Field(
-        default=Correlation.parse("0 %"), description="With the candidate before. The rate is kept."
+        default=Correlation.parse("0 %"), description="Correlation with the candidate before. The rate is kept."
     )
     gap: int = Field(default=1, ge=1, le=1 << 53, strict=True, description="Every nth packet is a candidate.")
-    delay: Time = Field(default=Time(0), description="What they take instead of the link's delay and jitter.")
+    delay: Time = Field(default=Time(0), description="What these packets take in place of the link's delay and jitter.")
 
 
 _ShortReorder = Annotated[Reorder, BeforeValidator(lambda value: shorthand("rate", value))]

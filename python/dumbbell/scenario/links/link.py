@@ -17,8 +17,8 @@ from dumbbell.units.quantities import Amount, BufferSize, Duration, Packets, Qua
 class Policer(Table):
     """A token bucket that drops what finds too few tokens."""
 
-    rate: Rate = Field(description="Of tokens.")
-    burst: Amount = Field(description="The bucket, full at the start: at least a full frame.")
+    rate: Rate = Field(description="Rate of tokens.")
+    burst: Amount = Field(description="Size of the bucket, at least a full frame. It is full at the start.")
 
 
 _SHORTEST = 10_000
@@ -32,9 +32,11 @@ class Slots(Table):
         default=None, ge=_SHORTEST, description="From one slot to the next, always the same."
     )
     min_interval: Duration | None = Field(
-        default=None, ge=_SHORTEST, description="At least; with max_interval, at random between."
+        default=None,
+        ge=_SHORTEST,
+        description="The least time to the next slot; it is uniform between this and max_interval.",
     )
-    max_interval: Duration | None = Field(default=None, ge=_SHORTEST, description="At most.")
+    max_interval: Duration | None = Field(default=None, ge=_SHORTEST, description="The most.")
     packets: int | None = Field(
         default=None, ge=1, le=1 << 30, strict=True, description="Packets a slot, at most. Default: all that wait."
     )
@@ -79,17 +81,18 @@ class LinkKeys(Table):
     buffer: BufferSize | None = Field(
         default=None,
         description="Room for waiting packets, the one in service not counted: bytes of whole frames, packets, a time "
-        "at the link's rate, or multiples of the BDP (the link's rate times the largest base RTT). Default: 1 bdp; "
-        "`reverse`: as forward.",
+        "at the link's rate, or multiples of the BDP (the link's rate times the largest base RTT). Default: "
+        '`"1 bdp"`, or `"unlimited"` where the rate is; `reverse`: as forward, by its own rate.',
     )
     queue: LinkQueue | None = Field(
         default=None,
-        description="Queue discipline: its name, or a table with its kind and parameters. Default: drop-tail; "
-        "`reverse`: as forward.",
+        description="Queue discipline: its name, or a table with its kind and parameters. Default: "
+        '`"drop-tail"`; `reverse`: as forward.',
     )
     delay: Time | None = Field(
         default=None,
-        description="Propagation delay in this direction. Default: half of the smallest RTT, or what is left.",
+        description="Propagation delay in this direction. Default: half of the smallest RTT, or what the other "
+        "direction leaves of it; `reverse`: as forward, at most what is left.",
     )
     jitter: LinkJitter = Field(
         default=None,
@@ -99,7 +102,8 @@ class LinkKeys(Table):
     reordering: bool = Field(
         default=False,
         strict=True,
-        description="true: packets whose jitter is smaller overtake others. false: they wait for the one before.",
+        description="true: packets whose jitter is smaller overtake others. false: they arrive right after the one "
+        "before.",
     )
     reorder: LinkReorder = Field(
         default=None, description='Packets that skip the delay, e.g. "1 %", or a table. Default: none.'
@@ -107,7 +111,7 @@ class LinkKeys(Table):
     delay_line: DelayLine = Field(
         default=None,
         description="How many packets may propagate at a time; more are dropped, as by netem's limit. Default: "
-        "`unlimited`.",
+        '`"unlimited"`.',
     )
     loss: LinkLoss = Field(
         default=[],
@@ -144,8 +148,8 @@ class DirectionKeys(LinkKeys):
     overhead: Size | None = Field(
         default=None,
         le=65535,
-        description="Added to each frame's size, in the rate and in the buffer, e.g. 24 B for Ethernet's preamble, FCS "
-        "and gap. Default: 0 B; `reverse`: as forward.",
+        description="Added to each frame's size, in the rate and in the buffer, e.g. 24 B for Ethernet's preamble, "
+        'FCS and gap. Default: `"0 B"`; `reverse`: as forward.',
     )
 
 

@@ -20,22 +20,27 @@ class AnyLoss(Table):
 
     position: Literal["before-queue", "after-queue"] = Field(
         default="before-queue",
-        description="Where: before a packet reaches the queue, or after it has left the serializer and taken its share "
-        "of the rate.",
+        description="Where: before a packet reaches the queue, or after it has left the serializer and taken its "
+        "share of the rate.",
     )
 
 
 class Independent(AnyLoss):
     """Each packet on its own, with the same probability."""
 
-    model: Literal["independent"] = Field(default="independent", description="Each packet on its own.")
+    model: Literal["independent"] = Field(
+        default="independent", description="Each packet on its own, with the same probability."
+    )
     rate: Percent = Field(description="Share of packets that are lost.")
 
 
 class Correlated(AnyLoss):
     """Losses in clusters: a two-state Markov chain that keeps the rate."""
 
-    model: Literal["correlated"] = Field(description="Losses in clusters, at the same rate.")
+    model: Literal["correlated"] = Field(
+        description="In clusters: a Markov chain of two states that keeps `rate`. `correlation` is that of a "
+        "packet's fate with that of the one before."
+    )
     rate: Percent = Field(description="Share of packets that are lost.")
     correlation: Correlation = Field(description="Of a packet's fate with that of the packet before.")
 
@@ -43,7 +48,10 @@ class Correlated(AnyLoss):
 class Netem(AnyLoss):
     """netem's `loss PERCENT CORRELATION`, whose real rate falls as the correlation rises."""
 
-    model: Literal["netem"] = Field(description="As netem's correlator loses, which is less than it is asked to.")
+    model: Literal["netem"] = Field(
+        description="As netem's `loss PERCENT CORRELATION` does. Its real rate falls as the correlation rises: at "
+        "0.5 % with 25 % it all but stops losing."
+    )
     rate: Percent = Field(description="As netem's PERCENT.")
     correlation: Correlation = Field(default=_UNCORRELATED, description="As netem's CORRELATION.")
 
@@ -51,7 +59,10 @@ class Netem(AnyLoss):
 class GilbertElliott(AnyLoss):
     """A good and a bad state, each with its own loss (netem's `gemodel`)."""
 
-    model: Literal["gilbert-elliott"] = Field(description="A good and a bad state, each with its own loss.")
+    model: Literal["gilbert-elliott"] = Field(
+        description="A good and a bad state; `p` from good to bad, `r` back, per packet. netem's `gemodel` with 1-h "
+        "= `loss_bad`, 1-k = `loss_good`."
+    )
     p: Percent = Field(description="Probability to go from good to bad, per packet.")
     r: Percent = Field(description="Probability to go from bad to good, per packet.")
     loss_bad: Percent = Field(default=_ALL, description="Share lost in the bad state: netem's 1-h.")
@@ -61,9 +72,11 @@ class GilbertElliott(AnyLoss):
 class FourState(AnyLoss):
     """netem's `loss state`: a gap with isolated losses and a burst with isolated arrivals."""
 
-    model: Literal["four-state"] = Field(description="netem's Markov chain of four states.")
+    model: Literal["four-state"] = Field(
+        description="netem's `loss state`: 1 received in a gap, 2 received in a burst, 3 lost in a burst, 4 lost alone."
+    )
     p13: Percent = Field(description="From 1 (received, in a gap) to 3 (lost, in a burst).")
-    p31: Percent | None = Field(default=None, description="From 3 to 1. Default: 100 % - p13.")
+    p31: Percent | None = Field(default=None, description="From 3 to 1. Default: 100 % - `p13`.")
     p32: Percent = Field(default=_NONE, description="From 3 to 2 (received, in a burst).")
     p23: Percent = Field(default=_ALL, description="From 2 to 3.")
     p14: Percent = Field(default=_NONE, description="From 1 to 4 (lost alone, in a gap).")
@@ -86,7 +99,9 @@ class FourState(AnyLoss):
 class Burst(AnyLoss):
     """Bursts of equal length that begin at random."""
 
-    model: Literal["burst"] = Field(description="Bursts of equal length.")
+    model: Literal["burst"] = Field(
+        description="Bursts of `packets` packets that begin at random; `rate` is the share that is lost in all."
+    )
     rate: Percent = Field(description="Share of packets that are lost.")
     packets: int = Field(
         ge=1, le=1_000_000, strict=True, description="Packets in a row that each burst loses.", examples=[4]
@@ -96,10 +111,12 @@ class Burst(AnyLoss):
 class Periodic(AnyLoss):
     """Every nth packet."""
 
-    model: Literal["periodic"] = Field(description="Every nth packet.")
+    model: Literal["periodic"] = Field(
+        description="Every nth packet (`every`); `offset` packets pass before the first loss."
+    )
     every: int = Field(ge=1, le=1 << 53, strict=True, description="n.", examples=[100])
     offset: int | None = Field(
-        default=None, ge=0, strict=True, description="How many pass before the first loss. Default: n - 1."
+        default=None, ge=0, strict=True, description="How many pass before the first loss. Default: `every` - 1."
     )
 
     @model_validator(mode="after")
@@ -113,7 +130,9 @@ class Periodic(AnyLoss):
 class LossTrace(AnyLoss):
     """As recorded."""
 
-    model: Literal["trace"] = Field(description="The packets that a record names.")
+    model: Literal["trace"] = Field(
+        description="The packets with these indices, counted from 0: in a file, or in the scenario."
+    )
     file: Annotated[File, holding(indices)] | None = Field(
         default=None, description="File with the index of a lost packet per line, counted from 0 and rising."
     )
@@ -125,7 +144,7 @@ class LossTrace(AnyLoss):
         ge=1,
         le=1 << 53,
         strict=True,
-        description="Packets after which it begins again. Default: never; after the last one nothing is lost.",
+        description="Packets after which it begins again. Default: never.",
     )
 
     def lost_packets(self) -> list[int]:
@@ -191,7 +210,8 @@ class Sometimes(Table):
 
     rate: Percent = Field(description="Share of packets.")
     correlation: Correlation = Field(
-        default=_UNCORRELATED, description="Of a packet's fate with that of the packet before. The rate is kept."
+        default=_UNCORRELATED,
+        description="Correlation of a packet's fate with that of the packet before. The rate is kept.",
     )
 
 

@@ -27,7 +27,8 @@ class Fifo(Table):
     """First in, first out."""
 
     kind: Literal["drop-tail", "drop-head"] = Field(
-        description="drop-tail: what does not fit is dropped. drop-head: the oldest are dropped until it fits."
+        description="drop-tail: First in, first out; what does not fit as a whole is dropped. drop-head: First in, "
+        "first out; the oldest are dropped until what comes fits."
     )
     ce_threshold: Annotated[BufferSize, AfterValidator(_threshold)] | None = Field(
         default=None,
@@ -39,7 +40,10 @@ class Fifo(Table):
 class Red(Table):
     """Random Early Detection (Floyd and Jacobson 1993), gentle; `ared` adapts max_p (Floyd, Gummadi, Shenker 2001)."""
 
-    kind: Literal["red", "ared"] = Field(description="Random Early Detection; ared: the same as adaptive = true.")
+    kind: Literal["red", "ared"] = Field(
+        description="red: Random Early Detection (Floyd and Jacobson 1993), which drops at random as the average "
+        "queue grows. ared: RED that adapts max_p (Floyd, Gummadi, Shenker 2001), as with adaptive = true."
+    )
     min_th: BufferSize | None = Field(
         default=None, description="Average queue below which nothing is dropped. Default: a third of max_th."
     )
@@ -87,7 +91,7 @@ class Codel(Table):
 class FqCodel(Table):
     """Flow Queue CoDel (RFC 8290)."""
 
-    kind: Literal["fq-codel"] = Field(description="Flow Queue CoDel, RFC 8290.")
+    kind: Literal["fq-codel"] = Field(description="Flow Queue CoDel, RFC 8290: a CoDel queue per flow, in turns.")
     target: Duration = Field(default=Duration(5_000_000), description=_TARGET)
     interval: Duration = Field(default=Duration(100_000_000), description=_INTERVAL)
     quantum: Amount = Field(
@@ -118,7 +122,10 @@ class Pie(Table):
 class Fq(Table):
     """Fair queueing of flows by deficit round robin (Shreedhar and Varghese 1996)."""
 
-    kind: Literal["fq"] = Field(description="Fair queueing by deficit round robin; the longest queue loses packets.")
+    kind: Literal["fq"] = Field(
+        description="Fair queueing of flows by deficit round robin (Shreedhar and Varghese 1996); the longest queue "
+        "loses packets."
+    )
     quantum: Amount = Field(
         default=Amount(1514), le=1 << 30, description="Bytes that a flow may send before the next one's turn."
     )
@@ -128,7 +135,10 @@ class Fq(Table):
 class Dualpi2(Table):
     """DualPI2, the coupled AQM of L4S (RFC 9332)."""
 
-    kind: Literal["dualpi2"] = Field(description="A queue for ECT(1) and CE, one for the rest, coupled. RFC 9332.")
+    kind: Literal["dualpi2"] = Field(
+        description="DualPI2, RFC 9332: a queue of low latency for packets marked ECT(1) or CE, one for the rest, "
+        "coupled."
+    )
     target: Duration = Field(default=Duration(15_000_000), description="Delay of the classic queue to hold.")
     t_update: Duration = Field(
         default=Duration(15_000_000), ge=100_000, description="How often the probability is reckoned."

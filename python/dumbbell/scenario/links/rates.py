@@ -51,7 +51,7 @@ def _rising(points: list[tuple[Time, RateOrZero]]) -> list[tuple[Time, RateOrZer
 Point = Annotated[tuple[Time, RateOrZero], BeforeValidator(_pair, json_schema_input_type=tuple[Time, RateOrZero])]
 Points = Annotated[list[Point], Field(min_length=1), AfterValidator(_rising)]
 
-_PERIOD = "When it begins again, counted from its beginning. Default: it does not; the last rate stays."
+_PERIOD = "When it begins again, counted from its beginning. Default: never; the last rate stays."
 
 
 class Varying(Table):
@@ -77,7 +77,8 @@ class Steps(Varying):
 
     points: Points = Field(
         alias="steps",
-        description='Moments and the rates from then on, e.g. [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]].',
+        description='Moments and the rates from then on, e.g. [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]]. The first '
+        "moment is 0 s; a rate may be 0 bit/s.",
     )
     period: Duration | None = Field(default=None, ge=1_000_000, description=_PERIOD)
 
@@ -101,9 +102,14 @@ class Ramp(Varying):
 
     points: Points = Field(
         alias="ramp",
-        description='Moments and the rates at them, e.g. [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]].',
+        description='Moments and the rates at them, e.g. [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]], with straight '
+        "lines between.",
     )
-    step: Duration = Field(default=Duration(100_000_000), ge=10_000, description="How long each step lasts.")
+    step: Duration = Field(
+        default=Duration(100_000_000),
+        ge=10_000,
+        description="The lines are cut into steps of this length, each with the line's mean rate.",
+    )
     period: Duration | None = Field(default=None, ge=1_000_000, description=_PERIOD)
 
     def steps(self) -> list[tuple[int, int]]:
@@ -137,8 +143,8 @@ class RateFile(Varying):
     """A rate that a CSV file gives as steps."""
 
     csv: Annotated[File, holding(rates)] = Field(
-        description="File of two columns, time and rate from then on. Their units stand in its first line "
-        "(`time_s,rate_Mbps`); without one they are seconds and bit/s."
+        description="File of two columns, time and the rate from then on. Its first line may name their units "
+        "(`time_s,rate_Mbps`); without units they are seconds and bit/s."
     )
     period: Duration | None = Field(default=None, ge=1_000_000, description=_PERIOD)
 
@@ -168,7 +174,9 @@ class Trace(Table):
         default=None,
         ge=1,
         le=1 << 30,
-        description="Bytes of frames that one opportunity carries. Default: a full frame, 1514 B and `overhead`.",
+        description="Bytes of frames that one opportunity carries. Packets wait in the buffer for the next one; a "
+        "packet that is larger takes several. An opportunity that nothing waits for is lost. Default: a full frame, "
+        "1514 B and `overhead`.",
     )
 
     def times(self) -> tuple[tuple[int, int], ...]:

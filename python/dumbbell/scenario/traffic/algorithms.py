@@ -118,12 +118,18 @@ class Algorithm(Table):
         description=f"One that comes with dumbbell ({', '.join(BUNDLED)}), or else the kernel's.",
         examples=["bbr3"],
     )
-    bpf: ProgramFile | None = Field(default=None, description="A BPF program of your own.")
+    bpf: ProgramFile | None = Field(
+        default=None,
+        description="A BPF program of your own, in C (`my_cc.bpf.c`) or compiled (`my_cc.bpf.o`): a path that begins "
+        "where the scenario file lies.",
+    )
     kernel: Name | None = Field(
         default=None, description="The kernel's, though one of this name comes with dumbbell.", examples=["bbr3"]
     )
     parameters: dict[str, ParameterValue] = Field(
-        default={}, description="Of a BPF program, by name: what is set in place of its defaults."
+        default={},
+        description="Values by name, set in place of a BPF program's defaults: integers, true or false. The kernel's "
+        "own take none.",
     )
 
     @property

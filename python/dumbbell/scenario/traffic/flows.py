@@ -25,21 +25,24 @@ class AnyFlow(Table):
     id: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$",
-        description="Name in tables and plots. Default: f1, f2, ... by position.",
+        description="Name in tables and plots: at most 32 letters, digits, `.`, `_` and `-`. Default: `f1`, `f2`, "
+        "... by position.",
         examples=["background"],
     )
     from_: str = Field(
         alias="from",
-        description="Host that sends. Of several connections also s*: they take turns over s1, s2, ...",
+        description="Host that sends: it connects to the receiver. Of several connections also `s*`: they take turns "
+        "over s1, s2, ...",
         examples=["s1"],
     )
-    to: str = Field(description="Host that receives.", examples=["r1"])
+    to: str = Field(description="Host that receives. Of several connections also `r*`.", examples=["r1"])
     connections: int | None = Field(
         default=None,
         ge=1,
         le=MOST_CONNECTIONS,
         strict=True,
-        description="Stands for so many flows, named <id>.1, <id>.2, ... Default: one flow, named <id>.",
+        description="The entry stands for so many flows, named `<id>.1`, `<id>.2`, ... Default: one flow, named "
+        "`<id>`.",
         examples=[10],
     )
     gap: Time = Field(default=Time(0), description="Time between the starts of one connection and the next.")
@@ -48,13 +51,16 @@ class AnyFlow(Table):
         description="Whether each gap is as given, or random with an exponential distribution of that mean.",
     )
     start: Time = Field(default=Time(0), description="When it starts, counted from the start of the run.")
-    stop: Time | None = Field(default=None, description="When it stops at the latest. Default: the end of the run.")
+    stop: Time | None = Field(
+        default=None, description="When it stops sending at the latest. Default: the end of the run."
+    )
     port: int | None = Field(
         default=None,
         ge=1,
         le=65535,
         strict=True,
-        description="Port of the receiver, and of the first of several connections. Default: 5001, 5002, ...",
+        description="Port of the receiver, its own per host and protocol; of several connections the first one's. "
+        "Default: `5001`, `5002`, ... by position.",
     )
 
 
@@ -79,7 +85,10 @@ class TcpFlow(AnyFlow):
     on: Burst | None = Field(default=None, description=_ON)
     off: Duration | None = Field(default=None, description=_OFF)
     ecn: bool = Field(
-        default=False, strict=True, description="Negotiate ECN (RFC 3168). All TCP flows from one host must agree."
+        default=False,
+        strict=True,
+        description="Negotiate ECN (RFC 3168). Linux negotiates per host: all TCP flows from one host must agree. "
+        "DCTCP always negotiates it, whatever the host's setting.",
     )
 
 
@@ -88,8 +97,8 @@ class UdpFlow(AnyFlow):
 
     protocol: Literal["udp"] = Field(description="UDP.")
     rate: RateOrShare = Field(
-        description="Rate of whole frames (payload + 42 bytes) of each connection, also as a share of the bottleneck's "
-        "constant rate.",
+        description="Rate of whole frames (payload + 42 bytes) of each connection. A share is of the bottleneck's "
+        "rate in the flow's direction, which must be constant.",
         examples=["10 Mbit/s", "10 %"],
     )
     payload: Size = Field(default=Size(1472), ge=16, le=1472, description="UDP payload of each datagram.")
@@ -97,7 +106,9 @@ class UdpFlow(AnyFlow):
     on: Burst | None = Field(default=None, description=_ON.replace("the application writes", "it sends"))
     off: Duration | None = Field(default=None, description="How long it pauses then.")
     ecn: Literal["not-ect", "ect0", "ect1"] = Field(
-        default="not-ect", description="ECN codepoint of its packets (RFC 3168; ect1: L4S, RFC 9331)."
+        default="not-ect",
+        description="ECN codepoint of its packets (RFC 3168). `ect1` is what L4S queues take for low latency (RFC "
+        "9331). The flow does not react to marks.",
     )
 
 

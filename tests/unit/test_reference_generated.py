@@ -1,0 +1,23 @@
+"""The tables of the reference are those that `make generate` writes from the declarations in Python."""
+
+import pytest
+
+from tools.generate.reference import DOCS, SECTIONS, named, page
+
+KEYS = [*SECTIONS["scenario.md"]]
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_a_page_is_current(name: str) -> None:
+    text = (DOCS / name).read_text(encoding="utf-8")
+    assert text == page(name), f"{name} is not what the declarations say: run `make generate` and commit the change"
+
+
+def test_every_table_of_keys_is_in_the_reference_once() -> None:
+    assert sorted(named("scenario.md")) == sorted(KEYS)
+
+
+def test_verbs_with_options_of_their_own_have_a_table() -> None:
+    assert {f"options of {verb}" for verb in ("run", "reproduce", "report", "compare", "query", "agree")} == {
+        *named("command-line.md")
+    }

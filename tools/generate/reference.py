@@ -1,0 +1,68 @@
+"""The sections of the reference that follow from declarations in Python.
+
+A page says by comments where they stand, and is written by hand around them:
+
+    <!-- generated: keys of topology -->
+    <!-- end -->
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from dumbbell.scenario import model, study
+from dumbbell.scenario.links import changes, delays, link, losses, queues, rates
+from dumbbell.scenario.traffic import algorithms, flows, shares
+from tools.generate.keys import keys, kinds
+from tools.generate.options import options
+from tools.generate.quantities import quantities
+
+DOCS: Final = Path(__file__).resolve().parents[2] / "docs" / "reference"
+
+SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
+    "scenario.md": {
+        "quantities": quantities,
+        "keys of the file": lambda: keys(model.Scenario),
+        "keys of topology": lambda: keys([model.Dumbbell, model.Path]),
+        "keys of topology.bottleneck": lambda: keys(link.Bottleneck),
+        "keys of rates that change": lambda: keys([rates.Steps, rates.Ramp, rates.RateFile, rates.Trace]),
+        "queue disciplines": lambda: kinds(queues.KINDS, "kind", quoted=False),
+        "distributions of jitter": lambda: kinds(delays.DISTRIBUTIONS, "distribution", quoted=True),
+        "keys of reorder": lambda: keys(delays.Reorder),
+        "models of loss": lambda: kinds(losses.MODELS, "model", quoted=True),
+        "keys of duplicate and corrupt": lambda: keys(losses.Sometimes),
+        "keys of policer": lambda: keys(link.Policer),
+        "keys of slots": lambda: keys(link.Slots),
+        "keys of events": lambda: keys(changes.Event, besides=link.LinkKeys),
+        "keys of flows": lambda: keys(flows.AnyFlow),
+        "keys of TCP flows": lambda: keys(flows.TcpFlow, besides=flows.AnyFlow),
+        "keys of UDP flows": lambda: keys(flows.UdpFlow, besides=flows.AnyFlow),
+        "keys of commands": lambda: keys(flows.CommandFlow, besides=flows.AnyFlow),
+        "keys of sizes": lambda: keys(shares.SizeShare),
+        "keys of cc": lambda: keys(algorithms.Algorithm),
+        "keys of record": lambda: keys(model.Record, prefix="record."),
+        "keys of emulate": lambda: keys(model.Emulate, prefix="emulate."),
+        "keys of simulate": lambda: keys(model.Simulate, prefix="simulate."),
+        "keys of sweep": lambda: keys(study.Sweep),
+        "keys of repeat": lambda: keys(study.Repeat),
+        "keys of expect": lambda: keys(study.Expectation),
+    },
+    "command-line.md": options(),
+}
+"""By page and by the name in its comment."""
+
+_SECTION: Final = re.compile(r"(<!-- generated: (.*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def page(name: str) -> str:
+    """A page with its sections as they follow from the declarations now."""
+    text = (DOCS / name).read_text(encoding="utf-8")
+    return _SECTION.sub(lambda found: f"{found[1]}{SECTIONS[name][found[2]]()}\n{found[4]}", text)
+
+
+def named(name: str) -> list[str]:
+    """The sections that a page has."""
+    return [found[2] for found in _SECTION.finditer((DOCS / name).read_text(encoding="utf-8"))]
