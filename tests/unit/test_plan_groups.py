@@ -10,7 +10,7 @@ import pytest
 from dumbbell.plan import expand
 from dumbbell.plan.flow_rows import rows
 from dumbbell.scenario.file.loading import load
-from dumbbell.scenario.groups import is_drawn
+from dumbbell.scenario.resolve.connections import is_drawn
 
 SIZES = [{"bytes": "300 kB", "share": 0.8}, {"bytes": "30 MB", "share": 0.2}]
 

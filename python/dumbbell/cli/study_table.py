@@ -41,7 +41,7 @@ def table(study: Study) -> Table:
 def _figures(study: Study, name: str, scope: str) -> dict[int, str]:
     """Cell -> `9.17 ± 0.29 Mbit/s`; of links, the bottleneck from left to right."""
     from dumbbell.report.study.build import unit_of
-    from dumbbell.scenario.bottleneck import NAMES
+    from dumbbell.scenario.resolve.bottleneck import NAMES
     from dumbbell.statistics.cells import summaries
     from dumbbell.statistics.metrics import get
 

@@ -12,9 +12,9 @@ from dumbbell.cc.bundled import BUNDLED, KERNEL, SIMULATED
 from dumbbell.cc.core import sha256_of
 from dumbbell.errors import Problem
 from dumbbell.scenario.file.writing import ALGORITHMS
-from dumbbell.scenario.labels import Label, Labelled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
+from dumbbell.scenario.resolve.labels import Label, Labelled
 from dumbbell.scenario.source import Finding, Key
 
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")

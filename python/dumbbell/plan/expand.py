@@ -14,9 +14,9 @@ from dumbbell.plan.algorithms import entries
 from dumbbell.plan.links import Link, shaped, transparent
 from dumbbell.plan.offload import settle
 from dumbbell.plan.sysctls import pinned
-from dumbbell.scenario.groups import Connection
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolved, resolve
+from dumbbell.scenario.resolve.connections import Connection
 from dumbbell.scenario.resolve.network import Network
 from dumbbell.scenario.traffic.flows import CommandFlow, TcpFlow, UdpFlow
 from dumbbell.units.quantities import decimal

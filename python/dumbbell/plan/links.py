@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dumbbell.scenario.bottleneck import Direction
 from dumbbell.scenario.links import delays, losses, queues
 from dumbbell.scenario.links.rates import Trace, Varying
+from dumbbell.scenario.resolve.bottleneck import Direction
 from dumbbell.units.quantities import BufferSize
 
 Link = dict[str, Any]

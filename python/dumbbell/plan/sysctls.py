@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dumbbell.plan.links import Link, peak_bps
-from dumbbell.scenario.bottleneck import NAMES
 from dumbbell.scenario.links.rates import FULL_FRAME
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolved
+from dumbbell.scenario.resolve.bottleneck import NAMES
 from dumbbell.scenario.traffic.flows import TcpFlow
 
 RMEM_MAX_FLOOR = 6 << 20

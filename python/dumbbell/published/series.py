@@ -15,7 +15,7 @@ from dumbbell.published.model import Plot
 from dumbbell.published.recorded import whole
 from dumbbell.report.model import Line, Panel
 from dumbbell.report.series import build
-from dumbbell.scenario.bottleneck import NAMES
+from dumbbell.scenario.resolve.bottleneck import NAMES
 from dumbbell.studies.results import Study
 
 MSS_BYTES: Final = 1448

@@ -6,88 +6,19 @@ judged, such as a flow between hosts that do not exist, is in `resolve`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
+from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
 
 from dumbbell.scenario.links.changes import Event
-from dumbbell.scenario.links.link import Bottleneck
-from dumbbell.scenario.source import Key, Source
+from dumbbell.scenario.source import Source
 from dumbbell.scenario.study import ONCE, Expectation, Repetitions, Sweep
 from dumbbell.scenario.table import Table
+from dumbbell.scenario.topology.dumbbell import Dumbbell
+from dumbbell.scenario.topology.hosts import Hosts
+from dumbbell.scenario.topology.path import Path
 from dumbbell.scenario.traffic.flows import Flow
 from dumbbell.units.quantities import MAX, Duration, QuantityError, Size, Time
-
-PairTimes = Annotated[
-    list[Time],
-    BeforeValidator(lambda v: v if isinstance(v, list) else [v], json_schema_input_type=Time | list[Time]),
-]
-
-
-class Dumbbell(Table):
-    """Senders s1..sN, a switch, the bottleneck, a switch, receivers r1..rN."""
-
-    kind: Literal["dumbbell"] = Field(
-        description="Hosts s1..sN, switch left, the bottleneck, switch right, hosts r1..rN."
-    )
-    pairs: int = Field(default=1, ge=1, le=250, strict=True, description="Hosts on each side: s1..sN, r1..rN.")
-    bottleneck: Bottleneck = Field(description="The link that all pairs share.")
-    rtt: PairTimes = Field(description="Base RTT without serialisation: one for all pairs, or one for each.")
-
-    @property
-    def hosts(self) -> list[str]:
-        """Names of the hosts, senders first."""
-        return [f"{side}{i}" for side in "sr" for i in range(1, self.pairs + 1)]
-
-
-class Path(Table):
-    """Two hosts, h1 and h2, and the bottleneck between them."""
-
-    kind: Literal["path"] = Field(description="h1, the bottleneck, h2.")
-    bottleneck: Bottleneck = Field(description="The link from h1 to h2, and back.")
-    rtt: Time = Field(description="Base RTT without serialisation.")
-
-    @property
-    def hosts(self) -> list[str]:
-        """Names of the hosts, the sender first."""
-        return ["h1", "h2"]
-
-
-SysctlKey = Annotated[str, Field(pattern=r"^net(\.[A-Za-z0-9_-]+)+$")]
-SysctlValue = Annotated[
-    str, BeforeValidator(lambda v: str(v) if type(v) is int else v, json_schema_input_type=str | int)
-]
-Sysctls = Annotated[
-    dict[SysctlKey, SysctlValue],
-    Field(description='Namespaced sysctls, e.g. { "net.ipv4.tcp_sack" = 0 }. They win over what dumbbell pins.'),
-]
-
-
-class HostSettings(Table):
-    """Settings of one host."""
-
-    sysctl: Sysctls = Field(default={})
-
-
-class Hosts(BaseModel):
-    """Settings of all hosts (`sysctl`), and tables for single ones, which win."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-    __pydantic_extra__: dict[str, HostSettings] = Field(init=False)
-
-    sysctl: Sysctls = Field(default={})
-
-    @property
-    def single(self) -> dict[str, HostSettings]:
-        """Settings by host."""
-        return self.__pydantic_extra__
-
-    @property
-    def sysctls(self) -> list[tuple[Key, Mapping[str, str]]]:
-        """The sysctls of all hosts, then those of single ones, which win; each table with its key."""
-        single = self.__pydantic_extra__.items()
-        return [(("hosts",), self.sysctl), *((("hosts", host), settings.sysctl) for host, settings in single)]
 
 
 def _acks(value: object) -> object:

@@ -19,8 +19,8 @@ from dumbbell.errors import Problem, ScenarioError
 from dumbbell.plan.expand import expand
 from dumbbell.plan.identity import Identity
 from dumbbell.scenario.file.loading import Draft, checked, seeded
-from dumbbell.scenario.groups import is_drawn
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve.connections import is_drawn
 from dumbbell.scenario.source import show
 from dumbbell.studies import entries
 from dumbbell.studies.cells import KEYS, Cell, keys, origin, values, written

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dumbbell.errors import InputError
 from dumbbell.records.directory import RUNS
 from dumbbell.records.files import read_json
-from dumbbell.scenario.bottleneck import NAMES
+from dumbbell.scenario.resolve.bottleneck import NAMES
 from dumbbell.scenario.source import show
 from dumbbell.studies import entries, shards
 from dumbbell.studies.cells import keys

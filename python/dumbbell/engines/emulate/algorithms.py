@@ -18,9 +18,9 @@ from dumbbell.cc.source import SUFFIXES, read
 from dumbbell.command import as_root
 from dumbbell.errors import Problem, RunFailed
 from dumbbell.plan.algorithms import available, entries, lacking, own
-from dumbbell.scenario.labels import Labelled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
+from dumbbell.scenario.resolve.labels import Labelled
 from dumbbell.scenario.source import Finding, Key, dotted
 
 

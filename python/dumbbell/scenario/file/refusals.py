@@ -13,9 +13,12 @@ from pydantic_core import ErrorDetails
 from dumbbell.scenario.links import delays, losses, queues, rates
 from dumbbell.scenario.links.changes import Event
 from dumbbell.scenario.links.link import Bottleneck
-from dumbbell.scenario.model import Dumbbell, Emulate, Hosts, HostSettings, Path, Record, Scenario, Simulate
+from dumbbell.scenario.model import Emulate, Record, Scenario, Simulate
 from dumbbell.scenario.source import Finding, Key, lookup, show
 from dumbbell.scenario.study import Expectation, Repeat
+from dumbbell.scenario.topology.dumbbell import Dumbbell
+from dumbbell.scenario.topology.hosts import Hosts, HostSettings
+from dumbbell.scenario.topology.path import Path
 from dumbbell.scenario.traffic.algorithms import Algorithm
 from dumbbell.scenario.traffic.flows import CommandFlow, TcpFlow, UdpFlow
 from dumbbell.units.quantities import Quantity, QuantityError

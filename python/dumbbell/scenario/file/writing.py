@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from dumbbell.scenario.labels import Labelled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
+from dumbbell.scenario.resolve.labels import Labelled
 from dumbbell.scenario.source import Source, lookup
 from dumbbell.scenario.traces import FOLDER, File
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from dumbbell.cc.core import parameters_of
 from dumbbell.cc.parameters import misfits
-from dumbbell.scenario.labels import Label, Labelled
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve.labels import Label, Labelled
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.traffic.algorithms import Algorithm
 from dumbbell.scenario.traffic.flows import TcpFlow

@@ -6,12 +6,12 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 
-from dumbbell.scenario.bottleneck import Direction
-from dumbbell.scenario.groups import Connection, connections, matching
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve.bottleneck import Direction
+from dumbbell.scenario.resolve.connections import Connection, connections, matching
 from dumbbell.scenario.resolve.groups import check_entries
 from dumbbell.scenario.resolve.names import nearest, some
-from dumbbell.scenario.shared_rate import Shares
+from dumbbell.scenario.resolve.shared_rate import Shares
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.traffic.flows import CommandFlow, Flow, TcpFlow
 

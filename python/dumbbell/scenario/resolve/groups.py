@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dumbbell.scenario.groups import number
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve.connections import number
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.traffic.flows import MOST_CONNECTIONS, AnyFlow, CommandFlow, Flow, TcpFlow, UdpFlow
 from dumbbell.units.quantities import Time

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dumbbell.scenario.bottleneck import Direction, History, largest_rtt
 from dumbbell.scenario.links.changes import MOST_CHANGES, timeline
 from dumbbell.scenario.links.queues import Fifo, Red
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.links.red import settled
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve.bottleneck import Direction, History, largest_rtt
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.units.quantities import MAX, BufferSize, QuantityError, Size, Time
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dumbbell.scenario.bottleneck import NAMES, Direction, largest_rtt, rtts, smallest_rtt
-from dumbbell.scenario.model import Dumbbell, Path, Scenario
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve.bottleneck import NAMES, Direction, largest_rtt, rtts, smallest_rtt
 from dumbbell.scenario.resolve.links import BOTTLENECK, resolve_links
 from dumbbell.scenario.source import Finding
+from dumbbell.scenario.topology.dumbbell import Dumbbell
+from dumbbell.scenario.topology.path import Path
 from dumbbell.units.quantities import Time
 
 

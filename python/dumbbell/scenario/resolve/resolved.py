@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dumbbell.errors import ScenarioError
-from dumbbell.scenario.bottleneck import NAMES, directions
-from dumbbell.scenario.groups import Connection, used
-from dumbbell.scenario.labels import Label, Labelled, labelled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.algorithms import check_algorithms
+from dumbbell.scenario.resolve.bottleneck import NAMES, directions
+from dumbbell.scenario.resolve.connections import Connection, used
 from dumbbell.scenario.resolve.flows import resolve_flows
+from dumbbell.scenario.resolve.labels import Label, Labelled, labelled
 from dumbbell.scenario.resolve.network import Network, resolve_network
 from dumbbell.scenario.resolve.settings import check_settings
 from dumbbell.scenario.source import Finding, Key

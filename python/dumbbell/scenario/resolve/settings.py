@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dumbbell.scenario.model import Hosts, Scenario
+from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.source import Finding
+from dumbbell.scenario.topology.hosts import Hosts
 
 
 def check_settings(scenario: Scenario) -> Iterator[Finding]:

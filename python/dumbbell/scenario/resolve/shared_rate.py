@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dumbbell.scenario.bottleneck import NAMES, Direction
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve.bottleneck import NAMES, Direction
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.traffic.flows import UdpFlow
 from dumbbell.units.quantities import Percent, QuantityError, Rate

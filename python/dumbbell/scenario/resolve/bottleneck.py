@@ -12,7 +12,8 @@ from dumbbell.scenario.links.losses import AnyLoss, Independent, Sometimes
 from dumbbell.scenario.links.queues import AnyQueue, Fifo, Red
 from dumbbell.scenario.links.rates import FULL_FRAME, Trace, Varying, mean
 from dumbbell.scenario.links.red import settled
-from dumbbell.scenario.model import Dumbbell, Path
+from dumbbell.scenario.topology.dumbbell import Dumbbell
+from dumbbell.scenario.topology.path import Path
 from dumbbell.units.quantities import BufferSize, Packets, Rate, Time
 
 DROP_TAIL = Fifo(kind="drop-tail")
