@@ -4,14 +4,8 @@ Every error that a user can cause or mend is a `DumbbellError`: what failed, why
 without a traceback and exits with its code; a Python caller catches it and reads the same three fields. An error of the
 input also has `problems`, each with the key of the scenario that it is about, and its place in the file.
 
-With `--json` the command line prints the problems to standard output, too:
-
-    {"error": {"exit_code": 2, "problems": [
-        {"what": "my.toml:13: flows.0.cc = \"bbr4\": this kernel has no such congestion control",
-         "wrong": "this kernel has no such congestion control",
-         "why": "expected one of reno, cubic, ...", "hint": "did you mean bbr?",
-         "key": "flows.0.cc",
-         "place": {"file": "my.toml", "line": 13, "column": 1, "length": 11, "option": null}}]}}
+With `--json` the command line prints the problems to standard output, too: an object `error` with `exit_code` and
+`problems`, each with the fields of `Problem`.
 
 | code | class                  | meaning                                                        |
 |------|------------------------|----------------------------------------------------------------|

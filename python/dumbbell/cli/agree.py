@@ -25,21 +25,21 @@ def command(
     ] = None,
     overrides: Set = None,
     matrix: Annotated[bool, typer.Option("--matrix", help="Compare the bundled cells in place of scenarios.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Of them: each algorithm alone on three paths.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Only cells with an algorithm alone, on three paths.")] = False,
     cells: Annotated[
         list[str] | None,
-        typer.Option("--cells", metavar="PATTERN", help="Of them: those of such names, e.g. 'bbr_*'. Repeatable."),
+        typer.Option("--cells", metavar="PATTERN", help="Only cells that match PATTERN, e.g. 'bbr_*'. Repeatable."),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Print the names of the cells, and run nothing.")] = False,
     repeat: Annotated[int, typer.Option("--repeat", min=1, metavar="N", help="Runs under each engine.")] = 3,
     most: Annotated[
         int,
-        typer.Option("--most", min=0, metavar="N", help="Repeat what is not within all targets, up to N runs."),
+        typer.Option("--most", min=0, metavar="N", help="Repeat scenarios that miss a target, up to N runs."),
     ] = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Runs at a time.")] = 1,
     output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where runs and tables are kept.")] = _ROOT,
     resimulate: Annotated[
-        bool, typer.Option("--resimulate", help="Repeat simulated runs, after a change to the simulator.")
+        bool, typer.Option("--resimulate", help="Simulate again what is on disk, after a change to the simulator.")
     ] = False,
     as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: compare the runs that are on disk.")] = False,
     seeds: Annotated[
@@ -48,7 +48,7 @@ def command(
             "--seeds",
             min=0,
             metavar="N",
-            help="Of the matrix: also simulate each cell with N seeds, and say of what differs whether that is chance.",
+            help="With --matrix: also simulate each cell with N seeds, and say whether a difference is chance.",
         ),
     ] = 0,
     json: Json = False,

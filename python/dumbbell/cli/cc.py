@@ -43,7 +43,11 @@ def build(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="The object. Default: beside it, .bpf.o.", show_default=False
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="File of the object. Default: beside the program, as .bpf.o.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
@@ -152,7 +156,7 @@ def unload(
         str | None,
         typer.Argument(metavar="NAME", help="As it was loaded, or as the kernel calls it.", show_default=False),
     ] = None,
-    all: Annotated[bool, typer.Option("--all", help="All that were loaded to stay.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Unload all that were loaded to stay.")] = False,
     json: Json = False,
 ) -> None:
     """Take away what `dumbbell cc load` has loaded. Connections that use it go on."""

@@ -30,12 +30,12 @@ def command(
         typer.Option(
             "--metric",
             metavar="NAME",
-            help="Compare this metric of studies, repeatable; `all` for all.",
+            help="Compare this metric of studies; `all`: all of them. Repeatable.",
             show_default=False,
         ),
     ] = None,
     confidence: Annotated[
-        int, typer.Option("--confidence", metavar="PERCENT", help="Of the intervals: 90, 95 or 99.")
+        int, typer.Option("--confidence", metavar="PERCENT", help="Confidence of the intervals: 90, 95 or 99.")
     ] = 95,
     json: Json = False,
 ) -> None:

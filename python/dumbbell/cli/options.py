@@ -40,7 +40,9 @@ Engine = Annotated[
     ),
 ]
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print JSON in place of tables; also what is wrong, if the input is refused.")
+]
 
 Executor = Annotated[
     str,
@@ -48,7 +50,8 @@ Executor = Annotated[
         "--executor",
         metavar="EXECUTOR",
         # Rich would take [cluster] for a style.
-        help=r"Of a study. local: this machine. ray: the nodes of a Ray cluster (pip install 'dumbbell\[cluster]').",
+        help="Where a study runs. local: this machine. ray: the nodes of a Ray cluster "
+        r"(pip install 'dumbbell\[cluster]').",
     ),
 ]
 
@@ -67,7 +70,7 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="DIR",
-        help="With --executor ray: keep results in this directory, which all nodes share, or at a URL (s3://...), too.",
+        help="With --executor ray: also keep results in this directory, which all nodes share, or at a URL (s3://...).",
         show_default=False,
     ),
 ]

@@ -23,7 +23,7 @@ def command(
     format: Annotated[
         str,
         typer.Option(
-            "--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}; of studies also {ONLY_OF_STUDIES}."
+            "--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}; for studies also {ONLY_OF_STUDIES}."
         ),
     ] = "html",
     output: Annotated[
@@ -37,10 +37,11 @@ def command(
         ),
     ] = None,
     confidence: Annotated[
-        int, typer.Option("--confidence", metavar="PERCENT", help="Of a study's intervals: 90, 95 or 99.")
+        int, typer.Option("--confidence", metavar="PERCENT", help="Confidence of a study's intervals: 90, 95 or 99.")
     ] = 95,
     interval: Annotated[
-        str, typer.Option("--interval", metavar="METHOD", help="Of a study's intervals: t (Student's) or bootstrap.")
+        str,
+        typer.Option("--interval", metavar="METHOD", help="Method of a study's intervals: t (Student's) or bootstrap."),
     ] = "t",
     reference: Annotated[
         str | None,

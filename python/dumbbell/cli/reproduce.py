@@ -26,7 +26,7 @@ def command(
     ] = None,
     parts: Annotated[
         list[str] | None,
-        typer.Option("--part", metavar="NAME", help="Only this part. Repeatable. Default: all but other readings."),
+        typer.Option("--part", metavar="NAME", help="Only this part. Repeatable. Default: all except variants."),
     ] = None,
     engine: Annotated[
         str | None,

@@ -39,28 +39,34 @@ def command(
             "--jobs",
             metavar="N",
             min=1,
-            help="Of a study, runs at a time, of a cluster on each node; by default, as many as go well.",
+            help="Runs of a study at a time; on a cluster, on each node. Default: as many as go well.",
         ),
     ] = None,
     executor: Executor = DEFAULT_EXECUTOR,
     address: Address = None,
     store: Store = None,
     failed: Annotated[
-        bool, typer.Option("--failed", help="Of a study, only those runs again that failed or were invalid.")
+        bool, typer.Option("--failed", help="Run again only those runs of a study that failed or were invalid.")
     ] = False,
     cell: Annotated[
         int | None,
         typer.Option(
-            "--cell", metavar="N", help="Of a study, one run with all its records: of this cell.", show_default=False
+            "--cell",
+            metavar="N",
+            help="Carry out one run of a study, with all its records: a run of this cell.",
+            show_default=False,
         ),
     ] = None,
     repetition: Annotated[
-        int, typer.Option("--repetition", metavar="N", help="With --cell: which of its runs, counted from 0.")
+        int, typer.Option("--repetition", metavar="N", help="With --cell: the number of the run, from 0.")
     ] = 0,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", metavar="DIR", help="Where it is kept. Default: runs, or studies.", show_default=False
+            "--output",
+            metavar="DIR",
+            help="Where runs and studies are kept. Default: runs, or studies.",
+            show_default=False,
         ),
     ] = None,
     json: Json = False,
@@ -76,7 +82,7 @@ def command(
     same command goes on where it was stopped, and one with a larger --repeat adds runs.
 
     Exit code: 0 for a valid or suspect run, 3 for an invalid one, 1 if it failed, 2 for bad input, 130 if interrupted.
-    Of a study, 4 if an expectation fails, or else 1 or 3 if there are such runs, 5 if an expectation can't be told.
+    For a study: 4 if an expectation fails, or else 1 or 3 if there are such runs, 5 if an expectation can't be told.
     """
     if not (json or quiet):
         # Before the imports below, so that something shows at once.
