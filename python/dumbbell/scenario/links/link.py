@@ -153,6 +153,10 @@ class DirectionKeys(LinkKeys):
     )
 
 
+AS_FORWARD = ("rate", "buffer", "queue", "overhead")
+"""Keys that the reverse direction takes over unless they are given."""
+
+
 class Reverse(DirectionKeys):
     """The bottleneck from right to left: rate, buffer, queue and overhead are as forward unless given."""
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeVar
 
-from dumbbell.scenario.links.delays import Jitter, Reorder, Uniform
-from dumbbell.scenario.links.link import Policer, Slots
-from dumbbell.scenario.links.losses import AnyLoss, Independent, Sometimes
+from dumbbell.scenario.links.delays import Reorder, Uniform
+from dumbbell.scenario.links.link import AS_FORWARD, DirectionKeys
+from dumbbell.scenario.links.losses import Independent, Sometimes
 from dumbbell.scenario.links.queues import AnyQueue, Fifo, Red
-from dumbbell.scenario.links.rates import FULL_FRAME, Trace, Varying, mean
+from dumbbell.scenario.links.rates import FULL_FRAME, LinkRate, Trace, mean
 from dumbbell.scenario.links.red import settled
 from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.path import Path
-from dumbbell.units.quantities import BufferSize, Packets, Rate, Time
+from dumbbell.units.quantities import BufferSize, Rate, Size, Time
 
 DROP_TAIL = Fifo(kind="drop-tail")
 
@@ -25,31 +24,19 @@ NAMES = ("bottleneck", "bottleneck-reverse")
 _Sometimes = TypeVar("_Sometimes", Reorder, Sometimes)
 
 
-@dataclass(frozen=True)
-class Direction:
-    """One direction of the bottleneck."""
+class Direction(DirectionKeys):
+    """One direction of the bottleneck: a link's keys, each with its value."""
 
     duration: Time
     """Of the run."""
-    rate: Rate | Varying | Trace | None
+    rate: LinkRate
     """`None`: no limit."""
     buffer: BufferSize
     """As written; `settled` has it in bytes or packets."""
     delay: Time
-    overhead: int = 0
-    """Bytes per frame."""
+    overhead: Size = Size(0)
     queue: AnyQueue = DROP_TAIL
     """As written; `settled` has RED's thresholds in bytes."""
-    up: bool = True
-    loss: tuple[AnyLoss, ...] = ()
-    duplicate: Sometimes | None = None
-    corrupt: Sometimes | None = None
-    jitter: Jitter | None = None
-    reordering: bool = False
-    reorder: Reorder | None = None
-    delay_line: Packets | None = None
-    policer: Policer | None = None
-    slots: Slots | None = None
 
     @property
     def frame(self) -> int:
@@ -79,8 +66,7 @@ class Direction:
 
     def with_keys(self, given: dict[str, Any]) -> Direction:
         """What is given instead of what was."""
-        known: dict[str, Any] = {key: tuple(value) if key == "loss" else value for key, value in given.items()}
-        return replace(self, **known)
+        return self.model_copy(update=given)
 
     def settled(self, rtt: Time) -> Direction:
         """Nothing measured by another value any more, and nothing that has no effect.
@@ -96,16 +82,17 @@ class Direction:
             rate = rate.model_copy(update={"opportunity": self.frame})
         if isinstance(jitter, Uniform) and jitter.max == 0:
             jitter = None
-        return replace(
-            self,
-            buffer=BufferSize(kind, Fraction(amount)),
-            queue=queue,
-            rate=rate,
-            jitter=jitter,
-            reorder=_if_any(self.reorder),
-            duplicate=_if_any(self.duplicate),
-            corrupt=_if_any(self.corrupt),
-            loss=tuple(loss for loss in self.loss if not isinstance(loss, Independent) or loss.rate.percent),
+        return self.with_keys(
+            {
+                "buffer": BufferSize(kind, Fraction(amount)),
+                "queue": queue,
+                "rate": rate,
+                "jitter": jitter,
+                "reorder": _if_any(self.reorder),
+                "duplicate": _if_any(self.duplicate),
+                "corrupt": _if_any(self.corrupt),
+                "loss": [loss for loss in self.loss if not isinstance(loss, Independent) or loss.rate.percent],
+            }
         )
 
 
@@ -138,17 +125,18 @@ def directions(topology: Dumbbell | Path, duration: Time) -> tuple[Direction, Di
     """Forward and reverse, not yet settled. See `docs/reference/scenario.md` for the defaults."""
     there, back = topology.bottleneck.given(), topology.bottleneck.reverse.given()
     delays = dict(zip(NAMES, _delays(topology), strict=True))
-    forward = _direction(there, duration, delays["bottleneck"], there["rate"])
-    shared = {key: there[key] for key in ("rate", "buffer", "queue", "overhead") if key in there}
-    reverse = _direction(shared | back, duration, delays["bottleneck-reverse"], (shared | back)["rate"])
+    forward = _direction(there, duration, delays["bottleneck"])
+    shared = {key: there[key] for key in AS_FORWARD if key in there}
+    reverse = _direction(shared | back, duration, delays["bottleneck-reverse"])
     if "buffer" not in back and reverse.rate is None and reverse.buffer.kind in ("bdp", "time"):
-        reverse = replace(reverse, buffer=BufferSize("unlimited"))
+        reverse = reverse.with_keys({"buffer": BufferSize("unlimited")})
     return forward, reverse
 
 
-def _direction(given: dict[str, Any], duration: Time, delay: Time, rate: Rate | Varying | Trace | None) -> Direction:
-    default = BufferSize("unlimited") if rate is None else BufferSize("bdp", Fraction(1))
-    return Direction(duration, rate, default, delay).with_keys({**given, "delay": delay})
+def _direction(given: dict[str, Any], duration: Time, delay: Time) -> Direction:
+    buffer = BufferSize("unlimited") if given["rate"] is None else BufferSize("bdp", Fraction(1))
+    # The values are of models that are validated.
+    return Direction.model_construct(**{"buffer": buffer, **given, "delay": delay, "duration": duration})
 
 
 def _delays(topology: Dumbbell | Path) -> tuple[Time, Time]:
