@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 SCENARIO ?= bbr-vs-cubic
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) $(shell find bpf -name '*.[ch]') Cargo.toml Cargo.lock
-WEB_SOURCES := $(shell find web/report -path '*/node_modules' -prune -o -type f -print)
+WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f -print)
 
 .PHONY: run build test test-rust test-python test-system test-web lint wasm generate format bench pictures clean
 
@@ -28,7 +28,7 @@ test-system: build $(VENV)/.test-tools
 	$(BIN)/pytest -m alone tests/system
 
 test-web: build $(VENV)/.test-tools
-	cd web/report && npm run --silent check
+	cd web && npm run --silent check
 	$(BIN)/pytest tests/e2e
 
 # Needs rustfmt and clippy, which Debian 12 packages only for its old compiler: not a part of `make test`.
@@ -84,7 +84,7 @@ pictures: build
 	$(BIN)/python docs/draw/links.py
 
 clean:
-	rm -rf $(VENV) target web/report/node_modules python/dumbbell/report/assets python/dumbbell/_core*.so
+	rm -rf $(VENV) target web/node_modules python/dumbbell/report/assets python/dumbbell/_core*.so
 
 # What the targets stand on. A stamp file stands for each, so that a second `make run` starts at once.
 
@@ -107,5 +107,5 @@ $(VENV)/.core: $(VENV)/.python $(RUST_SOURCES)
 	touch $@
 
 $(VENV)/.web: $(WEB_SOURCES) | $(VENV)/.build-tools
-	cd web/report && npm ci --silent --no-audit --no-fund && npm run --silent build
+	cd web && npm ci --silent --no-audit --no-fund && npm run --silent build
 	touch $@

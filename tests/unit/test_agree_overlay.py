@@ -66,9 +66,9 @@ def test_it_can_be_drawn_on_paper_and_on_a_page(plots: Plots) -> None:
     drawn = figures.figure(plots)
     assert [ax.get_title(loc="left").partition(",")[0] for ax in drawn.axes] == list(PANELS)
     assert b"f2 bbr, simulated" in figures.render(drawn, "svg")
-    told = json.loads(payload(plots))
-    assert [len(panel["views"][0]["lines"]) for panel in told["panels"]] == [4, 4, 4, 2]
-    assert all(line["ticks"] for panel in told["panels"] for line in panel["views"][0]["lines"])
+    told = json.loads(payload(plots))["content"]
+    assert [len(panel["views"][0]["marks"]) for panel in told["panels"]] == [4, 4, 4, 2]
+    assert all(line["timeS"] for panel in told["panels"] for line in panel["views"][0]["marks"])
 
 
 def test_a_table_that_is_missing_costs_its_panel(tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ from dumbbell.records import Run
 from dumbbell.records.schema import polars_schema
 from dumbbell.report.acks import Acks
 from dumbbell.report.kleinrock import _as_sent, _spread
-from dumbbell.report.model import Line, Panel, Plots
+from dumbbell.report.model import Line, Panel, Plots, Points, States, View
 from dumbbell.report.render.payload import payload
 from dumbbell.report.series import build
-from dumbbell.report.states import STATES, lane
+from dumbbell.report.states import STATES, blocks
 from dumbbell.report.thin import POINTS_PER_PAGE, changes, extremes, points_per_curve
 
 MS = 1_000_000
@@ -47,7 +47,22 @@ def panel(plots: Plots, title: str) -> Panel:
 def line(plots: Plots, title: str, flow: str, word: str) -> Line:
     of = panel(plots, title)
     index = [quantity.word for quantity in of.quantities].index(word)
-    return next(one for one in of.views[0].lines if (one.flow, one.quantity) == (flow, index))
+    found = next(one for one in of.views[0].lines if (one.flow, one.quantity) == (flow, index))
+    assert isinstance(found, Line)
+    return found
+
+
+def has_states(plots: Plots) -> bool:
+    return plots.panel("bbr_state") is not None
+
+
+def points(view: View) -> list[Points]:
+    """Those of flows."""
+    return [mark for mark in view.marks if isinstance(mark, Points) and mark.look == "dot"]
+
+
+def limits(view: View) -> list[Line]:
+    return [mark for mark in view.marks if isinstance(mark, Line) and mark.is_level]
 
 
 def rewrite(directory: Path, table: str, **columns: pl.Expr) -> Run:
@@ -94,7 +109,8 @@ def test_the_page_stays_small_with_any_number_of_flows() -> None:
 def test_panels_show_what_bbr_believes_with_what_it_measures(plots: Plots) -> None:
     words = {one.title: [quantity.word for quantity in one.quantities] for one in plots.panels}
     assert list(words) == [
-        *("Goodput", "Delivery rate", "Congestion window", "RTT", "Queue", "Bytes in flight", "Sequence"),
+        *("Goodput", "BBR state", "Delivery rate", "Congestion window", "RTT", "Queue", "Bytes in flight", "Sequence"),
+        *("Packet events", "Kleinrock's plot"),
     ]
     assert words["Delivery rate"] == ["rate", "bw", "bw_lo", "bw_hi"]
     assert words["Congestion window"] == ["cwnd", "ssthresh"]
@@ -135,7 +151,8 @@ def test_losses_and_retransmissions_stand_on_the_sequence(run: Run, plots: Plots
     assert run.acks is not None
     rows = run.acks.filter(pl.col("flow") == "f1")
     grown = rows.filter(pl.col("lost_total_packets").cast(pl.Int64).diff() > 0)
-    lost = line(plots, "Sequence", "f1", "lost")
+    marks = panel(plots, "Sequence").views[0].marks
+    (lost,) = (mark for mark in marks if isinstance(mark, Points) and (mark.flow, mark.look) == ("f1", "lost"))
     assert len(lost.values) == grown.height > 0
     assert lost.values.to_list() == pytest.approx((grown["snd_una_bytes"] / 1e6).to_list())
 
@@ -162,7 +179,7 @@ def test_of_several_sockets_the_busiest_says_states_and_samples_the_windows(tmp_
     plots = build(run)
     assert "Of the socket that delivered most: f1, f2 and f3." in panel(plots, "Sequence").views[0].note
     assert "samples" in panel(plots, "Congestion window").views[0].note
-    assert plots.bands is not None
+    assert has_states(plots)
 
 
 CONTROL = {"cwnd_packets": 13, "srtt_us": 20_178, "bbr_bw_bps": 1_120_000, "bytes_in_flight": 0}
@@ -190,7 +207,13 @@ def test_a_control_connection_is_not_in_the_curves(tmp_path: Path, with_acks: bo
         (directory / "acks.parquet").unlink()
     alone, controlled = build(Run(directories[0])), build(with_control_connection(directories[1]))
     assert [one.key for one in controlled.panels] == [one.key for one in alone.panels]
-    titles = {one.title for one in alone.panels} - {"Goodput", "Queue"}
+    titles = {one.title for one in alone.panels} - {
+        "Goodput",
+        "Queue",
+        "Packet events",
+        "BBR state",
+        "Kleinrock's plot",
+    }
     assert titles >= {"Congestion window", "RTT", "Bytes in flight"}
     for title in titles:
         before, after = (panel(plots, title).views[0] for plots in (alone, controlled))
@@ -251,7 +274,7 @@ def test_acks_that_cannot_be_read_leave_the_samples(tmp_path: Path) -> None:
     assert panel(plots, "Congestion window").views[0].note.startswith("Drawn from 3,900 samples")
     pl.DataFrame(schema=polars_schema("acks")).write_parquet(directory / "acks.parquet")
     plots = build(Run(directory))
-    assert (plots.missing, plots.bands) == ((), None)
+    assert (plots.missing, has_states(plots)) == ((), False)
 
 
 def test_rare_peaks_of_the_delivery_rate_are_cut_off_and_told(tmp_path: Path) -> None:
@@ -263,12 +286,15 @@ def test_rare_peaks_of_the_delivery_rate_are_cut_off_and_told(tmp_path: Path) ->
 
 
 def test_a_lane_of_states_has_no_gap_and_no_overlap(run: Run, plots: Plots) -> None:
-    assert plots.bands is not None
-    assert [one.flow for one in plots.bands.lanes] == ["f2", "f3"]
-    for one in plots.bands.lanes:
+    of = panel(plots, "BBR state")
+    view = of.views[0]
+    assert [one.name for one in view.lanes] == ["f2", "f3"]
+    found = [mark for mark in view.marks if isinstance(mark, States)]
+    assert [one.lane for one in found] == [0, 1]
+    for one in found:
         assert one.start_s[1:].to_list() == one.end_s[:-1].to_list()
         assert (one.end_s >= one.start_s).all()
-    v3, v1 = ([plots.bands.states[i].key for i in one.state] for one in plots.bands.lanes)
+    v3, v1 = ([of.states[i].key for i in one.state] for one in found)
     assert v3[:4] == ["startup", "drain", "probe_bw_down", "probe_bw_cruise"]
     assert set(v1) == {"startup", "drain", "probe_bw_above", "probe_bw_below", "probe_bw", "probe_rtt"}
 
@@ -278,20 +304,20 @@ def acks(states: list[str], gain: float = 1.0) -> Acks:
     return Acks("f1", 0, rows, 1)
 
 
-def test_bands_last_until_the_next_state() -> None:
-    found = lane(acks(["startup", "startup", "drain", "drain", "probe_rtt"]), 5 * MS)
+def test_blocks_last_until_the_next_state() -> None:
+    found = blocks(acks(["startup", "startup", "drain", "drain", "probe_rtt"]), 0, 5 * MS)
     assert found is not None
-    one, width = found
-    assert width is None
+    one = found.states
+    assert found.width_ns is None
     assert [STATES[i].key for i in one.state] == ["startup", "drain", "probe_rtt"]
     assert (one.start_s.to_list(), one.end_s.to_list()) == ([0, 0.002, 0.004], [0.002, 0.004, 0.004])
 
 
-def test_too_many_bands_are_thinned_and_the_note_would_say_so() -> None:
-    found = lane(acks(["drain", "startup"] * 6000), 12_000 * MS)
+def test_too_many_blocks_are_thinned_and_the_note_would_say_so() -> None:
+    found = blocks(acks(["drain", "startup"] * 6000), 0, 12_000 * MS)
     assert found is not None
-    assert len(found[0].state) <= 4000
-    assert found[1] == 10 * MS
+    assert len(found.states.state) <= 4000
+    assert found.width_ns == 10 * MS
 
 
 def test_states_differ_in_colour_or_height() -> None:
@@ -329,18 +355,25 @@ def test_anybody_can_tell_the_colours_of_states_apart(vision: str, ground: str) 
 
 
 def test_the_operating_point_is_where_the_limits_meet(plots: Plots) -> None:
-    plot = plots.kleinrock
-    assert plot is not None
-    capacity = 20e6 * 1448 / 1514
-    assert plot.bdp_bytes == pytest.approx(capacity * 0.030 / 8)
-    (rate,), (rtt,) = plot.rate_limits, plot.rtt_limits
-    assert (rate.inflight_bytes[1], rate.values[1]) == pytest.approx((plot.bdp_bytes, capacity))
-    assert (rtt.inflight_bytes[1], rtt.values[1]) == pytest.approx((plot.bdp_bytes, 30))
-    assert rtt.values[2] == rtt.values[3] == pytest.approx(rtt.inflight_bytes[2] * 8e3 / capacity)
-    assert rtt.inflight_bytes[2] == pytest.approx(plot.full_bytes), "more is dropped"
-    assert plot.full_bytes == pytest.approx(2 * plot.bdp_bytes, rel=0.001)
-    assert [cloud.flow for cloud in plot.clouds] == ["f1", "f2", "f3"]
-    assert plot.clouds[0].state.null_count() == len(plot.clouds[0].state), "CUBIC has no such state"
+    plot = panel(plots, "Kleinrock's plot")
+    assert plot.across is not None
+    capacity, bdp_bytes = 20e6 * 1448 / 1514, plot.across.per_unit
+    assert bdp_bytes == pytest.approx(capacity * 0.030 / 8)
+    assert (plot.across.unit, plot.across.levels[0]) == ("BDP", 1)
+    upper, lower = plot.views
+    (rate,), (rtt,) = limits(upper), limits(lower)
+    assert rate.x is not None
+    assert rtt.x is not None
+    assert (rate.x[1] * bdp_bytes, rate.values[1] * upper.per_unit) == pytest.approx((bdp_bytes, capacity))
+    assert (rtt.x[1], rtt.values[1]) == pytest.approx((1, 30))
+    full = plot.across.levels[1]
+    assert rtt.values[2] == rtt.values[3] == pytest.approx(rtt.x[2] * bdp_bytes * 8e3 / capacity)
+    assert rtt.x[2] == pytest.approx(full), "more is dropped"
+    assert full == pytest.approx(2, rel=0.001)
+    assert [cloud.flow for cloud in points(upper)] == ["f1", "f2", "f3"]
+    of_cubic = points(upper)[0].state
+    assert of_cubic is not None
+    assert of_cubic.null_count() == len(of_cubic), "CUBIC has no such state"
 
 
 def test_an_ack_is_paired_with_what_was_in_flight_as_its_packet_was_sent() -> None:
@@ -364,39 +397,44 @@ def test_without_acks_kleinrock_s_plot_is_of_samples(tmp_path: Path) -> None:
     directory = Synthetic(duration_s=4).write(tmp_path / "run")
     run = rewrite(directory, "samples", delivery_rate_bps=(50_000_000 + pl.int_range(pl.len())).cast(pl.UInt64))
     plots = build(run)
-    assert plots.bands is None
-    assert plots.kleinrock is not None
-    assert plots.kleinrock.note.startswith(
-        "One point per sample. In flight, and state: one RTT earlier, as the packet was sent. RTT: smoothed."
+    assert not has_states(plots)
+    assert (
+        panel(plots, "Kleinrock's plot")
+        .views[0]
+        .note.startswith(
+            "One point per sample. In flight, and state: one RTT earlier, as the packet was sent. RTT: smoothed."
+        )
     )
     assert panel(plots, "Delivery rate").views[0].references[0].value == 100
 
 
 def test_there_are_no_limits_where_the_capacity_changes(tmp_path: Path) -> None:
     plots = build(Run(Synthetic(duration_s=6, slow_from_s=3, acks=True).write(tmp_path / "run")))
-    assert plots.kleinrock is not None
-    assert (plots.kleinrock.rate_limits, plots.kleinrock.bdp_bytes) == ((), None)
-    assert "the capacity changes" in plots.kleinrock.note
+    plot = panel(plots, "Kleinrock's plot")
+    assert plot.across is not None
+    assert (limits(plot.views[0]), plot.across.levels, plot.across.unit) == ([], (), "kB")
+    assert "the capacity changes" in plot.views[0].note
 
 
 def test_of_many_flows_some_of_each_group_have_lanes_and_points(tmp_path: Path) -> None:
     spec = Synthetic(ccs=("bbr3", "cubic") * 10, rate_bps=200e6, duration_s=3, stagger_s=0.01, acks=True)
     plots = build(Run(spec.write(tmp_path / "run")))
-    assert plots.bands is not None
-    assert plots.kleinrock is not None
-    assert len(plots.bands.lanes) == 6
-    assert len(plots.kleinrock.clouds) == 12
-    assert "Not drawn: 8 more flows." in plots.bands.note
+    view = panel(plots, "BBR state").views[0]
+    assert len(view.lanes) == 6
+    assert len(points(panel(plots, "Kleinrock's plot").views[0])) == 12
+    assert "Not drawn: 8 more flows." in view.note
     assert "Sequence" not in {one.title for one in plots.panels}
 
 
 def test_times_on_the_page_are_exact_to_a_microsecond(plots: Plots) -> None:
-    content = json.loads(payload(plots))
-    shown = next(one for one in content["panels"] if one["key"] == "cwnd_packets")["views"][0]["lines"][0]
-    ticks = np.frombuffer(b64decode(shown["ticks"]), dtype="<u4")
+    told = json.loads(payload(plots))
+    shown = next(one for one in told["content"]["panels"] if one["key"] == "cwnd_packets")["views"][0]["marks"][0]
+    kind, packed = told["series"][shown["timeS"]["series"]]
+    assert kind == "times"
+    ticks = np.frombuffer(b64decode(packed), dtype="<u4")
     drawn = panel(plots, "Congestion window").views[0].lines[0].time_s
     assert drawn is not None
-    assert np.abs(ticks * content["tick"] - drawn.to_numpy()).max() < 1e-6
+    assert np.abs(ticks * told["tick"] - drawn.to_numpy()).max() < 1e-6
 
 
 def test_csv_has_a_file_for_each_quantity(run: Run, tmp_path: Path) -> None:
@@ -430,7 +468,7 @@ def test_figures_have_all_of_it(run: Run) -> None:
             "Queue, bottleneck",
             "Bytes in flight",
         ),
-        *("Sequence", "Events, from above: tail, resent", "", "Kleinrock's plot"),
+        *("Sequence", "Packet events, from above: tail, resent", "", "Kleinrock's plot"),
     ]
     legend = figure.axes[1].get_legend()
     assert legend is not None

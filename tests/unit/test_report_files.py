@@ -71,9 +71,9 @@ class TestPage:
 
     def test_what_befell_packets_is_told_by_reason(self, run: Run, tmp_path: Path) -> None:
         text = visible(page(Run(BUSY.write(tmp_path / "run")), tmp_path))
-        expected = "What befell packets Link Packets Dropped ECN-marked early bottleneck 100,000 35 10,000 (10.0 %)"
+        expected = "Packet events Link Packets Dropped ECN-marked early bottleneck 100,000 35 10,000 (10.0 %)"
         assert expected in text
-        assert "What befell packets" not in visible(page(run, tmp_path)), "the table of links says it all"
+        assert "Packet events" not in visible(page(run, tmp_path)), "the table of links says it all"
 
     def test_changes_are_a_table(self, run: Run, tmp_path: Path) -> None:
         text = visible(page(Run(BUSY.write(tmp_path / "run")), tmp_path))
@@ -258,7 +258,7 @@ def test_figures_name_changes_and_levels(tmp_path: Path) -> None:
     figure = report.figure(run)
     assert [text.get_text() for text in figure.axes[0].texts] == ["15 s: down"], "the second finds no room"
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["f1 cubic", "f2 bbr", "capacity"]
-    assert figure.axes[-1].get_title(loc="left") == "Events, from above: early, marked, resent"
+    assert figure.axes[-1].get_title(loc="left") == "Packet events, from above: early, marked, resent"
     assert report.write(run, "svg", tmp_path / "f.svg")
 
 

@@ -15,8 +15,9 @@ from synthetic_run import Synthetic
 from dumbbell.records import Run
 from dumbbell.report.decimate import align, envelope, extremes, round_width_ns
 from dumbbell.report.events import retransmissions
-from dumbbell.report.flow_panels import goodput
-from dumbbell.report.model import Panel, Plots
+from dumbbell.report.model import Line, Panel, Plots, Ticks
+from dumbbell.report.panels.goodput import BYTES
+from dumbbell.report.rate_panel import rates as rates_of
 from dumbbell.report.series import build
 
 MS = 1_000_000
@@ -29,6 +30,18 @@ def plots(tmp_path_factory: pytest.TempPathFactory) -> Plots:
 
 def panel(plots: Plots, title: str) -> Panel:
     return next(panel for panel in plots.panels if panel.title == title)
+
+
+def counted(plots: Plots) -> dict[str, int]:
+    """Packet events -> how many of them there are."""
+    view = panel(plots, "Packet events").views[0]
+    counts = {lane.key: 0 for lane in view.lanes}
+    for mark in view.marks:
+        assert isinstance(mark, Ticks)
+        assert mark.lane is not None
+        assert mark.count is not None
+        counts[view.lanes[mark.lane].key] += mark.count.sum()
+    return counts
 
 
 @settings(deadline=None)  # The machine may be busy.
@@ -105,7 +118,7 @@ def test_goodput_of_a_constant_rate_is_that_rate() -> None:
     """1250 bytes per ms are 10 Mbit/s, however the samples fall into intervals."""
     time = np.arange(0, 1000, 7) * MS
     rows = pl.DataFrame({"time_ns": time, "flow": "a", "socket": 1, "received_bytes": time // MS * 1250})
-    rates = goodput(rows.with_columns(bytes_acked=pl.lit(None, pl.UInt64)), 100 * MS)
+    rates = rates_of(rows.with_columns(bytes_acked=pl.lit(None, pl.UInt64)), BYTES, 100 * MS)
     assert len(rates) == 10
     assert rates["v"].to_list() == pytest.approx([10e6] * 10)
 
@@ -114,7 +127,7 @@ def test_goodput_of_a_foreign_program_is_the_sum_of_its_sockets_acknowledged_byt
     time = np.arange(0, 1000, 10) * MS
     one = pl.DataFrame({"time_ns": time, "flow": "a", "socket": 1, "bytes_acked": time // MS * 1000})
     both = pl.concat([one, one.with_columns(socket=pl.lit(2, pl.Int32), bytes_acked=pl.col("bytes_acked") // 4)])
-    rates = goodput(both.with_columns(received_bytes=pl.lit(None, pl.Int64)), 100 * MS)
+    rates = rates_of(both.with_columns(received_bytes=pl.lit(None, pl.Int64)), BYTES, 100 * MS)
     assert rates["v"].to_list() == pytest.approx([10e6] * 10)
 
 
@@ -132,7 +145,7 @@ def test_retransmissions_are_counted_per_socket_and_from_the_first_sample() -> N
 
 def test_every_panel_is_there_in_reading_order(plots: Plots) -> None:
     titles = [panel.title for panel in plots.panels]
-    assert titles == ["Goodput", "Congestion window", "RTT", "Queue", "Bytes in flight"]
+    assert titles == ["Goodput", "Congestion window", "RTT", "Queue", "Bytes in flight", "Packet events"]
     assert plots.missing == ()
 
 
@@ -157,7 +170,7 @@ def test_drops_and_retransmissions_add_up_to_what_was_recorded(plots: Plots, tmp
     assert run.packets is not None
     dropped = run.packets.filter(pl.col("fate") == "dropped-tail").height
     resent = run.samples.group_by("flow").agg(pl.col("retransmitted_segments").max())["retransmitted_segments"].sum()
-    counts = {kind.key: sum(e.count.sum() for e in plots.events if e.kind == kind.key) for kind in plots.kinds}
+    counts = counted(plots)
     assert counts == {"tail": dropped, "retransmission": resent}
     assert dropped > 0
 
@@ -170,8 +183,11 @@ def test_without_packets_the_queue_comes_from_the_links_table(tmp_path: Path) ->
     highest = run.links.filter(pl.col("link") == "bottleneck")["queue_bytes_max"].max()
     assert queue.views[0].lines[0].values.max() == pytest.approx(highest / 1000)  # type: ignore[operator]
     assert "no record of packets" in queue.views[0].note
-    assert [kind.key for kind in plots.kinds] == ["drop", "retransmission"]
-    assert plots.counted_per_flow == ("retransmission",)
+    lanes = panel(plots, "Packet events").views[0].lanes
+    assert [(lane.key, lane.name) for lane in lanes] == [
+        *(("retransmission", flow) for flow in ("f1", "f2")),
+        ("drop", "any flow"),
+    ]
 
 
 CODEL = {
@@ -195,14 +211,14 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_each_reason_has_marks_of_its_own(busy: Run) -> None:
     plots = build(busy)
     assert busy.packets is not None
-    counts = {kind.key: sum(e.count.sum() for e in plots.events if e.kind == kind.key) for kind in plots.kinds}
+    counts = counted(plots)
     assert list(counts) == ["early", "down", "mark", "retransmission"]
     for kind, fate in (("early", "dropped-early"), ("down", "dropped-down")):
         assert counts[kind] == busy.packets.filter(pl.col("fate") == fate).height > 0
     marked = busy.packets["mark"].count()
     assert counts["mark"] == marked > 1000
     queue = panel(plots, "Queue").views[0]
-    assert [marks.kind for marks in queue.marks] == ["drop", "mark"]
+    assert [mark.edge for mark in queue.marks if isinstance(mark, Ticks)] == ["drop", "mark"]
     assert f"Ticks below: {marked:,} ECN marks." in queue.note
     assert "Triangles: drops (20 early and 15 down)." in queue.note
 
@@ -215,7 +231,7 @@ def test_a_packet_that_was_marked_and_lost_counts_as_lost_once(tmp_path: Path) -
         mark=pl.when(both).then(pl.lit("early")),
         fate=pl.when(both).then(pl.lit("lost-after")).otherwise("fate"),
     ).write_parquet(directory / "packets.parquet")
-    counts = {events.kind: events.count.sum() for events in build(Run(directory)).events}
+    counts = counted(build(Run(directory)))
     assert counts["lost"] == 3
     assert "mark" not in counts
 
@@ -224,6 +240,7 @@ def test_capacity_follows_the_rate_and_is_0_while_the_link_is_down(busy: Run) ->
     view = panel(build(busy), "Goodput").views[0]
     assert view.references == ()
     level = view.lines[-1]
+    assert isinstance(level, Line)
     assert (level.name, level.is_level, level.flow) == ("capacity", True, None)
     capacity = dict(zip(view.time_s.round(3), level.values, strict=True))
     expected = {1.05: 100, 11.85: 100, 12.15: 25, 14.85: 25, 15.25: 0, 15.85: 25}
@@ -308,7 +325,7 @@ def test_missing_tables_cost_their_panels_and_are_named(tmp_path: Path) -> None:
     directory = Synthetic().write(tmp_path / "run")
     (directory / "samples.parquet").unlink()
     plots = build(Run(directory))
-    assert [panel.title for panel in plots.panels] == ["Queue"]
+    assert [panel.title for panel in plots.panels] == ["Queue", "Packet events"]
     assert "samples.parquet is missing" in plots.missing[0]
 
 

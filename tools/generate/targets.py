@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import _core
-from tools.generate import plan_types
+from dumbbell.report.model import Plots
+from tools.generate import plan_types, report_types
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -32,7 +33,10 @@ class Target:
     """Its text, without the first line; ruff formats that of Python."""
 
 
-TARGETS: Final = (Target("python/dumbbell/plan/types.py", "crates/plan", lambda found: plan_types.text(found["plan"])),)
+TARGETS: Final = (
+    Target("python/dumbbell/plan/types.py", "crates/plan", lambda found: plan_types.text(found["plan"])),
+    Target("web/charts/model.ts", "python/dumbbell/report", lambda _: report_types.text(Plots)),
+)
 """All of them."""
 
 _COMMENT: Final = {".py": "# {}", ".pyi": "# {}", ".toml": "# {}", ".md": "<!-- {} -->"}

@@ -47,9 +47,7 @@ def overlay(emulated: Run, simulated: Run) -> Plots:
         else:
             panels.append(_panel(found[0], found[1], len(both[0].groups)))
     duration_s = both[0].duration_s
-    return Plots(
-        emulated.name, duration_s, _groups(both), tuple(panels), both[0].changes, (), (), "", (), tuple(missing)
-    )
+    return Plots(emulated.name, duration_s, _groups(both), tuple(panels), both[0].changes, tuple(missing))
 
 
 def _groups(both: tuple[Plots, Plots]) -> tuple[Group, ...]:
@@ -81,7 +79,7 @@ def _lines(panel: Panel, factor: float, flows: int, queue: int) -> Iterator[Line
     view = panel.views[0]
     for line in view.lines:
         key = panel.quantities[line.quantity].key if panel.quantities else panel.key
-        if line.is_level or key != PANELS[panel.title]:
+        if not isinstance(line, Line) or line.is_level or key != PANELS[panel.title]:
             continue
         yield replace(
             line,

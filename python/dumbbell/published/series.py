@@ -66,5 +66,5 @@ def _lines(panel: Panel) -> Iterator[tuple[list[float], Line]]:
     views = [view for view in panel.views if view.name == NAMES[0]] or list(panel.views[:1])
     for view in views:
         for line in view.lines:
-            if line.quantity == 0 and not line.is_level:
+            if isinstance(line, Line) and line.quantity == 0 and not line.is_level:
                 yield (view.time_s if line.time_s is None else line.time_s).to_list(), line

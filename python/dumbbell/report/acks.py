@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
@@ -16,31 +16,7 @@ from dumbbell.report.model import Group
 
 MOST_FLOWS: Final = 12
 """With more, curves of ACKs would bury one another; the timed samples are drawn."""
-COLUMNS: Final = (
-    "time_ns",
-    "socket",
-    "moment",
-    "cwnd_packets",
-    "ssthresh_packets",
-    "snd_mss_bytes",
-    "srtt_us",
-    "rtt_us",
-    "min_rtt_us",
-    "bytes_in_flight",
-    "delivery_rate_bps",
-    "lost_total_packets",
-    "retransmitted_segments",
-    "snd_una_bytes",
-    "snd_nxt_bytes",
-    "bbr_state",
-    "bbr_bw_bps",
-    "bbr_bw_lo_bps",
-    "bbr_bw_hi_bps",
-    "bbr_min_rtt_us",
-    "bbr_pacing_gain",
-    "bbr_inflight_lo_packets",
-    "bbr_inflight_hi_packets",
-)
+_COLUMNS: Final = ("time_ns", "socket", "moment")
 
 
 @dataclass(frozen=True)
@@ -61,8 +37,9 @@ class Acks:
         return self.rows.height
 
 
-def each(run: Run, groups: Sequence[Group], most: int = MOST_FLOWS) -> Iterator[Acks]:
-    """The ACKs of at most `most` flows, of each group in turn, one flow in memory at a time."""
+def each(run: Run, groups: Sequence[Group], columns: Iterable[str], most: int = MOST_FLOWS) -> Iterator[Acks]:
+    """These `columns` of the ACKs of at most `most` flows, of each group in turn, one flow in memory at a time."""
+    wanted = tuple(dict.fromkeys((*_COLUMNS, *sorted(columns))))
     table = run.scan("acks")
     # A connection that closes can have lost its port already.
     open_ones = table.filter(pl.col("moment").cast(pl.String) != "close")
@@ -73,7 +50,7 @@ def each(run: Run, groups: Sequence[Group], most: int = MOST_FLOWS) -> Iterator[
     queues = [[(flow, index) for flow in group.flows if flow in counts] for index, group in enumerate(groups)]
     in_turn = [one for turn in zip_longest(*queues) for one in turn if one is not None]
     for flow, group in sorted(in_turn[:most], key=lambda one: one[1]):
-        rows = table.filter(pl.col("flow") == flow).select(COLUMNS).collect(engine="streaming")
+        rows = table.filter(pl.col("flow") == flow).select(wanted).collect(engine="streaming")
         if counts[flow] > 1:
             rows = rows.filter(pl.col("socket") == busiest[flow])
         rows = _one_moment(rows)

@@ -1,4 +1,4 @@
-"""Drops by reason, losses, ECN marks and retransmissions as marks on the time axis."""
+"""Packet events: drops by reason, losses, ECN marks and retransmissions, counted in short intervals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,31 @@ import polars as pl
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.decimate import round_width_ns
-from dumbbell.report.model import Events, Group, Kind
+from dumbbell.report.model import Group
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What happens to a packet."""
+
+    key: str
+    """As in CSV: `tail`, `mark`, `retransmission`."""
+    word: str
+    """After a count: `12 resent`."""
+    pale: bool = False
+
+
+@dataclass(frozen=True)
+class Events:
+    """Events of one kind and one group."""
+
+    kind: str
+    """Key of its `Kind`."""
+    group: int | None
+    """`None`: of no known flow."""
+    time_s: pl.Series
+    count: pl.Series
+
 
 REASONS: Final = {
     "dropped-tail": Kind("tail", "tail"),
@@ -47,7 +71,7 @@ NOTHING: Final = Found((), "", (), ())
 
 
 def events(run: Run, groups: Sequence[Group], samples: pl.DataFrame | None) -> Found:
-    """What befell packets at any link, and retransmissions, per group."""
+    """Packet events at any link, and retransmissions, per group."""
     width = round_width_ns(run.plan["duration_ns"] / _MARKS_PER_LANE)
     group_of = {flow: index for index, group in enumerate(groups) for flow in group.flows}
     by_kind: dict[Kind, pl.DataFrame] = {}

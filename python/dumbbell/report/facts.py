@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from dumbbell.analysis.history import History, histories, is_steady
 from dumbbell.errors import DumbbellError
@@ -12,6 +12,9 @@ from dumbbell.plan.routes import base_rtt_ns
 from dumbbell.records import Run
 
 Link = Mapping[str, Any]
+
+MOST_LINKS: Final = 24
+"""Whose queues are drawn."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,12 @@ def buffer_bytes(link: Link) -> float | None:
     """Room in the queue of `link`, in bytes; `None` if it is not bounded in bytes."""
     buffer = link["buffer"]
     return float(buffer["bytes"]) if isinstance(buffer, Mapping) and "bytes" in buffer else None
+
+
+def bytes_tell_delay(history: History) -> bool:
+    """Whether the bytes in a link's queue say how long packets wait: a FIFO that drains at a constant rate."""
+    plain = all(link["queue"]["kind"] == "drop-tail" and link["slots"] is None for _, link in history)
+    return plain and is_steady(history)
 
 
 def has_summary(run: Run) -> bool:

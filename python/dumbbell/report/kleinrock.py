@@ -1,9 +1,9 @@
-"""Delivery rate and RTT against data in flight, ACK by ACK: how close to the best point a flow works."""
+"""Points of Kleinrock's plot: delivery rate and RTT against data in flight, ACK by ACK; and what no flow can pass."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -13,8 +13,7 @@ from dumbbell.records import Run
 from dumbbell.report import states, words
 from dumbbell.report.acks import Acks
 from dumbbell.report.facts import Facts, buffer_bytes
-from dumbbell.report.flow_panels import Samples
-from dumbbell.report.model import Bands, Cloud, Kleinrock, Limit
+from dumbbell.report.samples import Samples
 
 POINTS: Final = 24_000
 """Of all flows."""
@@ -22,11 +21,56 @@ _MOST_POINTS: Final = 6_000
 """Of one flow."""
 _CELLS: Final = (160, 80, 80)
 """In which points lie on one another: of data in flight, rate, and RTT."""
+ACK_COLUMNS: Final = (
+    *("time_ns", "snd_mss_bytes", "bytes_in_flight", "delivery_rate_bps", "rtt_us"),
+    *states.COLUMNS,
+)
+SAMPLE_COLUMNS: Final = ("time_ns", "snd_mss_bytes", "bytes_in_flight", "delivery_rate_bps", "srtt_us")
 _ETHERNET, _TCP = 14, 32
 _LINES: Final = (
     " Lines: no flow is above the capacity (of payload) or in flight / base RTT, nor below the base RTT or in flight /"
     " capacity. One that shares the link is farther from them."
 )
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Points of one flow."""
+
+    flow: str
+    group: int
+    time_s: pl.Series
+    inflight_bytes: pl.Series
+    rate_bps: pl.Series
+    rtt_ms: pl.Series
+    state: pl.Series
+    """Index into `STATES`; null: of none."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What no flow can pass, as a polyline over bytes in flight, in bit/s or ms."""
+
+    label: str
+    inflight_bytes: tuple[float, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The limits of the plot's axes, and of flows."""
+
+    bdp_bytes: float | None
+    """`None`: the capacity changes, or nothing limits it."""
+    full_bytes: float | None
+    """In flight as the buffer overflows, of a flow alone."""
+    rate_limits: tuple[Limit, ...]
+    rtt_limits: tuple[Limit, ...]
+    top_rate_bps: float
+    top_rtt_ms: float
+    bottom_rtt_ms: float
+    right_bytes: float
+    note: str
 
 
 @dataclass
@@ -125,10 +169,8 @@ def _spread(rows: pl.DataFrame, most: int) -> pl.Series:
     return pl.Series(np.sort(order[rank < each][:most] if each > 1 else order[first][:most]))
 
 
-def kleinrock(run: Run, known: Facts, clouds: Clouds, bands: Bands | None, left_out: Sequence[str]) -> Kleinrock | None:
-    """The plot; `None` if there is no point."""
-    if not clouds.found:
-        return None
+def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Frame:
+    """What the points of `clouds`, of which there are some, are drawn in."""
     inflight = np.concatenate([cloud.inflight_bytes.to_numpy() for cloud in clouds.found])
     rate = np.concatenate([cloud.rate_bps.drop_nulls().to_numpy() for cloud in clouds.found])
     rtt = np.concatenate([cloud.rtt_ms.drop_nulls().to_numpy() for cloud in clouds.found])
@@ -171,8 +213,7 @@ def kleinrock(run: Run, known: Facts, clouds: Clouds, bands: Bands | None, left_
         note += " No limits are drawn: the capacity changes." if link is not None else " No link limits the rate."
     if left_out:
         note += f" Not drawn: {words.count(len(left_out), 'more flow')}."
-    return Kleinrock(
-        tuple(_numbered(cloud, bands) for cloud in clouds.found),
+    return Frame(
         bdp,
         full,
         tuple(rate_limits),
@@ -189,13 +230,6 @@ def _few(ascending: Sequence[float]) -> list[float]:
     """The smallest, one in the middle, and the largest."""
     n = len(ascending)
     return [ascending[index] for index in sorted({0, n // 2, n - 1})]
-
-
-def _numbered(cloud: Cloud, bands: Bands | None) -> Cloud:
-    """With states as indices into those of `bands`."""
-    keys = [] if bands is None else [state.key for state in bands.states]
-    to = {states.INDEX[key]: index for index, key in enumerate(keys)}
-    return replace(cloud, state=cloud.state.replace_strict(to, default=None, return_dtype=pl.UInt8))
 
 
 def _is_ipv6(run: Run) -> bool:

@@ -1,17 +1,28 @@
-"""What a report draws, free of how: the HTML page, matplotlib and CSV all read these.
+"""What a report draws, free of how: the page, the figures and the CSV files all read these descriptions.
 
-Times are seconds since the run's origin. Values are in the panel's unit. A null value is a gap in the line.
+A report has panels, a panel has views, a view has marks: lines, bands, points, ticks, states and text. Times are
+seconds since the run's origin. Values are in the view's unit; a null value is a gap. The page's types are generated
+from this file (`make generate`): a docstring here is a comment there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import polars as pl
 
+Times = Annotated[pl.Series, "times"]
+"""Seconds, exact to half of a billionth of the run's duration on the page."""
+Values = Annotated[pl.Series, "values"]
+"""Single precision on the page. Null is NaN there."""
+Codes = Annotated[pl.Series, "codes"]
+"""Indices up to 254. Null is 255 on the page."""
+Counts = Annotated[pl.Series, "counts"]
+"""Integers from 0 to 2^32 - 1."""
+
 Look = Literal["curve", "pale", "low", "high", "resent", "lost"]
-"""How a curve is drawn: strong; pale, as what a model is made from; dotted and dashed, as bounds; as marks."""
+"""How a quantity is drawn: strong; pale, as what a model is made from; dotted and dashed, as bounds; as points."""
 
 
 @dataclass(frozen=True)
@@ -30,22 +41,107 @@ class Group:
 
 @dataclass(frozen=True)
 class Line:
-    """One curve over the times of its view."""
+    """A curve."""
 
-    values: pl.Series
+    values: Values
     group: int | None
     """Index of its group; `None`: of no flow."""
     flow: str | None = None
     name: str = ""
     """What it shows, if it is of no flow: `queue`, `capacity`."""
     is_level: bool = False
-    """Other curves are read against it, as against a `Reference`; it changes over time."""
+    """Other curves are read against it, as against a `Reference`; it changes along the axis."""
     quantity: int = 0
     """Index into the panel's `quantities`, if it has any."""
-    time_s: pl.Series | None = None
+    time_s: Times | None = None
     """Its own times; `None`: those of its view."""
+    x: Values | None = None
+    """Where its values stand on a horizontal axis that is not time."""
     steps: bool = False
     """A value holds until the next one."""
+    kind: Literal["line"] = "line"
+
+
+@dataclass(frozen=True)
+class Band:
+    """An area between two curves."""
+
+    low: Values
+    high: Values
+    group: int | None
+    time_s: Times | None = None
+    """Its own times; `None`: those of its view."""
+    x: Values | None = None
+    """Where its values stand on a horizontal axis that is not time."""
+    is_excluded: bool = False
+    """No point can lie in it: it stands behind everything, in grey."""
+    kind: Literal["band"] = "band"
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points of one flow: dots, rings, triangles where a packet was lost, crosses where it was sent again."""
+
+    values: Values
+    group: int | None
+    time_s: Times
+    flow: str | None = None
+    quantity: int = 0
+    """Index into the panel's `quantities`, if it has any."""
+    x: Values | None = None
+    """Where they stand on a horizontal axis that is not time."""
+    state: Codes | None = None
+    """Index of each point's state in the panel's `states`."""
+    look: Literal["dot", "ring", "lost", "resent"] = "dot"
+    kind: Literal["point"] = "point"
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """Moments: in a lane, or at an edge of the panel."""
+
+    time_s: Times
+    count: Counts | None = None
+    """How many events each tick stands for; `None`: one."""
+    lane: int | None = None
+    """Index into the view's `lanes`."""
+    edge: Literal["", "drop", "mark"] = ""
+    """Drops stand at the upper edge, ECN marks at the lower one."""
+    kind: Literal["tick"] = "tick"
+
+
+@dataclass(frozen=True)
+class States:
+    """The states of one flow in the order of time, as blocks of colour in a lane."""
+
+    lane: int
+    """Index into the view's `lanes`."""
+    start_s: Times
+    end_s: Times
+    state: Codes
+    """Index of each block's state in the panel's `states`."""
+    kind: Literal["state"] = "state"
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words at a place of the plot. They are left out where they find no room."""
+
+    words: str
+    x: float
+    y: float
+    align: Literal["left", "right"] = "left"
+    """On which side of its text the place is."""
+    side: Literal["above", "middle", "below"] = "middle"
+    """Where the text stands, seen from the place."""
+    only_wide: bool = False
+    """It is left out of a narrow plot."""
+    is_outside: bool = False
+    """It names a level, right of the plot."""
+    kind: Literal["text"] = "text"
+
+
+Mark = Line | Band | Points | Ticks | States | Text
 
 
 @dataclass(frozen=True)
@@ -76,12 +172,18 @@ class SecondAxis:
 
 
 @dataclass(frozen=True)
-class Marks:
-    """Moments at which something befell a packet."""
+class Lane:
+    """A strip along the time axis. Neighbours of one name and group make a row."""
 
-    kind: str
-    """`drop` or `mark`."""
-    time_s: pl.Series
+    key: str
+    """In CSV, the event that it counts; empty for states."""
+    name: str
+    """Of its row, left of the axis."""
+    group: int | None
+    """`None`: of no known flow."""
+    word: str = ""
+    """After a count: `12 resent`."""
+    is_pale: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,15 +191,63 @@ class View:
     """What a panel shows at one time; a panel of queues has one view per link."""
 
     name: str
-    time_s: pl.Series
-    lines: tuple[Line, ...]
+    time_s: Times
+    marks: tuple[Mark, ...]
     note: str
     """Where the data comes from and how it was thinned out."""
     references: tuple[Reference, ...] = ()
     second: SecondAxis | None = None
-    marks: tuple[Marks, ...] = ()
+    low: float | None = None
+    """The axis of values starts here; `None`: where the panel says."""
     top: float | None = None
     """Values above it are cut off: a few of them would press the rest flat."""
+    lanes: tuple[Lane, ...] = ()
+    """In place of an axis of values."""
+    key: str = ""
+    """Column name in CSV, of a panel whose views differ in what they show; empty: the panel's."""
+    per_unit: float = 1.0
+    """With `key`: value in that unit = value in the view's unit * `per_unit`."""
+    title: str = ""
+    """With `key`: what the view shows."""
+    unit: str = ""
+    """With `key`: the unit of its values."""
+
+    @property
+    def lines(self) -> tuple[Line | Points, ...]:
+        """Marks with a value of one of the panel's quantities."""
+        return tuple(mark for mark in self.marks if isinstance(mark, Line | Points))
+
+
+@dataclass(frozen=True)
+class State:
+    """A state of BBR, or for version 1 a part of one."""
+
+    key: str
+    """As in CSV: `probe_bw_up`."""
+    word: str
+    """As papers write it: `PROBE_BW: UP`."""
+    light: str
+    """Colour on white."""
+    dark: str
+    """Colour on black."""
+    height: float
+    """Of its block, in the lane's: more where BBR sends faster."""
+
+
+@dataclass(frozen=True)
+class Across:
+    """A horizontal axis that is not time."""
+
+    key: str
+    """Column name in CSV."""
+    per_unit: float
+    """Value in CSV = value on the axis * `per_unit`."""
+    title: str
+    unit: str
+    right: float
+    """The axis goes from 0 to here."""
+    levels: tuple[float, ...] = ()
+    """Values with a dotted line upwards."""
 
 
 @dataclass(frozen=True)
@@ -115,29 +265,16 @@ class Panel:
     """Whether the axis of values starts at 0."""
     quantities: tuple[Quantity, ...] = ()
     """Empty: one, which `key` names."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What can befall a packet."""
-
-    key: str
-    """As in CSV: `tail`, `mark`, `retransmission`."""
-    word: str
-    """Of packets that it befell: `12 resent`."""
-    pale: bool = False
-
-
-@dataclass(frozen=True)
-class Events:
-    """What befell packets of one group, counted in short intervals."""
-
-    kind: str
-    """Key of its `Kind`."""
-    group: int | None
-    """`None`: of no known flow."""
-    time_s: pl.Series
-    count: pl.Series
+    across: Across | None = None
+    """`None`: the horizontal axis is the page's time axis."""
+    states: tuple[State, ...] = ()
+    """Those that its marks refer to, in the order of a flow's life."""
+    is_stacked: bool = False
+    """All views are shown, one above the other; else one, which the reader chooses."""
+    choice: str = ""
+    """What the reader chooses among: `Link whose queue is shown`."""
+    decimals: int | None = None
+    """Of values under the crosshair; `None`: as many as tell something."""
 
 
 @dataclass(frozen=True)
@@ -153,85 +290,6 @@ class Change:
 
 
 @dataclass(frozen=True)
-class State:
-    """A state of BBR, or for version 1 a part of one."""
-
-    key: str
-    """As in CSV: `probe_bw_up`."""
-    word: str
-    """As papers write it: `PROBE_BW: UP`."""
-    light: str
-    """Colour on white."""
-    dark: str
-    """Colour on black."""
-    height: float
-    """Of its band, in the lane's: more where BBR sends faster."""
-
-
-@dataclass(frozen=True)
-class Lane:
-    """States of one flow in the order of time."""
-
-    flow: str
-    group: int
-    start_s: pl.Series
-    end_s: pl.Series
-    state: pl.Series
-    """Index of each band's state."""
-
-
-@dataclass(frozen=True)
-class Bands:
-    """A lane for each flow that said which state it was in."""
-
-    states: tuple[State, ...]
-    """Those that occur, in the order of a flow's life."""
-    lanes: tuple[Lane, ...]
-    note: str
-
-
-@dataclass(frozen=True)
-class Cloud:
-    """ACKs of one flow."""
-
-    flow: str
-    group: int
-    time_s: pl.Series
-    inflight_bytes: pl.Series
-    rate_bps: pl.Series
-    rtt_ms: pl.Series
-    state: pl.Series
-    """Index into the states of the run's `Bands`; null: of none."""
-
-
-@dataclass(frozen=True)
-class Limit:
-    """What no flow can pass, as a polyline over bytes in flight, in bytes and bit/s or ms."""
-
-    label: str
-    inflight_bytes: tuple[float, ...]
-    values: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Kleinrock:
-    """Delivery rate and RTT against data in flight."""
-
-    clouds: tuple[Cloud, ...]
-    bdp_bytes: float | None
-    """The unit of the common axis; `None`: bytes."""
-    full_bytes: float | None
-    """In flight as the buffer overflows, of a flow alone."""
-    rate_limits: tuple[Limit, ...]
-    rtt_limits: tuple[Limit, ...]
-    top_rate_bps: float
-    top_rtt_ms: float
-    bottom_rtt_ms: float
-    right_bytes: float
-    note: str
-
-
-@dataclass(frozen=True)
 class Plots:
     """All plots of a run."""
 
@@ -239,15 +297,12 @@ class Plots:
     duration_s: float
     groups: tuple[Group, ...]
     panels: tuple[Panel, ...]
+    """In the order of the page."""
     changes: tuple[Change, ...]
     """In the order of time."""
-    kinds: tuple[Kind, ...]
-    """Of events, in the order of their lanes."""
-    events: tuple[Events, ...]
-    events_note: str
-    counted_per_flow: tuple[str, ...]
-    """Keys of the kinds that are known for each flow; without packet records drops are known per link only."""
     missing: tuple[str, ...]
     """Sentences that say which plot could not be drawn and why."""
-    bands: Bands | None = None
-    kleinrock: Kleinrock | None = None
+
+    def panel(self, key: str) -> Panel | None:
+        """The panel of this key; `None` if it could not be drawn."""
+        return next((panel for panel in self.panels if panel.key == key), None)

@@ -1,20 +1,18 @@
-"""BBR's states as bands of colour, a lane per flow."""
+"""BBR's states: their names and colours, and when a flow was in which."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 import polars as pl
 
-from dumbbell.report import words
 from dumbbell.report.acks import Acks
 from dumbbell.report.decimate import round_width_ns
-from dumbbell.report.model import Bands, Lane, State
+from dumbbell.report.model import State, States
 
 # Any two differ by at least 20 in CIE L*a*b*, on white and on black, for people with full colour vision, and with each
-# kind of dichromacy (Machado, Oliveira and Fernandes, 2009). The height of a band tells the same once more.
+# kind of dichromacy (Machado, Oliveira and Fernandes, 2009). The height of a block tells the same once more.
 STATES: Final = (
     State("startup", "STARTUP", "#b13750", "#ee7b5e", 1.0),
     State("drain", "DRAIN", "#7c3170", "#9a63bd", 0.4),
@@ -28,7 +26,9 @@ STATES: Final = (
     State("probe_rtt", "PROBE_RTT", "#111827", "#f4f4f0", 0.28),
 )
 INDEX: Final = {state.key: index for index, state in enumerate(STATES)}
-BANDS_PER_LANE: Final = 4000
+BLOCKS_PER_LANE: Final = 4000
+COLUMNS: Final = ("time_ns", "bbr_state", "bbr_pacing_gain")
+"""Of `acks`, that tell the state."""
 
 
 def of_rows() -> pl.Expr:
@@ -45,51 +45,42 @@ def of_rows() -> pl.Expr:
     return key.replace_strict(INDEX, default=None, return_dtype=pl.Int8)
 
 
-def lane(acks: Acks, span_ns: int) -> tuple[Lane, int | None] | None:
-    """The bands of one flow, and how short ones may be missing; `None` if it does not say its state."""
+@dataclass(frozen=True)
+class Blocks:
+    """The states of one flow; they are indices into `STATES`."""
+
+    flow: str
+    group: int
+    states: States
+    width_ns: int | None
+    """How short ones may be missing."""
+
+
+def blocks(acks: Acks, lane: int, span_ns: int) -> Blocks | None:
+    """The states of one flow, in this lane; `None` if it does not say its state."""
     told = acks.rows.select("time_ns", state=of_rows()).drop_nulls()
     if told.is_empty():
         return None
     last, width = told["time_ns"][-1], None
     first = _runs(told)
-    if first.height > BANDS_PER_LANE:
+    if first.height > BLOCKS_PER_LANE:
         first = _runs(
             told.with_columns(
                 pl.col("state").replace([INDEX["probe_bw_above"], INDEX["probe_bw_below"]], INDEX["probe_bw"])
             )
         )
-    if first.height > BANDS_PER_LANE:
-        width = round_width_ns(2 * span_ns / BANDS_PER_LANE)
+    if first.height > BLOCKS_PER_LANE:
+        width = round_width_ns(2 * span_ns / BLOCKS_PER_LANE)
         first = _runs(
             first.group_by(pl.col("time_ns") // width, maintain_order=True)
             .agg(t=pl.col("time_ns").first(), state=pl.col("state").first())
             .select(time_ns="t", state="state")
         )
     end = first["time_ns"].shift(-1, fill_value=last)
-    return Lane(acks.flow, acks.group, first["time_ns"] / 1e9, end / 1e9, first["state"]), width
+    found = States(lane, first["time_ns"] / 1e9, end / 1e9, first["state"])
+    return Blocks(acks.flow, acks.group, found, width)
 
 
 def _runs(told: pl.DataFrame) -> pl.DataFrame:
     """The first row of each state."""
     return told.filter(pl.col("state").ne_missing(pl.col("state").shift()))
-
-
-def bands(lanes: Sequence[tuple[Lane, int | None]], left_out: Sequence[str]) -> Bands | None:
-    """All lanes with the states that occur; a lane's states become indices into these."""
-    if not lanes:
-        return None
-    occurring = np.unique(np.concatenate([one.state.to_numpy() for one, _ in lanes]))
-    renumbered = {int(old): new for new, old in enumerate(occurring)}
-    drawn = tuple(
-        Lane(one.flow, one.group, one.start_s, one.end_s, one.state.replace_strict(renumbered, return_dtype=pl.UInt8))
-        for one, _ in lanes
-    )
-    note = "The state as of each ACK. The higher a band, the faster BBR sends in it."
-    widths = [width for _, width in lanes if width]
-    if widths:
-        note += f" States shorter than {words.seconds(max(widths) / 1e9)} can be missing."
-    if left_out:
-        note += (
-            f" Not drawn: {words.listed(left_out) if len(left_out) <= 4 else words.count(len(left_out), 'more flow')}."
-        )
-    return Bands(tuple(STATES[int(old)] for old in occurring), drawn, note)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import polars as pl
 
 from dumbbell.records import Run
-from dumbbell.report.model import Bands, Kleinrock, Line, Panel, Plots, View
+from dumbbell.report.model import Line, Panel, Plots, Points, States, Ticks, View
 from dumbbell.report.series import build
 
 
@@ -16,14 +17,18 @@ def tables(run: Run) -> dict[str, bytes]:
     plots = build(run)
     files: dict[str, bytes] = {}
     for panel in plots.panels:
-        files |= _panel(panel)
-    files |= {"bbr_state.csv": _states(plots.bands)} if plots.bands else {}
-    files |= {"kleinrock.csv": _kleinrock(plots.kleinrock, plots.bands)} if plots.kleinrock else {}
-    files |= {"events.csv": _events(plots)} if plots.events else {}
+        if panel.across is not None:
+            files |= {f"{panel.key}.csv": _clouds(panel)}
+        elif any(isinstance(mark, States) for mark in panel.views[0].marks):
+            files |= {f"{panel.key}.csv": _states(panel)}
+        elif panel.views[0].lanes:
+            files |= {f"{panel.key}.csv": _events(panel, plots)}
+        else:
+            files |= _quantities(panel)
     return files | ({"changes.csv": _changes(plots)} if plots.changes else {})
 
 
-def _panel(panel: Panel) -> dict[str, bytes]:
+def _quantities(panel: Panel) -> dict[str, bytes]:
     """A file for each quantity."""
     curves = [(view, line) for view in panel.views for line in view.lines]
     keys = [quantity.key for quantity in panel.quantities] or [panel.key]
@@ -31,7 +36,7 @@ def _panel(panel: Panel) -> dict[str, bytes]:
     return {f"{key}.csv": _curves(panel, key, part) for key, part in parts.items() if part}
 
 
-def _curves(panel: Panel, key: str, curves: Sequence[tuple[View, Line]]) -> bytes:
+def _curves(panel: Panel, key: str, curves: Sequence[tuple[View, Line | Points]]) -> bytes:
     """A level that changes stands among the flows, by its name. The end of a bound is a row without a value."""
     of_links = any(view.name for view, _ in curves)
     of_flows = any(line.flow for _, line in curves)
@@ -39,41 +44,56 @@ def _curves(panel: Panel, key: str, curves: Sequence[tuple[View, Line]]) -> byte
         pl.DataFrame({"time_s": view.time_s if line.time_s is None else line.time_s}).select(
             pl.col("time_s").round(9),
             *([pl.lit(view.name).alias("link")] if of_links else []),
-            *([pl.lit(line.flow or line.name).alias("flow")] if of_flows else []),
+            *([pl.lit(_name(line)).alias("flow")] if of_flows else []),
             (line.values * panel.per_unit).round(3).alias(key),
         )
         for view, line in curves
     ]
-    ends = curves[0][1].steps
+    first = curves[0][1]
     rows = pl.concat(parts)
-    return (rows if ends else rows.drop_nulls()).write_csv().encode()
+    return (rows if isinstance(first, Line) and first.steps else rows.drop_nulls()).write_csv().encode()
 
 
-def _states(bands: Bands) -> bytes:
-    keys = {index: state.key for index, state in enumerate(bands.states)}
+def _name(line: Line | Points) -> str:
+    return line.flow or (line.name if isinstance(line, Line) else "")
+
+
+def _states(panel: Panel) -> bytes:
+    keys = {index: state.key for index, state in enumerate(panel.states)}
+    (view,) = panel.views
     parts = [
-        pl.DataFrame({"time_s": lane.start_s, "end_s": lane.end_s}).select(
+        pl.DataFrame({"time_s": mark.start_s, "end_s": mark.end_s}).select(
             pl.all().round(9),
-            flow=pl.lit(lane.flow),
-            state=lane.state.replace_strict(keys, return_dtype=pl.String),
+            flow=pl.lit(view.lanes[mark.lane].name),
+            state=mark.state.replace_strict(keys, return_dtype=pl.String),
         )
-        for lane in bands.lanes
+        for mark in view.marks
+        if isinstance(mark, States)
     ]
     return pl.concat(parts).sort("time_s").write_csv().encode()
 
 
-def _kleinrock(plot: Kleinrock, bands: Bands | None) -> bytes:
-    keys = {index: state.key for index, state in enumerate(bands.states)} if bands else {}
-    parts = [
-        pl.DataFrame({"time_s": cloud.time_s.round(9)}).with_columns(
-            flow=pl.lit(cloud.flow),
-            state=cloud.state.replace_strict(keys, default=None, return_dtype=pl.String),
-            bytes_in_flight=cloud.inflight_bytes,
-            delivery_rate_bps=cloud.rate_bps,
-            rtt_ms=cloud.rtt_ms.round(3),
+def _clouds(panel: Panel) -> bytes:
+    """A column for each view, whose points are of the same ACKs."""
+    assert panel.across is not None
+    keys = {index: state.key for index, state in enumerate(panel.states)}
+    of_flows = [[mark for mark in view.marks if isinstance(mark, Points) and mark.flow] for view in panel.views]
+    parts = []
+    for points in zip_longest(*of_flows):
+        first = points[0]
+        assert first.x is not None
+        columns = {
+            view.key: (one.values * view.per_unit).round(3) for view, one in zip(panel.views, points, strict=True)
+        }
+        state = pl.Series([None] * len(first.time_s), dtype=pl.UInt8) if first.state is None else first.state
+        parts.append(
+            pl.DataFrame({"time_s": first.time_s.round(9)}).with_columns(
+                flow=pl.lit(first.flow),
+                state=state.replace_strict(keys, default=None, return_dtype=pl.String),
+                **{panel.across.key: (first.x * pl.Series([panel.across.per_unit])).round(3)},
+                **columns,
+            )
         )
-        for cloud in plot.clouds
-    ]
     return pl.concat(parts).sort("time_s").write_csv().encode()
 
 
@@ -82,16 +102,18 @@ def _changes(plots: Plots) -> bytes:
     return pl.DataFrame(rows, schema=["time_s", "link", "change"], orient="row").write_csv().encode()
 
 
-def _events(plots: Plots) -> bytes:
-    parts = [
-        pl.DataFrame({"time_s": event.time_s}).select(
-            pl.col("time_s").round(9),
-            flow=pl.lit(None if event.group is None else _flows(plots, event.group), pl.String),
-            event=pl.lit(event.kind),
-            count=event.count,
+def _events(panel: Panel, plots: Plots) -> bytes:
+    (view,) = panel.views
+    parts = []
+    for mark in view.marks:
+        if not isinstance(mark, Ticks) or mark.lane is None:
+            continue
+        lane = view.lanes[mark.lane]
+        flow = pl.lit(None if lane.group is None else _flows(plots, lane.group), pl.String)
+        rows = pl.DataFrame({"time_s": mark.time_s}).select(
+            pl.col("time_s").round(9), flow=flow, event=pl.lit(lane.key), count=pl.lit(1, pl.Int64)
         )
-        for event in plots.events
-    ]
+        parts.append(rows if mark.count is None else rows.with_columns(count=mark.count.cast(pl.Int64)))
     return pl.concat(parts).sort("time_s").write_csv().encode()
 
 

@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Sequence
 from importlib.resources import as_file, files
 from typing import Any, Final
 
 import matplotlib.style
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.transforms import offset_copy
+from matplotlib.patches import Patch
 
-from dumbbell.report.events import RETRANSMISSION
-from dumbbell.report.model import Line, Look, Marks, Panel, Plots, Reference, View
-from dumbbell.report.render.figures_model import LANE_IN, above, draw_bands, draw_kleinrock
+from dumbbell.report.model import Line, Panel, Plots, Reference, States, Ticks, View
+from dumbbell.report.render import figure_marks as marks
+from dumbbell.report.render.figure_marks import LEVEL, LOOKS, SOFT, Place
 
 _WIDTH_IN: Final = 7.0
 _PANEL_IN: Final = 1.25
-_MANY: Final = 24
-_MOST_TRIANGLES: Final = 60
-_NEUTRAL: Final = "#4d5866"
-_DROP: Final = "#c2321d"
-_MARK: Final = "#7a3fb0"
-_LEVEL: Final[dict[str, Any]] = {"color": "0.5", "linewidth": 0.9, "dashes": (5, 2)}
-_LOOKS: Final[Mapping[Look, dict[str, Any]]] = {
-    "curve": {},
-    "pale": {"alpha": 0.4, "linewidth": 0.7},
-    "low": {"linestyle": (0, (1, 1.6)), "linewidth": 0.9},
-    "high": {"linestyle": (0, (4, 2)), "linewidth": 0.8},
-    "lost": {"linestyle": "none", "marker": "v", "markersize": 2.6, "markeredgewidth": 0, "color": _DROP, "zorder": 3},
-    "resent": {
-        "linestyle": "none",
-        "marker": "x",
-        "markersize": 2.6,
-        "markeredgewidth": 0.6,
-        "color": "0.1",
-        "zorder": 4,
-    },
-}
 _LANE_IN: Final = 0.16
-_SCATTER_IN: Final = 1.7
+_STATES_IN: Final = 0.22
+_STACKED_IN: Final = 1.7
 _MOST_CHANGES_NAMED: Final = 12
 _LABEL_HEIGHT: Final = 0.2
 """Two lines, of the axes'."""
@@ -52,31 +31,27 @@ _LETTER: Final = 0.0092
 
 
 def figure(plots: Plots) -> Figure:
-    """Draw the first view of each panel, and a lane of marks per group, 7 inches wide; beneath, Kleinrock's plot."""
+    """Draw one view of each panel, or all of a stacked one, 7 inches wide; panels over time share their axis."""
     with as_file(files("dumbbell.report") / "paper.mplstyle") as style, matplotlib.style.context(style):
-        rows = _rows(plots)
-        heights = [height for height, _ in rows] + ([_SCATTER_IN] * 2 if plots.kleinrock else [])
-        fig = Figure(figsize=(_WIDTH_IN, sum(heights) + 0.6 + (0.25 if plots.kleinrock else 0)), layout="constrained")
+        over_time = [panel for panel in plots.panels if panel.across is None]
+        others = [(panel, view) for panel in plots.panels if panel.across is not None for view in panel.views]
+        heights = [_height(panel) for panel in over_time] + [_STACKED_IN] * len(others)
+        fig = Figure(figsize=(_WIDTH_IN, sum(heights) + 0.6 + (0.25 if others else 0)), layout="constrained")
         if not heights:
             fig.text(0.5, 0.5, "\n".join(plots.missing) or "Nothing was recorded.", ha="center", va="center")
             return fig
         grid = fig.add_gridspec(len(heights), 1, height_ratios=heights)
         axes: list[Axes] = []
-        for row, (_, draw) in enumerate(rows):
+        for row, panel in enumerate(over_time):
             axes.append(fig.add_subplot(grid[row], sharex=axes[0] if axes else None))
-            draw(axes[-1])
-        for ax in axes:
-            for change in plots.changes:
-                ax.axvline(change.time_s, color="0.55", linewidth=0.6, dashes=(1.5, 1.5), zorder=1.4)
-            ax.tick_params(labelbottom=ax is axes[-1])
-        if axes:
-            _name_changes(axes[0], plots)
-            axes[-1].set_xlim(0, plots.duration_s)
-            axes[-1].set_xlabel("time (s)")
-        if plots.kleinrock:
-            lower = fig.add_subplot(grid[-1])
-            upper = fig.add_subplot(grid[-2], sharex=lower)
-            draw_kleinrock(upper, lower, plots, plots.kleinrock)
+            _panel(axes[-1], panel, panel.views[0], plots)
+        _time_axis(axes, plots)
+        # From below: those above share the lowest one's axis.
+        shared: dict[str, Axes] = {}
+        for row, (panel, view) in reversed(list(enumerate(others, len(over_time)))):
+            ax = fig.add_subplot(grid[row], sharex=shared.get(panel.key))
+            _across(ax, panel, view, plots, is_lowest=panel.key not in shared, is_highest=view is panel.views[0])
+            shared.setdefault(panel.key, ax)
         # The names of lanes are long: units stand beside their own ticks.
         fig.align_ylabels([ax for ax in fig.axes if ax.get_ylabel()])
         if plots.groups:
@@ -85,17 +60,31 @@ def figure(plots: Plots) -> Figure:
         return fig
 
 
-def _rows(plots: Plots) -> list[tuple[float, Callable[[Axes], None]]]:
-    """Height and drawing of all plots over time; the states stand beneath the goodput that they explain."""
-    rows: list[tuple[float, Callable[[Axes], None]]] = [
-        (_PANEL_IN, partial(_panel, panel=panel, plots=plots)) for panel in plots.panels
-    ]
-    if plots.bands:
-        lanes = 0.3 + LANE_IN * len(plots.bands.lanes)
-        rows.insert(1, (lanes, partial(draw_bands, plots=plots, bands=plots.bands)))
-    if plots.events:
-        rows.append((0.45 + _LANE_IN * len(plots.kinds) * len(plots.groups), partial(_lanes, plots=plots)))
-    return rows
+def _height(panel: Panel) -> float:
+    """In inches."""
+    view = panel.views[0]
+    if not view.lanes:
+        return _PANEL_IN
+    if _has_states(view):
+        return 0.3 + _STATES_IN * len(view.lanes)
+    kinds = len({lane.key for lane in view.lanes})
+    rows = len({(lane.name, lane.group) for lane in view.lanes if lane.group is not None})
+    return 0.45 + _LANE_IN * kinds * max(1, rows)
+
+
+def _has_states(view: View) -> bool:
+    return any(isinstance(mark, States) for mark in view.marks)
+
+
+def _time_axis(axes: Sequence[Axes], plots: Plots) -> None:
+    for ax in axes:
+        for change in plots.changes:
+            ax.axvline(change.time_s, color="0.55", linewidth=0.6, dashes=(1.5, 1.5), zorder=1.4)
+        ax.tick_params(labelbottom=ax is axes[-1])
+    if axes:
+        _name_changes(axes[0], plots)
+        axes[-1].set_xlim(0, plots.duration_s)
+        axes[-1].set_xlabel("time (s)")
 
 
 def render(fig: Figure, format: str) -> bytes:
@@ -107,25 +96,24 @@ def render(fig: Figure, format: str) -> bytes:
     return buffer.getvalue()
 
 
-def _panel(ax: Axes, panel: Panel, plots: Plots) -> None:
-    view = panel.views[0]
-    if len({line.flow for line in view.lines}) > _MANY:
-        _thin_lines(ax, view, plots)
-    else:
-        for line in sorted(view.lines, key=lambda line: _look(line, panel) != "pale"):
-            _line(ax, line, view, panel, plots)
+def _panel(ax: Axes, panel: Panel, view: View, plots: Plots) -> None:
+    place = Place(ax, plots, panel, view)
+    marks.draw(place)
+    if view.lanes:
+        _lanes(place)
+        return
     _limits(ax, view, panel.from_zero)
     if view.top is not None:
         ax.set_ylim(top=1.05 * view.top)
     labelled: list[float] = []
     for reference in view.references:
         ax.axhline(reference.value, color="0.5", linewidth=0.7, dashes=(5, 3), zorder=1.5)
-        place = ax.transData.transform((0, reference.value))[1] / ax.bbox.height
-        if all(abs(place - other) > _LABEL_HEIGHT for other in labelled):
-            labelled.append(place)
+        at = ax.transData.transform((0, reference.value))[1] / ax.bbox.height
+        if all(abs(at - other) > _LABEL_HEIGHT for other in labelled):
+            labelled.append(at)
             _label(ax, reference, inside=view.second is not None)
-    # Marks of drops stand on the upper edge.
-    dropped = any(marks.kind == "drop" for marks in view.marks)
+    # Ticks of drops stand on the upper edge.
+    dropped = any(isinstance(mark, Ticks) and mark.edge == "drop" for mark in view.marks)
     ax.set_title(f"{panel.title}, {view.name}" if view.name else panel.title, pad=7 if dropped else None)
     ax.set_ylabel(panel.unit)
     _quantities(ax, panel)
@@ -134,53 +122,75 @@ def _panel(ax: Axes, panel: Panel, plots: Plots) -> None:
         to, back = _scaling(factor), _scaling(1 / factor)
         twin = ax.secondary_yaxis("right", functions=(to, back))
         twin.set_ylabel(view.second.unit)
-    for marks in view.marks:
-        _edge(ax, marks)
+    marks.words(place)
 
 
-def _line(ax: Axes, line: Line, view: View, panel: Panel, plots: Plots) -> None:
-    time = (view.time_s if line.time_s is None else line.time_s).to_numpy()
-    style: dict[str, Any] = _style(line, plots) | _LOOKS[_look(line, panel)]
-    if line.steps and line.values.null_count() < len(line.values):
-        style["drawstyle"] = "steps-post"
-    look = _look(line, panel)
-    ticks = look in ("lost", "resent") and len(line.values) > _MOST_TRIANGLES
-    if ticks:
-        style |= {"marker": "|", "markersize": 3, "markeredgewidth": 0.4}
-    if look == "lost" or ticks:
-        # They point at the curve, or stand beneath it.
-        away = {"lost": 4 if ticks else 3}.get(look, -4)
-        style["transform"] = offset_copy(ax.transData, fig=ax.get_figure(root=True), y=away, units="points")
-    ax.plot(time, line.values.to_numpy(), **style)
+def _lanes(place: Place) -> None:
+    """Names of rows on the left, and what the lanes of each are."""
+    ax, view, plots = place.ax, place.view, place.plots
+    ax.grid(visible=False, axis="y")
+    if _has_states(view):
+        for row, (name, group) in enumerate(place.rows):
+            of = place.group(group)
+            ax.text(
+                -0.012, row, name, transform=ax.get_yaxis_transform(), ha="right", va="center",
+                color=SOFT if of is None else of.light, fontweight="bold",
+            )  # fmt: skip
+        ax.set_ylim(len(place.rows) - 0.5, -0.5)
+        ax.set_yticks([])
+        ax.set_title(place.panel.title)
+        _above(ax, _colors(place.panel))
+        return
+    kinds = dict.fromkeys(lane.word for lane in view.lanes)
+    ax.set_title(f"{place.panel.title}, from above: {', '.join(kinds)}")
+    ax.set_ylim(len(place.rows) - 0.5, -0.5)
+    names = [name if group is None else plots.groups[group].label for name, group in place.rows]
+    ax.set_yticks(range(len(names)), names)
+    ax.tick_params(axis="y", length=0)
 
 
-def _look(line: Line, panel: Panel) -> Look:
-    return panel.quantities[line.quantity].look if panel.quantities else "curve"
+def _across(ax: Axes, panel: Panel, view: View, plots: Plots, is_lowest: bool, is_highest: bool) -> None:
+    """A view over something else than time."""
+    across = panel.across
+    assert across is not None
+    place = Place(ax, plots, panel, view)
+    marks.draw(place)
+    ax.set_xlim(0, across.right)
+    ax.set_ylim(view.low or 0.0, view.top)
+    for at in across.levels:
+        ax.axvline(at, color="0.5", linewidth=0.7, dashes=(1.5, 2), zorder=1.5)
+    marks.words(place)
+    ax.set_ylabel(view.unit if is_highest else f"{view.title} ({view.unit})")
+    if is_highest:
+        ax.set_title(panel.title)
+        if marks.by_state(place):
+            _above(ax, _colors(panel))
+    if is_lowest:
+        ax.set_xlabel(f"{across.title} ({across.unit})")
+    ax.tick_params(labelbottom=is_lowest)
 
 
 def _quantities(ax: Axes, panel: Panel) -> None:
     """What is drawn how, on the title's line."""
-    plain: dict[str, Any] = {"color": "0.35", "linewidth": 0.9, "linestyle": "-"}
-    handles = [Line2D([], [], label=one.word, **plain | _LOOKS[one.look]) for one in panel.quantities]
+    plain: dict[str, Any] = {"color": SOFT, "linewidth": 0.9, "linestyle": "-"}
+    handles = [Line2D([], [], label=one.word, **plain | LOOKS[one.look]) for one in panel.quantities]
     if handles:
-        above(ax, handles)
+        _above(ax, handles)
 
 
-def _edge(ax: Axes, marks: Marks) -> None:
-    """Drops on the upper edge: triangles, or ticks where these would run together. ECN marks: ticks on the lower."""
-    drops = marks.kind == "drop"
-    ticks = not drops or len(marks.time_s) > _MOST_TRIANGLES
-    ax.plot(
-        marks.time_s.to_numpy(),
-        [1.02 if drops else 0.03] * len(marks.time_s),
-        linestyle="none",
-        marker="|" if ticks else "v",
-        markersize=4 if ticks else 3,
-        markeredgewidth=0.4,
-        color=_DROP if drops else _MARK,
-        transform=ax.get_xaxis_transform(),
-        clip_on=False,
-    )
+def _colors(panel: Panel) -> list[Patch]:
+    """One for each colour: phases of version 1 have those of their like in the later versions."""
+    first = {state.light: state for state in reversed(panel.states)}
+    shown = [state for state in panel.states if first[state.light] is state]
+    return [Patch(facecolor=state.light, label=state.word.split(": ")[-1]) for state in shown]
+
+
+def _above(ax: Axes, handles: Sequence[Artist]) -> None:
+    """A legend on the title's line, at the right."""
+    ax.legend(
+        handles=handles, loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=len(handles), fontsize=7,
+        handlelength=1.1, handleheight=0.7, columnspacing=1.0, handletextpad=0.4, borderaxespad=0.1, borderpad=0,
+    )  # fmt: skip
 
 
 def _name_changes(ax: Axes, plots: Plots) -> None:
@@ -227,54 +237,11 @@ def _limits(ax: Axes, view: View, from_zero: bool) -> None:
     ax.set_ylim(low, max([high, *(low + above * (level - low) for level in levels)]))
 
 
-def _thin_lines(ax: Axes, view: View, plots: Plots) -> None:
-    time = view.time_s.to_numpy()
-    for index, group in enumerate(plots.groups):
-        curves = [line.values.to_numpy() for line in view.lines if line.group == index]
-        segments = [list(zip(time, values, strict=True)) for values in curves]
-        ax.add_collection(LineCollection(segments, colors=group.light, linewidths=0.3, alpha=0.35, rasterized=True))
-    ax.autoscale_view()
-    for line in view.lines:
-        if line.is_level:
-            ax.plot(time, line.values.to_numpy(), **_style(line, plots))
-
-
-def _style(line: Line, plots: Plots) -> dict[str, Any]:
-    if line.is_level:
-        return {**_LEVEL, "drawstyle": "steps-mid", "zorder": 1.5}
-    if line.group is None:
-        return {"color": _NEUTRAL, "linewidth": 0.6}
-    group = plots.groups[line.group]
-    return {"color": group.light, "linestyle": (0, group.dash) if group.dash else "-"}
-
-
-def _lanes(ax: Axes, plots: Plots) -> None:
-    """Per group a lane for each kind of event."""
-    names = [group.label for group in plots.groups]
-    if any(events.group is None for events in plots.events):
-        names.append("other" if any(key != RETRANSMISSION.key for key in plots.counted_per_flow) else "any flow")
-    share = {kind.key: index for index, kind in enumerate(plots.kinds)}
-    pale = {kind.key for kind in plots.kinds if kind.pale}
-    for events in plots.events:
-        lane = len(plots.groups) if events.group is None else events.group
-        height = 0.84 / len(plots.kinds)
-        top = lane - 0.42 + height * share[events.kind]
-        color = _NEUTRAL if events.group is None else plots.groups[events.group].light
-        ax.vlines(
-            events.time_s.to_numpy(), top + 0.9 * height, top, colors=color, linewidths=0.7,
-            alpha=0.5 if events.kind in pale else 1.0,
-        )  # fmt: skip
-    ax.set_title(f"Events, from above: {', '.join(kind.word for kind in plots.kinds)}")
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_yticks(range(len(names)), names)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(visible=False, axis="y")
-
-
 def _legend(plots: Plots) -> list[Line2D]:
     flows = [
         Line2D([], [], color=group.light, linestyle=(0, group.dash) if group.dash else "-", label=group.label)
         for group in plots.groups
     ]
-    levels = {line.name for panel in plots.panels for line in panel.views[0].lines if line.is_level}
-    return flows + [Line2D([], [], label=name, **_LEVEL) for name in sorted(levels)]
+    views = [panel.views[0] for panel in plots.panels if panel.across is None]
+    levels = {mark.name for view in views for mark in view.marks if isinstance(mark, Line) and mark.is_level}
+    return flows + [Line2D([], [], label=name, **LEVEL) for name in sorted(levels)]

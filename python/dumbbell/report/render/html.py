@@ -70,7 +70,7 @@ def _tables(run: Run, plots: Plots, known: Facts) -> Html:
         tables.algorithms(run),
         el("h2", "Links"),
         tables.links(run, known, plots),
-        tables.befell(run),
+        tables.packet_events(run),
         tables.changes(plots),
     )
 
@@ -83,5 +83,5 @@ def read(name: str) -> str:
         raise DumbbellError(
             "the report's front end is missing",
             f"{name} was not built into the package",
-            "npm ci --prefix web/report && npm run build --prefix web/report",
+            "npm ci --prefix web && npm run build --prefix web",
         ) from None

@@ -197,7 +197,7 @@ def _link(row: Mapping[str, Any], plan: Link, peak: float | None) -> Html:
     )
 
 
-_BEFELL: Final = (
+_EVENTS: Final = (
     *((fate, kind.word) for fate, kind in REASONS.items() if fate.startswith("dropped-")),
     ("losses", "lost"),
     ("marks", "ECN-marked"),
@@ -207,13 +207,13 @@ _BEFELL: Final = (
 )
 
 
-def befell(run: Run) -> Html:
-    """One row per link that did anything to packets but to deliver them; columns only for what occurred.
+def packet_events(run: Run) -> Html:
+    """One row per link that did more to packets than deliver them; columns only for events that occurred.
 
     Nothing where the table of links says it all: full buffers and losses.
     """
     rows = [(row, {**row, **row["drops_by_reason"]}) for row in summary_list(run, "links")]
-    columns = [(key, word) for key, word in _BEFELL if any(counts[key] for _, counts in rows)]
+    columns = [(key, word) for key, word in _EVENTS if any(counts[key] for _, counts in rows)]
     touched = [(row, counts) for row, counts in rows if any(counts[key] for key, _ in columns)]
     if {key for key, _ in columns} <= {"dropped-tail", "losses"}:
         return Html("")
@@ -242,7 +242,7 @@ def befell(run: Run) -> Html:
             for row, counts in touched
         ),
     )
-    return join(el("h2", "What befell packets"), _table("What befell packets", head, body, len(touched), "fit"))
+    return join(el("h2", "Packet events"), _table("Packet events", head, body, len(touched), "fit"))
 
 
 def _counted(row: Mapping[str, Any], counts: Mapping[str, Any], key: str) -> str:

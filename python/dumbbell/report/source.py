@@ -1,0 +1,63 @@
+"""What panels are drawn from: a run's tables, read once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dumbbell.errors import DumbbellError
+from dumbbell.records import Run
+from dumbbell.report import words
+from dumbbell.report.acks import MOST_FLOWS
+from dumbbell.report.facts import Facts
+from dumbbell.report.model import Group
+from dumbbell.report.samples import Samples
+
+
+@dataclass
+class Source:
+    """A run, and what all panels need to know of it."""
+
+    run: Run
+    known: Facts
+    groups: tuple[Group, ...]
+    sample_columns: Iterable[str] = ()
+    """Columns of `samples` that any panel needs."""
+    missing: list[str] = field(default_factory=list)
+    """Sentences on what could not be drawn."""
+    with_acks: set[str] = field(default_factory=set)
+    """Flows whose ACKs were read."""
+
+    @property
+    def span_ns(self) -> int:
+        """Length of the time axis."""
+        return int(self.run.plan["duration_ns"])
+
+    @property
+    def flows(self) -> list[str]:
+        """All flows of the plan, group by group."""
+        return [flow for group in self.groups for flow in group.flows]
+
+    @property
+    def has_few_flows(self) -> bool:
+        """Whether each flow can have curves of its ACKs."""
+        return len(self.flows) <= MOST_FLOWS
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The `samples` table. Raises `DumbbellError` if it cannot be read."""
+        return Samples.read(self.run, self.groups, self.sample_columns)
+
+    def say(self, titles: Iterable[str], error: DumbbellError) -> None:
+        """Note that plots of these titles cannot be drawn, and why."""
+        what = error.what.rsplit("/", 1)[-1]
+        reason = f"{what} ({error.why})" if error.why else what
+        said = f"{words.listed(titles)}: {reason}."
+        if said not in self.missing:
+            self.missing.append(said)
+
+    @property
+    def left_out(self) -> list[str]:
+        """Flows of many that have neither a lane of states nor points."""
+        return [] if self.has_few_flows else [flow for flow in self.flows if flow not in self.with_acks]

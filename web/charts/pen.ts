@@ -1,0 +1,82 @@
+// What marks are drawn with: a canvas, and where times and values are on it.
+
+import type uPlot from "uplot";
+import type { Change, Group, Panel, View } from "./model";
+import { fontAt, type Theme } from "./theme";
+import type { TimeAxis } from "./time-axis";
+
+/** What all charts of a page have in common. */
+export interface Shared {
+  groups: Group[];
+  changes: Change[];
+  axis: TimeAxis;
+  theme: Theme;
+}
+
+/** Pixels of the canvas, of which a screen has `ratio` per pixel of its own. */
+export interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+export interface Pen {
+  ctx: CanvasRenderingContext2D;
+  ratio: number;
+  box: Box;
+  shared: Shared;
+  theme: Theme;
+  panel: Panel;
+  view: View;
+  /** The part of the horizontal axis that is shown. */
+  from: number;
+  to: number;
+  /** Points have the colours of states, and not of flows. */
+  byState: boolean;
+  /** Whether no axis or little room takes the place right of the plot. */
+  hasGutter: boolean;
+  x(value: number): number;
+  y(value: number): number;
+}
+
+export function penOf(u: uPlot, shared: Shared, panel: Panel, view: View, byState: boolean, hasGutter: boolean): Pen {
+  const { ctx, bbox } = u;
+  const box = { left: bbox.left, right: bbox.left + bbox.width, top: bbox.top, bottom: bbox.top + bbox.height };
+  const { min: from = 0, max: to = 1 } = u.scales["x"] ?? {};
+  const { min: low = 0, max: high = 1 } = u.scales["y"] ?? {};
+  const perX = bbox.width / ((to ?? 1) - (from ?? 0) || 1);
+  const perY = bbox.height / ((high ?? 1) - (low ?? 0) || 1);
+  return {
+    ctx, ratio: devicePixelRatio, box, shared, theme: shared.theme, panel, view, byState, hasGutter,
+    from: from ?? 0,
+    to: to ?? 1,
+    x: (value) => box.left + (value - (from ?? 0)) * perX,
+    y: (value) => box.bottom - (value - (low ?? 0)) * perY,
+  };
+}
+
+/** Of a group; nothing has the queue's colour. */
+export function colorOf(pen: Pen, group: number | null): string {
+  return pen.theme.of(group === null ? undefined : pen.shared.groups[group]);
+}
+
+/** Draw within the plot, with what `act` sets undone. */
+export function clipped(pen: Pen, act: () => void, over = 0): void {
+  const { ctx, box } = pen;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(box.left, box.top - over, box.right - box.left, box.bottom - box.top + 2 * over);
+  ctx.clip();
+  ctx.font = fontAt(pen.ratio);
+  act();
+  ctx.restore();
+}
+
+/** Draw anywhere, with what `act` sets undone. */
+export function unclipped(pen: Pen, act: () => void): void {
+  pen.ctx.save();
+  pen.ctx.font = fontAt(pen.ratio);
+  act();
+  pen.ctx.restore();
+}

@@ -1,0 +1,55 @@
+// The runs behind a point, and how to see one of them again.
+
+import { element } from "../../charts/dom";
+import { digits } from "../../charts/numbers";
+import { told } from "./chart";
+import { type Entry, type Panel, type Study, valuesOf } from "./data";
+
+const MOST = 1000;
+
+export class RunList {
+  private readonly dialog = element("dialog", { class: "runs", "aria-label": "Runs" });
+
+  constructor(private readonly study: Study) {
+    document.body.append(this.dialog);
+    this.dialog.addEventListener("click", (event) => {
+      if (event.target === this.dialog) this.dialog.close();
+    });
+  }
+
+  /** Of a cell; with the values of a panel, if they are told. */
+  open(title: string, cell: number, of: string, panel: Panel | null, entry: Entry | null): void {
+    const values = panel ? valuesOf(panel, of) : new Map<number, number>();
+    const all = this.study.runs[cell] ?? [];
+    const runs = [...all].sort(([a], [b]) => (values.get(a) ?? 0) - (values.get(b) ?? 0) || a - b);
+    const typical = runs[Math.floor(runs.length / 2)];
+    const command = element("pre", { id: "again" });
+    const show = (repetition: number) => (command.textContent = `${this.study.command} --cell ${cell} --repetition ${repetition}`);
+    if (typical) show(typical[3]);
+    const head = ["Seed", "Run", ...(values.size && panel ? [panel.unit ? `${panel.title} (${panel.unit})` : panel.title] : []), ""];
+    const rows = runs.slice(0, MOST).map(([run, id, seed, repetition]) => {
+      const button = element("button", { type: "button" }, "command");
+      button.addEventListener("click", () => show(repetition));
+      const name = this.study.report ? element("a", { href: `${this.study.report}${id}/report.html` }, id) : id;
+      const value = values.size ? [element("td", { class: "n" }, digits(values.get(run) ?? NaN))] : [];
+      return element("tr", {}, element("td", { class: "n" }, String(seed)), element("td", {}, element("code", {}, name)), ...value, element("td", {}, button));
+    });
+    const close = element("button", { type: "button", class: "close" }, "close");
+    close.addEventListener("click", () => this.dialog.close());
+    const table = element("table", {}, element("thead", {}, element("tr", {}, ...head.map((name, i) => element("th", i === 0 || i === 2 ? { class: "n" } : {}, name)))), element("tbody", {}, ...rows));
+    const copy = element("button", { type: "button" }, "copy");
+    copy.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(command.textContent ?? "");
+      copy.textContent = "copied";
+    });
+    const left = all.length > MOST ? [element("p", { class: "beneath" }, `The first ${MOST} of ${all.length.toLocaleString("en")} runs; dumbbell query has all.`)] : [];
+    this.dialog.replaceChildren(
+      element("div", { class: "head" }, element("h3", {}, title), close),
+      element("p", { class: "beneath" }, [of, ...(panel && entry ? told(entry, panel, this.study) : [])].filter(Boolean).join(" · ")),
+      element("div", { class: "command" }, command, copy),
+      element("div", { class: "list" }, table),
+      ...left,
+    );
+    this.dialog.showModal();
+  }
+}
