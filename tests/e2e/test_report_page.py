@@ -219,12 +219,12 @@ def test_plots_have_names_and_descriptions_for_screen_readers(open_report: Any) 
     assert "25 tail" in labels[5]
 
 
-def test_what_befell_packets_has_a_lane_for_each_reason(open_report: Any) -> None:
+def test_packet_events_have_a_lane_for_each_reason(open_report: Any) -> None:
     page = open_report("busy").page
     label = page.locator(".canvas").nth(6).get_attribute("aria-label") or ""
-    assert label.startswith("What befell packets over time. f1: 11 tail, 14 early, ")
+    assert label.startswith("Packet events over time. f1: 11 tail, 14 early, ")
     drag(page, 6, 0.769, 0.769)
-    assert "marked, 2 resent; f2: " in page.get_by_label("What befell packets at the crosshair").inner_text()
+    assert "marked, 2 resent; f2: " in page.get_by_label("Packet events at the crosshair").inner_text()
 
 
 def test_a_capacity_that_changes_is_a_curve_with_a_name_and_a_value(open_report: Any) -> None:

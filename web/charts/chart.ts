@@ -26,6 +26,15 @@ export interface Picked {
   index: number;
 }
 
+/** A place of the plot that has a ring around it. */
+export interface Place {
+  x: number;
+  y: number;
+  group: number | null;
+  /** Of a small ring, on a curve. */
+  color?: string;
+}
+
 export interface Options {
   width: number;
   /** Changes of links are named here. */
@@ -154,13 +163,15 @@ export class Chart {
   }
 
   /** Put a ring around places of the plot. The canvas with its many points stays as it is. */
-  ring(places: { x: number; y: number; group: number | null }[]): void {
+  ring(places: Place[]): void {
     const shown = places.filter(({ y, group }) => !Number.isNaN(y) && !(group !== null && this.hidden.has(group)));
     while (this.rings.length < shown.length) this.rings.push(this.u.over.appendChild(element("i", { class: "ring" })));
     this.rings.forEach((ring, i) => {
       const one = shown[i];
       ring.hidden = !one;
       if (!one) return;
+      ring.style.color = one.color ?? "";
+      ring.classList.toggle("small", one.color !== undefined);
       ring.style.left = `${this.u.valToPos(one.x, "x")}px`;
       ring.style.top = `${this.u.valToPos(one.y, "y")}px`;
     });
@@ -230,10 +241,18 @@ export class Chart {
   private follow(): void {
     this.options.onCursor(this);
     if (this.panel.across || this.view.lanes.length) return;
-    const at = this.cursor;
+    const x = this.cursor;
     const values = isCrowded(this.view) ? null : this.values();
-    const places = (values ?? []).map((y, i) => ({ x: at ?? 0, y: y ?? Number.NaN, group: groupOf(this.view.marks[i] as Mark, this.view) }));
-    this.ring(at === null ? [] : places);
+    if (x === null || !values) this.ring([]);
+    else this.ring(this.view.marks.flatMap((mark, i) => this.onCurve(mark, x, values[i] ?? Number.NaN)));
+  }
+
+  /** Where the crosshair meets a curve; bounds and levels have none. */
+  private onCurve(mark: Mark, x: number, y: number): Place[] {
+    if (mark.kind !== "line" || mark.isLevel) return [];
+    const look = this.panel.quantities[mark.quantity]?.look ?? "curve";
+    if (look !== "curve") return [];
+    return [{ x, y, group: mark.group, color: this.shared.theme.of(this.shared.groups[mark.group ?? -1]) }];
   }
 
   private beneath(): void {

@@ -187,6 +187,8 @@ export interface Across {
   right: number;
   /** Values with a dotted line upwards. */
   levels: number[];
+  /** How much the unit is, where that depends on the run: `75 kB`. */
+  unitIs: string;
 }
 
 /** One plot. */

@@ -1,6 +1,6 @@
 // A panel of a run's report: its frame with title, values under the crosshair and note, and a chart for each view shown.
 
-import { Chart, type Picked } from "../charts/chart";
+import { Chart, type Picked, type Place } from "../charts/chart";
 import { element } from "../charts/dom";
 import { hasStates } from "../charts/lanes";
 import { indexOf } from "../charts/marks/points";
@@ -132,7 +132,7 @@ function at(mark: Points, time: number): Picked[] {
 }
 
 /** Where the same ACK is in another view. */
-function place(view: View, { mark, index }: Picked): { x: number; y: number; group: number | null }[] {
+function place(view: View, { mark, index }: Picked): Place[] {
   const same = dots(view).find((one) => one.flow === mark.flow);
   return same ? [{ x: same.x?.[index] ?? 0, y: same.values[index] ?? Number.NaN, group: same.group }] : [];
 }

@@ -37,7 +37,7 @@ export function pointInWords(panel: Panel, { mark, index }: Picked): string {
   return [
     `${mark.flow}, t = ${(mark.timeS[index] ?? 0).toFixed(3)} s${state ? `, sent in ${state}` : ""}`,
     `${digits(mark.x?.[index] ?? 0)} ${across?.unit} ${across?.title}`,
-    ...views,
+    views.join(", "),
   ].join("\n");
 }
 

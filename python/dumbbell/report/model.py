@@ -248,6 +248,8 @@ class Across:
     """The axis goes from 0 to here."""
     levels: tuple[float, ...] = ()
     """Values with a dotted line upwards."""
+    unit_is: str = ""
+    """How much the unit is, where that depends on the run: `75 kB`."""
 
 
 @dataclass(frozen=True)

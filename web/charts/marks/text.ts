@@ -24,7 +24,7 @@ export const text: Painter<Text> = {
     // Points that a limit does not hold for must not hide it.
     ctx.strokeStyle = theme.color("raised");
     ctx.lineWidth = 3 * ratio;
-    const y = pen.y(mark.y) + { above: -5, middle: 4, below: HEIGHT }[mark.side] * ratio;
+    const y = pen.y(mark.y) + { above: -5, middle: 0, below: HEIGHT }[mark.side] * ratio;
     ctx.strokeText(mark.words, x, y);
     ctx.fillStyle = theme.color("soft");
     ctx.fillText(mark.words, x, y);

@@ -52,7 +52,8 @@ class _Kleinrock:
         found = frame(self.source.run, self.source.known, self.clouds, self.source.left_out)
         size, unit = (found.bdp_bytes, "BDP") if found.bdp_bytes else words.size_unit(found.right_bytes)
         levels = tuple(at / size for at in (found.bdp_bytes, found.full_bytes) if at is not None)
-        across = Across("bytes_in_flight", size, "in flight", unit, found.right_bytes / size, levels)
+        unit_is = words.size(found.bdp_bytes) if found.bdp_bytes else ""
+        across = Across("bytes_in_flight", size, "in flight", unit, found.right_bytes / size, levels, unit_is)
         states, points = self._points(size, words.rate_unit(found.top_rate_bps)[0])
         views = (self._rates(found, size, points), self._rtts(found, size, points))
         return Panel("kleinrock", 1.0, PANEL.title, "", views, across=across, states=states, is_stacked=True)

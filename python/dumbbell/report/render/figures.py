@@ -166,7 +166,7 @@ def _across(ax: Axes, panel: Panel, view: View, plots: Plots, is_lowest: bool, i
         if marks.by_state(place):
             _above(ax, _colors(panel))
     if is_lowest:
-        ax.set_xlabel(f"{across.title} ({across.unit})")
+        ax.set_xlabel(f"{across.title} ({across.unit}{f' of {across.unit_is}' if across.unit_is else ''})")
     ax.tick_params(labelbottom=is_lowest)
 
 
