@@ -19,12 +19,12 @@ from dumbbell.engines.signals import taken_over
 from dumbbell.execute import ATTEMPTS, Executor, Job, Progress
 from dumbbell.execute.cost import cores
 from dumbbell.records.directory import RUNS
-from dumbbell.records.run import Run as RunOnDisk
+from dumbbell.records.run import Run
 from dumbbell.scenario.file.loading import seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies import shards
 from dumbbell.studies.planning import Planned
-from dumbbell.studies.schedule import Run
+from dumbbell.studies.schedule import Scheduled
 
 BATCH: Final = 16
 """Runs whose figures are written at a time; and not later than after:"""
@@ -46,7 +46,7 @@ class Work:
     """Only runs that were given up."""
 
 
-def carry_out(work: Work, runs: Sequence[Run], on_event: OnEvent) -> Mapping[str, Any]:
+def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mapping[str, Any]:
     """Carry out what is missing of `runs`; how it ended, as `study.json` has it. Raises as `Executor.carry_out`."""
     parts = shards.Parts(work.path)
     given_up = {row["run"]: row for row in shards.refused(work.path)}
@@ -61,7 +61,7 @@ def carry_out(work: Work, runs: Sequence[Run], on_event: OnEvent) -> Mapping[str
         given_up[number] = {**tables.own(run), **tables.placed(run), "error": why, "verdict": verdict}
         shards.write_refused(work.path, list(given_up.values()))
 
-    def keep(run: RunOnDisk) -> None:
+    def keep(run: Run) -> None:
         number = tables.add(run)
         if given_up.pop(number, None):
             shards.write_refused(work.path, list(given_up.values()))
@@ -81,15 +81,15 @@ def carry_out(work: Work, runs: Sequence[Run], on_event: OnEvent) -> Mapping[str
     return {"found": found, "failed": len(given_up.keys() & numbers), "wall_s": time.monotonic() - began}
 
 
-def missing(path: Path, runs: Sequence[Run], failed_only: bool) -> list[Run]:
+def missing(path: Path, runs: Sequence[Scheduled], failed_only: bool) -> list[Scheduled]:
     """Those without figures: the given up ones, or the others."""
     finished, given_up = shards.finished(path), {row["run"] for row in shards.refused(path)}
     return [run for run in runs if run.number not in finished and (run.number in given_up) == failed_only]
 
 
-def in_order(runs: Sequence[Run]) -> list[Run]:
+def in_order(runs: Sequence[Scheduled]) -> list[Scheduled]:
     """Repetition by repetition, the cells of each in a random order, the same each time."""
-    by_round: dict[int, list[Run]] = {}
+    by_round: dict[int, list[Scheduled]] = {}
     for run in runs:
         by_round.setdefault(run.repetition, []).append(run)
     mixed = []
@@ -99,7 +99,7 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
     return mixed
 
 
-def _jobs(work: Work, runs: Sequence[Run]) -> Iterator[Job[int]]:
+def _jobs(work: Work, runs: Sequence[Scheduled]) -> Iterator[Job[int]]:
     costs: dict[int, float] = {}
 
     @cache
@@ -127,20 +127,20 @@ class _Tables:
     """Rows that are not on disk yet."""
 
     parts: shards.Parts
-    runs: Mapping[int, Run]
+    runs: Mapping[int, Scheduled]
     plans: Sequence[Planned]
     _numbers: dict[str, int] = field(default_factory=dict)
     _rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     _since: float = 0.0
 
-    def own(self, run: Run) -> dict[str, Any]:
+    def own(self, run: Scheduled) -> dict[str, Any]:
         return {"run": run.number, "run_id": self.plans[run.cell].run_ids[run.repetition]}
 
-    def placed(self, run: Run) -> dict[str, Any]:
+    def placed(self, run: Scheduled) -> dict[str, Any]:
         seed = self.plans[run.cell].seed + run.repetition
         return {"cell": run.cell, "repetition": run.repetition, "seed": seed}
 
-    def add(self, done: RunOnDisk) -> int:
+    def add(self, done: Run) -> int:
         """Take a run's rows; its number."""
         from dumbbell.studies.tables import rows
 

@@ -8,13 +8,13 @@ from typing import Any, Final
 from dumbbell.execute import Budget, Fixed
 from dumbbell.execute.cost import cores
 from dumbbell.studies.planning import Planned
-from dumbbell.studies.schedule import Run
+from dumbbell.studies.schedule import Scheduled
 
 BESIDE_S: Final = 1.0
 """What a run takes beside its duration: to build a lab, to judge, to write."""
 
 
-def forecast(plans: Sequence[Planned], runs: Sequence[Run], room: Budget | Fixed) -> dict[str, Any]:
+def forecast(plans: Sequence[Planned], runs: Sequence[Scheduled], room: Budget | Fixed) -> dict[str, Any]:
     """`at_once`: runs at a time on average; `forecast_s`: how long they take, if all goes well."""
     costs = [cores(plan.read()) for plan in plans]
     alone_s = sum(plans[run.cell].duration_s + BESIDE_S for run in runs)

@@ -32,7 +32,7 @@ from dumbbell.studies.outcome import failures
 from dumbbell.studies.planning import Planned, Planner, alike
 from dumbbell.studies.repeating import more, too_wide
 from dumbbell.studies.results import Study
-from dumbbell.studies.schedule import Run, Schedule
+from dumbbell.studies.schedule import Schedule, Scheduled
 from dumbbell.studies.status import COMPLETE, INTERRUPTED, RUNNING, Noting
 
 
@@ -164,7 +164,7 @@ class _Rounds:
         """The manifest, as it is now."""
         write_json(self.path / places.MANIFEST, {**self.manifest, "status": status})
 
-    def _round(self, runs: Sequence[Run], known: int) -> Mapping[str, Any]:
+    def _round(self, runs: Sequence[Scheduled], known: int) -> Mapping[str, Any]:
         """Carry out what is missing of `runs`, of which the first `known` are not new; what it has cost.
 
         Raises `Interrupted`.

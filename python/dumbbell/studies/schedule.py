@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 
-class Run(NamedTuple):
+class Scheduled(NamedTuple):
     """One of a study's runs."""
 
     number: int
@@ -36,7 +36,7 @@ class Schedule:
         """As `study.json` holds them."""
         return [[number, None if some is None else list(some)] for number, some in self._rounds]
 
-    def want(self, repetitions: Mapping[int, int] | int) -> list[Run]:
+    def want(self, repetitions: Mapping[int, int] | int) -> list[Scheduled]:
         """The runs that have so many repetitions of each cell, or of these cells; rounds are added as needed."""
         wanted = repetitions if isinstance(repetitions, Mapping) else dict.fromkeys(range(self._cells), repetitions)
         for number in range(max(wanted.values(), default=0)):
@@ -47,13 +47,13 @@ class Schedule:
                     self._done[cell] = number + 1
         return self._until(wanted)
 
-    def _until(self, wanted: Mapping[int, int]) -> list[Run]:
+    def _until(self, wanted: Mapping[int, int]) -> list[Scheduled]:
         """All up to the last that is wanted."""
-        runs: list[Run] = []
+        runs: list[Scheduled] = []
         needed = 0
         for number, some in self._rounds:
             cells = range(self._cells) if some is None else some
-            runs += [Run(len(runs) + i, cell, number) for i, cell in enumerate(cells)]
+            runs += [Scheduled(len(runs) + i, cell, number) for i, cell in enumerate(cells)]
             if any(number < wanted.get(cell, 0) for cell in cells):
                 needed = len(runs)
         return runs[:needed]

@@ -17,14 +17,14 @@ from dumbbell.errors import Interrupted
 from dumbbell.execute import Executor, Simulations
 from dumbbell.studies.directory import SHARDS
 from dumbbell.studies.planning import Planned
-from dumbbell.studies.schedule import Run
+from dumbbell.studies.schedule import Scheduled
 
 SHARDS_IN_ALL: Final = 256
 """About how many there are in a large study: each file takes time to open."""
 
 
 def carry_out(
-    plans: Sequence[Planned], runs: Sequence[Run], path: Path, executor: Executor, on_event: OnEvent
+    plans: Sequence[Planned], runs: Sequence[Scheduled], path: Path, executor: Executor, on_event: OnEvent
 ) -> Event:
     """Carry out what is missing; the last progress event. Ctrl-C ends it."""
     last: dict[str, Any] = {}

@@ -9,7 +9,7 @@ import polars as pl
 
 from dumbbell.analysis.judging import reasons
 from dumbbell.plan.routes import transparent_links
-from dumbbell.records.run import Run as RunOnDisk
+from dumbbell.records.run import Run
 from dumbbell.records.schema import polars_schema
 
 _OWN: Final[Mapping[str, Any]] = {"run": pl.UInt64, "run_id": pl.String}
@@ -50,7 +50,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
 """Table -> column -> type."""
 
 
-def rows(run: RunOnDisk, own: Mapping[str, Any], placed: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def rows(run: Run, own: Mapping[str, Any], placed: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """A run's rows by table.
 
     Args:
@@ -74,7 +74,7 @@ def _hosts(plan: Mapping[str, Any]) -> set[str]:
     return {node["name"] for node in plan["nodes"] if node["kind"] == "host"}
 
 
-def _links(run: RunOnDisk) -> Iterator[dict[str, Any]]:
+def _links(run: Run) -> Iterator[dict[str, Any]]:
     """Of links on which something can happen to a packet."""
     plain = transparent_links(run.plan)
     for link in run.summary["links"]:
