@@ -7,7 +7,6 @@ from typing import Any
 
 from dumbbell.plan.links import Link, peak_bps
 from dumbbell.scenario.links.rates import FULL_FRAME
-from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolved
 from dumbbell.scenario.resolve.bottleneck import NAMES
 from dumbbell.scenario.traffic.flows import TcpFlow
@@ -43,11 +42,10 @@ def pinned(resolved: Resolved, links: Sequence[Link]) -> dict[str, dict[str, str
     """
     memory = socket_memory(links, resolved.network.largest_rtt)
     ecn = {one.from_ for one in resolved.connections if isinstance(one.flow, TcpFlow) and one.flow.ecn}
-    return {host: _host(resolved.scenario, host, memory, host in ecn) for host in resolved.network.hosts}
+    return {host: _host(own, memory, host in ecn) for host, own in resolved.sysctls.items()}
 
 
-def _host(scenario: Scenario, host: str, memory: int, ecn: bool) -> dict[str, str]:
-    single = scenario.hosts.single.get(host)
+def _host(own: Mapping[str, str], memory: int, ecn: bool) -> dict[str, str]:
     settings = {
         # 1: ask for ECN on outgoing connections; 2, the kernel's default: agree if asked.
         "net.ipv4.tcp_ecn": "1" if ecn else "2",
@@ -61,8 +59,7 @@ def _host(scenario: Scenario, host: str, memory: int, ecn: bool) -> dict[str, st
         # rate, and BBR's Startup ran into the window for 2 to 8 % of its busy time.
         "net.ipv4.tcp_rmem": f"4096 {max(memory, RMEM_MAX_FLOOR)} {max(memory, RMEM_MAX_FLOOR)}",
         "net.ipv4.tcp_wmem": f"4096 {_SENDS_AT_FIRST} {max(memory, WMEM_MAX_FLOOR)}",
-        **scenario.hosts.sysctl,
-        **(single.sysctl if single else {}),
+        **own,
     }
     return dict(sorted(settings.items()))
 

@@ -7,6 +7,7 @@ judged, such as a flow between hosts that do not exist, is in `resolve`.
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
+from weakref import ref
 
 from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
 
@@ -136,8 +137,8 @@ class Scenario(Table):
     expect: list[Expectation] = Field(default=[], description="What the study shall find.")
 
     _source: Source = PrivateAttr(default_factory=Source)
-    _resolved: object = PrivateAttr(default=None)
-    """What `resolve` has made of it."""
+    _resolved: tuple[ref[Any], Any] | None = PrivateAttr(default=None)
+    """Of which scenario `resolve` has made what: copies have that of the original."""
 
     @property
     def source(self) -> Source:

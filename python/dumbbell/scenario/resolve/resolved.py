@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from weakref import ref
 
 from dumbbell.errors import ScenarioError
 from dumbbell.scenario.model import Scenario
@@ -21,13 +22,13 @@ from dumbbell.scenario.source import Finding, Key
 class Resolved:
     """A scenario that can be planned."""
 
-    scenario: Scenario = field(compare=False)
-    """As it was written."""
     network: Network
     connections: tuple[Connection, ...]
     """The flows of the plan, in the order of their entries."""
     labels: Mapping[Key, Label]
     """What flows, plan and records call each congestion control that is used, by the place that names it."""
+    sysctls: Mapping[str, Mapping[str, str]]
+    """The scenario's own settings of each host: those of all hosts, then the host's, which win."""
 
     def label(self, connection: Connection) -> str | None:
         """What the connection's congestion control is called; none without one."""
@@ -39,11 +40,10 @@ class Resolved:
 
 def resolve(scenario: Scenario) -> Resolved:
     """Resolve a scenario, once. Raises `ScenarioError` with all that is wrong with it, in the order of its keys."""
-    found = scenario._resolved
     # A copy that pydantic makes with other values keeps the original's.
-    if not isinstance(found, Resolved) or found.scenario is not scenario:
-        found = scenario._resolved = _resolve(scenario)
-    return found
+    if scenario._resolved is None or scenario._resolved[0]() is not scenario:
+        scenario._resolved = ref(scenario), _resolve(scenario)
+    return scenario._resolved[1]
 
 
 def _resolve(scenario: Scenario) -> Resolved:
@@ -57,4 +57,9 @@ def _resolve(scenario: Scenario) -> Resolved:
     wrong += check_settings(scenario)
     if wrong:
         raise ScenarioError([scenario.source.problem(finding) for finding in wrong])
-    return Resolved(scenario, network, tuple(connections), labels)
+    return Resolved(network, tuple(connections), labels, _sysctls(scenario))
+
+
+def _sysctls(scenario: Scenario) -> dict[str, dict[str, str]]:
+    all_hosts, single = scenario.hosts.sysctl, scenario.hosts.single
+    return {host: {**all_hosts, **(single[host].sysctl if host in single else {})} for host in scenario.topology.hosts}
