@@ -5,8 +5,9 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
@@ -14,14 +15,13 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.resolve.labels import Labelled
 from dumbbell.scenario.source import Source, lookup
+from dumbbell.scenario.table import Table
 from dumbbell.scenario.traces import FOLDER, File
+from dumbbell.scenario.traffic.algorithms import ProgramFile
 
 TRACES = "traces"
 ALGORITHMS = "algorithms"
 """Folders beside `scenario.toml`: of traces, and of congestion controls of the user's."""
-
-_PATH_KEYS = ("trace", "csv", "file", "bpf")
-"""Keys that hold the path of a file."""
 
 
 def write(scenario: Scenario, directory: Path, cells: Iterable[Scenario] = ()) -> None:
@@ -61,7 +61,18 @@ def names_files(key: str, value: Any) -> bool:
 
 
 def _is_path(key: str) -> bool:
-    return key.rpartition(".")[2] in _PATH_KEYS
+    return key.rpartition(".")[2] in _path_keys(Table)
+
+
+@cache
+def _path_keys(table: type[Table]) -> frozenset[str]:
+    """Keys of a table, and of those that are made from it, that hold the path of a file."""
+    own = {field.alias or name for name, field in table.model_fields.items() if _holds_a_path(field.annotation)}
+    return frozenset(own).union(*map(_path_keys, table.__subclasses__()))
+
+
+def _holds_a_path(annotation: Any) -> bool:
+    return annotation in (File, ProgramFile) or any(map(_holds_a_path, get_args(annotation)))
 
 
 def _copy_programs(scenario: Scenario, directory: Path, moved: dict[str, str]) -> None:
