@@ -11,7 +11,7 @@ from typing import Any
 
 import known_run
 import pytest
-from test_engine_run import SCENARIO, FakeEngine
+from test_pipeline_run import SCENARIO, FakeEngine
 
 import dumbbell
 from dumbbell.cli import invoke
@@ -145,7 +145,7 @@ def test_many_flows_fit_a_line(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_reader_that_leaves_does_not_end_the_run(mode: str, code: int, options: list[str], scenario: Path) -> None:
     program = (
         "import sys, dumbbell\n"
-        "from test_engine_run import FakeEngine\n"
+        "from test_pipeline_run import FakeEngine\n"
         "from dumbbell.cli import invoke\n"
         "from dumbbell.engines.emulate import engine\n"
         "dumbbell.Run.report = lambda run: run.directory / 'report.html'\n"
