@@ -18,7 +18,7 @@ from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.file.schema import json_schema
 from dumbbell.scenario.links import delays, losses, queues
 from dumbbell.scenario.source import show
-from dumbbell.units.quantities import Rate, Time
+from dumbbell.units import Rate, Time
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 EXPLANATION = REFERENCE.with_name("explanation")

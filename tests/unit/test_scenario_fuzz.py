@@ -17,7 +17,7 @@ from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Key
-from dumbbell.units.quantities import MAX
+from dumbbell.units import MAX
 
 JUNK = st.one_of(
     st.sampled_from(

@@ -10,7 +10,7 @@ import pytest
 from dumbbell.plan import expand
 from dumbbell.scenario import Scenario, bundled, load
 from dumbbell.scenario.file.writing import write
-from dumbbell.units.quantities import Rate
+from dumbbell.units import Rate
 
 TRACES = """\
 # Two traces of one name.

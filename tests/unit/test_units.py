@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dumbbell.units.quantities import (
+from dumbbell.units import (
     MAX,
     BufferSize,
     Duration,

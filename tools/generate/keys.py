@@ -16,7 +16,7 @@ from dumbbell.scenario.source import show
 from dumbbell.scenario.traces import File
 from dumbbell.scenario.traffic.algorithms import Algorithm, ProgramFile
 from dumbbell.scenario.traffic.bursts import Burst
-from dumbbell.units.quantities import BufferSize, Percent, Quantity
+from dumbbell.units import BufferSize, Percent, Quantity
 
 Model = type[BaseModel]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from dumbbell.units.quantities import BufferSize, Grammar, Packets, Percent, Rate, Size, Time
+from dumbbell.units import BufferSize, Grammar, Packets, Percent, Rate, Size, Time
 from tools.generate.keys import table
 
 _KINDS: Final = (Time, Rate, Size, Percent, Packets, BufferSize)

@@ -19,7 +19,7 @@ from dumbbell.scenario.resolve import Resolved, resolve
 from dumbbell.scenario.resolve.connections import Connection
 from dumbbell.scenario.resolve.network import Network
 from dumbbell.scenario.traffic.flows import CommandFlow, TcpFlow, UdpFlow
-from dumbbell.units.quantities import decimal
+from dumbbell.units import decimal
 
 Plan = dict[str, Any]
 """As in plan.json."""

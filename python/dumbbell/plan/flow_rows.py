@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from dumbbell.plan.routes import base_rtt_ns, path
-from dumbbell.units.quantities import Rate, Size, Time
+from dumbbell.units import Rate, Size, Time
 
 COLUMNS = ["flow", "from", "to", "port", "sends", "start", "stop", "base RTT", "path"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from dumbbell.scenario.links import delays, losses, queues
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.resolve.bottleneck import Direction
-from dumbbell.units.quantities import BufferSize
+from dumbbell.units import BufferSize
 
 Link = dict[str, Any]
 """As in plan.json."""

@@ -10,7 +10,7 @@ from dumbbell.cc.parameters import written
 from dumbbell.plan import flow_rows, words
 from dumbbell.plan.expand import Plan
 from dumbbell.plan.routes import transparent_links
-from dumbbell.units.quantities import Size, Time
+from dumbbell.units import Size, Time
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dumbbell.plan.links import peak_bps
 from dumbbell.scenario.links.rates import FULL_FRAME
-from dumbbell.units.quantities import Rate, Size, Time
+from dumbbell.units import Rate, Size, Time
 
 Part = Mapping[str, Any]
 

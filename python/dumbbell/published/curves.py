@@ -10,7 +10,7 @@ from typing import Any
 from dumbbell.published.figures import Figures, same
 from dumbbell.published.model import Plot, Published
 from dumbbell.statistics.intervals import Interval
-from dumbbell.units.quantities import Percent, Quantity, QuantityError, Rate, Size, Time
+from dumbbell.units import Percent, Quantity, QuantityError, Rate, Size, Time
 
 _KINDS: tuple[tuple[type[Quantity], float], ...] = ((Time, 1e-9), (Rate, 1.0), (Size, 1.0))
 _LEADING = re.compile(r"\s*([0-9.]+)")

@@ -9,7 +9,7 @@ from dumbbell.plan.flow_rows import group
 from dumbbell.records import Run
 from dumbbell.report.facts import summary_list
 from dumbbell.report.model import Group
-from dumbbell.units.quantities import Size
+from dumbbell.units import Size
 
 MOST_FLOWS_IN_LEGEND: Final = 12
 

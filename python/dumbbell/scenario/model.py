@@ -19,7 +19,7 @@ from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.hosts import Hosts
 from dumbbell.scenario.topology.path import Path
 from dumbbell.scenario.traffic.flows import Flow
-from dumbbell.units.quantities import MAX, Duration, QuantityError, Size, Time
+from dumbbell.units import MAX, Duration, QuantityError, Size, Time
 
 
 def _acks(value: object) -> object:

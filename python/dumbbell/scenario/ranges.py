@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from dumbbell.scenario.table import Table
-from dumbbell.units.quantities import QuantityError, decimal
+from dumbbell.units import QuantityError, decimal
 
 MOST: Final = 10_000
 """Values of one key."""

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from dumbbell.scenario.ranges import Range, listed
 from dumbbell.scenario.table import Table
-from dumbbell.units.quantities import Percent, QuantityError
+from dumbbell.units import Percent, QuantityError
 
 CASE: Final = "case"
 """What the name of a case is called among the varied keys."""

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
 
-from dumbbell.units.quantities import MAX, QuantityError, Rate, Time
+from dumbbell.units import MAX, QuantityError, Rate, Time
 
 FOLDER = "folder"
 """Key of pydantic's validation context: where relative paths begin."""

@@ -14,7 +14,7 @@ from dumbbell.studies import measures
 from dumbbell.studies.cells import KEYS, Cell, keys, written
 from dumbbell.studies.expectations import is_meant
 from dumbbell.studies.planning import Planned
-from dumbbell.units.quantities import QuantityError
+from dumbbell.units import QuantityError
 
 if TYPE_CHECKING:
     from dumbbell.statistics.metrics.model import Metric

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.plan.routes import transparent_links
-from dumbbell.units.quantities import Percent, Quantity, QuantityError, Rate, Size, Time
+from dumbbell.units import Percent, Quantity, QuantityError, Rate, Size, Time
 
 if TYPE_CHECKING:
     import polars as pl

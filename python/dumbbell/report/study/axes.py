@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import polars as pl
 
 from dumbbell.report import words
-from dumbbell.units.quantities import Quantity, QuantityError, Rate, Size, Time
+from dumbbell.units import Quantity, QuantityError, Rate, Size, Time
 
 Kind = Literal["linear", "log", "category"]
 

@@ -21,7 +21,7 @@ from dumbbell.scenario.topology.hosts import Hosts, HostSettings
 from dumbbell.scenario.topology.path import Path
 from dumbbell.scenario.traffic.algorithms import Algorithm
 from dumbbell.scenario.traffic.flows import CommandFlow, TcpFlow, UdpFlow
-from dumbbell.units.quantities import Quantity, QuantityError
+from dumbbell.units import Quantity, QuantityError
 
 _KINDS: dict[str, type[BaseModel]] = {
     **{"dumbbell": Dumbbell, "path": Path, "@tcp": TcpFlow, "@udp": UdpFlow, "@command": CommandFlow},

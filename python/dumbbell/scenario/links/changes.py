@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from dumbbell.scenario.links.link import LinkKeys
-from dumbbell.units.quantities import Duration, QuantityError, Time
+from dumbbell.units import Duration, QuantityError, Time
 
 MOST_CHANGES = 10_000
 """What all events of a scenario may amount to."""

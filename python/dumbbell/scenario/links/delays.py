@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from dumbbell.scenario.table import Table, shorthand, tag_by, word_for_none
 from dumbbell.scenario.traces import File, delays, holding
-from dumbbell.units.quantities import Correlation, Duration, Percent, QuantityError, Time
+from dumbbell.units import Correlation, Duration, Percent, QuantityError, Time
 
 MOST_QUANTILES = 1001
 """What a table of delays is reduced to: one per mille each."""

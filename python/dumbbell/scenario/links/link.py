@@ -11,7 +11,7 @@ from dumbbell.scenario.links.losses import LinkLoss, LinkSometimes
 from dumbbell.scenario.links.queues import LinkQueue
 from dumbbell.scenario.links.rates import LinkRate
 from dumbbell.scenario.table import Table, word_for_none
-from dumbbell.units.quantities import Amount, BufferSize, Duration, Packets, QuantityError, Rate, Size, Time
+from dumbbell.units import Amount, BufferSize, Duration, Packets, QuantityError, Rate, Size, Time
 
 
 class Policer(Table):

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from dumbbell.scenario.table import Table, shorthand, tag_by, word_for_none
 from dumbbell.scenario.traces import File, holding, indices
-from dumbbell.units.quantities import Correlation, Percent, QuantityError
+from dumbbell.units import Correlation, Percent, QuantityError
 
 _ALL, _NONE = Percent.parse("100 %"), Percent.parse("0 %")
 _UNCORRELATED = Correlation.parse("0 %")

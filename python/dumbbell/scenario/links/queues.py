@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from dumbbell.scenario.table import Table, shorthand, tag_by
-from dumbbell.units.quantities import Amount, BufferSize, Duration, Percent, QuantityError, Time
+from dumbbell.units import Amount, BufferSize, Duration, Percent, QuantityError, Time
 
 
 def _threshold(value: BufferSize) -> BufferSize:

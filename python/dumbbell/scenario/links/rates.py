@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from dumbbell.scenario.table import Table, word_for_none
 from dumbbell.scenario.traces import File, holding, mahimahi, rates
-from dumbbell.units.quantities import Duration, QuantityError, Rate, Size, Time
+from dumbbell.units import Duration, QuantityError, Rate, Size, Time
 
 MOST_STEPS = 100_000
 """What a ramp may be cut into."""

@@ -6,7 +6,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from dumbbell.scenario.links.queues import Red
-from dumbbell.units.quantities import Amount, BufferSize, QuantityError, Rate
+from dumbbell.units import Amount, BufferSize, QuantityError, Rate
 
 RATIO = 3
 """max_th over min_th (Floyd, Gummadi, Shenker 2001)."""

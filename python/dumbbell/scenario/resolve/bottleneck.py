@@ -13,7 +13,7 @@ from dumbbell.scenario.links.rates import FULL_FRAME, LinkRate, Trace, mean
 from dumbbell.scenario.links.red import settled
 from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.path import Path
-from dumbbell.units.quantities import BufferSize, Rate, Size, Time
+from dumbbell.units import BufferSize, Rate, Size, Time
 
 DROP_TAIL = Fifo(kind="drop-tail")
 

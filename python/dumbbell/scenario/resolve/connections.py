@@ -12,7 +12,7 @@ from dumbbell.scenario.traffic.algorithms import Algorithm
 from dumbbell.scenario.traffic.draws import counts, dealt, gaps
 from dumbbell.scenario.traffic.flows import CommandFlow, Flow, TcpFlow, UdpFlow
 from dumbbell.scenario.traffic.shares import exact
-from dumbbell.units.quantities import Amount, Rate, Time
+from dumbbell.units import Amount, Rate, Time
 
 FIRST_PORT = 5001
 

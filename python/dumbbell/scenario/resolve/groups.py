@@ -8,7 +8,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import number
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.traffic.flows import MOST_CONNECTIONS, AnyFlow, CommandFlow, Flow, TcpFlow, UdpFlow
-from dumbbell.units.quantities import Time
+from dumbbell.units import Time
 
 
 def check_entries(scenario: Scenario) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from dumbbell.scenario.links.red import settled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.bottleneck import Direction, History, largest_rtt
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.units.quantities import MAX, BufferSize, QuantityError, Size, Time
+from dumbbell.units import MAX, BufferSize, QuantityError, Size, Time
 
 MOST_STEPS = 5_000_000
 """Of rates, in a plan as a whole: each event repeats its link's."""

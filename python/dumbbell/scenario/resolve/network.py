@@ -11,7 +11,7 @@ from dumbbell.scenario.resolve.links import BOTTLENECK, resolve_links
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.path import Path
-from dumbbell.units.quantities import Time
+from dumbbell.units import Time
 
 
 @dataclass(frozen=True)

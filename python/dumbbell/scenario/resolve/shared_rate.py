@@ -8,7 +8,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.bottleneck import NAMES, Direction
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.traffic.flows import UdpFlow
-from dumbbell.units.quantities import Percent, QuantityError, Rate
+from dumbbell.units import Percent, QuantityError, Rate
 
 _HINT = 'write a rate, such as rate = "10 Mbit/s"'
 

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from dumbbell.scenario.links.link import Bottleneck
 from dumbbell.scenario.table import Table
-from dumbbell.units.quantities import Time
+from dumbbell.units import Time
 
 PairTimes = Annotated[
     list[Time],

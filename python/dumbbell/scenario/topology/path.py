@@ -8,7 +8,7 @@ from pydantic import Field
 
 from dumbbell.scenario.links.link import Bottleneck
 from dumbbell.scenario.table import Table
-from dumbbell.units.quantities import Time
+from dumbbell.units import Time
 
 
 class Path(Table):

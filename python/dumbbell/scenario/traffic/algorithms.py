@@ -25,7 +25,7 @@ from dumbbell.cc.bundled import BUNDLED
 from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
 from dumbbell.scenario.table import Table, shorthand
 from dumbbell.scenario.traces import FOLDER
-from dumbbell.units.quantities import QuantityError
+from dumbbell.units import QuantityError
 
 _NAME: Final = r"^[A-Za-z0-9_.-]{1,15}$"
 _EXAMPLE: Final = 'write cc = "bbr3", or cc = { bpf = "my_cc.bpf.c" }'

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainSerializer, PlainValidator
 from pydantic_core import CoreSchema
 
-from dumbbell.units.quantities import Amount, Duration, Grammar, Percent, QuantityError, Rate, json_schema, schema_of
+from dumbbell.units import Amount, Duration, Grammar, Percent, QuantityError, Rate, json_schema, schema_of
 
 
 @dataclass(frozen=True)

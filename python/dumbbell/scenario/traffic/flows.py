@@ -10,7 +10,7 @@ from dumbbell.scenario.table import Table
 from dumbbell.scenario.traffic.algorithms import Algorithm, Cc
 from dumbbell.scenario.traffic.bursts import Burst, RateOrShare
 from dumbbell.scenario.traffic.shares import Mix, Sizes
-from dumbbell.units.quantities import Amount, Duration, Size, Time
+from dumbbell.units import Amount, Duration, Size, Time
 
 MOST_CONNECTIONS = 50_000
 """Of a scenario: each has a port of its own, and records number flows by 16 bits."""

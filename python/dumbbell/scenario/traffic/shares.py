@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from dumbbell.scenario.table import Table
 from dumbbell.scenario.traffic.algorithms import Name
-from dumbbell.units.quantities import Amount, QuantityError
+from dumbbell.units import Amount, QuantityError
 
 TOLERANCE = Fraction(1, 1000)
 """How far from 1 shares may add up: three thirds are 0.333, 0.333 and 0.333."""
