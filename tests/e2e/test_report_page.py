@@ -89,7 +89,7 @@ def drag(page: Page, plot: int, start: float, end: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "plots"), [("valid", 6), ("invalid", 6), ("links", 6), ("busy", 7), ("acks", 11), ("many", 6)]
+    ("name", "plots"), [("valid", 7), ("invalid", 7), ("links", 7), ("busy", 8), ("acks", 12), ("many", 7)]
 )
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_opens_offline_and_silently(open_report: Any, name: str, plots: int, scheme: str) -> None:
@@ -140,9 +140,9 @@ def test_the_crosshair_reads_the_same_time_in_all_plots(open_report: Any) -> Non
     page = open_report("valid").page
     drag(page, 1, 0.7, 0.7)
     values = page.locator(".values output").all_inner_texts()
-    assert len([value for value in values if value]) >= 9, "2 flows in 4 plots, and the queue"
+    assert len([value for value in values if value]) >= 11, "2 flows in 5 plots, and the queue"
     assert page.locator(".controls .time").inner_text().startswith("t = 14.0")
-    assert all(page.locator(".u-cursor-x").nth(i).is_visible() for i in range(6))
+    assert all(page.locator(".u-cursor-x").nth(i).is_visible() for i in range(7))
 
 
 def test_the_legend_toggles_a_flow_in_every_plot(open_report: Any) -> None:
@@ -153,7 +153,7 @@ def test_the_legend_toggles_a_flow_in_every_plot(open_report: Any) -> None:
     assert flow.get_attribute("aria-pressed") == "false"
     without = opened.drawn()
     changed = [before != after for before, after in zip(whole, without, strict=True)]
-    assert changed == [True, True, True, False, True, True], "all but the queue"
+    assert changed == [True, True, True, True, False, True, True], "all but the queue"
     flow.click()
     assert opened.drawn() == whole
 
@@ -188,7 +188,7 @@ def test_the_queue_of_another_link_can_be_chosen(open_report: Any) -> None:
     before = opened.drawn()
     opened.page.get_by_label("Link whose queue is shown").select_option("bottleneck-reverse")
     after = opened.drawn()
-    assert [a != b for a, b in zip(before, after, strict=True)] == [False, False, False, True, False, False]
+    assert [a != b for a, b in zip(before, after, strict=True)] == [False, False, False, False, True, False, False]
     assert "bottleneck-reverse" in opened.page.locator('[data-plot="queue_bytes"] .note').inner_text()
 
 
@@ -215,15 +215,15 @@ def test_plots_follow_the_width_of_the_window(open_report: Any) -> None:
 def test_plots_have_names_and_descriptions_for_screen_readers(open_report: Any) -> None:
     page = open_report("valid").page
     labels = [canvas.get_attribute("aria-label") or "" for canvas in page.locator(".canvas").all()]
-    assert labels[1].startswith("Congestion window in packets over 20 s: f1 cubic from 10.0 to 509")
-    assert "25 tail" in labels[5]
+    assert labels[2].startswith("Congestion window in packets over 20 s: f1 cubic from 10.0 to 509")
+    assert "25 tail" in labels[6]
 
 
 def test_packet_events_have_a_lane_for_each_reason(open_report: Any) -> None:
     page = open_report("busy").page
-    label = page.locator(".canvas").nth(6).get_attribute("aria-label") or ""
+    label = page.locator(".canvas").nth(7).get_attribute("aria-label") or ""
     assert label.startswith("Packet events over time. f1: 11 tail, 14 early, ")
-    drag(page, 6, 0.769, 0.769)
+    drag(page, 7, 0.769, 0.769)
     assert "marked, 2 resent; f2: " in page.get_by_label("Packet events at the crosshair").inner_text()
 
 
@@ -243,7 +243,7 @@ def test_waits_have_a_curve_per_flow(open_report: Any) -> None:
     whole = opened.drawn()
     opened.page.locator("button.flow").nth(1).click()
     changed = [before != after for before, after in zip(whole, opened.drawn(), strict=True)]
-    assert changed == [True, True, True, False, True, True, True]
+    assert changed == [True, True, True, True, False, True, True, True]
 
 
 def test_changes_of_the_plan_are_drawn_in_every_plot(browser: Browser, tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def over(page: Page, plot: str, at: float, height: float = 0.5) -> None:
 def test_states_are_named_under_the_pointer_and_in_a_legend(open_report: Any) -> None:
     page = open_report("acks").page
     order = [plot.get_attribute("data-plot") for plot in page.locator(".plot").all()]
-    assert order[:3] == ["goodput_bps", "bbr_state", "delivery_rate_bps"]
+    assert order[:4] == ["goodput_bps", "sending_rate_bps", "bbr_state", "delivery_rate_bps"]
     over(page, "bbr_state", 1.1 / 14)
     assert page.locator('[data-plot="bbr_state"] .values').inner_text().split() == ["f2", "STARTUP"]
     over(page, "cwnd_packets", 3 / 14)

@@ -109,8 +109,8 @@ def test_the_page_stays_small_with_any_number_of_flows() -> None:
 def test_panels_show_what_bbr_believes_with_what_it_measures(plots: Plots) -> None:
     words = {one.title: [quantity.word for quantity in one.quantities] for one in plots.panels}
     assert list(words) == [
-        *("Goodput", "BBR state", "Delivery rate", "Congestion window", "RTT", "Queue", "Bytes in flight", "Sequence"),
-        *("Packet events", "Kleinrock's plot"),
+        *("Goodput", "Sending rate", "BBR state", "Delivery rate", "Congestion window", "RTT", "Queue"),
+        *("Bytes in flight", "Sequence", "Packet events", "Kleinrock's plot"),
     ]
     assert words["Delivery rate"] == ["rate", "bw", "bw_lo", "bw_hi"]
     assert words["Congestion window"] == ["cwnd", "ssthresh"]
@@ -207,13 +207,8 @@ def test_a_control_connection_is_not_in_the_curves(tmp_path: Path, with_acks: bo
         (directory / "acks.parquet").unlink()
     alone, controlled = build(Run(directories[0])), build(with_control_connection(directories[1]))
     assert [one.key for one in controlled.panels] == [one.key for one in alone.panels]
-    titles = {one.title for one in alone.panels} - {
-        "Goodput",
-        "Queue",
-        "Packet events",
-        "BBR state",
-        "Kleinrock's plot",
-    }
+    others = {"Goodput", "Sending rate", "BBR state", "Queue", "Packet events", "Kleinrock's plot"}
+    titles = {one.title for one in alone.panels} - others
     assert titles >= {"Congestion window", "RTT", "Bytes in flight"}
     for title in titles:
         before, after = (panel(plots, title).views[0] for plots in (alone, controlled))
@@ -461,6 +456,7 @@ def test_figures_have_all_of_it(run: Run) -> None:
     assert titles == [
         *(
             "Goodput",
+            "Sending rate",
             "BBR state",
             "Delivery rate",
             "Congestion window",
@@ -470,7 +466,7 @@ def test_figures_have_all_of_it(run: Run) -> None:
         ),
         *("Sequence", "Packet events, from above: tail, resent", "", "Kleinrock's plot"),
     ]
-    legend = figure.axes[1].get_legend()
+    legend = figure.axes[titles.index("BBR state")].get_legend()
     assert legend is not None
     words = [text.get_text() for text in legend.get_texts()]
     assert words == ["STARTUP", "DRAIN", "DOWN", "CRUISE", "REFILL", "UP", "PROBE_RTT"]

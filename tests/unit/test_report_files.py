@@ -203,7 +203,7 @@ def test_figures_are_written_and_the_same_each_time(run: Run, tmp_path: Path, fo
 @pytest.mark.filterwarnings("error")
 def test_figures_of_many_flows_and_of_none(tmp_path: Path) -> None:
     many = Run(Synthetic(ccs=("cubic", "bbr") * 20, duration_s=4, stagger_s=0.05).write(tmp_path / "many"))
-    assert len(report.figure(many).axes) == 6
+    assert len(report.figure(many).axes) == 7
     directory = Synthetic().write(tmp_path / "none")
     for table in directory.glob("*.parquet"):
         table.unlink()
@@ -229,12 +229,12 @@ def test_units_stand_beside_their_ticks_however_long_a_flow_s_name_is(tmp_path: 
 
 def test_figure_and_run_plot_are_one(run: Run) -> None:
     titles = [axes.get_title(loc="left") for axes in pipeline.Run(run.directory).plot().axes]
-    assert titles[:4] == ["Goodput", "Congestion window", "RTT", "Queue, bottleneck"]
+    assert titles[:5] == ["Goodput", "Sending rate", "Congestion window", "RTT", "Queue, bottleneck"]
 
 
 def test_csv_holds_what_the_plots_show_in_units_that_never_change(run: Run, tmp_path: Path) -> None:
     written = {path.name: pl.read_csv(path) for path in report.write(run, "csv", tmp_path / "csv")}
-    columns = ["goodput_bps", "cwnd_packets", "srtt_ms", "queue_bytes", "bytes_in_flight"]
+    columns = ["goodput_bps", "sending_rate_bps", "cwnd_packets", "srtt_ms", "queue_bytes", "bytes_in_flight"]
     assert list(written) == [*(f"{column}.csv" for column in columns), "events.csv"]
     assert written["cwnd_packets.csv"].columns == ["time_s", "flow", "cwnd_packets"]
     assert written["cwnd_packets.csv"]["cwnd_packets"].max() == run.samples["cwnd_packets"].max()

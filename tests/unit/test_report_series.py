@@ -131,6 +131,19 @@ def test_goodput_of_a_foreign_program_is_the_sum_of_its_sockets_acknowledged_byt
     assert rates["v"].to_list() == pytest.approx([10e6] * 10)
 
 
+def test_the_sending_rate_counts_what_is_sent_again_and_goodput_does_not(tmp_path: Path) -> None:
+    """Each sample's counter of bytes sent is a tenth higher than what arrived."""
+    directory = Synthetic(duration_s=4).write(tmp_path / "run")
+    rows = pl.read_parquet(directory / "samples.parquet")
+    sent = (pl.col("received_bytes") * 1.1).cast(rows.schema["bytes_sent"])
+    rows.with_columns(bytes_sent=sent).write_parquet(directory / "samples.parquet")
+    plots = build(Run(directory))
+    goodput, sending = (panel(plots, title) for title in ("Goodput", "Sending rate"))
+    ratio = sending.views[0].lines[0].values / goodput.views[0].lines[0].values
+    assert ratio.drop_nulls().to_list() == pytest.approx([1.1] * ratio.drop_nulls().len(), rel=1e-3)
+    assert sending.views[0].references == goodput.views[0].references
+
+
 def test_retransmissions_are_counted_per_socket_and_from_the_first_sample() -> None:
     samples = pl.DataFrame(
         {
@@ -145,7 +158,15 @@ def test_retransmissions_are_counted_per_socket_and_from_the_first_sample() -> N
 
 def test_every_panel_is_there_in_reading_order(plots: Plots) -> None:
     titles = [panel.title for panel in plots.panels]
-    assert titles == ["Goodput", "Congestion window", "RTT", "Queue", "Bytes in flight", "Packet events"]
+    assert titles == [
+        "Goodput",
+        "Sending rate",
+        "Congestion window",
+        "RTT",
+        "Queue",
+        "Bytes in flight",
+        "Packet events",
+    ]
     assert plots.missing == ()
 
 
@@ -264,13 +285,13 @@ def test_links_that_cannot_be_read_cost_the_capacity_only(tmp_path: Path) -> Non
     directory = BUSY.write(tmp_path / "run")
     (directory / "links.parquet").write_bytes(b"PAR1")
     plots = build(Run(directory))
-    assert [panel.title for panel in plots.panels][:3] == ["Goodput", "Congestion window", "RTT"]
+    assert [panel.title for panel in plots.panels][:4] == ["Goodput", "Sending rate", "Congestion window", "RTT"]
     assert [line.flow for line in plots.panels[0].views[0].lines] == ["f1", "f2"]
     assert [sentence.partition(" (")[0] for sentence in plots.missing] == ["Capacity: links.parquet cannot be read"]
 
 
 def test_waits_have_a_panel_where_bytes_do_not_tell_them(busy: Run, plots: Plots) -> None:
-    assert [panel.title for panel in build(busy).panels][3:5] == ["Queue", "Queueing delay"]
+    assert [panel.title for panel in build(busy).panels][4:6] == ["Queue", "Queueing delay"]
     assert panel(build(busy), "Queue").views[0].second is None
     view = panel(build(busy), "Queueing delay").views[0]
     assert [line.flow for line in view.lines] == ["f1", "f2"]
@@ -310,7 +331,7 @@ def test_udp_has_throughput_and_no_window(tmp_path: Path) -> None:
 
 def test_only_udp_leaves_the_panels_of_tcp_out_and_says_so(tmp_path: Path) -> None:
     plots = build(Run(Synthetic(ccs=("udp",)).write(tmp_path / "run")))
-    assert [panel.title for panel in plots.panels] == ["Goodput", "Queue"]
+    assert [panel.title for panel in plots.panels] == ["Goodput", "Sending rate", "Queue"]
     assert plots.missing == ("Congestion window, RTT and Bytes in flight: no flow has samples of it.",)
 
 
