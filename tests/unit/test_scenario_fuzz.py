@@ -103,6 +103,7 @@ def test_planned_or_refused(name: str, draw: st.DataObject) -> None:
     if isinstance(scenario, ScenarioError):
         assert scenario.problems
         assert all(problem.what.startswith("scenario: ") for problem in scenario.problems)
+        assert all(problem.key for problem in scenario.problems)
     else:
         plan = expand(scenario)
         assert all(path(plan, flow["from"], flow["to"]) for flow in plan["flows"])

@@ -9,7 +9,7 @@ A page says by comments where they stand, and is written by hand around them:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -54,13 +54,55 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
 }
 """By page and by the name in its comment."""
 
+_SEE: Final = {
+    "queue disciplines": ("queue",),
+    "delay": ("jitter", "reordering", "reorder", "delay_line"),
+    "loss, duplication, corruption": ("loss", "duplicate", "corrupt"),
+    "policer and slots": ("policer", "slots"),
+    "many connections": ("connections", "mix", "sizes"),
+    "on and off": ("on", "off"),
+    "congestion controls": ("cc",),
+}
+"""Headings of the page that explain keys whose names they don't have."""
+
 _SECTION: Final = re.compile(r"(<!-- generated: (.*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def page(name: str) -> str:
     """A page with its sections as they follow from the declarations now."""
     text = (DOCS / name).read_text(encoding="utf-8")
-    return _SECTION.sub(lambda found: f"{found[1]}{SECTIONS[name][found[2]]()}\n{found[4]}", text)
+    headings = re.findall(r"^#{2,} (.*)$", text, re.MULTILINE)
+
+    def section(found: re.Match[str]) -> str:
+        linked = _linked(SECTIONS[name][found[2]](), headings) if found[2] in _LINKED else SECTIONS[name][found[2]]()
+        return f"{found[1]}{linked}\n{found[4]}"
+
+    return _SECTION.sub(section, text)
+
+
+_LINKED: Final = (
+    *("keys of the file", "keys of topology.bottleneck", "keys of flows"),
+    *("keys of TCP flows", "keys of UDP flows", "keys of commands"),
+)
+"""Sections whose keys are explained below their table."""
+
+
+def _linked(rows: str, headings: Sequence[str]) -> str:
+    """A table whose keys lead to the headings that explain them."""
+    targets = {key: _anchor(heading) for heading in headings for key in _SEE.get(heading.lower(), ())}
+    for heading in headings:
+        targets |= {key: _anchor(heading) for key in re.findall(r"`\[*(\w+)\]*`", heading)}
+    return re.sub(
+        r"^\| `(\w+)` \|",
+        lambda key: f"| [`{key[1]}`](#{targets[key[1]]}) |" if key[1] in targets else key[0],
+        rows,
+        flags=re.MULTILINE,
+    )
+
+
+def _anchor(heading: str) -> str:
+    """As GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def named(name: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from dumbbell.errors import InputError, Place, Problem, ScenarioError
+from dumbbell.errors import Place, Problem, ScenarioError
 from dumbbell.scenario.file.loading import Draft
 from dumbbell.scenario.file.overrides import value_of
 from dumbbell.scenario.source import Key, show
@@ -89,7 +89,7 @@ def _columns(rows: Sequence[Cell]) -> dict[str, list[Any]]:
     for row in rows:
         if row.keys() != first:
             why = f"one has {', '.join(first) or 'none'}, another {', '.join(row) or 'none'}"
-            raise InputError("vary: cells with different keys", why, "give each cell a value for each key")
+            raise _refused("vary", "cells with different keys", why, "give each cell a value for each key", "")
     return {key: [row[key] for row in rows] for key in first}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from dumbbell.errors import InputError
+from dumbbell.errors import Place, Problem, ScenarioError
 
 FOLDER: Final = Path(__file__).parent
 """Where they lie, and the traces that they name."""
@@ -24,7 +24,8 @@ def text(name: str) -> str:
     known = names()
     if name not in known:
         hint = f"a path has a / or ends in .toml: ./{name}" if Path(name).is_file() else suggest(name, known)
-        raise InputError(f"no bundled scenario is named {name}", hint=hint)
+        what = f"no bundled scenario is named {name}"
+        raise ScenarioError([Problem(what, hint=hint, place=Place(name))])
     return (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
 
 
