@@ -48,8 +48,8 @@ def test_rates(changes: tuple[dict[str, Any], ...], steady: bool, limited: bool,
 
 
 def test_the_backlog_tells_the_wait_of_a_single_queue() -> None:
-    assert history.is_first_in_first_out(over_time({}, {"queue": {"kind": "codel"}}))
-    assert not history.is_first_in_first_out(over_time({}, {"queue": {"kind": "fq-codel"}}))
+    assert history.is_first_in_first_out(over_time({}, {"queue": CODEL}))
+    assert not history.is_first_in_first_out(over_time({}, {"queue": {**CODEL, "kind": "fq-codel", "quantum_bytes": 1514, "flows": 1024}}))
     assert not history.is_first_in_first_out(over_time({"slots": SLOTS}))
 
 

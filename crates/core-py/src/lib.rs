@@ -4,6 +4,7 @@ mod batch;
 mod cc;
 mod convergence;
 mod declarations;
+mod links;
 mod simulate;
 
 use std::path::PathBuf;
@@ -41,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     cc::register(module)?;
     convergence::register(module)?;
     declarations::register(module)?;
+    links::register(module)?;
     simulate::register(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

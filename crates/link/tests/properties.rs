@@ -301,7 +301,7 @@ proptest! {
         let through: Vec<_> = done.iter().filter(|p| matches!(p.fate, Fate::Delivered | Fate::LostAfter)).collect();
         prop_assert!(through.windows(2).all(|w| w[0].delivery <= w[1].delivery));
         // Disciplines with several queues keep the order of each flow, others that of all.
-        let many = matches!(case.spec.queue, Queue::FqCodel { .. } | Queue::Fq { .. } | Queue::Dualpi2 { .. });
+        let many = !case.spec.queue.is_first_in_first_out();
         for flow in 0..5 {
             let ids = through.iter().filter(|p| !many || p.packet.flow == flow).map(|p| p.packet.id);
             prop_assert!(ids.is_sorted());

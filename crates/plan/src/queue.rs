@@ -134,6 +134,21 @@ pub enum Queue {
     },
 }
 
+impl Queue {
+    /// Whether all packets wait in one queue and leave it in the order of arrival: then what waits before a packet tells
+    /// how long it will.
+    pub fn is_first_in_first_out(&self) -> bool {
+        match self {
+            Queue::DropTail { .. }
+            | Queue::DropHead { .. }
+            | Queue::Red { .. }
+            | Queue::Codel { .. }
+            | Queue::Pie { .. } => true,
+            Queue::FqCodel { .. } | Queue::Fq { .. } | Queue::Dualpi2 { .. } => false,
+        }
+    }
+}
+
 impl Default for Queue {
     fn default() -> Queue {
         Queue::DropTail { ce_threshold: None }

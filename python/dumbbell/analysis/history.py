@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
+
+from dumbbell import core
 
 Link = Mapping[str, Any]
 History = tuple[tuple[int, Link], ...]
 """Since when (ns, the first from 0), and what the link is from then on."""
-
-_ONE_QUEUE = frozenset({"drop-tail", "drop-head", "red", "codel", "pie"})
 
 
 def histories(plan: Mapping[str, Any]) -> dict[str, History]:
@@ -38,4 +39,9 @@ def is_steady(history: History) -> bool:
 
 def is_first_in_first_out(history: History) -> bool:
     """Whether packets leave in the order of arrival, as soon as the link is free: the backlog tells their wait."""
-    return all(link["queue"]["kind"] in _ONE_QUEUE and link["slots"] is None for _, link in history)
+    return all(link["slots"] is None and _keeps_order(link["queue"]) for _, link in history)
+
+
+def _keeps_order(queue: Mapping[str, Any]) -> bool:
+    keeps: bool = core.function("is_first_in_first_out")(json.dumps(queue))
+    return keeps

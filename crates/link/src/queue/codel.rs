@@ -161,8 +161,8 @@ impl Source for Waiting {
 }
 
 impl Codel {
-    /// An empty queue.
-    pub(crate) fn new(spec: &Queue, limit: Buffer) -> Codel {
+    /// An empty queue. It draws no random numbers.
+    pub(crate) fn new(spec: &Queue, limit: Buffer, _: u64, _: &str) -> Codel {
         let Some(law) = Codel::law(spec) else { unreachable!("CoDel's parameters") };
         Codel { law, control: Control::default(), limit, waiting: Waiting::default(), largest: 0 }
     }

@@ -55,7 +55,7 @@ impl Recurrence {
 
 impl DualPi2 {
     /// An empty queue. `spec` is [`Queue::Dualpi2`]. It draws no random numbers.
-    pub(crate) fn new(spec: &Queue, limit: Buffer) -> DualPi2 {
+    pub(crate) fn new(spec: &Queue, limit: Buffer, _: u64, _: &str) -> DualPi2 {
         let Queue::Dualpi2 { target_ns, t_update_ns, alpha, beta, k, min_th_ns, range_ns, classic_share } = *spec
         else {
             unreachable!("the parameters of another discipline")

@@ -17,8 +17,19 @@ pub(crate) struct Fifo {
 }
 
 impl Fifo {
-    pub(crate) fn new(limit: Buffer, drop_head: bool, ce_threshold: Option<Threshold>) -> Fifo {
+    /// An empty queue. It draws no random numbers.
+    pub(crate) fn new(spec: &Queue, limit: Buffer, _: u64, _: &str) -> Fifo {
+        let Some((drop_head, ce_threshold)) = Fifo::parameters(spec) else { unreachable!("a FIFO's parameters") };
         Fifo { limit, drop_head, ce_threshold, waiting: VecDeque::new(), backlog: Backlog::default() }
+    }
+
+    /// Whether the oldest make room, and above what packets are marked.
+    fn parameters(spec: &Queue) -> Option<(bool, Option<Threshold>)> {
+        match *spec {
+            Queue::DropTail { ce_threshold } => Some((false, ce_threshold)),
+            Queue::DropHead { ce_threshold } => Some((true, ce_threshold)),
+            _ => None,
+        }
     }
 
     /// Does an arriving packet, already counted in the backlog, find too much of it?
@@ -70,12 +81,13 @@ impl Discipline for Fifo {
         self.waiting.iter().map(|item| item.passage).collect()
     }
 
+    /// A packet that finds nobody waiting leaves as it came.
+    fn lets_pass(&self) -> bool {
+        true
+    }
+
     fn configure(&mut self, spec: &Queue, limit: Buffer) -> bool {
-        let (drop_head, ce_threshold) = match *spec {
-            Queue::DropTail { ce_threshold } => (false, ce_threshold),
-            Queue::DropHead { ce_threshold } => (true, ce_threshold),
-            _ => return false,
-        };
+        let Some((drop_head, ce_threshold)) = Fifo::parameters(spec) else { return false };
         (self.limit, self.drop_head, self.ce_threshold) = (limit, drop_head, ce_threshold);
         true
     }

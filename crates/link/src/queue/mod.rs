@@ -107,6 +107,8 @@ impl Dropped {
 
 /// A queue discipline: a pure state machine. `now` never goes back.
 ///
+/// Each has a file of its own, with `new(spec, limit, seed, element)`, and a line among the `disciplines!` below.
+///
 /// Periodic work (a controller's update) is done on the next call for all the times that have passed: between two calls
 /// nothing in a queue changes, so this is exact.
 pub(crate) trait Discipline {
@@ -125,58 +127,56 @@ pub(crate) trait Discipline {
     /// What waits, in the same order.
     fn inside(&self) -> Vec<Passage>;
 
+    /// May a packet that finds the queue empty and the serializer free pass by it? Only if the discipline would do
+    /// nothing to it; an active queue management wants to see it.
+    fn lets_pass(&self) -> bool {
+        false
+    }
+
     /// Take other parameters and keep what waits and what was learned; `false` if `spec` is another discipline.
     fn configure(&mut self, spec: &plan::Queue, limit: Buffer) -> bool;
 }
 
-/// Any queue discipline: an enum, so that a call per packet is no call through a pointer.
-#[derive(Clone, Debug)]
-pub(crate) enum Qdisc {
-    Fifo(Fifo),
-    Codel(Codel),
-    FqCodel(FqCodel),
-    Fq(Fq),
-    Red(Red),
-    Pie(Pie),
-    DualPi2(DualPi2),
-}
+/// The enum of all disciplines, which passes each call on: an enum, so that a call per packet is no call through a
+/// pointer. A discipline stands behind the variants of [`plan::Queue`] that hold its parameters.
+macro_rules! disciplines {
+    ($($discipline:ident: $($kind:ident)|+;)*) => {
+        /// Any queue discipline.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Qdisc {
+            $($discipline($discipline)),*
+        }
 
-/// The same call on whichever it is.
-macro_rules! each {
-    ($qdisc:expr, $it:ident => $call:expr) => {
-        match $qdisc {
-            Qdisc::Fifo($it) => $call,
-            Qdisc::Codel($it) => $call,
-            Qdisc::FqCodel($it) => $call,
-            Qdisc::Fq($it) => $call,
-            Qdisc::Red($it) => $call,
-            Qdisc::Pie($it) => $call,
-            Qdisc::DualPi2($it) => $call,
+        impl Qdisc {
+            /// An empty queue that `limit` bounds; `element` names its random stream.
+            pub(crate) fn new(spec: &plan::Queue, limit: Buffer, seed: u64, element: &str) -> Qdisc {
+                match spec {
+                    $($(plan::Queue::$kind { .. })|+ => {
+                        Qdisc::$discipline($discipline::new(spec, limit, seed, element))
+                    })*
+                }
+            }
+        }
+
+        /// The same call on whichever it is.
+        macro_rules! each {
+            ($qdisc:expr, $it:ident => $call:expr) => {
+                match $qdisc {
+                    $(Qdisc::$discipline($it) => $call),*
+                }
+            };
         }
     };
 }
 
-impl Qdisc {
-    /// An empty queue; `element` names its random stream.
-    pub(crate) fn new(spec: &plan::Queue, limit: Buffer, seed: u64, element: &str) -> Qdisc {
-        use plan::Queue;
-        match spec {
-            Queue::DropTail { ce_threshold } => Qdisc::Fifo(Fifo::new(limit, false, *ce_threshold)),
-            Queue::DropHead { ce_threshold } => Qdisc::Fifo(Fifo::new(limit, true, *ce_threshold)),
-            Queue::Codel { .. } => Qdisc::Codel(Codel::new(spec, limit)),
-            Queue::FqCodel { .. } => Qdisc::FqCodel(FqCodel::new(spec, limit, seed, element)),
-            Queue::Fq { .. } => Qdisc::Fq(Fq::new(spec, limit, seed, element)),
-            Queue::Red { .. } => Qdisc::Red(Red::new(spec, limit, seed, element)),
-            Queue::Pie { .. } => Qdisc::Pie(Pie::new(spec, limit, seed, element)),
-            Queue::Dualpi2 { .. } => Qdisc::DualPi2(DualPi2::new(spec, limit)),
-        }
-    }
-
-    /// May a packet that finds the queue empty and the serializer free pass by it? A FIFO would do nothing to it; an
-    /// active queue management wants to see it.
-    pub(crate) fn lets_pass(&self) -> bool {
-        matches!(self, Qdisc::Fifo(_))
-    }
+disciplines! {
+    Fifo: DropTail | DropHead;
+    Codel: Codel;
+    FqCodel: FqCodel;
+    Fq: Fq;
+    Red: Red;
+    Pie: Pie;
+    DualPi2: Dualpi2;
 }
 
 impl Discipline for Qdisc {
@@ -198,6 +198,10 @@ impl Discipline for Qdisc {
 
     fn inside(&self) -> Vec<Passage> {
         each!(self, it => it.inside())
+    }
+
+    fn lets_pass(&self) -> bool {
+        each!(self, it => it.lets_pass())
     }
 
     fn configure(&mut self, spec: &plan::Queue, limit: Buffer) -> bool {

@@ -1,4 +1,4 @@
-use plan::{Plan, Queue, Workload};
+use plan::{Plan, Workload};
 use sim::{FlowRow, LinkRow, Observer};
 use units::Time;
 
@@ -141,17 +141,6 @@ fn wait_per_byte(plan: &Plan, link: &plan::Link) -> Option<f64> {
     let rate = link.rate_bps?;
     let states = || std::iter::once(link).chain(plan.events.iter().map(|e| &e.link).filter(|to| to.name == link.name));
     let is_steady = states().all(|link| link.rate_bps == Some(rate) && link.variation.is_none());
-    let is_in_order = states().all(|link| link.slots.is_none() && has_one_queue(&link.queue));
+    let is_in_order = states().all(|link| link.slots.is_none() && link.queue.is_first_in_first_out());
     (is_steady && is_in_order).then(|| 8e3 / rate.as_bps() as f64)
-}
-
-fn has_one_queue(queue: &Queue) -> bool {
-    match queue {
-        Queue::DropTail { .. }
-        | Queue::DropHead { .. }
-        | Queue::Red { .. }
-        | Queue::Codel { .. }
-        | Queue::Pie { .. } => true,
-        Queue::FqCodel { .. } | Queue::Fq { .. } | Queue::Dualpi2 { .. } => false,
-    }
 }

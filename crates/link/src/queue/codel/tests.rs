@@ -13,7 +13,7 @@ const STEP: Duration = Duration::from_micros(100);
 
 fn codel(ecn: bool, ce_threshold_ns: Option<Duration>) -> Codel {
     let spec = Queue::Codel { target_ns: TARGET, interval_ns: INTERVAL, ecn, ce_threshold_ns };
-    Codel::new(&spec, Buffer::Unlimited)
+    Codel::new(&spec, Buffer::Unlimited, 1, "link/queue")
 }
 
 /// floor(INTERVAL / sqrt(count)), the largest d for which d^2 count <= INTERVAL^2, by bisection.
@@ -257,7 +257,7 @@ fn the_threshold_marks_what_has_waited_longer() {
 #[test]
 fn a_full_queue_refuses() {
     let spec = Queue::Codel { target_ns: TARGET, interval_ns: INTERVAL, ecn: false, ce_threshold_ns: None };
-    let (mut queue, mut dropped) = (Codel::new(&spec, Buffer::Packets(3)), Dropped::default());
+    let (mut queue, mut dropped) = (Codel::new(&spec, Buffer::Packets(3), 1, "link/queue"), Dropped::default());
     (0..5).for_each(|id| queue.enqueue(item(id, 0, FULL, Time::ZERO), Time::ZERO, &mut dropped));
     assert_eq!(fates(&dropped), [(3, Fate::DroppedTail), (4, Fate::DroppedTail)]);
     assert_eq!(queue.inside().len(), 3);
@@ -338,6 +338,6 @@ fn a_responsive_source_is_held_near_target() {
         assert!(longest > TARGET && longest < Duration::from_millis(10), "waits up to {longest}");
         assert!(utilisation > 0.8, "{utilisation} of the link");
     }
-    let (longest, _) = closed_loop(Fifo::new(Buffer::Packets(200), false, None), false);
+    let (longest, _) = closed_loop(Fifo::new(&Queue::default(), Buffer::Packets(200), 1, "link/queue"), false);
     assert!(longest > Duration::from_millis(200), "drop-tail: waits up to {longest}");
 }

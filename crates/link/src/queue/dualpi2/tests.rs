@@ -15,12 +15,12 @@ fn spec(alpha: f64, beta: f64, classic_share: f64) -> Queue {
 }
 
 fn dualpi2() -> DualPi2 {
-    DualPi2::new(&spec(0.16, 3.2, 0.1), Buffer::Unlimited)
+    DualPi2::new(&spec(0.16, 3.2, 0.1), Buffer::Unlimited, 1, "link/queue")
 }
 
 /// With p' held.
 fn held(base: f64) -> DualPi2 {
-    let mut queue = DualPi2::new(&spec(0.0, 0.0, 0.1), Buffer::Unlimited);
+    let mut queue = DualPi2::new(&spec(0.0, 0.0, 0.1), Buffer::Unlimited, 1, "link/queue");
     queue.base = base;
     queue
 }
@@ -136,7 +136,7 @@ fn the_ramp_rises_in_a_line() {
     let (min_th_ns, range_ns) = (Duration(800_000), Duration(400_000));
     let spec = Queue::Dualpi2 { target_ns, t_update_ns, alpha, beta, k, min_th_ns, range_ns, classic_share };
     for (wait, marked) in [(800_000, 0), (900_000, 250), (1_000_000, 500), (1_100_000, 750), (1_200_000, 1000)] {
-        let mut queue = DualPi2::new(&spec, Buffer::Unlimited);
+        let mut queue = DualPi2::new(&spec, Buffer::Unlimited, 1, "link/queue");
         (0..1001).for_each(|_| put(&mut queue, 1000, Ecn::Ect1, Time::ZERO));
         let leave = |_| queue.dequeue(Time(wait), &mut Dropped::default()).unwrap().passage.mark.is_some();
         assert_eq!((0..1000).map(leave).filter(|&mark| mark).count(), marked, "{wait} ns");
@@ -148,7 +148,7 @@ fn the_ramp_rises_in_a_line() {
 #[test]
 fn priority_is_conditional() {
     for (share, low, classic) in [(0.1, 1500, 1500), (0.0625, 200, 1500), (0.5, 1500, 100), (1.0, 1500, 1500)] {
-        let mut queue = DualPi2::new(&spec(0.0, 0.0, share), Buffer::Unlimited);
+        let mut queue = DualPi2::new(&spec(0.0, 0.0, share), Buffer::Unlimited, 1, "link/queue");
         for _ in 0..20_000 {
             put(&mut queue, low, Ecn::Ect1, Time::ZERO);
             put(&mut queue, classic, Ecn::NotEct, Time::ZERO);

@@ -158,7 +158,7 @@ proptest! {
         limit in prop_oneof![(0u64..20).prop_map(Buffer::Packets), (0u64..20_000).prop_map(Buffer::Bytes)],
         quantum in 1u32..3_000,
     ) {
-        let (mut fair, mut plain) = (fq(quantum, limit), Fifo::new(limit, false, None));
+        let (mut fair, mut plain) = (fq(quantum, limit), Fifo::new(&Queue::default(), limit, 1, "link/queue"));
         let (mut fair_drops, mut plain_drops) = (Dropped::default(), Dropped::default());
         for (n, (bytes, leaves)) in steps.into_iter().enumerate() {
             let packet = item(n as u64, 7, bytes, Time::ZERO);

@@ -105,7 +105,7 @@ fn a_new_queue_sends_a_quantum_before_the_old_ones() {
 /// RFC 8290 section 4.1: when the queue is full, the flow with most bytes loses half of its packets, oldest first, and
 /// no other flow loses any.
 #[test]
-fn the_fattest_flow_makes_room() {
+fn the_longest_queue_makes_room() {
     let (mut queue, mut dropped) = (fq_codel(Buffer::Packets(100)), Dropped::default());
     fill(&mut queue, 0, 89, BULK, Time::ZERO);
     fill(&mut queue, 1_000, 11, SPARSE, Time::ZERO);
