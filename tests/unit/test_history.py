@@ -11,6 +11,8 @@ from dumbbell.analysis import history
 from dumbbell.plan.routes import least_delay_ns
 
 STEPS = {"kind": "steps", "steps": [[0, 1000], [5, 2000]], "period_ns": None}
+CODEL = {"kind": "codel", "target_ns": 1, "interval_ns": 1, "ecn": False, "ce_threshold_ns": None}
+FQ_CODEL = {**CODEL, "kind": "fq-codel", "quantum_bytes": 1514, "flows": 1024}
 SLOTS = {"min_interval_ns": 1, "max_interval_ns": 1, "packets": None, "bytes": None}
 
 
@@ -49,7 +51,7 @@ def test_rates(changes: tuple[dict[str, Any], ...], steady: bool, limited: bool,
 
 def test_the_backlog_tells_the_wait_of_a_single_queue() -> None:
     assert history.is_first_in_first_out(over_time({}, {"queue": CODEL}))
-    assert not history.is_first_in_first_out(over_time({}, {"queue": {**CODEL, "kind": "fq-codel", "quantum_bytes": 1514, "flows": 1024}}))
+    assert not history.is_first_in_first_out(over_time({}, {"queue": FQ_CODEL}))
     assert not history.is_first_in_first_out(over_time({"slots": SLOTS}))
 
 

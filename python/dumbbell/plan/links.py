@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dumbbell.scenario.links import delays, losses, queues
+from dumbbell.scenario.links import delays, losses
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.resolve.bottleneck import Direction
-from dumbbell.units import BufferSize
 
 Link = dict[str, Any]
 """As in plan.json."""
@@ -27,7 +26,7 @@ def shaped(name: str, from_: str, to: str, link: Direction) -> Link:
         "policer": link.policer and {"rate_bps": int(link.policer.rate), "burst_bytes": int(link.policer.burst)},
         "overhead_bytes": int(link.overhead),
         "buffer": "unlimited" if link.buffer.kind == "unlimited" else {link.buffer.kind: int(link.buffer.amount)},
-        "queue": _queue(link.queue),
+        "queue": link.queue.in_plan(),
         "jitter": link.jitter and _jitter(link.jitter),
         "reordering": link.reordering,
         "reorder": link.reorder
@@ -113,66 +112,6 @@ def _slots(link: Direction) -> dict[str, Any] | None:
         "packets": link.slots.packets,
         "bytes": None if link.slots.bytes is None else int(link.slots.bytes),
     }
-
-
-def _queue(queue: queues.AnyQueue) -> dict[str, Any]:
-    match queue:
-        case queues.Fifo():
-            return {"kind": queue.kind, "ce_threshold": queue.ce_threshold and _threshold(queue.ce_threshold)}
-        case queues.Red():
-            assert queue.min_th is not None
-            assert queue.max_th is not None
-            assert queue.average_packet is not None
-            return {
-                "kind": "red",
-                "min_th_bytes": int(queue.min_th.amount),
-                "max_th_bytes": int(queue.max_th.amount),
-                "max_p": queue.max_p.probability,
-                "weight": queue.weight,
-                "average_packet_bytes": int(queue.average_packet),
-                "gentle": queue.gentle,
-                "ecn": queue.ecn,
-                "adaptive": queue.adaptive,
-            }
-        case queues.Codel() | queues.FqCodel():
-            flows = {"quantum_bytes": int(queue.quantum), "flows": queue.flows} if queue.kind == "fq-codel" else {}
-            return {
-                "kind": queue.kind,
-                "target_ns": int(queue.target),
-                "interval_ns": int(queue.interval),
-                **flows,
-                "ecn": queue.ecn,
-                "ce_threshold_ns": None if queue.ce_threshold is None else int(queue.ce_threshold),
-            }
-        case queues.Pie():
-            return {
-                "kind": "pie",
-                "target_ns": int(queue.target),
-                "t_update_ns": int(queue.t_update),
-                "alpha": queue.alpha,
-                "beta": queue.beta,
-                "max_burst_ns": int(queue.max_burst),
-                "ecn": queue.ecn,
-                "mark_ecnth": queue.mark_ecnth.probability,
-            }
-        case queues.Fq():
-            return {"kind": "fq", "quantum_bytes": int(queue.quantum), "flows": queue.flows}
-        case queues.Dualpi2():
-            return {
-                "kind": "dualpi2",
-                "target_ns": int(queue.target),
-                "t_update_ns": int(queue.t_update),
-                "alpha": queue.alpha,
-                "beta": queue.beta,
-                "k": queue.k,
-                "min_th_ns": int(queue.min_th),
-                "range_ns": int(queue.range),
-                "classic_share": queue.classic_share.probability,
-            }
-
-
-def _threshold(value: BufferSize) -> dict[str, int]:
-    return {"sojourn" if value.kind == "time" else value.kind: int(value.amount)}
 
 
 def _loss(loss: losses.AnyLoss) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
-from dumbbell.scenario.table import Table, shorthand, tag_by
+from dumbbell.scenario.links.discipline import ECN, Discipline
+from dumbbell.scenario.links.red import Red
+from dumbbell.scenario.table import shorthand, tag_by
 from dumbbell.units import Amount, BufferSize, Duration, Percent, QuantityError, Time
 
 
@@ -17,13 +19,12 @@ def _threshold(value: BufferSize) -> BufferSize:
     return value
 
 
-_ECN = "Mark packets of ECN-capable flows instead of dropping them."
 _CE_TIME = "Mark ECN-capable packets that have waited longer than this, whatever else. Default: none."
 _TARGET = "Delay that may stand for an interval."
 _INTERVAL = "About the longest RTT: what is above target for longer is no burst."
 
 
-class Fifo(Table):
+class Fifo(Discipline):
     """First in, first out."""
 
     kind: Literal["drop-tail", "drop-head"] = Field(
@@ -36,59 +37,24 @@ class Fifo(Table):
         "step, RFC 8257); a time, if it has waited longer when it leaves. Default: none.",
     )
 
-
-class Red(Table):
-    """Random Early Detection (Floyd and Jacobson 1993), gentle; `ared` adapts max_p (Floyd, Gummadi, Shenker 2001)."""
-
-    kind: Literal["red", "ared"] = Field(
-        description="red: Random Early Detection (Floyd and Jacobson 1993), which drops at random as the average "
-        "queue grows. ared: RED that adapts max_p (Floyd, Gummadi, Shenker 2001), as with adaptive = true."
-    )
-    min_th: BufferSize | None = Field(
-        default=None, description="Average queue below which nothing is dropped. Default: a third of max_th."
-    )
-    max_th: BufferSize | None = Field(
-        default=None,
-        description="Average queue at which max_p is reached. Default: three times min_th, or else half of the buffer.",
-    )
-    max_p: Percent = Field(default=Percent.parse("10 %"), description="Probability of a drop at max_th.")
-    weight: float | None = Field(
-        default=None,
-        gt=0,
-        le=1,
-        description="Of the newest queue length in the average, w_q. Default: 0.002; if adaptive, so that the average "
-        "follows within a second.",
-    )
-    average_packet: Amount | None = Field(
-        default=None, le=65536, description="To age the average while nothing comes. Default: a full frame."
-    )
-    gentle: bool = Field(
-        default=True, strict=True, description="From max_th to twice that the probability rises to 1. If not, at once."
-    )
-    adaptive: bool = Field(
-        default=False, strict=True, description="Adapt max_p so that the average stays in the middle (ARED)."
-    )
-    ecn: bool = Field(default=False, strict=True, description=_ECN)
-
-    @model_validator(mode="after")
-    def _check(self) -> Red:
-        # ARED raises max_p by a quarter of itself at most.
-        if (self.adaptive or self.kind == "ared") and self.max_p.percent == 0:
-            raise QuantityError("max_p = 0 % could never adapt", "max_p above 0 %", 'write max_p = "10 %"')
-        return self
+    def in_plan(self) -> dict[str, Any]:
+        """As the crate `plan` declares it: the threshold is named by its unit."""
+        mark = self.ce_threshold
+        unit = mark and ("sojourn" if mark.kind == "time" else mark.kind)
+        return {"kind": self.kind, "ce_threshold": mark and {unit: int(mark.amount)}}
 
 
-class Codel(Table):
+class Codel(Discipline):
     """Controlled Delay (RFC 8289)."""
 
     kind: Literal["codel"] = Field(description="Controlled Delay, RFC 8289.")
     target: Duration = Field(default=Duration(5_000_000), description=_TARGET)
     interval: Duration = Field(default=Duration(100_000_000), description=_INTERVAL)
-    ecn: bool = Field(default=False, strict=True, description=_ECN)
+    ecn: bool = Field(default=False, strict=True, description=ECN)
     ce_threshold: Time | None = Field(default=None, description=_CE_TIME)
 
 
-class FqCodel(Table):
+class FqCodel(Discipline):
     """Flow Queue CoDel (RFC 8290)."""
 
     kind: Literal["fq-codel"] = Field(description="Flow Queue CoDel, RFC 8290: a CoDel queue per flow, in turns.")
@@ -98,11 +64,11 @@ class FqCodel(Table):
         default=Amount(1514), le=1 << 30, description="Bytes that a flow may send before the next one's turn."
     )
     flows: int = Field(default=1024, ge=1, le=65536, strict=True, description="Queues that flows are hashed into.")
-    ecn: bool = Field(default=True, strict=True, description=_ECN)
+    ecn: bool = Field(default=True, strict=True, description=ECN)
     ce_threshold: Time | None = Field(default=None, description=_CE_TIME)
 
 
-class Pie(Table):
+class Pie(Discipline):
     """Proportional Integral controller Enhanced (RFC 8033)."""
 
     kind: Literal["pie"] = Field(description="Proportional Integral controller Enhanced, RFC 8033.")
@@ -113,13 +79,13 @@ class Pie(Table):
     alpha: float = Field(default=0.125, ge=0, le=1000, description="Weight of the delay's distance from target, in Hz.")
     beta: float = Field(default=1.25, ge=0, le=1000, description="Weight of the delay's change, in Hz.")
     max_burst: Time = Field(default=Time(150_000_000), description="A burst that is let through after idle times.")
-    ecn: bool = Field(default=False, strict=True, description=_ECN)
+    ecn: bool = Field(default=False, strict=True, description=ECN)
     mark_ecnth: Percent = Field(
         default=Percent.parse("10 %"), description="Probability above which packets are dropped in spite of ECN."
     )
 
 
-class Fq(Table):
+class Fq(Discipline):
     """Fair queueing of flows by deficit round robin (Shreedhar and Varghese 1996)."""
 
     kind: Literal["fq"] = Field(
@@ -132,7 +98,7 @@ class Fq(Table):
     flows: int = Field(default=1024, ge=1, le=65536, strict=True, description="Queues that flows are hashed into.")
 
 
-class Dualpi2(Table):
+class Dualpi2(Discipline):
     """DualPI2, the coupled AQM of L4S (RFC 9332)."""
 
     kind: Literal["dualpi2"] = Field(
@@ -157,19 +123,12 @@ class Dualpi2(Table):
     )
 
 
-KINDS: dict[str, type[Table]] = {
-    "drop-tail": Fifo,
-    "drop-head": Fifo,
-    "red": Red,
-    "ared": Red,
-    "codel": Codel,
-    "fq-codel": FqCodel,
-    "pie": Pie,
-    "fq": Fq,
-    "dualpi2": Dualpi2,
+KINDS: dict[str, type[Discipline]] = {
+    name: table
+    for table in (Fifo, Red, Codel, FqCodel, Pie, Fq, Dualpi2)
+    for name in get_args(table.model_fields["kind"].annotation)
 }
 """Models by the names of their disciplines."""
-
 
 AnyQueue = Annotated[
     Annotated[Fifo, Tag("@Fifo")]
@@ -182,12 +141,10 @@ AnyQueue = Annotated[
     Discriminator(tag_by("kind", KINDS)),
 ]
 
+_Names: Any = Literal[tuple(KINDS)]  # type: ignore[valid-type]
+
 LinkQueue = Annotated[
     AnyQueue,
-    BeforeValidator(
-        lambda value: shorthand("kind", value),
-        json_schema_input_type=AnyQueue
-        | Literal["drop-tail", "drop-head", "red", "ared", "codel", "fq-codel", "pie", "fq", "dualpi2"],
-    ),
+    BeforeValidator(lambda value: shorthand("kind", value), json_schema_input_type=AnyQueue | _Names),
 ]
 """The name alone is the discipline with its defaults."""

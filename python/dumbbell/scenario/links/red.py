@@ -1,12 +1,15 @@
-"""RED's thresholds and weight, where the scenario leaves them to the defaults."""
+"""Random Early Detection: its keys, and its thresholds and weight where the scenario leaves them to the defaults."""
 
 from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import Any, Literal
 
-from dumbbell.scenario.links.queues import Red
-from dumbbell.units import Amount, BufferSize, QuantityError, Rate
+from pydantic import Field, model_validator
+
+from dumbbell.scenario.links.discipline import ECN, Discipline
+from dumbbell.units import Amount, BufferSize, Percent, QuantityError, Rate
 
 RATIO = 3
 """max_th over min_th (Floyd, Gummadi, Shenker 2001)."""
@@ -15,38 +18,92 @@ WEIGHT = 0.002
 """w_q of a link whose rate is not known, and of RED that does not adapt (Floyd and Jacobson 1993)."""
 
 
-def settled(red: Red, rate: Rate | None, buffer: int | None, frame: int, rtt: int) -> Red:
-    """All parameters given, thresholds in bytes.
+class Red(Discipline):
+    """Random Early Detection (Floyd and Jacobson 1993), gentle; `ared` adapts max_p (Floyd, Gummadi, Shenker 2001)."""
 
-    `buffer` is in bytes (`None`: unlimited), `rtt` in ns. Raises `QuantityError` for thresholds that make no RED.
-    """
-    adaptive = red.adaptive or red.kind == "ared"
-    average = red.average_packet or Amount(frame)
-    least, high = (_bytes(name, getattr(red, name), rate, frame, rtt) for name in ("min_th", "max_th"))
-    if high is None and least:
-        high = RATIO * least
-    elif high is None:
-        if buffer is None:
-            hint = 'write max_th = "60 packets"'
-            raise QuantityError("no buffer to take thresholds from", "max_th where the buffer is unlimited", hint)
-        high = buffer // 2
-    low = max(high // RATIO, 1) if least is None else least
-    if low >= high:
-        what = f"min_th = {low} B is not below max_th = {high} B"
-        raise QuantityError(what, "min_th below max_th", _other_max_th(least, buffer))
-    if buffer is not None and high > buffer:
-        what = f"max_th = {high} B is above the buffer"
-        why = f"max_th at most {buffer} B, or the queue would overflow before"
-        raise QuantityError(what, why, f"{_other_max_th(least, buffer)}, or raise the buffer")
-    return red.model_copy(
-        update={
-            "min_th": BufferSize("bytes", Fraction(low)),
-            "max_th": BufferSize("bytes", Fraction(high)),
-            "weight": red.weight or (_weight(rate, average) if adaptive else WEIGHT),
-            "average_packet": average,
-            "adaptive": adaptive,
-        }
+    kind: Literal["red", "ared"] = Field(
+        description="red: Random Early Detection (Floyd and Jacobson 1993), which drops at random as the average "
+        "queue grows. ared: RED that adapts max_p (Floyd, Gummadi, Shenker 2001), as with adaptive = true."
     )
+    min_th: BufferSize | None = Field(
+        default=None, description="Average queue below which nothing is dropped. Default: a third of max_th."
+    )
+    max_th: BufferSize | None = Field(
+        default=None,
+        description="Average queue at which max_p is reached. Default: three times min_th, or else half of the buffer.",
+    )
+    max_p: Percent = Field(default=Percent.parse("10 %"), description="Probability of a drop at max_th.")
+    weight: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="Of the newest queue length in the average, w_q. Default: 0.002; if adaptive, so that the average "
+        "follows within a second.",
+    )
+    average_packet: Amount | None = Field(
+        default=None, le=65536, description="To age the average while nothing comes. Default: a full frame."
+    )
+    gentle: bool = Field(
+        default=True, strict=True, description="From max_th to twice that the probability rises to 1. If not, at once."
+    )
+    adaptive: bool = Field(
+        default=False, strict=True, description="Adapt max_p so that the average stays in the middle (ARED)."
+    )
+    ecn: bool = Field(default=False, strict=True, description=ECN)
+
+    @model_validator(mode="after")
+    def _check(self) -> Red:
+        # ARED raises max_p by a quarter of itself at most.
+        if (self.adaptive or self.kind == "ared") and self.max_p.percent == 0:
+            raise QuantityError("max_p = 0 % could never adapt", "max_p above 0 %", 'write max_p = "10 %"')
+        return self
+
+    def settled(self, rate: Rate | None, buffer: int | None, frame: int, rtt: int) -> Red:
+        """All parameters given, thresholds in bytes. Raises `QuantityError` for thresholds that make no RED."""
+        adaptive = self.adaptive or self.kind == "ared"
+        average = self.average_packet or Amount(frame)
+        least, high = (_bytes(name, getattr(self, name), rate, frame, rtt) for name in ("min_th", "max_th"))
+        if high is None and least:
+            high = RATIO * least
+        elif high is None:
+            if buffer is None:
+                hint = 'write max_th = "60 packets"'
+                raise QuantityError("no buffer to take thresholds from", "max_th where the buffer is unlimited", hint)
+            high = buffer // 2
+        low = max(high // RATIO, 1) if least is None else least
+        if low >= high:
+            what = f"min_th = {low} B is not below max_th = {high} B"
+            raise QuantityError(what, "min_th below max_th", _other_max_th(least, buffer))
+        if buffer is not None and high > buffer:
+            what = f"max_th = {high} B is above the buffer"
+            why = f"max_th at most {buffer} B, or the queue would overflow before"
+            raise QuantityError(what, why, f"{_other_max_th(least, buffer)}, or raise the buffer")
+        return self.model_copy(
+            update={
+                "min_th": BufferSize("bytes", Fraction(low)),
+                "max_th": BufferSize("bytes", Fraction(high)),
+                "weight": self.weight or (_weight(rate, average) if adaptive else WEIGHT),
+                "average_packet": average,
+                "adaptive": adaptive,
+            }
+        )
+
+    def in_plan(self) -> dict[str, Any]:
+        """As the crate `plan` declares it; of a RED that is settled."""
+        assert self.min_th is not None
+        assert self.max_th is not None
+        assert self.average_packet is not None
+        return {
+            "kind": "red",
+            "min_th_bytes": int(self.min_th.amount),
+            "max_th_bytes": int(self.max_th.amount),
+            "max_p": self.max_p.probability,
+            "weight": self.weight,
+            "average_packet_bytes": int(self.average_packet),
+            "gentle": self.gentle,
+            "ecn": self.ecn,
+            "adaptive": self.adaptive,
+        }
 
 
 def _other_max_th(min_th: int | None, buffer: int | None) -> str:

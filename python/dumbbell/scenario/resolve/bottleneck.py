@@ -8,9 +8,8 @@ from typing import Any, Literal, TypeVar
 from dumbbell.scenario.links.delays import Reorder, Uniform
 from dumbbell.scenario.links.link import AS_FORWARD, DirectionKeys
 from dumbbell.scenario.links.losses import Independent, Sometimes
-from dumbbell.scenario.links.queues import AnyQueue, Fifo, Red
+from dumbbell.scenario.links.queues import AnyQueue, Fifo
 from dumbbell.scenario.links.rates import FULL_FRAME, LinkRate, Trace, mean
-from dumbbell.scenario.links.red import settled
 from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.path import Path
 from dumbbell.units import BufferSize, Rate, Size, Time
@@ -36,7 +35,7 @@ class Direction(DirectionKeys):
     delay: Time
     overhead: Size = Size(0)
     queue: AnyQueue = DROP_TAIL
-    """As written; `settled` has RED's thresholds in bytes."""
+    """As written; `settled` has all parameters."""
 
     @property
     def frame(self) -> int:
@@ -75,9 +74,8 @@ class Direction(DirectionKeys):
         that make no RED.
         """
         kind, amount = self.resolve(rtt)
-        queue, rate, jitter = self.queue, self.rate, self.jitter
-        if isinstance(queue, Red):
-            queue = settled(queue, self.nominal, self.room(rtt), self.frame, rtt)
+        rate, jitter = self.rate, self.jitter
+        queue = self.queue.settled(self.nominal, self.room(rtt), self.frame, rtt)
         if isinstance(rate, Trace) and rate.opportunity is None:
             rate = rate.model_copy(update={"opportunity": self.frame})
         if isinstance(jitter, Uniform) and jitter.max == 0:

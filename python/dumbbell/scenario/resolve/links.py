@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dumbbell.scenario.links.changes import MOST_CHANGES, timeline
-from dumbbell.scenario.links.queues import Fifo, Red
+from dumbbell.scenario.links.queues import Fifo
 from dumbbell.scenario.links.rates import Trace, Varying
-from dumbbell.scenario.links.red import settled
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.bottleneck import Direction, History, largest_rtt
 from dumbbell.scenario.source import Finding, Key
@@ -71,13 +70,12 @@ def _buffer(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
 
 def _queue(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterator[Finding]:
     key, room = (*at, "queue"), link.room(rtt)
+    try:
+        link.queue.settled(link.nominal, room, link.frame, rtt)
+    except QuantityError as error:
+        inherited = "raise the buffer, or write a queue with other thresholds here, too"
+        yield Finding(key, error.wrong, error.expected, error.hint if "queue" in given else inherited)
     match link.queue:
-        case Red() as red:
-            try:
-                settled(red, link.nominal, room, link.frame, rtt)
-            except QuantityError as error:
-                inherited = "raise the buffer, or write a queue with other thresholds here, too"
-                yield Finding(key, error.wrong, error.expected, error.hint if "queue" in given else inherited)
         case Fifo(ce_threshold=BufferSize(kind="bytes" | "packets") as threshold):
             size = threshold.amount * (link.frame if threshold.kind == "packets" else 1)
             if room is not None and size >= room:
