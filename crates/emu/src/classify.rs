@@ -18,6 +18,8 @@ pub(crate) struct Classifier {
 pub(crate) struct Class {
     /// Index among the plan's flows; one past the last for packets of no flow.
     pub flow: u16,
+    /// Index of the sending host among the plan's nodes; `u16::MAX` for an address that no host has.
+    pub from: u16,
     /// Index of the destination host among the plan's nodes.
     pub to: u16,
     /// Of the tuple; the same in every run.
@@ -64,8 +66,9 @@ impl Classifier {
         if let Some(&class) = self.known.get(&tuple) {
             return class;
         }
-        let to = self.hosts.iter().find(|(address, _)| *address == tuple.dst).map(|&(_, node)| node);
-        let class = to.map(|to| Class { flow: self.flow_of(tuple), to, flow_hash: tuple.hash() });
+        let host = |ip: Ipv4Addr| self.hosts.iter().find(|(address, _)| *address == ip).map(|&(_, node)| node);
+        let from = host(tuple.src).unwrap_or(u16::MAX);
+        let class = host(tuple.dst).map(|to| Class { flow: self.flow_of(tuple), from, to, flow_hash: tuple.hash() });
         self.known.insert(tuple, class);
         class
     }
@@ -121,10 +124,10 @@ mod tests {
     #[test]
     fn data_and_acks_belong_to_the_same_flow() {
         let mut c = Classifier::new(&plan(&[flow("f1", 5000, tcp()), flow("f2", 5001, tcp())]));
-        let mut class = |t| c.classify(t).map(|class| (class.flow, class.to));
-        assert_eq!(class(tuple(TCP)), Some((1, 1)));
-        assert_eq!(class(reverse(tuple(TCP))), Some((1, 0)));
-        assert_eq!(class(tuple(UDP)), Some((2, 1)));
+        let mut class = |t| c.classify(t).map(|class| (class.flow, class.from, class.to));
+        assert_eq!(class(tuple(TCP)), Some((1, 0, 1)));
+        assert_eq!(class(reverse(tuple(TCP))), Some((1, 1, 0)));
+        assert_eq!(class(tuple(UDP)), Some((2, 0, 1)));
     }
 
     #[test]

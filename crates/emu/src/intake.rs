@@ -72,8 +72,8 @@ impl Intake {
         }
         self.counts.bursts += u64::from(!self.handles.is_empty());
         self.counts.segments += self.handles.len() as u64;
-        let Class { flow, to, flow_hash } = class;
-        let packet = |handle, size| Packet { id: 0, size, handle, flow_hash, flow, to, ecn: header.ecn };
+        let Class { flow, from, to, flow_hash } = class;
+        let packet = |handle, size| Packet { id: 0, size, handle, flow_hash, flow, from, to, ecn: header.ecn };
         if self.whole_bursts && self.handles.len() > 1 {
             let (handle, size) = store.chain(&self.handles);
             packets.push(packet(handle, size));

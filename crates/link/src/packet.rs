@@ -43,6 +43,8 @@ pub struct Packet {
     pub flow_hash: u32,
     /// Index of the flow in the plan.
     pub flow: u16,
+    /// Index of the host that sends it among the plan's nodes; another value for one that is not in the plan.
+    pub from: u16,
     /// Index of the destination host among the plan's nodes.
     pub to: u16,
     /// As it is now: a link that marks the packet changes it.

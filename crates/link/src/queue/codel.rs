@@ -64,7 +64,7 @@ impl Law {
                     control.dropping = self.judge(control, queue, mtu, now);
                 }
                 if control.dropping {
-                    control.drop_next = self.control_law(control.drop_next, control.count);
+                    control.drop_next = control_law(self.interval, control.drop_next, control.count);
                 }
             }
         } else if ok_to_drop {
@@ -74,7 +74,7 @@ impl Law {
                 self.judge(control, queue, mtu, now);
             }
             control.enter(self.interval, now);
-            control.drop_next = self.control_law(now, control.count);
+            control.drop_next = control_law(self.interval, now, control.count);
         }
         let mut item = queue.pop()?;
         if is_marked {
@@ -103,15 +103,15 @@ impl Law {
     fn is_to_be_marked(&self, queue: &impl Source) -> bool {
         self.ecn && queue.head().is_some_and(|item| item.passage.packet.ecn.is_capable())
     }
-
-    /// interval / sqrt(count) after `from`, rounded down to a nanosecond (RFC 8289 section 5.6).
-    fn control_law(&self, from: Time, count: u32) -> Time {
-        let interval = self.interval.as_nanos() as u128;
-        from + Duration((interval * interval / u128::from(count)).isqrt() as i64)
-    }
 }
 
-fn drop_head(queue: &mut impl Source, now: Time, dropped: &mut Dropped) {
+/// interval / sqrt(count) after `from`, rounded down to a nanosecond (RFC 8289 section 5.6).
+pub(super) fn control_law(interval: Duration, from: Time, count: u32) -> Time {
+    let interval = interval.as_nanos() as u128;
+    from + Duration((interval * interval / u128::from(count)).isqrt() as i64)
+}
+
+pub(super) fn drop_head(queue: &mut impl Source, now: Time, dropped: &mut Dropped) {
     if let Some(item) = queue.pop() {
         dropped.take_out(item, Fate::DroppedEarly, now);
     }

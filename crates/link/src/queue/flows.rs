@@ -3,6 +3,7 @@ use std::num::NonZeroU32;
 use plan::Buffer;
 
 use super::backlogs::Backlogs;
+use super::codel::Source;
 use super::{Backlog, Item};
 use crate::random::Stream;
 
@@ -103,6 +104,11 @@ impl Flows {
     pub(super) fn bucket(&self, flow_hash: u32) -> u32 {
         let hash = self.hash.at(u64::from(flow_hash));
         ((u128::from(hash) * self.queues.len() as u128) >> 64) as u32
+    }
+
+    /// The queue as a controller of delay sees it.
+    pub(super) fn queue(&mut self, queue: u32) -> One<'_> {
+        One { flows: self, queue }
     }
 
     pub(super) fn bytes(&self, queue: u32) -> u64 {
@@ -208,6 +214,26 @@ impl Flows {
             round.last = NONE;
         }
         Some(first)
+    }
+}
+
+/// One of the queues.
+pub(super) struct One<'a> {
+    flows: &'a mut Flows,
+    queue: u32,
+}
+
+impl Source for One<'_> {
+    fn head(&self) -> Option<&Item> {
+        self.flows.head(self.queue)
+    }
+
+    fn pop(&mut self) -> Option<Item> {
+        self.flows.pop_head(self.queue)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.flows.bytes(self.queue)
     }
 }
 

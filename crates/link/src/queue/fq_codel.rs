@@ -1,7 +1,7 @@
 use plan::{Buffer, Queue};
 use units::Time;
 
-use super::codel::{Control, Law, Source};
+use super::codel::{Control, Law};
 use super::flows::{Flows, Round};
 use super::{Backlog, Discipline, Dropped, Item};
 use crate::packet::{Fate, Passage};
@@ -83,26 +83,6 @@ impl FqCodel {
     }
 }
 
-/// One of the queues.
-struct One<'a> {
-    flows: &'a mut Flows,
-    queue: u32,
-}
-
-impl Source for One<'_> {
-    fn head(&self) -> Option<&Item> {
-        self.flows.head(self.queue)
-    }
-
-    fn pop(&mut self) -> Option<Item> {
-        self.flows.pop_head(self.queue)
-    }
-
-    fn bytes(&self) -> u64 {
-        self.flows.bytes(self.queue)
-    }
-}
-
 impl Discipline for FqCodel {
     /// If that is too much, half of the packets of the queue with most bytes are dropped, from its head, at most
     /// [`DROP_BATCH`] at a time (RFC 8290 section 4.1).
@@ -132,7 +112,7 @@ impl Discipline for FqCodel {
         let law = self.law;
         self.next(|flows, control, queue| {
             let mtu = flows.largest();
-            law.dequeue(control, &mut One { flows, queue }, mtu, now, dropped)
+            law.dequeue(control, &mut flows.queue(queue), mtu, now, dropped)
         })
     }
 

@@ -25,6 +25,7 @@ impl<O: Observer> Simulation<O> {
                 handle: self.store.put(Slot { segment, hop: 0, is_corrupt: false }),
                 flow_hash: (mix(flow as u64 * 2 + u64::from(is_reply)) >> 32) as u32,
                 flow: flow as u16,
+                from: if is_reply { to } else { from },
                 to: if is_reply { from } else { to },
                 ecn: segment.ecn,
             };

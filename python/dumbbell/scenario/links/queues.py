@@ -141,7 +141,7 @@ AnyQueue = Annotated[
     Discriminator(tag_by("kind", KINDS)),
 ]
 
-_Names: Any = Literal[tuple(KINDS)]  # type: ignore[valid-type]
+_Names: Any = Literal[tuple(KINDS)]
 
 LinkQueue = Annotated[
     AnyQueue,
