@@ -192,6 +192,13 @@ CASES = {
         "  expected one value, or one for each of the 2 pairs\n"
         'hint: write rtt = "30 ms" for all pairs',
     ),
+    "no item in a list": (
+        'rtt = "30 ms"',
+        "rtt = []",
+        "my.toml:8: topology.rtt: no values\n"
+        "  expected one value, or one for each of the pairs\n"
+        'hint: write rtt = "30 ms" for all pairs',
+    ),
     "bad item of a list over several lines": (
         'rtt = "30 ms"',
         'rtt = [\n  "30 ms",\n  "20",\n]',

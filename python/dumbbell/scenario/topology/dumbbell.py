@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from dumbbell.scenario.links.link import Bottleneck
 from dumbbell.scenario.table import Table
-from dumbbell.units import Time
+from dumbbell.units import QuantityError, Time
+
+
+def _some(times: list[Time]) -> list[Time]:
+    if not times:
+        raise QuantityError("no values", "one value, or one for each of the pairs", 'write rtt = "30 ms" for all pairs')
+    return times
+
 
 PairTimes = Annotated[
     list[Time],
     BeforeValidator(lambda v: v if isinstance(v, list) else [v], json_schema_input_type=Time | list[Time]),
+    AfterValidator(_some),
 ]
 
 
