@@ -106,3 +106,29 @@ def test_the_pointer_reads_a_point(page: Page) -> None:
     assert point is not None
     page.mouse.move(point["x"] + 2, point["y"] + 2)
     assert "95 %:" in card(page, "utilisation").locator(".tip").inner_text()
+
+
+def test_a_legend_s_entry_shows_and_hides_its_curve_in_all_plots(page: Page, complaints: list[str]) -> None:
+    entry = card(page, "goodput_share").locator("button.name").nth(1)
+    assert entry.inner_text() == "cubic, rtt 50 ms"
+    entry.click()
+    for name in ("goodput_share", "rtt_p50", "cdf-fct"):
+        assert card(page, name).locator(".canvas path.curve").count() == 3, name
+        assert card(page, name).locator("button.name").nth(1).get_attribute("aria-pressed") == "false"
+    entry.click(modifiers=["Shift"])
+    assert card(page, "rtt_p50").locator(".canvas path.curve").count() == 1
+    entry.click(modifiers=["Shift"])
+    assert card(page, "rtt_p50").locator(".canvas path.curve").count() == 4
+    assert complaints == []
+
+
+def test_a_colour_means_one_thing_on_the_page(page: Page) -> None:
+    def colours(name: str) -> set[str | None]:
+        found = card(page, name).locator(".canvas g.series").all()
+        return {one.get_attribute("style") for one in found}
+
+    of_algorithms = colours("goodput_share")
+    assert len(of_algorithms) == 2
+    assert colours("cdf-fct") == of_algorithms
+    assert len(colours("utilisation")) == 2
+    assert not colours("utilisation") & of_algorithms, "curves of no algorithm have colours of their own"

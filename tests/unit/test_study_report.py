@@ -44,7 +44,7 @@ def study(path: Path) -> Study:
 def series(text: str) -> dict[str, Any]:
     found = re.search(r'<script type="application/json" id="series">(.*?)</script>', text, re.DOTALL)
     assert found is not None
-    return json.loads(found[1])  # type: ignore[no-any-return]
+    return json.loads(found[1])["content"]  # type: ignore[no-any-return]
 
 
 def test_the_page_holds_all_cells_and_all_runs(study: Study) -> None:

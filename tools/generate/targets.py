@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from dumbbell import _core
 from dumbbell.report.model import Plots
+from dumbbell.report.study.payload import StudyPage
 from tools.generate import plan_types, report_types
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -35,7 +36,7 @@ class Target:
 
 TARGETS: Final = (
     Target("python/dumbbell/plan/types.py", "crates/plan", lambda found: plan_types.text(found["plan"])),
-    Target("web/charts/model.ts", "python/dumbbell/report", lambda _: report_types.text(Plots)),
+    Target("web/charts/model.ts", "python/dumbbell/report", lambda _: report_types.text(Plots, StudyPage)),
 )
 """All of them."""
 

@@ -239,4 +239,99 @@ export interface Plots {
   missing: string[];
 }
 
+/** Of a curve. */
+export interface Colour {
+  /** On white, `#rrggbb`. */
+  light: string;
+  /** On black. */
+  dark: string;
+  /** 0: a whole line; others tell curves of one colour apart. */
+  dash: number;
+}
+
+/** A key that was varied. */
+export interface StudyAxis {
+  key: string;
+  label: string;
+  title: string;
+  kind: "linear" | "log" | "category";
+  /** Where each value stands. */
+  at: number[];
+  texts: string[];
+  ticks: string[];
+  /** Index of each cell's value. */
+  cells: number[];
+  /** Of each value, in curves that are of no algorithm. */
+  colours: Colour[];
+}
+
+/** A metric of single runs. */
+export interface RunValues {
+  /** Number of each run. */
+  run: Uint32Array;
+  /** Index in the panel's `of`. */
+  of: Uint8Array;
+  value: Float32Array;
+}
+
+/** A metric of all cells. */
+export interface StudyPanel {
+  name: string;
+  title: string;
+  unit: string;
+  /** Which values are better. */
+  direction: "higher" | "lower" | "neither";
+  formula: string;
+  source: string;
+  /** What there are values of: algorithms, or one empty text for the run itself. */
+  of: string[];
+  /** Cell, index in `of`, n, mean, both ends of its interval, median, standard deviation. */
+  points: ([number, number, number, number, number | null, number | null, number, number | null])[];
+  /** `null`: the page would be too long. */
+  values: RunValues | null;
+}
+
+/** The distribution of single flows over all runs of a cell. */
+export interface StudyCurve {
+  cell: number;
+  of: string;
+  /** How many flows have a value, and of how many. */
+  label: string;
+  /** What the curve goes up to: less than 1 if some flows have no value. */
+  share: number;
+  /** It has evenly spaced quantiles, and not all values. */
+  thinned: boolean;
+  values: Float32Array;
+}
+
+/** A quantity of single flows. */
+export interface StudyDistribution {
+  key: string;
+  title: string;
+  unit: string;
+  curves: StudyCurve[];
+}
+
+/** All that the page of a study draws. */
+export interface StudyPage {
+  confidence: string;
+  /** What flows are told apart by: algorithms, or entries of the scenario. */
+  of: string[];
+  /** Of each of these. */
+  colours: Colour[];
+  axes: StudyAxis[];
+  /** Index of the horizontal axis. */
+  x: number | null;
+  /** Index of the axis whose values are curves. */
+  lines: number | null;
+  /** Number, id, seed and repetition of the runs of each cell. */
+  runs: (([number, string, number, number])[])[];
+  /** What runs one of them again, before its `--cell` and `--repetition`. */
+  command: string;
+  /** Beginning of the path of a run's report, if runs have one. */
+  report: string | null;
+  panels: StudyPanel[];
+  distributions: StudyDistribution[];
+}
+
 export type Mark = Line | Band | Points | Ticks | States | Text;

@@ -3,25 +3,29 @@
 import "./report.css";
 import "./study/study.css";
 import { element } from "../charts/dom";
+import type { Spot } from "../charts/figure";
+import type { StudyPage, StudyPanel } from "../charts/model";
+import { read } from "../charts/read";
+import { Cards } from "./study/cards";
 import { cdf } from "./study/cdf";
-import { chart, type Drawing, hued } from "./study/chart";
 import { choice, controls } from "./study/controls";
-import { entries, type Entry, entryKey, type Panel, readStudy, type Study } from "./study/data";
+import { entries, type Entries, entryKey } from "./study/data";
 import { heat } from "./study/heat";
-import { Cells, type Column, horizontal, type Layout } from "./study/layout";
+import { Cells, horizontal, type Layout } from "./study/layout";
+import { metric } from "./study/metric";
 import { RunList } from "./study/runs";
-import { pickable, type Spot } from "./study/spots";
-import { DASHES, svg } from "./study/svg";
 
 class Page {
   private readonly cells: Cells;
   private readonly list: RunList;
   private readonly layout: Layout;
-  private readonly known: Map<string, Entry>[];
-  private readonly redraws: (() => void)[] = [];
+  private readonly known: Entries[];
+  private readonly cards = new Cards();
+  /** What depends on the layout besides the charts. */
+  private readonly refreshes: (() => void)[] = [];
 
   constructor(
-    private readonly study: Study,
+    private readonly study: StudyPage,
     private readonly host: HTMLElement,
   ) {
     this.cells = new Cells(study);
@@ -32,19 +36,7 @@ class Page {
 
   draw(): void {
     const { study, host } = this;
-    const redraw = () => this.redraws.forEach((one) => one());
-    host.append(element("h2", {}, "Metrics"));
-    const bands = `Means over runs, with their ${study.confidence} intervals.`;
-    host.append(element("p", { class: "how" }, `${bands} A point opens its runs.`), controls(study, this.layout, redraw));
-    const cards = element("div", { class: "cards" });
-    host.append(cards);
-    study.panels.forEach((panel, i) => {
-      const title = panel.unit ? [panel.title, element("span", { class: "unit" }, ` ${panel.unit}`)] : [panel.title];
-      this.card(cards, panel.name, title, `${panel.formula}. ${panel.source}.`, panel, (width) => {
-        const palette = (column: Column) => this.palette(column, panel.of.length > 1);
-        return chart(study, this.cells, this.layout, panel, this.known[i] ?? new Map(), palette, width);
-      });
-    });
+    this.metrics();
     if (study.axes.length > 1) this.heatMap();
     if (study.distributions.length) this.distributions();
     this.tablesOpen();
@@ -52,43 +44,29 @@ class Page {
     new ResizeObserver(() => {
       if (host.clientWidth === width) return;
       width = host.clientWidth;
-      redraw();
+      this.cards.resize();
     }).observe(host);
   }
 
-  /** A plot with its title, its legend and what can be opened in it. */
-  private card(
-    host: HTMLElement, key: string, title: (Node | string)[], note: string, panel: Panel | null, draw: (width: number) => Drawing,
-  ): void {
-    const legend = element("div", { class: "names" });
-    const canvas = element("div", { class: "canvas" });
-    const head = element("h3", {}, ...title);
-    head.title = note;
-    host.append(element("section", { class: "card", "data-plot": key }, head, legend, canvas));
-    const redraw = (): void => {
-      const { node, spots, columns } = draw(canvas.clientWidth || 480);
-      canvas.replaceChildren(node);
-      legend.replaceChildren(...(columns.length > 1 ? columns.map((column) => this.name(column, columns)) : []));
-      pickable(node, canvas, spots, (spot) => this.open(spot, panel));
-    };
-    redraw();
-    this.redraws.push(redraw);
+  private refresh(): void {
+    for (const one of this.refreshes) one();
+    this.cards.refresh();
   }
 
-  private name(column: Column, columns: Column[]): HTMLElement {
-    const several = new Set(columns.map((one) => one.hue)).size > 1 || columns.length > 1;
-    const line = svg("line", { x1: 0, x2: 22, y1: 5, y2: 5, class: "curve", "stroke-dasharray": DASHES[column.dash % DASHES.length] ?? "" });
-    const swatch = svg("svg", { width: 22, height: 10, "aria-hidden": "true" }, svg("g", this.palette(column, several), line));
-    const shown = element("span", { class: "name" });
-    shown.append(swatch, column.label);
-    return shown;
+  private metrics(): void {
+    const { study, host } = this;
+    const bands = `Means over runs, with their ${study.confidence} intervals.`;
+    const bar = controls(study, this.layout, () => this.refresh());
+    const cards = element("div", { class: "cards" });
+    host.append(element("h2", {}, "Metrics"), element("p", { class: "how" }, `${bands} A point opens its runs.`), bar, cards);
+    study.panels.forEach((panel, i) => {
+      const title = [panel.title, ...(panel.unit ? [unit(panel.unit)] : [])];
+      const figure = () => metric(study, this.cells, this.layout, panel, this.known[i] ?? new Map());
+      this.cards.add(cards, panel.name, title, `${panel.formula}. ${panel.source}.`, figure, (spot) => this.open(spot, panel));
+    });
   }
 
-  private palette(column: Column, several: boolean): Record<string, string> {
-    return hued(this.study, column, several || this.layout.lines !== null);
-  }
-
-  private open(spot: Spot, panel: Panel | null): void {
+  private open(spot: Pick<Spot, "cell" | "of">, panel: StudyPanel | null): void {
     const known = panel ? this.known[this.study.panels.indexOf(panel)] : undefined;
     const entry = known?.get(entryKey(spot.cell, spot.of)) ?? null;
     this.list.open(this.cells.words(spot.cell) || "All runs", spot.cell, spot.of, panel, entry);
@@ -98,17 +76,16 @@ class Page {
     const { study } = this;
     const y = study.lines ?? study.axes.findIndex((_, i) => i !== study.x);
     const chosen = { panel: 0, of: 0, x: study.x ?? 0, y, fixed: study.axes.map(() => 0) };
-    this.host.append(element("h2", {}, "Two keys at once"));
     const bar = element("div", { class: "choices" });
     const host = element("div", {});
-    this.host.append(bar, host);
-    const panel = () => study.panels[chosen.panel] as Panel;
+    this.host.append(element("h2", {}, "Two keys at once"), bar, host);
+    const panel = () => study.panels[chosen.panel] as StudyPanel;
     const fill = (): void => {
       const labels = study.axes.map((axis) => axis.label);
       const set = (change: () => void) => {
         change();
         fill();
-        this.redraws.forEach((one) => one());
+        this.cards.refresh();
       };
       bar.replaceChildren(
         choice("metric", study.panels.map((one) => one.title), chosen.panel, (i) => set(() => Object.assign(chosen, { panel: i, of: 0 }))),
@@ -121,44 +98,32 @@ class Page {
       );
     };
     fill();
-    const legend = element("div", { class: "names" });
-    const canvas = element("div", { class: "canvas" });
-    host.append(element("section", { class: "card heat", "data-plot": "heat" }, legend, canvas));
-    const redraw = (): void => {
-      const one = panel();
-      const of = one.of[chosen.of] ?? "";
-      const width = Math.min(canvas.clientWidth || 480, 900);
-      const { node, spots } = heat(study, this.cells, chosen, one, this.known[chosen.panel] ?? new Map(), of, width);
-      canvas.replaceChildren(node);
-      pickable(node, canvas, spots, (spot) => this.open(spot, one));
-    };
-    redraw();
-    this.redraws.push(redraw);
+    const figure = () => heat(study, this.cells, chosen, panel(), this.known[chosen.panel] ?? new Map(), panel().of[chosen.of] ?? "");
+    this.cards.add(host, "heat", [], "", figure, (spot) => this.open(spot, panel()));
   }
 
   private distributions(): void {
     const { study, layout } = this;
     const axis = () => horizontal(study, layout);
     let at = Math.floor((axis()?.texts.length ?? 1) / 2);
-    this.host.append(element("h2", {}, "Single flows"));
     const bar = element("div", { class: "choices" });
     const cards = element("div", { class: "cards" });
-    this.host.append(element("p", { class: "how" }, "Share of the flows of all runs of a cell that have at most a value."), bar, cards);
+    const how = "Share of the flows of all runs of a cell that have at most a value.";
+    this.host.append(element("h2", {}, "Single flows"), element("p", { class: "how" }, how), bar, cards);
     const fill = (): void => {
       const shown = axis();
       at = Math.min(at, (shown?.texts.length ?? 1) - 1);
-      const redraw = (i: number) => {
+      const choose = (i: number) => {
         at = i;
-        this.redraws.forEach((one) => one());
+        this.cards.refresh();
       };
-      bar.replaceChildren(...(shown ? [choice(shown.label, shown.texts, at, redraw)] : []));
+      bar.replaceChildren(...(shown ? [choice(shown.label, shown.texts, at, choose)] : []));
     };
     fill();
-    this.redraws.push(fill);
+    this.refreshes.push(fill);
     for (const one of study.distributions) {
-      this.card(cards, `cdf-${one.key}`, [one.title, element("span", { class: "unit" }, ` ${one.unit}`)], "Empirical distribution function", null, (width) =>
-        cdf(study, this.cells, layout, one, at, (column) => this.palette(column, study.of.length > 1), width),
-      );
+      const figure = () => cdf(study, this.cells, layout, one, at);
+      this.cards.add(cards, `cdf-${one.key}`, [one.title, unit(one.unit)], "Empirical distribution function", figure, (spot) => this.open(spot, null));
     }
   }
 
@@ -167,12 +132,15 @@ class Page {
     for (const button of document.querySelectorAll<HTMLButtonElement>("button.point")) {
       const { panel, cell, of } = button.dataset;
       button.addEventListener("click", () => {
-        const spot = { x: 0, y: 0, row: 0, words: [], cell: Number(cell), of: of ?? "" };
-        this.open(spot, this.study.panels[Number(panel)] ?? null);
+        this.open({ cell: Number(cell), of: of ?? "" }, this.study.panels[Number(panel)] ?? null);
       });
     }
   }
 }
 
+function unit(name: string): HTMLElement {
+  return element("span", { class: "unit" }, ` ${name}`);
+}
+
 const host = document.getElementById("study");
-if (host) new Page(readStudy("series"), host).draw();
+if (host) new Page(read<StudyPage>("series"), host).draw();

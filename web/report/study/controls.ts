@@ -1,7 +1,7 @@
 // Which varied key is drawn how: chosen by the reader.
 
 import { element } from "../../charts/dom";
-import type { Study } from "./data";
+import type { StudyPage } from "../../charts/model";
 import type { Layout } from "./layout";
 
 /** A list to choose from, with its name. */
@@ -17,7 +17,7 @@ export function choice(name: string, texts: string[], chosen: number, onChoose: 
 }
 
 /** Of the horizontal axis, the curves, and the values of all other keys. Nothing for fewer than two keys. */
-export function controls(study: Study, layout: Layout, onChange: () => void): HTMLElement {
+export function controls(study: StudyPage, layout: Layout, onChange: () => void): HTMLElement {
   const bar = element("div", { class: "bar choices" });
   const fill = (): void => {
     bar.replaceChildren();

@@ -1,6 +1,7 @@
 // Which varied key is drawn how, and which cells that makes visible.
 
-import { type Axis, type Entry, entryKey, type Study } from "./data";
+import type { Colour, StudyAxis, StudyPage } from "../../charts/model";
+import { type Entries, type Entry, entryKey } from "./data";
 
 export interface Layout {
   /** Index of the axis that is horizontal. */
@@ -16,16 +17,19 @@ export interface Column {
   of: string;
   line: number | null;
   label: string;
-  hue: number;
-  dash: number;
+  /** Null: there is no other curve. */
+  colour: Colour | null;
 }
 
-export const HUES = 6;
+/** What the legend shows and hides, in all charts. */
+export function keyOf(column: Column): string {
+  return `${column.of} ${column.line}`;
+}
 
 export class Cells {
   private readonly places = new Map<string, number>();
 
-  constructor(private readonly study: Study) {
+  constructor(private readonly study: StudyPage) {
     const count = study.axes[0]?.cells.length ?? 1;
     for (let cell = 0; cell < count; cell++) {
       this.places.set(study.axes.map((axis) => axis.cells[cell]).join(), cell);
@@ -44,35 +48,41 @@ export class Cells {
   }
 }
 
-export function horizontal(study: Study, layout: Layout): Axis | null {
+export function horizontal(study: StudyPage, layout: Layout): StudyAxis | null {
   return layout.x === null ? null : (study.axes[layout.x] ?? null);
 }
 
-export function second(study: Study, layout: Layout): Axis | null {
+export function second(study: StudyPage, layout: Layout): StudyAxis | null {
   return layout.lines === null ? null : (study.axes[layout.lines] ?? null);
 }
 
 /** Curves of these things, whether or not they have points. */
-export function columns(study: Study, layout: Layout, of: string[]): Column[] {
+export function columns(study: StudyPage, layout: Layout, of: string[]): Column[] {
   const axis = second(study, layout);
   const lines = axis ? axis.texts.map((_, i) => i) : [null];
   return of.flatMap((name) =>
     lines.map((line) => {
-      const [hue, dash] = of.length > 1 ? [study.of.indexOf(name), line ?? 0] : [line ?? 0, 0];
       const parts = of.length > 1 || !axis ? [name] : [];
       if (axis && line !== null) parts.push(`${axis.label} ${axis.texts[line]}`);
-      return { of: name, line, label: parts.filter(Boolean).join(", "), hue, dash: dash + Math.floor(hue / HUES) };
+      return { of: name, line, label: parts.filter(Boolean).join(", "), colour: colourOf(study, axis, name, line, of.length > 1) };
     }),
   );
 }
 
+/** Of the algorithm, dashed by the second key; else of the second key's value. */
+function colourOf(study: StudyPage, axis: StudyAxis | null, of: string, line: number | null, several: boolean): Colour | null {
+  if (!several) return axis && line !== null ? (axis.colours[line] ?? null) : null;
+  const own = study.colours[study.of.indexOf(of)];
+  return own ? { ...own, dash: own.dash + (line ?? 0) } : null;
+}
+
 /** Entries of a curve along the horizontal axis; undefined where there is none. */
 export function along(
-  study: Study,
+  study: StudyPage,
   cells: Cells,
   layout: Layout,
   column: Column,
-  known: Map<string, Entry>,
+  known: Entries,
 ): (Entry | undefined)[] {
   const axis = horizontal(study, layout);
   const xs = axis ? axis.texts.map((_, i) => i) : [0];

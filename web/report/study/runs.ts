@@ -2,15 +2,16 @@
 
 import { element } from "../../charts/dom";
 import { digits } from "../../charts/numbers";
-import { told } from "./chart";
-import { type Entry, type Panel, type Study, valuesOf } from "./data";
+import type { StudyPage, StudyPanel } from "../../charts/model";
+import { type Entry, valuesOf } from "./data";
+import { told } from "./metric";
 
 const MOST = 1000;
 
 export class RunList {
   private readonly dialog = element("dialog", { class: "runs", "aria-label": "Runs" });
 
-  constructor(private readonly study: Study) {
+  constructor(private readonly study: StudyPage) {
     document.body.append(this.dialog);
     this.dialog.addEventListener("click", (event) => {
       if (event.target === this.dialog) this.dialog.close();
@@ -18,7 +19,7 @@ export class RunList {
   }
 
   /** Of a cell; with the values of a panel, if they are told. */
-  open(title: string, cell: number, of: string, panel: Panel | null, entry: Entry | null): void {
+  open(title: string, cell: number, of: string, panel: StudyPanel | null, entry: Entry | null): void {
     const values = panel ? valuesOf(panel, of) : new Map<number, number>();
     const all = this.study.runs[cell] ?? [];
     const runs = [...all].sort(([a], [b]) => (values.get(a) ?? 0) - (values.get(b) ?? 0) || a - b);

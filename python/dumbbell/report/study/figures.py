@@ -14,9 +14,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from dumbbell.report.groups import HUES
 from dumbbell.report.render.figures import render
+from dumbbell.report.study.colours import Colour, of_names
 from dumbbell.report.study.export import stem
-from dumbbell.report.study.grid import HUES as HUES_COUNT
-from dumbbell.report.study.grid import Column, Grid, grids
+from dumbbell.report.study.grid import Grid, grids
 from dumbbell.report.study.model import Distribution, Entry, Panel, StudyPlots
 
 _COLUMN_IN: Final = 3.4
@@ -57,10 +57,10 @@ def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
         largest = max(found[-1] for found in distribution.values.values()) / distribution.factor
         fig, axes = _axes(len(shown))
         for cell, ax in zip(shown, axes, strict=True):
-            for index, name in enumerate(plots.of):
+            for name, colour in zip(plots.of, of_names(plots.of), strict=True):
                 found = distribution.values.get((cell, name))
                 if found is not None:
-                    style = _style(Column(name, None, name, index, index // HUES_COUNT))
+                    style = _style(colour)
                     x = found.to_numpy() / distribution.factor
                     y = np.arange(len(x) + 1) / distribution.counts[cell, name]
                     ax.step([x[0], *x], y, where="post", label=f"{name}, {distribution.label(cell, name)}", **style)
@@ -95,10 +95,12 @@ def _curves(ax: Axes, grid: Grid) -> None:
     for column in grid.columns:
         known = [(grid.x.at[row], entry) for row in grid.rows if (entry := grid.entry(row, column))]
         x = [at for at, _ in known]
-        ax.plot(x, [entry.mean / factor for _, entry in known], label=column.label, **_style(column, markers=True))
+        ax.plot(
+            x, [entry.mean / factor for _, entry in known], label=column.label, **_style(column.colour, column.place)
+        )
         banded = [(at, one) for at, one in known if one.low is not None]
         low, high = ([_bound(one, side) / factor for _, one in banded] for side in ("low", "high"))
-        ax.fill_between([at for at, _ in banded], low, high, color=_color(column), alpha=0.2, linewidth=0)
+        ax.fill_between([at for at, _ in banded], low, high, color=_hex(column.colour), alpha=0.2, linewidth=0)
     if grid.x.kind == "log":
         ax.set_xscale("log")
         ticks = [grid.x.at[index] for index in _spread(len(grid.x.at), _MOST_TICKS)]
@@ -118,10 +120,10 @@ def _bars(ax: Axes, grid: Grid) -> None:
         ends = [(entry.mean - _bound(entry, "low"), _bound(entry, "high") - entry.mean) for _, entry in known]
         # A bootstrapped interval may lie beside the mean: then there is nothing on one side of it.
         sides = np.maximum(ends, 0).T / factor
-        pattern = "////" if column.dash else None
+        pattern = "////" if column.colour and column.colour.dash else None
         ax.bar(
             x, [entry.mean / factor for _, entry in known], 0.92 * width, yerr=sides, label=column.label,
-            color=_color(column), alpha=0.85, hatch=pattern, edgecolor="white", linewidth=0,
+            color=_hex(column.colour), alpha=0.85, hatch=pattern, edgecolor="white", linewidth=0,
             error_kw={"elinewidth": 0.8, "capsize": 1.8, "ecolor": "0.15"},
         )  # fmt: skip
     ax.set_xticks(list(grid.rows), [grid.x.tick(row) for row in grid.rows] if grid.x else [""])
@@ -138,13 +140,15 @@ def _legend(fig: Figure, axes: list[Axes]) -> None:
         fig.legend(list(named.values()), list(named), loc="outside upper center", ncols=columns)
 
 
-def _style(column: Column, markers: bool = False) -> dict[str, Any]:
-    marked = {"marker": _MARKERS[column.hue % len(_MARKERS)], "markersize": 2.6} if markers else {}
-    return {"color": _color(column), "linestyle": _LINES[column.dash % len(_LINES)], **marked}
+def _style(colour: Colour | None, place: int | None = None) -> dict[str, Any]:
+    """Of a curve; `place`: of its marker."""
+    marked = {} if place is None else {"marker": _MARKERS[place % len(_MARKERS)], "markersize": 2.6}
+    line = _LINES[(colour.dash if colour else 0) % len(_LINES)]
+    return {"color": _hex(colour), "linestyle": line, **marked}
 
 
-def _color(column: Column) -> str:
-    return HUES[column.hue % len(HUES)][0]
+def _hex(colour: Colour | None) -> str:
+    return colour.light if colour else HUES[0][0]
 
 
 def _bound(entry: Entry, side: str) -> float:

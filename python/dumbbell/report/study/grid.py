@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import floor, log10
-from typing import Final
 
 from dumbbell.errors import InputError
 from dumbbell.report.study.axes import Axis
+from dumbbell.report.study.colours import Colour, of_names, of_values
 from dumbbell.report.study.model import Entry, Panel, StudyPlots
 from dumbbell.statistics.contrasts import Contrast, contrast
-
-HUES: Final = 6
-"""Colours before dashes tell the rest apart."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +22,10 @@ class Column:
     of: str
     line: int | None
     label: str
-    hue: int
-    dash: int
+    colour: Colour | None
+    """`None`: there is no other curve."""
+    place: int
+    """Among things of its kind: algorithms, or values of the second key."""
 
 
 class Grid:
@@ -53,10 +52,18 @@ class Grid:
         several = len(self.panel.of) > 1
         found = []
         for of, line in product(self.panel.of, self._line_values):
-            hue, dash = (self.plots.of.index(of), line or 0) if several else (line or 0, 0)
             label = _label(of if several or self.lines is None else "", self.lines, line)
-            found.append(Column(of, line, label, hue, dash + hue // HUES))
+            place = self.plots.of.index(of) if several else line or 0
+            found.append(Column(of, line, label, self._colour(of, line, several), place))
         return [column for column in found if any(self.entry(row, column) for row in self.rows)]
+
+    def _colour(self, of: str, line: int | None, several: bool) -> Colour | None:
+        """Of the algorithm, dashed by the second key; else of the second key's value."""
+        names = self.plots.of
+        if several:
+            own = of_names(names)[names.index(of)]
+            return replace(own, dash=own.dash + (line or 0))
+        return None if self.lines is None or line is None else of_values(self.lines, names)[line]
 
     @property
     def _line_values(self) -> list[int | None]:

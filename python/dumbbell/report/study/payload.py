@@ -1,27 +1,125 @@
-"""What the page draws, as JSON. Values of runs and of flows are singles in base64, in panels' units."""
+"""The study's page as data: what its program draws. Values of runs and of flows are singles, in panels' units."""
 
 from __future__ import annotations
 
-import json
 import shlex
-from base64 import b64encode
-from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, Literal
 
 import numpy as np
 import polars as pl
 
 from dumbbell.engines.names import SIMULATE
-from dumbbell.records.directory import RUNS
-from dumbbell.report.groups import HUES
+from dumbbell.report.model import Codes, Counts, Values
+from dumbbell.report.render.payload import encode
+from dumbbell.report.study.axes import Axis, Kind
+from dumbbell.report.study.colours import Colour, of_names, of_values
 from dumbbell.report.study.model import Distribution, Panel, StudyPlots
+from dumbbell.records.directory import RUNS
 
 MOST_VALUES: Final = 1_000_000
 """Values of runs on the page, of all metrics together."""
 MOST_STEPS: Final = 400_000
 """Steps of distributions on the page."""
 LEAST_STEPS: Final = 50
+
+
+@dataclass(frozen=True)
+class StudyAxis:
+    """A key that was varied."""
+
+    key: str
+    label: str
+    title: str
+    kind: Kind
+    at: tuple[float, ...]
+    """Where each value stands."""
+    texts: tuple[str, ...]
+    ticks: tuple[str, ...]
+    cells: tuple[int, ...]
+    """Index of each cell's value."""
+    colours: tuple[Colour, ...]
+    """Of each value, in curves that are of no algorithm."""
+
+
+@dataclass(frozen=True)
+class RunValues:
+    """A metric of single runs."""
+
+    run: Counts
+    """Number of each run."""
+    of: Codes
+    """Index in the panel's `of`."""
+    value: Values
+
+
+@dataclass(frozen=True)
+class StudyPanel:
+    """A metric of all cells."""
+
+    name: str
+    title: str
+    unit: str
+    direction: Literal["higher", "lower", "neither"]
+    """Which values are better."""
+    formula: str
+    source: str
+    of: tuple[str, ...]
+    """What there are values of: algorithms, or one empty text for the run itself."""
+    points: tuple[tuple[int, int, int, float, float | None, float | None, float, float | None], ...]
+    """Cell, index in `of`, n, mean, both ends of its interval, median, standard deviation."""
+    values: RunValues | None
+    """`None`: the page would be too long."""
+
+
+@dataclass(frozen=True)
+class StudyCurve:
+    """The distribution of single flows over all runs of a cell."""
+
+    cell: int
+    of: str
+    label: str
+    """How many flows have a value, and of how many."""
+    share: float
+    """What the curve goes up to: less than 1 if some flows have no value."""
+    thinned: bool
+    """It has evenly spaced quantiles, and not all values."""
+    values: Values
+
+
+@dataclass(frozen=True)
+class StudyDistribution:
+    """A quantity of single flows."""
+
+    key: str
+    title: str
+    unit: str
+    curves: tuple[StudyCurve, ...]
+
+
+@dataclass(frozen=True)
+class StudyPage:
+    """All that the page of a study draws."""
+
+    confidence: str
+    of: tuple[str, ...]
+    """What flows are told apart by: algorithms, or entries of the scenario."""
+    colours: tuple[Colour, ...]
+    """Of each of these."""
+    axes: tuple[StudyAxis, ...]
+    x: int | None
+    """Index of the horizontal axis."""
+    lines: int | None
+    """Index of the axis whose values are curves."""
+    runs: tuple[tuple[tuple[int, str, int, int], ...], ...]
+    """Number, id, seed and repetition of the runs of each cell."""
+    command: str
+    """What runs one of them again, before its `--cell` and `--repetition`."""
+    report: str | None
+    """Beginning of the path of a run's report, if runs have one."""
+    panels: tuple[StudyPanel, ...]
+    distributions: tuple[StudyDistribution, ...]
 
 
 def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
@@ -39,32 +137,34 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
         if one.without
     ]
     layout = plots.layout
-    content = {
-        "confidence": plots.percent,
-        "hues": [{"light": light, "dark": dark} for light, dark in HUES],
-        "of": plots.of,
-        "axes": [
-            {"key": axis.key, "label": axis.label, "title": axis.title, "kind": axis.kind, "at": axis.at}
-            | {"texts": axis.texts, "ticks": [axis.tick(i) for i in range(len(axis.texts))], "cells": axis.cells}
-            for axis in plots.axes
-        ],
-        "x": plots.axes.index(layout.x) if layout.x else None,
-        "lines": plots.axes.index(layout.lines) if layout.lines else None,
-        "runs": _runs(plots),
-        "command": _command(plots),
-        "report": _report(plots),
-        "panels": [_panel(panel, with_values) for panel in plots.panels],
-        "distributions": [_distribution(one, steps) for one in plots.distributions],
-    }
-    return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"), tuple(notes)
+    page = StudyPage(
+        confidence=plots.percent,
+        of=plots.of,
+        colours=of_names(plots.of),
+        axes=tuple(_axis(axis, plots) for axis in plots.axes),
+        x=plots.axes.index(layout.x) if layout.x else None,
+        lines=plots.axes.index(layout.lines) if layout.lines else None,
+        runs=_runs(plots),
+        command=_command(plots),
+        report=_report(plots),
+        panels=tuple(_panel(panel, with_values) for panel in plots.panels),
+        distributions=tuple(_distribution(one, steps) for one in plots.distributions),
+    )
+    return encode(page), tuple(notes)
 
 
-def _runs(plots: StudyPlots) -> list[list[tuple[int, str, int, int]]]:
+def _axis(axis: Axis, plots: StudyPlots) -> StudyAxis:
+    ticks = tuple(axis.tick(index) for index in range(len(axis.texts)))
+    colours = of_values(axis, plots.of)
+    return StudyAxis(axis.key, axis.label, axis.title, axis.kind, axis.at, axis.texts, ticks, axis.cells, colours)
+
+
+def _runs(plots: StudyPlots) -> tuple[tuple[tuple[int, str, int, int], ...], ...]:
     """Of each cell: number, id, seed and repetition of its usable runs."""
     found: list[list[tuple[int, str, int, int]]] = [[] for _ in range(plots.cells)]
     for cell, *run in plots.usable.select("cell", "run", "run_id", "seed", "repetition").iter_rows():
         found[cell].append((run[0], run[1], run[2], run[3]))
-    return found
+    return tuple(map(tuple, found))
 
 
 def _command(plots: StudyPlots) -> str:
@@ -78,27 +178,39 @@ def _report(plots: StudyPlots) -> str | None:
     return f"{RUNS}/{plots.name}-" if (Path(plots.directory) / RUNS).is_dir() else None
 
 
-def _panel(panel: Panel, with_values: bool) -> dict[str, Any]:
+def _panel(panel: Panel, with_values: bool) -> StudyPanel:
     index = {of: i for i, of in enumerate(panel.of)}
     scaled = panel.points.with_columns(pl.col("mean", "median", "sd", "low", "high") / panel.factor)
-    points = [
-        [cell, index[of], n, *(None if value is None else float(f"{value:.7g}") for value in rest)]
-        for cell, of, n, *rest in scaled.select("cell", "of", "n", "mean", "low", "high", "median", "sd").iter_rows()
-    ]
+    rows = scaled.select("cell", "of", "n", "mean", "low", "high", "median", "sd").iter_rows()
     metric = panel.metric
-    said = {"name": metric.name, "title": panel.title, "unit": panel.unit, "of": panel.of, "points": points}
-    said |= {"direction": panel.metric.direction, "formula": panel.metric.formula, "source": panel.metric.source}
-    return said | {"values": _values(panel, index) if with_values else None}
+    return StudyPanel(
+        metric.name,
+        panel.title,
+        panel.unit,
+        metric.direction,
+        metric.formula,
+        metric.source,
+        panel.of,
+        tuple(
+            (cell, index[of], n, _short(mean) or 0.0, _short(low), _short(high), _short(median) or 0.0, _short(sd))
+            for cell, of, n, mean, low, high, median, sd in rows
+        ),
+        _values(panel, index) if with_values else None,
+    )
 
 
-def _values(panel: Panel, index: dict[str, int]) -> dict[str, str]:
+def _short(value: float | None) -> float | None:
+    """With the digits of a single."""
+    return None if value is None else float(f"{value:.7g}")
+
+
+def _values(panel: Panel, index: dict[str, int]) -> RunValues:
     rows = panel.values
     of = rows["of"].replace_strict(index, return_dtype=pl.UInt8)
-    columns = {"run": (rows["run"], "<u4"), "of": (of, "<u1"), "value": (rows["value"] / panel.factor, "<f4")}
-    return {name: _packed(column.to_numpy(), type_) for name, (column, type_) in columns.items()}
+    return RunValues(rows["run"], of, rows["value"] / panel.factor)
 
 
-def _steps(plots: StudyPlots) -> tuple[int, Iterable[str]]:
+def _steps(plots: StudyPlots) -> tuple[int, tuple[str, ...]]:
     """Most steps of one distribution, and what to say of it."""
     lengths = [len(found) for one in plots.distributions for found in one.values.values()]
     if sum(lengths) <= MOST_STEPS:
@@ -107,17 +219,13 @@ def _steps(plots: StudyPlots) -> tuple[int, Iterable[str]]:
     return steps, (f"Distributions of more than {steps:,} flows are drawn from {steps:,} evenly spaced quantiles.",)
 
 
-def _distribution(one: Distribution, steps: int) -> dict[str, Any]:
+def _distribution(one: Distribution, steps: int) -> StudyDistribution:
     curves = []
     for (cell, of), values in one.values.items():
         scaled = values.to_numpy() / one.factor
         thinned = len(scaled) > steps
         if thinned:
             scaled = np.quantile(scaled, np.linspace(0, 1, steps))
-        curve = {"cell": cell, "of": of, "label": one.label(cell, of), "share": len(values) / one.counts[cell, of]}
-        curves.append(curve | {"thinned": thinned, "values": _packed(scaled, "<f4")})
-    return {"key": one.key, "title": one.title, "unit": one.unit, "curves": curves}
-
-
-def _packed(values: Any, type_: str) -> str:
-    return b64encode(np.asarray(values).astype(type_).tobytes()).decode("ascii")
+        share = len(values) / one.counts[cell, of]
+        curves.append(StudyCurve(cell, of, one.label(cell, of), share, thinned, pl.Series(scaled)))
+    return StudyDistribution(one.key, one.title, one.unit, tuple(curves))

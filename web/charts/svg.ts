@@ -1,4 +1,4 @@
-// Drawing: elements, scales and axes of an SVG.
+// Drawing: elements and axes of an SVG.
 
 type Attributes = Record<string, string | number>;
 
@@ -11,29 +11,6 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
   made.append(...children);
   return made;
-}
-
-export type Scale = (value: number) => number;
-
-export function linear(from: [number, number], to: [number, number]): Scale {
-  const span = from[1] - from[0] || 1;
-  return (value) => to[0] + ((value - from[0]) / span) * (to[1] - to[0]);
-}
-
-export function logarithmic(from: [number, number], to: [number, number]): Scale {
-  const scale = linear([Math.log(from[0]), Math.log(from[1])], to);
-  return (value) => scale(Math.log(value));
-}
-
-/** Four to seven round numbers that cover the span. */
-export function round(low: number, high: number): number[] {
-  const raw = (high - low || 1) / 5;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= raw) ?? raw;
-  const first = Math.ceil(low / step - 1e-9);
-  const found: number[] = [];
-  for (let i = first; i * step <= high + step * 1e-9; i++) found.push(Number((i * step).toPrecision(12)));
-  return found;
 }
 
 export interface Box {
@@ -86,3 +63,8 @@ export function path(points: [number, number][]): string {
 }
 
 export const DASHES = ["", "7 3", "2 3", "8 3 2 3"];
+
+/** The dash of a curve; whole for the first. */
+export function dashed(dash: number): string {
+  return DASHES[dash % DASHES.length] ?? "";
+}

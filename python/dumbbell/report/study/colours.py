@@ -1,0 +1,52 @@
+"""Colours of a study's curves, each with one meaning on the whole page: an algorithm, or a value of a key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dumbbell.report.groups import HUES
+from dumbbell.report.study.axes import Axis
+
+# From dark to light on white, from light to dark on black: values in their order, beside any hue.
+_SHADES: Final = (
+    ("#25303b", "#eef2f6"),
+    ("#43505d", "#cfd7df"),
+    ("#5f6e7d", "#b0bbc6"),
+    ("#7b8b9b", "#93a0ad"),
+    ("#97a6b5", "#778593"),
+    ("#b1bdc9", "#5e6b78"),
+)
+
+
+@dataclass(frozen=True)
+class Colour:
+    """Of a curve."""
+
+    light: str
+    """On white, `#rrggbb`."""
+    dark: str
+    """On black."""
+    dash: int
+    """0: a whole line; others tell curves of one colour apart."""
+
+
+def of_names(names: Sequence[str]) -> tuple[Colour, ...]:
+    """Of algorithms, or of entries of the scenario's `flows`."""
+    return tuple(Colour(*HUES[i % len(HUES)], i // len(HUES)) for i in range(len(names)))
+
+
+def of_values(axis: Axis, names: Sequence[str]) -> tuple[Colour, ...]:
+    """Of a key's values, in curves that are of no algorithm.
+
+    A value that is an algorithm has its colour. Other values are shades of grey where algorithms have the hues; each
+    has the dash that it has in the curves of algorithms.
+    """
+    known = dict(zip(names, of_names(names), strict=True))
+    if any(text in known for text in axis.texts):
+        every = (*names, *(text for text in axis.texts if text not in known))
+        known = dict(zip(every, of_names(every), strict=True))
+        return tuple(known[text] for text in axis.texts)
+    hues = _SHADES if len(names) > 1 else HUES
+    return tuple(Colour(*hues[i % len(hues)], i) for i in range(len(axis.texts)))

@@ -1,0 +1,90 @@
+// Charts with their titles and legends. A legend's entry shows and hides a curve in all of them.
+
+import { element } from "../../charts/dom";
+import type { Figure, Series, Spot } from "../../charts/figure";
+import { SmallChart } from "../../charts/small-chart";
+import { dashed, svg } from "../../charts/svg";
+
+const NARROWEST = 480;
+const WIDEST_HEAT = 900;
+
+interface Card {
+  chart: SmallChart;
+  legend: HTMLElement;
+  canvas: HTMLElement;
+  describe: () => Figure;
+}
+
+export class Cards {
+  private readonly all: Card[] = [];
+  private readonly hidden = new Set<string>();
+
+  /** `title`: empty for a chart without legend. */
+  add(host: HTMLElement, key: string, title: (Node | string)[], note: string, describe: () => Figure, onOpen: (spot: Spot) => void): void {
+    const legend = element("div", { class: "names", role: "group", "aria-label": "Curves shown in all plots" });
+    const canvas = element("div", { class: "canvas" });
+    const head = element("h3", {}, ...title);
+    head.title = note;
+    host.append(element("section", { class: title.length ? "card" : "card heat", "data-plot": key }, ...(title.length ? [head] : []), legend, canvas));
+    const figure = describe();
+    const card = { chart: new SmallChart(figure, widthOf(canvas), canvas, onOpen), legend, canvas, describe };
+    this.all.push(card);
+    this.name(card, figure);
+  }
+
+  /** Draw what is described now: the reader chose other keys. */
+  refresh(): void {
+    for (const card of this.all) {
+      const figure = card.describe();
+      card.chart.setData(figure);
+      this.name(card, figure);
+    }
+  }
+
+  resize(): void {
+    for (const { chart, canvas } of this.all) chart.resize(widthOf(canvas));
+  }
+
+  private name({ legend }: Card, { series }: Figure): void {
+    legend.replaceChildren(...(series.length > 1 ? series.map((one) => this.entry(one)) : []));
+  }
+
+  private entry(series: Series): HTMLElement {
+    const line = svg("line", { x1: 0, x2: 22, y1: 5, y2: 5, class: "curve", "stroke-dasharray": dashed(series.dash) });
+    const style = series.color ? { style: `--light:${series.color.light};--dark:${series.color.dark}` } : {};
+    const swatch = svg("svg", { width: 22, height: 10, "aria-hidden": "true" }, svg("g", { class: "series", ...style }, line));
+    const made = element("button", { type: "button", class: "name", "data-key": series.key }, "");
+    made.append(swatch, series.label);
+    made.title = "Show or hide in all plots. Shift-click: show alone.";
+    made.setAttribute("aria-pressed", String(!this.hidden.has(series.key)));
+    made.addEventListener("click", (event) => (event.shiftKey ? this.alone(series.key) : this.toggle(series.key)));
+    return made;
+  }
+
+  private toggle(key: string): void {
+    this.set(key, this.hidden.has(key));
+  }
+
+  /** Show one only, or all again if it is the only one. */
+  private alone(key: string): void {
+    const keys = new Set(this.all.flatMap(({ legend }) => [...legend.querySelectorAll("button")].map((one) => one.dataset["key"] ?? "")));
+    const isAlone = [...keys].every((one) => this.hidden.has(one) === (one !== key));
+    for (const one of keys) this.set(one, isAlone || one === key);
+  }
+
+  private set(key: string, visible: boolean): void {
+    if (visible) this.hidden.delete(key);
+    else this.hidden.add(key);
+    for (const { chart, legend } of this.all) {
+      chart.setVisible(key, visible);
+      for (const button of legend.querySelectorAll("button")) {
+        if (button.dataset["key"] === key) button.setAttribute("aria-pressed", String(visible));
+      }
+    }
+  }
+}
+
+function widthOf(canvas: HTMLElement): number {
+  const width = canvas.clientWidth || NARROWEST;
+  return canvas.closest(".heat") ? Math.min(width, WIDEST_HEAT) : width;
+}
