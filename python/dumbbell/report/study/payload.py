@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from dumbbell.engines.names import SIMULATE
+from dumbbell.records.directory import RUNS
 from dumbbell.report.model import Codes, Counts, Values
 from dumbbell.report.render.payload import encode
 from dumbbell.report.study.axes import Axis, Kind
 from dumbbell.report.study.colours import Colour, of_names, of_values
 from dumbbell.report.study.model import Distribution, Panel, StudyPlots
-from dumbbell.records.directory import RUNS
 
 MOST_VALUES: Final = 1_000_000
 """Values of runs on the page, of all metrics together."""
