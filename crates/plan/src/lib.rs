@@ -23,10 +23,10 @@ use units::{Duration, Rate, Time};
 
 pub use algorithm::{Algorithm, Parameter, Source};
 pub use delays::LeastDelay;
-pub use impairments::{Corruption, Distribution, Duplication, Jitter, Loss, Reorder};
+pub use impairments::*;
 pub use link::{Link, Policer, Slots, Variation};
 pub use on_off::{Bursts, On, OnOff};
-pub use queue::{Buffer, Queue, Threshold};
+pub use queue::*;
 pub use routing::Routes;
 pub use schema::schema;
 
