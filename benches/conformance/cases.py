@@ -35,6 +35,8 @@ class Case:
     events: list[Table] = field(default_factory=list)
     expects: tuple[str, ...] = ("dropped-tail",)
     """Fates and marks without which the run would prove nothing."""
+    pairs: int = 0
+    """Of hosts, `s1` and `r1` and so on, where flows say between which they go; none: all between `h1` and `h2`."""
     trace: tuple[int, ...] = ()
     """The rate, as a Mahimahi trace: milliseconds."""
 
@@ -44,10 +46,11 @@ class Case:
         if self.trace:
             (scratch / "trace").write_text("\n".join(map(str, self.trace)))
             bottleneck["rate"] = {"trace": str(scratch / "trace")}
+        shape = {"kind": "dumbbell", "pairs": self.pairs} if self.pairs else {"kind": "path"}
         return {
             "name": "conformance",
             "duration": f"{seconds} s",
-            "topology": {"kind": "path", "rtt": "20 ms", "bottleneck": bottleneck},
+            "topology": {**shape, "rtt": "20 ms", "bottleneck": bottleneck},
             "flows": [{"from": "h1", "to": "h2", **flow} for flow in self.flows],
             "events": list(self.events),
         }
@@ -122,6 +125,25 @@ CASES = [
         {"queue": {"kind": "fq", "quantum": "700 B", "flows": 65536}, "buffer": "60 kB"},
         [CUBIC, {**BURSTS, "payload": "1400 B"}, udp("1 Mbit/s", payload="100 B")],
         expects=("dropped-tail", "dropped-head"),
+    ),
+    Case(
+        "CAKE",
+        {"queue": {"kind": "cake", "rtt": "40 ms"}, "buffer": "60 kB"},
+        [ECN, {**BURSTS, "payload": "1400 B"}, udp("1 Mbit/s", payload="100 B")],
+        expects=("dropped-head", "dropped-early", "marked early"),
+    ),
+    Case(
+        "CAKE, hosts",
+        {"queue": {"kind": "cake", "rtt": "20 ms", "quantum": "700 B"}, "buffer": "1 MB"},
+        [
+            {"from": "s1", "to": "r1", **CUBIC},
+            {"from": "s1", "to": "r2", **CUBIC},
+            {"from": "s1", "to": "r1", **ECN},
+            {"from": "s2", "to": "r2", **CUBIC},
+            {"from": "s3", "to": "r3", **udp("1 Mbit/s", payload="100 B")},
+        ],
+        expects=("dropped-early", "marked early"),
+        pairs=3,
     ),
     Case("PIE", {"queue": "pie", "buffer": "1 MB"}, [CUBIC, CUBIC, BURSTS], expects=("dropped-early",)),
     Case(

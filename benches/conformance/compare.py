@@ -47,6 +47,7 @@ def compare(run: Path, link: str = "bottleneck") -> Difference:
     rows = record.to_dicts()
     versions = versions_of(plan, link)
     sent = {flow["id"]: flow["workload"].get("ecn") for flow in plan["flows"]}
+    hosts = {flow["id"]: (flow["from"], flow["to"]) for flow in plan["flows"]}
     overhead = versions[0][1]["overhead_bytes"]
     packets = [
         Packet(
@@ -54,6 +55,7 @@ def compare(run: Path, link: str = "bottleneck") -> Difference:
             arrival=row["arrival_ns"],
             size=row["size_bytes"] + overhead,
             flow=row["flow"],
+            hosts=hosts[row["flow"]],
             ecn=row["ecn"] if row["mark"] is None else _as_sent(sent[row["flow"]]),
         )
         for number, row in enumerate(rows)

@@ -26,6 +26,8 @@ CHECKED = [
     "random loss",
     "FQ-CoDel",
     "FQ",
+    "CAKE",
+    "CAKE, hosts",
     "PIE",
     "RED, ECN, steep",
     "DualPI2",
@@ -54,7 +56,7 @@ def test_a_link_by_hand() -> None:
     link |= {"name": "x", "up": True, "rate_bps": 8_000_000, "delay_ns": 500, "loss_before": [], "loss_after": []}
     link |= {"buffer": {"packets": 1}, "queue": {"kind": "drop-head", "ce_threshold": None}}
     # 100 B take 100 us. The second waits, the third takes its place, and the fourth comes as the third is served.
-    packets = [Packet(n, at, 100, "f1", "not-ect") for n, at in enumerate((0, 0, 50_000, 100_000))]
+    packets = [Packet(n, at, 100, "f1", ("h1", "h2"), "not-ect") for n, at in enumerate((0, 0, 50_000, 100_000))]
     Link([(0, link)], seed=1, end=10**9).run(packets)
     assert [packet.departure for packet in packets] == [100_000, None, 200_000, 300_000]
     assert [packet.sojourn for packet in packets] == [0, 50_000, 50_000, 100_000]

@@ -83,6 +83,21 @@ QUEUES: dict[str, tuple[Any, dict[str, Any]]] = {
         },
     ),
     "FQ": ({"kind": "fq", "quantum": "300 B"}, {"kind": "fq", "quantum_bytes": 300, "flows": 1024}),
+    # 10 Mbit/s send 305 B in 1/4096 s.
+    "CAKE": (
+        "cake",
+        {
+            "kind": "cake", "target_ns": 5_000_000, "interval_ns": 100_000_000, "quantum_bytes": 305,
+            "isolation": "triple-isolate", "ecn": True,
+        },
+    ),
+    "CAKE's own": (
+        {"kind": "cake", "rtt": "20 ms", "isolation": "flows", "quantum": "1514 B", "ecn": False},
+        {
+            "kind": "cake", "target_ns": 1_000_000, "interval_ns": 20_000_000, "quantum_bytes": 1514,
+            "isolation": "flows", "ecn": False,
+        },
+    ),
     "DualPI2": (
         {"kind": "dualpi2", "k": 3},
         {

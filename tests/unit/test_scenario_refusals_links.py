@@ -59,24 +59,24 @@ KEYS = {
     "unknown discipline": (
         'queue = "blue"',
         'my.toml:10: topology.bottleneck.queue = "blue": unknown\n'
-        "  expected one of drop-tail, drop-head, red, ared, codel, fq-codel, pie, fq, dualpi2",
+        "  expected one of drop-tail, drop-head, red, ared, codel, fq-codel, pie, fq, cake, dualpi2",
     ),
     "a misspelt discipline": (
         'queue = "fqcodel"',
         'my.toml:10: topology.bottleneck.queue = "fqcodel": unknown\n'
-        "  expected one of drop-tail, drop-head, red, ared, codel, fq-codel, pie, fq, dualpi2\n"
+        "  expected one of drop-tail, drop-head, red, ared, codel, fq-codel, pie, fq, cake, dualpi2\n"
         'hint: did you mean "fq-codel"?',
     ),
     "a misspelt discipline in its table": (
         'queue = { kind = "CoDel2" }',
         'my.toml:10: topology.bottleneck.queue.kind = "CoDel2": unknown\n'
-        "  expected one of drop-tail, drop-head, red, ared, codel, fq-codel, pie, fq, dualpi2\n"
+        "  expected one of drop-tail, drop-head, red, ared, codel, fq-codel, pie, fq, cake, dualpi2\n"
         'hint: did you mean "codel"?',
     ),
     "a discipline without its kind": (
         'queue = { target = "5 ms" }',
         "my.toml:10: topology.bottleneck.queue.kind: missing\n"
-        "  expected one of drop-tail, drop-head, red, ared, codel, fq-codel, pie, fq, dualpi2",
+        "  expected one of drop-tail, drop-head, red, ared, codel, fq-codel, pie, fq, cake, dualpi2",
     ),
     "ECN where nothing marks": (
         'queue = { kind = "drop-tail", ecn = true }',

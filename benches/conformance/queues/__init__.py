@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from benches.conformance.queues.base import Queue
+from benches.conformance.queues.cake import Cake
 from benches.conformance.queues.codel import Codel
 from benches.conformance.queues.dualpi2 import DualPi2
 from benches.conformance.queues.fifo import DropHead, DropTail
@@ -20,6 +21,7 @@ KINDS: dict[str, Callable[..., Queue]] = {
     "codel": Codel,
     "fq-codel": FqCodel,
     "fq": Fq,
+    "cake": Cake,
     "pie": Pie,
     "red": Red,
     "dualpi2": DualPi2,

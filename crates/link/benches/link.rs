@@ -45,6 +45,9 @@ fn disciplines(c: &mut Criterion) {
     through(c, "fq-codel, 1 flow", fq_codel(), 1);
     through(c, "fq-codel, 100 flows", fq_codel(), 100);
     through(c, "fq, 100 flows", plan::Queue::Fq { quantum_bytes, flows }, 100);
+    let isolation = plan::Isolation::TripleIsolate;
+    let cake = plan::Queue::Cake { target_ns, interval_ns, quantum_bytes, isolation, ecn };
+    through(c, "cake, 100 flows", cake, 100);
     let (t_update_ns, max_burst_ns) = (Duration::from_millis(15), Duration::from_millis(150));
     let (target_ns, mark_ecnth) = (t_update_ns, 0.1);
     let pie = plan::Queue::Pie { target_ns, t_update_ns, alpha: 0.125, beta: 1.25, max_burst_ns, ecn, mark_ecnth };

@@ -58,6 +58,13 @@ fn queues() -> Vec<Queue> {
             mark_ecnth: 0.1,
         },
         Queue::Fq { quantum_bytes, flows },
+        Queue::Cake {
+            target_ns: ms(5),
+            interval_ns: ms(100),
+            quantum_bytes,
+            isolation: plan::Isolation::TripleIsolate,
+            ecn,
+        },
         Queue::Dualpi2 {
             target_ns: ms(15),
             t_update_ns: ms(15),

@@ -28,6 +28,16 @@ pub enum Threshold {
     Sojourn(Duration),
 }
 
+/// Among whom CAKE shares the link, as tc-cake(8) names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Flows.
+    Flows,
+    /// Hosts, by source and by destination, then the flows of each.
+    TripleIsolate,
+}
+
 /// A queue discipline with its parameters, named as in the RFC that defines it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -113,6 +123,20 @@ pub enum Queue {
         /// Queues that flows are hashed into.
         flows: NonZeroU32,
     },
+    /// Common Applications Kept Enhanced (Høiland-Jørgensen, Täht, Morton: "Piece of CAKE", 2018): one tin, no ACK filter.
+    /// COBALT controls each flow's queue.
+    Cake {
+        /// Delay that may stand for an interval.
+        target_ns: Duration,
+        /// About the longest RTT.
+        interval_ns: Duration,
+        /// Bytes that a flow may send before the next one's turn; its hosts' other flows divide it.
+        quantum_bytes: NonZeroU32,
+        /// Who shares the link alike.
+        isolation: Isolation,
+        /// Mark instead of drop, but for what BLUE drops.
+        ecn: bool,
+    },
     /// DualPI2 (RFC 9332): a low-latency queue for ECT(1) and CE, a classic queue for the rest, coupled.
     Dualpi2 {
         /// Target of the classic queue's delay.
@@ -144,7 +168,7 @@ impl Queue {
             | Queue::Red { .. }
             | Queue::Codel { .. }
             | Queue::Pie { .. } => true,
-            Queue::FqCodel { .. } | Queue::Fq { .. } | Queue::Dualpi2 { .. } => false,
+            Queue::FqCodel { .. } | Queue::Fq { .. } | Queue::Cake { .. } | Queue::Dualpi2 { .. } => false,
         }
     }
 }

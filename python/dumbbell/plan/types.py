@@ -339,6 +339,12 @@ class ThresholdSojourn:
 Threshold = ThresholdBytes | ThresholdPackets | ThresholdSojourn
 """When a packet of an ECN-capable flow is marked Congestion Experienced."""
 
+Isolation = Literal["flows", "triple-isolate"]
+"""Among whom CAKE shares the link, as tc-cake(8) names it.
+- `flows`: Flows.
+- `triple-isolate`: Hosts, by source and by destination, then the flows of each.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropTailQueue:
@@ -452,6 +458,25 @@ class FqQueue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CakeQueue:
+    """Common Applications Kept Enhanced (Høiland-Jørgensen, Täht, Morton: "Piece of CAKE", 2018): one tin, no ACK
+    filter. COBALT controls each flow's queue.
+    """
+
+    kind: Literal["cake"] = "cake"
+    target_ns: int
+    """Delay that may stand for an interval."""
+    interval_ns: int
+    """About the longest RTT."""
+    quantum_bytes: int
+    """Bytes that a flow may send before the next one's turn; its hosts' other flows divide it."""
+    isolation: Isolation
+    """Who shares the link alike."""
+    ecn: bool
+    """Mark instead of drop, but for what BLUE drops."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dualpi2Queue:
     """DualPI2 (RFC 9332): a low-latency queue for ECT(1) and CE, a classic queue for the rest, coupled."""
 
@@ -475,7 +500,15 @@ class Dualpi2Queue:
 
 
 Queue = Annotated[
-    DropTailQueue | DropHeadQueue | RedQueue | CodelQueue | FqCodelQueue | PieQueue | FqQueue | Dualpi2Queue,
+    DropTailQueue
+    | DropHeadQueue
+    | RedQueue
+    | CodelQueue
+    | FqCodelQueue
+    | PieQueue
+    | FqQueue
+    | CakeQueue
+    | Dualpi2Queue,
     Field(discriminator="kind"),
 ]
 """A queue discipline with its parameters, named as in the RFC that defines it."""

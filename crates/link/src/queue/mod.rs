@@ -2,6 +2,7 @@
 
 mod aqm;
 mod backlogs;
+mod cake;
 mod codel;
 mod dualpi2;
 mod fifo;
@@ -22,6 +23,7 @@ use units::{Duration, Time};
 
 use crate::packet::{Fate, Mark, Passage};
 
+use cake::Cake;
 use codel::Codel;
 use dualpi2::DualPi2;
 use fifo::Fifo;
@@ -174,6 +176,7 @@ disciplines! {
     Codel: Codel;
     FqCodel: FqCodel;
     Fq: Fq;
+    Cake: Cake;
     Red: Red;
     Pie: Pie;
     DualPi2: Dualpi2;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use plan::{Buffer, Queue, Threshold};
+use plan::{Buffer, Isolation, Queue, Threshold};
 use proptest::prelude::*;
 use units::{Duration, Time};
 
@@ -66,6 +66,10 @@ fn disciplines() -> impl Strategy<Value = Queue> {
             Queue::FqCodel { target_ns, interval_ns, quantum_bytes, flows, ecn, ce_threshold_ns }
         }),
         fair().prop_map(|(quantum_bytes, flows)| Queue::Fq { quantum_bytes, flows }),
+        (codel(), fair(), any::<bool>()).prop_map(|((target_ns, interval_ns, ecn, _), (quantum_bytes, _), hosts)| {
+            let isolation = if hosts { Isolation::TripleIsolate } else { Isolation::Flows };
+            Queue::Cake { target_ns, interval_ns, quantum_bytes, isolation, ecn }
+        }),
     ]
 }
 
@@ -83,7 +87,8 @@ fn run(spec: &Queue, limit: Buffer, seed: u64, steps: &[Step], mut check: impl F
     let mut run = Run { queue, dropped: Dropped::default(), left: Vec::new(), now: Time::ZERO };
     for (n, step) in steps.iter().enumerate() {
         run.now += Duration(step.gap);
-        let packet = item(n as u64, step.flow, step.bytes, run.now);
+        let mut packet = item(n as u64, step.flow, step.bytes, run.now);
+        (packet.passage.packet.from, packet.passage.packet.to) = (step.flow as u16 % 3, step.flow as u16 / 3);
         run.queue.enqueue(if step.is_capable { ect(packet) } else { packet }, run.now, &mut run.dropped);
         check(&run);
         for _ in 0..step.leave {
@@ -142,7 +147,7 @@ proptest! {
     #[test]
     fn drops_have_their_reasons(spec in disciplines(), limit in limits(), seed in any::<u64>(), steps in steps()) {
         let run = run(&spec, limit, seed, &steps, |_| ());
-        let controlled = matches!(spec, Queue::Codel { .. } | Queue::FqCodel { .. });
+        let controlled = matches!(spec, Queue::Codel { .. } | Queue::FqCodel { .. } | Queue::Cake { .. });
         for Passage { fate, sojourn, arrival, packet, .. } in &run.dropped.0 {
             match fate {
                 Fate::DroppedTail => prop_assert_eq!(*sojourn, None),

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 from dumbbell.scenario.links.discipline import ECN, Discipline
 from dumbbell.scenario.links.red import Red
 from dumbbell.scenario.table import shorthand, tag_by
-from dumbbell.units import Amount, BufferSize, Duration, Percent, QuantityError, Time
+from dumbbell.units import Amount, BufferSize, Duration, Percent, QuantityError, Rate, Time
 
 
 def _threshold(value: BufferSize) -> BufferSize:
@@ -98,6 +98,48 @@ class Fq(Discipline):
     flows: int = Field(default=1024, ge=1, le=65536, strict=True, description="Queues that flows are hashed into.")
 
 
+class Cake(Discipline):
+    """Common Applications Kept Enhanced (Høiland-Jørgensen, Täht, Morton 2018), one tin."""
+
+    kind: Literal["cake"] = Field(
+        description="CAKE (Høiland-Jørgensen, Täht, Morton 2018): a COBALT queue per flow, in turns, hosts before "
+        "flows; one tin (besteffort), no ACK filter."
+    )
+    rtt: Duration = Field(
+        default=Duration(100_000_000), ge=20, description="About the longest RTT: CoDel's interval; its target is 1/20."
+    )
+    isolation: Literal["flows", "triple-isolate"] = Field(
+        default="triple-isolate",
+        description="Who shares the link alike: flows, or hosts (by source and by destination) and then the flows of "
+        "each.",
+    )
+    quantum: Amount | None = Field(
+        default=None,
+        le=1 << 30,
+        description="Bytes that a flow may send before the next one's turn. Default: 1/4096 s at the link's rate, 300 "
+        "to 1514 B, as in Linux.",
+    )
+    ecn: bool = Field(default=True, strict=True, description=ECN)
+
+    def settled(self, rate: Rate | None, buffer: int | None, frame: int, rtt: int) -> Cake:
+        """With the quantum that the rate gives."""
+        least, most = 300, 1514
+        by_rate = most if rate is None else min(max(int(rate) // 8 // 4096, least), most)
+        return self.model_copy(update={"quantum": self.quantum or Amount(by_rate)})
+
+    def in_plan(self) -> dict[str, Any]:
+        """As the crate `plan` declares it; of a CAKE that is settled."""
+        assert self.quantum is not None
+        return {
+            "kind": self.kind,
+            "target_ns": int(self.rtt) // 20,
+            "interval_ns": int(self.rtt),
+            "quantum_bytes": int(self.quantum),
+            "isolation": self.isolation,
+            "ecn": self.ecn,
+        }
+
+
 class Dualpi2(Discipline):
     """DualPI2, the coupled AQM of L4S (RFC 9332)."""
 
@@ -125,7 +167,7 @@ class Dualpi2(Discipline):
 
 KINDS: dict[str, type[Discipline]] = {
     name: table
-    for table in (Fifo, Red, Codel, FqCodel, Pie, Fq, Dualpi2)
+    for table in (Fifo, Red, Codel, FqCodel, Pie, Fq, Cake, Dualpi2)
     for name in get_args(table.model_fields["kind"].annotation)
 }
 """Models by the names of their disciplines."""
@@ -137,6 +179,7 @@ AnyQueue = Annotated[
     | Annotated[FqCodel, Tag("@FqCodel")]
     | Annotated[Pie, Tag("@Pie")]
     | Annotated[Fq, Tag("@Fq")]
+    | Annotated[Cake, Tag("@Cake")]
     | Annotated[Dualpi2, Tag("@Dualpi2")],
     Discriminator(tag_by("kind", KINDS)),
 ]
