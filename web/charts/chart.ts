@@ -6,12 +6,12 @@ import { element } from "./dom";
 import { drawLabels, heightOf } from "./lanes";
 import { drawAcross, drawChanges, drawReferences } from "./levels";
 import { appended, draw, extent, groupOf, together } from "./marks";
-import { isCrowded, valueAt } from "./marks/line";
+import { valueAt } from "./marks/line";
 import { nearest } from "./marks/points";
 import { stateAt } from "./marks/states";
 import { countIn } from "./marks/ticks";
 import type { Mark, Panel, Points, State, View } from "./model";
-import { clipped, type Pen, penOf, type Shared, unclipped } from "./pen";
+import { clipped, isCrowded, type Pen, penOf, type Shared, unclipped } from "./pen";
 
 const HEIGHT = 172;
 const HEIGHT_ACROSS = 220;

@@ -5,6 +5,9 @@ import type { Change, Group, Panel, View } from "./model";
 import { fontAt, type Theme } from "./theme";
 import type { TimeAxis } from "./time-axis";
 
+/** With curves of more flows each is thin and pale. */
+const MANY = 24;
+
 /** What all charts of a page have in common. */
 export interface Shared {
   groups: Group[];
@@ -34,7 +37,9 @@ export interface Pen {
   to: number;
   /** Points have the colours of states, and not of flows. */
   byState: boolean;
-  /** Whether no axis or little room takes the place right of the plot. */
+  /** There are curves of so many flows that each is drawn thin and pale. */
+  isCrowded: boolean;
+  /** There is room for words right of the plot. */
   hasGutter: boolean;
   x(value: number): number;
   y(value: number): number;
@@ -48,12 +53,18 @@ export function penOf(u: uPlot, shared: Shared, panel: Panel, view: View, byStat
   const perX = bbox.width / ((to ?? 1) - (from ?? 0) || 1);
   const perY = bbox.height / ((high ?? 1) - (low ?? 0) || 1);
   return {
+    isCrowded: isCrowded(view),
     ctx, ratio: devicePixelRatio, box, shared, theme: shared.theme, panel, view, byState, hasGutter,
     from: from ?? 0,
     to: to ?? 1,
     x: (value) => box.left + (value - (from ?? 0)) * perX,
     y: (value) => box.bottom - (value - (low ?? 0)) * perY,
   };
+}
+
+export function isCrowded(view: View): boolean {
+  if (view.marks.length <= MANY) return false;
+  return new Set(view.marks.flatMap((mark) => (mark.kind === "line" ? [mark.flow] : []))).size > MANY;
 }
 
 /** Of a group; nothing has the queue's colour. */

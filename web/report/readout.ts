@@ -51,7 +51,7 @@ export function inWords(panel: Panel, view: View, groups: Group[], duration: num
     const points = clouds.map((mark) => `${mark.flow} ${mark.values.length.toLocaleString("en")} points`);
     return `${panel.views.map((one) => one.title).join(", and ")}, against data ${panel.across.title}: ${points.join(", ")}.`;
   }
-  const curves = view.marks.flatMap((mark) => {
+  const curves = view.marks.slice(0, MOST_VALUES).flatMap((mark) => {
     if (mark.kind !== "line" && mark.kind !== "point") return [];
     const known = mark.values.filter((value) => !Number.isNaN(value));
     if (!known.length) return [];
@@ -60,7 +60,7 @@ export function inWords(panel: Panel, view: View, groups: Group[], duration: num
     const name = mark.group === null ? view.name || nameOf(mark) : (groups[mark.group]?.label ?? "");
     return [`${name}${word ? ` ${word}` : ""} from ${digits(low)} to ${digits(high)}`];
   });
-  return `${panel.title} in ${panel.unit} ${over}: ${curves.slice(0, MOST_VALUES).join("; ")}.`;
+  return `${panel.title} in ${panel.unit} ${over}: ${curves.join("; ")}.`;
 }
 
 function nameOf(mark: Mark): string {

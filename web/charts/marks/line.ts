@@ -7,8 +7,6 @@ import type { Extent, Painter } from ".";
 
 type Look = Quantity["look"];
 
-/** With more curves each is thin and pale. */
-export const MANY = 24;
 const DOTS = [1.5, 2.5];
 const DASHES = [6, 3.5];
 const LEVEL = [5, 4];
@@ -21,7 +19,7 @@ export const line: Painter<Line> = {
   draw(pen, mark) {
     const { ctx, ratio, theme } = pen;
     const look = lookOf(mark, pen);
-    const many = isCrowded(pen.view);
+    const many = pen.isCrowded;
     const group = mark.group === null ? undefined : pen.shared.groups[mark.group];
     const path = pathOf(pen, mark);
     ctx.lineJoin = "round";
@@ -52,12 +50,6 @@ export const line: Painter<Line> = {
   rank: (mark, pen) => (mark.isLevel ? LEVEL_RANK : RANKS[lookOf(mark, pen)]),
 };
 
-/** Whether there are curves of so many flows that each is drawn thin and pale. */
-export function isCrowded(view: View): boolean {
-  if (view.marks.length <= MANY) return false;
-  return new Set(view.marks.flatMap((mark) => (mark.kind === "line" ? [mark.flow] : []))).size > MANY;
-}
-
 /** Where a mark's values stand on the horizontal axis. */
 export function positions(mark: { x: Float32Array | null; timeS: Float64Array | null }, view: View): ArrayLike<number> {
   return mark.x ?? mark.timeS ?? view.timeS;
@@ -87,20 +79,43 @@ function shown(mark: Line, view: View, from: number, to: number): [number, numbe
   return [Math.max(0, indexAt(at, from)), Math.min(at.length - 1, indexAt(at, to) + 1)];
 }
 
+/** Of the values in one column of pixels the first, the lowest, the highest and the last: more cannot be told apart. */
 function pathOf(pen: Pen, mark: Line): Path2D {
   const path = new Path2D();
   const at = positions(mark, pen.view);
   const [first, last] = shown(mark, pen.view, pen.from, pen.to);
-  let before = Number.NaN;
+  const { values, steps } = mark;
+  let column = Number.NaN;
+  let [x, low, high, end] = [0, 0, 0, Number.NaN];
+  const leave = (): void => {
+    if (low < end || high > end) {
+      path.lineTo(x, low);
+      path.lineTo(x, high);
+      path.lineTo(x, end);
+    }
+  };
   for (let i = first; i <= last; i++) {
-    const value = mark.values[i] ?? Number.NaN;
-    const x = pen.x(at[i] ?? 0);
-    const y = pen.y(value);
-    if (mark.steps && !Number.isNaN(before)) path.lineTo(x, before);
-    if (Number.isNaN(before)) path.moveTo(x, y);
-    else if (!Number.isNaN(value)) path.lineTo(x, y);
-    before = Number.isNaN(value) ? Number.NaN : y;
+    const y = pen.y(values[i] ?? Number.NaN);
+    if (Number.isNaN(y)) {
+      leave();
+      column = end = Number.NaN;
+      continue;
+    }
+    const here = pen.x(at[i] ?? 0);
+    if (Math.round(here) === column) {
+      if (y < low) low = y;
+      if (y > high) high = y;
+      end = y;
+      continue;
+    }
+    const before = end;
+    leave();
+    if (Number.isNaN(before)) path.moveTo(here, y);
+    else if (steps) path.lineTo(here, before), path.lineTo(here, y);
+    else path.lineTo(here, y);
+    [column, x, low, high, end] = [Math.round(here), here, y, y, y];
   }
+  leave();
   return path;
 }
 

@@ -46,16 +46,16 @@ export function indexOf(mark: Points, time: number): number | null {
 /** All that the time axis shows, in colour, and the others as a shade. */
 function dots(pen: Pen, mark: Points): void {
   const { ctx, theme, ratio, view } = pen;
-  const { axis } = pen.shared;
+  const { min, max, isWhole } = pen.shared.axis;
   const at = positions(mark, view);
   const size = DOT * ratio;
   const colors = pen.panel.states.map((state) => theme.of(state));
-  for (const inTime of axis.isWhole ? [true] : [false, true]) {
+  for (const inTime of isWhole ? [true] : [false, true]) {
     ctx.globalAlpha = inTime ? (pen.byState ? 0.75 : 0.55) : 0.1;
     ctx.fillStyle = inTime ? colorOf(pen, mark.group) : theme.color("soft");
     for (let i = 0; i < at.length; i++) {
       const time = mark.timeS[i] ?? -1;
-      if ((time >= axis.min && time <= axis.max) !== inTime) continue;
+      if ((time >= min && time <= max) !== inTime) continue;
       if (inTime && pen.byState) ctx.fillStyle = colors[mark.state?.[i] ?? -1] ?? theme.color("soft");
       ctx.fillRect(pen.x(at[i] ?? 0) - size / 2, pen.y(mark.values[i] ?? Number.NaN) - size / 2, size, size);
     }
