@@ -79,8 +79,8 @@ class Axis:
     """What values, in base units, are divided by to be in the axis's unit: 1e6 for Mbit/s."""
 
 
-Signal = Literal["throughput", "goodput", "cwnd", "rtt", "inflight", "queue"]
-"""Over time, of one run: bit/s that arrive (under either name: a sender's are not recorded), segments, s, bytes, bytes
+Signal = Literal["sending rate", "goodput", "cwnd", "rtt", "inflight", "queue"]
+"""Over time, of one run: bit/s that a sender sends, repeats included, and bit/s that arrive; segments, s, bytes, bytes
 that wait at the bottleneck."""
 
 

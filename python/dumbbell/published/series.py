@@ -22,7 +22,7 @@ MSS_BYTES: Final = 1448
 """Of a full segment."""
 
 _PANELS: Final = {
-    "throughput": ("goodput_bps", 1.0),
+    "sending rate": ("sending_rate_bps", 1.0),
     "goodput": ("goodput_bps", 1.0),
     "cwnd": ("cwnd", 1.0),
     "rtt": ("srtt_ms", 1e-3),

@@ -36,7 +36,7 @@ REPRODUCTION: Final = Reproduction(
             by_engine={EMULATE: {"repeat": 4, "record.acks": "auto"}},
             quick={"repeat": 2}, evidence=evidence.phases, cpu_s=0.05,
             plots=(
-                Plot("Sending rate", "plot 1", "series", Axis("time (s)", 0, 30), RATE, "throughput", curves=CC),
+                Plot("Sending rate", "plot 1", "series", Axis("time (s)", 0, 30), RATE, "sending rate", curves=CC),
                 Plot("In flight", "our own", "series", Axis("time (s)", 0, 30), Axis("in flight (packets)", 0),
                      "inflight", curves=CC),
             ),
@@ -47,8 +47,9 @@ REPRODUCTION: Final = Reproduction(
             evidence=evidence.windows,
             plots=(
                 *(
-                    Plot(f"{name}, a buffer of 2 BDP", "plot 2", "series", Axis("time (s)", 0, 50), RATE, "throughput",
-                         where={"case": name, BUFFER: "2 bdp"}, of=("short", "long"), marks=((5.0, "fair share"),))
+                    Plot(f"{name}, a buffer of 2 BDP", "plot 2", "series", Axis("time (s)", 0, 50), RATE,
+                         "sending rate", where={"case": name, BUFFER: "2 bdp"}, of=("short", "long"),
+                         marks=((5.0, "fair share"),))
                     for name in ("BBR", "BBRv2", "BBRv3", "CUBIC")
                 ),
                 Plot("Share of the flow of 50 ms", "our own", "lines", Axis("buffer (BDP of 50 ms)", 0.1, 10, log=True),

@@ -18,7 +18,7 @@ STATES: Final = {"record.acks": "auto"}
 """Of an emulated run only its ACKs tell BBR's states; studies don't record them unless asked."""
 
 _SIGNALS: Final[tuple[tuple[Signal, str, float], ...]] = (
-    ("throughput", "throughput (Mbit/s)", 1e6),
+    ("goodput", "goodput (Mbit/s)", 1e6),
     ("cwnd", "congestion window (packets)", 1.0),
     ("rtt", "RTT (ms)", 1e-3),
     ("queue", "queue (packets of 1514 B)", 1514.0),
@@ -38,7 +38,7 @@ def _plots(seconds: float) -> tuple[Plot, ...]:
 _NOTES: Final = (
     "Throughput. Theirs is taken at the sender, before the bottleneck, in bins of 0.1 s: it shows what is sent, with "
     "what is sent again and what is dropped, and so more than the link carries (21 Mbit/s on 10, 120 to 220 on 100). "
-    "Ours is what arrives.",
+    "Ours is goodput: what arrives.",
     'Queue. Theirs counts packets as the qdisc holds them, bursts of segments: "about 15 packets" in a buffer of '
     "200 kB. The parts -script have whole bursts, too.",
 )
