@@ -1,4 +1,4 @@
-"""Commands that hints tell the reader to type: they work as they are printed."""
+"""Commands in hints, which work exactly as they are printed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 _SUDO_PATH: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-"""Where sudo looks for programs, whatever the user's PATH."""
+"""Folders in which sudo looks for programs, independent of the user's PATH."""
 
 
 def command(*arguments: str) -> str:
@@ -18,7 +18,7 @@ def command(*arguments: str) -> str:
 
 
 def as_root(*arguments: str) -> str:
-    """`sudo dumbbell` with `arguments`: with its whole path if sudo would not find it, as in a virtual environment."""
+    """`sudo dumbbell` with `arguments`; the whole path if sudo would not find it, as in a virtual environment."""
     return f"sudo {shlex.join([*_program(), *arguments])}"
 
 

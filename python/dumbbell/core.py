@@ -9,7 +9,8 @@ from dumbbell.errors import RunFailed
 
 
 def function(name: str) -> Callable[..., Any]:
-    """The function `name` of `dumbbell._core`. Raises `RunFailed` if the core is not built, or older than this."""
+    """The function `name` of `dumbbell._core`. Raises `RunFailed` if the core is not built, or older than this
+    package."""
     try:
         from dumbbell import _core
 

@@ -1,8 +1,8 @@
-"""What can go wrong, said so that the reader knows what to do next.
+"""Errors that say what failed, why, and what to do next.
 
-Every error that a user can cause or mend is a `DumbbellError`: what failed, why, and a hint. The command line prints it
-without a traceback and exits with its code; a Python caller catches it and reads the same three fields. An error of the
-input also has `problems`, each with the key of the scenario that it is about, and its place in the file.
+Every error that a user can cause or fix is a `DumbbellError`: what failed, why, and a hint. The command line prints it
+without a traceback and exits with its code; a Python caller catches it and reads the same three fields. An input error
+also has `problems`, each with its scenario key and its place in the file.
 
 With `--json` the command line prints the problems to standard output, too: an object `error` with `exit_code` and
 `problems`, each with the fields of `Problem`.
@@ -85,21 +85,21 @@ class Interrupted(DumbbellError):
 
 @dataclass(frozen=True)
 class Place:
-    """Where something stands in the input: in a file, or in an option."""
+    """A place in the input: in a file, or in an option."""
 
     file: str | None = None
     """Path of the file, or a bundled scenario's name."""
     line: int | None = None
     """From 1; `None`: the file as a whole."""
     column: int | None = None
-    """Of the first character, from 1."""
+    """Column of the first character, from 1."""
     length: int | None = None
-    """Characters from there on, all in this line."""
+    """Number of characters, all in this line."""
     option: str | None = None
-    """What was set outside the file, as it was written there: `--set flows.1.cc=bbr`."""
+    """The option that set the value outside the file, as it was written: `--set flows.1.cc=bbr`."""
 
     def __str__(self) -> str:
-        """The option, or file and line, as the first line of an error begins."""
+        """The option, or file and line, with which the first line of an error begins."""
         if self.option is not None:
             return self.option
         return f"{self.file}:{self.line}" if self.line else self.file or ""
@@ -116,7 +116,7 @@ class Problem:
     wrong: str = ""
     """What is wrong, without the place, the key and the value; empty if `what` has none of them."""
     key: str = ""
-    """The scenario's key, as `--set` spells it: `flows.1.cc`; empty if it is about no key."""
+    """The scenario's key, as `--set` spells it: `flows.1.cc`; empty if the problem is about no key."""
     place: Place | None = None
 
     @classmethod
@@ -141,7 +141,7 @@ class ScenarioError(InputError):
     """A scenario is refused, for one or several reasons at once."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        """Take at least one problem; the first one stands in `what`, `why` and `hint`."""
+        """Take at least one problem; the first one fills `what`, `why` and `hint`."""
         first = problems[0]
         super().__init__(first.what, first.why, first.hint)
         self._problems = tuple(problems)
@@ -152,5 +152,5 @@ class ScenarioError(InputError):
         return self._problems
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Problem, ...]]]:
-        """Survive the way back from a worker process."""
+        """Makes the error picklable, so that a worker process can return it."""
         return type(self), (self._problems,)

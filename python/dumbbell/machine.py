@@ -1,4 +1,4 @@
-"""What the machine is: recorded with every run, because figures mean little without it."""
+"""Facts about the machine, recorded with every run, because figures mean little without them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def machine() -> dict[str, Any]:
-    """Name, kernel, CPU, memory, distribution, clock source, load. What a kernel does not tell is null."""
+    """Name, kernel, CPU, memory, distribution, clock source, load. A fact that the kernel does not report is null."""
     uname = platform.uname()
     return {
         "host": uname.node,
@@ -36,7 +36,7 @@ def read_line(path: str) -> str | None:
 
 
 def cores() -> int | None:
-    """CPUs that this process may use, where the system tells; not all do that simulations run on."""
+    """CPUs that this process may use, on systems that report it; else all CPUs."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 

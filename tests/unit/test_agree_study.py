@@ -225,7 +225,7 @@ def test_a_matrix_that_is_outside_draws_what_is(fakes: dict[str, FakeEngine]) ->
     ("args", "said"),
     [
         ([], "error: nothing to compare\nhint: name a scenario"),
-        (["--quick"], "error: --quick, --cells, --list and --seeds are of the bundled cells\nhint: add --matrix"),
+        (["--quick"], "error: --quick, --cells, --list and --seeds apply to the bundled cells\nhint: add --matrix"),
         (["--matrix", "single-flow"], "error: --matrix takes no scenario, and single-flow is one\n"),
         (["--matrix", "--set", "seed=2"], "error: --matrix takes no --set seed=2\n"),
         (["--matrix", "--cells", "bbr4_*"], "error: --cells bbr4_*: no cell has such a name\n"),

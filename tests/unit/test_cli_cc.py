@@ -95,7 +95,7 @@ def test_check_without_privileges(fake: FakeCore, capsys: pytest.CaptureFixture[
     assert invoke(["cc", "check", "my_cc.bpf.c"]) == 1
     shown = capsys.readouterr()
     assert "operations" in shown.out, "what can be seen is shown"
-    assert "the verifier was not asked" in shown.err
+    assert "the verifier did not run" in shown.err
     assert "CAP_BPF and CAP_PERFMON" in shown.err
 
 

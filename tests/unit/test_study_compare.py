@@ -84,14 +84,14 @@ def test_the_command_on_studies(both: tuple[Study, Study], capsys: pytest.Captur
     names = [str(study.directory) for study in both]
     assert invoke(["compare", *names]) == 0
     told = capsys.readouterr().out
-    assert told.index("What was set differently") < told.index("topology.bottleneck.rate") < told.index("Goodput")
+    assert told.index("Settings that differ") < told.index("topology.bottleneck.rate") < told.index("Goodput")
     assert "95 % interval" in told
     assert invoke(["compare", *names, "--metric", "all", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["settings"][0] == {"key": "engine", "a": "simulate", "b": "emulate"}
     assert {"goodput", "rtt_p50", "power"} <= {row["metric"] for row in found["metrics"]}
     assert invoke(["compare", names[0], names[0]]) == 0
-    assert "Nothing was set differently" in capsys.readouterr().out
+    assert "No settings differ" in capsys.readouterr().out
 
 
 def test_the_command_on_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +99,7 @@ def test_the_command_on_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert invoke(["compare", *map(str, runs)]) == 0
     told = capsys.readouterr().out
     assert "links.0.rate_bps" in told
-    assert "no intervals" in told
+    assert "without intervals" in told
     assert "total goodput (Mbit/s)" in told
 
 
@@ -121,8 +121,8 @@ def test_reports_and_comparisons_find_studies_by_name(
     assert invoke(["report", "my", "other", "--format", "csv"]) == 0
     shown = capsys.readouterr()
     assert {Path(line).parts[:2] for line in shown.out.splitlines()} == {study.parts, other.parts}
-    assert shown.err == f"note: my is a run, too: {run}\n"
+    assert shown.err == f"note: my is also a run: {run}\n"
     assert invoke(["compare", "my", "my", "--metric", "goodput"]) == 0
-    assert "Nothing was set differently." in capsys.readouterr().out
+    assert "No settings differ." in capsys.readouterr().out
     assert invoke(["report", "mine"]) == 2
     assert "error: no study and no run at mine\n" in capsys.readouterr().err

@@ -247,7 +247,7 @@ def test_cells_that_most_was_too_few_for_are_named(tmp_path: Path, capsys: pytes
     assert study.manifest["too_wide"] == [{"cell": 0, "n": 4, "half_width": pytest.approx(width)}]
     assert [size(event) for event in told if event["event"] == "planned"] == [
         "2 cells x at least 3 repetitions x 1 s = 6 runs, 6 s of traffic",
-        "1 of 2 cells is not known well enough: 1 run more, 1 s of traffic",
+        "1 of 2 cells is not precise enough: 1 more run, 1 s of traffic",
     ]
     said = "1 of 2 cells not within 0.1 % of the mean goodput:\n"
     said += f'  {100 * width:.3g} % after 4 runs: topology.bottleneck.loss="2 %"\n'

@@ -1,7 +1,7 @@
-"""The command line. Each verb is one module here with a function `command`, or with an `app` of verbs of its own; it is
-imported when it is called.
+"""The command line. Each verb is one module here with a function `command`, or with an `app` of its own verbs. A module
+is imported when its verb is called.
 
-Keep a verb's module light: what it needs beyond typer is imported inside the function, since `dumbbell --help` imports
+Keep a verb's module light: import everything beyond typer inside the function, since `dumbbell --help` imports
 them all, and every run should say something within 0.3 s.
 """
 
@@ -35,7 +35,7 @@ VERBS = (
 
 
 class Verbs(TyperGroup):
-    """The verbs, each loaded when it is asked for."""
+    """The verbs, each loaded when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All verbs."""
@@ -54,7 +54,7 @@ class Verbs(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        # Typer looks for a misspelt verb's neighbours among these keys.
+        # Typer looks among these keys for verbs similar to a misspelt one.
         names: dict[str, Any] = dict.fromkeys(VERBS)
         self.commands = names
 
@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def invoke(args: Sequence[str]) -> int:
-    """Run a command line; print what goes wrong to stderr, with --json to stdout as well; return the exit code."""
+    """Run a command line. Prints errors to stderr, with --json also to stdout. Returns the exit code."""
     command = typer.main.get_command(app)
     try:
         code = command.main(args=list(args) or ["--help"], prog_name="dumbbell", standalone_mode=False)
@@ -106,7 +106,7 @@ def invoke(args: Sequence[str]) -> int:
 
 
 def complain(problems: Sequence[Problem]) -> None:
-    """Print problems to stderr: in colour on a terminal, the same lines without elsewhere."""
+    """Print problems to stderr, in colour on a terminal, without colour elsewhere."""
     if not sys.stderr.isatty():
         for problem in problems:
             print(f"error: {problem.text()}", file=sys.stderr)

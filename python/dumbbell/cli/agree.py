@@ -39,9 +39,9 @@ def command(
     jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Runs at a time.")] = 1,
     output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where runs and tables are kept.")] = _ROOT,
     resimulate: Annotated[
-        bool, typer.Option("--resimulate", help="Simulate again what is on disk, after a change to the simulator.")
+        bool, typer.Option("--resimulate", help="Repeat simulated runs on disk, after a change to the simulator.")
     ] = False,
-    as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: compare the runs that are on disk.")] = False,
+    as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: compare the runs on disk.")] = False,
     seeds: Annotated[
         int,
         typer.Option(
@@ -56,10 +56,10 @@ def command(
 ) -> int:
     """Run scenarios under both engines, and say how well the simulator agrees with the kernel.
 
-    Each is run N times under either engine, with N seeds. Runs that are on disk are not repeated; emulated ones that
-    are invalid are.
+    Each scenario is run N times under either engine, with N seeds. Runs on disk are not repeated, except invalid
+    emulated runs.
 
-    Exit code: 0 if the targets are met (of a matrix: by 95 % of the cells), 1 if not, 3 if a scenario has no valid
+    Exit code: 0 if the targets are met (for a matrix: by 95 % of the cells), 1 if not, 3 if a scenario has no valid
     runs, 2 for bad input, 130 if interrupted.
     """
     from dumbbell.agree.matrix import matrix as all_cells
@@ -93,10 +93,10 @@ def _refuse(scenarios: Sequence[str], overrides: Sequence[str], matrix: bool, of
     if matrix and scenarios:
         raise InputError(f"--matrix takes no scenario, and {scenarios[0]} is one", "give one or the other")
     if matrix and overrides:
-        why = "the cells are what they are, so that tables can be compared"
+        why = "its cells are fixed, so that tables can be compared"
         raise InputError(f"--matrix takes no --set {overrides[0]}", why, "write a scenario of your own")
     if not matrix and of_matrix:
-        raise InputError("--quick, --cells, --list and --seeds are of the bundled cells", hint="add --matrix")
+        raise InputError("--quick, --cells, --list and --seeds apply to the bundled cells", hint="add --matrix")
     if not matrix and not scenarios:
         raise InputError("nothing to compare", hint="name a scenario, or write dumbbell agree --matrix --quick")
 

@@ -1,4 +1,4 @@
-"""How far many runs have come, on stderr: a line that renews itself on a terminal, else a line now and then."""
+"""Progress of many runs on stderr: one line, rewritten in place on a terminal; elsewhere a line every half minute."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from dumbbell.execute import Progress
 
 EVERY_S: Final = 30.0
-"""Between lines in a log."""
+"""Time between two lines in a log."""
 
 
 class Teller:
-    """Says what is done, of one kind of runs after another."""
+    """Prints the progress of one kind of runs after another."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
@@ -23,7 +23,7 @@ class Teller:
         """Kind and time of the latest line."""
 
     def __call__(self, kind: str, progress: Progress) -> None:
-        """Take news; the last of a kind is always said."""
+        """Take progress. The last line of a kind is always printed."""
         if self._quiet:
             return
         now, through = time.monotonic(), progress.done + progress.refused == progress.total

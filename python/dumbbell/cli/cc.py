@@ -15,14 +15,16 @@ app = typer.Typer(
     add_completion=False,
     invoke_without_command=True,
     rich_markup_mode="rich",
-    help="Load, check and list congestion controls: those that come with dumbbell, and BPF programs of your own.",
+    help="Load, check and list congestion controls: those that come with dumbbell, and your own BPF programs.",
 )
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A program in C: my_cc.bpf.c.", show_default=False)]
 NameOrFile = Annotated[
     str,
     typer.Argument(
-        metavar="NAME|FILE", help="One that comes with dumbbell, or my_cc.bpf.c, or my_cc.bpf.o.", show_default=False
+        metavar="NAME|FILE",
+        help="An algorithm that comes with dumbbell, or my_cc.bpf.c, or my_cc.bpf.o.",
+        show_default=False,
     ),
 ]
 SetParameter = Annotated[
@@ -53,8 +55,8 @@ def build(
 ) -> None:
     """Compile a program, with the headers that come with dumbbell. Prints the object's path.
 
-    A scenario needs no object: it compiles what `cc = { bpf = "my_cc.bpf.c" }` names. With one, machines without clang
-    can use it, too: `cc = { bpf = "my_cc.bpf.o" }`.
+    A scenario needs no object: it compiles the file that `cc = { bpf = "my_cc.bpf.c" }` names. Machines without clang
+    can use an object: `cc = { bpf = "my_cc.bpf.o" }`.
     """
     from dumbbell.cc.algorithm import program_in
     from dumbbell.cc.compile import compiled
@@ -76,9 +78,11 @@ def build(
 
 @app.command()
 def headers(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder; made if need be.", show_default=False)],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder; created if it does not exist.", show_default=False)
+    ],
 ) -> None:
-    """Write the headers that programs include to a folder, for editors: give it to them by -I."""
+    """Write the headers that programs include to a folder, for editors: pass the folder to them with -I."""
     from dumbbell.cc import core
 
     core.headers(directory)
@@ -87,10 +91,10 @@ def headers(
 
 @app.command()
 def check(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = False) -> None:
-    """Compile a program, look at what it holds, and let the kernel's verifier read it. Nothing is registered.
+    """Compile a program, list its contents, and let the kernel's verifier check it. Registers nothing.
 
-    Exit code: 0 if the kernel takes it, 1 if it does not compile, is no congestion control, is refused by the verifier,
-    or if you may not load BPF programs, 2 if there is no such file.
+    Exit code: 0 if the kernel accepts it; 1 if it does not compile, is not a congestion control, is refused by the
+    verifier, or if you may not load BPF programs; 2 if there is no such file.
     """
     from json import dumps
 
@@ -107,7 +111,7 @@ def check(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = Fa
                 print_held(found, held)
         if not allowed["ok"]:
             raise RunFailed(
-                "the verifier was not asked: this user may not load BPF programs",
+                "the verifier did not run: this user may not load BPF programs",
                 core.why_not(allowed),
                 "run it as root",
             )
@@ -121,10 +125,10 @@ def check(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = Fa
 
 @app.command()
 def load(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = False) -> None:
-    """Load one to stay, for every user, until `dumbbell cc unload` or a reboot.
+    """Load an algorithm to stay, for every user, until `dumbbell cc unload` or a reboot.
 
-    A run loads what it needs by itself, where its user may. What is loaded to stay, every user's run may use, if it
-    asks for the same program with the same parameters.
+    A run loads the algorithms that it needs, if its user may. An algorithm that is loaded to stay serves every user's
+    runs that ask for the same program with the same parameters.
     """
     from json import dumps
 
@@ -154,12 +158,14 @@ def load(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = Fal
 def unload(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="As it was loaded, or as the kernel calls it.", show_default=False),
+        typer.Argument(
+            metavar="NAME", help="The name under which it was loaded, or the kernel's name for it.", show_default=False
+        ),
     ] = None,
-    all: Annotated[bool, typer.Option("--all", help="Unload all that were loaded to stay.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Unload all algorithms that were loaded to stay.")] = False,
     json: Json = False,
 ) -> None:
-    """Take away what `dumbbell cc load` has loaded. Connections that use it go on."""
+    """Unload what `dumbbell cc load` has loaded. Connections that use it continue."""
     from json import dumps
 
     from dumbbell.cc import core
@@ -186,13 +192,13 @@ def unload(
 def list_(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME|FILE]", help="Show the parameters of this one.", show_default=False),
+        typer.Argument(metavar="[NAME|FILE]", help="Show the parameters of this algorithm.", show_default=False),
     ] = None,
     json: Json = False,
 ) -> None:
-    """List congestion controls: those that come with dumbbell, what is loaded, and the kernel's own.
+    """List congestion controls: those that come with dumbbell, those that are loaded, and the kernel's own.
 
-    With a name, the parameters of that one, with defaults and what they are.
+    With a name, list the parameters of that algorithm, with defaults and meanings.
     """
     from json import dumps
 

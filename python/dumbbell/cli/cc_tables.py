@@ -1,4 +1,4 @@
-"""What `dumbbell cc` shows of one algorithm."""
+"""The tables of `dumbbell cc`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def known(told: Mapping[str, Any]) -> Iterator[Table]:
         [label, BUNDLED[label].what if label in BUNDLED else "", "yes" if label in loaded else ""]
         for label in told["bundled"]
     ]
-    yield Table("With dumbbell", ["cc", "what it is", "loaded to stay"], rows)
+    yield Table("With dumbbell", ["cc", "description", "loaded to stay"], rows)
     if told["stay"]:
         rows = [
             [one["label"], one["name"], spelled(one["parameters"]), _moment(one["loaded_at"])] for one in told["stay"]
@@ -29,12 +29,12 @@ def known(told: Mapping[str, Any]) -> Iterator[Table]:
         yield Table("Loaded to stay", ["cc", "name in the kernel", "parameters", "since"], rows)
     if told["runs"]:
         rows = [[one["label"], one["name"]] for one in told["runs"]]
-        yield Table("Loaded by runs that are going on", ["cc", "name in the kernel"], rows)
+        yield Table("Loaded by current runs", ["cc", "name in the kernel"], rows)
     yield Table("The kernel's own", ["cc"], [[name] for name in told["kernel"]])
 
 
 def print_held(found: Algorithm, held: Mapping[str, Any]) -> None:
-    """What an object holds."""
+    """Print the contents of an object."""
     if found.text:
         print(found.text)
     rows = [["name if loaded to stay", held["name"]], ["licence", held["licence"]]]
@@ -48,7 +48,7 @@ def print_held(found: Algorithm, held: Mapping[str, Any]) -> None:
 
 
 def print_parameters(told: Parameters, declared: Parameters, values: Values) -> None:
-    """What the object tells of them; `declared` is what its source tells, which has the comments."""
+    """Print the parameters of the object; `declared` are those of its source, which has the comments."""
     rows = []
     for parameter in told.known:
         source = declared.find(parameter.name)
@@ -56,13 +56,13 @@ def print_parameters(told: Parameters, declared: Parameters, values: Values) -> 
         given = [written(values[parameter.name]) if parameter.name in values else ""] if values else []
         doc = parameter.doc or (source.doc if source else "")
         rows.append([parameter.name, parameter.type, default, *given, doc])
-    columns = ["parameter", "type", "default", *(["set to"] if values else []), "what it is"]
+    columns = ["parameter", "type", "default", *(["set to"] if values else []), "meaning"]
     if rows:
         print_table(Table("Parameters", columns, rows))
 
 
 def print_seen(seen: Mapping[str, Any]) -> None:
-    """What the verifier has seen."""
+    """Print what the verifier has examined."""
     rows = [
         [
             program["operation"],
@@ -76,7 +76,7 @@ def print_seen(seen: Mapping[str, Any]) -> None:
         for program in seen["programs"]
     ]
     columns = ["operation", "program", "instructions", "verified", "of the limit", "in ms", "machine code (B)"]
-    print_table(Table("The verifier takes it", columns, rows))
+    print_table(Table("The verifier accepts it", columns, rows))
 
 
 def _moment(seconds: float) -> str:

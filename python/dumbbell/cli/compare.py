@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dumbbell.records import Run
 
 METRICS = ("goodput", "goodput_share", "jain_index", "utilisation", "rtt_p50", "queue_p95", "retransmitted_segments")
-"""Unless others are asked for."""
+"""The default metrics."""
 
 
 def command(
@@ -30,7 +30,7 @@ def command(
         typer.Option(
             "--metric",
             metavar="NAME",
-            help="Compare this metric of studies; `all`: all of them. Repeatable.",
+            help="Compare this metric of studies; `all` compares all. Repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -39,10 +39,10 @@ def command(
     ] = 95,
     json: Json = False,
 ) -> None:
-    """Compare two studies: what was set differently, then metrics of the cells that both have, B against A.
+    """Compare two studies: the settings that differ, then metrics of the cells that both have, B against A.
 
-    Differences have intervals: of pairs of runs with the same seed where both have the same seeds, and Welch's
-    otherwise. Two runs are compared, too; a single run has no interval.
+    Differences have intervals: paired where both studies have runs with the same seeds, and Welch's otherwise. It also
+    compares two runs; a single run has no interval.
     """
     from dumbbell.cli.studies import find, is_study
     from dumbbell.errors import InputError
@@ -145,7 +145,7 @@ def _runs(runs: Sequence[Run], json: bool) -> None:
         _print_settings(differing)
         cells = [[one.of or "run", _named(one.measure, one.unit), *_change(a[one], b[one])] for one in both]
         print_table(
-            Table("Figures, of one run each: no intervals", ["of", "quantity", "A", "B", "B - A", "change"], cells)
+            Table("Figures of one run each, without intervals", ["of", "quantity", "A", "B", "B - A", "change"], cells)
         )
 
 
@@ -164,10 +164,10 @@ def _print_settings(differing: Sequence[Setting]) -> None:
     from dumbbell.plan.view import Table
 
     if not differing:
-        print("Nothing was set differently.\n")
+        print("No settings differ.\n")
         return
     rows = [[one.key, one.a, one.b] for one in differing]
-    print_table(Table("What was set differently", ["key", "A", "B"], rows))
+    print_table(Table("Settings that differ", ["key", "A", "B"], rows))
 
 
 def _print_json(differing: Sequence[Setting], rows: list[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""What a console shows of something that goes on: a context that is told of events."""
+"""Progress on the console: a context that takes events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Event = Mapping[str, Any]
 
 
 class Display:
-    """Nothing, unless a subclass shows something."""
+    """Shows nothing, unless a subclass does."""
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -32,10 +32,10 @@ class Display:
 
 
 class Bar(Display):
-    """A progress bar, wiped at the end. Whoever inherits begins to draw it, and adds its task."""
+    """A progress bar, wiped at the end. A subclass starts drawing it, and adds its task."""
 
     def __init__(self, count: str, beside: str) -> None:
-        """`count` is a format of how far it is; `beside` names the task's field that stands next to it."""
+        """`count` is the format of the progress; `beside` names the task's field that is shown next to it."""
         from rich.progress import BarColumn, Progress, TextColumn
 
         self._progress: Progress = Progress(
@@ -55,7 +55,7 @@ class Bar(Display):
 
 
 def fitting(quiet: bool, lines: Callable[[], Display], bar: Callable[[], Display]) -> Display:
-    """What suits where the output goes: a bar on a terminal, lines elsewhere."""
+    """Returns the display for this output: a bar on a terminal, lines elsewhere, nothing if `quiet`."""
     if quiet:
         return Display()
     return bar() if sys.stdout.isatty() else lines()

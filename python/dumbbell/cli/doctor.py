@@ -6,9 +6,9 @@ from dumbbell.cli.options import Json
 
 
 def command(json: Json = False) -> int:
-    """Tell what works on this machine, what is missing, and how to get it.
+    """Say what works on this machine, what is missing, and how to get it.
 
-    Builds a small lab to see whether one can be built, and removes it. Exit code: 0 if scenarios can be run, else 1.
+    Builds a small lab as a test, and removes it. Exit code: 0 if scenarios can be run, else 1.
     """
     from dataclasses import asdict
 

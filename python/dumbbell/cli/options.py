@@ -41,7 +41,10 @@ Engine = Annotated[
 ]
 
 Json = Annotated[
-    bool, typer.Option("--json", help="Print JSON in place of tables; also what is wrong, if the input is refused.")
+    bool,
+    typer.Option(
+        "--json", help="Print JSON in place of tables; if the input is refused, also print the problems as JSON."
+    ),
 ]
 
 Executor = Annotated[

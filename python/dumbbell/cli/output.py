@@ -1,4 +1,4 @@
-"""Standard output whose reader may leave."""
+"""Standard output whose reader may close it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contextlib import contextmanager
 
 @contextmanager
 def reader_may_leave() -> Iterator[None]:
-    """Print within. If nobody reads any more (`| head`), what is left, and all that follows, goes nowhere."""
+    """Print inside this context. If the reader has closed the pipe (`| head`), the rest of the output is discarded."""
     try:
         yield
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit) as error:
-        # rich answers a broken pipe by exiting.
+        # rich exits on a broken pipe.
         if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
             raise
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -18,15 +18,15 @@ def command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help="Also say what keeps this engine, emulate or simulate, from running it here.",
+            help="Also say what keeps this engine (emulate or simulate) from running the plan here.",
             show_default=False,
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show a run as it would be: nodes, links and flows, with every default filled in.
+    """Show the planned run: nodes, links and flows, with every default filled in.
 
-    Nothing is started. With --json, what an engine reads as plan.json.
+    Starts nothing. With --json, prints the plan as an engine reads it from plan.json.
     """
     import sys
     from json import dumps
@@ -47,7 +47,7 @@ def command(
     for table in tables(plan, resolve(checked).network.largest_rtt):
         print_table(table)
     for problem in chosen.check(checked, plan) if chosen else algorithms.lacking(checked, algorithms.available()):
-        # A plan is as good for another machine, or engine; `dumbbell run` refuses.
+        # The plan may be meant for another machine or engine, so these are notes; `dumbbell run` refuses.
         print(f"note: {problem.text()}", file=sys.stderr)
     found = cells(checked.sweep)
     if len(found) > 1:

@@ -1,4 +1,4 @@
-"""What the console shows while a run goes on."""
+"""Progress of a run on the console."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ STAGES: Final = {
     "lab": "starting hosts and links",
     "started": "running",
     "simulating": "simulating",
-    "stopping": "stopping early; what is recorded is kept (Ctrl-C again: end at once)",
+    "stopping": "stopping early; the records so far are kept (Ctrl-C again: end at once)",
     "done": "writing the records",
     "composing": "judging the run",
 }
-"""Event -> what goes on from then."""
+"""Event -> the stage that begins with it."""
 
 LINE_EVERY_NS: Final = 2_000_000_000
 LINES_OF_A_SIMULATION: Final = 10
-"""At most: many seconds of it may pass in one."""
+"""The most lines for a simulation, in which many seconds may pass within one second."""
 GOODPUT_OVER_NS: Final = 1_000_000_000
 SHOWN_FLOWS: Final = 4
 """More would not fit a line."""
@@ -65,7 +65,7 @@ class Goodput:
 
 
 class Lines(Display):
-    """Plain lines: each stage once, and the goodput every two seconds of the run; of a simulation ten times at most."""
+    """Plain lines: each stage once, and the goodput every two seconds of the run; in a simulation ten times at most."""
 
     def __init__(self) -> None:
         self._goodput = Goodput()
@@ -83,7 +83,7 @@ class Lines(Display):
             self._goodput.add(event)
             if event["time_ns"] >= self._next_ns:
                 say(f"{event['time_ns'] / 1e9:6.1f} s  {self._goodput}")
-                # Not twice within half of the time between two.
+                # Keeps two lines at least half of the interval apart.
                 self._next_ns = ((event["time_ns"] + self._every_ns // 2) // self._every_ns + 1) * self._every_ns
         else:
             stage = STAGES.get(event["event"], self._stage)
@@ -122,5 +122,5 @@ class Bar(display.Bar):
 
 
 def progress(quiet: bool) -> Display:
-    """What suits where the output goes."""
+    """Returns the display for this output."""
     return fitting(quiet, Lines, Bar)

@@ -21,15 +21,15 @@ def command(
         str,
         typer.Argument(
             metavar="SQL",
-            help='One statement that reads: "select cell, avg(jain_index) from runs group by cell".',
+            help='A read-only statement: "select cell, avg(jain_index) from runs group by cell".',
             show_default=False,
         ),
     ],
     format: Annotated[str, typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")] = "table",
 ) -> None:
-    """Ask a study in SQL (DuckDB's), and print the answer. The tables are runs, flows, links and cells.
+    """Query a study in SQL (DuckDB's dialect), and print the answer. The tables are runs, flows, links and cells.
 
-    Each has a column per varied key, whose name is quoted: "topology.bottleneck.buffer". `describe runs` lists columns.
+    Each table has a column per varied key; quote its name: "topology.bottleneck.buffer". `describe runs` lists columns.
     """
     from dumbbell.cli.studies import open_study
     from dumbbell.errors import InputError

@@ -48,17 +48,17 @@ def command(
         typer.Option(
             "--reference",
             metavar="VALUE",
-            help="What a study's tables compare with: a value of the second key, or an algorithm. Default: the first.",
+            help="The reference of a study's tables: a value of the second key, or an algorithm. Default: the first.",
             show_default=False,
         ),
     ] = None,
     open: Annotated[
-        bool, typer.Option("--open", help="Show it in the browser, or in whatever opens such files.")
+        bool, typer.Option("--open", help="Open the report in the browser, or in the program for such files.")
     ] = False,
 ) -> None:
     """Write the report of each run or study: a page with interactive plots, figures, or the data behind them.
 
-    A run that failed can be reported too: the report says so, and which tables are missing. Prints what was written.
+    A failed run has a report, too: it says so, and which tables are missing. Prints the paths of the written files.
     """
     from dumbbell.cli.studies import find, is_study, open_study
     from dumbbell.errors import InputError
@@ -69,9 +69,9 @@ def command(
     several = len(directories) > 1
     if several and output is not None and not output.is_dir():
         raise InputError(
-            f"--output {output} is no directory",
+            f"--output {output} is not a directory",
             f"the reports of {len(runs)} runs go into one",
-            f"make it first (mkdir {output}), or leave --output out: each report then goes to its run's directory",
+            f"create it first (mkdir {output}), or omit --output: each report then goes to its run's directory",
         )
     method, share = study.method(interval), study.confidence(confidence)
     for directory in directories:

@@ -22,7 +22,7 @@ _ROOT = Path("reproductions")
 
 def command(
     key: Annotated[
-        str | None, typer.Argument(metavar="STUDY", help="The published study. Without it, all are listed.")
+        str | None, typer.Argument(metavar="STUDY", help="The published study. Without it, the command lists all.")
     ] = None,
     parts: Annotated[
         list[str] | None,
@@ -33,14 +33,16 @@ def command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help="emulate or simulate: the parts that it can run. Default: what suits each part.",
+            help="Run the parts that this engine, emulate or simulate, can run. Default: the engine of each part.",
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer cells and repetitions: minutes, for a look.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run fewer cells and repetitions: minutes, for a first look.")
+    ] = False,
     list_: Annotated[
         bool, typer.Option("--list", help="Print the parts and how long they take, and run none.")
     ] = False,
-    as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: report on the parts that were run.")] = False,
+    as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: report on the finished parts.")] = False,
     jobs: Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, help="Runs at a time.")] = None,
     executor: Executor = DEFAULT_EXECUTOR,
     address: Address = None,
@@ -50,10 +52,10 @@ def command(
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> int:
-    """Do a published study again, and put its numbers, plots and findings and ours side by side.
+    """Repeat a published study, and show its numbers, plots and findings beside ours.
 
-    Says how long it takes before it starts. The same command goes on where it was stopped; parts that were run before
-    are in the report, too.
+    Before it starts, it says how long it takes. The same command continues where it was stopped; the report includes
+    parts that were run before.
 
     Exit code: 0 if the report was written, whatever it says; 2 for bad input, 130 if interrupted.
     """
@@ -139,7 +141,7 @@ def _list(wanted: Sequence[Order], study: Reproduction) -> None:
     for order in wanted:
         found = size(order)
         time = words.UNKNOWN if found.forecast_s is None else span(found.forecast_s)
-        other = f" (another reading of {order.part.variant_of})" if order.part.variant_of else ""
+        other = f" (a variant of {order.part.variant_of})" if order.part.variant_of else ""
         row = [order.part.name, order.part.title + other, order.engine, words.count(found.cells)]
         rows.append([*row, words.count(found.runs), time])
     print_table(Table(study.citation, ["part", "", "engine", "cells", "runs", "time, one by one"], rows))

@@ -25,7 +25,7 @@ def command(
         typer.Option(
             "--vary",
             metavar="KEY=VALUE,...",
-            help="Run with each of these values: --vary flows.0.cc=cubic,bbr. Repeatable: all combinations are run.",
+            help="Run with each of these values: --vary flows.0.cc=cubic,bbr. Repeatable; runs all combinations.",
             show_default=False,
         ),
     ] = None,
@@ -39,21 +39,21 @@ def command(
             "--jobs",
             metavar="N",
             min=1,
-            help="Runs of a study at a time; on a cluster, on each node. Default: as many as go well.",
+            help="Runs of a study at a time; on a cluster, on each node. Default: as many as run validly.",
         ),
     ] = None,
     executor: Executor = DEFAULT_EXECUTOR,
     address: Address = None,
     store: Store = None,
     failed: Annotated[
-        bool, typer.Option("--failed", help="Run again only those runs of a study that failed or were invalid.")
+        bool, typer.Option("--failed", help="Repeat only the runs of a study that failed or were invalid.")
     ] = False,
     cell: Annotated[
         int | None,
         typer.Option(
             "--cell",
             metavar="N",
-            help="Carry out one run of a study, with all its records: a run of this cell.",
+            help="Carry out one run of this cell of a study, with all its records.",
             show_default=False,
         ),
     ] = None,
@@ -65,27 +65,27 @@ def command(
         typer.Option(
             "--output",
             metavar="DIR",
-            help="Where runs and studies are kept. Default: runs, or studies.",
+            help="Directory for runs or studies. Default: runs, or studies.",
             show_default=False,
         ),
     ] = None,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> int:
-    """Run a scenario, and say whether to trust the result; or a study, which is a scenario many times.
+    """Run a scenario, and say whether to trust the result; or run a study, which repeats a scenario many times.
 
     Shows progress, then a table per flow and per rate-limited link, the verdict with its reasons, and the path of the
-    HTML report. Ctrl-C stops early and keeps what was measured; a second one ends at once.
+    HTML report. Ctrl-C stops early and keeps the measurements; a second one ends at once.
 
     A scenario with a sweep, repetitions or expectations is a study, and so is one with --vary or --repeat. It ends with
-    a row per combination, with means over its runs, what became of the expectations, and the path of its report. The
-    same command goes on where it was stopped, and one with a larger --repeat adds runs.
+    a row per combination, with means over its runs, the outcome of the expectations, and the path of its report. The
+    same command continues where it was stopped; a larger --repeat adds runs.
 
     Exit code: 0 for a valid or suspect run, 3 for an invalid one, 1 if it failed, 2 for bad input, 130 if interrupted.
     For a study: 4 if an expectation fails, or else 1 or 3 if there are such runs, 5 if an expectation can't be told.
     """
     if not (json or quiet):
-        # Before the imports below, so that something shows at once.
+        # Prints before the imports below, so that something shows at once.
         with reader_may_leave():
             print(f"{scenario}: checking")
     from dumbbell.errors import InputError
@@ -101,8 +101,8 @@ def command(
         from dumbbell.studies.single import single
 
         if failed:
-            hint = "leave one of them out"
-            raise InputError("--failed beside --cell", "--cell does one run, whatever became of it before", hint)
+            hint = "omit one of them"
+            raise InputError("--failed beside --cell", "--cell does one run, whether it failed before or not", hint)
         wanted, overrides = single(draft, cell, repetition), None
     elif vary or repeat is not None or failed or is_study(draft):
         return _study(scenario, overrides, engine, vary, repeat, jobs, failed, elsewhere, output, json, quiet)
@@ -166,13 +166,13 @@ def _print(run: Run) -> None:
 
 
 def _kinds(run: Run) -> Any:
-    """Of many flows a row for each kind; none if they are few."""
+    """A row for each kind if there are many flows, else none."""
     from dumbbell.plan.view import Table
     from dumbbell.report.groups import groups, has_kinds
     from dumbbell.report.render.group_rows import COLUMNS, rows
 
     found = groups(run)
-    title = f"{len(run.summary['flows'])} flows by kind (one by one: in the report, and with --json)"
+    title = f"{len(run.summary['flows'])} flows by kind (each flow is in the report, and with --json)"
     return Table(title, [*COLUMNS], rows(run.summary["flows"], found)) if has_kinds(found) else None
 
 
@@ -210,7 +210,7 @@ def _links(summary: Any) -> Any:
 
     limited = [link for link in summary["links"] if link["rate_bps"] is not None]
     reasons = [fate for fate in REASONS if any(link["drops_by_reason"].get(fate) for link in limited)]
-    # A buffer that is full is the plain case; anything else is worth a column of its own.
+    # A full buffer is the plain case; every other reason gets its own column.
     by_reason = reasons if any(fate != "dropped-tail" for fate in reasons) else []
     others = [key for key in _BESIDES if any(link[key] for link in limited)]
     drops = [f"{REASONS[fate].word} drops" for fate in by_reason] or ["drops"]

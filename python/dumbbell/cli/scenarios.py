@@ -11,7 +11,7 @@ from dumbbell.cli.options import Json
 
 def command(
     name: Annotated[
-        str | None, typer.Argument(help="Print this scenario's TOML, to start a file of your own.", show_default=False)
+        str | None, typer.Argument(help="Print this scenario's TOML, to start your own file.", show_default=False)
     ] = None,
     json: Json = False,
 ) -> None:

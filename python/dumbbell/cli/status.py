@@ -10,9 +10,9 @@ def command(
     study: StudyArgument,
     json: Json = False,
 ) -> int:
-    """Say how far a study is: runs, what failed and why, expectations, and when it will be through.
+    """Show the progress of a study: runs, failures and their reasons, expectations, and when it will be done.
 
-    Exit code: 0, or what `dumbbell run` ended with if the study is complete.
+    Exit code: 0, or that of `dumbbell run` if the study is complete.
     """
     from dumbbell.studies.directory import find
     from dumbbell.studies.outcome import exit_code

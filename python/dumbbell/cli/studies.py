@@ -1,4 +1,4 @@
-"""Studies as the verbs that read them find them."""
+"""Finds the study or the run that a verb's argument names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def is_study(path: Path) -> bool:
-    """Whether a directory holds one."""
+    """Whether a directory holds a study."""
     from dumbbell.studies.directory import MANIFEST
 
     return (path / MANIFEST).exists()
@@ -20,7 +20,7 @@ def is_study(path: Path) -> bool:
 def find(name: str) -> Path:
     """The directory of a study or a run: itself, or the latest study of this name, or else the latest run of it.
 
-    A run beside a study of the same name, such as `--cell` makes, is noted on stderr. Raises `InputError`.
+    If a run has the same name as a study, as `--cell` makes one, stderr notes it. Raises `InputError`.
     """
     from dumbbell.errors import InputError
     from dumbbell.records.directory import find as find_run
@@ -33,12 +33,12 @@ def find(name: str) -> Path:
         run = find_run(name)
     except InputError:
         if study is None:
-            why = f"there is no such directory, and neither {STUDIES} nor runs holds one of this name that is finished"
+            why = f"there is no such directory, and neither {STUDIES} nor runs has a finished one of this name"
             raise InputError(f"no study and no run at {name}", why, f"ls {STUDIES} runs") from None
         return study
     if study is None:
         return run
-    print(f"note: {name} is a run, too: {run}", file=sys.stderr)
+    print(f"note: {name} is also a run: {run}", file=sys.stderr)
     return study
 
 

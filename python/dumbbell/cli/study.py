@@ -1,4 +1,4 @@
-"""What `dumbbell run` prints of a study. Not a verb."""
+"""The output of `dumbbell run` for a study. Not a verb."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from dumbbell.studies.status import Status
 
 MOST_CELLS: Final = 10
-"""Named one by one."""
+"""The most cells that are named one by one."""
 COLOURS = {"holds": "green", "cannot be told": "yellow", "fails": "red"}
 
 
 def show(study: Study, json: bool) -> int:
-    """Print what a finished study has found; the command's exit code."""
+    """Print the results of a finished study. Returns the command's exit code."""
     from dumbbell.studies.outcome import exit_code, failures
 
     with reader_may_leave():
@@ -58,12 +58,12 @@ def _print(study: Study) -> None:
 
 
 def _report(study: Study) -> str | None:
-    """Where the command has written it; `None` if no run can be used."""
+    """Path of the report that the command has written; `None` if no run is usable."""
     return str(study.directory / "report.html") if study.has_usable_runs else None
 
 
 def print_too_wide(study: Study) -> None:
-    """The cells that have as many runs as they may and are not known as well as `until` asks for."""
+    """Print the cells that have `most` runs and whose interval is still wider than `until` asks for."""
     found, repeat = study.manifest.get("too_wide", []), study.manifest.get("repeat", {})
     if not found:
         return
@@ -76,12 +76,12 @@ def print_too_wide(study: Study) -> None:
         where = written(cells[one["cell"]])
         print(f"  {width} after {one['n']:,} run{'' if one['n'] == 1 else 's'}{f': {where}' if where else ''}")
     if len(found) > MOST_CELLS:
-        print(f"  and {len(found) - MOST_CELLS:,} more, which are narrower: too_wide in study.json")
+        print(f"  and {len(found) - MOST_CELLS:,} more, with narrower intervals: see too_wide in study.json")
     print(f"raise most, which is {repeat['most']:,}, to repeat them more often\n")
 
 
 def print_expectations(found: Any) -> None:
-    """A line for each: what was expected, what became of it, and why."""
+    """Print a line for each expectation: its outcome, and why."""
     from rich.console import Console
     from rich.text import Text
 
@@ -94,18 +94,18 @@ def print_expectations(found: Any) -> None:
 
 
 def print_status(study: Study, told: Status) -> None:
-    """A few lines, and the directory last."""
+    """Print the study's progress in a few lines, and its directory last."""
     suspect = f", {told.suspect:,} of them suspect{_because(told.suspicions)}" if told.suspect else ""
     print(f"{study.manifest['name']} ({study.manifest['engine']}): {told.status}")
     print(f"{told.done:,} of {told.runs:,} runs{suspect}")
     for why, count in sorted(told.refused.items(), key=lambda one: -one[1]):
         print(f"{count:,} can't be used: {why}")
     if told.ends_at is not None:
-        print(f"through at about {told.ends_at:%H:%M (%d %b)}")
+        print(f"done at about {told.ends_at:%H:%M (%d %b)}")
     elif told.status not in ("complete", "running"):
-        print("the same command goes on from there")
+        print("the same command continues from there")
     if told.refused and study.manifest["engine"] != SIMULATE:
-        print("dumbbell run ... --failed does these again")
+        print("dumbbell run ... --failed repeats these")
     print_too_wide(study)
     print_expectations(study.manifest.get("expectations", []))
     print(study.directory)

@@ -1,4 +1,4 @@
-"""What the console shows while a study goes on."""
+"""Progress of a study on the console."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LINE_EVERY_S: Final = 2.0
 
 
 def size(event: Event) -> str:
-    """`9 cells x 5 repetitions x 30 s = 22 min 30 s of traffic; 4 at a time: about 6 min`, of the event `planned`.
+    """`9 cells x 5 repetitions x 30 s = 22 min 30 s of traffic; 4 at a time: about 6 min`, from the event `planned`.
 
-    Of later rounds: `2 of 9 cells are not known well enough: 6 runs more, 3 min of traffic`.
+    For later rounds: `2 of 9 cells are not precise enough: 6 more runs, 3 min of traffic`.
     """
     cells, runs = event["cells"], event["runs"]
     if event.get("known"):
-        said = f"{cells:,} of {event['of']:,} cells {'is' if cells == 1 else 'are'} not known well enough: "
-        said += f"{runs:,} run{'' if runs == 1 else 's'} more, {span(event['traffic_s'], exact=True)} of traffic"
+        said = f"{cells:,} of {event['of']:,} cells {'is' if cells == 1 else 'are'} not precise enough: "
+        said += f"{runs:,} more run{'' if runs == 1 else 's'}, {span(event['traffic_s'], exact=True)} of traffic"
         return said + _forecast(event)
     more = "at least " if event["until"] else ""
     alike = abs(event["longest_s"] * runs - event["traffic_s"]) < 1e-6 * runs
@@ -39,7 +39,7 @@ def _forecast(event: Event) -> str:
 
 
 def speed(event: Event) -> str:
-    """`412 runs/s, done in 1 min 5 s`, from a progress event; of slow runs, when they will be done."""
+    """`412 runs/s, done in 1 min 5 s`, from a progress event; for slow runs, also when they will be done."""
     finished, wall_s = event["runs"] - event["found"], event["wall_s"]
     seconds = left(event)
     if seconds is None or not finished or not wall_s:
@@ -56,7 +56,7 @@ def troubles(event: Event) -> str:
 
 
 def span(seconds: float, exact: bool = False) -> str:
-    """`1 h 5 min`, `5 min 3 s`, `3 s`; `0.3 s` only if short times shall be `exact`."""
+    """`1 h 5 min`, `5 min 3 s`, `3 s`; `0.3 s` only if `exact`."""
     if exact and seconds < 10:
         return f"{seconds:.4g} s"
     whole = round(seconds)
@@ -67,7 +67,7 @@ def span(seconds: float, exact: bool = False) -> str:
 
 
 class Lines(Display):
-    """Plain lines: the size of the study, and how far it is every two seconds."""
+    """Plain lines: the size of the study, and its progress every two seconds."""
 
     def __init__(self) -> None:
         self._next_s = LINE_EVERY_S
@@ -85,7 +85,7 @@ class Lines(Display):
 class Bar(display.Bar):
     """A progress bar with the speed beside it.
 
-    Drawing begins with the first event: it takes a thread, and with one planning could not fork.
+    Drawing begins with the first event, because it starts a thread, and planning could not fork beside a thread.
     """
 
     def __init__(self) -> None:
@@ -113,5 +113,5 @@ class Bar(display.Bar):
 
 
 def progress(quiet: bool) -> Display:
-    """What suits where the output goes."""
+    """Returns the display for this output."""
     return fitting(quiet, Lines, Bar)

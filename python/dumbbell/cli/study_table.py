@@ -18,11 +18,11 @@ FIGURES: Final = (
     ("queue p50", "queue_p50", "link"),
     ("p95 (ms)", "queue_p95", "link"),
 )
-"""Head of a column, metric, scope."""
+"""Column head, metric, scope."""
 
 
 def table(study: Study) -> Table:
-    """A row per cell: its values, runs that can be used, means and half of their intervals."""
+    """A row per cell: its values, usable runs, means and half of their intervals."""
     from dumbbell.plan.view import Table
     from dumbbell.report import words
     from dumbbell.scenario.source import show
@@ -39,7 +39,7 @@ def table(study: Study) -> Table:
 
 
 def _figures(study: Study, name: str, scope: str) -> dict[int, str]:
-    """Cell -> `9.17 ± 0.29 Mbit/s`; of links, the bottleneck from left to right."""
+    """Cell -> `9.17 ± 0.29 Mbit/s`. Metrics of links are those of the bottleneck from left to right."""
     from dumbbell.report.study.build import unit_of
     from dumbbell.scenario.resolve.bottleneck import NAMES
     from dumbbell.statistics.cells import summaries
@@ -51,14 +51,15 @@ def _figures(study: Study, name: str, scope: str) -> dict[int, str]:
             continue
         factor, unit = unit_of(get(name).unit, abs(row["mean"]))
         half = None if row["high"] is None else (row["high"] - row["mean"]) / factor
-        # Others stand in the head, or count.
+        # Other units are in the column's head, or the metric is a count.
         shown = f" {unit}" if unit == "%" or unit.endswith("bit/s") else ""
         found[row["cell"]] = _with_half(row["mean"] / factor, half) + shown
     return found
 
 
 def _with_half(mean: float, half: float | None) -> str:
-    """`0.918 ± 0.021`: two digits of the half, and four of the mean at most; three of one without an interval."""
+    """`0.918 ± 0.021`: two digits of the half, and at most four of the mean; three digits of a mean without an
+    interval."""
     if not half:
         # Counts are whole.
         return f"{mean:,.{0 if mean == int(mean) else _decimals(mean, 3)}f}"
@@ -67,7 +68,7 @@ def _with_half(mean: float, half: float | None) -> str:
 
 
 def _decimals(value: float, digits: int) -> int:
-    """That show so many digits."""
+    """Number of decimals that show `digits` significant digits."""
     from math import floor, log10
 
     return max(digits - 1 - floor(log10(abs(value))), 0)

@@ -15,7 +15,7 @@ def print_table(table: Table) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    # Not on a terminal: one line per row, however long.
+    # Elsewhere than on a terminal, each row is one line of any length.
     console = Console() if Console().is_terminal else Console(width=10_000, no_color=True)
     shown = RichTable(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in table.columns:

@@ -1,1 +1,1 @@
-"""Two studies, or two runs, side by side: what was set differently first, then by how much the figures differ."""
+"""Compares two studies, or two runs: first the settings that differ, then the differences of their figures."""

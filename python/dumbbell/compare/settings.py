@@ -1,4 +1,4 @@
-"""What was set differently."""
+"""Settings that differ between two studies or two runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ABSENT: Final = "–"  # noqa: RUF001  a dash in a table cell, not a hyphen
 
 @dataclass(frozen=True)
 class Setting:
-    """A key with another value in each."""
+    """A key whose values differ."""
 
     key: str
     a: str
@@ -24,12 +24,12 @@ class Setting:
 
 
 def of_studies(a: Frames, b: Frames) -> list[Setting]:
-    """Scenario, what was varied, engine, versions, repetitions."""
+    """Compares scenario, varied values, engine, versions and repetitions."""
     return differing(_of_study(a), _of_study(b))
 
 
 def of_runs(a: Run, b: Run) -> list[Setting]:
-    """Plans, with every default filled in; engine, and versions."""
+    """Compares plans with every default filled in, engine, and versions."""
     return differing(*(_manifest(run.manifest) | dict(flat(run.plan)) for run in (a, b)))
 
 
@@ -54,7 +54,7 @@ def _of_study(study: Frames) -> dict[str, Any]:
     scenario = tomllib.loads((study.directory / "scenario.toml").read_text(encoding="utf-8"))
     varied = {f"varied: {key}": list(dict.fromkeys(map(str, study.cells[key].to_list()))) for key in study.keys}
     about = {"repetitions": study.manifest.get("repetitions")}
-    # What is varied is told with all its values.
+    # Varied keys are compared by all their values.
     plain = {key: value for key, value in scenario.items() if key not in ("sweep", "repeat")}
     return _manifest(study.manifest) | about | varied | dict(flat(plain))
 
@@ -62,7 +62,7 @@ def _of_study(study: Frames) -> dict[str, Any]:
 def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     tool, machine = manifest.get("tool") or {}, manifest.get("machine") or {}
     about = {"engine": manifest.get("engine"), "dumbbell": tool.get("dumbbell"), "core": tool.get("core")}
-    # What a machine is tells nothing of a simulation, which gives the same on any.
+    # The machine does not matter to a simulation, which gives the same results on any.
     return about | ({} if manifest.get("engine") == "simulate" else {"kernel": machine.get("kernel")})
 
 

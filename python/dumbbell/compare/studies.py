@@ -1,4 +1,4 @@
-"""Two studies: metrics of the cells that both have, and by how much they differ."""
+"""Compares two studies: metrics of the cells that both have, and their differences."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What can be compared."""
+    """The rows that can be compared, and what only one study has."""
 
     keys: tuple[str, ...]
-    """That both studies vary."""
+    """Keys that both studies vary."""
     rows: tuple[Row, ...]
     only_a: tuple[Place, ...]
     """Cells that the other study lacks."""
     only_b: tuple[Place, ...]
     of_only_a: tuple[str, ...]
-    """Algorithms, or whatever else a metric is of, that the other study's cells lack."""
+    """Algorithms, or other subjects of a metric, that the other study's cells lack."""
     of_only_b: tuple[str, ...]
 
 
@@ -49,8 +49,8 @@ def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float) -> 
     """Compare cells with the same values of the keys that both vary.
 
     Raises:
-        InputError: no such metric; or a study has several cells with the same values of these keys, or none that the
-            other has.
+        InputError: no such metric; or a study has several cells with the same values of these keys; or the studies
+        share no cell.
     """
     keys = tuple(key for key in a.keys if key in b.keys)
     cells_a, cells_b = _cells(a, keys, b), _cells(b, keys, a)

@@ -123,7 +123,7 @@ def carry_out(
         all_of(waiting, workers, settle)
     except KeyboardInterrupt:
         what = f"interrupted after {len(carried.results)} of {len(jobs)} runs"
-        raise Interrupted(what, "they are kept: the same command goes on from there") from None
+        raise Interrupted(what, "they are kept: the same command continues from there") from None
     return carried
 
 

@@ -156,7 +156,7 @@ class Study:
         if table not in TABLES:
             raise InputError(f"no table {table!r}", f"the tables are {', '.join(TABLES)}")
         if not self.has_runs:
-            raise InputError(f"no runs in {self.directory}", "none is finished", "run the study again: it goes on")
+            raise InputError(f"no runs in {self.directory}", "none is finished", "run the study again: it continues")
         runs = self._runs()
         rows = runs
         if table != "runs":

@@ -94,7 +94,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
         except Interrupted as error:
             rounds.write(INTERRUPTED)
             why = f"what is finished is in {path}"
-            raise Interrupted("the study was interrupted", why, "the same command goes on from there") from error
+            raise Interrupted("the study was interrupted", why, "the same command continues from there") from error
 
 
 def _nothing_failed(path: Path) -> Study:

@@ -145,7 +145,7 @@ class Workers(Generic[Task, Given]):
         if self._rooms:
             self._had_nodes = now
         elif now - self._had_nodes > PATIENCE_S:
-            hint = "start nodes again, and run the same command: it goes on"
+            hint = "start nodes again, and run the same command: it continues"
             raise RunFailed("the cluster has no node left", f"for {PATIENCE_S:.0f} s", hint)
 
     def _drop(self, node: Node) -> None:
