@@ -1,18 +1,12 @@
 //! The `acks` table: what each sending socket was as it took an acknowledgement.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use arrow_array::{
-    ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array,
-};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::basic::Encoding;
 use parquet::file::properties::WriterPropertiesBuilder;
 use units::Time;
 
+use crate::Values::{Bool, F32, Flow, I64, U16, U32, U64, Word};
 use crate::samples::{CA_STATES, CaState};
-use crate::{Names, Row, categorical_column, categorical_field};
+use crate::{Column, Row};
 
 /// One sending socket at one acknowledgement. Fields that `samples` has, too, mean the same here.
 #[derive(Clone, Copy, Debug)]
@@ -140,52 +134,6 @@ pub enum BbrAckPhase {
 
 const BBR_ACK_PHASES: [&str; 5] = ["init", "refilling", "probe_starting", "probe_feedback", "probe_stopping"];
 
-/// How a column is filled; the words are those of a categorical one, by index.
-enum Column {
-    U32(fn(&Ack) -> Option<u32>),
-    U64(fn(&Ack) -> Option<u64>),
-    F32(fn(&Ack) -> Option<f32>),
-    Bool(fn(&Ack) -> Option<bool>),
-    Word(fn(&Ack) -> Option<u16>, &'static [&'static str]),
-}
-
-use Column::{Bool, F32, U32, U64, Word};
-
-/// All columns after `time_ns`, `flow` and `socket`, in order: name, whether it may be null, content.
-const COLUMNS: [(&str, bool, Column); 31] = [
-    ("moment", false, Word(|a| Some(a.moment as u16), &MOMENTS)),
-    ("cwnd_packets", false, U32(|a| Some(a.cwnd_packets))),
-    ("ssthresh_packets", true, U32(|a| a.ssthresh_packets)),
-    ("snd_mss_bytes", false, U32(|a| Some(a.snd_mss_bytes))),
-    ("srtt_us", true, U32(|a| a.srtt_us)),
-    ("rtt_us", true, U32(|a| a.rtt_us)),
-    ("min_rtt_us", true, U32(|a| a.min_rtt_us)),
-    ("bytes_in_flight", false, U64(|a| Some(a.bytes_in_flight))),
-    ("pacing_rate_bps", true, U64(|a| a.pacing_rate_bps)),
-    ("delivery_rate_bps", true, U64(|a| a.delivery_rate_bps)),
-    ("delivery_rate_app_limited", true, Bool(|a| a.delivery_rate_app_limited)),
-    ("delivered_packets", false, U32(|a| Some(a.delivered_packets))),
-    ("delivered_ce_packets", false, U32(|a| Some(a.delivered_ce_packets))),
-    ("lost_packets", false, U32(|a| Some(a.lost_packets))),
-    ("lost_total_packets", false, U32(|a| Some(a.lost_total_packets))),
-    ("retransmitted_segments", false, U32(|a| Some(a.retransmitted_segments))),
-    ("ca_state", false, Word(|a| Some(a.ca_state as u16), &CA_STATES)),
-    ("snd_una_bytes", false, U64(|a| Some(a.snd_una_bytes))),
-    ("snd_nxt_bytes", false, U64(|a| Some(a.snd_nxt_bytes))),
-    ("bbr_state", true, Word(|a| Some(a.bbr?.state as u16), &BBR_STATES)),
-    ("bbr_ack_phase", true, Word(|a| Some(a.bbr?.ack_phase? as u16), &BBR_ACK_PHASES)),
-    ("bbr_bw_bps", true, U64(|a| a.bbr?.bw_bps)),
-    ("bbr_bw_lo_bps", true, U64(|a| a.bbr?.bw_lo_bps)),
-    ("bbr_bw_hi_bps", true, U64(|a| a.bbr?.bw_hi_bps)),
-    ("bbr_min_rtt_us", true, U32(|a| a.bbr?.min_rtt_us)),
-    ("bbr_pacing_gain", true, F32(|a| Some(a.bbr?.pacing_gain))),
-    ("bbr_cwnd_gain", true, F32(|a| Some(a.bbr?.cwnd_gain))),
-    ("bbr_inflight_lo_packets", true, U32(|a| a.bbr?.inflight_lo_packets)),
-    ("bbr_inflight_hi_packets", true, U32(|a| a.bbr?.inflight_hi_packets)),
-    ("bbr_round", true, U32(|a| Some(a.bbr?.round))),
-    ("bbr_cycle", true, U32(|a| a.bbr?.cycle)),
-];
-
 /// Columns of many different values, each near the one before: written as differences they take half the time of a
 /// dictionary and a fraction of its room.
 const DELTAS: [&str; 9] = [
@@ -200,39 +148,120 @@ const DELTAS: [&str; 9] = [
     "snd_nxt_bytes",
 ];
 
-impl Column {
-    fn field(&self, name: &str, nullable: bool) -> Field {
-        let data_type = match self {
-            U32(_) => DataType::UInt32,
-            U64(_) => DataType::UInt64,
-            F32(_) => DataType::Float32,
-            Bool(_) => DataType::Boolean,
-            Word(..) => return categorical_field(name, nullable),
-        };
-        Field::new(name, data_type, nullable)
-    }
-
-    fn array(&self, rows: &[Ack]) -> Result<ArrayRef> {
-        Ok(match self {
-            U32(of) => Arc::new(rows.iter().map(of).collect::<UInt32Array>()),
-            U64(of) => Arc::new(rows.iter().map(of).collect::<UInt64Array>()),
-            F32(of) => Arc::new(rows.iter().map(of).collect::<Float32Array>()),
-            Bool(of) => Arc::new(rows.iter().map(of).collect::<BooleanArray>()),
-            Word(of, words) => categorical_column(rows.iter().map(of).collect(), words)?,
-        })
-    }
-}
-
 impl Row for Ack {
-    fn schema() -> SchemaRef {
-        let mut fields = vec![
-            Field::new("time_ns", DataType::Int64, false),
-            categorical_field("flow", false),
-            Field::new("socket", DataType::UInt16, false),
-        ];
-        fields.extend(COLUMNS.iter().map(|(name, nullable, column)| column.field(name, *nullable)));
-        Arc::new(Schema::new(fields))
-    }
+    const TABLE: &'static str = "acks";
+    const COLUMNS: &'static [Column<Ack>] = &[
+        Column::required("time_ns", I64(|a| Some(a.time.as_nanos())), "when the socket was looked at"),
+        Column::required("flow", Flow(|a| a.flow), "id of the flow"),
+        Column::required("socket", U16(|a| Some(a.socket)), "local port of the sending socket"),
+        Column::required(
+            "moment",
+            Word(|a| Some(a.moment as u16), &MOMENTS),
+            "when in the life of an acknowledgement the row was taken, see below: `before`, `after`, `close`",
+        ),
+        Column::required(
+            "cwnd_packets",
+            U32(|a| Some(a.cwnd_packets)),
+            "congestion window, in segments of `snd_mss_bytes`",
+        ),
+        Column::optional(
+            "ssthresh_packets",
+            U32(|a| a.ssthresh_packets),
+            "slow start threshold; null while it is infinite",
+        ),
+        Column::required("snd_mss_bytes", U32(|a| Some(a.snd_mss_bytes)), "payload of a full segment"),
+        Column::optional("srtt_us", U32(|a| a.srtt_us), "smoothed RTT (RFC 6298)"),
+        Column::optional(
+            "rtt_us",
+            U32(|a| a.rtt_us),
+            "latest RTT sample: of the segment that was delivered last. In rows `after` it is this acknowledgement's own, null if it gave none",
+        ),
+        Column::optional("min_rtt_us", U32(|a| a.min_rtt_us), "smallest RTT in the kernel's window"),
+        Column::required("bytes_in_flight", U64(|a| Some(a.bytes_in_flight)), "as in `samples`"),
+        Column::optional("pacing_rate_bps", U64(|a| a.pacing_rate_bps), "as in `samples`"),
+        Column::optional("delivery_rate_bps", U64(|a| a.delivery_rate_bps), "latest sample of the delivery rate"),
+        Column::optional(
+            "delivery_rate_app_limited",
+            Bool(|a| a.delivery_rate_app_limited),
+            "that sample was limited by the application",
+        ),
+        Column::required(
+            "delivered_packets",
+            U32(|a| Some(a.delivered_packets)),
+            "segments delivered to the peer, cumulative",
+        ),
+        Column::required(
+            "delivered_ce_packets",
+            U32(|a| Some(a.delivered_ce_packets)),
+            "those of them that the peer reported as marked (ECN), cumulative",
+        ),
+        Column::required("lost_packets", U32(|a| Some(a.lost_packets)), "segments now marked as lost and not repaired"),
+        Column::required(
+            "lost_total_packets",
+            U32(|a| Some(a.lost_total_packets)),
+            "segments ever marked as lost, cumulative",
+        ),
+        Column::required("retransmitted_segments", U32(|a| Some(a.retransmitted_segments)), "cumulative"),
+        Column::required(
+            "ca_state",
+            Word(|a| Some(a.ca_state as u16), &CA_STATES),
+            "the kernel's state: open, disorder, cwr, recovery, loss",
+        ),
+        Column::required(
+            "snd_una_bytes",
+            U64(|a| Some(a.snd_una_bytes)),
+            "payload acknowledged cumulatively, from the connection's first byte on. A FIN counts as a byte",
+        ),
+        Column::required(
+            "snd_nxt_bytes",
+            U64(|a| Some(a.snd_nxt_bytes)),
+            "payload sent at least once, counted likewise",
+        ),
+        Column::optional(
+            "bbr_state",
+            Word(|a| Some(a.bbr?.state as u16), &BBR_STATES),
+            "startup, drain, probe_rtt; BBRv1: probe_bw; BBRv2 and v3: probe_bw_down, probe_bw_cruise, probe_bw_refill, probe_bw_up",
+        ),
+        Column::optional(
+            "bbr_ack_phase",
+            Word(|a| Some(a.bbr?.ack_phase? as u16), &BBR_ACK_PHASES),
+            "BBRv2 and v3, what acknowledgements mean to its probe: init, refilling, probe_starting, probe_feedback, probe_stopping",
+        ),
+        Column::optional(
+            "bbr_bw_bps",
+            U64(|a| a.bbr?.bw_bps),
+            "estimate of the bottleneck's bandwidth that it acts on",
+        ),
+        Column::optional(
+            "bbr_bw_lo_bps",
+            U64(|a| a.bbr?.bw_lo_bps),
+            "BBRv2 and v3: bound after losses; null while there is none",
+        ),
+        Column::optional(
+            "bbr_bw_hi_bps",
+            U64(|a| a.bbr?.bw_hi_bps),
+            "BBRv2 and v3: the most that was measured of late",
+        ),
+        Column::optional("bbr_min_rtt_us", U32(|a| a.bbr?.min_rtt_us), "BBR's estimate of the propagation delay"),
+        Column::optional("bbr_pacing_gain", F32(|a| Some(a.bbr?.pacing_gain)), "BBR's pacing gain"),
+        Column::optional("bbr_cwnd_gain", F32(|a| Some(a.bbr?.cwnd_gain)), "BBR's gain of the window"),
+        Column::optional(
+            "bbr_inflight_lo_packets",
+            U32(|a| a.bbr?.inflight_lo_packets),
+            "BBRv2 and v3: short-term bound of what is in flight; null while there is none",
+        ),
+        Column::optional(
+            "bbr_inflight_hi_packets",
+            U32(|a| a.bbr?.inflight_hi_packets),
+            "BBRv2 and v3: long-term bound of it; null while there is none",
+        ),
+        Column::optional("bbr_round", U32(|a| Some(a.bbr?.round)), "packet-timed round trips so far"),
+        Column::optional(
+            "bbr_cycle",
+            U32(|a| a.bbr?.cycle),
+            "BBRv1: index in the cycle of gains, null outside PROBE_BW; BBRv2 and v3: bandwidth probes so far",
+        ),
+    ];
 
     fn encoding(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
         DELTAS.iter().fold(properties, |properties, name| {
@@ -240,17 +269,5 @@ impl Row for Ack {
                 .set_column_dictionary_enabled((*name).into(), false)
                 .set_column_encoding((*name).into(), Encoding::DELTA_BINARY_PACKED)
         })
-    }
-
-    fn batch(rows: &[Self], names: &Names) -> Result<RecordBatch> {
-        let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.time.as_nanos()))),
-            categorical_column(UInt16Array::from_iter_values(rows.iter().map(|row| row.flow)), &names.flows)?,
-            Arc::new(UInt16Array::from_iter_values(rows.iter().map(|row| row.socket))),
-        ];
-        for (_, _, column) in &COLUMNS {
-            columns.push(column.array(rows)?);
-        }
-        Ok(RecordBatch::try_new(Self::schema(), columns)?)
     }
 }

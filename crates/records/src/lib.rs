@@ -1,22 +1,19 @@
 //! Record types and their Parquet tables: one schema for every engine.
 //!
-//! A [`Writer`] takes rows from a thread that must not wait, and writes them in the background. Columns, units and
-//! meaning of each table are in `docs/reference/records.md`.
+//! A [`Writer`] takes rows from a thread that must not wait, and writes them in the background. Each table declares its
+//! [`Column`]s once; `docs/reference/records.md` and Python's schema are made of these declarations.
 
 pub mod accounts;
 pub mod acks;
+mod column;
 pub mod links;
 pub mod packets;
 pub mod samples;
 mod writer;
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt16Array};
-use arrow_schema::{DataType, Field, SchemaRef};
 use parquet::file::properties::WriterPropertiesBuilder;
 
+pub use column::{Column, Described, Table, Values, batch, schema};
 pub use writer::{Writer, WriterStats};
 
 /// The words behind the numbers in rows.
@@ -46,29 +43,21 @@ impl Names {
 
 /// A row of a table.
 pub trait Row: Send + Sized + 'static {
-    /// Columns, in order.
-    fn schema() -> SchemaRef;
+    /// Name of the table.
+    const TABLE: &'static str;
+    /// In order.
+    const COLUMNS: &'static [Column<Self>];
+
     /// How columns are encoded, where dictionaries are not the best.
     fn encoding(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
         properties
     }
-
-    /// The same columns, filled.
-    fn batch(rows: &[Self], names: &Names) -> Result<RecordBatch>;
 }
 
-/// Type of a categorical column.
-pub(crate) fn categorical() -> DataType {
-    DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8))
-}
-
-/// A categorical field.
-pub(crate) fn categorical_field(name: &str, nullable: bool) -> Field {
-    Field::new(name, categorical(), nullable)
-}
-
-/// A categorical column from indices into `words`.
-pub(crate) fn categorical_column<S: AsRef<str>>(keys: UInt16Array, words: &[S]) -> Result<ArrayRef> {
-    let words: StringArray = words.iter().map(|w| Some(w.as_ref())).collect();
-    Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(words))?))
+/// The tables that engines write while a run goes on.
+pub fn tables() -> Vec<Table> {
+    fn table<R: Row>() -> Table {
+        Table { name: R::TABLE, columns: R::COLUMNS.iter().map(Column::described).collect() }
+    }
+    vec![table::<samples::Sample>(), table::<acks::Ack>(), table::<packets::PacketRow>(), table::<links::LinkRow>()]
 }

@@ -1,14 +1,10 @@
 //! The `links` table: what each link has done so far, once per sample interval.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use link::{Backlog, Counters};
 use units::Time;
 
-use crate::{Names, Row, categorical_column, categorical_field};
+use crate::Values::{I64, Link, U32, U64};
+use crate::{Column, Row};
 
 /// One link at one time.
 #[derive(Clone, Copy, Debug)]
@@ -27,44 +23,72 @@ pub struct LinkRow {
     pub capacity_bytes: Option<u64>,
 }
 
-type Cumulative = (&'static str, fn(&Counters) -> u64);
-
-const CUMULATIVE: [Cumulative; 10] = [
-    ("arrived_packets", |c| c.arrived_packets),
-    ("arrived_bytes", |c| c.arrived_bytes),
-    ("departed_packets", |c| c.departed_packets),
-    ("departed_bytes", |c| c.departed_bytes),
-    ("delivered_packets", Counters::delivered_packets),
-    ("delivered_bytes", |c| c.delivered_bytes),
-    ("dropped_packets", Counters::dropped_packets),
-    ("lost_packets", Counters::lost_packets),
-    ("duplicated_packets", |c| c.duplicated_packets),
-    ("marked_packets", |c| c.marked_packets),
-];
-
 impl Row for LinkRow {
-    fn schema() -> SchemaRef {
-        let mut fields = vec![Field::new("time_ns", DataType::Int64, false), categorical_field("link", false)];
-        fields.extend(CUMULATIVE.iter().map(|(name, _)| Field::new(*name, DataType::UInt64, false)));
-        fields.push(Field::new("queue_bytes", DataType::UInt64, false));
-        fields.push(Field::new("queue_packets", DataType::UInt32, false));
-        fields.push(Field::new("queue_bytes_max", DataType::UInt64, false));
-        fields.push(Field::new("capacity_bytes", DataType::UInt64, true));
-        Arc::new(Schema::new(fields))
-    }
-
-    fn batch(rows: &[Self], names: &Names) -> Result<RecordBatch> {
-        let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(Int64Array::from_iter_values(rows.iter().map(|r| r.time.as_nanos()))),
-            categorical_column(UInt16Array::from_iter_values(rows.iter().map(|r| r.link)), &names.links)?,
-        ];
-        for (_, of) in CUMULATIVE {
-            columns.push(Arc::new(UInt64Array::from_iter_values(rows.iter().map(|r| of(&r.counters)))));
-        }
-        columns.push(Arc::new(UInt64Array::from_iter_values(rows.iter().map(|r| r.backlog.bytes))));
-        columns.push(Arc::new(UInt32Array::from_iter_values(rows.iter().map(|r| r.backlog.packets))));
-        columns.push(Arc::new(UInt64Array::from_iter_values(rows.iter().map(|r| r.queue_bytes_max))));
-        columns.push(Arc::new(rows.iter().map(|r| r.capacity_bytes).collect::<UInt64Array>()));
-        Ok(RecordBatch::try_new(Self::schema(), columns)?)
-    }
+    const TABLE: &'static str = "links";
+    const COLUMNS: &'static [Column<LinkRow>] = &[
+        Column::required("time_ns", I64(|row| Some(row.time.as_nanos())), "when the counters were read"),
+        Column::required("link", Link(|row| row.link), "name of the link"),
+        Column::required(
+            "arrived_packets",
+            U64(|row| Some(row.counters.arrived_packets)),
+            "packets that came to the link, lost ones included",
+        ),
+        Column::required("arrived_bytes", U64(|row| Some(row.counters.arrived_bytes)), "bytes that came to the link"),
+        Column::required(
+            "departed_packets",
+            U64(|row| Some(row.counters.departed_packets)),
+            "packets that left the serializer",
+        ),
+        Column::required(
+            "departed_bytes",
+            U64(|row| Some(row.counters.departed_bytes)),
+            "bytes that left the serializer",
+        ),
+        Column::required(
+            "delivered_packets",
+            U64(|row| Some(row.counters.delivered_packets())),
+            "packets that reached the link's end",
+        ),
+        Column::required(
+            "delivered_bytes",
+            U64(|row| Some(row.counters.delivered_bytes)),
+            "bytes that reached the link's end",
+        ),
+        Column::required(
+            "dropped_packets",
+            U64(|row| Some(row.counters.dropped_packets())),
+            "packets dropped for whatever reason: all fates `dropped-...`",
+        ),
+        Column::required(
+            "lost_packets",
+            U64(|row| Some(row.counters.lost_packets())),
+            "packets taken by random or recorded loss: `lost-before` and `lost-after`",
+        ),
+        Column::required(
+            "duplicated_packets",
+            U64(|row| Some(row.counters.duplicated_packets)),
+            "copies that the link made",
+        ),
+        Column::required(
+            "marked_packets",
+            U64(|row| Some(row.counters.marked_packets)),
+            "packets on which it set Congestion Experienced and which left the serializer",
+        ),
+        Column::required(
+            "queue_bytes",
+            U64(|row| Some(row.backlog.bytes)),
+            "bytes that wait now, the packet in service excluded",
+        ),
+        Column::required("queue_packets", U32(|row| Some(row.backlog.packets)), "the same in packets"),
+        Column::required(
+            "queue_bytes_max",
+            U64(|row| Some(row.queue_bytes_max)),
+            "the most bytes that waited since the row before",
+        ),
+        Column::optional(
+            "capacity_bytes",
+            U64(|row| row.capacity_bytes),
+            "what its rate would have let it send since the origin, whether anything was there to send or not; follows rates that change, and stands while the link is down; null while it has no limit",
+        ),
+    ];
 }

@@ -1,14 +1,10 @@
 //! The `packets` table: a row per packet and link that can do something to it.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use link::{Ecn, Fate, Mark, Passage, Reordered};
 use units::{Duration, Time};
 
-use crate::{Names, Row, categorical_column, categorical_field};
+use crate::Values::{Bool, Flow, I64, Link, U32, U64, Word};
+use crate::{Column, Row};
 
 /// The flow of packets that belong to none of the plan.
 pub const OTHER_FLOW: &str = "other";
@@ -29,66 +25,74 @@ pub struct PacketRow {
 }
 
 impl Row for PacketRow {
-    fn schema() -> SchemaRef {
-        Arc::new(Schema::new(vec![
-            categorical_field("link", false),
-            categorical_field("flow", false),
-            Field::new("packet", DataType::UInt64, false),
-            Field::new("size_bytes", DataType::UInt32, false),
-            Field::new("payload_bytes", DataType::UInt32, false),
-            Field::new("tcp_seq", DataType::UInt32, true),
-            Field::new("arrival_ns", DataType::Int64, false),
-            Field::new("queue_bytes", DataType::UInt64, false),
-            Field::new("queue_packets", DataType::UInt32, false),
-            Field::new("departure_ns", DataType::Int64, true),
-            Field::new("delivery_ns", DataType::Int64, true),
-            Field::new("sent_ns", DataType::Int64, true),
-            Field::new("sojourn_ns", DataType::Int64, true),
-            categorical_field("fate", false),
-            categorical_field("ecn", false),
-            categorical_field("mark", true),
-            Field::new("duplicate", DataType::Boolean, false),
-            categorical_field("reordered", true),
-            Field::new("corrupted", DataType::Boolean, false),
-        ]))
-    }
-
-    fn batch(rows: &[Self], names: &Names) -> Result<RecordBatch> {
-        let time = |at: fn(&PacketRow) -> Option<Time>| -> ArrayRef {
-            Arc::new(rows.iter().map(|r| at(r).map(Time::as_nanos)).collect::<Int64Array>())
-        };
-        let column_u32 =
-            |of: fn(&PacketRow) -> u32| -> ArrayRef { Arc::new(UInt32Array::from_iter_values(rows.iter().map(of))) };
-        let column_u64 =
-            |of: fn(&PacketRow) -> u64| -> ArrayRef { Arc::new(UInt64Array::from_iter_values(rows.iter().map(of))) };
-        let flag = |of: fn(&Passage) -> bool| -> ArrayRef {
-            Arc::new(rows.iter().map(|r| Some(of(&r.passage))).collect::<BooleanArray>())
-        };
-        let keys = |of: fn(&PacketRow) -> u16| UInt16Array::from_iter_values(rows.iter().map(of));
-        let columns = vec![
-            categorical_column(keys(|r| r.link), &names.links)?,
-            categorical_column(keys(|r| r.passage.packet.flow), &names.flows)?,
-            column_u64(|r| r.passage.packet.id),
-            column_u32(|r| r.passage.packet.size),
-            column_u32(|r| r.payload_bytes),
-            Arc::new(rows.iter().map(|r| r.tcp_seq).collect::<UInt32Array>()),
-            time(|r| Some(r.passage.arrival)),
-            column_u64(|r| r.passage.queue_bytes),
-            column_u32(|r| r.passage.queue_packets),
-            time(|r| r.passage.departure),
-            time(|r| r.passage.delivery),
-            time(|r| r.sent),
-            Arc::new(rows.iter().map(|r| r.passage.sojourn.map(Duration::as_nanos)).collect::<Int64Array>()),
-            categorical_column(keys(|r| r.passage.fate as u16), &Fate::NAMES)?,
-            categorical_column(keys(|r| r.passage.packet.ecn as u16), &Ecn::NAMES)?,
-            categorical_column(rows.iter().map(|r| r.passage.mark.map(|mark| mark as u16)).collect(), &Mark::NAMES)?,
-            flag(|p| p.duplicate),
-            categorical_column(
-                rows.iter().map(|r| r.passage.reordered.map(|why| why as u16)).collect(),
-                &Reordered::NAMES,
-            )?,
-            flag(|p| p.corruption.is_some()),
-        ];
-        Ok(RecordBatch::try_new(Self::schema(), columns)?)
-    }
+    const TABLE: &'static str = "packets";
+    const COLUMNS: &'static [Column<PacketRow>] = &[
+        Column::required("link", Link(|r| r.link), "name of the link"),
+        Column::required(
+            "flow",
+            Flow(|r| r.passage.packet.flow),
+            "id of the flow, for both directions; `other` if it belongs to none",
+        ),
+        Column::required(
+            "packet",
+            U64(|r| Some(r.passage.packet.id)),
+            "number of the packet, the same on each link of its path",
+        ),
+        Column::required("size_bytes", U32(|r| Some(r.passage.packet.size)), "whole frame"),
+        Column::required("payload_bytes", U32(|r| Some(r.payload_bytes)), "TCP or UDP payload"),
+        Column::optional("tcp_seq", U32(|r| r.tcp_seq), "TCP sequence number as sent"),
+        Column::required(
+            "arrival_ns",
+            I64(|r| Some(r.passage.arrival.as_nanos())),
+            "when it reached the link: on the first link, the kernel's stamp",
+        ),
+        Column::required(
+            "queue_bytes",
+            U64(|r| Some(r.passage.queue_bytes)),
+            "waiting at its arrival, in all of the link's queues, itself and the packet in service excluded",
+        ),
+        Column::required("queue_packets", U32(|r| Some(r.passage.queue_packets)), "the same in packets"),
+        Column::optional(
+            "departure_ns",
+            I64(|r| r.passage.departure.map(Time::as_nanos)),
+            "when its last bit left the serializer; null if it was dropped before",
+        ),
+        Column::optional(
+            "delivery_ns",
+            I64(|r| r.passage.delivery.map(Time::as_nanos)),
+            "when it is due at the link's end",
+        ),
+        Column::optional(
+            "sent_ns",
+            I64(|r| r.sent.map(Time::as_nanos)),
+            "when it was really handed to the host; only on the last logged link of its path. `sent_ns - delivery_ns` is its lateness. The interface has the packet about a microsecond later",
+        ),
+        Column::optional(
+            "sojourn_ns",
+            I64(|r| r.passage.sojourn.map(Duration::as_nanos)),
+            "how long it was in the queue, until its service began or it was dropped from there; 0 if it needn't wait, null if it was never in",
+        ),
+        Column::required("fate", Word(|r| Some(r.passage.fate as u16), &Fate::NAMES), "what became of it, see below"),
+        Column::required(
+            "ecn",
+            Word(|r| Some(r.passage.packet.ecn as u16), &Ecn::NAMES),
+            "ECN codepoint with which it left: `not-ect`, `ect0`, `ect1`, `ce` (RFC 3168)",
+        ),
+        Column::optional(
+            "mark",
+            Word(|r| r.passage.mark.map(|mark| mark as u16), &Mark::NAMES),
+            "why this link set Congestion Experienced: `early` (where it would have been dropped early were it not ECN-capable), `threshold` (the queue, or its wait, was longer than a threshold), `coupled` (the classic queue beside its own was congested, RFC 9332); null: it didn't",
+        ),
+        Column::required(
+            "duplicate",
+            Bool(|r| Some(r.passage.duplicate)),
+            "a copy that the link made of the packet before it; it has the same `packet`",
+        ),
+        Column::optional(
+            "reordered",
+            Word(|r| r.passage.reordered.map(|why| why as u16), &Reordered::NAMES),
+            "it reached the link's end before a packet that had left the serializer earlier: `shorter-delay` (its jitter was smaller, or an event had shortened the delay) or `skipped-delay` (`reorder` chose it)",
+        ),
+        Column::required("corrupted", Bool(|r| Some(r.passage.corruption.is_some())), "the link flipped a bit of it"),
+    ];
 }

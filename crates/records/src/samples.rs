@@ -1,15 +1,9 @@
 //! The `samples` table: what each socket says of itself, once per sample interval.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use arrow_array::{
-    ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array,
-};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use units::Time;
 
-use crate::{Names, Row, categorical_column, categorical_field};
+use crate::Values::{Bool, F32, Flow, I64, U16, U32, U64, Word};
+use crate::{Column, Row};
 
 /// One sending socket at one time.
 #[derive(Clone, Copy, Debug)]
@@ -107,95 +101,97 @@ pub enum CaState {
 
 pub(crate) const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 
-type Of<T> = fn(&Sample) -> Option<T>;
-
-/// How a nullable column is filled.
-enum Column {
-    U32(Of<u32>),
-    U64(Of<u64>),
-    F32(Of<f32>),
-    Bool(Of<bool>),
-    CaState(Of<CaState>),
-}
-
-use Column::{Bool, CaState as CaStates, F32, U32, U64};
-
-/// All columns after `time_ns`, `flow` and `socket`, in order.
-const COLUMNS: [(&str, Column); 26] = [
-    ("cwnd_packets", U32(|s| Some(s.tcp?.cwnd_packets))),
-    ("ssthresh_packets", U32(|s| s.tcp?.ssthresh_packets)),
-    ("snd_mss_bytes", U32(|s| Some(s.tcp?.snd_mss_bytes))),
-    ("srtt_us", U32(|s| s.tcp?.srtt_us)),
-    ("rttvar_us", U32(|s| s.tcp?.rttvar_us)),
-    ("min_rtt_us", U32(|s| s.tcp?.min_rtt_us)),
-    ("bytes_in_flight", U64(|s| Some(s.tcp?.bytes_in_flight))),
-    ("pacing_rate_bps", U64(|s| s.tcp?.pacing_rate_bps)),
-    ("delivery_rate_bps", U64(|s| s.tcp?.delivery_rate_bps)),
-    ("delivery_rate_app_limited", Bool(|s| Some(s.tcp?.delivery_rate_app_limited))),
-    ("retransmitted_segments", U32(|s| Some(s.tcp?.retransmitted_segments))),
-    ("lost_packets", U32(|s| Some(s.lost_packets))),
-    ("ca_state", CaStates(|s| Some(s.tcp?.ca_state))),
-    ("bytes_sent", U64(|s| Some(s.bytes_sent))),
-    ("bytes_acked", U64(|s| Some(s.tcp?.bytes_acked))),
-    ("bytes_retransmitted", U64(|s| Some(s.tcp?.bytes_retransmitted))),
-    ("delivered_packets", U32(|s| Some(s.tcp?.delivered_packets))),
-    ("delivered_ce_packets", U32(|s| Some(s.tcp?.delivered_ce_packets))),
-    ("busy_us", U64(|s| Some(s.tcp?.busy_us))),
-    ("rwnd_limited_us", U64(|s| Some(s.tcp?.rwnd_limited_us))),
-    ("sndbuf_limited_us", U64(|s| Some(s.tcp?.sndbuf_limited_us))),
-    ("received_bytes", U64(|s| s.received_bytes)),
-    ("bbr_bw_bps", U64(|s| Some(s.tcp?.bbr?.bw_bps))),
-    ("bbr_min_rtt_us", U32(|s| Some(s.tcp?.bbr?.min_rtt_us))),
-    ("bbr_pacing_gain", F32(|s| Some(s.tcp?.bbr?.pacing_gain))),
-    ("bbr_cwnd_gain", F32(|s| Some(s.tcp?.bbr?.cwnd_gain))),
-];
-
-impl Column {
-    fn field(&self, name: &str) -> Field {
-        let data_type = match self {
-            U32(_) => DataType::UInt32,
-            U64(_) => DataType::UInt64,
-            F32(_) => DataType::Float32,
-            Bool(_) => DataType::Boolean,
-            CaStates(_) => return categorical_field(name, true),
-        };
-        Field::new(name, data_type, true)
-    }
-
-    fn array(&self, rows: &[Sample]) -> Result<ArrayRef> {
-        Ok(match self {
-            U32(of) => Arc::new(rows.iter().map(of).collect::<UInt32Array>()),
-            U64(of) => Arc::new(rows.iter().map(of).collect::<UInt64Array>()),
-            F32(of) => Arc::new(rows.iter().map(of).collect::<Float32Array>()),
-            Bool(of) => Arc::new(rows.iter().map(of).collect::<BooleanArray>()),
-            CaStates(of) => {
-                let keys = rows.iter().map(|row| of(row).map(|state| state as u16)).collect::<UInt16Array>();
-                categorical_column(keys, &CA_STATES)?
-            }
-        })
-    }
-}
-
 impl Row for Sample {
-    fn schema() -> SchemaRef {
-        let mut fields = vec![
-            Field::new("time_ns", DataType::Int64, false),
-            categorical_field("flow", false),
-            Field::new("socket", DataType::UInt16, false),
-        ];
-        fields.extend(COLUMNS.iter().map(|(name, column)| column.field(name)));
-        Arc::new(Schema::new(fields))
-    }
-
-    fn batch(rows: &[Self], names: &Names) -> Result<RecordBatch> {
-        let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.time.as_nanos()))),
-            categorical_column(UInt16Array::from_iter_values(rows.iter().map(|row| row.flow)), &names.flows)?,
-            Arc::new(UInt16Array::from_iter_values(rows.iter().map(|row| row.socket))),
-        ];
-        for (_, column) in &COLUMNS {
-            columns.push(column.array(rows)?);
-        }
-        Ok(RecordBatch::try_new(Self::schema(), columns)?)
-    }
+    const TABLE: &'static str = "samples";
+    const COLUMNS: &'static [Column<Sample>] = &[
+        Column::required("time_ns", I64(|s| Some(s.time.as_nanos())), "when the sample was taken"),
+        Column::required("flow", Flow(|s| s.flow), "id of the flow"),
+        Column::required(
+            "socket",
+            U16(|s| Some(s.socket)),
+            "local port of the sending socket; a program may have several",
+        ),
+        Column::optional(
+            "cwnd_packets",
+            U32(|s| Some(s.tcp?.cwnd_packets)),
+            "congestion window, in segments of `snd_mss_bytes`",
+        ),
+        Column::optional(
+            "ssthresh_packets",
+            U32(|s| s.tcp?.ssthresh_packets),
+            "slow start threshold; null while it is infinite",
+        ),
+        Column::optional("snd_mss_bytes", U32(|s| Some(s.tcp?.snd_mss_bytes)), "payload of a full segment"),
+        Column::optional("srtt_us", U32(|s| s.tcp?.srtt_us), "smoothed RTT (RFC 6298)"),
+        Column::optional("rttvar_us", U32(|s| s.tcp?.rttvar_us), "its mean deviation"),
+        Column::optional("min_rtt_us", U32(|s| s.tcp?.min_rtt_us), "smallest RTT in the kernel's window"),
+        Column::optional(
+            "bytes_in_flight",
+            U64(|s| Some(s.tcp?.bytes_in_flight)),
+            "sent and not yet acknowledged, by the kernel's estimate: (unacked - sacked - lost + retransmitted) segments",
+        ),
+        Column::optional(
+            "pacing_rate_bps",
+            U64(|s| s.tcp?.pacing_rate_bps),
+            "the rate that the kernel computes for pacing; CUBIC and Reno have one, too, without being paced by it",
+        ),
+        Column::optional("delivery_rate_bps", U64(|s| s.tcp?.delivery_rate_bps), "latest sample of the delivery rate"),
+        Column::optional(
+            "delivery_rate_app_limited",
+            Bool(|s| Some(s.tcp?.delivery_rate_app_limited)),
+            "that sample was limited by the application",
+        ),
+        Column::optional("retransmitted_segments", U32(|s| Some(s.tcp?.retransmitted_segments)), "cumulative"),
+        Column::optional(
+            "lost_packets",
+            U32(|s| Some(s.lost_packets)),
+            "now marked as lost; for UDP, gaps in the sequence numbers, cumulative",
+        ),
+        Column::optional(
+            "ca_state",
+            Word(|s| Some(s.tcp?.ca_state as u16), &CA_STATES),
+            "the kernel's state: open, disorder, cwr, recovery, loss",
+        ),
+        Column::required("bytes_sent", U64(|s| Some(s.bytes_sent)), "payload sent, with retransmissions, cumulative"),
+        Column::optional("bytes_acked", U64(|s| Some(s.tcp?.bytes_acked)), "payload acknowledged, cumulative"),
+        Column::optional("bytes_retransmitted", U64(|s| Some(s.tcp?.bytes_retransmitted)), "cumulative"),
+        Column::optional(
+            "delivered_packets",
+            U32(|s| Some(s.tcp?.delivered_packets)),
+            "segments delivered to the peer, cumulative",
+        ),
+        Column::optional(
+            "delivered_ce_packets",
+            U32(|s| Some(s.tcp?.delivered_ce_packets)),
+            "those of them that the peer reported as marked (ECN), cumulative",
+        ),
+        Column::optional("busy_us", U64(|s| Some(s.tcp?.busy_us)), "time with data outstanding, cumulative"),
+        Column::optional(
+            "rwnd_limited_us",
+            U64(|s| Some(s.tcp?.rwnd_limited_us)),
+            "of it, limited by the receive window",
+        ),
+        Column::optional(
+            "sndbuf_limited_us",
+            U64(|s| Some(s.tcp?.sndbuf_limited_us)),
+            "of it, limited by the send buffer",
+        ),
+        Column::optional(
+            "received_bytes",
+            U64(|s| s.received_bytes),
+            "read by the receiver's application, cumulative; of a program's connection, what its receiving socket has received in order; null while that socket is not known",
+        ),
+        Column::optional(
+            "bbr_bw_bps",
+            U64(|s| Some(s.tcp?.bbr?.bw_bps)),
+            "BBR's estimate of the bottleneck's bandwidth",
+        ),
+        Column::optional(
+            "bbr_min_rtt_us",
+            U32(|s| Some(s.tcp?.bbr?.min_rtt_us)),
+            "BBR's estimate of the propagation delay",
+        ),
+        Column::optional("bbr_pacing_gain", F32(|s| Some(s.tcp?.bbr?.pacing_gain)), "BBR's pacing gain"),
+        Column::optional("bbr_cwnd_gain", F32(|s| Some(s.tcp?.bbr?.cwnd_gain)), "BBR's gain of the window"),
+    ];
 }

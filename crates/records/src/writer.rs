@@ -12,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use realtime::thread_cpu_ns;
 use serde::Serialize;
 
-use crate::{Names, Row};
+use crate::{Names, Row, batch, schema};
 
 /// Rows that change hands at once: large enough to make a hand-over rare, small enough to stay in cache.
 const CHUNK: usize = 8 * 1024;
@@ -53,7 +53,7 @@ impl<R: Row> Writer<R> {
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_max_row_group_row_count(Some(1 << 20));
         let properties = R::encoding(properties).build();
-        let table = ArrowWriter::try_new(file, R::schema(), Some(properties))?;
+        let table = ArrowWriter::try_new(file, schema(R::COLUMNS), Some(properties))?;
         let (full, full_rx) = channel();
         let (empty_tx, empty) = channel();
         let waiting = Arc::new(AtomicUsize::new(0));
@@ -142,7 +142,7 @@ fn write_all<R: Row>(
     for mut chunk in full {
         waiting.fetch_sub(1, Ordering::Relaxed);
         rows += chunk.len() as u64;
-        table.write(&R::batch(&chunk, names)?)?;
+        table.write(&batch(R::COLUMNS, &chunk, names)?)?;
         chunk.clear();
         let _ = empty.send(chunk);
     }

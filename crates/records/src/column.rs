@@ -1,0 +1,169 @@
+//! One declaration per column: its name, type and meaning, and how a row fills it. Files, the tables of
+//! `docs/reference/records.md` and Python's schema all come from it.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray,
+    UInt16Array, UInt32Array, UInt64Array,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use serde::Serialize;
+
+use crate::Names;
+
+/// A column of a table whose rows are `R`. The unit is in the name: `_ns`, `_us`, `_ms`, `_s`, `_bytes`, `_packets`, `_bps`.
+#[derive(Debug)]
+pub struct Column<R: 'static> {
+    /// In every file and frame.
+    pub name: &'static str,
+    /// Some rows may have no value.
+    pub is_nullable: bool,
+    /// One sentence for readers, in Markdown.
+    pub meaning: &'static str,
+    /// Type and content.
+    pub values: Values<R>,
+}
+
+/// How a column is filled, which says its type. `None` only where the column is nullable.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub enum Values<R: 'static> {
+    I64(fn(&R) -> Option<i64>),
+    U16(fn(&R) -> Option<u16>),
+    U32(fn(&R) -> Option<u32>),
+    U64(fn(&R) -> Option<u64>),
+    F32(fn(&R) -> Option<f32>),
+    F64(fn(&R) -> Option<f64>),
+    Bool(fn(&R) -> Option<bool>),
+    Text(fn(&R) -> Option<&str>),
+    /// Text of few values, as an index into them.
+    Word(fn(&R) -> Option<u16>, &'static [&'static str]),
+    /// The id of the flow with this index in the plan.
+    Flow(fn(&R) -> u16),
+    /// The name of the link with this index in the plan.
+    Link(fn(&R) -> u16),
+}
+
+/// A table, as documents and other languages need it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Table {
+    /// Of the file, without its ending.
+    pub name: &'static str,
+    /// In order.
+    pub columns: Vec<Described>,
+}
+
+/// A column, as documents and other languages need it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Described {
+    /// In every file and frame.
+    pub name: &'static str,
+    /// `i64`, `u16`, `u32`, `u64`, `f32`, `f64`, `bool`, `str`, or `dict`: text of few values.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Some rows may have no value.
+    pub nullable: bool,
+    /// `ns`, `us`, `ms`, `s`, `bytes`, `packets`, `bps` (bits per second); `None` of what has no unit.
+    pub unit: Option<&'static str>,
+    /// One sentence for readers, in Markdown.
+    pub meaning: &'static str,
+}
+
+const UNITS: [&str; 7] = ["ns", "us", "ms", "s", "bytes", "packets", "bps"];
+
+impl<R> Column<R> {
+    /// A column that every row has.
+    pub const fn required(name: &'static str, values: Values<R>, meaning: &'static str) -> Column<R> {
+        Column { name, is_nullable: false, meaning, values }
+    }
+
+    /// A column that some rows lack.
+    pub const fn optional(name: &'static str, values: Values<R>, meaning: &'static str) -> Column<R> {
+        Column { name, is_nullable: true, meaning, values }
+    }
+
+    /// For documents and other languages.
+    pub fn described(&self) -> Described {
+        let kind = match self.values {
+            Values::I64(_) => "i64",
+            Values::U16(_) => "u16",
+            Values::U32(_) => "u32",
+            Values::U64(_) => "u64",
+            Values::F32(_) => "f32",
+            Values::F64(_) => "f64",
+            Values::Bool(_) => "bool",
+            Values::Text(_) => "str",
+            Values::Word(..) | Values::Flow(_) | Values::Link(_) => "dict",
+        };
+        let suffix = self.name.rsplit_once('_').map(|(_, suffix)| suffix);
+        let unit = UNITS.into_iter().find(|&unit| suffix == Some(unit));
+        Described { name: self.name, kind, nullable: self.is_nullable, unit, meaning: self.meaning }
+    }
+
+    /// Name, type and nullability in a file.
+    pub fn field(&self) -> Field {
+        let data_type = match self.values {
+            Values::I64(_) => DataType::Int64,
+            Values::U16(_) => DataType::UInt16,
+            Values::U32(_) => DataType::UInt32,
+            Values::U64(_) => DataType::UInt64,
+            Values::F32(_) => DataType::Float32,
+            Values::F64(_) => DataType::Float64,
+            Values::Bool(_) => DataType::Boolean,
+            Values::Text(_) => DataType::Utf8,
+            Values::Word(..) | Values::Flow(_) | Values::Link(_) => {
+                DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8))
+            }
+        };
+        Field::new(self.name, data_type, self.is_nullable)
+    }
+
+    /// The column of some rows.
+    pub fn array(&self, rows: &[R], names: &Names) -> Result<ArrayRef> {
+        // What every row has is filled without a mask: this is done per packet.
+        macro_rules! numbers {
+            ($array:ty, $of:expr) => {
+                if self.is_nullable {
+                    Arc::new(rows.iter().map($of).collect::<$array>()) as ArrayRef
+                } else {
+                    Arc::new(<$array>::from_iter_values(rows.iter().map(|row| $of(row).expect("a required column"))))
+                }
+            };
+        }
+        Ok(match self.values {
+            Values::I64(of) => numbers!(Int64Array, of),
+            Values::U16(of) => numbers!(UInt16Array, of),
+            Values::U32(of) => numbers!(UInt32Array, of),
+            Values::U64(of) => numbers!(UInt64Array, of),
+            Values::F32(of) => numbers!(Float32Array, of),
+            Values::F64(of) => numbers!(Float64Array, of),
+            Values::Bool(of) => Arc::new(rows.iter().map(of).collect::<BooleanArray>()),
+            Values::Text(of) => Arc::new(rows.iter().map(of).collect::<StringArray>()),
+            Values::Word(of, words) => dictionary(numbers!(UInt16Array, of), words)?,
+            Values::Flow(of) => dictionary(numbers!(UInt16Array, |row| Some(of(row))), &names.flows)?,
+            Values::Link(of) => dictionary(numbers!(UInt16Array, |row| Some(of(row))), &names.links)?,
+        })
+    }
+}
+
+/// The fields of a table.
+pub fn schema<R>(columns: &[Column<R>]) -> SchemaRef {
+    Arc::new(Schema::new(columns.iter().map(Column::field).collect::<Vec<_>>()))
+}
+
+/// Some rows of a table.
+///
+/// # Errors
+/// A row has an index without a word.
+pub fn batch<R>(columns: &[Column<R>], rows: &[R], names: &Names) -> Result<RecordBatch> {
+    let arrays = columns.iter().map(|column| column.array(rows, names)).collect::<Result<Vec<_>>>()?;
+    Ok(RecordBatch::try_new(schema(columns), arrays)?)
+}
+
+fn dictionary<S: AsRef<str>>(keys: ArrayRef, words: &[S]) -> Result<ArrayRef> {
+    let keys: UInt16Array = keys.to_data().into();
+    let words: StringArray = words.iter().map(|word| Some(word.as_ref())).collect();
+    Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(words))?))
+}
