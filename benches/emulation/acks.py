@@ -57,7 +57,7 @@ def measure(rate: str, cc: str, acks: bool, seconds: int, path: str) -> Outcome:
     with tempfile.TemporaryDirectory() as directory, counting():
         run = dumbbell.run(wanted, directory=directory)
         end = seconds * 10**9
-        received = metrics.received_in_window(run.scan("samples"), ["f1"], WARM_UP_NS, end)["f1"]
+        received = metrics.between(run.directory, WARM_UP_NS, end).received_bytes["f1"]
         goodput = received * 8e3 / (end - WARM_UP_NS)
         programs = [
             p for algorithm in read_json(run.directory / "lab.json")["algorithms"] for p in algorithm["programs"]

@@ -64,7 +64,7 @@ def measure(path: str, rate: str, rtt: str, cc: str, seconds: int) -> Outcome:
         emulator = read_json(run.directory / "emulator.json")
         samples = run.scan("samples")
         end = seconds * 10**9
-        received = metrics.received_in_window(samples, ["f1"], WARM_UP_NS, end)["f1"]
+        received = metrics.between(run.directory, WARM_UP_NS, end).received_bytes["f1"]
         rtts = samples.filter(pl.col("time_ns") >= WARM_UP_NS).select("srtt_us", "min_rtt_us").collect()
         (bottleneck,) = [link for link in run.summary["links"] if link["name"] == "bottleneck"]
         queue = bottleneck["queue_ms"] or {"p50": 0.0, "p95": 0.0}

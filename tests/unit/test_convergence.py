@@ -2,36 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import known_run
 import polars as pl
 import pytest
 
 import dumbbell
-from dumbbell.analysis.convergence import convergence_s, last_change_ns
+from dumbbell.analysis import metrics
+from dumbbell.records.files import write_json
+from dumbbell.records.schema import polars_schema
 from dumbbell.studies.planning import RECORD
 
 MS = 1_000_000
 S = 1000 * MS
 
 
-def samples(**rates: list[tuple[int, int]]) -> pl.LazyFrame:
+def samples(**rates: list[tuple[int, int]]) -> pl.DataFrame:
     """Every 10 ms, of flows that get so many bytes in each: pieces of (ms, bytes)."""
+    schema = polars_schema("samples")
     rows = []
     for flow, pieces in rates.items():
         gained = [size for ms, size in pieces for _ in range(ms // 10)]
-        rows += [(10 * MS * i, flow, total) for i, total in enumerate(accumulate(gained, initial=0))]
-    schema = {"time_ns": pl.Int64, "flow": pl.Categorical, "received_bytes": pl.UInt64}
-    return pl.LazyFrame(rows, schema, orient="row")
+        for i, total in enumerate(accumulate(gained, initial=0)):
+            rows.append(dict.fromkeys(schema) | {"time_ns": 10 * MS * i, "flow": flow, "socket": 1, "bytes_sent": 0})
+            rows[-1]["received_bytes"] = total
+    return pl.DataFrame(rows, schema)
 
 
-def found(frame: pl.LazyFrame, flows: str, start_ms: int, end_ms: int, interval_ms: int = 10) -> Any:
-    return convergence_s(frame, list(flows), start_ms * MS, end_ms * MS, interval_ms * MS)
+@pytest.fixture
+def found(tmp_path: Path) -> Any:
+    """Convergence times (s) of bulk flows that are active from `start_ms` to `end_ms`; `None` if they can't be told."""
+
+    def compute(
+        frame: pl.DataFrame,
+        flows: str,
+        start_ms: int,
+        end_ms: int,
+        interval_ms: int = 10,
+        events: Sequence[Mapping[str, Any]] = (),
+    ) -> dict[str, float | None] | None:
+        first = known_run.PLAN["flows"][0] | {"stop_ns": end_ms * MS}
+        plan = known_run.PLAN | {"duration_ns": end_ms * MS, "events": list(events)}
+        plan |= {"flows": [first | {"id": flow, "port": port} for port, flow in enumerate(flows, 1)]}
+        plan["record"] = plan["record"] | {"sample_interval_ns": interval_ms * MS}
+        files = known_run.engine_output() | {"samples.parquet": frame}
+        account = known_run.traffic_flow("a", "cubic", 0) | {"start_ns": start_ms * MS}
+        files["traffic.json"]["flows"] = [account | {"id": flow} for flow in flows]
+        known_run.make(tmp_path / "known", files=files)
+        write_json(tmp_path / "known" / "plan.json", plan)
+        told = metrics.compute(tmp_path / "known", "emulator.json")["flows"]
+        if all(flow["converged"] is None for flow in told):
+            return None
+        assert all(flow["converged"] == (flow["convergence_s"] is not None) for flow in told)
+        return {flow["id"]: flow["convergence_s"] for flow in told}
+
+    return compute
 
 
-def test_from_the_first_second_that_is_fair() -> None:
+def test_from_the_first_second_that_is_fair(found: Any) -> None:
     """At 3.7 s three tenths of the second are unfair: 30 % off the fair share; at 3.8 s it is 20 %."""
     frame = samples(a=[(4000, 200), (16000, 100)], b=[(4000, 0), (16000, 100)])
     assert found(frame, "ab", 0, 20_000) == {"a": 3.8, "b": 3.8}
@@ -41,7 +73,7 @@ def test_from_the_first_second_that_is_fair() -> None:
     assert found(frame, "b", 0, 20_000) == {"b": 3.8}
 
 
-def test_who_leaves_it_within_5_s_has_not_come_to_it() -> None:
+def test_who_leaves_it_within_5_s_has_not_come_to_it(found: Any) -> None:
     def swing(after_ms: int, size: int) -> list[tuple[int, int]]:
         return [(after_ms, 100), (2000, size), (18_000 - after_ms, 100)]
 
@@ -49,7 +81,7 @@ def test_who_leaves_it_within_5_s_has_not_come_to_it() -> None:
     assert found(samples(a=swing(5000, 160), b=swing(5000, 40)), "ab", 0, 20_000) == {"a": 0.0, "b": 0.0}
 
 
-def test_never_is_not_unknown() -> None:
+def test_never_is_not_unknown(found: Any) -> None:
     frame = samples(a=[(20_000, 130)], b=[(20_000, 70)], c=[(20_000, 0)])
     assert found(frame, "ab", 0, 20_000) == {"a": None, "b": None}
     assert found(frame, "ab", 0, 9_900) is None
@@ -59,9 +91,13 @@ def test_never_is_not_unknown() -> None:
     assert found(frame, "ax", 0, 20_000) == {"a": None, "x": None}
 
 
-def test_the_last_change_counts() -> None:
-    assert last_change_ns([], 2, 20) == 2
-    assert last_change_ns([{"at_ns": 1}, {"at_ns": 7}, {"at_ns": 20}], 2, 20) == 7
+def test_the_last_change_counts(found: Any) -> None:
+    frame = samples(a=[(4000, 200), (16000, 100)], b=[(4000, 0), (16000, 100)])
+    link = known_run.PLAN["links"][0]
+    events = [{"at_ns": at, "link": link} for at in (MS, 2 * S, 20 * S)]
+    assert found(frame, "ab", 0, 20_000, events=events[:0]) == {"a": 3.8, "b": 3.8}
+    # From the second one on; the third comes when all is over.
+    assert found(frame, "ab", 0, 20_000, events=events) == {"a": 1.8, "b": 1.8}
 
 
 SCENARIO: dict[str, Any] = {

@@ -11,8 +11,6 @@ from dumbbell.analysis import history
 from dumbbell.plan.routes import least_delay_ns
 
 STEPS = {"kind": "steps", "steps": [[0, 1000], [5, 2000]], "period_ns": None}
-CODEL = {"kind": "codel", "target_ns": 1, "interval_ns": 1, "ecn": False, "ce_threshold_ns": None}
-FQ_CODEL = {**CODEL, "kind": "fq-codel", "quantum_bytes": 1514, "flows": 1024}
 SLOTS = {"min_interval_ns": 1, "max_interval_ns": 1, "packets": None, "bytes": None}
 
 
@@ -31,28 +29,22 @@ def test_histories_follow_the_events_of_each_link() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "steady", "limited", "queues"),
+    ("changes", "steady", "limited"),
     [
-        (({},), True, True, True),
-        (({}, {"delay_ns": 5, "up": False}), True, True, True),
-        (({}, {"rate_bps": 1}), False, True, True),
-        (({"variation": STEPS},), False, True, True),
-        (({}, {"variation": STEPS}), False, True, True),
-        (({"rate_bps": None},), False, False, False),
-        (({"rate_bps": None}, {}), False, False, True),
-        (({}, {"rate_bps": None}), False, False, True),
-        (({"rate_bps": None, "slots": SLOTS},), False, False, True),
+        (({},), True, True),
+        (({}, {"delay_ns": 5, "up": False}), True, True),
+        (({}, {"rate_bps": 1}), False, True),
+        (({"variation": STEPS},), False, True),
+        (({}, {"variation": STEPS}), False, True),
+        (({"rate_bps": None},), False, False),
+        (({"rate_bps": None}, {}), False, False),
+        (({}, {"rate_bps": None}), False, False),
+        (({"rate_bps": None, "slots": SLOTS},), False, False),
     ],
 )
-def test_rates(changes: tuple[dict[str, Any], ...], steady: bool, limited: bool, queues: bool) -> None:
+def test_rates(changes: tuple[dict[str, Any], ...], steady: bool, limited: bool) -> None:
     found = over_time(*changes)
-    assert (history.is_steady(found), history.is_limited(found), history.can_queue(found)) == (steady, limited, queues)
-
-
-def test_the_backlog_tells_the_wait_of_a_single_queue() -> None:
-    assert history.is_first_in_first_out(over_time({}, {"queue": CODEL}))
-    assert not history.is_first_in_first_out(over_time({}, {"queue": FQ_CODEL}))
-    assert not history.is_first_in_first_out(over_time({"slots": SLOTS}))
+    assert (history.is_steady(found), history.is_limited(found)) == (steady, limited)
 
 
 def test_the_least_delay_is_that_of_any_time_and_any_packet() -> None:

@@ -67,7 +67,8 @@ def test_waits_that_the_links_counters_do_not_tell_are_none(directory: Path) -> 
     """Without packets: another order than that of arrival, or a rate that changes."""
     (directory / "packets.parquet").unlink()
     link = known_run.PLAN["links"][0]
-    for changed in (link | {"queue": {"kind": "fq"}}, link | {"rate_bps": 5_000_000}):
+    fair = {"kind": "fq", "quantum_bytes": 3028, "flows": 1024}
+    for changed in (link | {"queue": fair}, link | {"rate_bps": 5_000_000}):
         plan = known_run.PLAN | {"events": [{"at_ns": 10**9, "link": changed}]}
         write_json(directory / "plan.json", plan)
         compose(dumbbell.open(directory), {})

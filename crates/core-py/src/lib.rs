@@ -2,9 +2,8 @@
 
 mod batch;
 mod cc;
-mod convergence;
 mod declarations;
-mod links;
+mod figures;
 mod simulate;
 
 use std::path::PathBuf;
@@ -40,9 +39,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_namespaces, module)?)?;
     batch::register(module)?;
     cc::register(module)?;
-    convergence::register(module)?;
     declarations::register(module)?;
-    links::register(module)?;
+    figures::register(module)?;
     simulate::register(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

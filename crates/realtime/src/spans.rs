@@ -1,5 +1,5 @@
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::Duration;
 
 /// Spans of time, kept to three significant digits.
@@ -7,7 +7,8 @@ use units::Duration;
 pub struct Spans(Histogram<u64>);
 
 /// Quantiles in microseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Quantiles {
     /// Half of the spans are at most this.
     pub p50: f64,

@@ -1,13 +1,14 @@
 //! What engines say of flows and links at the end of a run: parts of `traffic.json`, `emulator.json` and `simulator.json`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use link::Fate;
 use realtime::Quantiles;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What became of a flow.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowReport {
     /// The plan's.
     pub id: String,
@@ -53,7 +54,8 @@ impl FlowReport {
 }
 
 /// What became of datagrams.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct UdpReport {
     /// Handed to the kernel.
     pub sent_packets: u64,
@@ -78,7 +80,7 @@ pub struct UdpReport {
 }
 
 /// How programs ended: an exit code, or minus the signal that ended it.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct CommandReport {
     /// Of `command`; `None` if it was never started.
     pub exit_code: Option<i32>,
@@ -91,7 +93,7 @@ pub struct CommandReport {
 }
 
 /// What a link did in a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LinkReport {
     /// In the plan.
     pub name: String,
@@ -104,7 +106,7 @@ pub struct LinkReport {
     /// Reached the other end.
     pub delivered_bytes: u64,
     /// Packets that the link dropped, by reason: a queue, a policer, a full delay line, a link that was down.
-    pub dropped: BTreeMap<&'static str, u64>,
+    pub dropped: BTreeMap<Cow<'static, str>, u64>,
     /// Random or recorded loss before the queue.
     pub lost_before: u64,
     /// Random or recorded loss after serialisation.
@@ -132,7 +134,7 @@ impl From<(&plan::Link, &link::Link)> for LinkReport {
             arrived_packets: c.arrived_packets,
             delivered_packets: c.delivered_packets(),
             delivered_bytes: c.delivered_bytes,
-            dropped: Fate::DROPS.iter().map(|&fate| (fate.name(), c.of(fate))).collect(),
+            dropped: Fate::DROPS.iter().map(|&fate| (fate.name().into(), c.of(fate))).collect(),
             lost_before: c.of(Fate::LostBefore),
             lost_after: c.of(Fate::LostAfter),
             duplicated: c.duplicated_packets,

@@ -12,7 +12,6 @@ mod accounts;
 mod acks;
 pub mod batch;
 mod bbr;
-pub mod convergence;
 mod delays;
 mod drive;
 mod recorder;

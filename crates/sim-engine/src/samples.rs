@@ -1,8 +1,9 @@
 //! Rows of `samples`: what `TCP_INFO` would tell of a sender.
 
+use figures::{FlowSample, LinkSample};
 use records::samples::{BbrSample, CaState, Sample, TcpSample};
-use sim::FlowRow;
 use sim::tcp::Sender;
+use sim::{FlowRow, LinkRow};
 
 use crate::bbr::Model;
 use crate::socket::local_port;
@@ -22,6 +23,37 @@ pub(crate) fn sample(row: &FlowRow<'_>, bbr: Option<&Model>) -> Option<Sample> {
         lost_packets: u32::try_from(lost).unwrap_or(u32::MAX),
         tcp: row.sender.map(|sender| tcp(sender, bbr)),
     })
+}
+
+/// What figures need of the same row.
+pub(crate) fn flow_sample(row: &FlowRow<'_>) -> Option<FlowSample> {
+    if row.sender.is_some_and(|sender| !sender.has_connected()) {
+        return None;
+    }
+    Some(FlowSample {
+        time: row.time,
+        flow: row.flow,
+        socket: local_port(row.flow),
+        bytes_sent: row.bytes_sent,
+        bytes_acked: row.sender.map(Sender::bytes_acked),
+        received_bytes: Some(row.received_bytes),
+        srtt_us: row.sender.and_then(|sender| srtt_us(sender.socket())),
+        min_rtt_us: row.sender.and_then(|sender| min_rtt_us(sender.socket())),
+    })
+}
+
+/// What figures need of a link's row.
+pub(crate) fn link_sample(row: &LinkRow) -> LinkSample {
+    LinkSample {
+        time: row.time,
+        link: row.link,
+        departed_bytes: row.counters.departed_bytes,
+        departed_packets: row.counters.departed_packets,
+        marked_packets: row.counters.marked_packets,
+        capacity_bytes: row.capacity_bytes,
+        queue_bytes: row.backlog.bytes,
+        queue_bytes_max: row.queue_bytes_max,
+    }
 }
 
 fn tcp(sender: &Sender, bbr: Option<&Model>) -> TcpSample {

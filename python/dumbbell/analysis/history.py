@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
-
-from dumbbell import core
 
 Link = Mapping[str, Any]
 History = tuple[tuple[int, Link], ...]
@@ -21,11 +18,6 @@ def histories(plan: Mapping[str, Any]) -> dict[str, History]:
     return {name: tuple(states) for name, states in found.items()}
 
 
-def can_queue(history: History) -> bool:
-    """Whether packets can ever wait at the link."""
-    return any(link["rate_bps"] is not None or link["slots"] is not None for _, link in history)
-
-
 def is_limited(history: History) -> bool:
     """Whether the link has a rate at all times."""
     return all(link["rate_bps"] is not None for _, link in history)
@@ -35,13 +27,3 @@ def is_steady(history: History) -> bool:
     """Whether the link has the same rate at all times."""
     first = history[0][1]["rate_bps"]
     return first is not None and all(link["rate_bps"] == first and link["variation"] is None for _, link in history)
-
-
-def is_first_in_first_out(history: History) -> bool:
-    """Whether packets leave in the order of arrival, as soon as the link is free: the backlog tells their wait."""
-    return all(link["slots"] is None and _keeps_order(link["queue"]) for _, link in history)
-
-
-def _keeps_order(queue: Mapping[str, Any]) -> bool:
-    keeps: bool = core.function("is_first_in_first_out")(json.dumps(queue))
-    return keeps

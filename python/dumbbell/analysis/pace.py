@@ -9,8 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.analysis.capacity import Capacity
-from dumbbell.analysis.history import History
-from dumbbell.analysis.metrics import wire_bytes
+from dumbbell.analysis.history import History, Link
 
 SHORTEST_WINDOW_NS = 100_000_000
 """Shorter busy windows are left out: the lateness of their two ends would weigh more than the rate."""
@@ -61,12 +60,17 @@ def _departures(packets: pl.LazyFrame, name: str, history: History) -> pl.DataFr
     )
     return (
         packets.filter((pl.col("link") == name) & pl.col("departure_ns").is_not_null())
-        .select("packet", "arrival_ns", "departure_ns", bytes=wire_bytes(history[0][1]))
+        .select("packet", "arrival_ns", "departure_ns", bytes=_wire_bytes(history[0][1]))
         .join(lateness, on="packet", how="left")
         .sort("departure_ns", maintain_order=True)
         .select("arrival_ns", "departure_ns", "bytes", real=pl.col("departure_ns") + pl.col("lateness"))
         .collect()
     )
+
+
+def _wire_bytes(link: Link) -> pl.Expr:
+    """Bytes that a row of `packets` counts on `link`: its frame and the link's overhead."""
+    return pl.col("size_bytes").cast(pl.Int64) + int(link["overhead_bytes"])
 
 
 def _achieved(

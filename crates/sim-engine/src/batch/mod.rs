@@ -11,7 +11,6 @@ mod recorder;
 mod run;
 mod screen;
 mod shard;
-mod statistics;
 mod summary;
 mod tables;
 

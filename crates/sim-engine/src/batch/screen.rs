@@ -11,7 +11,6 @@ use serde::Serialize;
 use units::Duration;
 
 use super::recorder::Recorder;
-use super::summary::seconds;
 use crate::Accounts;
 use crate::accounts::Ledger;
 
@@ -90,15 +89,15 @@ impl Screen {
         if self.is_sound(plan, accounts, recorder) {
             return None;
         }
-        let rtts = plan.flows.iter().zip(&recorder.flows);
+        let rtts = plan.flows.iter().zip(recorder.figures.min_rtts_us());
         let evidence = Evidence {
             network: Network { ledger: accounts.ledger, links: &accounts.links },
             traffic: Traffic {
-                wall_s: seconds(accounts.simulated - units::Time::ZERO),
+                wall_s: accounts.simulated.as_nanos() as f64 / 1e9,
                 interrupted: false,
                 flows: &accounts.flows,
             },
-            min_rtt_us: rtts.filter_map(|(flow, samples)| Some((flow.id.as_str(), samples.min_rtt_us?))).collect(),
+            min_rtt_us: rtts.filter_map(|(flow, rtt_us)| Some((flow.id.as_str(), rtt_us?))).collect(),
             largest_window: recorder.largest_window,
         };
         Some(serde_json::to_string(&evidence).expect("accounts are plain data"))
@@ -129,7 +128,7 @@ fn is_balanced(link: &LinkReport) -> bool {
 /// No flow has measured an RTT that its path does not allow.
 fn none_is_too_fast(plan: &Plan, recorder: &Recorder) -> bool {
     let Ok(delays) = plan.least_delays() else { return false };
-    delays.iter().zip(&recorder.flows).all(|(delay, samples)| {
-        samples.min_rtt_us.is_none_or(|rtt_us| Duration::from_micros(rtt_us.into()) >= delay.there + delay.back)
+    delays.iter().zip(recorder.figures.min_rtts_us()).all(|(delay, rtt_us)| {
+        rtt_us.is_none_or(|rtt_us| Duration::from_micros(rtt_us.into()) >= delay.there + delay.back)
     })
 }

@@ -57,7 +57,7 @@ pub(super) fn write(batch: &Batch<'_>, runs: Range<usize>, outcomes: &[Outcome])
     let write = || -> Result<()> {
         fs::create_dir(&partial)?;
         for (table, rows) in tables::all(&batch.runs[runs.clone()], first, outcomes)? {
-            tables::write(&partial.join(format!("{table}.parquet")), &rows)?;
+            figures::tables::write(&partial.join(format!("{table}.parquet")), &rows)?;
         }
         File::open(&partial)?.sync_all()?;
         fs::rename(&partial, &complete)?;

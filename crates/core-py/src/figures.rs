@@ -1,0 +1,46 @@
+//! The figures of a run on disk.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use figures::{directory, tables};
+use plan::Plan;
+use pyo3::prelude::*;
+use units::Time;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(figures_of, module)?)?;
+    module.add_function(wrap_pyfunction!(figures_between, module)?)
+}
+
+/// The figures of the run in `directory`, whose engine accounts for links in the file `network` there. Writes
+/// `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index` and `jain_window_s` of `summary.json`.
+///
+/// Raises RuntimeError: what failed, and why.
+#[pyfunction]
+fn figures_of(py: Python<'_>, directory: PathBuf, network: &str) -> PyResult<String> {
+    let found = || -> Result<String> {
+        let plan = plan_of(&directory)?;
+        let run = directory::read(&directory, &plan, network)?;
+        tables::write(&directory.join("flows.parquet"), &tables::flows(&run.flows)?)?;
+        Ok(run.summary(&plan)?.to_string())
+    };
+    py.detach(found).map_err(crate::simulate::raised)
+}
+
+/// What happened in the run in `directory` between two times. Returns JSON: `received_bytes` (by flow), `jain_index` (of
+/// bulk TCP flows), `utilisation` (by link).
+///
+/// Raises RuntimeError: what failed, and why.
+#[pyfunction]
+fn figures_between(py: Python<'_>, directory: PathBuf, start_ns: i64, end_ns: i64) -> PyResult<String> {
+    let found = || -> Result<String> {
+        let plan = plan_of(&directory)?;
+        Ok(directory::between(&directory, &plan, Time(start_ns), Time(end_ns))?.summary(&plan).to_string())
+    };
+    py.detach(found).map_err(crate::simulate::raised)
+}
+
+fn plan_of(directory: &Path) -> Result<Plan> {
+    Plan::read(&directory.join("plan.json"))
+}

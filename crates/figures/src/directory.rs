@@ -1,0 +1,193 @@
+//! The figures of a run that lies on disk, from its tables and its engine's accounts.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
+use plan::Plan;
+use records::accounts::{FlowReport, LinkReport};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use units::{Duration, Time};
+
+use crate::activity::{Active, measured_window};
+use crate::flow_samples::FlowSample;
+use crate::link_samples::LinkSample;
+use crate::packet_samples::PacketSample;
+use crate::recorder::Recorder;
+use crate::rows::{self, Index, Rows};
+use crate::run::{Run, Span};
+
+#[derive(Deserialize)]
+struct Traffic {
+    wall_s: f64,
+    interrupted: bool,
+    flows: Vec<FlowReport>,
+}
+
+#[derive(Deserialize)]
+struct Network {
+    links: Vec<LinkReport>,
+}
+
+/// The figures of the run in `directory`, whose engine accounts for links in the file `network` there.
+///
+/// # Errors
+/// A file is missing, cannot be read, or is not of the plan.
+pub fn read(directory: &Path, plan: &Plan, network: &str) -> Result<Run> {
+    let traffic: Traffic = json(directory, "traffic.json")?;
+    let network: Network = json(directory, network)?;
+    let flows = in_order(plan.flows.iter().map(|flow| &flow.id), traffic.flows, |report| &report.id)?;
+    let links = in_order(plan.links.iter().map(|link| &link.name), network.links, |report| &report.name)?;
+    let planned = Time::ZERO + plan.duration_ns;
+    let interrupted = Time((traffic.wall_s * 1e9).round_ties_even() as i64);
+    let run_end = if traffic.interrupted { planned.min(interrupted) } else { planned };
+    let window = window(directory, plan, &flows, run_end)?;
+    let mut recorder = Recorder::new(plan, window, (Time::ZERO, planned));
+    let has_packets = directory.join("packets.parquet").exists();
+    if has_packets {
+        recorder = recorder.with_packets(plan)?;
+    }
+    samples(directory, plan, |sample| recorder.flow(&sample))?;
+    link_samples(directory, plan, |sample| recorder.link(&sample))?;
+    if has_packets {
+        packets(directory, plan, |packet| recorder.packet(&packet))?;
+    }
+    Ok(Run::of(plan, flows, links, run_end, recorder))
+}
+
+/// What happened in the run in `directory` between two times.
+///
+/// # Errors
+/// A table is missing or cannot be read.
+pub fn between(directory: &Path, plan: &Plan, start: Time, end: Time) -> Result<Span> {
+    let mut recorder = Recorder::new(plan, Some((start, end)), (start, end));
+    samples(directory, plan, |sample| recorder.flow(&sample))?;
+    link_samples(directory, plan, |sample| recorder.link(&sample))?;
+    Ok(Span::of(plan, &recorder))
+}
+
+fn json<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T> {
+    let path = directory.join(name);
+    let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))
+}
+
+/// Reports in the order of the plan's `names`.
+fn in_order<'a, T>(
+    names: impl Iterator<Item = &'a String>,
+    reports: Vec<T>,
+    name: impl Fn(&T) -> &String,
+) -> Result<Vec<T>> {
+    let mut reports: Vec<Option<T>> = reports.into_iter().map(Some).collect();
+    names
+        .map(|wanted| {
+            let found = reports.iter_mut().find(|report| report.as_ref().is_some_and(|report| name(report) == wanted));
+            found.and_then(Option::take).with_context(|| format!("the engine's account has nothing of {wanted}"))
+        })
+        .collect()
+}
+
+/// When all bulk flows were active. A flow that failed was until its last sample.
+fn window(directory: &Path, plan: &Plan, reports: &[FlowReport], run_end: Time) -> Result<Option<(Time, Time)>> {
+    let mut last = vec![None; plan.flows.len()];
+    if reports.iter().any(|report| report.error.is_some()) {
+        samples(directory, plan, |sample| last[usize::from(sample.flow)] = Some(sample.time))?;
+    }
+    let active: Vec<Active> = (plan.flows.iter().zip(reports).zip(last))
+        .map(|((flow, report), last)| Active::measured(flow, report, run_end, last))
+        .collect();
+    Ok(measured_window(plan, &active))
+}
+
+fn samples(directory: &Path, plan: &Plan, mut take: impl FnMut(FlowSample)) -> Result<()> {
+    let columns = ["time_ns", "flow", "socket", "bytes_sent", "bytes_acked", "received_bytes", "srtt_us", "min_rtt_us"];
+    let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
+    rows::read(&directory.join("samples.parquet"), &columns, |rows: &Rows| {
+        let (time, flow, socket) =
+            (rows.numbers::<Int64Type>(0)?, rows.words(1, &ids)?, rows.numbers::<UInt16Type>(2)?);
+        let (sent, acked) = (rows.numbers::<UInt64Type>(3)?, rows.numbers::<UInt64Type>(4)?);
+        let received = rows.numbers::<UInt64Type>(5)?;
+        let (srtt, min_rtt) = (rows.numbers::<UInt32Type>(6)?, rows.numbers::<UInt32Type>(7)?);
+        for at in 0..rows.len() {
+            let Some(flow) = flow.get(at) else { continue };
+            take(FlowSample {
+                time: Time(time.get(at).unwrap_or(0)),
+                flow,
+                socket: socket.get(at).unwrap_or(0),
+                bytes_sent: sent.get(at).unwrap_or(0),
+                bytes_acked: acked.get(at),
+                received_bytes: received.get(at),
+                srtt_us: srtt.get(at),
+                min_rtt_us: min_rtt.get(at),
+            });
+        }
+        Ok(())
+    })
+}
+
+fn link_samples(directory: &Path, plan: &Plan, mut take: impl FnMut(LinkSample)) -> Result<()> {
+    let columns = [
+        "time_ns",
+        "link",
+        "departed_bytes",
+        "departed_packets",
+        "marked_packets",
+        "capacity_bytes",
+        "queue_bytes",
+        "queue_bytes_max",
+    ];
+    let names = Index::of(plan.links.iter().map(|link| link.name.as_str()));
+    rows::read(&directory.join("links.parquet"), &columns, |rows: &Rows| {
+        let (time, link) = (rows.numbers::<Int64Type>(0)?, rows.words(1, &names)?);
+        let counter = |column| rows.numbers::<UInt64Type>(column);
+        let (bytes, packets, marked) = (counter(2)?, counter(3)?, counter(4)?);
+        let (capacity, queue, most) = (counter(5)?, counter(6)?, counter(7)?);
+        for at in 0..rows.len() {
+            let Some(link) = link.get(at) else { continue };
+            take(LinkSample {
+                time: Time(time.get(at).unwrap_or(0)),
+                link,
+                departed_bytes: bytes.get(at).unwrap_or(0),
+                departed_packets: packets.get(at).unwrap_or(0),
+                marked_packets: marked.get(at).unwrap_or(0),
+                capacity_bytes: capacity.get(at),
+                queue_bytes: queue.get(at).unwrap_or(0),
+                queue_bytes_max: most.get(at).unwrap_or(0),
+            });
+        }
+        Ok(())
+    })
+}
+
+fn packets(directory: &Path, plan: &Plan, mut take: impl FnMut(PacketSample)) -> Result<()> {
+    let columns = ["link", "flow", "packet", "departure_ns", "sojourn_ns", "fate", "ecn", "duplicate"];
+    let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
+    let names = Index::of(plan.links.iter().map(|link| link.name.as_str()));
+    let (fates, codepoints) = (Index::of(link::Fate::NAMES), Index::of(link::Ecn::NAMES));
+    let (delivered, not_capable, marked) =
+        (link::Fate::Delivered as u16, link::Ecn::NotEct as u16, link::Ecn::Ce as u16);
+    rows::read(&directory.join("packets.parquet"), &columns, |rows: &Rows| {
+        let (link, flow, packet) = (rows.words(0, &names)?, rows.words(1, &ids)?, rows.numbers::<UInt64Type>(2)?);
+        let (departure, sojourn) = (rows.numbers::<Int64Type>(3)?, rows.numbers::<Int64Type>(4)?);
+        let (fate, ecn) = (rows.words(5, &fates)?, rows.words(6, &codepoints)?);
+        let copy = rows.flags(7)?;
+        for at in 0..rows.len() {
+            let Some(link) = link.get(at) else { continue };
+            let ecn = ecn.get(at);
+            take(PacketSample {
+                link,
+                flow: flow.get(at),
+                packet: packet.get(at).unwrap_or(0),
+                has_departed: departure.get(at).is_some(),
+                sojourn: sojourn.get(at).map(Duration),
+                is_delivered: fate.get(at) == Some(delivered),
+                is_capable: ecn != Some(not_capable),
+                is_marked: ecn == Some(marked),
+                is_copy: copy.value(at),
+            });
+        }
+        Ok(())
+    })
+}

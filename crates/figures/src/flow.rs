@@ -1,0 +1,234 @@
+//! The figures of a flow.
+
+use plan::Workload;
+use records::Column;
+use records::Values::{Bool, F64, Text, U16, U64};
+use records::accounts::FlowReport;
+use units::{Duration, Time};
+
+use crate::activity::{Active, size};
+use crate::arithmetic::{Percentiles, ratio, share};
+use crate::figure::{Better, Figure, Metric, Over, Scope};
+use crate::flow_samples::Sampled;
+
+/// What is known of a flow at the end of its run.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// As planned.
+    pub plan: plan::Flow,
+    /// Its engine's account of it.
+    pub report: FlowReport,
+    /// From when to when.
+    pub active: Active,
+    /// What its samples say.
+    pub sampled: Sampled,
+    /// How long its packets waited on their way, ms; `None` if packets are not recorded.
+    pub waits: Option<Percentiles>,
+    /// Its packets that arrived marked, and all ECN-capable ones that arrived; `None` if packets are not recorded.
+    pub marked: Option<(u64, u64)>,
+    /// Of a bulk flow, whether and when it came to its fair share; `None` if that can't be told.
+    pub converged: Option<Option<Duration>>,
+    label: String,
+}
+
+impl Flow {
+    pub(crate) fn new(plan: plan::Flow, report: FlowReport, active: Active, sampled: Sampled) -> Flow {
+        let flow =
+            Flow { plan, report, active, sampled, waits: None, marked: None, converged: None, label: String::new() };
+        Flow { label: format!("{} {}", flow.plan.id, flow.cc().unwrap_or(flow.protocol())), ..flow }
+    }
+
+    /// As it was read back from the socket. One that never connected had none yet: it counts as what it was to be.
+    fn cc(&self) -> Option<&str> {
+        let planned = match &self.plan.workload {
+            Workload::Tcp { cc, .. } => Some(cc.as_str()),
+            Workload::Udp { .. } | Workload::Command { .. } => None,
+        };
+        self.report.cc_actual.as_deref().or(planned)
+    }
+
+    fn protocol(&self) -> &'static str {
+        match self.plan.workload {
+            Workload::Tcp { .. } => "tcp",
+            Workload::Udp { .. } => "udp",
+            Workload::Command { .. } => "command",
+        }
+    }
+
+    fn rate_bps(&self, bytes: u64) -> Option<f64> {
+        let active = (self.active.stop - self.active.start).as_nanos();
+        let is_told = self.active.has_begun && active > 0;
+        is_told.then(|| ratio(8 * u128::from(bytes) * 1_000_000_000, active.unsigned_abs()))
+    }
+
+    fn completion_s(&self) -> Option<f64> {
+        let end = self.report.end_ns.filter(|_| size(&self.plan.workload).is_some() && self.report.completed)?;
+        Some(seconds(Time(end) - self.active.start))
+    }
+}
+
+pub(crate) fn seconds(span: Duration) -> f64 {
+    span.as_nanos() as f64 / 1e9
+}
+
+const OF_SRTT: &str = "RFC 6298";
+
+const fn figure(column: Column<Flow>) -> Figure<Flow> {
+    Figure::new(column)
+}
+
+/// All of them, in the order of the tables' columns.
+pub static FIGURES: &[Figure<Flow>] = &[
+    figure(Column::required("id", Text(|f| Some(f.plan.id.as_str())), "id in the plan")),
+    figure(Column::required(
+        "group",
+        Text(|f| Some(f.plan.group())),
+        "name of the scenario's entry: `web` of `web.1`, `web.2`, ...; `id` itself where that stands for one flow",
+    )),
+    figure(Column::required("label", Text(|f| Some(f.label.as_str())), "id and algorithm, for legends")),
+    figure(Column::required("from", Text(|f| Some(f.plan.from.as_str())), "sending host")),
+    figure(Column::required("to", Text(|f| Some(f.plan.to.as_str())), "receiving host")),
+    figure(Column::required("protocol", Text(|f| Some(f.protocol())), "`tcp`, `udp` or `command`")),
+    figure(Column::optional("cc", Text(Flow::cc), "congestion control, as read back from the socket")),
+    figure(Column::required("port", U16(|f| Some(f.plan.port)), "port of the receiver")),
+    figure(Column::required(
+        "start_s",
+        F64(|f| Some(seconds(f.active.start - Time::ZERO))),
+        "when it began to connect or send",
+    )),
+    figure(Column::required(
+        "stop_s",
+        F64(|f| Some(seconds(f.active.stop - Time::ZERO))),
+        "when it ceased to be active ([metrics](metrics.md))",
+    )),
+    figure(Column::required(
+        "sent_bytes",
+        U64(|f| Some(f.report.sent_bytes)),
+        "payload sent at least once, repetitions not counted",
+    )),
+    figure(Column::required(
+        "received_bytes",
+        U64(|f| Some(f.report.received_bytes)),
+        "payload that the receiver's application read",
+    ))
+    .studied(Metric {
+        name: "received_bytes",
+        title: "Received",
+        unit: "B",
+        better: Better::Higher,
+        scope: Scope::Run,
+        over: Over::Sum,
+        formula: "Σ received_bytes: the bytes that the receivers' applications read",
+        source: "RFC 2647, section 3.17",
+    }),
+    figure(Column::optional(
+        "goodput_bps",
+        F64(|f| f.rate_bps(f.report.received_bytes)),
+        "8 × `received_bytes` ÷ active time; null of a flow that never began",
+    )),
+    figure(Column::optional(
+        "retransmitted_segments",
+        U64(|f| (f.protocol() != "udp").then(|| f.report.retransmitted_segments.into())),
+        "segments sent again; null of UDP",
+    ))
+    .studied(Metric {
+        name: "retransmitted_segments",
+        title: "Retransmitted segments",
+        unit: "segments",
+        better: Better::Lower,
+        scope: Scope::Algorithm,
+        over: Over::Sum,
+        formula: "Σ retransmitted_segments",
+        source: "`tcpi_total_retrans` of Linux",
+    }),
+    figure(Column::optional("rtt_min_ms", F64(|f| f.sampled.rtt_min_us.map(|us| f64::from(us) / 1000.0)), "least RTT"))
+        .at(&["rtt_ms", "min"])
+        .studied(Metric {
+            name: "rtt_min",
+            title: "RTT, minimum",
+            unit: "ms",
+            better: Better::Lower,
+            scope: Scope::Algorithm,
+            over: Over::Min,
+            formula: "least rtt_min_ms of the flows in question",
+            source: "RFC 6298; `min_rtt` of Linux",
+        }),
+    figure(Column::optional(
+        "rtt_p50_ms",
+        F64(|f| f.sampled.rtt_p50_us.map(|us| us / 1000.0)),
+        "median over time of the smoothed RTT",
+    ))
+    .at(&["rtt_ms", "p50"])
+    .studied(Metric {
+        name: "rtt_p50",
+        title: "RTT, median",
+        unit: "ms",
+        better: Better::Lower,
+        scope: Scope::Algorithm,
+        over: Over::Mean,
+        formula: "mean over the flows in question of rtt_p50_ms, the median over time of the smoothed RTT",
+        source: OF_SRTT,
+    }),
+    figure(Column::optional(
+        "rtt_p95_ms",
+        F64(|f| f.sampled.rtt_p95_us.map(|us| us / 1000.0)),
+        "95th percentile over time of the smoothed RTT",
+    ))
+    .at(&["rtt_ms", "p95"])
+    .studied(Metric {
+        name: "rtt_p95",
+        title: "RTT, 95th percentile",
+        unit: "ms",
+        better: Better::Lower,
+        scope: Scope::Algorithm,
+        over: Over::Mean,
+        formula: "mean over the flows in question of rtt_p95_ms, a percentile over time of the smoothed RTT",
+        source: OF_SRTT,
+    }),
+    figure(Column::optional(
+        "queue_p50_ms",
+        F64(|f| Some(f.waits?.p50)),
+        "median queueing delay of its packets, from sender to receiver",
+    ))
+    .at(&["queue_ms", "p50"])
+    .of_packets(),
+    figure(Column::optional("queue_p95_ms", F64(|f| Some(f.waits?.p95)), "95th percentile of the queueing delay"))
+        .at(&["queue_ms", "p95"])
+        .of_packets(),
+    figure(Column::optional("queue_max_ms", F64(|f| Some(f.waits?.max)), "largest queueing delay"))
+        .at(&["queue_ms", "max"])
+        .of_packets(),
+    figure(Column::optional(
+        "ce_packets",
+        U64(|f| Some(f.marked?.0)),
+        "packets that arrived marked Congestion Experienced",
+    ))
+    .of_packets(),
+    figure(Column::optional(
+        "ce_share",
+        F64(|f| f.marked.and_then(|(marked, capable)| share(marked, capable))),
+        "`ce_packets` as a share of the ECN-capable packets that arrived",
+    ))
+    .of_packets(),
+    figure(Column::optional("fct_s", F64(Flow::completion_s), "flow completion time")),
+    figure(Column::optional(
+        "converged",
+        Bool(|f| Some(f.converged?.is_some())),
+        "whether a bulk TCP flow came to its fair share",
+    )),
+    figure(Column::optional(
+        "convergence_s",
+        F64(|f| f.converged?.map(seconds)),
+        "how long it took to come to its fair share",
+    )),
+    figure(Column::optional(
+        "rwnd_limited_share",
+        F64(|f| share(f.report.rwnd_limited_us, f.report.busy_us)),
+        "share of the busy time in which the receiver's window was the limit",
+    )),
+    figure(Column::optional(
+        "sndbuf_limited_share",
+        F64(|f| share(f.report.sndbuf_limited_us, f.report.busy_us)),
+        "share of the busy time in which the send buffer was the limit",
+    )),
+];

@@ -1,0 +1,128 @@
+//! What the packets of a run come to: how long they waited, at each link and on each flow's way, and how many were marked.
+
+use anyhow::Result;
+use plan::{Plan, Routes};
+use rustc_hash::FxHashMap;
+use units::Duration;
+
+use crate::arithmetic::Percentiles;
+use crate::link_samples::can_queue;
+
+/// What figures need of a row of `packets`.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketSample {
+    /// Index of the link in the plan.
+    pub link: u16,
+    /// Index of the flow in the plan; `None` of a packet that belongs to none.
+    pub flow: Option<u16>,
+    /// Number of the packet, the same on each link.
+    pub packet: u64,
+    /// It left the serializer.
+    pub has_departed: bool,
+    /// How long it was in the queue, if it was in.
+    pub sojourn: Option<Duration>,
+    /// It reached the link's end.
+    pub is_delivered: bool,
+    /// It left ECN-capable.
+    pub is_capable: bool,
+    /// It left with Congestion Experienced.
+    pub is_marked: bool,
+    /// It is a copy that the link made.
+    pub is_copy: bool,
+}
+
+/// Packets of a run.
+#[derive(Clone, Debug)]
+pub struct PacketSamples {
+    /// Of each link: how long packets that left it were in its queue, ns; `None` where they never wait.
+    links: Vec<Option<Vec<i64>>>,
+    flows: Vec<FlowPackets>,
+}
+
+/// Packets of a flow, from its sender to its receiver.
+#[derive(Clone, Debug, Default)]
+struct FlowPackets {
+    /// The links of its way that are recorded, in order.
+    way: Vec<u16>,
+    /// Time in queues of those that arrived, ns.
+    waits: Vec<i64>,
+    /// Of those whose way has several recorded links: the sum so far, and whether they arrived.
+    under_way: FxHashMap<u64, (i64, bool)>,
+    capable: u64,
+    marked: u64,
+}
+
+impl PacketSamples {
+    /// # Errors
+    /// A flow has no path.
+    pub(crate) fn new(plan: &Plan) -> Result<PacketSamples> {
+        let (routes, nodes, is_transparent) = (Routes::new(plan)?, plan.node_indices(), plan.transparent_links());
+        let flow = |flow: &plan::Flow| {
+            let (mut node, to) = (nodes[flow.from.as_str()], nodes[flow.to.as_str()]);
+            let mut way = Vec::new();
+            while let Some(link) = if node == to { None } else { routes.next_link(node, to) } {
+                way.push(link as u16);
+                node = routes.end_of(link);
+            }
+            way.retain(|&link| !is_transparent[usize::from(link)]);
+            FlowPackets { way, ..FlowPackets::default() }
+        };
+        Ok(PacketSamples {
+            links: plan.links.iter().map(|link| can_queue(plan, link).then(Vec::new)).collect(),
+            flows: plan.flows.iter().map(flow).collect(),
+        })
+    }
+
+    pub(crate) fn add(&mut self, packet: &PacketSample) {
+        if let (Some(waits), Some(sojourn), true) =
+            (&mut self.links[usize::from(packet.link)], packet.sojourn, packet.has_departed)
+        {
+            waits.push(sojourn.as_nanos());
+        }
+        if let Some(flow) = packet.flow {
+            self.flows[usize::from(flow)].add(packet);
+        }
+    }
+
+    /// Of a link, over packets that left it, ms.
+    pub(crate) fn link_waits(&mut self, link: usize) -> Option<Percentiles> {
+        milliseconds(self.links[link].as_mut()?)
+    }
+
+    /// Of a flow, over packets that reached the receiver, copies excluded: the sum of their times in queues, ms.
+    pub(crate) fn flow_waits(&mut self, flow: usize) -> Option<Percentiles> {
+        let flow = &mut self.flows[flow];
+        let arrived = std::mem::take(&mut flow.under_way).into_values().filter(|(_, has_arrived)| *has_arrived);
+        flow.waits.extend(arrived.map(|(waited, _)| waited));
+        milliseconds(&mut flow.waits)
+    }
+
+    /// Of a flow: its packets that arrived marked, and all ECN-capable ones that arrived; `None` if none did.
+    pub(crate) fn marked(&self, flow: usize) -> Option<(u64, u64)> {
+        let FlowPackets { marked, capable, .. } = self.flows[flow];
+        (capable > 0).then_some((marked, capable))
+    }
+}
+
+impl FlowPackets {
+    fn add(&mut self, packet: &PacketSample) {
+        let Some(at) = self.way.iter().position(|&link| link == packet.link) else { return };
+        let has_arrived = at + 1 == self.way.len() && packet.is_delivered;
+        if has_arrived && packet.is_capable {
+            self.capable += 1;
+            self.marked += u64::from(packet.is_marked);
+        }
+        let Some(sojourn) = packet.sojourn.filter(|_| !packet.is_copy) else { return };
+        if self.way.len() > 1 {
+            let (waited, arrived) = self.under_way.entry(packet.packet).or_default();
+            *waited += sojourn.as_nanos();
+            *arrived |= has_arrived;
+        } else if has_arrived {
+            self.waits.push(sojourn.as_nanos());
+        }
+    }
+}
+
+fn milliseconds(nanoseconds: &mut [i64]) -> Option<Percentiles> {
+    Percentiles::of(nanoseconds, |ns| ns as f64 * 1e-6)
+}

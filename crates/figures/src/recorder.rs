@@ -1,0 +1,72 @@
+//! Takes the rows of a run and keeps what its figures need.
+
+use anyhow::Result;
+use plan::Plan;
+use units::Time;
+
+use crate::activity::{is_bulk, last_change, planned_window};
+use crate::convergence::STEP;
+use crate::flow_samples::{FlowSample, FlowSamples};
+use crate::link_samples::{LinkSample, LinkSamples, wait_per_byte};
+use crate::packet_samples::{PacketSample, PacketSamples};
+
+/// Keeps of a run's rows what its figures need. Rows come in the order of time.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    pub(crate) flows: Vec<FlowSamples>,
+    pub(crate) links: Vec<LinkSamples>,
+    /// `None`: packets are not recorded.
+    pub(crate) packets: Option<PacketSamples>,
+    /// When all bulk flows are active.
+    pub(crate) window: Option<(Time, Time)>,
+}
+
+impl Recorder {
+    /// Of a run that goes as planned, and whose packets are not recorded.
+    pub fn planned(plan: &Plan) -> Recorder {
+        Recorder::new(plan, planned_window(plan), (Time::ZERO, Time::ZERO + plan.duration_ns))
+    }
+
+    /// `window`: when all bulk flows are active. `span`: of which the links' utilisation is.
+    pub(crate) fn new(plan: &Plan, window: Option<(Time, Time)>, span: (Time, Time)) -> Recorder {
+        let steady = window.filter(|_| plan.record.sample_interval_ns <= STEP);
+        let steady = steady.map(|window| (last_change(plan, window), window.1));
+        let flow = |flow: &plan::Flow| FlowSamples::new(window, steady.filter(|_| is_bulk(flow)));
+        Recorder {
+            flows: plan.flows.iter().map(flow).collect(),
+            links: plan.links.iter().map(|link| LinkSamples::new(span, wait_per_byte(plan, link))).collect(),
+            packets: None,
+            window,
+        }
+    }
+
+    /// Its packets are recorded: they say how long they wait.
+    ///
+    /// # Errors
+    /// A flow has no path.
+    pub(crate) fn with_packets(self, plan: &Plan) -> Result<Recorder> {
+        Ok(Recorder { packets: Some(PacketSamples::new(plan)?), ..self })
+    }
+
+    /// A row of `samples`.
+    pub fn flow(&mut self, sample: &FlowSample) {
+        self.flows[usize::from(sample.flow)].add(sample);
+    }
+
+    /// A row of `links`.
+    pub fn link(&mut self, sample: &LinkSample) {
+        self.links[usize::from(sample.link)].add(sample);
+    }
+
+    /// A row of `packets`, if they are recorded.
+    pub(crate) fn packet(&mut self, sample: &PacketSample) {
+        if let Some(packets) = &mut self.packets {
+            packets.add(sample);
+        }
+    }
+
+    /// Of each flow, in the plan's order: the least RTT of all its connections.
+    pub fn min_rtts_us(&self) -> impl Iterator<Item = Option<u32>> {
+        self.flows.iter().map(FlowSamples::min_rtt_us)
+    }
+}

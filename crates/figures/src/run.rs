@@ -1,0 +1,99 @@
+//! The figures of a run, from its engine's accounts and what was recorded of its rows.
+
+use plan::Plan;
+use records::accounts::{FlowReport, LinkReport};
+use units::Time;
+
+use crate::activity::{Active, is_bulk, measured_window};
+use crate::arithmetic::jain_index;
+use crate::convergence;
+use crate::flow::Flow;
+use crate::link::Link;
+use crate::recorder::Recorder;
+
+/// All that is known of a run at its end.
+#[derive(Debug)]
+pub struct Run {
+    /// In the plan's order.
+    pub flows: Vec<Flow>,
+    /// In the plan's order.
+    pub links: Vec<Link>,
+    /// Fairness of the bulk flows; `None` with fewer than two.
+    pub jain_index: Option<f64>,
+    /// The time in which it was measured.
+    pub jain_window: Option<(Time, Time)>,
+}
+
+impl Run {
+    /// Accounts are in the plan's order. `run_end`: the plan's, or when the run was interrupted.
+    pub fn of(
+        plan: &Plan,
+        flows: Vec<FlowReport>,
+        links: Vec<LinkReport>,
+        run_end: Time,
+        mut recorder: Recorder,
+    ) -> Run {
+        let active: Vec<Active> = (plan.flows.iter().zip(&flows).zip(&recorder.flows))
+            .map(|((flow, report), samples)| Active::measured(flow, report, run_end, samples.last()))
+            .collect();
+        // Of a flow that never began there is no fairness.
+        let window = measured_window(plan, &active).filter(|&window| recorder.window == Some(window));
+        let bulk = || plan.flows.iter().enumerate().filter(|(_, flow)| is_bulk(flow)).map(|(at, _)| at);
+        let received: Vec<u64> = bulk().map(|at| recorder.flows[at].received_in_window()).collect();
+        let jain_window = window.filter(|_| received.len() >= 2);
+        let steps: Vec<Vec<u64>> = recorder.flows.iter_mut().filter_map(|flow| flow.steps()).collect();
+        let converged = window.and_then(|_| convergence::times(&steps));
+        let mut run = Run {
+            flows: (plan.flows.iter().zip(flows).zip(active).zip(&mut recorder.flows))
+                .map(|(((flow, report), active), samples)| Flow::new(flow.clone(), report, active, samples.total()))
+                .collect(),
+            links: (links.into_iter().zip(&mut recorder.links))
+                .map(|(report, samples)| Link {
+                    report,
+                    utilisation: samples.utilisation(),
+                    marked_share: samples.marked_share(),
+                    waits: samples.waits(),
+                })
+                .collect(),
+            jain_index: jain_window.and_then(|_| jain_index(&received)),
+            jain_window,
+        };
+        for (at, time) in bulk().zip(converged.into_iter().flatten()) {
+            run.flows[at].converged = Some(time);
+        }
+        if let Some(packets) = &mut recorder.packets {
+            for (at, flow) in run.flows.iter_mut().enumerate() {
+                (flow.waits, flow.marked) = (packets.flow_waits(at), packets.marked(at));
+            }
+            for (at, link) in run.links.iter_mut().enumerate() {
+                link.waits = packets.link_waits(at);
+            }
+        }
+        run
+    }
+}
+
+/// What happened between two times of a run.
+#[derive(Debug)]
+pub struct Span {
+    /// Of each flow, in the plan's order: bytes that its receiver got.
+    pub received_bytes: Vec<u64>,
+    /// Fairness of the bulk flows; `None` with fewer than two.
+    pub jain_index: Option<f64>,
+    /// Of each link, in the plan's order.
+    pub utilisation: Vec<Option<f64>>,
+}
+
+impl Span {
+    /// Of rows that a recorder of this span has taken.
+    pub(crate) fn of(plan: &Plan, recorder: &Recorder) -> Span {
+        let received = || recorder.flows.iter().map(|flow| flow.received_in_window());
+        let bulk: Vec<u64> =
+            plan.flows.iter().zip(received()).filter(|(flow, _)| is_bulk(flow)).map(|(_, bytes)| bytes).collect();
+        Span {
+            received_bytes: received().collect(),
+            jain_index: jain_index(&bulk),
+            utilisation: recorder.links.iter().map(|link| link.utilisation()).collect(),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The tables of a study: `runs`, `flows` and `links`, a row each for every run that there is.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{Field, Schema};
+use arrow_select::concat::concat_batches;
+use records::Values::{F64, Text, U32, U64};
+use records::{Column, Described, Names, Table};
+use units::Time;
+
+use crate::flow::seconds;
+use crate::tables;
+
+/// A run of a study.
+#[derive(Clone, Debug, Default)]
+pub struct RunRow {
+    /// Its number.
+    pub run: u64,
+    /// Hash of all that determines it.
+    pub run_id: String,
+    /// Which of the studied settings it has.
+    pub cell: u32,
+    /// Which of the cell's runs it is.
+    pub repetition: u32,
+    /// Of its random streams.
+    pub seed: u64,
+    /// Why it can't be used.
+    pub error: Option<String>,
+    /// Sent by hosts.
+    pub packets: Option<u64>,
+    /// Fairness of the bulk flows.
+    pub jain_index: Option<f64>,
+    /// The time in which it was measured.
+    pub jain_window: Option<(Time, Time)>,
+    /// `valid`, `suspect` or `invalid`.
+    pub verdict: Option<&'static str>,
+    /// The checks that are not valid.
+    pub reasons: Option<String>,
+}
+
+/// The columns of `runs`. The other tables begin with the first two.
+static RUNS: &[Column<RunRow>] = &[
+    Column::required("run", U64(|r| Some(r.run)), "number of the run"),
+    Column::required("run_id", Text(|r| Some(r.run_id.as_str())), "hash of all that determines the run"),
+    Column::required("cell", U32(|r| Some(r.cell)), "index in `cells` of `study.json`"),
+    Column::required("repetition", U32(|r| Some(r.repetition)), "which of the cell's runs"),
+    Column::required("seed", U64(|r| Some(r.seed)), "its seed: the scenario's + `repetition`"),
+    Column::optional(
+        "error",
+        Text(|r| r.error.as_deref()),
+        "why it can't be used; such a run has no rows in the other tables; null of a run that can be used",
+    ),
+    Column::optional("packets", U64(|r| r.packets), "packets that hosts have sent"),
+    Column::optional("jain_index", F64(|r| r.jain_index), "fairness of the bulk TCP flows"),
+    Column::optional(
+        "jain_start_s",
+        F64(|r| Some(seconds(r.jain_window?.0 - Time::ZERO))),
+        "start of the window in which it was measured",
+    ),
+    Column::optional("jain_stop_s", F64(|r| Some(seconds(r.jain_window?.1 - Time::ZERO))), "end of that window"),
+    Column::optional(
+        "verdict",
+        Text(|r| r.verdict),
+        "[the verdict](verdict.md): `valid`, `suspect` or `invalid`; null of a run that failed",
+    ),
+    Column::optional(
+        "reasons",
+        Text(|r| r.reasons.as_deref()),
+        "the checks that are not valid, such as `window-limits, flow-errors`",
+    ),
+];
+
+/// `runs`.
+///
+/// # Errors
+/// None that a sound program makes.
+pub fn runs(rows: &[RunRow]) -> Result<RecordBatch> {
+    records::batch(RUNS, rows, &Names::default())
+}
+
+/// `flows`: of each run those of [`tables::flows_without_packets`].
+///
+/// # Errors
+/// None that a sound program makes.
+pub fn flows<'a>(runs: impl IntoIterator<Item = (&'a RunRow, &'a RecordBatch)>) -> Result<RecordBatch> {
+    of_runs(tables::flows_without_packets(&[])?, runs)
+}
+
+/// `links`: of each run those of [`tables::links`].
+///
+/// # Errors
+/// None that a sound program makes.
+pub fn links<'a>(runs: impl IntoIterator<Item = (&'a RunRow, &'a RecordBatch)>) -> Result<RecordBatch> {
+    of_runs(tables::links(&[])?, runs)
+}
+
+/// The rows of some runs, with their numbers and ids. `none`: the table of no run.
+fn of_runs<'a>(
+    none: RecordBatch,
+    runs: impl IntoIterator<Item = (&'a RunRow, &'a RecordBatch)>,
+) -> Result<RecordBatch> {
+    let (runs, parts): (Vec<&RunRow>, Vec<&RecordBatch>) = runs.into_iter().unzip();
+    let of_rows = || {
+        let rows = |(run, part): (&&'a RunRow, &&RecordBatch)| std::iter::repeat_n(*run, part.num_rows());
+        runs.iter().zip(&parts).flat_map(rows)
+    };
+    let numbers: ArrayRef = Arc::new(UInt64Array::from_iter_values(of_rows().map(|run| run.run)));
+    let ids: ArrayRef = Arc::new(StringArray::from_iter_values(of_rows().map(|run| &run.run_id)));
+    let own = RUNS[..2].iter().map(|column| Arc::new(column.field()));
+    let fields: Vec<Arc<Field>> = own.chain(none.schema().fields().iter().cloned()).collect();
+    let rows = concat_batches(&none.schema(), parts)?;
+    let columns = [numbers, ids].into_iter().chain(rows.columns().iter().cloned()).collect();
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
+}
+
+/// The tables of a study, for documents and other languages.
+pub fn declared() -> Vec<Table> {
+    let runs: Vec<Described> = RUNS.iter().map(Column::described).collect();
+    let with_run = |name, columns: Vec<Described>| Table { name, columns: [&runs[..2], &columns].concat() };
+    let links = crate::link::FIGURES.iter().map(|figure| figure.column.described()).collect();
+    vec![
+        Table { name: "runs", columns: runs.clone() },
+        with_run("flows", tables::of_run().columns),
+        with_run("links", links),
+    ]
+}

@@ -1,0 +1,55 @@
+"""A simulated run has the same figures by itself and in a study, to the last digit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import dumbbell
+from dumbbell.plan import expand
+from dumbbell.plan.routes import transparent_links
+from dumbbell.records.schema import TABLES
+from dumbbell.scenario import bundled
+from dumbbell.scenario.file.loading import load
+from dumbbell.scenario.study import Sweep
+from dumbbell.studies.planning import RECORD
+from dumbbell.studies.tables import rows
+
+SHORT_S = 12
+"""Long enough to tell convergence."""
+RUNS = ("jain_index", "jain_start_s", "jain_stop_s", "packets", "verdict", "reasons")
+
+
+def can_be_simulated(name: str) -> bool:
+    scenario = load(name)
+    plan = expand(scenario)
+    return scenario.sweep == Sweep() and all(flow["workload"]["kind"] != "command" for flow in plan["flows"])
+
+
+@pytest.mark.parametrize("name", [name for name in bundled.names() if can_be_simulated(name)])
+def test_a_run_has_the_same_figures_in_a_study(tmp_path: Path, name: str) -> None:
+    starts = [flow["start_ns"] / 1e9 for flow in expand(load(name))["flows"]]
+    short = {**RECORD, "duration": f"{max(SHORT_S, 1 + int(max(starts)))} s"}
+    study = dumbbell.run(name, short, tmp_path, engine="simulate", report=False, repeat=2)
+    assert isinstance(study, dumbbell.Study)
+    run = dumbbell.run(name, short, tmp_path / "runs", engine="simulate", report=False)
+    assert isinstance(run, dumbbell.Run)
+    assert study.runs["run_id"][0] == run.run_id
+
+    flows = study.flows.filter(run=0)
+    found = [column for column in TABLES["flows"] if column in flows.columns]
+    assert {*TABLES["flows"]} - {*found} == {
+        *("queue_p50_ms", "queue_p95_ms", "queue_max_ms", "ce_packets", "ce_share")
+    }, "only figures that take a row per packet are missing"
+    assert flows.select(found).rows() == run.flows.select(found).rows()
+
+    alone = rows(run, {}, {})
+    links = study.links.filter(run=0)
+    assert links["link"].to_list() == [
+        link["name"] for link in run.plan["links"] if link["name"] not in transparent_links(run.plan)
+    ]
+    assert links.select([*alone["links"][0]]).to_dicts() == alone["links"]
+    assert study.runs.filter(run=0).select(RUNS).to_dicts() == [{key: alone["runs"][0][key] for key in RUNS}]
+    assert run.flows.select(pl.col("goodput_bps").max()).item() > 0
