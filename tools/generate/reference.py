@@ -1,4 +1,4 @@
-"""The sections of the reference that follow from declarations in Python.
+"""The sections of the reference that follow from declarations.
 
 A page says by comments where they stand, and is written by hand around them:
 
@@ -16,6 +16,7 @@ from typing import Final
 from dumbbell.scenario import model, study
 from dumbbell.scenario.links import changes, delays, link, losses, queues, rates
 from dumbbell.scenario.traffic import algorithms, flows, shares
+from tools.generate import tables
 from tools.generate.keys import keys, kinds
 from tools.generate.options import options
 from tools.generate.quantities import quantities
@@ -51,6 +52,8 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "keys of expect": lambda: keys(study.Expectation),
     },
     "command-line.md": options(),
+    "records.md": tables.sections(),
+    "study-metrics.md": {"metrics": tables.study_metrics},
 }
 """By page and by the name in its comment."""
 

@@ -83,7 +83,7 @@ pub static FIGURES: &[Figure<Flow>] = &[
     figure(Column::required(
         "group",
         Text(|f| Some(f.plan.group())),
-        "name of the scenario's entry: `web` of `web.1`, `web.2`, ...; `id` itself where that stands for one flow",
+        "name of the scenario's entry: `web` for `web.1`, `web.2`, ...; `id` itself if the entry stands for one flow",
     )),
     figure(Column::required("label", Text(|f| Some(f.label.as_str())), "id and algorithm, for legends")),
     figure(Column::required("from", Text(|f| Some(f.plan.from.as_str())), "sending host")),

@@ -50,7 +50,7 @@ static RUNS: &[Column<RunRow>] = &[
     Column::optional(
         "error",
         Text(|r| r.error.as_deref()),
-        "why it can't be used; such a run has no rows in the other tables; null of a run that can be used",
+        "why the run is unusable; such a run has no rows in the other tables; null of a run that is usable",
     ),
     Column::optional("packets", U64(|r| r.packets), "packets that hosts have sent"),
     Column::optional("jain_index", F64(|r| r.jain_index), "fairness of the bulk TCP flows"),

@@ -151,13 +151,13 @@ const DELTAS: [&str; 9] = [
 impl Row for Ack {
     const TABLE: &'static str = "acks";
     const COLUMNS: &'static [Column<Ack>] = &[
-        Column::required("time_ns", I64(|a| Some(a.time.as_nanos())), "when the socket was looked at"),
+        Column::required("time_ns", I64(|a| Some(a.time.as_nanos())), "when the socket was read"),
         Column::required("flow", Flow(|a| a.flow), "id of the flow"),
         Column::required("socket", U16(|a| Some(a.socket)), "local port of the sending socket"),
         Column::required(
             "moment",
             Word(|a| Some(a.moment as u16), &MOMENTS),
-            "when in the life of an acknowledgement the row was taken, see below: `before`, `after`, `close`",
+            "at which moment of an acknowledgement the row was taken, see below: `before`, `after`, `close`",
         ),
         Column::required(
             "cwnd_packets",
@@ -174,7 +174,7 @@ impl Row for Ack {
         Column::optional(
             "rtt_us",
             U32(|a| a.rtt_us),
-            "latest RTT sample: of the segment that was delivered last. In rows `after` it is this acknowledgement's own, null if it gave none",
+            "latest RTT sample, which is that of the segment delivered last. In rows `after` it is this acknowledgement's own, null if it gave none",
         ),
         Column::optional("min_rtt_us", U32(|a| a.min_rtt_us), "smallest RTT in the kernel's window"),
         Column::required("bytes_in_flight", U64(|a| Some(a.bytes_in_flight)), "as in `samples`"),
@@ -225,7 +225,7 @@ impl Row for Ack {
         Column::optional(
             "bbr_ack_phase",
             Word(|a| Some(a.bbr?.ack_phase? as u16), &BBR_ACK_PHASES),
-            "BBRv2 and v3, what acknowledgements mean to its probe: init, refilling, probe_starting, probe_feedback, probe_stopping",
+            "BBRv2 and v3: how its probe interprets acknowledgements: init, refilling, probe_starting, probe_feedback, probe_stopping",
         ),
         Column::optional(
             "bbr_bw_bps",
@@ -237,23 +237,19 @@ impl Row for Ack {
             U64(|a| a.bbr?.bw_lo_bps),
             "BBRv2 and v3: bound after losses; null while there is none",
         ),
-        Column::optional(
-            "bbr_bw_hi_bps",
-            U64(|a| a.bbr?.bw_hi_bps),
-            "BBRv2 and v3: the most that was measured of late",
-        ),
+        Column::optional("bbr_bw_hi_bps", U64(|a| a.bbr?.bw_hi_bps), "BBRv2 and v3: the largest recent measurement"),
         Column::optional("bbr_min_rtt_us", U32(|a| a.bbr?.min_rtt_us), "BBR's estimate of the propagation delay"),
         Column::optional("bbr_pacing_gain", F32(|a| Some(a.bbr?.pacing_gain)), "BBR's pacing gain"),
         Column::optional("bbr_cwnd_gain", F32(|a| Some(a.bbr?.cwnd_gain)), "BBR's gain of the window"),
         Column::optional(
             "bbr_inflight_lo_packets",
             U32(|a| a.bbr?.inflight_lo_packets),
-            "BBRv2 and v3: short-term bound of what is in flight; null while there is none",
+            "BBRv2 and v3: short-term bound of the data in flight; null while there is none",
         ),
         Column::optional(
             "bbr_inflight_hi_packets",
             U32(|a| a.bbr?.inflight_hi_packets),
-            "BBRv2 and v3: long-term bound of it; null while there is none",
+            "BBRv2 and v3: long-term bound of the data in flight; null while there is none",
         ),
         Column::optional("bbr_round", U32(|a| Some(a.bbr?.round)), "packet-timed round trips so far"),
         Column::optional(

@@ -57,7 +57,7 @@ impl Row for LinkRow {
         Column::required(
             "dropped_packets",
             U64(|row| Some(row.counters.dropped_packets())),
-            "packets dropped for whatever reason: all fates `dropped-...`",
+            "packets dropped for any reason: all fates `dropped-...`",
         ),
         Column::required(
             "lost_packets",
@@ -83,12 +83,12 @@ impl Row for LinkRow {
         Column::required(
             "queue_bytes_max",
             U64(|row| Some(row.queue_bytes_max)),
-            "the most bytes that waited since the row before",
+            "largest `queue_bytes` since the row before",
         ),
         Column::optional(
             "capacity_bytes",
             U64(|row| row.capacity_bytes),
-            "what its rate would have let it send since the origin, whether anything was there to send or not; follows rates that change, and stands while the link is down; null while it has no limit",
+            "bytes that its rate allowed since the origin, whether packets were there or not; follows rates that change, and doesn't grow while the link is down; null while it has no limit",
         ),
     ];
 }

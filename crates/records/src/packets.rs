@@ -49,7 +49,7 @@ impl Row for PacketRow {
         Column::required(
             "queue_bytes",
             U64(|r| Some(r.passage.queue_bytes)),
-            "waiting at its arrival, in all of the link's queues, itself and the packet in service excluded",
+            "waiting at its arrival, in all of the link's queues, without itself and the packet in service",
         ),
         Column::required("queue_packets", U32(|r| Some(r.passage.queue_packets)), "the same in packets"),
         Column::optional(
@@ -70,13 +70,13 @@ impl Row for PacketRow {
         Column::optional(
             "sojourn_ns",
             I64(|r| r.passage.sojourn.map(Duration::as_nanos)),
-            "how long it was in the queue, until its service began or it was dropped from there; 0 if it needn't wait, null if it was never in",
+            "time in the queue, until its service began or it was dropped from there; 0 if it didn't wait, null if it was never in the queue",
         ),
-        Column::required("fate", Word(|r| Some(r.passage.fate as u16), &Fate::NAMES), "what became of it, see below"),
+        Column::required("fate", Word(|r| Some(r.passage.fate as u16), &Fate::NAMES), "the packet's fate, see below"),
         Column::required(
             "ecn",
             Word(|r| Some(r.passage.packet.ecn as u16), &Ecn::NAMES),
-            "ECN codepoint with which it left: `not-ect`, `ect0`, `ect1`, `ce` (RFC 3168)",
+            "ECN codepoint when it left: `not-ect`, `ect0`, `ect1`, `ce` (RFC 3168)",
         ),
         Column::optional(
             "mark",

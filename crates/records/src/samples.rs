@@ -169,17 +169,17 @@ impl Row for Sample {
         Column::optional(
             "rwnd_limited_us",
             U64(|s| Some(s.tcp?.rwnd_limited_us)),
-            "of it, limited by the receive window",
+            "part of `busy_us` limited by the receive window",
         ),
         Column::optional(
             "sndbuf_limited_us",
             U64(|s| Some(s.tcp?.sndbuf_limited_us)),
-            "of it, limited by the send buffer",
+            "part of `busy_us` limited by the send buffer",
         ),
         Column::optional(
             "received_bytes",
             U64(|s| s.received_bytes),
-            "read by the receiver's application, cumulative; of a program's connection, what its receiving socket has received in order; null while that socket is not known",
+            "read by the receiver's application, cumulative; for a program's connection, received in order by its receiving socket; null while that socket is not known",
         ),
         Column::optional(
             "bbr_bw_bps",

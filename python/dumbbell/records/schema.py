@@ -1,8 +1,13 @@
-"""The columns of every record table: what readers may rely on. `docs/reference/records.md` says what each one means."""
+"""The columns of every table: what readers may rely on. `docs/reference/records.md` says what each one means."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
+
+from dumbbell.records.columns import STUDY_TABLES, TABLES
+
+__all__ = ["SCHEMA", "STUDY_TABLES", "TABLES", "polars_schema"]
 
 if TYPE_CHECKING:
     import polars as pl
@@ -10,148 +15,9 @@ if TYPE_CHECKING:
 SCHEMA: Final = 2
 """Version of the run directory's layout. Grows when a reader of the former layout would misread the new one."""
 
-TABLES: Final[dict[str, dict[str, str]]] = {
-    "samples": {
-        "time_ns": "i64",
-        "flow": "dict",
-        "socket": "u16",
-        "cwnd_packets": "u32",
-        "ssthresh_packets": "u32",
-        "snd_mss_bytes": "u32",
-        "srtt_us": "u32",
-        "rttvar_us": "u32",
-        "min_rtt_us": "u32",
-        "bytes_in_flight": "u64",
-        "pacing_rate_bps": "u64",
-        "delivery_rate_bps": "u64",
-        "delivery_rate_app_limited": "bool",
-        "retransmitted_segments": "u32",
-        "lost_packets": "u32",
-        "ca_state": "dict",
-        "bytes_sent": "u64",
-        "bytes_acked": "u64",
-        "bytes_retransmitted": "u64",
-        "delivered_packets": "u32",
-        "delivered_ce_packets": "u32",
-        "busy_us": "u64",
-        "rwnd_limited_us": "u64",
-        "sndbuf_limited_us": "u64",
-        "received_bytes": "u64",
-        "bbr_bw_bps": "u64",
-        "bbr_min_rtt_us": "u32",
-        "bbr_pacing_gain": "f32",
-        "bbr_cwnd_gain": "f32",
-    },
-    "acks": {
-        "time_ns": "i64",
-        "flow": "dict",
-        "socket": "u16",
-        "moment": "dict",
-        "cwnd_packets": "u32",
-        "ssthresh_packets": "u32",
-        "snd_mss_bytes": "u32",
-        "srtt_us": "u32",
-        "rtt_us": "u32",
-        "min_rtt_us": "u32",
-        "bytes_in_flight": "u64",
-        "pacing_rate_bps": "u64",
-        "delivery_rate_bps": "u64",
-        "delivery_rate_app_limited": "bool",
-        "delivered_packets": "u32",
-        "delivered_ce_packets": "u32",
-        "lost_packets": "u32",
-        "lost_total_packets": "u32",
-        "retransmitted_segments": "u32",
-        "ca_state": "dict",
-        "snd_una_bytes": "u64",
-        "snd_nxt_bytes": "u64",
-        "bbr_state": "dict",
-        "bbr_ack_phase": "dict",
-        "bbr_bw_bps": "u64",
-        "bbr_bw_lo_bps": "u64",
-        "bbr_bw_hi_bps": "u64",
-        "bbr_min_rtt_us": "u32",
-        "bbr_pacing_gain": "f32",
-        "bbr_cwnd_gain": "f32",
-        "bbr_inflight_lo_packets": "u32",
-        "bbr_inflight_hi_packets": "u32",
-        "bbr_round": "u32",
-        "bbr_cycle": "u32",
-    },
-    "packets": {
-        "link": "dict",
-        "flow": "dict",
-        "packet": "u64",
-        "size_bytes": "u32",
-        "payload_bytes": "u32",
-        "tcp_seq": "u32",
-        "arrival_ns": "i64",
-        "queue_bytes": "u64",
-        "queue_packets": "u32",
-        "departure_ns": "i64",
-        "delivery_ns": "i64",
-        "sent_ns": "i64",
-        "sojourn_ns": "i64",
-        "fate": "dict",
-        "ecn": "dict",
-        "mark": "dict",
-        "duplicate": "bool",
-        "reordered": "dict",
-        "corrupted": "bool",
-    },
-    "links": {
-        "time_ns": "i64",
-        "link": "dict",
-        "arrived_bytes": "u64",
-        "arrived_packets": "u64",
-        "departed_bytes": "u64",
-        "departed_packets": "u64",
-        "delivered_bytes": "u64",
-        "delivered_packets": "u64",
-        "dropped_packets": "u64",
-        "lost_packets": "u64",
-        "duplicated_packets": "u64",
-        "marked_packets": "u64",
-        "queue_bytes": "u64",
-        "queue_packets": "u32",
-        "queue_bytes_max": "u64",
-        "capacity_bytes": "u64",
-    },
-    "flows": {
-        "id": "str",
-        "group": "str",
-        "label": "str",
-        "from": "str",
-        "to": "str",
-        "protocol": "str",
-        "cc": "str",
-        "port": "u16",
-        "start_s": "f64",
-        "stop_s": "f64",
-        "sent_bytes": "u64",
-        "received_bytes": "u64",
-        "goodput_bps": "f64",
-        "retransmitted_segments": "u64",
-        "rtt_min_ms": "f64",
-        "rtt_p50_ms": "f64",
-        "rtt_p95_ms": "f64",
-        "queue_p50_ms": "f64",
-        "queue_p95_ms": "f64",
-        "queue_max_ms": "f64",
-        "ce_packets": "u64",
-        "ce_share": "f64",
-        "fct_s": "f64",
-        "converged": "bool",
-        "convergence_s": "f64",
-        "rwnd_limited_share": "f64",
-        "sndbuf_limited_share": "f64",
-    },
-}
-"""Table -> column -> type. `dict` is text of few values, stored as an Arrow dictionary."""
 
-
-def polars_schema(table: str) -> dict[str, pl.DataType]:
-    """The types of `table` as polars reads them."""
+def polars_schema(table: str, tables: Mapping[str, Mapping[str, str]] = TABLES) -> dict[str, pl.DataType]:
+    """The types of `table` as polars reads them; of a run's, or of a study's (`STUDY_TABLES`)."""
     import polars as pl
 
     types: dict[str, pl.DataType] = {
@@ -165,4 +31,4 @@ def polars_schema(table: str) -> dict[str, pl.DataType]:
         "dict": pl.Categorical(),
         "str": pl.String(),
     }
-    return {column: types[kind] for column, kind in TABLES[table].items()}
+    return {column: types[kind] for column, kind in tables[table].items()}

@@ -13,13 +13,14 @@ import polars as pl
 
 from dumbbell.errors import InputError
 from dumbbell.statistics.frames import Frames, usable
-from dumbbell.statistics.metrics import between, flows, links
+from dumbbell.statistics.metrics import between, declared, flows, links
 from dumbbell.statistics.metrics.model import SCOPES, Direction, Metric, Scope
 
 __all__ = ["METRICS", "SCOPES", "Direction", "Metric", "Scope", "get", "scope_of", "values"]
 
 METRICS: Final[Mapping[str, Metric]] = {
-    metric.name: metric for metric in (*flows.METRICS, *links.METRICS, *between.METRICS)
+    metric.name: metric
+    for metric in (*flows.METRICS, *declared.FLOWS, *declared.LINKS, *links.METRICS, *between.METRICS)
 }
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.statistics.metrics.model import OF_FLOWS, Metric, over_flows, ratio
+from dumbbell.statistics.metrics.model import OF_ALGORITHMS, OF_FLOWS, Metric, over_flows, ratio
 
 SEGMENT_BYTES: Final = 1448
 """Payload of a full segment: frames of 1514 bytes, IPv4, timestamps."""
@@ -23,7 +23,6 @@ _has_size = pl.coalesce("has_size", pl.col("fct_s").is_not_null())
 _fct_s = pl.when(_has_size).then(pl.col("fct_s").fill_null(float("inf")))
 """Longer than any for a flow that was not completed."""
 _UNFINISHED: Final = "none if it falls among those that were not completed, which count as the longest"
-_ALGORITHM_FIRST: Final = ("algorithm", "run", "group", "flow")
 
 METRICS: Final = (
     Metric(
@@ -59,65 +58,15 @@ METRICS: Final = (
         over_flows(ratio(_received, pl.col("run_received_bytes").first())),
     ),
     Metric(
-        "received_bytes",
-        "Received",
-        "B",
-        "higher",
-        OF_FLOWS,
-        "Σ received_bytes: what the receivers' applications read",
-        "RFC 2647, section 3.17",
-        over_flows(_received),
-    ),
-    Metric(
-        "retransmitted_segments",
-        "Retransmitted segments",
-        "segments",
-        "lower",
-        _ALGORITHM_FIRST,
-        "Σ retransmitted_segments",
-        "`tcpi_total_retrans` of Linux",
-        over_flows(pl.when(_has_tcp).then(_sent_again)),
-    ),
-    Metric(
         "retransmitted_share",
         "Share of segments retransmitted",
         "share",
         "lower",
-        _ALGORITHM_FIRST,
+        OF_ALGORITHMS,
         f"Σ retransmitted_segments ÷ (Σ sent_bytes ÷ {SEGMENT_BYTES} + Σ retransmitted_segments), of TCP flows",
         "RFC 5166, section 2.1: what is sent again is throughput, not goodput; segments are taken as full "
         f"({SEGMENT_BYTES} bytes)",
         over_flows(ratio(_sent_again, _sent_bytes / SEGMENT_BYTES + _sent_again)),
-    ),
-    Metric(
-        "rtt_min",
-        "RTT, minimum",
-        "ms",
-        "lower",
-        _ALGORITHM_FIRST,
-        "least rtt_min_ms of the flows in question",
-        "RFC 6298; `min_rtt` of Linux",
-        over_flows(pl.col("rtt_min_ms").min()),
-    ),
-    Metric(
-        "rtt_p50",
-        "RTT, median",
-        "ms",
-        "lower",
-        _ALGORITHM_FIRST,
-        "mean over the flows in question of rtt_p50_ms, the median over time of the smoothed RTT",
-        "RFC 6298",
-        over_flows(pl.col("rtt_p50_ms").mean()),
-    ),
-    Metric(
-        "rtt_p95",
-        "RTT, 95th percentile",
-        "ms",
-        "lower",
-        _ALGORITHM_FIRST,
-        "mean over the flows in question of rtt_p95_ms, a percentile over time of the smoothed RTT",
-        "RFC 6298",
-        over_flows(pl.col("rtt_p95_ms").mean()),
     ),
     *(
         Metric(
@@ -125,7 +74,7 @@ METRICS: Final = (
             f"Flow completion time, {word}",
             "s",
             "lower",
-            _ALGORITHM_FIRST,
+            OF_ALGORITHMS,
             f"{word} of fct_s over the flows in question that have a size, {unknown}",
             "N. Dukkipati and N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion Control, "
             "ACM SIGCOMM CCR 36(1), 2006",
@@ -143,7 +92,7 @@ METRICS: Final = (
         "Share of flows that were completed",
         "share",
         "higher",
-        _ALGORITHM_FIRST,
+        OF_ALGORITHMS,
         "flows in question that were completed ÷ those that have a size",
         "as fct_mean: without it, completion times tell of survivors",
         over_flows(pl.col("fct_s").is_not_null().filter(pl.col("has_size")).mean()),

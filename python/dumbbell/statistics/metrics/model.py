@@ -19,6 +19,8 @@ Direction = Literal["higher", "lower", "neither"]
 """What is better."""
 
 OF_FLOWS: Final[tuple[Scope, ...]] = ("run", "algorithm", "group", "flow")
+OF_ALGORITHMS: Final[tuple[Scope, ...]] = ("algorithm", "run", "group", "flow")
+OF_LINKS: Final[tuple[Scope, ...]] = ("link",)
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,11 @@ def over_flows(value: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
 def over_links(value: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
     """Compute from a link's own columns."""
     return lambda frames, _: frames.links.select("run", of="link", value=value.cast(pl.Float64))
+
+
+def total(column: str) -> pl.Expr:
+    """The sum over the flows in question; null if none of them has a value."""
+    return pl.when(pl.col(column).is_not_null().any()).then(pl.col(column).sum())
 
 
 def ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
