@@ -41,9 +41,9 @@ def test_goodput_by_each_scope(exact: Study) -> None:
     assert of(values(exact, "goodput", "flow")) == pytest.approx({"f1": 30e6, "f2": 60e6})
 
 
-def test_throughput_is_a_mean_over_connections(exact: Study) -> None:
+def test_the_applications_rate_is_a_mean_over_connections(exact: Study) -> None:
     """At the sender: 14,480 bytes more than arrived."""
-    assert of(values(exact, "throughput")) == pytest.approx({"": 45e6 + 8 * 14480 / 20})
+    assert of(values(exact, "application_rate")) == pytest.approx({"": 45e6 + 8 * 14480 / 20})
 
 
 def test_shares(exact: Study) -> None:

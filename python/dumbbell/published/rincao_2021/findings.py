@@ -18,6 +18,8 @@ from dumbbell.statistics.intervals import Interval, of_mean
 CONFIDENCE: Final = 0.90
 CONNECTIONS: Final = "flows.0.connections"
 UDP: Final = "flows.1.rate"
+RATE: Final = "application_rate"
+"""iperf's throughput at the sender counts no repetitions."""
 LEAST, MOST = "10 %", "30 %"
 PRINTED_LOSS: Final = 0.59
 FULL: Final = 0.95
@@ -29,7 +31,7 @@ def _changes(figures: Figures, cc: str) -> dict[int, dict[int, float]]:
     found = {}
     for n in figures.along(CONNECTIONS):
         before, after = (
-            {seed: value for (_, seed), value in figures.samples("throughput", cc, {CONNECTIONS: n, UDP: udp}).items()}
+            {seed: value for (_, seed), value in figures.samples(RATE, cc, {CONNECTIONS: n, UDP: udp}).items()}
             for udp in (LEAST, MOST)
         )
         if changes := {seed: after[seed] / before[seed] - 1 for seed in before if seed in after}:
@@ -131,7 +133,7 @@ def _no_starvation(studies: Studies) -> Judged:
         for n in figures.along(CONNECTIONS):
             for udp in figures.along(UDP):
                 where = {CONNECTIONS: n, UDP: udp}
-                mixed, reference = (one.samples("throughput", "cubic", where) for one in (figures, alone))
+                mixed, reference = (one.samples(RATE, "cubic", where) for one in (figures, alone))
                 found = ratio(mixed, reference, CONFIDENCE)
                 if found is None:
                     continue

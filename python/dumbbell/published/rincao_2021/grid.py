@@ -80,7 +80,7 @@ def published_of(mix: Mix) -> tuple[Published, ...]:
     return tuple(
         Published(
             {CONNECTIONS: int(row["connections"]), UDP: f"{row['udp_percent']} %"},
-            "throughput",
+            "application_rate",
             row["cc"],
             1e3 * float(row["mean_flow_throughput_kbit"]),
             f"table {row['table']}",
@@ -98,7 +98,7 @@ def tables_of(mix: Mix, published: tuple[Published, ...]) -> tuple[Table, ...]:
             next(one.source for one in published if one.of == cc),
             CONNECTIONS,
             UDP,
-            "throughput",
+            "application_rate",
             cc,
             SHARES[0],
             1e6,
@@ -117,7 +117,7 @@ def plots_of(algorithms: tuple[str, ...]) -> tuple[Plot, ...]:
             "lines",
             x,
             Axis("throughput (Mbit/s)", 0, factor=1e6),
-            "throughput",
+            "application_rate",
             CONNECTIONS,
             UDP,
             of=(cc,),

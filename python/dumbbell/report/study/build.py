@@ -22,7 +22,7 @@ HEADLINES: Final[tuple[tuple[str, str], ...]] = (
     ("goodput", "run"),
     ("goodput", BY_FLOWS),
     ("goodput_share", BY_FLOWS),
-    ("throughput", BY_FLOWS),
+    ("application_rate", BY_FLOWS),
     ("utilisation", "link"),
     ("jain_index", "run"),
     ("rtt_p50", BY_FLOWS),
@@ -90,7 +90,7 @@ def _layout(varied: list[Axis]) -> Layout:
 
 def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Method) -> tuple[Panel, ...]:
     by, link = by_flows(study), main_link(study)
-    # Of one flow each, throughput would be drawn where goodput is drawn already.
+    # Of one flow each, the rate of its application would be drawn where goodput is drawn already.
     single = study.flows.group_by("run", _told_apart(study).alias("of")).len()["len"].max() == 1
     found = []
     for name, wanted in HEADLINES:
@@ -101,7 +101,7 @@ def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Me
         rows = values(study, metric, scope)
         if scope == "link":
             rows = rows.filter(pl.col("of") == link)
-        if name == "throughput" and single:
+        if name == "application_rate" and single:
             continue
         if rows.is_empty() or (name in ("loss_share", "marked_share") and rows["value"].max() == 0):
             continue

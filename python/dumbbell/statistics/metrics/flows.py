@@ -36,15 +36,15 @@ METRICS: Final = (
         over_flows(ratio(8 * _received, _lasted_s)),
     ),
     Metric(
-        "throughput",
-        "Throughput per connection",
+        "application_rate",
+        "Application's sending rate per connection",
         "bit/s",
         "higher",
-        ("run", "algorithm", "group", "flow"),
+        OF_FLOWS,
         "mean over the TCP connections of 8 · sent_bytes ÷ (stop_s - start_s), each over its own lifetime; sent_bytes: "
-        "payload that was sent, what was sent again not counted",
-        "of dumbbell: between goodput, which takes what arrived, and the throughput of RFC 5166, section 2.1, which "
-        "counts what is sent again as well",
+        "payload sent at least once, repetitions not counted",
+        "iperf3 prints it at the sender; between goodput, which counts what arrived, and throughput, which counts "
+        "repetitions as well",
         over_flows(ratio(8 * pl.col("sent_bytes"), _lifetime_s).filter(_is_tcp).mean()),
     ),
     Metric(
