@@ -61,7 +61,7 @@ def test_an_interrupted_study_says_how_to_go_on(here: Place) -> None:
         wait_for_shards(here, live)
         live.process.send_signal(signal.SIGINT)
         assert live.end() == 130
-        assert "error: the study was interrupted\n  what is finished is in studies/test-" in live.output()
+        assert "error: the study was interrupted\n  finished runs are in studies/test-" in live.output()
         assert "hint: the same command continues from there" in live.output()
     assert here.invoke("status", "test").stdout.startswith("test (simulate): interrupted\n")
 

@@ -41,10 +41,10 @@ def test_without_ray_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, caps
     ("options", "said"),
     [
         (["--executor", "slurm"], "no executor 'slurm'\n  expected local or ray\n"),
-        (["--address", "head:6379"], "--address is of a cluster"),
-        (["--store", "/data"], "--store is of a cluster"),
+        (["--address", "head:6379"], "--address applies to a cluster"),
+        (["--store", "/data"], "--store applies to a cluster"),
         (["--executor", "ray", "--address", "ray://head:10001"], "Ray's client protocol is not supported"),
-        (["--executor", "ray", "--cell", "0"], "an executor (ray) is of studies"),
+        (["--executor", "ray", "--cell", "0"], "an executor (ray) applies to studies"),
     ],
 )
 def test_options_that_make_no_sense(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -143,5 +143,5 @@ def test_the_forecast_follows_the_work_that_is_left() -> None:
 
 def test_progress_in_words() -> None:
     assert str(Progress(0, 7, 0, 0, None)) == "0 of 7 runs"
-    assert str(Progress(3, 7, 2, 1, 0.0)).startswith("3 of 7 runs, 2 repeated, 1 given up; through at about ")
+    assert str(Progress(3, 7, 2, 1, 0.0)).startswith("3 of 7 runs, 2 repeated, 1 given up; done at about ")
     assert str(Progress(6, 7, 0, 1, 5.0)) == "6 of 7 runs, 1 given up"

@@ -1,4 +1,4 @@
-"""Many runs: on this machine, several at once, or on a cluster."""
+"""Carries out many runs, several at once on this machine, or on a cluster."""
 
 from dumbbell.execute.budget import Budget, Fixed
 from dumbbell.execute.executor import Executor

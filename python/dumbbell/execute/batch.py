@@ -1,7 +1,7 @@
-"""What becomes of many pieces of work, wherever each is carried out.
+"""Carries out a batch of tasks on workers of any kind.
 
-What lies on disk is not repeated, so a batch that was cut short goes on where it was. What is invalid is repeated, up
-to a limit, after all others: the machine may be calmer then.
+Runs on disk are not repeated, so an interrupted batch continues where it was. Invalid runs are repeated after all
+others, up to a limit: the machine may be calmer then.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dumbbell.execute.progress import Forecast, Progress
 from dumbbell.records.run import Run
 
 LOOK_EVERY_S: Final = 0.5
-"""Not to wait for ever: a signal that another thread takes does not wake the one that is to answer it."""
+"""Limit of each wait: a signal that another thread takes does not wake the thread that handles it."""
 
 Task = TypeVar("Task")
 Given = TypeVar("Given")
@@ -29,18 +29,18 @@ class Ended(Generic[Task, Given]):
 
     task: Task
     given: Given | None
-    """What it gave; `None`: it failed."""
+    """The attempt's result; `None`: it failed."""
     why: str = ""
-    """Why that can't be used; empty: it can."""
+    """Why the result is unusable; empty: it is usable."""
     lost: bool = False
-    """With the machine that it was on: the task can't help it, and is begun again first of all."""
+    """Whether it was lost with its machine. The task is not at fault, and begins again before all others."""
 
 
 class Workers(Protocol[Task, Given]):
-    """Who carries out tasks: threads of this machine, or the nodes of a cluster."""
+    """Workers that carry out tasks: threads of this machine, or the nodes of a cluster."""
 
     def admits(self, task: Task) -> bool:
-        """Whether it may begin beside those that go on; alone always."""
+        """Whether `task` may begin beside those in progress; alone it always may."""
         ...
 
     def begin(self, task: Task) -> None:
@@ -48,11 +48,11 @@ class Workers(Protocol[Task, Given]):
         ...
 
     def ended(self, timeout_s: float) -> Iterable[Ended[Task, Given]]:
-        """Those that have ended since; waits for one, but not longer than so."""
+        """Returns the attempts that have ended since the last call; waits for one, at most `timeout_s`."""
         ...
 
     def stop(self) -> None:
-        """End what goes on, and wait until it has ended."""
+        """End the attempts in progress, and wait until they have ended."""
         ...
 
 
@@ -62,10 +62,11 @@ def all_of(
     settle: Callable[[Ended[Task, Given]], bool],
     look: Callable[[], None] = lambda: None,
 ) -> None:
-    """Begin each as soon as there is room for it, in their order, even if a later one would fit: none waits for ever.
+    """Begin each task as soon as there is room for it. Tasks begin in order, even if a later one would fit, so that
+    none waits for ever.
 
-    `settle` is told of each attempt, and says whether there is to be another, after all others; `look` is called twice
-    a second. Whatever is raised here or there ends all.
+    `settle` gets each attempt that has ended, and returns whether to repeat it after all others; `look` is called twice
+    a second. An exception in either, or here, ends all tasks.
     """
     waiting = deque(tasks)
     going = 0
@@ -94,7 +95,7 @@ def carry_out(
     on_refused: Callable[[Key, str], None] | None = None,
     again: bool = False,
 ) -> Carried[Key, Result]:
-    """Carry out `jobs`, as `Executor.carry_out` says. `again`: also those that lie on disk."""
+    """Carry out `jobs`, as `Executor.carry_out` says. `again`: also repeat runs on disk."""
     tell, refuse = on_progress or _ignore, on_refused or _ignore
     carried: Carried[Key, Result] = Carried() if again else look_up(jobs, measure)
     waiting = [job for job in jobs if job.key not in carried.results]
@@ -128,7 +129,7 @@ def carry_out(
 
 
 def unusable(run: Run) -> str:
-    """Why a run can't be used; empty: it can."""
+    """Why a run is unusable; empty: it is usable."""
     if run.verdict != "invalid":
         return ""
     return f"invalid: {', '.join(reason['check'] for reason in run.summary['reasons'])}"

@@ -1,12 +1,13 @@
-"""How many CPUs an emulated run needs, reckoned from its plan.
+"""Estimates from its plan how many CPUs an emulated run needs.
 
-A run costs by its packets. On the machine of `docs/results/fidelity.md`, emulator and traffic process together take
+A run's cost depends on its packets. On the machine of `docs/results/fidelity.md`, emulator and traffic process together
+take
 
     0.07 cores * (packets per second / 1000) ^ 0.85       one by one; 0.33 at 50 Mbit/s, 0.6 at 100 Mbit/s
     0.3 cores + 10 us * segments per second               in bursts; 1.2 at 1 Gbit/s
 
 of data and acknowledgements, without busy-waiting: at higher rates one wake-up serves several packets.
-`python -m benches.emulation.several` has the figures behind it. What a finished run has cost says it better.
+`python -m benches.emulation.several` has the figures behind it. The measured cost of a finished run is better.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from dumbbell.plan.routes import Routes
 
 FRAME_BITS: Final = 8 * 1514
 ACKS: Final = 0.5
-"""Per data packet: every second one is acknowledged."""
+"""ACKs per data packet: every second packet is acknowledged."""
 LEAST: Final = 0.2
-"""Of any run: it is also to be built, judged and written down."""
+"""Least cores of any run, which also has to be built, judged and written."""
 UNLIMITED: Final = 2.0
 """Cores of a run without any rate: all that hosts and emulator can use."""
 
 
 def cores(plan: Mapping[str, Any]) -> float:
-    """That the run of `plan` needs while its traffic flows."""
+    """Cores that the run of `plan` needs while its traffic flows."""
     rates = {link["name"]: peak_bps(link) for link in plan["links"]}
     for event in plan["events"]:
         name, peak = event["link"]["name"], peak_bps(event["link"])
@@ -49,9 +50,9 @@ def cores(plan: Mapping[str, Any]) -> float:
 
 
 def measured(manifest: Mapping[str, Any]) -> float | None:
-    """What a finished emulated run has cost, in cores; `None` of another engine's.
+    """The cost of a finished emulated run, in cores; `None` for another engine.
 
-    Without the emulator's busy-waiting, which it gives up as soon as others need the CPU.
+    Excludes the emulator's busy-waiting, which it gives up as soon as other processes need the CPU.
     """
     cost = manifest.get("cost", {})
     if "emulator" not in cost:

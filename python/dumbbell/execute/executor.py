@@ -1,4 +1,4 @@
-"""What carries out many runs: `Local`, this machine; `Ray`, the nodes of a cluster."""
+"""Executors, which carry out many runs: `Local` on this machine, `Ray` on the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from dumbbell.scenario.model import Scenario
 class Executor(Protocol):
     """Carries out many runs, here or elsewhere.
 
-    A run's directory, and a shard, are named by all that determines them, so an executor may lose a run and begin it
-    again, on another machine, too: what is complete is found there.
+    The name of a run's directory, and of a shard, identifies everything that determines it. So an executor may lose a
+    run and begin it again, also on another machine: complete results are found by name.
     """
 
     @property
     def is_here(self) -> bool:
-        """Whether runs are carried out on this machine: then it is asked for each cell whether it can."""
+        """Whether runs are carried out on this machine. If so, the engine checks each cell on this machine."""
         ...
 
     @property
     def room(self) -> Budget | Fixed:
-        """How many emulated runs there may be at a time: all machines as if they were one, for a forecast."""
+        """Limits the emulated runs at a time, over all machines; a forecast uses it."""
         ...
 
     @property
     def shard_runs(self) -> int:
-        """Simulated runs in a shard, at least: what is done by one machine at a time."""
+        """The least number of simulated runs in a shard, which one machine carries out as a unit."""
         ...
 
     @property
@@ -42,10 +42,10 @@ class Executor(Protocol):
         ...
 
     def check(self, engine: Engine, scenarios: Iterable[Scenario]) -> None:
-        """See whether the machines can carry them out.
+        """Check that the machines can carry out `scenarios`.
 
         Raises:
-            InputError: with the machine, what it lacks, and what to do. Nothing was started.
+            InputError: names the machine, what it lacks, and what to do. Nothing was started.
         """
         ...
 
@@ -56,24 +56,24 @@ class Executor(Protocol):
         on_progress: Callable[[Progress], None] | None = None,
         on_refused: Callable[[Key, str], None] | None = None,
     ) -> Carried[Key, Result]:
-        """Carry out `jobs`, begun in their order; those that lie on disk are not repeated.
+        """Carry out `jobs`, begun in their order; runs on disk are not repeated.
 
         Args:
-            jobs: with different keys, and no plan twice in one directory.
-            measure: called here, once for each run that can be used, one at a time.
-            on_progress: told after each attempt, and once before the first.
-            on_refused: told of each run that is given up.
+            jobs: have different keys, and no plan occurs twice in one directory.
+            measure: called in this process, once for each usable run, one at a time.
+            on_progress: called after each attempt, and once before the first.
+            on_refused: called for each run that is given up.
 
         Raises:
-            InputError: a run is refused. The others that were going on have been ended.
-            Interrupted: Ctrl-C. What is complete is kept.
+            InputError: a run is refused. The other runs in progress have been ended.
+            Interrupted: Ctrl-C. Complete runs are kept.
         """
         ...
 
     def simulate(self, wanted: Simulations, tell: Tell) -> None:
-        """Simulate what is missing of `wanted`, until `tell` says that it is enough; what is complete is kept.
+        """Simulate the missing runs of `wanted`, until `tell` returns false; complete shards are kept.
 
         Raises:
-            RunFailed: it can't go on. A run that fails doesn't end the others: it is a row with its error.
+            RunFailed: it can't continue. A run that fails doesn't end the others: it is a row with its error.
         """
         ...

@@ -1,4 +1,4 @@
-"""Runs that are wanted of an executor, each with its records, and what becomes of them."""
+"""The runs that an executor carries out with their records, and their results."""
 
 from __future__ import annotations
 
@@ -19,62 +19,62 @@ Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
 
 ATTEMPTS = 4
-"""A machine that is too busy says so in the verdict. Three more chances: it may be for a while."""
+"""Attempts of each run. A busy machine makes runs invalid, perhaps only for a while: hence three more."""
 
 
 @dataclass(frozen=True)
 class Job(Generic[Key]):
-    """A run that is wanted."""
+    """A run to carry out."""
 
     key: Key
     scenario: Scenario
     engine: Engine
     directory: Path
-    """Where runs are kept; this one's own is below it."""
+    """The directory of runs; this run's own is below it."""
     attempts: int = ATTEMPTS
-    """At most; one is enough where every attempt gives the same."""
+    """The most attempts; one is enough if every attempt gives the same."""
     identity: str = ""
-    """Its `run_id` if it is known: reckoning it takes milliseconds."""
+    """Its `run_id` if it is known: computing it takes milliseconds."""
     kind: Hashable = None
-    """Jobs of one kind cost alike: what the first has cost tells about the others."""
+    """Jobs of one kind cost the same, so the measured cost of the first serves for the others."""
     cores: float = 1.0
-    """CPUs that it needs, as far as its plan tells."""
+    """CPUs that it needs, estimated from its plan."""
 
     @property
     def duration_s(self) -> float:
-        """Of the run."""
+        """Duration of the run."""
         return float(self.scenario.duration) / 1e9
 
     @cached_property
     def stem(self) -> str:
-        """The name of the run's directory: it says all that determines the run."""
+        """The name of the run's directory, which identifies everything that determines the run."""
         identity = self.identity or run_id(expand(self.scenario), self.engine.name, core_version() or "none")
         return f"{self.scenario.name}-{identity}"
 
     def earlier(self) -> Run | None:
-        """A run on disk that can be used."""
+        """A usable run on disk."""
         directory = self.directory / self.stem
         if not directory.exists():
             return None
         try:
             run = Run(directory)
         except InputError:
-            # Of another version, or broken: a new one moves it out of the way.
+            # It is of another version, or broken: a new run moves it aside.
             return None
         return None if run.verdict == "invalid" else run
 
 
 @dataclass
 class Carried(Generic[Key, Result]):
-    """What became of them."""
+    """The results of jobs."""
 
     results: dict[Key, Result] = field(default_factory=dict)
-    """Of runs that are valid or suspect."""
+    """Results of runs that are valid or suspect."""
     refused: dict[Key, str] = field(default_factory=dict)
-    """Why no attempt of the others can be used."""
+    """Key -> why no attempt is usable."""
 
 
 def look_up(jobs: Sequence[Job[Key]], measure: Callable[[Run], Result]) -> Carried[Key, Result]:
-    """What lies on disk of `jobs` and can be used. Nothing is run."""
+    """The usable results of `jobs` on disk. Runs nothing."""
     found = ((job.key, job.earlier()) for job in jobs)
     return Carried({key: measure(run) for key, run in found if run is not None})

@@ -23,7 +23,7 @@ from dumbbell.records.run import Run
 from dumbbell.scenario.model import Scenario
 
 SHARD_RUNS: Final = 64
-"""A command that is killed has at most so many to do again on each core."""
+"""Runs in a shard: the most that a killed command has to repeat on each core."""
 
 
 def carry_out(
@@ -35,8 +35,8 @@ def carry_out(
 ) -> Carried[Key, Result]:
     """Carry out `jobs` in a random order, `at_once` at a time, and `measure` each run that is not invalid.
 
-    No report is written: `Run.report` makes one when somebody asks for it. The order is random, so that a slow spell of
-    the machine doesn't fall on one kind of run. `again`: also repeat what lies on disk. For the rest, see `Executor`.
+    Writes no report: `Run.report` makes one on request. The order is random, so that a slow period of the machine
+    doesn't affect one kind of run. `again`: also repeat runs on disk. For the rest, see `Executor`.
     """
     shuffled = list(jobs)
     Random(1).shuffle(shuffled)
@@ -49,16 +49,16 @@ class Local:
     """The executor of this machine; see `Executor`."""
 
     room: Budget | Fixed = field(default_factory=Budget)
-    """How many emulated runs at a time."""
+    """Limit of emulated runs at a time."""
     cores: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
-    """How many simulated ones."""
+    """Simulated runs at a time."""
 
     is_here = True
     shard_runs = SHARD_RUNS
     told: ClassVar[Mapping[str, Any]] = {"name": "local"}
 
     def check(self, engine: Engine, scenarios: Iterable[Scenario]) -> None:
-        """Nothing: whoever planned them has asked this machine."""
+        """Does nothing: planning has checked them on this machine."""
 
     def carry_out(
         self,
@@ -67,17 +67,17 @@ class Local:
         on_progress: Callable[[Progress], None] | None = None,
         on_refused: Callable[[Key, str], None] | None = None,
     ) -> Carried[Key, Result]:
-        """Carry out `jobs`, each in a process of its own."""
+        """Carry out `jobs`, each in its own process."""
         with _Threads(self.room) as threads:
             return batch.carry_out(jobs, threads, measure, on_progress, on_refused)
 
     def simulate(self, wanted: Simulations, tell: Tell) -> None:
-        """All of `wanted` in this process, a thread on each core."""
+        """Simulate all of `wanted` in this process, with a thread on each core."""
         wanted.carry_out(wanted.directory, self.cores, tell)
 
 
 class _Threads:
-    """Attempts on this machine, each watched by a thread. A context, within which they go on."""
+    """Attempts on this machine, each watched by a thread. They run within this context."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -118,6 +118,6 @@ class _Threads:
         return Ended(job, run, batch.unusable(run))
 
     def _watch(self, event: Event) -> None:
-        """Outside the main thread no signal ends a run: this does, at its next event."""
+        """Ends a run at its next event, because no signal ends a run outside the main thread."""
         if self._stopped.is_set():
             raise Interrupted("the batch was interrupted")

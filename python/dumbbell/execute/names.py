@@ -16,16 +16,16 @@ RAY: Final = "ray"
 def executor(
     name: str, address: str | None = None, store: str | None = None, jobs: int | None = None
 ) -> Executor | None:
-    """The executor that is called so; `None` is this machine, which a study takes by itself.
+    """The executor with this name; `None` for this machine, which is a study's default.
 
     Args:
         name: `local` or `ray`.
-        address: of the cluster's head.
-        store: where results are kept, too.
+        address: the cluster's head.
+        store: a place where results are also kept.
         jobs: runs at a time on each node.
 
     Raises:
-        InputError: there is none, or Ray is not installed.
+        InputError: no executor has this name, or Ray is not installed.
     """
     if name == RAY:
         from dumbbell.execute.cluster import Ray
@@ -35,12 +35,12 @@ def executor(
         raise InputError(f"no executor {name!r}", f"expected {LOCAL} or {RAY}")
     for option, value in (("--address", address), ("--store", store)):
         if value is not None:
-            raise InputError(f"{option} is of a cluster", "this machine needs none", f"add --executor {RAY}")
+            raise InputError(f"{option} applies to a cluster", "this machine needs none", f"add --executor {RAY}")
     return None
 
 
 def refuse_single(elsewhere: Executor | None) -> None:
-    """A run by itself is carried out here. Raises `InputError` if it was to be elsewhere."""
+    """A single run is carried out on this machine. Raises `InputError` if `elsewhere` names an executor."""
     if elsewhere is not None:
-        hint = "add --repeat 10, or leave the executor out"
-        raise InputError(f"an executor ({elsewhere.told['name']}) is of studies", "this is one run", hint)
+        hint = "add --repeat 10, or omit the executor"
+        raise InputError(f"an executor ({elsewhere.told['name']}) applies to studies", "this is one run", hint)

@@ -1,4 +1,4 @@
-"""Many simulated runs, of which only the figures are kept, in shards."""
+"""Many simulated runs. Only their figures are kept, in shards."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from dumbbell.errors import RunFailed
 from dumbbell.plan.identity import canonical
 
 Tell = Callable[[Event], bool]
-"""Told how far it is, about every 100 ms; says whether to go on."""
+"""Called with the progress about every 100 ms; returns whether to continue."""
 
 
 @dataclass(frozen=True)
 class Simulations:
-    """Runs that are wanted, in the order of their numbers."""
+    """The runs to simulate, in the order of their numbers."""
 
     plans: tuple[str, ...]
-    """JSON."""
+    """Plans as JSON."""
     runs: tuple[tuple[int, int, int, int, str], ...]
     """Cell, index of the plan, repetition, seed in place of the plan's, run id."""
     directory: Path
-    """Of the shards."""
+    """The directory of the shards."""
     shard_runs: int
     """Runs in a shard; shards end at multiples of it."""
     first: int = 0
-    """The number of the first."""
+    """The number of the first run."""
 
     def carry_out(self, directory: Path, threads: int, tell: Tell) -> None:
-        """Simulate in this process what `directory` has not. Raises `RunFailed`."""
+        """Simulate in this process the runs that `directory` lacks. Raises `RunFailed`."""
         simulate_many = function("simulate_many")
         judged = {"judge": Judge(self.plans), "screen": SCREEN}
         told = {"shard_runs": self.shard_runs, "threads": threads, "first": self.first, **judged}
@@ -44,7 +44,7 @@ class Simulations:
             raise _failed(error, directory) from error
 
     def missing(self) -> list[tuple[int, int]]:
-        """Shards that are not there: the number of the first run, and the one behind the last. Raises `RunFailed`."""
+        """Missing shards: the number of the first run, and that after the last. Raises `RunFailed`."""
         try:
             found: list[tuple[int, int]] = function("missing_shards")(self.directory, len(self.runs), self.shard_runs)
         except RuntimeError as error:
@@ -52,7 +52,7 @@ class Simulations:
         return found
 
     def part(self, first: int, end: int) -> Simulations:
-        """The runs with these numbers by themselves, with their plans."""
+        """The runs with these numbers alone, with their plans."""
         runs = self.runs[first - self.first : end - self.first]
         used = {plan: index for index, plan in enumerate(dict.fromkeys(run[1] for run in runs))}
         own = tuple((cell, used[plan], repetition, seed, run_id) for cell, plan, repetition, seed, run_id in runs)
@@ -60,11 +60,11 @@ class Simulations:
 
     @property
     def name(self) -> str:
-        """Says what its figures are of: numbers, cells, and the run ids, which are hashes of all that decides."""
+        """A name that identifies the figures: a hash of numbers, cells, and run ids."""
         told = [[cell, repetition, seed, run_id] for cell, _, repetition, seed, run_id in self.runs]
         return f"shard-{hashlib.sha256(canonical([self.first, told]).encode()).hexdigest()[:24]}"
 
 
 def _failed(error: RuntimeError, directory: Path) -> RunFailed:
     what, _, why = str(error).partition(": ")
-    return RunFailed(f"the study failed: {what}", why, f"what is finished is in {directory.parent}")
+    return RunFailed(f"the study failed: {what}", why, f"finished runs are in {directory.parent}")

@@ -1,9 +1,9 @@
-"""Bootstrap intervals: for values that are far from normal, and for medians, which Student's t knows nothing about.
+"""Bootstrap intervals, for values far from normal, and for medians, which Student's t does not cover.
 
 The n values are drawn again, with replacement, many times; the interval is cut from the statistic's distribution over
 these draws, corrected for bias and skew: BCa (B. Efron, J. American Statistical Association 82:171, 1987; B. Efron and
-R. J. Tibshirani: An Introduction to the Bootstrap, chapter 14). Of few values it is too narrow: below about 20,
-Student's t keeps its promise better where it applies.
+R. J. Tibshirani: An Introduction to the Bootstrap, chapter 14). With few values it is too narrow: below about 20,
+Student's t is more accurate where it applies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def bootstrap(
     seed: int = SEED,
     draws: int = DRAWS,
 ) -> Interval:
-    """BCa interval of the mean or the median. At least one value; the order of values does not count.
+    """BCa interval of the mean or the median. Takes at least one value; the order of values does not matter.
 
     Where BCa does not exist, as of a median that all draws but a few agree on, the percentile interval takes its place.
     """

@@ -36,7 +36,7 @@ def summaries(
 
 
 def summarize(rows: pl.DataFrame, confidence: float = CONFIDENCE, method: Method = "t") -> pl.DataFrame:
-    """The same of `values`, without the keys."""
+    """The same summaries for `values`, without the keys."""
     value = pl.col("value")
     found = (
         rows.group_by("cell", "of", maintain_order=True)
@@ -48,14 +48,14 @@ def summarize(rows: pl.DataFrame, confidence: float = CONFIDENCE, method: Method
 
 
 def check_confidence(confidence: float) -> None:
-    """Raise `InputError` for what is none."""
+    """Raise `InputError` for an unsupported confidence."""
     if not 0 < confidence < 1:
         hint = "write 0.95 for 95 %"
         raise InputError(f"confidence {confidence:g}", "expected a number between 0 and 1", hint)
 
 
 def _t(found: pl.DataFrame, confidence: float) -> tuple[pl.Series, pl.Series]:
-    """Of all at once: `intervals.of_mean` says the same of one."""
+    """Intervals of all groups at once, equal to `intervals.of_mean` for each."""
     # Not scipy.stats: see there.
     from scipy.special import stdtrit
 

@@ -1,4 +1,4 @@
-"""By how much two sets of runs differ: two algorithms, two cells, two studies."""
+"""Differences between two sets of runs: two algorithms, two cells, two studies."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Samples = Mapping[int, float]
 
 @dataclass(frozen=True)
 class Contrast:
-    """What changes from a reference to something else."""
+    """The change from a reference to another set of runs."""
 
     reference: float
-    """Mean; of the pairs alone if there are pairs, as everything here."""
+    """Mean of the reference. If there are pairs, all fields use the paired runs alone."""
     mean: float
     difference: Interval
     """Mean - reference."""
     method: Literal["paired", "Welch"]
-    """How the interval was made: by pairs of runs with the same seed, of which `difference.n` says how many there are,
-    or of samples that have nothing in common."""
+    """The method of the interval: pairs of runs with the same seed (`difference.n` is their number), or independent
+    samples."""
     hedges_g: float | None
     cliffs_delta: float
 
     @property
     def relative(self) -> Interval | None:
-        """The difference in shares of the reference's mean, which is taken as exact; `None` if that is 0."""
+        """The difference as a share of the reference's mean, which is taken as exact; `None` if that is 0."""
         if self.reference == 0:
             return None
         value, low, high = (
@@ -48,15 +48,15 @@ class Contrast:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves out 0."""
+        """Whether the interval excludes 0."""
         return self.difference.beyond(0, 0)
 
 
 def contrast(reference: Samples, other: Samples, confidence: float = CONFIDENCE) -> Contrast:
-    """Compare: pair by pair if most seeds of either have a run on both sides, or else by Welch.
+    """Compare pair by pair if most seeds of either side have a run on both, otherwise by Welch.
 
-    At least one value each. Runs without a partner are left out of pairs: a few runs are less than what pairs have in
-    common.
+    Each side has at least one value. Runs without a partner are left out of pairs: pairing gains more than a few runs
+    would.
     """
     common = [seed for seed in reference if seed in other]
     paired = 2 * len(common) > max(len(reference), len(other))

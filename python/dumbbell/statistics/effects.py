@@ -1,4 +1,4 @@
-"""How large a difference is, in terms of the spread between runs."""
+"""Effect sizes: differences relative to the spread between runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from statistics import mean, variance
 
 
 def hedges_g(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Difference of the means, y - x, in pooled standard deviations, without the bias of small samples.
+    """Hedges' g: the difference of the means, y - x, in pooled standard deviations, corrected for the bias of small
+    samples.
 
         g = J(f) * (mean(y) - mean(x)) / s,    s^2 = ((n - 1) s(x)^2 + (m - 1) s(y)^2) / f,    f = n + m - 2
         J(f) = gamma(f / 2) / (sqrt(f / 2) * gamma((f - 1) / 2))
@@ -27,7 +28,8 @@ def hedges_g(x: Sequence[float], y: Sequence[float]) -> float | None:
 
 
 def cliffs_delta(x: Sequence[float], y: Sequence[float]) -> float:
-    """How much more often a value of y is larger than one of x than smaller: from -1 (never larger) to 1 (always).
+    """Cliff's delta: how much more often a value of y is larger than one of x than smaller, from -1 (never) to 1
+    (always).
 
         delta = (#(y > x) - #(y < x)) / (n * m)    over all pairs
 

@@ -1,10 +1,10 @@
-"""When runs are enough: repeat until the interval of the mean is narrow, relative to the mean.
+"""Decides when runs are enough: repeat until the interval of the mean is narrow, relative to the mean.
 
     t(1 - alpha / 2, n - 1) * s / sqrt(n) <= r * |mean|
 
-A. M. Law: Simulation Modeling and Analysis, section 9.4.1. To look again after every run and to stop at the first
-narrow interval makes it hold the mean a little less often than it says, as a small spread comes by chance, too; hence
-at least `LEAST` runs before the first look.
+A. M. Law: Simulation Modeling and Analysis, section 9.4.1. Stopping at the first narrow interval makes it contain the
+mean a little less often than its confidence says, because a small spread also occurs by chance; hence at least `LEAST`
+runs before the first check.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEAST: Final = 5
 
 
 def relative_half_width(interval: Interval) -> float | None:
-    """Half of the interval's length, in shares of the value; `None` of one run, and of a mean of 0 that spreads."""
+    """Half of the interval's length as a share of the value; `None` for one run, and for a mean of 0 with a spread."""
     half = interval.half_width
     if half is None or (interval.value == 0 and half > 0):
         return None
@@ -27,7 +27,7 @@ def relative_half_width(interval: Interval) -> float | None:
 
 
 def is_enough(values: Sequence[float], relative: float, confidence: float = CONFIDENCE, least: int = LEAST) -> bool:
-    """Whether the interval of the mean is within `relative` of it, such as 0.05, and there are `least` runs."""
+    """Whether the interval of the mean is within `relative` of it, such as 0.05, with at least `least` runs."""
     if len(values) < least:
         return False
     width = relative_half_width(of_mean(values, confidence))
@@ -37,7 +37,7 @@ def is_enough(values: Sequence[float], relative: float, confidence: float = CONF
 def still_needed(
     values: Sequence[float], relative: float, confidence: float = CONFIDENCE, least: int = LEAST
 ) -> int | None:
-    """How many runs more would do, if mean and spread stay what they are; 0 if there are enough.
+    """How many more runs would suffice if mean and spread stay the same; 0 if there are enough.
 
     `None` if that cannot be told: of fewer than two values, of a mean of 0, and where a thousand would not do.
     """

@@ -1,4 +1,4 @@
-"""What statistics read: a study's frames, whoever made them."""
+"""The input of statistics: a study's frames."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 BOTTLENECK: Final = "bottleneck"
-"""The link of that name is what figures of links are told of first."""
+"""The link whose figures are shown first."""
 
 
 class Frames(Protocol):
@@ -18,15 +18,15 @@ class Frames(Protocol):
 
     @property
     def directory(self) -> Path:
-        """Where it lies."""
+        """The study's directory."""
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """What was run, by what, and how far it is."""
+        """The manifest: scenario, engine, versions, status."""
 
     @property
     def keys(self) -> Sequence[str]:
-        """What was varied."""
+        """The varied keys."""
 
     @property
     def cells(self) -> pl.DataFrame:
@@ -45,11 +45,11 @@ class Frames(Protocol):
         """A row per run and link."""
 
     def scan(self, table: str) -> pl.LazyFrame:
-        """`runs`, `flows` or `links` without reading it."""
+        """`runs`, `flows` or `links` as a lazy frame."""
 
 
 def usable(frames: Frames) -> pl.DataFrame:
-    """The runs that statistics are made of: those that went well and are not invalid."""
+    """The runs that statistics use: those that did not fail and are not invalid."""
     import polars as pl
 
     runs = frames.runs
@@ -60,7 +60,7 @@ def usable(frames: Frames) -> pl.DataFrame:
 
 
 def suspects(runs: pl.DataFrame) -> dict[str, int]:
-    """Check -> how many suspect runs it is a reason of, most first."""
+    """Check -> number of runs that it made suspect, largest first."""
     import polars as pl
 
     if "reasons" not in runs.columns:
@@ -72,7 +72,7 @@ def suspects(runs: pl.DataFrame) -> dict[str, int]:
 
 
 def main_link(frames: Frames) -> str | None:
-    """The link that a study is about: `bottleneck`, or else the most utilised; `None` without links."""
+    """The study's main link: `bottleneck`, or else the most utilised; `None` without links."""
     import polars as pl
 
     links = frames.links

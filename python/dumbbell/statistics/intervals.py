@@ -1,27 +1,27 @@
 """Student-t intervals of a mean, and of a difference or a ratio of two samples.
 
-Of n values x, independent since each run has a seed of its own:
+For n values x, independent because each run has its own seed:
 
     mean(x) -+ t(1 - alpha / 2, n - 1) * s(x) / sqrt(n)
 
 with Student's t and the standard deviation s (A. M. Law: Simulation Modeling and Analysis, section 9.4.1).
 
 *Paired*: repetition i of two cells, or under two engines, has the same seed, so both links lose the same packets,
-counted from the first: the two measurements of a pair have much of their chance in common, and it cancels in their
-difference (common random numbers; Law, sections 10.2.1 and 11.2). The interval above, of
+counted from the first: the two measurements of a pair share much of their chance, which cancels in their difference
+(common random numbers; Law, sections 10.2.1 and 11.2). The interval above applies to
 
     d_i = y_i - x_i               for a difference
-    d_i = ln y_i - ln x_i         for a ratio, which is that of the geometric means
+    d_i = ln y_i - ln x_i         for a ratio of geometric means
 
-If nothing is in common, it still holds, and is wider than Welch's by what the lost degrees of freedom cost.
+Without correlation it still holds, and is wider than Welch's because of the lost degrees of freedom.
 
-*Welch*: of samples that have nothing in common (B. L. Welch, Biometrika 34:28, 1947)
+*Welch*: for independent samples (B. L. Welch, Biometrika 34:28, 1947)
 
     mean(y) - mean(x) -+ t(1 - alpha / 2, f) * sqrt(v),   v = a + b,  a = s(x)^2 / n,  b = s(y)^2 / m,
     f = v^2 / (a^2 / (n - 1) + b^2 / (m - 1))
 
-That a 90 % interval lies within bounds is the test of equivalence at the level of 5 % (two one-sided tests; D. J.
-Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15:657, 1987).
+To ask whether a 90 % interval lies within bounds is a test of equivalence at the level of 5 % (two one-sided tests; D.
+J. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15:657, 1987).
 """
 
 from __future__ import annotations
@@ -33,39 +33,40 @@ from statistics import mean, stdev, variance
 from typing import Final
 
 CONFIDENCE: Final = 0.95
-"""Unless another is asked for."""
+"""The default confidence."""
 CONFIDENCES: Final = (0.90, 0.95, 0.99)
-"""Those that tables and reports offer."""
+"""Confidences that tables and reports offer."""
 MOST_REPETITIONS: Final = 1000
-"""Nobody runs a cell more often."""
+"""The most runs that a search for a number of runs considers."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate from `n` values or pairs, and an interval that holds the true one as often as its confidence says."""
+    """An estimate from `n` values or pairs, and an interval that contains the true value as often as its confidence
+    says."""
 
     value: float
     low: float | None
-    """`None`: one value tells nothing about the spread."""
+    """Lower end; `None` for one value, which says nothing about the spread."""
     high: float | None
     n: int
 
     def within(self, low: float, high: float) -> bool:
-        """Whether all of it lies between bounds."""
+        """Whether the whole interval lies between bounds."""
         return self.low is not None and self.high is not None and low <= self.low and self.high <= high
 
     def beyond(self, low: float, high: float) -> bool:
-        """Whether none of it does."""
+        """Whether the whole interval lies outside the bounds."""
         return self.low is not None and self.high is not None and (self.high < low or high < self.low)
 
     @property
     def half_width(self) -> float | None:
-        """Half of its length."""
+        """Half of the interval's length."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 def of_mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """Of the mean. At least one value."""
+    """Interval of the mean of at least one value."""
     n, centre = len(values), mean(values)
     if n < 2:
         return Interval(centre, None, None, n)
@@ -74,12 +75,12 @@ def of_mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval
 
 
 def paired_difference(x: Sequence[float], y: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """Of the means: y - x, pair by pair. At least one pair."""
+    """Interval of the difference of the means, y - x, from at least one pair."""
     return of_mean([b - a for a, b in zip(x, y, strict=True)], confidence)
 
 
 def paired_ratio(x: Sequence[float], y: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """Of the geometric means: y / x, pair by pair. `None` if a value is not positive."""
+    """Interval of the ratio of the geometric means, y / x, from pairs. `None` if a value is not positive."""
     if min(*x, *y) <= 0:
         return None
     found = of_mean(_logs(x, y), confidence)
@@ -88,7 +89,8 @@ def paired_ratio(x: Sequence[float], y: Sequence[float], confidence: float = CON
 
 
 def welch_difference(x: Sequence[float], y: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """Of the means: y - x, of samples with nothing in common. `n` is of the smaller. At least one value each."""
+    """Interval of the difference of the means, y - x, of independent samples. `n` is the smaller size. At least one
+    value each."""
     n, m, centre = len(x), len(y), mean(y) - mean(x)
     if min(n, m) < 2:
         return Interval(centre, None, None, min(n, m))
@@ -103,7 +105,7 @@ def welch_difference(x: Sequence[float], y: Sequence[float], confidence: float =
 def repetitions_needed(
     x: Sequence[float], y: Sequence[float], low: float, high: float, confidence: float = CONFIDENCE
 ) -> int | None:
-    """How many pairs would put the interval of the ratio between bounds, if mean and spread stay what they are.
+    """How many pairs would put the interval of the ratio between bounds if mean and spread stay the same.
 
     `None` where no number would, or the spread is unknown: of fewer than two pairs, or a value that is not positive.
     """
@@ -115,7 +117,7 @@ def repetitions_needed(
 
 
 def fitting(spread: float, half_width: float, confidence: float) -> int | None:
-    """The least number of values, of this standard deviation, whose interval has at most this half-width."""
+    """The least number of values with this standard deviation whose interval has at most this half-width."""
     counts = range(2, MOST_REPETITIONS + 1)
     return next((n for n in counts if student_t(n - 1, confidence) * spread / sqrt(n) <= half_width), None)
 

@@ -27,14 +27,14 @@ _READS: Final = ("SELECT", "EXPLAIN")
 
 @dataclass(frozen=True)
 class Answer:
-    """What a query found."""
+    """The result of a query."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
 
 
 def query(study: Frames, sql: str) -> Answer:
-    """Ask a study.
+    """Run a query on a study.
 
     Raises:
         InputError: DuckDB is not installed; the statement is none, does more than read, or failed, with the columns
@@ -73,7 +73,7 @@ def _check(sql: str, statements: Sequence[Any]) -> None:
 
 @contextmanager
 def _tables(study: Frames, sql: str, folder: Path, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Make views of the tables that the query has words for; of all for one that asks what there is: `show tables`."""
+    """Make views of the tables whose names occur in the query; of all tables for `show tables`."""
     named = [name for name in TABLES if re.search(rf"\b{name}\b", sql, re.IGNORECASE)]
     for name in named or TABLES:
         path = folder / f"{name}.parquet"
@@ -90,13 +90,13 @@ def _frame(study: Frames, name: str) -> pl.LazyFrame:
 
 
 def _first_lines(error: Exception) -> str:
-    """Without the picture of the statement that DuckDB draws beneath."""
+    """DuckDB's message without its drawing of the statement."""
     said, _, _ = str(error).partition("\n\nLINE ")
     return said.strip()
 
 
 def _columns(study: Frames) -> str:
-    """`runs: run, run_id, ...`, a line per table. A column with a dot is to be quoted."""
+    """`runs: run, run_id, ...`, a line per table. Quote a column with a dot."""
     listed = []
     for name in TABLES:
         columns = _frame(study, name).collect_schema().names()

@@ -1,4 +1,4 @@
-"""What a study varies: cells, each with a value for every varied key."""
+"""The cells of a study, each with a value for every varied key."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Vary = Mapping[str, Any] | Sequence[Cell]
 """A list or range of values for each key, all combinations of which are cells; or the cells themselves."""
 
 KEYS: Final = ("sweep", "repeat", "expect")
-"""What makes a scenario a study; the scenario of a cell has none of them."""
+"""Keys that make a scenario a study; the scenario of a cell has none of them."""
 
 _EXAMPLE = 'write --vary topology.bottleneck.buffer="0.5 bdp,1 bdp"'
 
 
 def cells(sweep: Sweep) -> list[Cell]:
-    """The cells, the last key's values changing fastest."""
+    """The cells; the last key's values change fastest."""
     return [{key: value for part in parts for key, value in part.items()} for parts in itertools.product(*sweep.axes)]
 
 
@@ -36,7 +36,7 @@ def keys(found: Sequence[Cell]) -> list[str]:
 
 
 def values(cell: Cell) -> Cell:
-    """What a cell sets in the scenario."""
+    """The values that a cell sets in the scenario."""
     return {key: value for key, value in cell.items() if key != CASE}
 
 
@@ -46,7 +46,7 @@ def is_study(draft: Draft) -> bool:
 
 
 def varied(draft: Draft, vary: Vary | Iterable[str] | None, repeat: int | None) -> Draft:
-    """The draft with what `--vary` and `--repeat` add to its study, or replace there. Raises `InputError`.
+    """The draft, in which `--vary` and `--repeat` add to its study or replace parts of it. Raises `InputError`.
 
     `vary` may also be texts as after `--vary`.
     """
@@ -67,7 +67,7 @@ def varied(draft: Draft, vary: Vary | Iterable[str] | None, repeat: int | None) 
 
 
 def _given(vary: Vary | Iterable[str]) -> Iterable[tuple[str, Any, str]]:
-    """Key, values, and how it was said."""
+    """Key, values, and the text of the option."""
     if isinstance(vary, Mapping):
         yield from ((key, given, f"vary {key}") for key, given in vary.items())
     else:
@@ -78,7 +78,7 @@ def _given(vary: Vary | Iterable[str]) -> Iterable[tuple[str, Any, str]]:
 
 
 def _tables(sweep: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """Those whose keys vary together."""
+    """Cells whose keys vary together."""
     lists = [sweep.get(name, []) for name in ("zip", "cases")]
     return (table for tables in lists if isinstance(tables, list) for table in tables if isinstance(table, dict))
 
@@ -94,7 +94,7 @@ def _columns(rows: Sequence[Cell]) -> dict[str, list[Any]]:
 
 
 def parse(texts: Iterable[str]) -> dict[str, Any]:
-    """From `["flows.0.cc=cubic,bbr", ...]`. Raises `InputError`."""
+    """Parses `["flows.0.cc=cubic,bbr", ...]`. Raises `InputError`."""
     found: dict[str, Any] = {}
     for text in texts:
         key, equals, given = text.partition("=")

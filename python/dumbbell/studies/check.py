@@ -1,4 +1,4 @@
-"""What takes the cells of a study to judge. Nothing is started before all of it is right."""
+"""Checks of a study that need its cells. Nothing is started before all of them hold."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ NOT_VARIED: Final = {
 """Keys that can't differ between cells."""
 
 MOST_LISTED: Final = 12
-"""Names in an error; of many connections there are thousands."""
+"""The most names in an error; many connections have thousands."""
 
 
 def check(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
-    """All that is wrong with a well-formed study."""
+    """All problems of a well-formed study."""
     for key in keys(cells):
         if (found := NOT_VARIED.get(key.split(".")[0])) and (key.split(".")[0] == key or key.split(".")[0] in KEYS):
             yield Finding(("sweep", key), found[0], "a key of the network, the flows or the hosts", found[1])
@@ -42,7 +42,7 @@ def check(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
 
 
 def check_metrics(scenario: Scenario) -> Iterator[Finding]:
-    """Those that repetitions and expectations are about."""
+    """Problems with the metrics that repetitions and expectations name."""
     if scenario.repeat.until is not None:
         yield from _metric(("repeat", "of"), scenario.repeat.of, None)
     for i, expected in enumerate(scenario.expect):
@@ -61,9 +61,9 @@ def _metric(at: Key, name: str, of: str | None) -> Iterator[Finding]:
         hint = f"did you mean {close[0]}?" if close else ""
         yield Finding(at, "unknown metric", f"one of {', '.join(METRICS)}", hint)
     elif of is not None and metric.scopes == (measures.RUN,):
-        yield Finding((*at[:-1], "of"), f"{name} is of the whole run", "no `of`", "leave of out")
+        yield Finding((*at[:-1], "of"), f"{name} describes the whole run", "no `of`", "omit of")
     elif of is None and measures.needs_of(metric):
-        yield Finding(at, f"{name} is of some flows", "an algorithm, a group or a flow", 'add of = "cubic"')
+        yield Finding(at, f"{name} describes some flows", "an algorithm, a group or a flow", 'add of = "cubic"')
 
 
 def _bounds(at: Key, expected: Expectation) -> Iterator[Finding]:
@@ -78,7 +78,7 @@ def _bounds(at: Key, expected: Expectation) -> Iterator[Finding]:
 
 
 def check_names(scenario: Scenario, cells: Sequence[Cell], plans: Sequence[Planned]) -> Iterator[Finding]:
-    """What expectations are `of` and a cell that they are about has not: there they could not be told.
+    """Problems with `of`: names that a cell of the expectation lacks, so that the expectation could not be told.
 
     What was set outside the file may have replaced it.
     """
@@ -102,7 +102,7 @@ def _meant(expected: Expectation, cells: Sequence[Cell]) -> Iterator[int]:
 def _no_such(
     at: Key, metric: Metric, name: str, having: Mapping[int, bool], cells: Sequence[Cell], plans: Sequence[Planned]
 ) -> Finding:
-    """Of an expectation that some of its cells can't tell: a mistyped name, or `where` is missing."""
+    """The problem of an expectation that some of its cells can't decide: a mistyped name, or `where` is missing."""
     *others, last = measures.kinds(metric)
     wrong = f"no such {', '.join(others)} or {last}" if others else f"no such {last}"
     without = next(cell for cell, has in having.items() if not has)
@@ -117,7 +117,7 @@ def _no_such(
 
 
 def _may_rename(metric: Metric, override: Key) -> bool:
-    """Whether a key that was set outside the file decides on what links, or what flows, there are."""
+    """Whether a key that was set outside the file decides which links or flows exist."""
     key = str(override[1] if override[0] == "sweep" and len(override) > 1 else override[0])
     makers = ("topology", "events") if measures.LINK in measures.kinds(metric) else ("flows",)
     return key.split(".")[0] in (*makers, "zip", "cases")
@@ -133,10 +133,10 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _where(at: Key, scenario: Scenario, i: int, cells: Sequence[Cell]) -> Iterator[Finding]:
-    """A cell that the file has not. What --vary has replaced may well be gone."""
+    """Problems with a cell that does not exist. A value that --vary has replaced is no problem."""
     for key, wanted in scenario.expect[i].where.items():
         if key not in keys(cells):
-            hint = f"varied are {', '.join(keys(cells))}" if keys(cells) else "nothing is varied here: leave where out"
+            hint = f"varied are {', '.join(keys(cells))}" if keys(cells) else "nothing is varied here: omit where"
             yield Finding(
                 (*at, key), "not varied", "a key of [sweep]" + (f", or {CASE}" if CASE in keys(cells) else ""), hint
             )

@@ -1,4 +1,4 @@
-"""Where a study lies on disk.
+"""The directory of a study.
 
 studies/<name>-<study_id>/
     study.json       what is varied, how often, by which version, on what machine; `status` says how far it is
@@ -29,7 +29,7 @@ STUDIES: Final = Path("studies")
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Make the directory and keep others from working on it. Raises `InputError` if that can't be."""
+    """Make the directory and lock it against other commands. Raises `InputError` if that fails."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)

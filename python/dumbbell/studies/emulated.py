@@ -1,4 +1,4 @@
-"""Runs of a study in real time: each a process with its records, several at once, as many as go well.
+"""Runs of a study in real time. Each is a process with its own records; as many run at once as the machine can.
 
 Their order is random within each round, and rounds follow each other: a slow spell of the machine falls on all cells.
 Figures are compiled into few files as runs finish; runs of a killed command that were not yet are found by their names.
@@ -27,27 +27,27 @@ from dumbbell.studies.planning import Planned
 from dumbbell.studies.schedule import Scheduled
 
 BATCH: Final = 16
-"""Runs whose figures are written at a time; and not later than after:"""
+"""Figures are written after this many runs, or after `BATCH_S`."""
 BATCH_S: Final = 60.0
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is to be carried out."""
+    """The runs to carry out."""
 
     path: Path
-    """Of the study."""
+    """The study's directory."""
     plans: Sequence[Planned]
     scenario: Callable[[int], Scenario]
     """Of a cell."""
     engine: Engine
     executor: Executor
     failed_only: bool
-    """Only runs that were given up."""
+    """Whether to run only runs that were given up."""
 
 
 def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mapping[str, Any]:
-    """Carry out what is missing of `runs`; how it ended, as `study.json` has it. Raises as `Executor.carry_out`."""
+    """Carry out the missing ones of `runs`. Returns the result as in `study.json`. Raises as `Executor.carry_out`."""
     parts = shards.Parts(work.path)
     given_up = {row["run"]: row for row in shards.refused(work.path)}
     numbers = {run.number for run in runs}
@@ -82,13 +82,13 @@ def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mappi
 
 
 def missing(path: Path, runs: Sequence[Scheduled], failed_only: bool) -> list[Scheduled]:
-    """Those without figures: the given up ones, or the others."""
+    """Runs without figures: those that were given up, or the others."""
     finished, given_up = shards.finished(path), {row["run"] for row in shards.refused(path)}
     return [run for run in runs if run.number not in finished and (run.number in given_up) == failed_only]
 
 
 def in_order(runs: Sequence[Scheduled]) -> list[Scheduled]:
-    """Repetition by repetition, the cells of each in a random order, the same each time."""
+    """Repetition by repetition; the cells of each are in a random order that is the same each time."""
     by_round: dict[int, list[Scheduled]] = {}
     for run in runs:
         by_round.setdefault(run.repetition, []).append(run)
@@ -141,7 +141,7 @@ class _Tables:
         return {"cell": run.cell, "repetition": run.repetition, "seed": seed}
 
     def add(self, done: Run) -> int:
-        """Take a run's rows; its number."""
+        """Take a run's rows. Returns the run's number."""
         from dumbbell.studies.tables import rows
 
         if not self._numbers:
@@ -156,12 +156,12 @@ class _Tables:
         return run.number
 
     def flush(self) -> None:
-        """Write what there is."""
+        """Write the rows so far."""
         if self._rows:
             self.parts.add(self._rows)
             self._rows = {}
 
 
 def _interrupt() -> None:
-    """SIGTERM ends it as Ctrl-C does."""
+    """Within this context, SIGTERM ends the study as Ctrl-C does."""
     raise KeyboardInterrupt

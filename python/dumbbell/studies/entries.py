@@ -1,4 +1,4 @@
-"""What the plans of a study say of its flows, and no measurement does: kept for the figures that need it.
+"""Facts about flows that only a study's plans have, kept for the figures that need them.
 
 A row per cell, entry of the scenario's `flows`, and pair of hosts that it joins.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FILE: Final = "entries.parquet"
 PLANNED: Final = ("base_rtt_ms", "has_size")
-"""Columns that flows have from here."""
+"""Columns that this module adds to flows."""
 _JOINED: Final = ("cell", "group", "from", "to")
 
 
@@ -28,13 +28,13 @@ class Entry(NamedTuple):
     from_: str
     to: str
     base_rtt_ms: float
-    """The least that the path allows at any time, without serialisation and queues."""
+    """The least RTT that the path allows at any time, without serialisation and queues."""
     has_size: bool
-    """Whether they end by themselves, with so many bytes."""
+    """Whether the flows end by themselves, after a number of bytes."""
 
 
 def of(plan: Mapping[str, Any]) -> set[Entry]:
-    """Those of a run."""
+    """The entries of a run."""
     rtts_ns = least_rtts_ns(plan)
     return {
         Entry(
@@ -49,7 +49,7 @@ def of(plan: Mapping[str, Any]) -> set[Entry]:
 
 
 def write(study: Path, cells: Sequence[Sequence[Entry]]) -> None:
-    """Keep the entries of each cell; what is there already stays as it is."""
+    """Keep the entries of each cell; entries on disk stay as they are."""
     import polars as pl
 
     rows = [(cell, *entry) for cell, entries in enumerate(cells) for entry in entries]

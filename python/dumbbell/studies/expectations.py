@@ -1,4 +1,4 @@
-"""Whether a study has found what it was expected to find."""
+"""Decides whether a study's expectations hold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STATISTICS: Final[dict[str, Callable[[Sequence[float]], float]]] = {"median": m
 
 
 class Answer(StrEnum):
-    """From best to worst."""
+    """The outcome of an expectation, from best to worst."""
 
     HOLDS = "holds"
     UNDECIDED = "cannot be told"
@@ -29,7 +29,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True)
 class Found:
-    """What became of an expectation in the cell that decides it."""
+    """The outcome of an expectation in the cell that decides it."""
 
     expectation: str
     answer: Answer
@@ -37,12 +37,12 @@ class Found:
     """The figures behind it."""
 
     def as_json(self) -> dict[str, Any]:
-        """As in `study.json`."""
+        """The fields as in `study.json`."""
         return {key: str(value) for key, value in asdict(self).items()}
 
 
 def judge(study: Study, expectations: Sequence[Expectation]) -> list[Found]:
-    """What becomes of each, in order. It holds if it holds in each of its cells."""
+    """The outcome of each expectation, in order. An expectation holds if it holds in each of its cells."""
     return [_judge(study, one) for one in expectations]
 
 
@@ -65,7 +65,7 @@ def _judge(study: Study, expected: Expectation) -> Found:
 
 
 def is_meant(expected: Expectation, cell: Cell) -> bool:
-    """Whether an expectation is about a cell."""
+    """Whether an expectation applies to a cell."""
     return all(cell.get(key) == value or _among(cell.get(key), value) for key, value in expected.where.items())
 
 
@@ -74,7 +74,7 @@ def _among(value: Any, wanted: Any) -> bool:
 
 
 def _runs(study: Study) -> dict[int, int]:
-    """Cell -> how many runs of it can be used."""
+    """Cell -> number of its usable runs."""
     from dumbbell.statistics.frames import usable
 
     return dict(usable(study).group_by("cell").len().iter_rows()) if study.has_runs else {}
@@ -87,7 +87,7 @@ def _in_cell(values: Sequence[float], expected: Expectation, runs: int) -> tuple
     low, high = (measures.read(metric, bound) for bound in expected.bounds)
     if not values:
         return Answer.UNDECIDED, "no runs that have it"
-    # Where it exists for some only, as completion times, that is a part of the answer.
+    # If only some runs have a value, as with completion times, the answer says so.
     of = f" of {runs}" if runs > len(values) else ""
     n = f"{len(values)}{of} run{'s' if max(runs, len(values)) > 1 else ''}"
     if expected.statistic != "mean":

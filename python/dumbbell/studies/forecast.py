@@ -1,4 +1,4 @@
-"""How long a study in real time will take, before it starts."""
+"""Estimates how long a study in real time will take, before it starts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dumbbell.studies.planning import Planned
 from dumbbell.studies.schedule import Scheduled
 
 BESIDE_S: Final = 1.0
-"""What a run takes beside its duration: to build a lab, to judge, to write."""
+"""Time of a run beside its duration: to build a lab, to judge, to write."""
 
 
 def forecast(plans: Sequence[Planned], runs: Sequence[Scheduled], room: Budget | Fixed) -> dict[str, Any]:
-    """`at_once`: runs at a time on average; `forecast_s`: how long they take, if all goes well."""
+    """`at_once`: runs at a time on average; `forecast_s`: how long they take if none is repeated."""
     costs = [cores(plan.read()) for plan in plans]
     alone_s = sum(plans[run.cell].duration_s + BESIDE_S for run in runs)
     if isinstance(room, Fixed):

@@ -1,4 +1,4 @@
-"""What repetitions and expectations are about: a metric of each run, and bounds in its unit."""
+"""The values that repetitions and expectations use: a metric of each run, and bounds in its unit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LINK: Final = "link"
 SHARE: Final = "share"
-"""The unit of what is from 0 to 1, and written in percent as well."""
+"""The unit of values from 0 to 1 that may be written in percent."""
 RUN: Final = "run"
 _KINDS: Final[Mapping[str, tuple[type[Quantity], float]]] = {
     "bit/s": (Rate, 1.0),
@@ -24,9 +24,9 @@ _KINDS: Final[Mapping[str, tuple[type[Quantity], float]]] = {
     "s": (Time, 1e-9),
     "B": (Size, 1.0),
 }
-"""Unit -> what a text with a unit is read as, and what its smallest unit is in that one."""
+"""Unit -> the quantity that a text with a unit is read as, and its smallest unit in this unit."""
 _UP_TO_1: Final = (SHARE, "")
-"""Units of what is from 0 to 1: shares, and indices such as Jain's."""
+"""Units of values from 0 to 1: shares, and indices such as Jain's."""
 _BELOW_0: Final = ("harm_goodput", "harm_rtt")
 """Shares that are negative where an algorithm gains."""
 _OF_FLOWS: Final = ("flow", "group", "algorithm")
@@ -34,7 +34,7 @@ _SHOWN: Final = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"))
 
 
 def by_run(study: Frames, name: str, of: str | None = None) -> pl.DataFrame:
-    """`cell`, `run`, `value` of each run that can be used and has a value.
+    """`cell`, `run`, `value` of each usable run that has a value.
 
     `of`: a flow, a group of flows, an algorithm, or a link. Default: all flows together; the link that the study is
     about.
@@ -48,7 +48,7 @@ def by_run(study: Frames, name: str, of: str | None = None) -> pl.DataFrame:
         return rows.filter(of=of or main_link(study)).select("cell", "run", "value")
     if of is None:
         return values(study, metric, RUN).select("cell", "run", "value")
-    # The first that has such a thing; a flow may be called as an algorithm is.
+    # The first scope that knows the name; a flow may have the name of an algorithm.
     for scope in _OF_FLOWS:
         if scope in metric.scopes:
             found = values(study, metric, scope).filter(of=of)
@@ -58,17 +58,17 @@ def by_run(study: Frames, name: str, of: str | None = None) -> pl.DataFrame:
 
 
 def needs_of(metric: Metric) -> bool:
-    """Whether it has no value of all flows together."""
+    """Whether the metric has no value for all flows together."""
     return not {RUN, LINK} & {*metric.scopes}
 
 
 def kinds(metric: Metric) -> Sequence[str]:
-    """What `of` may name: a link, or a flow, a group of flows or an algorithm."""
+    """The kinds that `of` may name: a link, or a flow, a group of flows or an algorithm."""
     return (LINK,) if LINK in metric.scopes else [scope for scope in _OF_FLOWS if scope in metric.scopes]
 
 
 def names(metric: Metric, plan: Mapping[str, Any]) -> list[str]:
-    """All that `of` may name in a run with this plan, algorithms first, then groups, flows."""
+    """All names that `of` may have in a run with this plan: algorithms first, then groups, then flows."""
     if LINK in metric.scopes:
         plain = transparent_links(plan)
         return [link["name"] for link in plan["links"] if link["name"] not in plain]
@@ -101,7 +101,7 @@ def read(metric: Metric, bound: int | float | str | None) -> float | None:
 
 
 def _share(metric: Metric, bound: int | float | str) -> float:
-    """From 0 to 1. A number above is most likely meant in percent."""
+    """A bound from 0 to 1. A larger number is most likely meant in percent."""
     expected = 'a number from 0 to 1, or a text in percent, such as "90 %"'
     if isinstance(bound, str):
         try:
@@ -116,7 +116,7 @@ def _share(metric: Metric, bound: int | float | str) -> float:
 
 
 def _of_number(text: str) -> str:
-    """A hint on a text that is a share and should be a number."""
+    """A hint for a text that is a share and should be a number."""
     try:
         number = float(text)
     except ValueError:
@@ -125,7 +125,7 @@ def _of_number(text: str) -> str:
 
 
 def written(metric: Metric, bound: int | float | str) -> str:
-    """A bound as a reader takes it: shares in percent, as `show` tells them."""
+    """A bound for a reader: shares in percent, as `show` prints them."""
     return f"{100 * bound:.10g} %" if metric.unit == SHARE and not isinstance(bound, str) else str(bound)
 
 

@@ -1,4 +1,4 @@
-"""How a study has ended, in a number."""
+"""The exit code of a study."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def failures(study: Study) -> list[dict[str, Any]]:
-    """Rows of runs that can't be used: failed ones, and those of which each attempt was invalid."""
+    """Rows of unusable runs: failed ones, and those whose attempts were all invalid."""
     import polars as pl
 
     return study.runs.filter(pl.col("error").is_not_null()).to_dicts()
 
 
 def exit_code(study: Study) -> int:
-    """Of the command: an expectation that fails is the worst, then runs that can't be used, then what can't be told."""
+    """The command's exit code: an expectation that fails is worst, then unusable runs, then undecided expectations."""
     answers = {one["answer"] for one in study.manifest.get("expectations", ())}
     unusable = failures(study)
     if Answer.FAILS in answers:

@@ -1,4 +1,4 @@
-"""From a scenario and the cells of a study to plans."""
+"""Makes plans from a scenario and the cells of a study."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from dumbbell.studies import entries
 from dumbbell.studies.cells import KEYS, Cell, keys, origin, values, written
 
 RECORD: Final = {"record.packets": False, "record.acks": False}
-"""What a study does not record, of so many runs: rows per packet or ACK. Emulated ones do if the file says so."""
+"""A study of many runs does not record rows per packet or ACK. Emulated studies do if the file says so."""
 
 _SWEEP: Final = "sweep"
-"""What errors call the values of a cell."""
+"""Errors use this name for the values of a cell."""
 
 MANY: Final = 200
-"""Cells from which on it pays to plan in several processes."""
+"""Number of cells from which on planning in several processes pays."""
 CHUNK: Final = 20
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A cell's runs, which differ by their seeds alone."""
+    """A cell's runs, which differ only in their seeds."""
 
     plans: tuple[str, ...]
-    """JSON: one for all of its runs, with the first of the seeds; or one for each, where seeds decide on the flows."""
+    """Plans as JSON: one for all runs, with the first seed; or one for each run, if seeds decide on the flows."""
     seed: int
-    """The first; each repetition has the next one."""
+    """The first seed; each repetition has the next one."""
     run_ids: tuple[str, ...]
     duration_s: float
     entries: tuple[entries.Entry, ...]
@@ -58,17 +58,18 @@ class Planner:
     """Plans cells one by one."""
 
     draft: Draft
-    """What they have in common."""
+    """The scenario that the cells have in common."""
     repetitions: int
-    """Of each cell, at most."""
+    """The most repetitions of each cell."""
     engine: Engine
     version: str
-    """Of the core."""
+    """Version of the core."""
     asks: bool = True
-    """Whether this machine carries the runs out, so that the engine is asked; the simulator's answer is that of all."""
+    """Whether this machine carries the runs out, so that the engine's checks apply. The simulator's apply
+    everywhere."""
 
     def scenario(self, cell: Cell) -> Scenario:
-        """Of a cell. Raises `ScenarioError`."""
+        """The draft of a cell. Raises `ScenarioError`."""
         given = self.draft.data.get("record", {})
         said = set(given) if isinstance(given, dict) and self.engine.name != SIMULATE else set()
         record = {key: value for key, value in RECORD.items() if key.rpartition(".")[2] not in said}
@@ -79,7 +80,7 @@ class Planner:
             raise ScenarioError([_in_cell(self._placed(problem, cell), cell) for problem in error.problems]) from None
 
     def _placed(self, problem: Problem, cell: Cell) -> Problem:
-        """The problem with the place where the study says what the cell has, if the cell brings it."""
+        """The problem with its place in the study's `[sweep]`, if the cell's values cause it."""
         for key, value in values(cell).items():
             if problem.place is not None and problem.place.option == f"{_SWEEP} {key}={show(value)}":
                 at = origin(self.draft.data["sweep"], key, value)
@@ -112,7 +113,7 @@ class Planner:
         return Planned(tuple(texts), scenario.seed, tuple(run_ids), duration_s, tuple(sorted(known)))
 
     def all(self, cells: Sequence[Cell], processes: int) -> Iterator[Planned]:
-        """Plan many, in order; on several cores if that pays and is safe."""
+        """Plan many cells in order, on several cores if that pays and is safe."""
         if len(cells) < MANY or processes < 2 or not _may_fork():
             yield from map(self.plan, cells)
             return
@@ -121,7 +122,8 @@ class Planner:
 
 
 def alike(planner: Planner, cells: Sequence[Cell], plans: Sequence[Planned]) -> Planner:
-    """A planner that gives all cells the path that the fastest needs: they must not differ by how they are run."""
+    """A planner that gives all cells the path that the fastest needs, so that cells don't differ in how they are
+    run."""
     paths = {plan.read()["emulate"]["path"] for plan in plans}
     if len(paths) < 2 or "emulate.path" in keys(cells):
         return planner
@@ -129,7 +131,7 @@ def alike(planner: Planner, cells: Sequence[Cell], plans: Sequence[Planned]) -> 
 
 
 def _may_fork() -> bool:
-    """A process with threads, which polars has, can't be forked safely."""
+    """Whether the process can be forked safely: not with threads, such as those of polars."""
     return sys.platform == "linux" and threading.active_count() == 1 and "polars" not in sys.modules
 
 
@@ -139,7 +141,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
     try:
         yield pool
     finally:
-        # At the first cell that is refused nothing more is planned.
+        # Planning stops at the first cell that is refused.
         pool.shutdown(cancel_futures=True)
 
 

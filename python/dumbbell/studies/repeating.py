@@ -1,4 +1,4 @@
-"""Cells whose figures are not known well enough yet."""
+"""Finds cells whose figures are not precise enough yet."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from dumbbell.studies.results import Study
 
 Needed = Callable[[Sequence[float], float, float, int], int | None]
-"""From a cell's values, half of the interval's width as a share of the mean, the confidence, and the runs at least: how
-many more would do; `None` where that can't be told."""
+"""Takes a cell's values, half of the interval's width as a share of the mean, the confidence, and the least number of
+runs. Returns how many more runs would suffice; `None` if that is unknown."""
 
 
 def more(study: Study, repeat: Repeat, done: Sequence[int], needed: Needed = still_needed) -> dict[int, int]:
-    """By cell, how many runs it shall have; cells that have enough are left out.
+    """Cell -> number of runs that it should have; cells that have enough are left out.
 
     Args:
         study: what is known.
@@ -40,7 +40,7 @@ def more(study: Study, repeat: Repeat, done: Sequence[int], needed: Needed = sti
 
 
 def too_wide(study: Study, repeat: Repeat) -> list[dict[str, Any]]:
-    """The cells whose interval is not as narrow as asked for, the widest first, as `study.json` has them.
+    """The cells whose interval is wider than asked for, the widest first, as in `study.json`.
 
     `cell`; `n`, how many values it has; `half_width`, half of the interval's width as a share of the mean, `None` where
     there is none: of fewer than two values, or of a mean of 0.
@@ -58,7 +58,7 @@ def too_wide(study: Study, repeat: Repeat) -> list[dict[str, Any]]:
 
 
 def _values(study: Study, repeat: Repeat) -> dict[int, list[float]]:
-    """Cell -> what its runs have."""
+    """Cell -> the values of its runs."""
     values: dict[int, list[float]] = {}
     for cell, value in measures.by_run(study, repeat.of).select("cell", "value").iter_rows():
         values.setdefault(cell, []).append(value)

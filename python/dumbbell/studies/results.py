@@ -1,4 +1,4 @@
-"""What a study has found, as frames."""
+"""The results of a study, as frames."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Study:
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
-        """Open it; one that was interrupted has the runs that were finished.
+        """Open the study; one that was interrupted has its finished runs.
 
         Raises:
             InputError: there is no study.
@@ -44,7 +44,7 @@ class Study:
         self.manifest: Mapping[str, Any] = read_json(self.directory / MANIFEST)
 
     def __repr__(self) -> str:
-        """Where it lies, and how many runs are done."""
+        """The directory, and how many runs are done."""
         done = self.runs.height if self.has_runs else 0
         return f"Study({str(self.directory)!r}, {done} of {self.manifest['runs']} runs)"
 
@@ -60,7 +60,7 @@ class Study:
 
     @property
     def has_usable_runs(self) -> bool:
-        """Whether there is anything to report."""
+        """Whether any run is usable."""
         from dumbbell.statistics.frames import usable
 
         return self.has_runs and not usable(self).is_empty()
@@ -81,17 +81,17 @@ class Study:
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """A row per run that can be used and flow: goodput, RTT, retransmissions, completion time."""
+        """A row per usable run and flow: goodput, RTT, retransmissions, completion time."""
         return self.scan("flows").collect()
 
     @cached_property
     def links(self) -> pl.DataFrame:
-        """A row per such run and link that does something to packets: utilisation, drops, queueing delay."""
+        """A row per usable run and link that can delay, drop or change packets: utilisation, drops, queueing delay."""
         return self.scan("links").collect()
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """A row per cell: means over its runs, how many there are (`runs`), and how many of them can't be used.
+        """A row per cell: means over its runs, the number of runs (`runs`), and of unusable ones.
 
         Goodput and retransmissions are of all flows together, from the first start to the last stop; the RTT is their
         mean; utilisation, drops and queueing delay are of the bottleneck from left to right.
@@ -99,7 +99,7 @@ class Study:
         import polars as pl
 
         means = pl.col("jain_index").mean(), pl.len().alias("runs"), pl.col("error").is_not_null().sum().alias("failed")
-        # Flows have times of their own: the sum of their goodputs could be more than the link carries.
+        # Flows are active at different times, so the sum of their goodputs could exceed the link's rate.
         lasted_s = pl.col("stop_s").max() - pl.col("start_s").min()
         flows = self.flows.group_by("cell", "run").agg(
             (8 * pl.col("received_bytes").sum() / lasted_s).alias("goodput_bps"),
@@ -118,7 +118,7 @@ class Study:
         """An emulated run with all its records, by its number in `runs`.
 
         Raises:
-            InputError: it is not on disk. A simulated one is made again by `dumbbell run STUDY --cell ...`.
+            InputError: it is not on disk. `dumbbell run STUDY --cell ...` repeats a simulated run.
         """
         from dumbbell.pipeline.results import Run
 
@@ -136,7 +136,7 @@ class Study:
         return Run(path)
 
     def report(self) -> Path:
-        """Write the HTML report of the runs that there are; where it lies.
+        """Write the HTML report of the finished runs. Returns its path.
 
         Raises:
             InputError: no run can be used.
@@ -170,7 +170,7 @@ class Study:
         return rows.select(*first, pl.exclude(first))
 
     def _runs(self) -> pl.LazyFrame:
-        """Those that the latest command has asked for, given up ones included; it may be fewer than there are."""
+        """Runs that the latest command asked for, including those given up; there may be more on disk."""
         import polars as pl
 
         # Earlier versions judged no simulated run, and left out the column.
@@ -190,7 +190,7 @@ class Study:
 
 
 def _column(values: list[Any]) -> list[Any]:
-    """As they are if polars can hold them in a column, or else as TOML writes them."""
+    """The values unchanged if polars can hold them in a column, or else as TOML texts."""
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float} or kinds in ({str}, {bool}):
         return values

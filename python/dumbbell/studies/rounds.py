@@ -1,4 +1,4 @@
-"""A study from its cells to its expectations: plan, carry out, repeat as often as it takes, judge."""
+"""A study from its cells to its expectations: plan, carry out, repeat until precise enough, judge."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ from dumbbell.studies.status import COMPLETE, INTERRUPTED, RUNNING, Noting
 
 @dataclass(frozen=True)
 class Wanted:
-    """A study, and how it shall be carried out."""
+    """A study, and how to carry it out."""
 
     draft: Draft
     engine: Engine
     jobs: int | None = None
-    """Runs at a time; `None`: as many as go well."""
+    """Runs at a time; `None`: as many as the machine can run validly."""
     failed: bool = False
-    """Only runs again that could not be used."""
+    """Whether to repeat only unusable runs."""
     elsewhere: Executor | None = None
     """`None`: this machine."""
 
     @cached_property
     def executor(self) -> Executor:
-        """What carries out the runs."""
+        """The executor of the runs."""
         return self.elsewhere or Local(Fixed(self.jobs) if self.jobs else Budget(), self.threads)
 
     @property
@@ -61,12 +61,12 @@ class Wanted:
 
     @property
     def threads(self) -> int:
-        """Of this machine: for planning, and for what it simulates."""
+        """Threads of this machine, for planning and for simulating."""
         return self.jobs or len(os.sched_getaffinity(0))
 
 
 def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
-    """Carry out what is missing of a study below `root`. Raises as `dumbbell.run`."""
+    """Carry out the missing runs of a study below `root`. Raises as `dumbbell.run`."""
     began = time.monotonic()
     draft, engine = wanted.draft, wanted.engine
     base, cells = prepared(draft)
@@ -93,14 +93,14 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
             return rounds.all()
         except Interrupted as error:
             rounds.write(INTERRUPTED)
-            why = f"what is finished is in {path}"
+            why = f"finished runs are in {path}"
             raise Interrupted("the study was interrupted", why, "the same command continues from there") from error
 
 
 def _nothing_failed(path: Path) -> Study:
-    """A simulated study as it is, if no run has failed: it would fail again. Raises `InputError` if one has."""
+    """The simulated study unchanged if no run has failed. Raises `InputError` if one has: it would fail again."""
     if not (path / places.MANIFEST).exists():
-        raise InputError("--failed: nothing has been run yet", f"there is no {path}", "leave --failed out")
+        raise InputError("--failed: nothing has been run yet", f"there is no {path}", "omit --failed")
     study = Study(path)
     failed = failures(study) if study.has_runs else []
     if failed:
@@ -132,11 +132,11 @@ class _Rounds:
     plans: Sequence[Planned]
     path: Path
     manifest: dict[str, Any]
-    """As far as it is known."""
+    """The number of runs, as far as it is known."""
     on_event: OnEvent
 
     def all(self) -> Study:
-        """Round by round, until the figures are known well enough."""
+        """Carry out round after round, until the figures are precise enough."""
         schedule, repeat = _schedule(self.path, len(self.plans)), self.base.repeat
         done = [repeat.least] * len(self.plans)
         cost: dict[str, Any] = {}
@@ -148,7 +148,7 @@ class _Rounds:
             cost = _added(cost, self._round(runs, known), known)
             self.manifest["cost"], known = cost, len(runs)
             if self.wanted.failed and emulated.missing(self.path, runs, failed_only=False):
-                # There are runs that nobody has tried yet: it is as far as it was.
+                # Some runs have not been tried yet: the study stays interrupted.
                 self.write(INTERRUPTED)
                 return Study(self.path)
             wanted = more(Study(self.path), repeat, done)
@@ -165,7 +165,7 @@ class _Rounds:
         write_json(self.path / places.MANIFEST, {**self.manifest, "status": status})
 
     def _round(self, runs: Sequence[Scheduled], known: int) -> Mapping[str, Any]:
-        """Carry out what is missing of `runs`, of which the first `known` are not new; what it has cost.
+        """Carry out the missing ones of `runs`, of which the first `known` are not new. Returns the cost.
 
         Raises `Interrupted`.
         """
@@ -195,7 +195,7 @@ class _Rounds:
 
 
 def _added(before: Mapping[str, Any], now: Mapping[str, Any], known: int) -> dict[str, Any]:
-    """What all rounds have cost. A later one also finds the `known` runs of those before, which were new."""
+    """The cost of all rounds. A later round finds the `known` runs of earlier rounds on disk; they were new then."""
     new = {**now, "found": max(now["found"] - known, 0)}
     return {key: before.get(key, 0) + value for key, value in new.items()}
 
@@ -219,16 +219,16 @@ def _naming_files(planner: Planner, cells: Sequence[grid.Cell]) -> Iterator[Scen
 
 
 def _schedule(path: Path, cells: int) -> Schedule:
-    """What earlier commands have asked for."""
+    """The runs that earlier commands asked for."""
     manifest = path / places.MANIFEST
     return Schedule(cells, read_json(manifest)["rounds"] if manifest.exists() else ())
 
 
 def _said(draft: Draft) -> list[str]:
-    """What was said outside the file, as `--set` takes it."""
+    """Values that were set outside the file, as `--set` takes them."""
     return [f"{dotted(key)}={show(lookup(draft.data, key)[1])}" for key in draft.places]
 
 
 def _identity(plans: Sequence[Planned]) -> str:
-    """Of all studies with these cells; how often they are repeated is not in it."""
+    """The id of all studies with these cells, independent of the number of repetitions."""
     return hashlib.sha256(canonical({"cells": [plan.run_ids[0] for plan in plans]}).encode()).hexdigest()[:12]

@@ -84,7 +84,7 @@ def run(
     failed: bool = False,
     executor: Executor | str | None = None,
 ) -> Run | Study:
-    """Carry out a scenario, judge the result, and write its report; or all runs of a study, and the report on them.
+    """Carry out a scenario, judge the result, and write its report; or carry out a study and write its report.
 
     A scenario with `[sweep]`, `repeat` or `[[expect]]` is a study, and so is one with `vary` or `repeat` here. The same
     study again does what is not done yet, which may be nothing; with a larger `repeat` it adds runs.
@@ -94,7 +94,7 @@ def run(
         overrides: `{"duration": "10 s"}`, or texts as after `--set`: `["duration=10 s"]`.
         directory: where runs (`runs`) or studies (`studies`) are kept; this one becomes `directory/<name>-<id>`. An
             earlier run of the same plan is moved to `<name>-<id>.1`, `.2`, ...; nothing is overwritten.
-        on_event: told of each event while it goes on, for showing progress.
+        on_event: called with each event, to show progress.
         engine: what carries it out: `emulate`, real Linux TCP; `simulate`, a model of it; or an engine of your own.
         report: write the report now. It takes time and room; `Run.report` and `Study.report` make up for it at any
             time.
@@ -110,9 +110,9 @@ def run(
         The finished `Run`; it may be suspect or invalid: ask `run.verdict`. Or the finished `Study`.
 
     Raises:
-        InputError: the scenario, a cell, the engine, or this machine, does not allow it; nothing was started.
+        InputError: the scenario, a cell, the engine or this machine does not allow the run; nothing was started.
         RunFailed: a run failed. What was measured is kept in `<name>-<id>.failed-N`. In a study it is a row.
-        Interrupted: Ctrl-C; kept likewise. A study that is run again goes on where it was.
+        Interrupted: Ctrl-C; kept likewise. Running a study again continues it.
     """
     overrides = overrides if isinstance(overrides, Mapping | str) else list(overrides)
     draft = read(scenario, overrides)

@@ -1,4 +1,4 @@
-"""Which runs a study has, and in what order they are numbered.
+"""The runs of a study, and the order in which they are numbered.
 
 A round is a repetition of all cells, or of some. Rounds are only ever added, so a run keeps its number whatever is
 asked for later: more repetitions, or as many more of a cell as it takes.
@@ -22,7 +22,7 @@ class Schedule:
     """The rounds so far."""
 
     def __init__(self, cells: int, rounds: Iterable[tuple[int, Sequence[int] | None]] = ()) -> None:
-        """Of a study with so many cells. A round: which repetition, and of which cells; `None`: of all."""
+        """The schedule of a study with this many cells. A round is a repetition and its cells; `None`: all cells."""
         self._cells = cells
         self._rounds: list[tuple[int, Sequence[int] | None]] = [(number, some) for number, some in rounds]
         self._done = [0] * cells
@@ -33,11 +33,11 @@ class Schedule:
 
     @property
     def rounds(self) -> list[list[Any]]:
-        """As `study.json` holds them."""
+        """The rounds as in `study.json`."""
         return [[number, None if some is None else list(some)] for number, some in self._rounds]
 
     def want(self, repetitions: Mapping[int, int] | int) -> list[Scheduled]:
-        """The runs that have so many repetitions of each cell, or of these cells; rounds are added as needed."""
+        """The runs for so many repetitions of each cell, or of these cells; rounds are added as needed."""
         wanted = repetitions if isinstance(repetitions, Mapping) else dict.fromkeys(range(self._cells), repetitions)
         for number in range(max(wanted.values(), default=0)):
             some = [cell for cell, count in wanted.items() if self._done[cell] <= number < count]
@@ -48,7 +48,7 @@ class Schedule:
         return self._until(wanted)
 
     def _until(self, wanted: Mapping[int, int]) -> list[Scheduled]:
-        """All up to the last that is wanted."""
+        """All runs up to the last one wanted."""
         runs: list[Scheduled] = []
         needed = 0
         for number, some in self._rounds:

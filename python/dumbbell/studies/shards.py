@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 INDEX: Final = "index.json"
 REFUSED: Final = "refused.json"
-"""Beside the manifest: runs that were given up."""
+"""File beside the manifest with the runs that were given up."""
 
 LATER: Final = {"runs": ("verdict", "reasons"), "flows": ("converged", "convergence_s")}
 """Columns that not all versions wrote; null in what an earlier one has left."""
@@ -33,7 +33,7 @@ MANY: Final = 64
 
 
 def folders(study: Path) -> list[Path]:
-    """Those that hold figures, in order."""
+    """Folders that hold figures, in order."""
     place = study / SHARDS
     if (place / INDEX).exists():
         return [place / part["name"] for part in read_json(place / INDEX)["parts"]]
@@ -41,7 +41,7 @@ def folders(study: Path) -> list[Path]:
 
 
 def scan(study: Path, table: str) -> pl.LazyFrame:
-    """A table's rows of all runs, in the order of the files; of none, an empty one."""
+    """A table's rows of all runs, in the order of the files; an empty table if there are none."""
     import polars as pl
 
     from dumbbell.studies.tables import SCHEMAS
@@ -69,7 +69,7 @@ def refused(study: Path) -> list[dict[str, Any]]:
 
 
 def write_refused(study: Path, runs: Sequence[Mapping[str, Any]]) -> None:
-    """Keep them, instead of those before."""
+    """Write these rows in place of earlier ones."""
     write_json(study / REFUSED, {"runs": list(runs)})
 
 
@@ -77,7 +77,7 @@ class Parts:
     """The parts of an emulated study, for the command that writes them."""
 
     def __init__(self, study: Path) -> None:
-        """Read the index. What it doesn't list was left by a killed command, and is removed."""
+        """Read the index. Folders that it doesn't list were left by a killed command, and are removed."""
         self._place = study / SHARDS
         self._place.mkdir(exist_ok=True)
         index = self._place / INDEX

@@ -1,4 +1,4 @@
-"""Runs of a study in the simulator: many in one process, of which only the figures are kept.
+"""Runs of a study in the simulator: many in one process. Only their figures are kept.
 
 In the order of their numbers, which goes through all cells before any is repeated: what is deterministic depends on no
 order.
@@ -20,13 +20,13 @@ from dumbbell.studies.planning import Planned
 from dumbbell.studies.schedule import Scheduled
 
 SHARDS_IN_ALL: Final = 256
-"""About how many there are in a large study: each file takes time to open."""
+"""About how many shards a large study has: each file takes time to open."""
 
 
 def carry_out(
     plans: Sequence[Planned], runs: Sequence[Scheduled], path: Path, executor: Executor, on_event: OnEvent
 ) -> Event:
-    """Carry out what is missing; the last progress event. Ctrl-C ends it."""
+    """Carry out the missing runs. Returns the last progress event. Ctrl-C ends it."""
     last: dict[str, Any] = {}
     wanted = True
 
@@ -58,7 +58,8 @@ def _of(plan: Planned, first: int, repetition: int) -> tuple[int, int, int, str]
 
 
 def shard_runs(runs: int, least: int) -> int:
-    """Of a study with so many runs: `least` times a power of two, so that one that grows keeps to its shards."""
+    """Runs in a shard for this many runs: `least` times a power of two, so that shards stay valid when a study
+    grows."""
     size = least
     while size * SHARDS_IN_ALL < runs:
         size *= 2

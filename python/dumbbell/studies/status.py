@@ -1,4 +1,4 @@
-"""How far a study is, for who looks at it from outside: `dumbbell status`."""
+"""The progress of a study, seen from another process: `dumbbell status`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from dumbbell.studies.results import Study
 PROGRESS: Final = "progress.json"
 EVERY_S: Final = 2.0
 RUNNING, COMPLETE, INTERRUPTED, KILLED = "running", "complete", "interrupted", "killed"
-"""What a study may be; killed: nobody works on it, though it is neither complete nor was it stopped."""
+"""The states of a study. `killed`: no command works on it, and it is neither complete nor was it stopped."""
 
 
 class Noting:
-    """Passes events on, and writes down now and then how far all is."""
+    """Passes events on, and writes the progress to a file now and then."""
 
     def __init__(self, path: Path, on_event: OnEvent) -> None:
         self._path, self._on_event, self._next = path / PROGRESS, on_event, 0.0
@@ -40,21 +40,21 @@ class Noting:
 
 @dataclass(frozen=True)
 class Status:
-    """Of a study, at one time."""
+    """The state of a study at one time."""
 
     status: str
     """One of the four above."""
     done: int
-    """Runs that can be used."""
+    """Usable runs."""
     runs: int
-    """That are wanted; where repetitions have no number, as far as it is known."""
+    """Wanted runs; with `until`, as far as the number is known."""
     suspect: int
     suspicions: Mapping[str, int]
-    """Checks for which they are, and how many for each."""
+    """Checks that made runs suspect, and the number of runs for each."""
     refused: Mapping[str, int]
-    """Why runs can't be used, and how many."""
+    """Reason -> number of unusable runs."""
     ends_at: datetime | None
-    """When it will be through; `None` if nobody works on it, or it can't be told yet."""
+    """When the study will be done; `None` if no command works on it, or the time is not known yet."""
 
 
 def status(study: Study) -> Status:
@@ -87,7 +87,7 @@ def _ends_at(told: Mapping[str, Any]) -> datetime | None:
 
 
 def left(event: Mapping[str, Any]) -> float | None:
-    """Seconds until the last run is through, from a progress event; `None` if that can't be told yet."""
+    """Seconds until the last run is done, from a progress event; `None` if not known yet."""
     if event.get("left_s") is not None:
         return float(event["left_s"])
     finished = event.get("runs", 0) - event.get("found", 0)

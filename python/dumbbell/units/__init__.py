@@ -1,4 +1,4 @@
-"""Numbers with units, exact.
+"""Exact numbers with units.
 
 A quantity is written `"<decimal number> <unit>"` and held as an integer of its smallest unit: nanoseconds, bits per
 second, bytes. Parsing goes through exact fractions, never through floating point, and what is finer than the smallest

@@ -15,7 +15,7 @@ from dumbbell.units.quantities import Size, Time
 
 @dataclass(frozen=True)
 class BufferSize:
-    """How much may wait in a queue: bytes, packets, a time at the link's rate, BDPs, or no limit."""
+    """The size of a queue: bytes, packets, a time at the link's rate, BDPs, or no limit."""
 
     kind: Literal["bytes", "packets", "time", "bdp", "unlimited"]
     amount: Fraction = Fraction(0)

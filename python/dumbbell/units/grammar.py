@@ -1,4 +1,4 @@
-"""How a quantity is written: a decimal number and a unit, and what an error says of anything else."""
+"""The notation of a quantity: a decimal number and a unit; and the errors for other texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _QUANTITY = re.compile(rf"\s*(?P<sign>[+-]?)\s*(?P<number>{_NUMBER})\s*(?P<unit>
 
 
 class QuantityError(ValueError):
-    """A text that is no such quantity: what is `wrong`, what was `expected`, and a `hint` with an example."""
+    """The error for a text that is not such a quantity: what is `wrong`, what was `expected`, a `hint` with an
+    example."""
 
     def __init__(self, wrong: str, expected: str, hint: str) -> None:
         super().__init__(f"{wrong}; expected {expected}")
@@ -33,20 +34,20 @@ class Grammar:
     """The units of one kind of quantity and the words for it in errors."""
 
     what: str
-    """With its article, e.g. `a rate`."""
+    """The quantity with its article, e.g. `a rate`."""
     units: Mapping[str, int]
-    """Units to offer, each in smallest units."""
+    """Unit -> its size in smallest units. Errors offer these."""
     aliases: Mapping[str, str]
     """Other spellings."""
     example: str
     likely: tuple[str, ...]
-    """Units to offer to a number without one."""
+    """Units that an error offers for a number without one."""
     advice: Mapping[str, str]
-    """What to say about a unit that looks right and is not."""
+    """Unit that looks right and is not -> advice."""
 
     @property
     def expected(self) -> str:
-        """What a reader should have written."""
+        """Describes the expected text."""
         return f'{self.what} with its unit ({", ".join(self.units)}), such as "{self.example}"'
 
     def refuse(self, wrong: str, hint: str = "") -> QuantityError:

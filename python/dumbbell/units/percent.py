@@ -32,7 +32,7 @@ class Percent:
 
     @property
     def probability(self) -> float:
-        """Between 0 and 1, the nearest double."""
+        """The nearest double, between 0 and 1."""
         return float(self.percent / 100)
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Percent:
 
 
 class Correlation(Percent):
-    """How much of the former value is in the next one, below 100 %."""
+    """The correlation of a value with the one before, below 100 %."""
 
     grammar = replace(Percent.grammar, what="a correlation", example="25 %")
 

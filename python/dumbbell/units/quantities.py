@@ -17,7 +17,7 @@ class Quantity(int):
 
     grammar: ClassVar[Grammar]
     printed: ClassVar[tuple[str, ...]]
-    """Units to print in, the largest first."""
+    """Units for printing, the largest first."""
     minimum: ClassVar[int] = 0
 
     @classmethod

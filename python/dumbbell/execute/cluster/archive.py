@@ -1,4 +1,4 @@
-"""A folder as one file, to send it elsewhere."""
+"""Packs a folder into one file, to send it to another machine."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 
 def pack(folder: Path, archive: Path) -> None:
-    """Write `folder`, by its name, to `archive`. Not compressed: tables are already."""
+    """Write `folder`, by its name, to `archive`, without compression: tables are already compressed."""
     with tarfile.open(archive, "w") as tar:
         tar.add(folder, folder.name)
 
 
 def unpack(archive: bytes | Path, into: Path) -> Path:
-    """Make the folder that is in `archive` anew below `into`; where it is."""
+    """Unpack the folder in `archive` below `into`, replacing an older one. Returns its path."""
     shutil.rmtree(into, ignore_errors=True)
     into.mkdir(parents=True)
     opened = io.BytesIO(archive) if isinstance(archive, bytes) else archive.open("rb")

@@ -32,11 +32,11 @@ from dumbbell.records.run import Run
 from dumbbell.scenario.model import Scenario
 
 ARRIVING: Final = ".arriving"
-"""Below the directory of runs: what is being unpacked."""
+"""Folder below the directory of runs for results that are being unpacked."""
 WAITING: Final = 1
-"""Shards that wait on each node for a CPU, so that none is idle until the driver has something for it."""
+"""Shards that wait on each node for a CPU, so that no CPU is idle while the driver is busy."""
 COUNTED: Final = ("runs", "failed", "packets", "simulated_s", "cpu_s")
-"""Of a progress event: what the parts have in all."""
+"""Fields of a progress event that are summed over the parts."""
 
 
 class Ray:
@@ -47,7 +47,7 @@ class Ray:
     """A shard is carried out by one node."""
 
     def __init__(self, address: str | None = None, store: str | None = None, jobs: int | None = None) -> None:
-        """Nothing is connected yet.
+        """Does not connect yet.
 
         Args:
             address: `HOST:PORT` of its head; by default, the cluster that this machine belongs to.
@@ -57,9 +57,9 @@ class Ray:
         """
         self._address, self._place, self._jobs = address, None if store is None else absolute(store), jobs
         self._able: list[Node] = []
-        """Nodes that were found able to do what is asked."""
+        """Nodes that passed the checks."""
         self._asked: tuple[Engine, Sequence[Scenario]] | None = None
-        """What that was: for nodes that come later."""
+        """The checks, for nodes that join later."""
 
     @cached_property
     def _ray(self) -> Any:
@@ -67,18 +67,18 @@ class Ray:
 
     @property
     def room(self) -> Budget | Fixed:
-        """Of all nodes that emulate."""
+        """The budget of all nodes that emulate."""
         if self._jobs:
             return Fixed(self._jobs * max(len(self._able), 1))
         return Budget(sum(node.emulate for node in self._able) or 1.0)
 
     @property
     def told(self) -> Mapping[str, Any]:
-        """The nodes at the beginning, and where results are kept."""
+        """The nodes at the beginning, and the store."""
         return {"name": "ray", "store": self._place, "nodes": [node.told for node in self._able]}
 
     def check(self, engine: Engine, scenarios: Iterable[Scenario]) -> None:
-        """Ask all nodes."""
+        """Check all nodes."""
         simulated = isinstance(engine, SimulateEngine)
         self._asked = engine, [] if simulated else list(scenarios)
         wanted = [node for node in alive(self._ray) if (node.cpus if simulated else node.emulate) > 0]
@@ -86,14 +86,14 @@ class Ray:
         if not found:
             lacks = "CPUs" if simulated else EMULATE
             hint = "ray start ..." + ("" if simulated else f" --resources '{{\"{EMULATE}\": 4}}' on nodes of 4 cores")
-            raise InputError("no node of the cluster could do this", f"none declares {lacks}", hint)
+            raise InputError("no node of the cluster can do this", f"none declares {lacks}", hint)
         problems = [problem for some in found.values() for problem in some]
         if problems:
             raise ScenarioError(problems)
         self._able = list(found)
 
     def _problems(self, nodes: Sequence[Node]) -> dict[Node, list[Problem]]:
-        """What keeps them from doing what is asked. Those that are gone meanwhile are left out."""
+        """Node -> what keeps it from carrying out the runs. Nodes that have left meanwhile are left out."""
         assert self._asked is not None
         (engine, scenarios), store = self._asked, Store(self._place) if self._place else None
         probe = f"probe-{uuid.uuid4().hex}" if store else None
@@ -114,12 +114,12 @@ class Ray:
         return found
 
     def _accept(self, node: Node) -> str | None:
-        """Why a node that has come later can't be used; empty: it isn't meant to be."""
+        """Why a node that has joined later is unusable; empty if it is not meant to be used."""
         assert self._asked is not None
         engine, _ = self._asked
         if not (node.cpus if isinstance(engine, SimulateEngine) else node.emulate):
             return ""
-        problems = self._problems([node]).get(node, [Problem("it is gone again")])
+        problems = self._problems([node]).get(node, [Problem("it has left again")])
         return "\n".join(problem.text() for problem in problems) or None
 
     def _workers(self, kind: Kind[Any, Any]) -> Workers[Any, Any]:
@@ -143,7 +143,7 @@ class Ray:
 
     def _call(self, job: Job[Any], node: Node, room: Room) -> Call:
         cost = room.cost(job) if isinstance(room, Budget) else job.cores
-        # What a run is reckoned to need may be too much: a budget grows up to that.
+        # The estimate of a run's cost may be too high: a budget grows up to that.
         share = round(cost / CEILING, 4)
         others = attempts(job.directory, job.stem)
         return Call(tasks.attempt, (job, others, self._place), min(share, node.cpus), min(share, node.emulate))
@@ -155,7 +155,7 @@ class Ray:
         return Ended(job, Run(path) if folder.name == job.stem else None, made.why)
 
     def simulate(self, wanted: Simulations, tell: Tell) -> None:
-        """Each shard of `wanted` is a task, on one core of a node."""
+        """Simulate each shard of `wanted` as a task on one core of a node."""
         began = time.monotonic()
 
         def part_of(numbers: tuple[int, int]) -> tuple[str, Simulations]:
@@ -178,8 +178,8 @@ class Ray:
 
         def settle(one: Ended[Simulations, Mapping[str, Any]]) -> bool:
             if one.given is None:
-                raise RunFailed("the study failed", one.why, f"what is finished is in {wanted.directory.parent}")
-            # One that was in the store all along has told nothing.
+                raise RunFailed("the study failed", one.why, f"finished runs are in {wanted.directory.parent}")
+            # A shard that was in the store already has reported nothing.
             told = {"runs": len(one.task.runs), **one.given}
             event.update({key: event[key] + told.get(key, 0) for key in COUNTED})
             return False
@@ -203,14 +203,14 @@ class Ray:
         return Call(tasks.simulate, (part, self._place), min(1.0, node.cpus))
 
     def _fetch(self, wanted: Sequence[tuple[str, Any]], take: Callable[[Any, Made], Any]) -> None:
-        """Bring here what the store has of them already."""
+        """Copy the results that the store already has to this machine."""
         names = Store(self._place).names() if self._place and wanted else set()
         for name, task in wanted:
             if name in names:
                 take(task, Made(name, None))
 
     def _bring(self, made: Made, into: Path) -> Path:
-        """Unpack what a node has made; the folder."""
+        """Unpack a node's result. Returns the folder."""
         if made.archive is not None:
             return unpack(made.archive, into)
         assert self._place is not None
@@ -221,4 +221,4 @@ class Ray:
 
 
 class _Enough(Exception):
-    """Whoever is told of the progress wants no more."""
+    """The receiver of the progress asks to stop."""

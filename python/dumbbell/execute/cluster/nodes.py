@@ -1,4 +1,4 @@
-"""The cluster's nodes: who they are, and whether they can do what is asked of them."""
+"""The cluster's nodes, and checks that they can carry out runs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, Final
 from dumbbell.errors import InputError, Problem
 
 EMULATE: Final = "dumbbell_emulate"
-"""The resource that a node declares if it takes emulated runs: how many of its cores these may use."""
+"""The resource that a node declares if it takes emulated runs: the number of cores that these may use."""
 ANSWER_S: Final = 120.0
 """To start a worker and import dumbbell takes seconds on a busy node."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """One of a cluster."""
+    """A node of a cluster."""
 
     id: str
     host: str
@@ -33,7 +33,7 @@ class Node:
 
     @property
     def told(self) -> dict[str, Any]:
-        """For a manifest."""
+        """The node's fields in a manifest."""
         return {"host": self.host, "address": self.address, "cpus": self.cpus, "emulate": self.emulate}
 
 
@@ -57,14 +57,15 @@ def connect(address: str | None) -> Any:
         ray.init(address or "auto", logging_level=logging.ERROR, log_to_driver=False)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         what = f"no Ray cluster at {address}" if address else "no Ray cluster was found"
-        hint = f"start it: ray start --head --resources '{{\"{EMULATE}\": 4}}', or say where it is: --address HOST:6379"
+        hint = f"start it: ray start --head --resources '{{\"{EMULATE}\": 4}}', or name its head: --address HOST:6379"
         raise InputError(what, str(error).strip().split("\n")[0], hint) from error
     _quieten()
     return ray
 
 
 def _quieten() -> None:
-    """Of a lost node Ray prints its log's end, on standard output, where JSON may go. No option prevents that."""
+    """Hides Ray's output: it prints the end of a lost node's log on standard output, where JSON may go, and no option
+    prevents that."""
     from ray._private import worker
 
     if hasattr(worker, "print_to_stdstream"):
@@ -72,7 +73,7 @@ def _quieten() -> None:
 
 
 def alive(ray: Any) -> list[Node]:
-    """Those that work."""
+    """The nodes that are alive."""
     return [_node(one) for one in ray.nodes() if one["Alive"]]
 
 
@@ -85,7 +86,8 @@ def _node(told: Mapping[str, Any]) -> Node:
 
 
 def on(ray: Any, function: Callable[..., Any], node: Node, cpus: float = 0, emulate: float = 0) -> Any:
-    """What calls `function` on that node, as part of its resources. Ray itself never repeats it: the driver does."""
+    """A handle that calls `function` on that node, within its resources. Ray never repeats the call: the driver
+    does."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as Affinity
 
     resources = {EMULATE: emulate} if emulate else {}
@@ -95,12 +97,13 @@ def on(ray: Any, function: Callable[..., Any], node: Node, cpus: float = 0, emul
 
 @cache
 def _remote(ray: Any, function: Callable[..., Any]) -> Any:
-    """Made once: it is sent to all nodes."""
+    """The remote function, made once and sent to all nodes."""
     return ray.remote(max_retries=0)(function)
 
 
 def ask(ray: Any, function: Callable[..., Any], nodes: Sequence[Node], *args: Any) -> dict[Node, Any]:
-    """What each says, though it may be busy; one that doesn't answer, an exception. Those that are gone say nothing."""
+    """Each node's answer, also of busy nodes; an exception for a node that doesn't answer. Nodes that have left are
+    missing."""
     said, gone = {}, (ray.exceptions.NodeDiedError, ray.exceptions.TaskUnschedulableError)
     for node, call in [(node, on(ray, function, node)(*args)) for node in nodes]:
         try:
@@ -115,7 +118,8 @@ def ask(ray: Any, function: Callable[..., Any], nodes: Sequence[Node], *args: An
 def unlike(
     ray: Any, nodes: Sequence[Node], version: str, probe: str | None, place: str | None
 ) -> dict[Node, list[Problem]]:
-    """Which of them have another dumbbell than the driver's, `version`, or don't see `probe` in the store."""
+    """The problems of nodes that have another dumbbell than the driver's `version`, or don't see `probe` in the
+    store."""
     said = ask(ray, _teller(), nodes, place, probe)
     return {node: list(_unlike(node, told, version, place)) for node, told in said.items()}
 
@@ -125,7 +129,7 @@ def _unlike(node: Node, said: Any, version: str, place: str | None) -> Iterator[
         yield Problem(f"{node} does not answer", str(said).strip().split("\n")[0], "ray status")
     elif "missing" in said:
         hint = f"pip install 'dumbbell[cluster]' there, for {said['python']}, and start its Ray again"
-        yield Problem(f"{node} has no dumbbell that could do this", said["missing"], hint)
+        yield Problem(f"{node} has no dumbbell that can do this", said["missing"], hint)
     elif said["version"] != version:
         why = f"here it is {version}\nthere it is {said['version']}"
         yield Problem(f"{node} has another dumbbell", why, "install the same one on all nodes")
@@ -136,7 +140,7 @@ def _unlike(node: Node, said: Any, version: str, place: str | None) -> Iterator[
 
 @cache
 def _teller() -> Callable[[str | None, str | None], dict[str, str]]:
-    """A function that Ray sends as a whole: a node may lack all of this package."""
+    """A function that Ray sends with its code: a node may lack this package."""
 
     def tell(place: str | None, probe: str | None) -> dict[str, str]:
         import sys
@@ -151,7 +155,7 @@ def _teller() -> Callable[[str | None, str | None], dict[str, str]]:
         if place is not None and probe is not None:
             try:
                 if not Store(place).has(probe):
-                    said["store"] = "what was put there elsewhere is not there"
+                    said["store"] = "a file from another machine is not there"
             except Exception as error:
                 said["store"] = str(error)
         return said

@@ -1,4 +1,4 @@
-"""Where nodes put what they have made, for the driver and whoever comes after it: a shared directory, or a URL.
+"""The store of the nodes' results, for the driver and any later driver: a shared directory, or a URL.
 
 A result's name says all that determines it, so whoever finds it there need not make it again. It is there as a whole or
 not at all.
@@ -15,11 +15,11 @@ from dumbbell.errors import InputError
 
 SUFFIX: Final = ".tar"
 AT_ONCE: Final = frozenset({"abfs", "abfss", "adl", "az", "gcs", "gs", "memory", "oss", "s3", "s3a"})
-"""Protocols by which a file appears only when all of it has arrived. By others it is sent under another name first."""
+"""Protocols in which a file appears only when it is complete. In others it is first written under another name."""
 
 
 def absolute(place: str) -> str:
-    """The same place whatever the working directory."""
+    """The place, independent of the working directory."""
     return place if "://" in place else str(Path(place).expanduser().absolute())
 
 
@@ -27,7 +27,7 @@ class Store:
     """A folder of results."""
 
     def __init__(self, place: str) -> None:
-        """Open it, or make it: an absolute path, or any URL that fsspec understands. Raises `InputError`."""
+        """Open or create it: an absolute path, or any URL that fsspec understands. Raises `InputError`."""
         self.place = place
         try:
             import fsspec
@@ -41,9 +41,9 @@ class Store:
             raise _unreachable(place, error) from error
 
     def names(self) -> set[str]:
-        """Of the results that are there."""
+        """The names of the results."""
         try:
-            # Another machine may have added some since this one has looked.
+            # Another machine may have added some since the last listing.
             self._files.invalidate_cache(self._folder)
             found = self._files.ls(self._folder, detail=False)
         except FileNotFoundError:
@@ -53,7 +53,7 @@ class Store:
         return {name.removesuffix(SUFFIX) for name in map(os.path.basename, found) if name.endswith(SUFFIX)}
 
     def has(self, name: str) -> bool:
-        """Whether there is such a result."""
+        """Whether the store has this result."""
         self._files.invalidate_cache(self._folder)
         return bool(self._files.exists(self._path(name)))
 
@@ -77,7 +77,7 @@ class Store:
             raise _unreachable(self.place, error) from error
 
     def remove(self, name: str) -> None:
-        """Take a result away."""
+        """Remove a result."""
         self._files.rm_file(self._path(name))
 
     def _path(self, name: str) -> str:

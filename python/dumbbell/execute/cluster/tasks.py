@@ -1,6 +1,6 @@
-"""What nodes do. Runs in a worker process of Ray's, in its main thread.
+"""The tasks of nodes, which run in the main thread of a worker process of Ray.
 
-Whatever is raised here comes to the driver, and ends the study; Ctrl-C there is a KeyboardInterrupt here.
+An exception here reaches the driver, and ends the study; Ctrl-C there is a KeyboardInterrupt here.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from dumbbell.records.files import lock, remove_unlocked
 from dumbbell.scenario.model import Scenario
 
 SCRATCH = "dumbbell-task-"
-"""Of a task's directory, which goes with it; if the task was killed, with the next one."""
+"""Prefix of a task's directory. It is removed with its task, or, if that was killed, with the next one."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """What a task has made."""
+    """The result of a task."""
 
     name: str
-    """Of the archive in the store."""
+    """Name of the archive in the store."""
     archive: bytes | None
-    """`None`: it is in the store."""
+    """The archive; `None`: it is in the store."""
     why: str = ""
-    """Why it can't be used; empty: it can."""
+    """Why the result is unusable; empty: it is usable."""
     told: Mapping[str, Any] = field(default_factory=dict)
-    """Of simulated runs, the last progress event."""
+    """The last progress event of simulated runs."""
 
 
 def attempt(job: Job[Any], others: Mapping[str, int], place: str | None) -> Made:
-    """Carry out a run. One that another has put into the store since is taken from there."""
+    """Carry out a run. If another node has put it into the store meanwhile, it is taken from there."""
     store = Store(place) if place else None
     if store and store.has(job.stem):
         return Made(job.stem, None)
@@ -89,7 +89,7 @@ def simulate(part: Simulations, place: str | None) -> Made:
 
 
 def check(engine: Engine, scenarios: Sequence[Scenario]) -> list[Problem]:
-    """What keeps this node from running them in real time."""
+    """Problems that keep this node from running `scenarios` in real time."""
     if isinstance(engine, EmulateEngine):
         from dumbbell.doctor.examine import core
         from dumbbell.doctor.finding import Level

@@ -1,4 +1,4 @@
-"""Which dumbbell this is: driver and nodes must have the same one, or the rows of a study would not belong together."""
+"""The version of dumbbell. Driver and nodes must have the same, or a study's rows would not belong together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cluster's nodes as those who carry out tasks. The driver says which task goes to which node.
+"""A cluster's nodes as workers. The driver decides which task goes to which node.
 
 So each node has a budget of its own, which shrinks when its runs turn out disturbed. Of Ray a task asks for its part of
 the node's resources, so that other work on the cluster is seen.
@@ -20,20 +20,20 @@ from dumbbell.execute.cluster.nodes import Node, alive, on
 from dumbbell.execute.cluster.tasks import Made
 
 LOSSES: Final = 3
-"""Times that a task may be lost with its node. One that is lost more often may be what kills them."""
+"""Times that a task may be lost with its node. A task that is lost more often may kill the nodes."""
 LOOK_EVERY_S: Final = 2.0
-"""For nodes that have come or gone."""
+"""Time between two checks for nodes that have joined or left."""
 PATIENCE_S: Final = 300.0
-"""Without any node: a cloud may be about to start one."""
+"""Time to wait without any node: a cloud may be starting one."""
 GRACE_S: Final = 20.0
-"""For tasks that are to end."""
+"""Time for tasks to end."""
 
 LOG: Final = logging.getLogger("dumbbell.cluster")
 
 
 @dataclass(frozen=True)
 class Call:
-    """What a task asks a node for."""
+    """Resources that a task asks a node for."""
 
     function: Callable[..., Made]
     arguments: tuple[Any, ...]
@@ -43,14 +43,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Kind(Generic[Task, Given]):
-    """What there is to know about tasks of one kind."""
+    """Properties of tasks of one kind."""
 
     key: Callable[[Task], Hashable]
     room: Callable[[Node], Room]
-    """How many at a time on a node."""
+    """Limit of tasks at a time on a node."""
     call: Callable[[Task, Node, Room], Call]
     take: Callable[[Task, Made], Ended[Task, Given]]
-    """Bring here what a node has made."""
+    """Brings a node's result to this machine."""
 
 
 class Workers(Generic[Task, Given]):
@@ -59,25 +59,25 @@ class Workers(Generic[Task, Given]):
     def __init__(
         self, ray: Any, kind: Kind[Task, Given], nodes: Sequence[Node], accept: Callable[[Node], str | None]
     ) -> None:
-        """`nodes` are those that are known to be able; `accept` says of one that comes later why it isn't."""
+        """`nodes` have passed the checks; `accept` says why a node that joins later has not."""
         self._ray, self._kind, self._accept = ray, kind, accept
         self._rooms: dict[Node, Room] = {node: kind.room(node) for node in nodes}
         self._left_out: set[str] = set()
-        """Ids of nodes that can't, or are gone."""
+        """Ids of nodes that failed the checks, or have left."""
         self._going: dict[Any, tuple[Task, Node, Room]] = {}
         self._losses: Counter[Hashable] = Counter()
         self._looked = self._had_nodes = time.monotonic()
         self._next: Node | None = None
 
     def admits(self, task: Task) -> bool:
-        """Whether a node has room for it; the one that is the least busy gets it."""
+        """Whether a node has room for the task; the least busy one gets it."""
         beside = Counter(node for _, node, _ in self._going.values())
         able = [node for node, room in self._rooms.items() if room.admits(task, beside[node])]
         self._next = min(able, key=lambda node: beside[node] / max(node.emulate, node.cpus, 1.0), default=None)
         return self._next is not None
 
     def begin(self, task: Task) -> None:
-        """On the node that was found."""
+        """Begin on the node that `admits` found."""
         node = self._next
         assert node is not None
         room = self._rooms[node]
@@ -86,7 +86,7 @@ class Workers(Generic[Task, Given]):
         self._going[on(self._ray, call.function, node, call.cpus, call.emulate)(*call.arguments)] = task, node, room
 
     def ended(self, timeout_s: float) -> Iterable[Ended[Task, Given]]:
-        """Those that have ended, and those that are lost."""
+        """Attempts that have ended, and those that were lost."""
         self._look()
         if not self._going:
             time.sleep(timeout_s)
@@ -110,7 +110,7 @@ class Workers(Generic[Task, Given]):
             made: Made = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
             cause = getattr(error, "cause", None)
-            # Whoever stops a node's Ray interrupts what goes on there.
+            # Stopping a node's Ray interrupts its tasks.
             if isinstance(error, self._ray.exceptions.RayTaskError) and not isinstance(cause, Interrupted):
                 raise _told(node, cause or error) from error
             room.end(task, None)
@@ -131,7 +131,7 @@ class Workers(Generic[Task, Given]):
         return Ended(task, None, why, lost=True)
 
     def _look(self) -> None:
-        """Take in nodes that have come, and leave out those that have gone."""
+        """Add nodes that have joined, and drop those that have left."""
         now = time.monotonic()
         if now - self._looked < LOOK_EVERY_S:
             return
@@ -149,10 +149,11 @@ class Workers(Generic[Task, Given]):
             raise RunFailed("the cluster has no node left", f"for {PATIENCE_S:.0f} s", hint)
 
     def _drop(self, node: Node) -> None:
-        """For good: if it comes back, it has another id. The list of nodes may still have it for a while."""
+        """Drop a node for good: if it comes back, it has another id. The list of nodes may still contain it for a
+        while."""
         self._left_out.add(node.id)
         if self._rooms.pop(node, None):
-            LOG.warning("the node %s is gone", node)
+            LOG.warning("the node %s has left", node)
 
     def _meet(self, node: Node) -> None:
         why = self._accept(node)
@@ -166,7 +167,7 @@ class Workers(Generic[Task, Given]):
 
 
 def _told(node: Node, cause: BaseException) -> DumbbellError:
-    """What went wrong on a node, said so that one knows where."""
+    """The error of a node, with the node's name."""
     if isinstance(cause, InputError):
         return InputError(f"{node}: {cause.what}", cause.why, cause.hint)
     if isinstance(cause, DumbbellError):

@@ -1,4 +1,4 @@
-"""Everything that can be asked of a study's runs, in one list: for tables, reports, `[[expect]]` and the documentation.
+"""The list of all metrics of a study's runs, for tables, reports, `[[expect]]` and the documentation.
 
 `docs/reference/study-metrics.md` is made of it.
 """
@@ -25,7 +25,7 @@ METRICS: Final[Mapping[str, Metric]] = {
 
 
 def get(name: str) -> Metric:
-    """Raises `InputError` if there is none."""
+    """The metric of this name. Raises `InputError` if there is none."""
     if name not in METRICS:
         near = get_close_matches(name, METRICS, 1)
         hint = f"did you mean {near[0]}?" if near else ""
@@ -34,7 +34,7 @@ def get(name: str) -> Metric:
 
 
 def scope_of(metric: Metric, scope: str | None) -> Scope:
-    """The one that was asked for, or the metric's first. Raises `InputError` if it has no such."""
+    """The given scope, or the metric's first. Raises `InputError` if the metric lacks it."""
     if scope is None:
         return metric.scopes[0]
     for known in metric.scopes:
@@ -44,7 +44,8 @@ def scope_of(metric: Metric, scope: str | None) -> Scope:
 
 
 def values(frames: Frames, metric: Metric | str, scope: str | None = None) -> pl.DataFrame:
-    """A row per run and thing: `run`, `run_id`, `cell`, `repetition`, `seed`, `of`, `value`; never null, never NaN.
+    """A row per run and subject (link, flow, group or algorithm): `run`, `run_id`, `cell`, `repetition`, `seed`, `of`,
+    `value`; never null, never NaN.
 
     Of runs that went well and are not invalid. `of` is an algorithm, a group, a flow or a link, and empty for the run.
 

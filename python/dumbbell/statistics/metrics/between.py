@@ -1,4 +1,4 @@
-"""Metrics that take more than one flow, or more than one cell."""
+"""Metrics that need more than one flow, or more than one cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dumbbell.statistics.metrics.model import Metric, Scope, over_flows, ratio
 UDP_FRAME: Final = 1514 / 1472
 """Bytes on the link for each byte of a full datagram."""
 SAME_LOAD: Final = 0.01
-"""Up to this share what flows without congestion control have sent counts as equal."""
+"""Data of flows without congestion control counts as equal up to this relative difference."""
 WARE: Final = "R. Ware, M. Mukerjee, S. Seshan, J. Sherry: Beyond Jain's Fairness Index, HotNets 2019, section 4"
 
 
@@ -25,7 +25,7 @@ def _jain_index(frames: Frames, _: Scope) -> pl.DataFrame:
 def _power(frames: Frames, _: Scope) -> pl.DataFrame:
     """Utilisation of the main link, and the mean over flows of base / median RTT.
 
-    Not of the least RTT that was measured: where the queue is never empty, that is mostly queue itself.
+    Uses the base RTT, not the least measured one: where the queue is never empty, that is mostly queue.
     """
     used = frames.links.filter(pl.col("link") == (main_link(frames) or "")).select("run", "utilisation")
     nearness = frames.flows.group_by("run", maintain_order=True).agg(
@@ -35,9 +35,9 @@ def _power(frames: Frames, _: Scope) -> pl.DataFrame:
 
 
 def _utilisation_busy(frames: Frames, _: Scope) -> pl.DataFrame:
-    """Of the main link, until the last flow that has a size is complete.
+    """Utilisation of the main link until the last flow that has a size is complete.
 
-    What UDP flows without a size send afterwards, at a constant rate, is taken off what the link has delivered.
+    Subtracts from the delivered bytes what UDP flows without a size send afterwards, at a constant rate.
     """
     sized = pl.col("fct_s").is_not_null()
     until_s = pl.col("stop_s").filter(sized).max()
@@ -57,7 +57,8 @@ def _utilisation_busy(frames: Frames, _: Scope) -> pl.DataFrame:
 
 
 def _harm(value: pl.Expr, harm: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
-    """Of each algorithm: `harm`, an expression of `solo` and `mixed`, which are `value` alone and beside others."""
+    """The harm to each algorithm: `harm`, an expression of `solo` and `mixed`, which are `value` alone and beside
+    others."""
 
     def compute(frames: Frames, scope: Scope) -> pl.DataFrame:
         runs = usable(frames)
@@ -88,7 +89,7 @@ def _solo_cells(frames: Frames) -> pl.DataFrame:
     plain = (
         of_cells.filter(pl.col("cc").is_null()).group_by("cell").agg(plain=pl.len(), sent=pl.col("sent_bytes").sum())
     )
-    # A name tells cells apart, but is no value of anything.
+    # A case's name distinguishes cells, but is not a value of a key.
     place = [key for key in frames.keys if key != CASE and not key.startswith("flows")]
     counted = counted.join(plain, on="cell", how="left").with_columns(pl.col("plain", "sent").fill_null(0))
     counted = counted.join(frames.cells.select("cell", *place), on="cell")

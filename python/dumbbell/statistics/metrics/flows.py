@@ -1,4 +1,4 @@
-"""Metrics of flows: of one, or of several together."""
+"""Metrics of one flow, or of several together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _sent_bytes = pl.col("sent_bytes").filter(_is_tcp).sum()
 # Of flows whose plans nobody kept, those that were completed are known to have a size.
 _has_size = pl.coalesce("has_size", pl.col("fct_s").is_not_null())
 _fct_s = pl.when(_has_size).then(pl.col("fct_s").fill_null(float("inf")))
-"""Longer than any for a flow that was not completed."""
+"""A completion time above all others, for a flow that was not completed."""
 _UNFINISHED: Final = "none if it falls among those that were not completed, which count as the longest"
 
 METRICS: Final = (

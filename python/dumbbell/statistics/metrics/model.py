@@ -1,4 +1,4 @@
-"""What a metric is."""
+"""The declaration of a metric."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import polars as pl
 from dumbbell.statistics.frames import Frames
 
 Scope = Literal["run", "algorithm", "group", "flow", "link"]
-"""What a value is of: all flows of a run, those of one congestion control, those of one entry of the scenario's
+"""The subject of a value: all flows of a run, those of one congestion control, those of one entry of the scenario's
 `flows`, one flow; or one link."""
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 
 Direction = Literal["higher", "lower", "neither"]
-"""What is better."""
+"""The better direction."""
 
 OF_FLOWS: Final[tuple[Scope, ...]] = ("run", "algorithm", "group", "flow")
 OF_ALGORITHMS: Final[tuple[Scope, ...]] = ("algorithm", "run", "group", "flow")
@@ -25,7 +25,7 @@ OF_LINKS: Final[tuple[Scope, ...]] = ("link",)
 
 @dataclass(frozen=True)
 class Metric:
-    """Something that each run of a study has a value of."""
+    """A quantity that has a value for each run of a study."""
 
     name: str
     """As in `[[expect]]`, tables and files."""
@@ -34,10 +34,10 @@ class Metric:
     """`bit/s`, `B`, `ms`, `s`, `segments`, `packets`; `share`, from 0 to 1; empty for an index."""
     direction: Direction
     scopes: tuple[Scope, ...]
-    """The first is the one that is meant if none is named."""
+    """The first is the default."""
     formula: str
     source: str
-    """Where the definition comes from."""
+    """The source of the definition."""
     compute: Callable[[Frames, Scope], pl.DataFrame]
     """Columns `run`, `of` (an algorithm, a group, a flow, a link; empty for the run itself) and `value`."""
 
@@ -45,7 +45,7 @@ class Metric:
 def over_flows(value: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
     """Compute from the rows of the flows in question, by an aggregation of their columns.
 
-    Beside those of `flows` there is `run_received_bytes`, what all flows of the run received.
+    Beside the columns of `flows` there is `run_received_bytes`, the bytes that all flows of the run received.
     """
 
     def compute(frames: Frames, scope: Scope) -> pl.DataFrame:
@@ -68,7 +68,7 @@ def total(column: str) -> pl.Expr:
 
 
 def ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
-    """Null where the whole is nothing."""
+    """`part` / `whole`; null where the whole is 0."""
     return pl.when(whole > 0).then(part / whole)
 
 
@@ -85,6 +85,6 @@ def _of(flows: pl.DataFrame, scope: Scope) -> pl.Expr:
 
 
 def group_of(flows: pl.DataFrame) -> pl.Expr:
-    """The entry of the scenario that a flow comes from: `f1` of `f1.1`, `f1.2`, ..."""
+    """The scenario's entry of a flow: `f1` for `f1.1`, `f1.2`, ..."""
     entry = pl.col("id").str.replace(r"\.\d+$", "")
     return pl.coalesce("group", entry) if "group" in flows.columns else entry
