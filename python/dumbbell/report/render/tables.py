@@ -1,4 +1,4 @@
-"""Tables of flows and links, of what befell packets, and of what changed."""
+"""Tables of flows and links, of packet events, and of what changed."""
 
 from __future__ import annotations
 

@@ -1,0 +1,54 @@
+"""Pictures of both kinds of report, as a browser shows them: `python docs/draw/reports.py RUN STUDY`.
+
+The README's picture is of a valid emulated run of `bbr-vs-cubic`, on an idle machine. The study is that of
+docs/reference/report.md.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Browser, sync_playwright
+
+IMAGES: Final = Path(__file__).parents[1] / "images"
+
+
+def main(run: Path, study: Path) -> None:
+    """Draw `report.png` of a run's directory, and `study-report.png` of a study's."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        draw_run(browser, run / "report.html")
+        draw_study(browser, study / "report.html")
+        browser.close()
+
+
+def draw_run(browser: Browser, report: Path) -> None:
+    """The page from its first line to the congestion window."""
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.goto(report.resolve().as_uri())
+    last = page.locator('[data-plot="cwnd_packets"]')
+    last.wait_for()
+    box = last.bounding_box()
+    assert box is not None
+    clip = {"x": 0, "y": 0, "width": 1200, "height": box["y"] + box["height"]}
+    page.screenshot(path=IMAGES / "report.png", full_page=True, clip=clip)  # type: ignore[arg-type]
+
+
+def draw_study(browser: Browser, report: Path) -> None:
+    """The first metrics, with the pointer on a point."""
+    page = browser.new_page(viewport={"width": 1280, "height": 1010})
+    page.goto(report.resolve().as_uri())
+    page.locator(".card svg").first.wait_for()
+    page.evaluate("document.querySelector('#study h2').scrollIntoView(); scrollBy(0, -2)")
+    goodput = page.locator('.card[data-plot="goodput"]').nth(1)
+    point = goodput.locator(".canvas g.series").nth(4).locator("circle").nth(1).bounding_box()
+    assert point is not None
+    page.mouse.move(point["x"] + 3, point["y"] + 3)
+    page.screenshot(path=IMAGES / "study-report.png")
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:3]))
