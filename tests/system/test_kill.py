@@ -71,7 +71,7 @@ def test_a_killed_process_takes_the_run_with_it(anyone: Place, victim: str) -> N
             assert live.end() == 1
             assert SAID[victim] in live.output()
             assert "\nhint: " in live.output()
-            assert "what was measured until then is in runs/test-" in live.output()
+            assert "the measurements until then are in runs/test-" in live.output()
     run = anyone.run(SHORT)
     failed, *complete = sorted(anyone.runs(), key=lambda name: ".failed-1" not in name)
     assert failed.endswith(".failed-1")

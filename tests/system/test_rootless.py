@@ -58,6 +58,6 @@ def test_a_machine_without_user_namespaces_says_so(here: Place) -> None:
     what, why, kept, hint = confined.stderr.splitlines()
     assert what == "error: making a user namespace"
     assert "No space left on device" in why
-    assert "what was measured until then is in " in kept
+    assert "the measurements until then are in " in kept
     assert hint == "hint: user namespaces are limited to none; as root: `sysctl -w user.max_user_namespaces=65536`"
     assert [name.endswith(".failed-1") for name in here.runs()] == [True]

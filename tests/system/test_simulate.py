@@ -85,7 +85,7 @@ def test_a_signal_stops_early_and_keeps_what_was_simulated(anyone: Place, send: 
         until(lambda: _packets_written(live) > 0, 30, "some of it to be simulated")
         live.process.send_signal(send)
         assert live.end() == 130
-        assert "error: the run was interrupted\n  what was measured until then is in runs/test-" in live.output()
+        assert "error: the run was interrupted\n  the measurements until then are in runs/test-" in live.output()
         assert "Traceback" not in live.output()
     (kept,) = anyone.runs()
     assert kept.endswith(".failed-1")

@@ -134,7 +134,7 @@ def test_exit_codes_tell_what_became_of_expectations(tmp_path: Path, capsys: pyt
         ({"expect": [{"metric": "goodput", "min": 1, "within": [1, 2]}]}, "within beside min or max"),
         ({"expect": [{"metric": "goodput", "min": "fast"}]}, 'expect.0.min = "fast": not a rate'),
         ({"expect": [{"metric": "goodput", "min": "5 ms"}]}, "unknown unit ms"),
-        ({"expect": [{"metric": "jain_index", "of": "f1", "min": 1}]}, "of the whole run"),
+        ({"expect": [{"metric": "jain_index", "of": "f1", "min": 1}]}, "describes the whole run"),
         ({"expect": [{"metric": "goodput_share", "min": 1}]}, "goodput_share describes some flows"),
         ({"expect": [{"metric": "drops", "max": "few"}]}, 'expect.0.max = "few": no number'),
         ({"expect": [{"metric": "utilisation", "min": 90}]}, "expect.0.min = 90: more than 1"),

@@ -1,1 +1,1 @@
-"""How well the two engines agree: the same scenario under both, and the differences with their intervals."""
+"""Compares the two engines: the same scenario under both, and the differences with their intervals."""

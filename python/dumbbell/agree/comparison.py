@@ -12,7 +12,8 @@ from dumbbell.agree.figures import Figures, What, common
 from dumbbell.statistics.intervals import Interval, paired_difference, paired_ratio
 
 CONFIDENCE: Final = 0.90
-"""Of all intervals here: that one of 90 % lies within bounds is a test of equivalence at the level of 5 %."""
+"""Confidence of all intervals here. To ask whether a 90 % interval lies within bounds is a test of equivalence at the
+level of 5 %."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,9 @@ class Row:
 
     what: What
     emulated: tuple[float, ...]
-    """By repetition."""
+    """Values by repetition."""
     simulated: tuple[float, ...]
-    """Of the same seeds."""
+    """Values of the same seeds."""
 
     @property
     def emulated_mean(self) -> float:
@@ -48,23 +49,23 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All quantities of a scenario that both engines' records give."""
+    """All quantities of a scenario that the records of both engines give."""
 
     rows: tuple[Row, ...]
     repetitions: int
-    """Pairs of runs that can be used."""
+    """Pairs of usable runs."""
 
     def get(self, measure: str, scope: str = "run", of: str = "") -> Row | None:
-        """One of them."""
+        """The row of one quantity."""
         return next((row for row in self.of(measure, scope) if row.what.of == of), None)
 
     def of(self, measure: str, scope: str) -> list[Row]:
-        """The same quantity of all flows, or of all links."""
+        """The rows of one quantity for all flows, or for all links."""
         return [row for row in self.rows if (row.what.measure, row.what.scope) == (measure, scope)]
 
 
 def compare(pairs: Sequence[tuple[Figures, Figures]]) -> Comparison:
-    """Compare repetitions: each a run of the emulation, and one of the simulation with the same seed."""
+    """Compare repetitions: each is an emulated run and a simulated run with the same seed."""
     emulated, simulated = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     rows = tuple(
         Row(what, tuple(run[what] for run in emulated), tuple(run[what] for run in simulated))

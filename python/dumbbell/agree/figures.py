@@ -1,4 +1,4 @@
-"""What is compared of a run."""
+"""The figures of a run that are compared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UTILISATION: Final = "utilisation"
 
 @dataclass(frozen=True)
 class What:
-    """A quantity that each run has."""
+    """A quantity of a run."""
 
     scope: Scope
     of: str
@@ -31,11 +31,11 @@ class What:
 
 
 Figures = Mapping[What, float]
-"""Those that a run's records give."""
+"""Figures that a run's records give."""
 
 
 def figures(run: Run) -> Figures:
-    """All that is compared of `run`, from its summary; `docs/reference/metrics.md` has the formulas.
+    """All compared figures of `run`, from its summary; `docs/reference/metrics.md` has the formulas.
 
     The total goodput is what all flows received over the run's duration. Links without a rate have no queue and no
     utilisation, and are left out.
@@ -76,5 +76,5 @@ def _queue(scope: Scope, of: str, queue: Mapping[str, float] | None) -> Iterator
 
 
 def common(runs: Sequence[Figures]) -> list[What]:
-    """What all of `runs` have, in the order of the first."""
+    """Quantities that all of `runs` have, in the order of the first."""
     return [what for what in runs[0] if all(what in figures for figures in runs)] if runs else []

@@ -17,14 +17,14 @@ HEAD: Final = (
 
 
 def markdown(table: pl.DataFrame) -> str:
-    """What of all cells is within the targets, and a row for each cell. Pairs of values are emulated / simulated."""
+    """The share of cells within the targets, and a row for each cell. Pairs of values are emulated / simulated."""
     rows = table.to_dicts()
     lines = [*summary(rows), "", _line(HEAD), _line("---" for _ in HEAD), *(_line(cells_of(row)) for row in rows)]
     return "\n".join(lines) + "\n"
 
 
 def summary(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Sentences: how many cells are within all targets, and within each."""
+    """Sentences that say how many cells are within all targets, and within each."""
     counted = [row for row in rows if row["repetitions"]]
     n = len(counted)
     if not n:
@@ -53,7 +53,7 @@ def _share(rows: list[Mapping[str, Any]], key: str, status: str) -> str:
 
 
 def cells_of(row: Mapping[str, Any]) -> list[str]:
-    """A row of the table as it is shown; `HEAD` names the columns."""
+    """A row of the table as text; `HEAD` names the columns."""
     return [
         row["flows"].replace("-", " + "),
         str(row["rate_mbit"]),

@@ -1,4 +1,4 @@
-"""The scenarios by which the engines are compared: paths and algorithms, chosen so that everything meets everything.
+"""The scenarios that compare the engines: paths and algorithms, chosen so that every pair of values occurs.
 
 A cell is a mix of flows on a path. Of the 54 paths (2 rates x 3 RTTs x 3 buffers x 3 losses) each mix is run on 9: the
 rows of the orthogonal array L9 (R. L. Plackett and J. P. Burman, Biometrika 33:305, 1946; the name is G. Taguchi's), in
@@ -25,7 +25,7 @@ ALGORITHMS: Final = {
     "bbr3": "bbr3",
     "dctcp": "bpf_dctcp",
 }
-"""As cells are named -> as scenarios name them. Vegas is not among them: not every kernel has it."""
+"""Name in a cell -> name in a scenario. Vegas is not among them, because not every kernel has it."""
 
 RATES_MBIT: Final = (10, 100)
 RTTS_MS: Final = (10, 50, 100)
@@ -33,9 +33,9 @@ BUFFERS_BDP: Final = (0.3, 1.0, 4.0)
 LOSSES_PERCENT: Final = (0.0, 0.1, 1.0)
 
 LEAST_S: Final = 12.0
-"""A minimum of the RTT is 10 s old when BBRv1 looks for it anew; BBRv2 and BBRv3 do so every 5 s."""
+"""BBRv1 looks for a new minimum of the RTT when the old one is 10 s old; BBRv2 and BBRv3 do so every 5 s."""
 LEAST_ROUNDS: Final = 30
-"""Of the longest RTT, that with a full buffer. Slow start and STARTUP take about ten."""
+"""Duration in longest RTTs, those with a full buffer. Slow start and STARTUP take about ten."""
 
 MARKING_SHARE: Final = 7
 """DCTCP marks from 1/7 of the BDP on (M. Alizadeh et al.: Data Center TCP, SIGCOMM 2010, section 3.3)."""
@@ -59,16 +59,16 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """`bbr-cubic_10mbit_50ms_0.3bdp_0.1loss`: also of its directory."""
+        """`bbr-cubic_10mbit_50ms_0.3bdp_0.1loss`, also the name of its directory."""
         return f"{self.mix}_{self.rate_mbit}mbit_{self.rtt_ms}ms_{self.buffer_bdp:g}bdp_{self.loss_percent:g}loss"
 
     @property
     def duration_s(self) -> float:
-        """Long enough to be past start-up, and to have seen BBR look for the minimum of the RTT."""
+        """Long enough to pass start-up, and for BBR to look for the minimum of the RTT."""
         return max(LEAST_S, LEAST_ROUNDS * self.rtt_ms / 1e3 * (1 + self.buffer_bdp))
 
     def scenario(self) -> dict[str, Any]:
-        """All flows from the start, each between hosts of its own. Packets and ACKs are not recorded."""
+        """All flows run from the start, each between its own hosts. Packets and ACKs are not recorded."""
         bottleneck: dict[str, Any] = {"rate": f"{self.rate_mbit} Mbit/s", "buffer": f"{self.buffer_bdp:g} bdp"}
         if self.loss_percent:
             bottleneck["loss"] = f"{self.loss_percent:g} %"
@@ -103,7 +103,8 @@ def quick() -> list[Cell]:
 
 
 def select(cells: Sequence[Cell], patterns: Sequence[str]) -> list[Cell]:
-    """The cells whose names match one of `patterns`; all without any. Raises `InputError` for one that matches none."""
+    """The cells whose names match one of `patterns`; all if there are none. Raises `InputError` for a pattern without
+    match."""
     for pattern in patterns:
         if not any(fnmatchcase(cell.name, pattern) for cell in cells):
             why = f"names are such as {cells[0].name} and {cells[-1].name}; * stands for anything"
@@ -118,7 +119,7 @@ def _l9() -> list[tuple[int, int, int, int]]:
 
 
 def _cells(mix: tuple[str, ...], k: int, rows: Sequence[tuple[int, int, int, int]]) -> Iterator[Cell]:
-    """Of the `k`-th mix."""
+    """Cells of the `k`-th mix."""
     for rtt, buffer, loss, rate in rows:
         yield Cell(
             mix,

@@ -1,4 +1,4 @@
-"""One repetition under both engines on the same axes: what the reports of both runs draw, curve over curve."""
+"""One repetition under both engines on the same axes: the curves of both runs' reports."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ PANELS: Final = {
     "RTT": "srtt_ms",
     "Queue": "queue_bytes",
 }
-"""Title of a panel -> the quantity that is drawn of it: one that both engines sample, whatever else they record."""
+"""Title of a panel -> the quantity drawn in it, which both engines sample."""
 
 ENGINES: Final = ("emulated", "simulated")
 
-# Okabe & Ito's hues, on white and on black. Of each flow one for either engine, as far apart as they come.
+# Okabe & Ito's hues, on white and on black. Each flow has one for either engine, as different as possible.
 _HUES: Final = (
     (("#0072b2", "#3d9fe0"), ("#e69f00", "#eeb23a")),
     (("#009e73", "#23bf92"), ("#d55e00", "#f07f2e")),
     (("#56b4e9", "#8fd0f5"), ("#cc79a7", "#dc93bb")),
 )
 _DASHES: Final[tuple[tuple[int, ...], ...]] = ((), (4, 2))
-"""Of either engine: where they agree, one curve hides the other."""
+"""Line style of either engine: where they agree, one curve hides the other."""
 _QUEUE: Final = (("#4d5866", "#9aa5b1"), ("#c2321d", "#e8735f"))
 
 
@@ -62,7 +62,7 @@ def _groups(both: tuple[Plots, Plots]) -> tuple[Group, ...]:
 
 
 def _panel(emulated: Panel, simulated: Panel, n: int) -> Panel:
-    """Of `n` groups of flows per engine, in the emulated panel's unit."""
+    """The panel of `n` groups of flows per engine, in the emulated panel's unit."""
     first, second = emulated.views[0], simulated.views[0]
     lines = [
         *_lines(emulated, 1.0, 0, 2 * n),

@@ -1,4 +1,4 @@
-"""What came out for one scenario, as a page like the reports': targets, quantities, and both engines' curves."""
+"""The result for one scenario, as a page like a report: targets, quantities, and both engines' curves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dumbbell.report.render.payload import payload
 STEM: Final = "agreement"
 
 _CLASS: Final = {Status.INSIDE: "valid", Status.UNDECIDED: "suspect", Status.OUTSIDE: "invalid"}
-"""As a report colours its verdict."""
+"""Status -> the verdict whose colour it has in a report."""
 
 
 def write_files(outcome: Outcome, formats: Sequence[str] = ("html", "svg")) -> list[Path]:

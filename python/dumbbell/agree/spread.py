@@ -1,4 +1,5 @@
-"""How much the seed alone moves a scenario's figures, by the simulator: is a difference of engines more than chance?
+"""Measures in the simulator how much the seed alone changes a scenario's figures, to decide whether a difference of
+engines is more than chance.
 
 Two flows that start alike end apart, and who gets ahead hangs on a few packets: runs of one engine with different seeds
 then differ by more than the targets allow. A few emulated runs can't show that; the simulator has hundreds in the time
@@ -23,26 +24,26 @@ if TYPE_CHECKING:
     from dumbbell.studies import Study
 
 SHARE: Final = 0.95
-"""Of the simulated runs lie within the range."""
+"""Share of the simulated runs within the range."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """In which most simulated runs lie."""
+    """The range of most simulated runs."""
 
     low: float
     high: float
     n: int
-    """Seeds."""
+    """Number of seeds."""
 
     def holds(self, value: float) -> bool:
-        """Whether `value` lies in it."""
+        """Whether `value` lies in the range."""
         return self.low <= value <= self.high
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Of one scenario: a range for each quantity that has a target, by its measure and its flow."""
+    """The ranges of one scenario, for each quantity that has a target, by measure and flow."""
 
     ranges: dict[tuple[str, str], Range]
 
@@ -54,7 +55,7 @@ class Spread:
 
 
 def spread(scenario: Scenario, seeds: int, directory: Path) -> Spread:
-    """Simulate `scenario` with `seeds` seeds; what is on disk in `directory` is not repeated."""
+    """Simulate `scenario` with `seeds` seeds; runs on disk in `directory` are not repeated."""
     found = run(scenario, directory=directory, engine=SIMULATE, repeat=seeds, report=False)
     return Spread(_ranges(found, float(scenario.duration) / 1e9))
 

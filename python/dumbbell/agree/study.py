@@ -1,4 +1,4 @@
-"""Run scenarios under both engines, and compare what comes out."""
+"""Runs scenarios under both engines, and compares the results."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from dumbbell.scenario.file.loading import read, seeded
 from dumbbell.studies.cells import is_study
 
 ENGINES: Final = (SIMULATE, EMULATE)
-"""In the order of running: the simulated ones take seconds, and disturb nobody then."""
+"""Engines in the order of running. Simulated runs come last: they take seconds, and disturb no emulated run then."""
 
 Told = Callable[[str, Progress], None]
-"""Of an engine, how far its runs are."""
+"""Called with an engine and the progress of its runs."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A scenario to be compared."""
+    """A scenario to compare."""
 
     name: str
     seeds: Mapping[int, Scenario]
     """The scenario with each repetition's seed."""
     directory: Path
-    """Where its runs are kept."""
+    """The directory of its runs."""
 
     @classmethod
     def of(
         cls, source: str | Path | Mapping[str, Any] | Scenario, overrides: Sequence[str], repeat: int, root: Path
     ) -> Subject:
-        """A scenario, `repeat` times: with its own seed, and with those that follow.
+        """A scenario, `repeat` times: with its own seed, and with the next ones.
 
         Raises `InputError` for a scenario that is refused.
         """
         draft = read(source, overrides)
         if is_study(draft):
-            hint = "leave [sweep], repeat and [[expect]] out, or run it under both engines"
+            hint = "omit [sweep], repeat and [[expect]], or run it under both engines"
             raise InputError(f"{draft.name} is a study", "single scenarios can be compared", hint)
         first = load(source, overrides)
         seeds = range(first.seed, first.seed + repeat)
@@ -56,14 +56,14 @@ class Subject:
         return cls(first.name, scenarios, root / first.name)
 
     def again(self) -> Subject:
-        """With one repetition more."""
+        """The subject with one more repetition."""
         seed, scenario = max(self.seeds.items())
         return replace(self, seeds={**self.seeds, seed + 1: seeded(scenario, seed + 1)})
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A repetition: where its runs lie."""
+    """A repetition: the directories of its runs."""
 
     seed: int
     emulated: Path
@@ -72,24 +72,24 @@ class Pair:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out for one subject."""
+    """The result for one subject."""
 
     subject: Subject
     comparison: Comparison
     pairs: tuple[Pair, ...]
     refused: tuple[str, ...]
-    """Runs that could not be used, and why."""
+    """Unusable runs, and why."""
     spread: Spread | None = None
-    """What other seeds give under the simulator, if that was asked for."""
+    """The simulator's results with other seeds, if requested."""
 
 
 def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
-    """Raise `InputError` if an engine refuses a subject, or two have a name in common. Starts nothing."""
+    """Raise `InputError` if an engine refuses a subject, or two have the same name. Starts nothing."""
     names = [subject.name for subject in subjects]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(
-            f"two scenarios have the name {twice!r}", "their runs would lie in one directory", "give one another name"
+            f"two scenarios have the name {twice!r}", "their runs would share a directory", "rename one of them"
         )
     problems: dict[str, Problem] = {}
     for subject in subjects:
@@ -97,7 +97,7 @@ def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
         plan = expand(scenario)
         for name in ENGINES:
             for found in engines[name].check(scenario, plan):
-                # Once, however many cells have it.
+                # Each problem is reported once, however many cells have it.
                 where = "" if scenario.source.text else f"{subject.name}: "
                 problems.setdefault(found.what, replace(found, what=where + found.what))
     if problems:
@@ -126,7 +126,7 @@ def carry_out_both(
     refused: dict[str, dict[tuple[str, int], str]] = {}
     for name in ENGINES:
         jobs = [
-            # The simulation gives the same each time.
+            # A simulation gives the same result each time.
             Job((subject.name, seed), scenario, engines[name], subject.directory, 1 if name == SIMULATE else ATTEMPTS)
             for subject in subjects
             for seed, scenario in subject.seeds.items()
@@ -143,7 +143,7 @@ def carry_out_both(
 def until_inside(
     subjects: Sequence[Subject], most: int, carry_out: Callable[[Sequence[Subject]], list[Outcome]]
 ) -> list[Outcome]:
-    """Carry out `subjects`, and once more those that are not within all targets, until all are or have had `most` runs.
+    """Carry out `subjects`, and repeat those that are not within all targets, until all are or have had `most` runs.
 
     To stop as soon as an interval is inside favours that answer a little: at the last look, its confidence is not quite
     what it says (A. Wald, Annals of Mathematical Statistics 16:117, 1945).
@@ -159,7 +159,7 @@ def until_inside(
 
 
 def with_spread(outcomes: Sequence[Outcome], seeds: int) -> list[Outcome]:
-    """The same, each with the spread of so many simulated seeds; it lies beside its runs."""
+    """The outcomes, each with the spread of `seeds` simulated seeds, which is kept beside its runs."""
     return [
         replace(one, spread=spread(next(iter(one.subject.seeds.values())), seeds, one.subject.directory / "seeds"))
         for one in outcomes
@@ -179,7 +179,7 @@ def _outcome(
     found: Mapping[str, Mapping[tuple[str, int], tuple[Path, Figures]]],
     refused: Mapping[str, Mapping[tuple[str, int], str]],
 ) -> Outcome:
-    """Of the repetitions that both engines have."""
+    """The outcome of the repetitions that both engines have."""
     keys = [(subject.name, seed) for seed in subject.seeds]
     both = [key for key in keys if all(key in found[name] for name in ENGINES)]
     pairs = tuple(Pair(key[1], found[EMULATE][key][0], found[SIMULATE][key][0]) for key in both)

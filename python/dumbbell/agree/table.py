@@ -72,11 +72,11 @@ COLUMNS: Final[dict[str, pl.DataType]] = {
     "jain_seeds_high": pl.Float64(),
     "jain_chance": pl.Boolean(),
 }
-"""`docs/explanation/agreement.md` says what each one is."""
+"""Columns, explained in `docs/explanation/agreement.md`."""
 
 
 def table(cells: Mapping[str, Cell], outcomes: Sequence[Outcome]) -> pl.DataFrame:
-    """A row for each outcome, whose subject is the cell of its name. Nulls where nothing could be measured."""
+    """A row for each outcome, whose subject is the cell of the same name. Null where there is no measurement."""
     rows = [_row(cells[outcome.subject.name], outcome) for outcome in outcomes]
     return pl.DataFrame(rows, schema=COLUMNS)
 
@@ -103,7 +103,7 @@ def figures_table(comparison: Comparison) -> pl.DataFrame:
 
 
 def write(frame: pl.DataFrame, directory: Path, stem: str) -> list[Path]:
-    """`stem.parquet` and `stem.csv`; returns their paths."""
+    """Write `stem.parquet` and `stem.csv`. Returns their paths."""
     directory.mkdir(parents=True, exist_ok=True)
     parquet, csv = directory / f"{stem}.parquet", directory / f"{stem}.csv"
     frame.write_parquet(parquet)
@@ -170,7 +170,7 @@ def _both(name: str, row: Row | None) -> dict[str, float | None]:
 
 
 def _sum(name: str, rows: Sequence[Row]) -> dict[str, float | None]:
-    """Of all flows."""
+    """Sums over all flows."""
     if not rows:
         return {}
     emulated = [sum(values) for values in zip(*(row.emulated for row in rows), strict=True)]

@@ -1,4 +1,4 @@
-"""What agreement is asked for, and whether a comparison shows it."""
+"""The targets of agreement, and whether a comparison meets them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ GOODPUT: Final = 0.03
 """The interval of the ratio of total goodput lies within 1 -+ this."""
 RTT_SHARE: Final = 0.05
 RTT_MS: Final = 1.0
-"""The median RTT of each flow is off by no more than this share of it, or by this if that is more."""
+"""The median RTT of each flow differs by no more than this share of it, or by this time if that is more."""
 JAIN_INDEX: Final = 0.05
-"""Jain's index is off by no more than this."""
+"""Jain's index differs by no more than this."""
 CELLS: Final = 0.95
-"""Share of a matrix's cells that are to be within all targets."""
+"""Required share of a matrix's cells within all targets."""
 
 GOODPUT_BOUNDS: Final = (1 - GOODPUT, 1 + GOODPUT)
 
 
 class Status(StrEnum):
-    """How a target was met."""
+    """The outcome of a target."""
 
     INSIDE = "inside"
     UNDECIDED = "undecided"
@@ -49,19 +49,20 @@ def judge(comparison: Comparison) -> tuple[Judged, ...]:
 
 
 def overall(judged: Sequence[Judged]) -> Status:
-    """Inside if every target is met, outside if one is missed; undecided, too, if nothing was measured."""
+    """Inside if every target is met, outside if one is missed, else undecided; also undecided without any
+    measurement."""
     found = {one.status for one in judged} or {Status.UNDECIDED}
     return next(status for status in (Status.OUTSIDE, Status.UNDECIDED, Status.INSIDE) if status in found)
 
 
 def needed(comparison: Comparison) -> int | None:
-    """Repetitions that the target for goodput takes, by what was measured; `None` if no number would do."""
+    """Repetitions that the target for goodput takes, estimated from the measurements; `None` if no number suffices."""
     row = comparison.get(TOTAL_GOODPUT)
     return None if row is None else repetitions_needed(row.emulated, row.simulated, *GOODPUT_BOUNDS, CONFIDENCE)
 
 
 def rtt_excess(row: Row) -> float:
-    """How far off a median RTT is, as a multiple of what is allowed."""
+    """The difference of a median RTT as a multiple of the allowed difference."""
     return abs(row.difference.value) / _rtt_allowed_ms(row)
 
 
@@ -72,7 +73,7 @@ def _goodput(comparison: Comparison) -> Iterator[Judged]:
     allowed = f"the interval within {GOODPUT_BOUNDS[0]:g} to {GOODPUT_BOUNDS[1]:g}"
     found = row.ratio
     if found is None:
-        # Nothing arrived under one engine: that is agreement only if nothing did under the other.
+        # No data arrived under one engine: that is agreement only if none did under the other.
         same = max(row.emulated) == max(row.simulated) == 0
         yield Judged(TOTAL_GOODPUT, Status.INSIDE if same else Status.OUTSIDE, "no ratio: a run had none", allowed)
         return

@@ -1,4 +1,4 @@
-"""What works on this machine, what is missing, and how to get it."""
+"""Finds out what works on this machine, what is missing, and how to get it."""
 
 from dumbbell.doctor.examine import examine
 from dumbbell.doctor.finding import Finding, Level

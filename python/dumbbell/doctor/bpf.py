@@ -1,4 +1,4 @@
-"""Congestion controls that are BPF programs: what this machine lacks of them."""
+"""Checks whether this machine can load congestion controls that are BPF programs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from dumbbell.errors import RunFailed
 from dumbbell.machine import read_line
 
 SINCE: Final = (6, 4)
-"""Linux from which on a BPF congestion control goes with the process that loaded it (links of struct_ops)."""
+"""First Linux on which a BPF congestion control vanishes with the process that loaded it (links of struct_ops)."""
 TYPES: Final = Path("/sys/kernel/btf/vmlinux")
 """The kernel's own type information."""
 
 
 def examine() -> Iterator[Finding]:
-    """All of it, in the order in which loading one would stumble."""
+    """All findings, in the order in which loading a program needs them."""
     kernel_finding = kernel()
     yield kernel_finding
     if kernel_finding.level is Level.OK:
@@ -34,7 +34,7 @@ def examine() -> Iterator[Finding]:
 
 
 def kernel(release: str | None = None, types: Path = TYPES) -> Finding:
-    """Whether it knows them at all."""
+    """Whether the kernel supports them."""
     release = release or os.uname().release
     names = ", ".join(BUNDLED)
     if release_of(release) < SINCE:
@@ -48,7 +48,7 @@ def kernel(release: str | None = None, types: Path = TYPES) -> Finding:
 
 
 def privileges(told: Mapping[str, Any] | None = None) -> Finding:
-    """Whether this user may load them: what the core would say when it comes to it."""
+    """Whether this user may load them, checked as the core does before a run."""
     try:
         told = told or core.can_load()
     except RunFailed as error:
@@ -56,21 +56,21 @@ def privileges(told: Mapping[str, Any] | None = None) -> Finding:
     if not told["missing"]:
         return Finding("BPF privileges", Level.OK, "this user may load congestion controls, and record every ACK")
     why = f"this user may not load congestion controls, nor record every ACK: {core.why_not(told)}"
-    fix = f"run as root; or load one once, and every user's runs can use it: {as_root('cc', 'load', 'bbr3')}"
+    fix = f"run as root; or load an algorithm once, and every user's runs can use it: {as_root('cc', 'load', 'bbr3')}"
     return Finding("BPF privileges", Level.WARN, why, fix)
 
 
 def jit(enabled: str | None = None) -> Finding:
-    """Whether programs become machine code."""
+    """Whether the kernel compiles BPF programs to machine code."""
     enabled = enabled or read_line("/proc/sys/net/core/bpf_jit_enable")
     if enabled == "0":
         why = "off: the kernel interprets BPF programs, which takes several times as long"
         return Finding("BPF compiler of the kernel", Level.WARN, why, "sudo sysctl -w net.core.bpf_jit_enable=1")
-    return Finding("BPF compiler of the kernel", Level.OK, "on" if enabled else "on, or not told to this user")
+    return Finding("BPF compiler of the kernel", Level.OK, "on" if enabled else "on, or not visible to this user")
 
 
 def compiler(path: str | None = None) -> Finding:
-    """Needed for the user's own only: those that come with dumbbell are compiled."""
+    """Whether there is a compiler. Only users' own programs need it: bundled ones are compiled."""
     path = path or shutil.which(os.environ.get("CLANG", "clang"))
     if path:
         return Finding("clang", Level.OK, path)
@@ -79,11 +79,11 @@ def compiler(path: str | None = None) -> Finding:
 
 
 def loaded() -> Iterator[Finding]:
-    """What is loaded to stay."""
+    """Algorithms that are loaded to stay."""
     try:
         stay = core.registered()["stay"]
     except RunFailed:
         return
     if stay:
         names = ", ".join(f"{one['label']} ({one['name']})" for one in stay)
-        yield Finding("loaded to stay", Level.OK, f"{names}; dumbbell cc unload takes them away")
+        yield Finding("loaded to stay", Level.OK, f"{names}; dumbbell cc unload removes them")

@@ -1,4 +1,4 @@
-"""Look at everything that a run needs. Tries things where that is harmless, rather than guessing from versions."""
+"""Checks everything that a run needs. Tries things where that is harmless, rather than guessing from versions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PROBE_S = 30.0
 
 
 def examine() -> list[Finding]:
-    """All findings, in the order in which a run would stumble over them."""
+    """All findings, in the order in which a run needs them."""
     return [
         machine.kernel(),
         *core(),
@@ -32,7 +32,7 @@ def examine() -> list[Finding]:
 
 
 def core() -> Iterator[Finding]:
-    """The compiled core, and the namespaces that it can make: what any emulated run needs."""
+    """The compiled core, and the namespaces that it can make, which every emulated run needs."""
     version = core_version()
     if version is None:
         why = "dumbbell._core cannot be imported"

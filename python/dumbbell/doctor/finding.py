@@ -7,21 +7,21 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """From best to worst."""
+    """The state of an item, from best to worst."""
 
     OK = "ok"
     WARN = "warn"
-    """Runs work, but less well or not all of them."""
+    """Runs work, but less well, or not all of them work."""
     MISSING = "missing"
     """No run works without it."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, how it stands, and how to mend it."""
+    """The checked item, its state, and a fix."""
 
     name: str
     level: Level
     detail: str
     fix: str = ""
-    """A command, or what to change; empty if there is nothing to mend."""
+    """A command, or a change to make; empty if there is nothing to fix."""

@@ -1,4 +1,4 @@
-"""Kernel, processors, clock, privileges, tools."""
+"""Checks of kernel, processors, clock, privileges and tools."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from dumbbell.doctor.finding import Finding, Level
 from dumbbell.machine import read_line
 
 SLICES_SINCE: Final = (6, 12)
-"""Linux from which on a process without privileges may ask for short time slices (EEVDF, sched_setattr)."""
+"""First Linux on which a process without privileges may ask for short time slices (EEVDF, sched_setattr)."""
 GOOD_CLOCKS: Final = frozenset({"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "xen", "arch_sys_counter"})
 """Clock sources that are read without leaving user space or the guest."""
 
 
 def kernel(release: str | None = None) -> Finding:
-    """Linux, and new enough to schedule the emulator in time."""
+    """Whether this is Linux, and new enough to schedule the emulator in time."""
     if os.uname().sysname != "Linux":
         return Finding("kernel", Level.MISSING, os.uname().sysname, "run dumbbell in a Linux virtual machine")
     release = release or os.uname().release
     if release_of(release) < SLICES_SINCE:
-        detail = f"Linux {release}: before 6.12, an ordinary user's emulator may be kept waiting by other programs"
-        return Finding("kernel", Level.WARN, detail, "run as root, or on an otherwise idle machine; the verdict tells")
+        detail = f"Linux {release}: before 6.12, other programs may delay an ordinary user's emulator"
+        return Finding("kernel", Level.WARN, detail, "run as root, or on an otherwise idle machine; see the verdict")
     return Finding("kernel", Level.OK, f"Linux {release}")
 
 
@@ -33,14 +33,14 @@ def release_of(text: str) -> tuple[int, ...]:
 
 
 def priority(capabilities: int | None = None) -> Finding:
-    """Who may raise priorities may raise the emulator's."""
+    """Whether this user may raise the emulator's priority."""
     if has(_CAP_SYS_NICE, capabilities):
         return Finding("priority", Level.OK, "the highest for the emulator (CAP_SYS_NICE)")
     return Finding("priority", Level.OK, "the normal one (no CAP_SYS_NICE), so keep the machine idle")
 
 
 def cores(count: int | None = None) -> Finding:
-    """The emulator and the traffic each need one."""
+    """Whether there are two cores: the emulator and the traffic each need one."""
     count = count or len(os.sched_getaffinity(0))
     if count < 2:
         fix = "use a machine with two or more; single runs at low rates may still be valid"
@@ -49,7 +49,7 @@ def cores(count: int | None = None) -> Finding:
 
 
 def load(average: float | None = None, count: int | None = None) -> Finding:
-    """Other work makes packets late."""
+    """Whether other work, which makes packets late, is running."""
     average = os.getloadavg()[0] if average is None else average
     count = count or len(os.sched_getaffinity(0))
     detail = f"{average:.2f} on {count} cores over the last minute"
@@ -59,7 +59,7 @@ def load(average: float | None = None, count: int | None = None) -> Finding:
 
 
 def clocksource(name: str | None = None) -> Finding:
-    """Reading the time must be cheap: it happens several times per packet."""
+    """Whether reading the time is cheap: it happens several times per packet."""
     name = name or read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource") or "unknown"
     if name in GOOD_CLOCKS:
         return Finding("clock source", Level.OK, name)
@@ -68,7 +68,8 @@ def clocksource(name: str | None = None) -> Finding:
 
 
 def scheduler_statistics() -> Finding:
-    """Without them the verdict cannot see that the emulator waited for a CPU."""
+    """Whether there are scheduler statistics, without which the verdict cannot see that the emulator waited for a
+    CPU."""
     if read_line("/proc/self/schedstat") is None:
         detail = "/proc/self/schedstat is absent: starvation shows as lateness only"
         return Finding("scheduler statistics", Level.WARN, detail, "use a kernel with CONFIG_SCHED_INFO")
@@ -89,16 +90,16 @@ def tools() -> Iterator[Finding]:
 # From linux/capability.h.
 _CAP_SYS_NICE: Final = 23
 _INITIAL_USER_NAMESPACE: Final = 0xEFFFFFFD
-"""Its inode, the same on every machine."""
+"""Inode of the initial user namespace, the same on every machine."""
 
 
 def has(capability: int, capabilities: int | None = None) -> bool:
-    """Whether this process, or one with the bits `capabilities`, has one: root in a container may lack it."""
+    """Whether this process, or one with the bits `capabilities`, has a capability: root in a container may lack it."""
     return bool((_effective() if capabilities is None else capabilities) >> capability & 1)
 
 
 def _effective() -> int:
-    """Outside of the initial user namespace a process may have all, and for the machine none of them counts."""
+    """Capabilities that count for the machine: none outside of the initial user namespace."""
     try:
         if os.stat("/proc/self/ns/user").st_ino != _INITIAL_USER_NAMESPACE:
             return 0

@@ -1,4 +1,4 @@
-"""Congestion controls."""
+"""Checks of the kernel's congestion controls."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dumbbell.errors import RunFailed
 from dumbbell.plan.algorithms import available
 
 EXPECTED: Final = ("reno", "cubic", "bbr")
-"""What the bundled scenarios use."""
+"""Algorithms that the bundled scenarios use."""
 
 
 def algorithms(modules: Path | None = None) -> Iterator[Finding]:
-    """The algorithms of the bundled scenarios, then whatever else is there.
+    """The algorithms of the bundled scenarios, then the others that this kernel has.
 
     Args:
         modules: where this kernel's modules lie; `/lib/modules/<release>` if not given.
@@ -28,7 +28,7 @@ def algorithms(modules: Path | None = None) -> Iterator[Finding]:
         if has_algorithm(name):
             yield Finding(f"congestion control {name}", Level.OK, "available")
         elif has_module(f"tcp_{name}", modules):
-            why = "a module that is not loaded, and only root can load it"
+            why = "its module is not loaded, and only root can load it"
             fix = f"sudo modprobe tcp_{name}; at each start: echo tcp_{name} | sudo tee /etc/modules-load.d/{name}.conf"
             yield Finding(f"congestion control {name}", Level.WARN, why, fix)
         else:
@@ -41,7 +41,7 @@ def algorithms(modules: Path | None = None) -> Iterator[Finding]:
 
 
 def _ours() -> set[str]:
-    """Names of what dumbbell has loaded, now or to stay, which has a line of its own."""
+    """Names of algorithms that dumbbell has loaded for a run or to stay, which have their own line."""
     try:
         told = core.registered()
     except RunFailed:

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 class Run(records.Run):
-    """One run on disk, as `dumbbell.run` returns it: what `records.Run` reads, and what is made of it."""
+    """One run on disk, as `dumbbell.run` returns it: the records that `records.Run` reads, with a report and a plot."""
 
     def report(self) -> Path:
-        """Where the HTML report lies; made now if there is none yet."""
+        """Path of the HTML report, which is written now if there is none yet."""
         path = self.directory / "report.html"
         if not path.exists():
             write_html(self, path)
         return path
 
     def plot(self) -> Figure:
-        """The run's figures on one time axis, by matplotlib."""
+        """The run's plots on one time axis, as a matplotlib figure."""
         return figure(self)
 
 

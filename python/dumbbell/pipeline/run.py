@@ -44,7 +44,7 @@ def run(
         overrides: `{"duration": "10 s"}`, or texts as after `--set`: `["duration=10 s"]`.
         directory: where runs are kept; this one becomes `directory/<name>-<run_id>`. An earlier run of the same plan is
             moved to `<name>-<run_id>.1`, `.2`, ...; nothing is overwritten.
-        on_event: told of each event while the run goes on, for showing progress.
+        on_event: called with each event of the run, to show progress.
         engine: what carries it out: `emulate`, real Linux TCP; `simulate`, a model of it; or an engine of your own.
         report: write the report now. Of many runs it takes time and room; `Run.report` makes up for it at any time.
         others: how many other attempts there are, as `records.directory.attempts` counts them; by default, those in
@@ -77,10 +77,10 @@ def run(
     except (KeyboardInterrupt, Interrupted) as error:
         what = error.what if isinstance(error, Interrupted) else "the run was interrupted"
         kept = target.fail("interrupted", what)
-        raise Interrupted(what, f"what was measured until then is in {kept}") from None
+        raise Interrupted(what, f"the measurements until then are in {kept}") from None
     except DumbbellError as error:
         kept = target.fail("failed", str(error))
-        why = "\n".join(filter(None, [error.why, f"what was measured until then is in {kept}"]))
+        why = "\n".join(filter(None, [error.why, f"the measurements until then are in {kept}"]))
         raise RunFailed(error.what, why, error.hint) from error
     except BaseException as error:
         target.fail("failed", f"{type(error).__name__}: {error}")
@@ -102,7 +102,7 @@ def _carry_out(
     outcome = engine.execute(plan, target.path, target.lock, on_event)
     on_event({"event": "composing"})
     if outcome.interrupted:
-        # The figures of a run that was cut short are worth having; that it was cut short is what to report.
+        # The figures of an interrupted run are worth keeping; the error reports the interruption.
         with suppress(DumbbellError):
             _compose(target, manifest, time.monotonic() - began, others)
         raise Interrupted("the run was interrupted")
@@ -130,14 +130,14 @@ def _compose(
 
 
 def _uncomposed(error: Exception) -> RunFailed:
-    """What to say when sound records make no figures: mostly, Python code and core are of different builds."""
+    """The error when complete records give no figures: usually, Python code and core are of different builds."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     why = f"{type(error).__name__}: {error} (in {where.name}, {Path(where.filename).name}:{where.lineno})"
     tool, core = manifests.tool_version(), manifests.core_version()
     if tool not in (core, "source"):
         why += f"\ndumbbell is of version {tool}, its compiled core of version {core}"
     hint = "if dumbbell was updated, build its core again: make build"
-    return RunFailed("the run's records could not be made into figures", why, hint)
+    return RunFailed("could not compute figures from the run's records", why, hint)
 
 
 def _write_input(path: Path, scenario: Scenario, plan: Mapping[str, Any]) -> None:

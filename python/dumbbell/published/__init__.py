@@ -1,1 +1,1 @@
-"""Published studies, done again: their numbers, plots and findings beside ours."""
+"""Repeats published studies, and shows their numbers, plots and findings beside ours."""

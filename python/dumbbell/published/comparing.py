@@ -1,4 +1,4 @@
-"""Two averages side by side: which is larger, as far as their intervals tell."""
+"""Compares two averages: which is larger, as far as their intervals show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dumbbell.statistics.intervals import Interval
 
 
 def compared(one: Interval | None, sign: Literal["<", ">"], other: Interval | None) -> Status:
-    """Whether `one` is smaller, or larger, than `other`: it holds or fails where the intervals have nothing in common.
+    """Whether `one` is smaller, or larger, than `other`: it holds or fails where the intervals do not overlap.
 
     Stricter than a test of the difference: intervals may overlap though the difference is certain.
     """
@@ -22,10 +22,10 @@ def compared(one: Interval | None, sign: Literal["<", ">"], other: Interval | No
 
 
 def listed(found: dict[str, Interval | None], factor: float, unit: str) -> str:
-    """`bbr 9.3 [9.1, 9.5], cubic 4.1 [3.9, 4.3] Mbit/s, n = 5`; what is missing is left out."""
+    """`bbr 9.3 [9.1, 9.5], cubic 4.1 [3.9, 4.3] Mbit/s, n = 5`; missing values are left out."""
     known = {name: one for name, one in found.items() if one is not None}
     if not known:
-        return "nothing that can be used"
+        return "no usable run"
     n = min(one.n for one in known.values())
     return ", ".join(f"{name} {told(one, factor)}" for name, one in known.items()) + f" {unit}, n = {n}".replace(
         "  ", " "

@@ -1,4 +1,4 @@
-"""What a plot shows: curves of our means and intervals, and the published points that lie on it."""
+"""The content of a plot: curves of our means and intervals, and the published points."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _LEADING = re.compile(r"\s*([0-9.]+)")
 
 @dataclass(frozen=True)
 class Curve:
-    """Of one `of` and one value of the plot's key for curves."""
+    """The curve of one `of` and one value of the plot's key for curves."""
 
     label: str
     x: list[Any]
     """Values of the swept key."""
     at: list[float]
-    """Where they stand, in the axis's unit; of categories their place."""
+    """Positions in the axis's unit; for categories, their index."""
     ours: list[Interval]
     published: list[tuple[float, float]] = field(default_factory=list)
-    """Points in the axes' units."""
+    """Published points in the axes' units."""
     order: int = 0
-    """Among the curves: its colour."""
+    """Index among the curves, which decides the colour."""
 
 
 def curves(plot: Plot, figures: Figures, published: tuple[Published, ...], confidence: float) -> list[Curve]:
-    """Those with a point at least."""
+    """The curves with at least one point."""
     found = list(_curves(plot, figures, published, confidence))
     return [curve for curve in found if curve.ours or curve.published]
 
@@ -73,7 +73,7 @@ def _place(plot: Plot, key: Any, place: int) -> float:
 
 
 def number(value: Any) -> float:
-    """A swept value in base units: seconds, bit/s, bytes, a share; of other texts the number in front.
+    """A swept value in base units: seconds, bit/s, bytes, a share; for other texts, the leading number.
 
     Raises:
         ValueError: there is none.

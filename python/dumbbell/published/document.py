@@ -10,7 +10,7 @@ from dumbbell.published.model import Status
 
 @dataclass(frozen=True)
 class Heading:
-    """Of a section."""
+    """The heading of a section."""
 
     text: str
     level: int = 2
@@ -44,7 +44,7 @@ class Rows:
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[str | Status]]
-    """A status is drawn as one."""
+    """A status is drawn with its colour."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Picture:
     """A plot."""
 
     name: str
-    """Of its file, without suffix."""
+    """Name of its file, without suffix."""
     title: str
     svg: bytes
     png: bytes
@@ -70,12 +70,12 @@ Block = Heading | Paragraph | Code | Bullets | Rows | Pictures
 
 @dataclass(frozen=True)
 class Document:
-    """All of it."""
+    """The whole document."""
 
     title: str
     blocks: Sequence[Block]
 
     @property
     def pictures(self) -> list[Picture]:
-        """Of all blocks."""
+        """The plots of all blocks."""
         return [plot for block in self.blocks if isinstance(block, Pictures) for plot in block.plots]

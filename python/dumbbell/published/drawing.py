@@ -22,17 +22,17 @@ from dumbbell.report.render.figures import render
 _SIZE_IN: Final = (3.6, 2.5)
 _MARKERS: Final = "osD^vP"
 _BAR: Final = 0.8
-"""Of the room between two places."""
+"""Share of the room between two positions."""
 
 POINTS: Final = 600
-"""Of a curve over time: a picture is some 900 pixels wide in print."""
+"""Points of a curve over time: a printed picture is some 900 pixels wide."""
 
 Series = tuple[str, Sequence[float], Sequence[float]]
 """A label, and points in the axes' units."""
 
 
 def picture(name: str, plot: Plot, draw: Callable[[Axes], None]) -> Picture:
-    """Of a plot whose curves `draw` draws."""
+    """The picture of a plot whose curves `draw` draws."""
     with as_file(files("dumbbell.report") / "paper.mplstyle") as style, matplotlib.style.context(style):
         fig = Figure(figsize=_SIZE_IN, layout="constrained")
         axes = fig.subplots()
@@ -57,7 +57,7 @@ def averages(curves: Sequence[Curve], plot: Plot) -> Callable[[Axes], None]:
 def _lines(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
     for curve in curves:
         colour, marker = HUES[curve.order % len(HUES)][0], _MARKERS[curve.order % len(_MARKERS)]
-        # Cells stand in the study's order, which need not be that of the axis.
+        # Cells are in the study's order, which need not be that of the axis.
         points = sorted(zip(curve.at, curve.ours, strict=True), key=lambda point: point[0])
         at = [place for place, _ in points]
         if points:
@@ -103,7 +103,7 @@ def _bars(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
 
 
 def lines(series: Sequence[Series]) -> Callable[[Axes], None]:
-    """Curves over time; of long ones the extremes of each short interval, which is less than a line is wide."""
+    """Curves over time. Long ones keep the extremes of each short interval, which is narrower than a line."""
 
     def draw(axes: Axes) -> None:
         for place, (label, x, y) in enumerate(series):

@@ -1,4 +1,4 @@
-"""What our runs say of something that a study printed, drew or found."""
+"""Our figures for a number, plot or finding of a study."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Figures:
         self._values = cache(self._read)
 
     def cells(self, where: Cell) -> list[int]:
-        """Those with these values."""
+        """The cells with these values."""
         rows = enumerate(self.study.manifest["cells"])
         return [i for i, cell in rows if all(key in cell and same(cell[key], value) for key, value in where.items())]
 
     def along(self, key: str, where: Cell | None = None) -> list[Any]:
-        """Its values in these cells, in the study's order."""
+        """The key's values in these cells, in the study's order."""
         cells = self.study.manifest["cells"]
         found: list[Any] = []
         for i in self.cells(where or {}):
@@ -43,7 +43,7 @@ class Figures:
         return found
 
     def samples(self, metric: str, of: str | None = None, where: Cell | None = None) -> Seeded:
-        """A value for each run that can be used and has one."""
+        """A value for each usable run that has one."""
         rows = self._values(metric, of)
         wanted = set(self.cells(where or {}))
         return {(cell, seed): value for cell, seed, value in rows if cell in wanted}
@@ -51,7 +51,7 @@ class Figures:
     def interval(
         self, metric: str, of: str | None = None, where: Cell | None = None, confidence: float = CONFIDENCE
     ) -> Interval | None:
-        """Of the mean over runs; `None` if there is no value."""
+        """The interval of the mean over runs; `None` if there is no value."""
         found = list(self.samples(metric, of, where).values())
         return of_mean(found, confidence) if found else None
 
@@ -62,7 +62,8 @@ class Figures:
         return list(rows.select("cell", "seed", "value").iter_rows())
 
     def _rows(self, metric: str, of: str | None) -> pl.DataFrame:
-        """Of the first scope that knows `of`; without `of`, of all flows together, or of the bottleneck."""
+        """Values in the first scope that knows `of`; without `of`, those of all flows together, or of the
+        bottleneck."""
         known = get(metric)
         if of is None:
             scope = "run" if "run" in known.scopes else known.scopes[0]

@@ -1,4 +1,4 @@
-"""What findings have in common: how a comparison with intervals is judged, and how its numbers are told."""
+"""Shared by findings: judging a comparison with intervals, and writing its numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOT_RUN = Judged(Status.UNKNOWN, "not run")
 
 
 def told(found: Interval, factor: float = 1.0) -> str:
-    """`9.3 [9.1, 9.5]`. Of several runs a ratio has no interval if one of them carried nothing."""
+    """`9.3 [9.1, 9.5]`. A ratio of several runs has no interval if one of them carried nothing."""
     value = _number(found.value / factor)
     if found.low is None or found.high is None:
         return f"{value} ({'one run' if found.n == 1 else 'no interval'})"
@@ -26,17 +26,17 @@ def _number(value: float) -> str:
 
 
 def above(found: Interval | None, bound: float) -> Status:
-    """Whether all of the interval is: it holds, or none of it is, or it cannot be told."""
+    """Whether the interval lies above `bound`: holds if all of it does, fails if none of it does, else unknown."""
     return within(found, bound, float("inf"))
 
 
 def below(found: Interval | None, bound: float) -> Status:
-    """The same, of below."""
+    """Whether the interval lies below `bound`, judged as in `above`."""
     return within(found, float("-inf"), bound)
 
 
 def within(found: Interval | None, low: float, high: float) -> Status:
-    """The same, of between. What was run once tells nothing."""
+    """Whether the interval lies between the bounds, judged as in `above`. A single run is unknown."""
     if found is None or found.low is None or found.high is None:
         return Status.UNKNOWN
     if found.within(low, high):
@@ -45,13 +45,13 @@ def within(found: Interval | None, low: float, high: float) -> Status:
 
 
 def most(found: Sequence[bool], confidence: float = CONFIDENCE) -> tuple[Status, str]:
-    """Whether most runs have something, given for each whether it does: `in 10 of 10 runs (72 to 100 %)`.
+    """Whether most runs have a property, given for each whether it has it: `in 10 of 10 runs (72 to 100 %)`.
 
     By the interval of the share of those that do. It takes four runs that agree.
     """
     share = of_share(sum(found), len(found), confidence)
     if share is None:
-        return Status.UNKNOWN, "in no run that can be used"
+        return Status.UNKNOWN, "in no usable run"
     assert share.low is not None
     assert share.high is not None
     said = f"in {sum(found)} of {words.count(len(found), 'run')}"
@@ -59,7 +59,7 @@ def most(found: Sequence[bool], confidence: float = CONFIDENCE) -> tuple[Status,
 
 
 def of_share(times: int, n: int, confidence: float = CONFIDENCE) -> Interval | None:
-    """A share of `n` runs and its score interval, which holds for few of them, too; `None` of none.
+    """A share of `n` runs and its score interval, which is also right for few runs; `None` for no run.
 
     With z the normal quantile and p the share, (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n)
     (E. B. Wilson, J. Am. Stat. Assoc. 22:209, 1927).
@@ -74,14 +74,14 @@ def of_share(times: int, n: int, confidence: float = CONFIDENCE) -> Interval | N
 
 
 def any_of(found: Sequence[Status]) -> Status:
-    """One that holds is enough; else one that cannot be told leaves it open."""
+    """Holds if one holds; otherwise unknown if one is unknown."""
     if Status.HOLDS in found:
         return Status.HOLDS
     return Status.UNKNOWN if Status.UNKNOWN in found or not found else Status.FAILS
 
 
 def all_of(found: Sequence[Status]) -> Status:
-    """One that fails makes all fail; else one that cannot be told leaves it open."""
+    """Fails if one fails; otherwise unknown if one is unknown."""
     if Status.FAILS in found:
         return Status.FAILS
     return Status.UNKNOWN if Status.UNKNOWN in found or not found else Status.HOLDS

@@ -8,7 +8,7 @@ from dumbbell.published.document import Block, Bullets, Code, Document, Heading,
 
 
 def markdown(document: Document, images: str) -> str:
-    """With plots at `images`/NAME.svg."""
+    """The document as Markdown, with plots at `images`/NAME.svg."""
     parts = [f"# {document.title}", *("\n".join(_lines(block, images)) for block in document.blocks)]
     return "\n\n".join(parts) + "\n"
 

@@ -1,4 +1,4 @@
-"""What a published study printed, drew and found, and the studies that do it again.
+"""The numbers, plots and findings of a published study, and the studies that repeat it.
 
 A reproduction is data: the package has a module for each, with a constant `REPRODUCTION`. Only its findings compute, on
 the frames of the studies that were run.
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from dumbbell.studies import Study
 
 Cell = Mapping[str, Any]
-"""Swept key -> value, as the study file writes it. Keys that are left out may have any value."""
+"""Swept key -> value, as the study file writes it. Omitted keys may have any value."""
 
 Studies = Mapping[str, "Study"]
-"""Part -> what was run of it; a part that was not run is absent."""
+"""Part -> its study; a part that was not run is absent."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Published:
     of: str | None
     """The algorithm, group, flow or link; `None`: all flows together, or the bottleneck."""
     value: float
-    """In the metric's unit."""
+    """The number in the metric's unit."""
     source: str
     """Where it is printed: `table 2`."""
     relative_to: str | None = None
@@ -41,7 +41,7 @@ class Published:
 
 
 class Status(StrEnum):
-    """Of a finding."""
+    """The status of a finding."""
 
     HOLDS = "holds"
     FAILS = "doesn't hold"
@@ -50,16 +50,16 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of a finding."""
+    """The outcome of a finding."""
 
     status: Status
     numbers: str
-    """Behind it: `BBR 9.3 [9.1, 9.5], CUBIC 4.1 [3.9, 4.3] Mbit/s, n = 5`."""
+    """The numbers behind it: `BBR 9.3 [9.1, 9.5], CUBIC 4.1 [3.9, 4.3] Mbit/s, n = 5`."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a study says that it found, and how to see whether we find it, too."""
+    """A finding of the study, and how to check whether our runs show it."""
 
     text: str
     judge: Callable[[Studies], Judged]
@@ -73,10 +73,10 @@ class Axis:
     """With its unit."""
     low: float | None = None
     high: float | None = None
-    """`None`: not known, ours then fits what is drawn."""
+    """Ends of the axis; `None` if unknown: ours then fits the curves."""
     log: bool = False
     factor: float = 1.0
-    """What values, in base units, are divided by to be in the axis's unit: 1e6 for Mbit/s."""
+    """Values in base units are divided by this to be in the axis's unit: 1e6 for Mbit/s."""
 
 
 Signal = Literal["sending rate", "goodput", "cwnd", "rtt", "inflight", "queue"]
@@ -92,13 +92,14 @@ class Plot:
     source: str
     """`figure 3`."""
     kind: Literal["lines", "bars", "cdf", "series"]
-    """Against a swept key, of averages; the same as bars; over all flows of a cell; over the time of one run each."""
+    """`lines`: averages against a swept key; `bars`: the same as bars; `cdf`: over all flows of a cell; `series`: over
+    time, one run for each curve."""
     x: Axis
     y: Axis
     metric: str
     """As `dumbbell.statistics.metrics` calls it; of `series` a `Signal`."""
     key: str | None = None
-    """Of lines and bars: the swept key along x."""
+    """For lines and bars: the swept key along x."""
     curves: str | None = None
     """The swept key with a curve for each value."""
     where: Cell = field(default_factory=dict)
@@ -111,7 +112,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Table:
-    """How published numbers are laid out: those with a value of both keys."""
+    """The layout of published numbers that have a value of both keys."""
 
     title: str
     source: str
@@ -123,7 +124,7 @@ class Table:
     reference: Any = None
     """The column that changes are relative to; `None`: no changes are shown."""
     factor: float = 1.0
-    """What values are divided by to be in the title's unit."""
+    """Values are divided by this to be in the title's unit."""
 
 
 Settings = Mapping[str, Any]
@@ -132,32 +133,32 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Part:
-    """Runs of one set-up: a study file."""
+    """A part of a study: runs of one study file."""
 
     name: str
     title: str
     scenario: str
     """The study file: `STUDY/NAME.toml` is `scenarios/NAME.toml` in the study's folder."""
     set: Settings = field(default_factory=dict)
-    """What this part sets in it: several parts can share a file."""
+    """Keys that this part sets in it; several parts can share a file."""
     engines: tuple[str, ...] = (SIMULATE,)
-    """That can carry it out; the first one is the default."""
+    """Engines that can carry it out; the first one is the default."""
     by_engine: Mapping[str, Settings] = field(default_factory=dict)
-    """What is set, beside, for an engine: fewer repetitions where they take long."""
+    """Further keys for an engine, such as fewer repetitions where they take long."""
     quick: Settings = field(default_factory=dict)
-    """What `--quick` sets, after all others."""
+    """Keys that `--quick` sets, after all others."""
     published: tuple[Published, ...] = ()
     tables: tuple[Table, ...] = ()
-    """Published numbers that are in none are shown as a list."""
+    """Published numbers outside the tables are shown as a list."""
     plots: tuple[Plot, ...] = ()
     variant_of: str | None = None
-    """The part of which this is another reading."""
+    """The part of which this is a variant."""
     notes: tuple[str, ...] = ()
-    """What most probably explains a difference, and what in our runs shows it."""
+    """The most probable explanation of a difference, and the evidence in our runs."""
     evidence: Callable[[Study], str] | None = None
-    """From our runs: the numbers that back the notes, as a sentence or some; run after the part."""
+    """Makes a few sentences with the numbers of our runs that support the notes; called after the part's runs."""
     cpu_s: float | None = None
-    """Of a simulated run, as measured: for the forecast."""
+    """Measured cost of a simulated run, for the forecast."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,6 @@ class Reproduction:
     parts: tuple[Part, ...]
     findings: tuple[Finding, ...]
     definitions: tuple[str, ...] = ()
-    """What the text leaves open, and how it is read here."""
+    """Points that the text leaves open, and our choices."""
     confidence: float = 0.95
-    """Of its intervals, and of ours beside them."""
+    """Confidence of its intervals, and of ours beside them."""

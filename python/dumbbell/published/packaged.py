@@ -11,7 +11,7 @@ _PACKAGE: Final = Path(__file__).parent
 
 
 def folder(key: str) -> Path:
-    """Of the study `key`, such as `buffa-2020`: its module, its study files and its published numbers."""
+    """The folder of the study `key`, such as `buffa-2020`: its module, its study files and its published numbers."""
     return _PACKAGE / key.replace("-", "_")
 
 

@@ -1,4 +1,4 @@
-"""Ratios of what two algorithms have, neither of which is exact."""
+"""Ratios of two algorithms' figures, neither of which is exact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from dumbbell.statistics.intervals import CONFIDENCE, Interval, paired_ratio, we
 
 
 def ratio(above: Seeded, below: Seeded, confidence: float = CONFIDENCE) -> Interval | None:
-    """Of geometric means, with an interval in logarithms, so that both spreads count and none of it is negative.
+    """Ratio of geometric means, with an interval in logarithms, so that both spreads count and the interval is never
+    negative.
 
     By pairs of runs with the same seed, where these are most of the runs; or else Welch's, of all runs.
 
@@ -27,7 +28,7 @@ def ratio(above: Seeded, below: Seeded, confidence: float = CONFIDENCE) -> Inter
 
 
 def _pairs(below: Seeded, above: Seeded) -> tuple[list[float], list[float]] | None:
-    """Of seeds that both have; `None` where they are few, or a seed stands for several runs."""
+    """Ratio from pairs of seeds that both have; `None` where they are few, or a seed has several runs."""
     x, y = ({seed: value for (_, seed), value in one.items()} for one in (below, above))
     if len(x) < len(below) or len(y) < len(above):
         return None

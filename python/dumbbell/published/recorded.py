@@ -1,4 +1,4 @@
-"""Single runs of a study with all their records: what happens over time is not in a study's frames."""
+"""Single runs of a study with all their records, because a study's frames have no values over time."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from dumbbell.studies import Study
 
 FOLDER: Final = "series"
-"""In a study's directory: whole runs of single cells."""
+"""Folder in a study's directory for whole runs of single cells."""
 
 
 def recorded(study: Study, where: Cell) -> Run | None:
-    """The first run of the first of these cells; `None` if there is none that can be used."""
+    """The first usable run of the first of these cells; `None` if there is none."""
     return next(every(study, where), None)
 
 
 def every(study: Study, where: Cell) -> Iterator[Run]:
-    """All runs of the first of these cells that can be used."""
+    """All usable runs of the first of these cells."""
     cells = Figures(study).cells(where)
     return _usable(study, cells[0]) if cells and study.has_runs else iter(())
 
 
 def whole(study: Study, cell: int) -> Run | None:
-    """The first run of a cell that can be used, with all its records."""
+    """The first usable run of a cell, with all its records."""
     return next(_usable(study, cell), None)
 
 
 def _usable(study: Study, cell: int) -> Iterator[Run]:
-    """In the order of repetitions.
+    """The usable runs of a cell, in the order of repetitions.
 
     Emulated studies keep their runs. A simulated one is made again, which gives the same, and kept.
     """
@@ -60,7 +60,7 @@ def _usable(study: Study, cell: int) -> Iterator[Run]:
 
 @dataclass(frozen=True)
 class Spell:
-    """A time that a BBR flow was in a state."""
+    """A period that a BBR flow spent in a state."""
 
     state: str
     start_s: float
@@ -68,7 +68,7 @@ class Spell:
 
 
 def spells(run: Run, flow: str) -> list[Spell]:
-    """The states that a flow of BBR went through, in order; empty if ACKs were not recorded."""
+    """The states of a BBR flow in order; empty if ACKs were not recorded."""
     if run.acks is None:
         return []
     rows = run.acks.filter(pl.col("flow").cast(pl.String) == flow).sort("time_ns")
@@ -89,9 +89,9 @@ class ProbeRtt:
 
     entered_s: list[float]
     gaps_s: list[float]
-    """From the end of one to the beginning of the next."""
+    """Times from the end of one to the beginning of the next."""
     in_flight_packets: list[float]
-    """Median of each while it was held."""
+    """Median window of each while it was held."""
 
     @property
     def gap_s(self) -> float | None:
@@ -109,7 +109,7 @@ HOLD_S: Final = 0.2
 
 
 def probe_rtt(run: Run, flow: str) -> ProbeRtt | None:
-    """Of a flow; empty lists if it had none, `None` if its ACKs were not recorded, which alone tell."""
+    """The PROBE_RTTs of a flow; empty lists if it had none; `None` without recorded ACKs, on which it depends."""
     if run.acks is None:
         return None
     rests = [one for one in spells(run, flow) if one.state == "probe_rtt"]
@@ -160,19 +160,19 @@ class Cut:
 
     at_s: float
     to: float
-    """Share of what it was."""
+    """The window after the cut as a share of that before."""
     growth: tuple[float, float, float]
-    """In the first, second and last third of that time, in segments per second."""
+    """Growth in the first, second and last third of that time, in segments per second."""
 
 
 FALL_S: Final = 0.5
-"""A window that falls goes on falling for as long at most: recovery reduces it packet by packet."""
+"""The longest time that a cut takes: recovery reduces the window packet by packet."""
 FALLEN: Final = 0.9
-"""Of the peak: below it is a cut."""
+"""Share of the peak below which a fall is a cut."""
 
 
 def cuts(run: Run, flow: str, after_s: float) -> list[Cut]:
-    """Of a window from `after_s` on, each with another one after it."""
+    """The cuts of a window from `after_s` on that are followed by another one."""
     own = run.samples.filter(pl.col("flow").cast(pl.String) == flow, pl.col("time_ns") >= int(after_s * 1e9))
     points = list(zip((own["time_ns"] / 1e9).to_list(), own["cwnd_packets"].to_list(), strict=True))
     falls: list[tuple[tuple[float, float], tuple[float, float]]] = []

@@ -15,7 +15,7 @@ KEYS: Final = ("bernardi-2020", "buffa-2020", "rincao-2021", "aulbach-2020", "sl
 
 
 def reproduction(key: str) -> Reproduction:
-    """Raises `InputError` if there is none."""
+    """The study of this key. Raises `InputError` if there is none."""
     if key not in KEYS:
         near = difflib.get_close_matches(key, KEYS, 1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(KEYS)}"
@@ -25,7 +25,7 @@ def reproduction(key: str) -> Reproduction:
 
 
 def chosen(study: Reproduction, names: Sequence[str]) -> list[Part]:
-    """The parts of these names, in the study's order; all but variants if none is named. Raises `InputError`."""
+    """The parts of these names, in the study's order; all except variants if none is named. Raises `InputError`."""
     known = {part.name: part for part in study.parts}
     for name in names:
         if name not in known:

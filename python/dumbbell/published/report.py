@@ -41,16 +41,16 @@ def write(study: Reproduction, studies: Studies, place: Path, command: str) -> l
 
 @dataclass(frozen=True)
 class Found:
-    """What became of a finding."""
+    """The outcome of a finding."""
 
     text: str
     judged: Judged
     runs: str
-    """How many of the runs that it rests on were valid, suspect, invalid; empty if all were valid."""
+    """Numbers of valid, suspect and invalid runs that it rests on; empty if all were valid."""
 
 
 def judged(study: Reproduction, studies: Studies) -> list[Found]:
-    """Each finding, and what became of it."""
+    """Each finding with its outcome."""
     return [Found(finding.text, *judge(finding, studies)) for finding in study.findings]
 
 
@@ -79,10 +79,10 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
     yield Rows("", ("", "they found", "our numbers"), rows)
     yield from _nearness(done)
     if study.definitions:
-        yield Heading("What the text leaves open")
+        yield Heading("Points that the text leaves open")
         yield Bullets(study.definitions)
     if notes := list(dict.fromkeys(note for one in done for note in one.part.notes)):
-        yield Heading("What most probably explains differences")
+        yield Heading("Probable explanations of differences")
         yield Bullets(notes)
     for one in done:
         yield from _part(study, one)
@@ -90,11 +90,11 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
     if missing:
         yield Heading("Not run")
         were = "were" if len(missing) > 1 else "was"
-        yield Paragraph(f"Of this study's parts, {words.listed(missing)} {were} not run.")
+        yield Paragraph(f"These parts of the study {were} not run: {words.listed(missing)}.")
 
 
 def _numbers(found: Found) -> str:
-    """What is behind a finding, and what is to be said against it."""
+    """The numbers behind a finding, and doubts about its runs."""
     numbers = found.judged.numbers
     return f"{numbers.rstrip('.')}. {found.runs}" if found.runs else numbers
 
@@ -105,29 +105,29 @@ def _done(study: Reproduction, part: Part, found: Study) -> _Done:
 
 
 def _nearness(done: Sequence[_Done]) -> Iterator[Block]:
-    """By what factor ours and theirs typically differ, part by part: which reading is the nearer one."""
+    """The typical factor between ours and theirs, part by part, which shows the nearest variant."""
     rows, without = [], []
     for one in done:
         near = nearness(one.sides)
         if near.factor is not None:
-            reading = f"another reading of {one.part.variant_of}" if one.part.variant_of else ""
+            reading = f"a variant of {one.part.variant_of}" if one.part.variant_of else ""
             counted = f"{near.counted:,}" if near.counted == near.of else f"{near.counted:,} of {near.of:,}"
             rows.append((one.part.name, one.part.title, reading, counted, f"{near.factor:.2f}"))
         without += [f"{one.part.name}: {said}" for said in map(in_words, near.without)]
     if rows or without:
-        yield Heading("How near ours are")
+        yield Heading("How close our numbers are")
     if rows:
         yield Paragraph(
-            "The factor by which ours and theirs differ, either way: the geometric mean over a part's printed numbers."
+            "The factor between our numbers and theirs, either way: the geometric mean over a part's printed numbers."
         )
         yield Rows("", ("part", "", "", "numbers", "factor"), rows)
     if without:
-        yield Paragraph("No factor tells how far these are apart, so they are not in it:")
+        yield Paragraph("These numbers have no factor, so they are left out of it:")
         yield Bullets(without)
 
 
 def _runs(study: Reproduction, studies: Studies) -> str:
-    """Of all parts: how many, by what, where, when."""
+    """Number of parts and runs, engine, machine, dates and versions."""
     total = sum(one.runs.height for one in studies.values() if one.has_runs)
     said = [f"{len(studies)} of {words.count(len(study.parts), 'part')}, {words.count(total, 'run')}"]
     manifests = [one.manifest for one in studies.values()]
@@ -142,7 +142,7 @@ def _runs(study: Reproduction, studies: Studies) -> str:
         if cpu_s:
             said.append(f"{cpu_s / 60:,.0f} CPU minutes" if cpu_s >= 120 else f"{cpu_s:,.0f} CPU seconds")
     percent = f"{100 * study.confidence:g} %"
-    return f"{', '.join(filter(None, said))}. Intervals in brackets hold the mean with {percent} (Student's t)."
+    return f"{', '.join(filter(None, said))}. Intervals in brackets: {percent} confidence (Student's t)."
 
 
 def _machine(machine: Mapping[str, Any]) -> str:
@@ -168,20 +168,20 @@ def _part(study: Reproduction, one: _Done) -> Iterator[Block]:
 
 
 def _left_out(one: _Done) -> str:
-    """What the whole part would be, if this is less."""
+    """The size of the whole part, if fewer runs were made."""
     if not packaged.scenario(one.part.scenario).exists():
         return ""
     whole = size(Order(one.part, str(one.study.manifest["engine"]), quick=False))
     if one.study.runs.height >= whole.runs:
         return ""
     cells, runs = words.count(whole.cells, "cell"), words.count(whole.runs, "run")
-    return f" Not the whole part, which is {cells} and {runs}."
+    return f" The whole part has {cells} and {runs}."
 
 
 def _wrong(found: Study) -> str:
-    """Runs that are not counted, or with a doubt."""
+    """Numbers of failed, invalid and suspect runs."""
     said = verdicts(found).said_of_bad
-    return f" Of the runs, {said}." if said else ""
+    return f" Runs that are not valid: {said}." if said else ""
 
 
 def _picture(part: Part, n: int, plot: Plot, figures: Figures, study: Reproduction) -> Picture | None:

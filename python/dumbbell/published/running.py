@@ -20,42 +20,42 @@ from dumbbell.studies.results import Study
 from dumbbell.studies.rounds import prepared
 
 DONE: Final = "parts.json"
-"""Which study holds a part's runs, by part."""
+"""File with the study of each part."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """A part as it shall be run."""
+    """A part, and how to run it."""
 
     part: Part
     engine: str
     quick: bool
     overrides: tuple[str, ...] = ()
-    """As after `--set`, over all others."""
+    """Overrides as after `--set`, which take precedence."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Over what the study file says."""
+        """Overrides of the study file."""
         quick = self.part.quick if self.quick else {}
         return {**self.part.set, **self.part.by_engine.get(self.engine, {}), **quick}
 
     @property
     def draft(self) -> Draft:
-        """The study file with all that is set. Raises `InputError`."""
+        """The study file with all overrides. Raises `InputError`."""
         return read(scenario(self.part.scenario), self.settings).with_values(self.overrides)
 
 
 @dataclass(frozen=True)
 class Size:
-    """What an order amounts to."""
+    """The size of an order."""
 
     cells: int
     repetitions: int
     """At most."""
     seconds: float
-    """Of traffic, of all runs."""
+    """Traffic time of all runs."""
     forecast_s: float | None
-    """One run after the other, or on one core; `None`: not known."""
+    """Time of all runs one after the other, or on one core; `None` if unknown."""
 
     @property
     def runs(self) -> int:
@@ -66,7 +66,7 @@ class Size:
 def orders(
     parts: Sequence[Part], engine: str | None, quick: bool, overrides: Sequence[str] = (), *, named: bool = True
 ) -> list[Order]:
-    """Each with its engine, or the one that is asked for; what that can't run is left out, unless it was named.
+    """Each part with its engine, or with `engine`. Parts that `engine` can't run are left out, unless they were named.
 
     Raises `InputError` if a named part can't be run by it, or none can.
     """
@@ -76,12 +76,12 @@ def orders(
             if part not in able:
                 why = f"it can be run by {', '.join(part.engines)}"
                 hint = "choose others: --part NAME"
-                raise InputError(f"part {part.name} is nothing for the engine {engine}", why, hint)
+                raise InputError(f"the engine {engine} can't run part {part.name}", why, hint)
     return [Order(part, engine or part.engines[0], quick, tuple(overrides)) for part in able]
 
 
 def size(order: Order) -> Size:
-    """Raises `ScenarioError` if the study file, with what was set, is wrong."""
+    """The order's size. Raises `ScenarioError` if the study file with its overrides is wrong."""
     base, cells = prepared(order.draft)
     runs, duration_s = len(cells) * base.repeat.most, float(base.duration) / 1e9
     if order.engine == EMULATE:
@@ -94,7 +94,7 @@ def size(order: Order) -> Size:
 def carry_out(
     order: Order, studies: Path, jobs: int | None, on_event: OnEvent, executor: Executor | None = None
 ) -> Study:
-    """What is missing of a part, here or by `executor`. Raises as `dumbbell.run`."""
+    """Carry out the missing runs of a part, here or by `executor`. Raises as `dumbbell.run`."""
     from dumbbell.engines.registry import engine
     from dumbbell.studies import rounds
 
@@ -103,18 +103,18 @@ def carry_out(
 
 
 def folder(root: Path, study: Reproduction, quick: bool, engine: str | None) -> Path:
-    """Where the report lies: quick runs, and those of another engine, don't mix with others."""
+    """The report's folder. Quick runs, and those of another engine, have their own."""
     return root / "-".join([study.key, *(["quick"] if quick else []), *([engine] if engine else [])])
 
 
 def note(place: Path, order: Order, found: Study) -> None:
-    """Keep where a part's runs are, for the next report."""
+    """Record where a part's runs are, for the next report."""
     place.mkdir(parents=True, exist_ok=True)
     write_json(place / DONE, {**_noted(place), order.part.name: str(found.directory.resolve())})
 
 
 def done(place: Path, study: Reproduction) -> dict[str, Study]:
-    """The parts that were run, in the study's order; those whose runs are gone are not among them."""
+    """The parts that were run, in the study's order, without those whose runs were deleted."""
     noted = _noted(place)
     found = {part.name: Path(noted[part.name]) for part in study.parts if part.name in noted}
     return {name: Study(path) for name, path in found.items() if (path / "study.json").exists()}

@@ -1,4 +1,4 @@
-"""Plots over time: of one run for each curve, with all its records."""
+"""Plots over time, with one run and all its records for each curve."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dumbbell.scenario.resolve.bottleneck import NAMES
 from dumbbell.studies.results import Study
 
 MSS_BYTES: Final = 1448
-"""Of a full segment."""
+"""Payload of a full segment."""
 
 _PANELS: Final = {
     "sending rate": ("sending_rate_bps", 1.0),
@@ -29,11 +29,11 @@ _PANELS: Final = {
     "inflight": ("bytes_in_flight", 1 / MSS_BYTES),
     "queue": ("queue_bytes", 1.0),
 }
-"""Signal -> how the key of its panel in a run's report begins, and what makes the key's unit a base unit."""
+"""Signal -> beginning of its panel's key in a run's report, and the factor from the key's unit to a base unit."""
 
 
 def series(plot: Plot, figures: Figures) -> list[Series]:
-    """A curve for each cell, and in it for each flow in question. Runs what has not been run with its records."""
+    """A curve for each cell and each of the flows. Runs the cells that have no run with all its records yet."""
     cells = figures.cells(plot.where)
     return list(chain.from_iterable(_of_cell(plot, figures.study, cell, len(cells) > 1) for cell in cells))
 
@@ -56,13 +56,13 @@ def _of_cell(plot: Plot, study: Study, cell: int, many: bool) -> Iterator[Series
         if plot.of and line.group is not None and asked is None:
             continue
         thing = "" if len(plot.of) == 1 else asked or algorithm
-        # A swept algorithm is its cell's name already.
+        # The cell's name already has a swept algorithm.
         label = ", ".join(dict.fromkeys(filter(None, [name if many else "", thing])))
         yield label or group, times, (line.values.cast(pl.Float64) * scale).fill_null(nan).to_list()
 
 
 def _lines(panel: Panel) -> Iterator[tuple[list[float], Line]]:
-    """Of flows; of queues that of the bottleneck."""
+    """The curves of flows; for queues, that of the bottleneck."""
     views = [view for view in panel.views if view.name == NAMES[0]] or list(panel.views[:1])
     for view in views:
         for line in view.lines:

@@ -14,41 +14,41 @@ from dumbbell.statistics.intervals import Interval
 
 @dataclass(frozen=True)
 class Side:
-    """A published number and what we have instead."""
+    """A published number and ours."""
 
     published: Published
     value: float
-    """The published one; with `relative_to` its ratio to the other algorithm's."""
+    """The published number; with `relative_to`, its ratio to the other algorithm's."""
     ours: Interval | None
-    """`None`: not run, or nothing came of it."""
+    """Our number; `None`: not run, or without a value."""
 
     @property
     def ratio(self) -> Interval | None:
-        """Ours to theirs, which is taken as exact."""
+        """Ratio of ours to theirs, which is taken as exact."""
         return None if self.ours is None or self.value == 0 else scaled(self.ours, 1 / self.value)
 
 
 def sides(published: Sequence[Published], figures: Figures | None, confidence: float) -> list[Side]:
-    """One for each, in order."""
+    """One pair for each published number, in order."""
     return [_side(one, published, figures, confidence) for one in published]
 
 
 @dataclass(frozen=True)
 class Nearness:
-    """By what factor ours and the printed numbers of a part differ, either way."""
+    """The factor between our numbers and the printed numbers of a part, in either direction."""
 
     factor: float | None
     """The geometric mean; `None` if no number has a factor."""
     counted: int
-    """Numbers that have one."""
+    """Numbers that have a factor."""
     of: int
     """Printed numbers, without those of a reference to itself."""
     without: tuple[Side, ...]
-    """Those that were run and have no factor: what is printed, or ours, is 0 or less."""
+    """Numbers that were run and have no factor, because the printed number or ours is 0 or less."""
 
 
 def nearness(found: Sequence[Side]) -> Nearness:
-    """Of a part."""
+    """The nearness of a part."""
     asked = [side for side in found if not _is_reference(side.published)]
     logs = [abs(log(side.ratio.value)) for side in asked if side.ratio is not None and side.ratio.value > 0]
     without = tuple(side for side in asked if side.ours is not None and (side.value <= 0 or side.ours.value <= 0))
@@ -56,7 +56,7 @@ def nearness(found: Sequence[Side]) -> Nearness:
 
 
 def _is_reference(one: Published) -> bool:
-    """Of a ratio of two algorithms: that of the reference to itself is 1, whatever was measured."""
+    """Whether this is the ratio of the reference to itself, which is always 1."""
     return one.relative_to is not None and one.of == one.relative_to
 
 
@@ -72,18 +72,18 @@ def _side(one: Published, all_: Sequence[Published], figures: Figures | None, co
     )
     if figures is None:
         return Side(one, one.value / theirs, None)
-    # Where each algorithm has a cell of its own, runs with the same seed belong together.
+    # Where each algorithm has its own cell, runs with the same seed are paired.
     above, below = (figures.samples(one.metric, of, one.where) for of in (one.of, one.relative_to))
     return Side(one, one.value / theirs, ratio(above, below, confidence))
 
 
 def scaled(found: Interval, factor: float) -> Interval:
-    """Times a positive factor."""
+    """The interval times a positive factor."""
     low, high = (None if bound is None else bound * factor for bound in (found.low, found.high))
     return Interval(found.value * factor, low, high, found.n)
 
 
 def shifted(found: Interval, by: float) -> Interval:
-    """More by so much."""
+    """The interval plus a number."""
     low, high = (None if bound is None else bound + by for bound in (found.low, found.high))
     return Interval(found.value + by, low, high, found.n)

@@ -17,7 +17,7 @@ _EACH = ("printed", "ours", "ratio")
 
 
 def tables(part: Part, sides: Sequence[Side]) -> Iterator[Rows]:
-    """Those that the part names, then what is in none."""
+    """The tables that the part declares, then a list of the numbers in none of them."""
     # An algorithm's ratio to itself says nothing.
     left = [side for side in sides if side.published.of is None or side.published.of != side.published.relative_to]
     for table in part.tables:
@@ -44,7 +44,7 @@ def _is_of(table: Table, side: Side) -> bool:
 
 
 def _grid(table: Table, sides: Sequence[Side]) -> Rows:
-    """A row for each value of the one key, and for each of the other: printed, ours, ratio, and changes."""
+    """A row for each value of one key, and for each value of the other: printed, ours, ratio, and changes."""
     columns = _values(sides, table.columns)
     changes = table.reference is not None
     name = table.rows.rsplit(".", 1)[-1]
@@ -111,7 +111,7 @@ def _list(sides: Sequence[Side]) -> Rows:
 
 
 def _metric(side: Side) -> tuple[float, str]:
-    """What values are divided by, and the metric's title with the unit that they have then."""
+    """The divisor of values, and the metric's title with the resulting unit."""
     one = side.published
     factor, unit = _unit(one.metric, side)
     if one.relative_to:
@@ -134,7 +134,7 @@ def _unit(metric: str, side: Side) -> tuple[float, str]:
 
 
 def _count(sides: Sequence[Side]) -> str:
-    """How many runs there are."""
+    """The number of runs."""
     counts = sorted({side.ours.n for side in sides if side.ours is not None})
     if not counts:
         return ", not run"

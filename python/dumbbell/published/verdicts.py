@@ -1,4 +1,4 @@
-"""How good the runs are that a finding rests on."""
+"""Verdicts of the runs that a finding rests on."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Of a part's runs, by verdict."""
+    """Number of a part's runs by verdict."""
 
     valid: int
     suspect: int
-    """Used, with what the verdict has against them."""
+    """Suspect runs, which are used."""
     invalid: int
     failed: int
-    """Neither these nor invalid ones are used."""
+    """Failed runs, which are not used, nor are invalid ones."""
 
     @property
     def said_of_bad(self) -> str:
@@ -34,7 +34,7 @@ class Verdicts:
 
 
 def verdicts(study: Study) -> Verdicts:
-    """Of its runs."""
+    """Counts a study's runs."""
     if not study.has_runs:
         return Verdicts(0, 0, 0, 0)
     invalid = pl.col("verdict").fill_null("") == "invalid"
@@ -46,7 +46,7 @@ def verdicts(study: Study) -> Verdicts:
 
 
 def judge(finding: Finding, studies: Studies) -> tuple[Judged, str]:
-    """What became of it, and of the parts that it rests on how many runs were not valid: empty if all were.
+    """The finding's outcome, and for each part that it rests on the runs that were not valid; empty if all were valid.
 
     `Part 2: of 9 runs 0 valid and 9 suspect.`
     """
@@ -62,7 +62,7 @@ def judge(finding: Finding, studies: Studies) -> tuple[Judged, str]:
 
 
 class _Asked(Mapping[str, "Study"]):
-    """The same studies; knows which were looked at."""
+    """The same studies, with a record of those that were read."""
 
     def __init__(self, studies: Studies) -> None:
         self._studies = studies
