@@ -90,7 +90,7 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
     if missing:
         yield Heading("Not run")
         were = "were" if len(missing) > 1 else "was"
-        yield Paragraph(f"These parts of the study {were} not run: {words.listed(missing)}.")
+        yield Paragraph(f"{'Parts' if len(missing) > 1 else 'Part'} {words.listed(missing)} {were} not run.")
 
 
 def _numbers(found: Found) -> str:
