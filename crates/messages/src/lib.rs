@@ -1,6 +1,9 @@
-//! The messages of the processes of a run, to each other and to the command: JSON lines, and failures that a person can act on.
+//! The messages between the processes of a run and the command: events up, orders down, a JSON line each; and failures
+//! that a person can act on.
 
 mod failure;
+mod order;
+mod progress;
 
 use std::io::Write;
 
@@ -8,6 +11,8 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 pub use failure::Failure;
+pub use order::{Inbox, Order};
+pub use progress::{FlowCounts, FlowProgress, LinkCounts, LinkProgress, Meter};
 
 /// A line from a process of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,12 +33,27 @@ pub enum Event {
         /// CLOCK_MONOTONIC of time 0.
         origin_ns: i64,
     },
-    /// How far the run is.
+    /// How far the run is: about ten times a second.
     Progress {
         /// Since the origin.
         time_ns: i64,
-        /// What each flow's receiver has got.
+        /// Every flow, in the plan's order.
         flows: Vec<FlowProgress>,
+        /// The links that can do something to a packet, in the plan's order.
+        links: Vec<LinkProgress>,
+    },
+    /// An order was carried out.
+    Changed {
+        /// From when, since the origin.
+        time_ns: i64,
+        /// The link as it is from then on.
+        link: Box<plan::Link>,
+    },
+    /// An order was not carried out. The run goes on as if it had not been given.
+    Refused {
+        /// Why, and what to do.
+        #[serde(flatten)]
+        failure: Failure,
     },
     /// A process has written everything and ends.
     Done {
@@ -50,15 +70,6 @@ pub enum Event {
     },
     /// The lab is gone.
     End,
-}
-
-/// Bytes that a flow's receiver has got so far.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FlowProgress {
-    /// As in the plan.
-    pub id: String,
-    /// By its application.
-    pub received_bytes: u64,
 }
 
 /// The processes of an emulated run.
@@ -110,8 +121,17 @@ mod tests {
 
     #[test]
     fn events_survive_the_wire() {
-        let flows = vec![FlowProgress { id: "f1".into(), received_bytes: 7 }];
-        for event in [Event::End, Event::Ready { process: Process::Emulator }, Event::Progress { time_ns: 5, flows }] {
+        let counts = FlowCounts {
+            time_ns: 5,
+            received_bytes: 7,
+            srtt_us: None,
+            cwnd_packets: Some(10),
+            retransmitted_segments: Some(0),
+        };
+        let flows = Meter::new(["f1".into()], []).flows(std::iter::once(counts));
+        let progress = Event::Progress { time_ns: 5, flows, links: Vec::new() };
+        let changed = Event::Changed { time_ns: 6, link: Box::new(plan::Link::transparent("bottleneck", "a", "b")) };
+        for event in [Event::End, Event::Ready { process: Process::Emulator }, progress, changed] {
             let text = serde_json::to_string(&event).unwrap();
             assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
         }

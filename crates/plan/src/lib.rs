@@ -4,6 +4,7 @@
 //! and flows: presets such as a dumbbell are gone by now. See `docs/reference/scenario.md` for the meaning of each key.
 
 mod algorithm;
+mod change;
 mod delays;
 mod impairments;
 mod link;

@@ -1,7 +1,8 @@
-//! What processes that keep to a schedule share: clock, sleep, priority, and records of being late.
+//! What processes that keep to a schedule share: clock, sleep, priority, records of being late, and gauges that others read.
 
 mod affinity;
 mod clock;
+mod gauges;
 mod idle;
 mod scheduling;
 mod sleep;
@@ -9,6 +10,7 @@ mod spans;
 
 pub use affinity::{Part, allowed, keep_to, keep_to_first};
 pub use clock::{Clock, monotonic_ns, wall_clock_ns};
+pub use gauges::{Gauge, Gauges};
 pub use idle::Idle;
 pub use scheduling::{Scheduling, ThreadTimes, Urgency, thread_cpu_ns};
 pub use sleep::Sleep;

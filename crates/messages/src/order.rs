@@ -1,0 +1,143 @@
+use std::io::Read;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::Failure;
+
+/// A line from the command to a run, or from the run's first process to its services.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "kebab-case")]
+pub enum Order {
+    /// Time begins: services only.
+    Start {
+        /// CLOCK_MONOTONIC of time 0.
+        origin_ns: i64,
+    },
+    /// Stop early, and write down what was measured.
+    Stop,
+    /// End at once; records are cut short.
+    StopNow,
+    /// A link is another from now on.
+    ChangeLink {
+        /// The link as it is from then on; its `name` says which.
+        link: Box<plan::Link>,
+    },
+}
+
+impl Order {
+    /// The order as one line.
+    pub fn line(&self) -> Result<Vec<u8>> {
+        let mut line = serde_json::to_vec(self).context("spelling an order")?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+/// Orders that come down a pipe, a line each.
+pub struct Inbox<R> {
+    pipe: R,
+    partial: Vec<u8>,
+    closed: bool,
+}
+
+impl<R: Read> Inbox<R> {
+    /// Nothing has come yet.
+    pub fn new(pipe: R) -> Inbox<R> {
+        Inbox { pipe, partial: Vec::new(), closed: false }
+    }
+
+    /// The pipe, to wait for its being readable. Whoever has waited calls [`receive`](Inbox::receive).
+    pub fn pipe(&self) -> &R {
+        &self.pipe
+    }
+
+    /// Whoever gives the orders is gone.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Reads once, and returns the orders that are complete by then. Blocks only if the pipe has nothing.
+    ///
+    /// # Errors
+    /// A line is no order, or the pipe cannot be read.
+    pub fn receive(&mut self) -> Result<Vec<Order>> {
+        let mut buffer = [0; 4096];
+        match self.pipe.read(&mut buffer) {
+            Ok(0) => self.closed = true,
+            Ok(n) => self.partial.extend_from_slice(&buffer[..n]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error).context("reading orders"),
+        }
+        let Some(end) = self.partial.iter().rposition(|&byte| byte == b'\n') else { return Ok(Vec::new()) };
+        let lines: Vec<u8> = self.partial.drain(..=end).collect();
+        lines[..end].split(|&byte| byte == b'\n').map(parse).collect()
+    }
+
+    /// Waits for the run's origin, CLOCK_MONOTONIC in nanoseconds.
+    ///
+    /// # Errors
+    /// The run is stopped before it begins.
+    pub fn wait_for_start(&mut self) -> Result<i64> {
+        while !self.closed {
+            match self.receive()?.first() {
+                None => {}
+                Some(Order::Start { origin_ns }) => return Ok(*origin_ns),
+                Some(_) => break,
+            }
+        }
+        Err(Failure::new("waiting for the start", "the run was stopped before it began").into())
+    }
+}
+
+fn parse(line: &[u8]) -> Result<Order> {
+    serde_json::from_slice(line).with_context(|| format!("no order: {}", String::from_utf8_lossy(line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_survive_the_wire_however_the_pipe_cuts_them() {
+        let link = Box::new(plan::Link::transparent("bottleneck", "a", "b"));
+        let orders = [Order::Start { origin_ns: -5 }, Order::ChangeLink { link }, Order::Stop, Order::StopNow];
+        let bytes: Vec<u8> = orders.iter().flat_map(|order| order.line().unwrap()).collect();
+        for step in [1, 7, bytes.len()] {
+            let mut found = Vec::new();
+            let mut inbox = Inbox::new(Slowly(&bytes, step));
+            while !inbox.is_closed() {
+                found.extend(inbox.receive().unwrap());
+            }
+            assert_eq!(found, orders);
+        }
+    }
+
+    #[test]
+    fn an_order_is_a_line_that_a_person_can_read() {
+        assert_eq!(Order::StopNow.line().unwrap(), b"{\"order\":\"stop-now\"}\n");
+    }
+
+    #[test]
+    fn a_line_that_is_no_order_is_an_error() {
+        let error = Inbox::new(&b"{\"order\":\"dance\"}\n"[..]).receive().unwrap_err();
+        assert!(format!("{error:#}").contains("no order: {\"order\":\"dance\"}"), "{error:#}");
+    }
+
+    #[test]
+    fn a_run_that_is_stopped_before_its_start_never_begins() {
+        for told in [&b"{\"order\":\"stop\"}\n"[..], b""] {
+            assert!(Inbox::new(told).wait_for_start().is_err());
+        }
+        assert_eq!(Inbox::new(&b"{\"order\":\"start\",\"origin_ns\":7}\n"[..]).wait_for_start().unwrap(), 7);
+    }
+
+    struct Slowly<'a>(&'a [u8], usize);
+
+    impl Read for Slowly<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let step = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..step])
+        }
+    }
+}

@@ -1,0 +1,204 @@
+use serde::{Deserialize, Serialize};
+
+/// Where a flow stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowProgress {
+    /// As in the plan.
+    pub id: String,
+    /// Payload that the receiver's application has read so far.
+    pub received_bytes: u64,
+    /// The part of it that came since the event before, per second.
+    pub goodput_bps: u64,
+    /// Smoothed RTT of the sender; `None` if the flow has none.
+    pub srtt_us: Option<u32>,
+    /// Congestion window of the sender; `None` if the flow has none.
+    pub cwnd_packets: Option<u32>,
+    /// Segments that the sender has sent again so far; `None` if the flow repeats none.
+    pub retransmitted_segments: Option<u32>,
+}
+
+/// Where a link stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkProgress {
+    /// As in the plan.
+    pub name: String,
+    /// Frames and overhead that left its queue since the event before, per second.
+    pub rate_bps: u64,
+    /// Frames and overhead that wait.
+    pub queue_bytes: u64,
+    /// Packets that wait.
+    pub queue_packets: u64,
+    /// Packets that it has dropped so far, random loss excluded.
+    pub dropped_packets: u64,
+}
+
+/// What a flow has counted by a time. As words it fits a gauge that processes share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowCounts {
+    /// Since the run's origin.
+    pub time_ns: i64,
+    /// As in [`FlowProgress`].
+    pub received_bytes: u64,
+    /// As in [`FlowProgress`].
+    pub srtt_us: Option<u32>,
+    /// As in [`FlowProgress`].
+    pub cwnd_packets: Option<u32>,
+    /// As in [`FlowProgress`].
+    pub retransmitted_segments: Option<u32>,
+}
+
+/// What a link has counted by a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkCounts {
+    /// Since the run's origin.
+    pub time_ns: i64,
+    /// Frames and overhead that left its queue so far.
+    pub departed_bytes: u64,
+    /// As in [`LinkProgress`].
+    pub queue_bytes: u64,
+    /// As in [`LinkProgress`].
+    pub queue_packets: u64,
+    /// As in [`LinkProgress`].
+    pub dropped_packets: u64,
+}
+
+const NONE: u64 = u64::MAX;
+
+fn word(value: Option<u32>) -> u64 {
+    value.map_or(NONE, u64::from)
+}
+
+fn value(word: u64) -> Option<u32> {
+    u32::try_from(word).ok()
+}
+
+impl FlowCounts {
+    /// How many words they are.
+    pub const WORDS: usize = 5;
+
+    /// The counts as words.
+    pub fn words(&self) -> [u64; FlowCounts::WORDS] {
+        let FlowCounts { time_ns, received_bytes, srtt_us, cwnd_packets, retransmitted_segments } = *self;
+        [time_ns as u64, received_bytes, word(srtt_us), word(cwnd_packets), word(retransmitted_segments)]
+    }
+}
+
+impl From<[u64; FlowCounts::WORDS]> for FlowCounts {
+    fn from([time, received_bytes, srtt, cwnd, retransmitted]: [u64; FlowCounts::WORDS]) -> FlowCounts {
+        FlowCounts {
+            time_ns: time as i64,
+            received_bytes,
+            srtt_us: value(srtt),
+            cwnd_packets: value(cwnd),
+            retransmitted_segments: value(retransmitted),
+        }
+    }
+}
+
+impl LinkCounts {
+    /// How many words they are.
+    pub const WORDS: usize = 5;
+
+    /// The counts as words.
+    pub fn words(&self) -> [u64; LinkCounts::WORDS] {
+        let LinkCounts { time_ns, departed_bytes, queue_bytes, queue_packets, dropped_packets } = *self;
+        [time_ns as u64, departed_bytes, queue_bytes, queue_packets, dropped_packets]
+    }
+}
+
+impl From<[u64; LinkCounts::WORDS]> for LinkCounts {
+    fn from([time, departed_bytes, queue_bytes, queue_packets, dropped_packets]: [u64; LinkCounts::WORDS]) -> Self {
+        LinkCounts { time_ns: time as i64, departed_bytes, queue_bytes, queue_packets, dropped_packets }
+    }
+}
+
+/// Makes figures of counts: what came between two looks is a rate.
+#[derive(Debug)]
+pub struct Meter {
+    flows: Vec<(String, Rate)>,
+    links: Vec<(String, Rate)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Rate {
+    time_ns: i64,
+    bytes: u64,
+    bps: u64,
+}
+
+impl Rate {
+    /// The rate since the look before; the same as then if there is nothing new.
+    fn at(&mut self, time_ns: i64, bytes: u64) -> u64 {
+        if time_ns > self.time_ns {
+            let bits = u128::from(bytes.saturating_sub(self.bytes)) * 8_000_000_000;
+            *self = Rate { time_ns, bytes, bps: (bits / (time_ns - self.time_ns) as u128) as u64 };
+        }
+        self.bps
+    }
+}
+
+impl Meter {
+    /// Of flows and links of these names.
+    pub fn new(flows: impl IntoIterator<Item = String>, links: impl IntoIterator<Item = String>) -> Meter {
+        let named = |name| (name, Rate::default());
+        Meter { flows: flows.into_iter().map(named).collect(), links: links.into_iter().map(named).collect() }
+    }
+
+    /// Figures of all flows, in order.
+    pub fn flows(&mut self, counts: impl Iterator<Item = FlowCounts>) -> Vec<FlowProgress> {
+        let one = |((id, rate), counts): (&mut (String, Rate), FlowCounts)| FlowProgress {
+            id: id.clone(),
+            received_bytes: counts.received_bytes,
+            goodput_bps: rate.at(counts.time_ns, counts.received_bytes),
+            srtt_us: counts.srtt_us,
+            cwnd_packets: counts.cwnd_packets,
+            retransmitted_segments: counts.retransmitted_segments,
+        };
+        self.flows.iter_mut().zip(counts).map(one).collect()
+    }
+
+    /// Figures of all links, in order.
+    pub fn links(&mut self, counts: impl Iterator<Item = LinkCounts>) -> Vec<LinkProgress> {
+        let one = |((name, rate), counts): (&mut (String, Rate), LinkCounts)| LinkProgress {
+            name: name.clone(),
+            rate_bps: rate.at(counts.time_ns, counts.departed_bytes),
+            queue_bytes: counts.queue_bytes,
+            queue_packets: counts.queue_packets,
+            dropped_packets: counts.dropped_packets,
+        };
+        self.links.iter_mut().zip(counts).map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(time_ns: i64, departed_bytes: u64) -> LinkCounts {
+        LinkCounts { time_ns, departed_bytes, queue_bytes: 3028, queue_packets: 2, dropped_packets: 1 }
+    }
+
+    #[test]
+    fn counts_survive_a_gauge() {
+        let counts = FlowCounts {
+            time_ns: -5,
+            received_bytes: 7,
+            srtt_us: Some(30_000),
+            cwnd_packets: None,
+            retransmitted_segments: Some(0),
+        };
+        assert_eq!(FlowCounts::from(counts.words()), counts);
+        assert_eq!(LinkCounts::from(link(9, 8).words()), link(9, 8));
+    }
+
+    #[test]
+    fn a_rate_is_over_the_time_between_the_counts_not_between_the_looks() {
+        let mut meter = Meter::new([], ["bottleneck".to_owned()]);
+        let mut rate = |counts| meter.links(std::iter::once(counts))[0].rate_bps;
+        assert_eq!(rate(link(100_000_000, 1_250_000)), 100_000_000);
+        assert_eq!(rate(link(180_000_000, 2_250_000)), 100_000_000);
+        // Nothing new was counted: the last rate stands.
+        assert_eq!(rate(link(180_000_000, 2_250_000)), 100_000_000);
+        assert_eq!(rate(link(280_000_000, 2_250_000)), 0);
+    }
+}
