@@ -1,8 +1,8 @@
 use units::{Duration, Time};
 
 /// Adaptive coalescing, as network cards do with interrupts: for how long a due packet waits to leave with others, or an
-/// arrival to be read with others. For as
-/// long as it is allowed while packets leave so densely that others come in that time, and not at all while they don't.
+/// arrival to be read with others. It waits as long as it is allowed while packets leave so densely that others come in that
+/// time, and not at all while they don't.
 pub(crate) struct Coalescing {
     limit: Duration,
     pays: bool,
@@ -21,6 +21,12 @@ impl Coalescing {
         let pairs = i128::from(left - self.left) * i128::from(self.limit.as_nanos());
         self.pays = pairs >= 2 * i128::from((now - self.since).as_nanos());
         (self.since, self.left) = (now, left);
+    }
+
+    /// It may wait for so long from now on. Whether that pays is found out by and by.
+    pub(crate) fn set_limit(&mut self, limit: Duration) {
+        self.pays &= limit >= self.limit;
+        self.limit = limit;
     }
 
     /// For how long, now.

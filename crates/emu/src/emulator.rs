@@ -1,12 +1,12 @@
-use std::io::{Read, Write};
+use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use link::{Network, Packet};
-use messages::{Event, Process};
+use messages::{Event, Inbox, LinkCounts, Process};
 use plan::Plan;
-use realtime::{Idle, Sleep, Spans, ThreadTimes, Urgency};
+use realtime::{Gauge, Idle, Sleep, Spans, ThreadTimes, Urgency};
 use records::accounts::LinkReport;
 use records::links::LinkRow;
 use records::{Names, Writer};
@@ -16,6 +16,7 @@ use crate::Port;
 use crate::arena::Arena;
 use crate::clock::StampClock;
 use crate::coalescing::Coalescing;
+use crate::control::{Control, Taken};
 use crate::driver::Driver;
 use crate::intake::Intake;
 use crate::read_delay;
@@ -37,17 +38,22 @@ const IDLE: Duration = Duration::from_millis(200);
 /// A stamp that lies further ahead than the error of the offset comes from another setting of the wall clock.
 const FUTURE: Duration = Duration::from_micros(100);
 
+/// Where each of the plan's links stands, for whoever shows a run while it goes on.
+pub type LinkGauges = [Gauge<{ LinkCounts::WORDS }>];
+
 /// Emulate the plan's links between `ports` until `control` says stop.
 ///
-/// Says on `events` that it is ready, reads the run's origin (CLOCK_MONOTONIC, ns, i64 little-endian) from
-/// `control`, and runs until another byte or the end of `control`. Writes `packets.parquet`, `links.parquet` and
-/// `emulator.json` into `dir`. The calling thread must be in the namespace of the ports.
+/// Says on `events` that it is ready, waits on `control` for the start, and takes the orders to change a link or to stop
+/// from there; the end of `control` is a stop, too. Publishes where each link stands to `live`, if there are gauges. Writes
+/// `packets.parquet`, `links.parquet` and `emulator.json` into `dir`. The calling thread must be in the namespace of the
+/// ports.
 pub fn run(
     plan: &Plan,
     ports: &[Port],
     dir: &Path,
     control: OwnedFd,
-    events: &mut dyn Write,
+    events: &File,
+    live: Option<&LinkGauges>,
 ) -> Result<EmulatorReport> {
     let names = Names::of(plan);
     // The writers' threads start before this one becomes urgent, so they don't inherit it.
@@ -57,11 +63,11 @@ pub fn run(
     let ring = Ring::open(plan.emulate.ring_bytes, plan.emulate.path)?;
     let store = Store::new(Arena::new(plan.emulate.arena_bytes, PREFAULT)?);
     let driver = Driver::new(plan, ports, store, Transmitter::open(ports, plan.emulate.path)?, packets);
-    Event::Ready { process: Process::Emulator }.emit(events)?;
-    let mut control = std::fs::File::from(control);
-    let mut origin = [0; 8];
-    control.read_exact(&mut origin).context("waiting for the run's origin")?;
-    let clock = StampClock::new(i64::from_le_bytes(origin));
+    Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
+    let mut inbox = Inbox::new(File::from(control));
+    let clock = StampClock::new(inbox.wait_for_start()?);
+    // As the writers' threads, before this one becomes urgent.
+    let control = Control::start(inbox, plan, events)?;
     let transparent = plan.transparent_links();
     let mut emulator = Emulator {
         urgency: Urgency::new(clock.now()),
@@ -85,6 +91,7 @@ pub fn run(
         ring,
         driver,
         links,
+        live,
         control,
     };
     let began = (emulator.clock.now(), ThreadTimes::now());
@@ -94,11 +101,11 @@ pub fn run(
     let report = emulator.finish(plan, began)?;
     let file = std::fs::File::create(dir.join("emulator.json")).context("creating emulator.json")?;
     serde_json::to_writer_pretty(file, &report).context("writing emulator.json")?;
-    Event::Done { process: Process::Emulator }.emit(events)?;
+    Event::Done { process: Process::Emulator }.emit(&mut &*events)?;
     Ok(report)
 }
 
-struct Emulator {
+struct Emulator<'a> {
     clock: StampClock,
     intake: Intake,
     /// Packets of the frame that is being read.
@@ -126,10 +133,11 @@ struct Emulator {
     ring: Ring,
     driver: Driver,
     links: Writer<LinkRow>,
-    control: std::fs::File,
+    live: Option<&'a LinkGauges>,
+    control: Control,
 }
 
-impl Emulator {
+impl Emulator<'_> {
     /// Read, advance, send, sleep; until told to stop.
     fn work(&mut self) -> Result<()> {
         loop {
@@ -148,11 +156,12 @@ impl Emulator {
                 self.send_coalescing.adapt(now, self.driver.left);
                 self.read_coalescing.adapt(now, self.driver.left);
                 self.ring_drops += self.ring.take_drops()?;
+                self.publish(now);
                 if now >= self.next_idle {
                     self.next_idle = now + IDLE;
                     self.idle.share().into_iter().for_each(|share| self.sleep.adapt(share));
                 }
-                if self.poll(0, false)? {
+                if self.poll(0, false)? && self.obey()? {
                     return Ok(());
                 }
             }
@@ -250,13 +259,47 @@ impl Emulator {
             return Ok(false);
         }
         let spare = if arrivals { spare } else { spare.min(read_delay.as_nanos()) };
-        let stop = self.poll(spare, arrivals)?;
+        let ordered = self.poll(spare, arrivals)?;
         let late = self.clock.now() - (now + Duration(spare));
         // Negative: a packet or a word came first.
         if late >= Duration::ZERO {
             self.sleep.observe(late);
         }
-        Ok(stop)
+        if ordered { self.obey() } else { Ok(false) }
+    }
+
+    /// Carry out what `control` says; `true` if it is time to stop.
+    fn obey(&mut self) -> Result<bool> {
+        for order in self.control.take()? {
+            match order {
+                Taken::Stop => return Ok(true),
+                Taken::Change { link, spec, longest_read_delay } => {
+                    // Of what is in the ring, that which arrived before enters the link as it was.
+                    let now = self.clock.now();
+                    self.network.change_link(link, *spec, now);
+                    self.read_coalescing.set_limit(longest_read_delay);
+                    self.control.applied(now);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Tell whoever looks on where the links stand.
+    fn publish(&self, now: Time) {
+        let Some(gauges) = self.live else { return };
+        for &link in &self.logged {
+            let state = &self.network.links()[usize::from(link)];
+            let (counters, backlog) = (state.counters(), state.backlog());
+            let counts = LinkCounts {
+                time_ns: now.as_nanos(),
+                departed_bytes: counters.departed_bytes,
+                queue_bytes: backlog.bytes,
+                queue_packets: u64::from(backlog.packets),
+                dropped_packets: counters.dropped_packets(),
+            };
+            gauges[usize::from(link)].publish(counts.words());
+        }
     }
 
     /// For how long a due packet waits for others to leave with: for less than it may, as waking up takes time, too.
@@ -264,13 +307,13 @@ impl Emulator {
         Duration((self.send_coalescing.span().as_nanos() - self.sleep.margin().as_nanos()).max(0))
     }
 
-    /// Sleep for at most `ns`, or until a word on `control` or, if `arrivals` count, a packet.
+    /// Sleep for at most `ns`, or until an order on `control` or, if `arrivals` count, a packet; `true` if there is an order.
     fn poll(&self, ns: i64, arrivals: bool) -> Result<bool> {
         use std::os::fd::AsFd;
         let fd = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         // A negative descriptor is passed over.
         let ring = if arrivals { self.ring.as_fd().as_raw_fd() } else { -1 };
-        let mut fds = [fd(ring), fd(self.control.as_raw_fd())];
+        let mut fds = [fd(ring), fd(self.control.poll_fd())];
         let timeout = libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 };
         // SAFETY: valid descriptors and timeout.
         let ready = unsafe { libc::ppoll(fds.as_mut_ptr(), 2, &timeout, std::ptr::null()) };

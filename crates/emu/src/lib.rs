@@ -10,6 +10,7 @@ mod checksum;
 mod classify;
 mod clock;
 mod coalescing;
+mod control;
 mod driver;
 mod emulator;
 mod frame;
@@ -22,7 +23,7 @@ mod ring;
 mod store;
 mod transmit;
 
-pub use emulator::run;
+pub use emulator::{LinkGauges, run};
 pub use report::EmulatorReport;
 
 use std::net::Ipv4Addr;

@@ -100,6 +100,14 @@ impl Network {
         self.now = self.now.max(now);
     }
 
+    /// The link is another from `at` on, which the plan did not say. What is due and what enters by then happens first; a
+    /// time that is over counts as now.
+    pub fn change_link(&mut self, link: u32, spec: plan::Link, at: Time) {
+        let at = at.max(self.now);
+        let behind = self.changes.partition_point(|(other, ..)| *other <= at);
+        self.changes.insert(behind, (at, link, spec));
+    }
+
     /// Let the links' counters and backlogs be those of now: [`advance`](Network::advance) leaves to later what no packet
     /// comes out by.
     pub fn catch_up(&mut self, sink: &mut impl Sink) {

@@ -173,3 +173,29 @@ fn a_duplicate_follows_its_original_with_a_handle_of_its_own() {
     let c = net.links()[1].counters();
     assert_eq!((c.arrived_packets, c.duplicated_packets, c.delivered_packets()), (1, 1, 2));
 }
+
+#[test]
+fn an_order_changes_a_link_as_an_event_of_the_plan_does() {
+    let planned: plan::Plan = with_events(&[]);
+    let slow = plan::Link { rate_bps: units::Rate::from_bps(10_000_000), ..planned.links[1].clone() };
+    let run = |plan: &Plan, order: Option<Time>| {
+        let (mut net, mut log) = (Network::new(plan).unwrap(), Log::default());
+        for id in 0..40 {
+            net.enter(Packet { id, size: 1514, to: 3, ..Packet::default() }, 0, Time(id as i64 * 130_000), &mut log);
+            // The order is read late: packets that came before it enter the link as it was.
+            if id == 10
+                && let Some(at) = order
+            {
+                net.change_link(1, slow.clone(), at);
+            }
+        }
+        net.advance(Time(1_000_000_000), &mut log);
+        log.delivered
+    };
+    let at = Time(15 * 130_000 + 7);
+    let mut changed = planned.clone();
+    changed.change_link(at, slow.clone()).unwrap();
+    let ordered = run(&planned, Some(at));
+    assert_eq!(ordered, run(&changed, None));
+    assert_ne!(ordered, run(&planned, None));
+}

@@ -1,13 +1,13 @@
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use libbpf_rs::RingBufferBuilder;
-use messages::{Event, Failure, Process};
+use messages::{Event, Inbox, Order, Process};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use plan::Plan;
 use realtime::{Clock, Spans, ThreadTimes};
@@ -28,9 +28,8 @@ const HEADER_BYTES: u64 = 8;
 
 /// Record the acknowledgements of the plan's senders until `control` says stop.
 ///
-/// `netns` gives the inode number of a host's network namespace. Says on `events` that it is ready, reads the run's origin
-/// (CLOCK_MONOTONIC, ns, i64 little-endian) from `control`, and runs until another byte or the end of `control`. Writes
-/// `acks.parquet` and `probe.json` into `dir`.
+/// `netns` gives the inode number of a host's network namespace. Says on `events` that it is ready, waits on `control` for
+/// the start, and runs until an order to stop or the end of `control`. Writes `acks.parquet` and `probe.json` into `dir`.
 pub fn run(
     plan: &Plan,
     probe: &Probe,
@@ -46,12 +45,8 @@ pub fn run(
     emitters.watch(senders.all())?;
     Event::Ready { process: Process::Probe }.emit(events)?;
 
-    let mut control = File::from(control);
-    let mut origin = [0; 8];
-    control
-        .read_exact(&mut origin)
-        .map_err(|error| Failure::new("waiting for the start", error).hint("the run was stopped before it began"))?;
-    let clock = Clock::new(i64::from_le_bytes(origin));
+    let mut control = Inbox::new(File::from(control));
+    let clock = Clock::new(control.wait_for_start()?);
     let before = ThreadTimes::now();
     let intake = RefCell::new(Intake::new(senders, clock, table));
     let mut ring = RingBufferBuilder::new();
@@ -66,7 +61,7 @@ pub fn run(
         intake.borrow_mut().end();
         anyhow::Ok(())
     };
-    while !told_to_stop(&control)? {
+    while !told_to_stop(&mut control)? {
         look()?;
     }
     look()?;
@@ -97,12 +92,15 @@ pub fn run(
     Ok(report)
 }
 
-/// Waits until the ring is to be looked at again, or less if there is a word on `control`.
-fn told_to_stop(control: &File) -> Result<bool> {
-    let mut fds = [PollFd::new(control.as_fd(), PollFlags::POLLIN)];
+/// Waits until the ring is to be looked at again, or less if there is an order on `control`.
+fn told_to_stop(control: &mut Inbox<File>) -> Result<bool> {
+    let mut fds = [PollFd::new(control.pipe().as_fd(), PollFlags::POLLIN)];
     match poll(&mut fds, PollTimeout::from(INTERVAL_MS)) {
-        Ok(ready) => Ok(ready > 0),
-        Err(nix::errno::Errno::EINTR) => Ok(false),
+        Ok(0) | Err(nix::errno::Errno::EINTR) => Ok(false),
+        Ok(_) => {
+            let orders = control.receive()?;
+            Ok(control.is_closed() || orders.iter().any(|order| matches!(order, Order::Stop | Order::StopNow)))
+        }
         Err(errno) => Err(errno).context("waiting for the stop"),
     }
 }

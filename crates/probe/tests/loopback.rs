@@ -12,6 +12,7 @@ use std::thread;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use bpf::Session;
+use messages::Order;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::TcpCongestion;
@@ -102,7 +103,8 @@ fn record(plan: &Plan, probe: &Probe, session: &Session, dir: &Path, work: impl 
         let (mut ready, mut said) = ([0; 64], File::from(events_read));
         assert!(said.read(&mut ready).unwrap() > 0, "it ended before it was ready");
         let mut control = File::from(control_write);
-        control.write_all(&realtime::monotonic_ns().to_le_bytes()).unwrap();
+        let start = Order::Start { origin_ns: realtime::monotonic_ns() };
+        control.write_all(&start.line().unwrap()).unwrap();
         work();
         drop(control);
         recorder.join().unwrap()

@@ -38,7 +38,7 @@ impl<const WORDS: usize> Gauge<WORDS> {
             }
             let words = std::array::from_fn(|i| self.words[i].load(Ordering::Relaxed));
             fence(Ordering::Acquire);
-            if before % 2 == 0 && self.version.load(Ordering::Relaxed) == before {
+            if before.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == before {
                 return Some(words);
             }
             std::hint::spin_loop();

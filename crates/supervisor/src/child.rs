@@ -1,18 +1,20 @@
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 
 use anyhow::{Context, Result};
-use messages::{Event, Failure, Process};
+use messages::{Event, Failure, Order};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, pipe2};
 
-/// One of the run's processes, as init sees it.
+use crate::service::{Service, Work};
+
+/// The process of a service, as init sees it.
 pub(crate) struct Child {
-    pub process: Process,
+    pub service: Service,
     pid: Pid,
-    /// Any byte after the origin says stop; before it, the pipe's end does.
+    /// Where it gets orders; `None` once it was told to stop.
     control: Option<File>,
     events: File,
     partial: Vec<u8>,
@@ -26,15 +28,10 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Start a process that runs `work(control, events)`, with the niceness that it should have if privilege allows.
-    /// `siblings` are all that were started before it.
-    pub(crate) fn start(
-        process: Process,
-        name: &'static std::ffi::CStr,
-        nice: i32,
-        siblings: &[&Child],
-        work: impl FnOnce(OwnedFd, &mut File) -> Result<()>,
-    ) -> Result<Child> {
+    /// Start a service, with the niceness that it should have if privilege allows. `siblings` are all that were started
+    /// before it.
+    pub(crate) fn start(service: Service, work: Work<'_>, siblings: &[Child]) -> Result<Child> {
+        let process = service.process;
         let (control_read, control_write) = pipe2(OFlag::O_CLOEXEC).context("making a control pipe")?;
         let (events_read, events_write) = pipe2(OFlag::O_CLOEXEC).context("making an events pipe")?;
         // SAFETY: init has one thread; the child runs only our own code until it exits.
@@ -48,8 +45,8 @@ impl Child {
                     unsafe { libc::close(control.as_raw_fd()) };
                 }
                 // SAFETY: a C string for the process's name.
-                unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
-                prefer(nice);
+                unsafe { libc::prctl(libc::PR_SET_NAME, service.title.as_ptr()) };
+                prefer(service.nice);
                 let mut events = File::from(events_write);
                 let code = match work(control_read, &mut events) {
                     Ok(()) => 0,
@@ -64,7 +61,7 @@ impl Child {
             ForkResult::Parent { child } => {
                 fcntl(&events_read, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
                 Ok(Child {
-                    process,
+                    service,
                     pid: child,
                     control: Some(File::from(control_write)),
                     events: File::from(events_read),
@@ -83,19 +80,17 @@ impl Child {
         if self.gone { -1 } else { self.events.as_raw_fd() }
     }
 
-    /// Tell it the run's origin.
-    pub(crate) fn tell_origin(&mut self, origin_ns: i64) -> Result<()> {
-        // Told to stop meanwhile: it hears that instead.
+    /// Give it an order. Whoever was told to stop gets none.
+    pub(crate) fn tell(&mut self, order: &Order) -> Result<()> {
         let Some(control) = &mut self.control else { return Ok(()) };
-        control.write_all(&origin_ns.to_le_bytes()).with_context(|| format!("starting the {:?} process", self.process))
+        control.write_all(&order.line()?).with_context(|| format!("ordering the {:?} process", self.service.process))
     }
 
     /// Tell it to stop and to write down what it has.
     pub(crate) fn stop(&mut self) {
-        // One that waits for its origin gets the byte and the pipe's end, which is less than an origin: it gives up.
-        if let Some(mut control) = self.control.take() {
-            let _ = control.write_all(&[0]);
-        }
+        // Its end may be why the others are to stop.
+        let _ = self.tell(&Order::Stop);
+        self.control = None;
     }
 
     /// Read what it says; whole lines only.
@@ -118,7 +113,7 @@ impl Child {
         let events: Vec<Event> = serde_json::Deserializer::from_slice(&lines)
             .into_iter()
             .collect::<Result<_, _>>()
-            .with_context(|| format!("the {:?} process said something unknown", self.process))?;
+            .with_context(|| format!("the {:?} process said something unknown", self.service.process))?;
         for event in &events {
             match event {
                 Event::Ready { .. } => self.ready = true,
@@ -141,7 +136,7 @@ impl Child {
             WaitStatus::Exited(_, code) => format!("exit code {code}"),
             other => format!("{other:?}"),
         };
-        let what = format!("the {} process ended in mid-run", format!("{:?}", self.process).to_lowercase());
+        let what = format!("the {} process ended in mid-run", format!("{:?}", self.service.process).to_lowercase());
         let failure = Failure::new(what, why).hint("what was measured until then is kept; run it again");
         self.failed = Some(failure.clone());
         Ok(Some(failure))

@@ -1,10 +1,13 @@
 //! The processes of an emulated run: who starts whom, who tells whom, and who dies with whom.
 //!
 //! ```text
-//!   command ──spawns──> helper ──forks──> init (pid 1 of the lab) ──forks──> emulator, traffic, probe
-//!      │ control pipe ─────────────────────┘ stdin: "stop" or end of file
+//!   command ──spawns──> helper ──forks──> init (pid 1 of the lab) ──forks──> services
+//!      │ orders ───────────────────────────┘ stdin: JSON lines, or end of file
 //!      └ events <──────────────────────────── stdout: JSON lines
 //! ```
+//!
+//! The services are the emulator, the traffic and the probe ([`services`]). Init relays their events and the command's orders
+//! ([`watch`]), and ten times a second says where flows and links stand ([`live`]).
 //!
 //! Before it enters the lab, the helper loads the plan's congestion controls into the kernel: in there it may lack the right
 //! to. Their registrations live as long as the processes do.
@@ -12,13 +15,17 @@
 //! * The command dies: its end of the control pipe closes, init ends, and with pid 1 the kernel ends everything inside.
 //! * The helper dies: init is killed with it.
 //! * Init dies: the kernel kills the rest; the helper notices.
-//! * One of init's processes dies: init lets the others write down what they measured, and fails the run. Only the probe may
-//!   die unless the plan insists on it: the run goes on without the record of every ACK, and says so.
+//! * A service dies: init lets the others write down what they measured, and fails the run. Without a service that is not
+//!   needed the run goes on, and says so: the probe is needed only if the plan insists on the record of every ACK.
 
 mod child;
 mod init;
+mod live;
 mod loaded;
 mod machine;
+mod service;
+mod services;
+mod watch;
 
 use std::fs::File;
 use std::io::stdout;
@@ -33,13 +40,15 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 use plan::Plan;
 
+use crate::init::Options;
 use crate::loaded::Loaded;
 
 /// Run `dir/plan.json` and write its records into `dir`. Returns an exit code: 0, or 1 after a `failed` event.
 ///
-/// Control comes from standard input, events go to standard output. The process must have one thread.
-pub fn emulate(dir: &Path) -> i32 {
-    let ended = run(dir);
+/// Orders come from standard input, events go to standard output; with `live`, those that say where flows and links stand, too.
+/// The process must have one thread.
+pub fn emulate(dir: &Path, live: bool) -> i32 {
+    let ended = run(dir, live);
     if let Err(error) = &ended {
         let _ = Event::failed(Process::Helper, error).emit(&mut stdout());
     }
@@ -48,7 +57,7 @@ pub fn emulate(dir: &Path) -> i32 {
 }
 
 /// `true` if init ended well.
-fn run(dir: &Path) -> Result<bool> {
+fn run(dir: &Path, live: bool) -> Result<bool> {
     // A signal to everybody, as a service manager sends it, must not end the lab before the command has asked it to flush.
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         // SAFETY: ignoring a signal runs no code.
@@ -73,7 +82,7 @@ fn run(dir: &Path) -> Result<bool> {
     // SAFETY: the sandbox has made sure that there is one thread; the child runs only our own code until it exits.
     match unsafe { fork() }.context("starting the lab's first process")? {
         ForkResult::Child => {
-            let code = init::main(&plan, &dir, &loaded, rootless, started);
+            let code = init::main(&plan, &dir, &loaded, Options { rootless, live }, started);
             // Not `exit`: what the interpreter registered to run at its end is the parent's to run.
             // SAFETY: ends the process.
             unsafe { libc::_exit(code) }

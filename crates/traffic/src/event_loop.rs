@@ -2,24 +2,25 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io::Write;
-use std::os::fd::OwnedFd;
+use std::fs::File;
 use std::time::{Duration as Wait, Instant};
 
 use anyhow::Result;
-use messages::{Event, FlowProgress};
+use messages::{FlowCounts, Inbox, Order};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::signal::Signal;
-use plan::{Flow, Plan};
+use plan::Plan;
 use realtime::{Sleep, thread_cpu_ns};
 use units::{Duration, Time};
 
 use crate::agent::Agent;
 use crate::poller::Source;
+use crate::run::FlowGauges;
 use crate::sampler::Grid;
 use crate::shared::Shared;
 
-const PROGRESS: Duration = Duration::from_millis(100);
+/// Between two publications of where the flows stand.
+const PUBLISH: Duration = Duration::from_millis(50);
 /// How long programs have between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
 /// Datagrams sent before sockets and timers get a turn, however many are late.
@@ -36,7 +37,7 @@ enum Timer {
     Turn(u32),
     Kill(u32),
     Sample,
-    Progress,
+    Publish,
     End,
 }
 
@@ -45,11 +46,12 @@ pub struct EventLoop<'a> {
     plan: &'a Plan,
     agents: Vec<Agent>,
     shared: Shared,
-    events: &'a mut dyn Write,
+    control: Inbox<File>,
+    live: Option<&'a FlowGauges>,
     timers: BinaryHeap<Reverse<(Time, Timer)>>,
     /// The next datagram of each UDP flow.
     datagrams: BinaryHeap<Reverse<(Time, u32)>>,
-    progress: Grid,
+    publications: Grid,
     sleep: Sleep,
     ended: Option<Time>,
     interrupted: bool,
@@ -64,21 +66,20 @@ pub struct Outcome {
 }
 
 impl<'a> EventLoop<'a> {
-    /// `control`: readable or closed means stop.
+    /// Stops by an order on `control`, or its end.
     pub fn new(
         plan: &'a Plan,
         agents: Vec<Agent>,
         shared: Shared,
-        control: &OwnedFd,
-        events: &'a mut dyn Write,
+        control: Inbox<File>,
+        live: Option<&'a FlowGauges>,
     ) -> Result<Self> {
-        shared.poller.add(control, Source::Control, EpollFlags::EPOLLIN)?;
+        shared.poller.add(control.pipe(), Source::Control, EpollFlags::EPOLLIN)?;
         let end = Time::ZERO + plan.duration_ns;
-        let mut timers = BinaryHeap::from([
-            Reverse((end, Timer::End)),
-            Reverse((Time::ZERO, Timer::Sample)),
-            Reverse((Time::ZERO, Timer::Progress)),
-        ]);
+        let mut timers = BinaryHeap::from([Reverse((end, Timer::End)), Reverse((Time::ZERO, Timer::Sample))]);
+        if live.is_some() {
+            timers.push(Reverse((Time::ZERO, Timer::Publish)));
+        }
         for (i, flow) in (0..).zip(&plan.flows) {
             timers.push(Reverse((flow.start_ns, Timer::Start(i))));
             // The end of the run stops the others, all at once.
@@ -86,16 +87,17 @@ impl<'a> EventLoop<'a> {
                 timers.push(Reverse((flow.stop_ns, Timer::Stop(i))));
             }
         }
-        let progress = Grid::new(PROGRESS);
+        let publications = Grid::new(PUBLISH);
         let datagrams = BinaryHeap::new();
         Ok(EventLoop {
             plan,
             agents,
             shared,
-            events,
+            control,
+            live,
             timers,
             datagrams,
-            progress,
+            publications,
             sleep: Sleep::new(plan.emulate.spin_ns),
             ended: None,
             interrupted: false,
@@ -169,7 +171,7 @@ impl<'a> EventLoop<'a> {
                     }
                 }
                 Timer::Sample => self.sample(now)?,
-                Timer::Progress => self.report_progress(now)?,
+                Timer::Publish => self.publish(now),
                 Timer::End => self.ended = Some(self.ended.unwrap_or(now)),
             }
             self.send_datagrams();
@@ -230,16 +232,20 @@ impl<'a> EventLoop<'a> {
         Ok(())
     }
 
-    fn report_progress(&mut self, now: Time) -> Result<()> {
-        let received = |(flow, agent): (&Flow, &Agent)| FlowProgress {
-            id: flow.id.clone(),
-            received_bytes: agent.received_bytes(),
-        };
-        let flows = self.plan.flows.iter().zip(&self.agents).map(received).collect();
-        Event::Progress { time_ns: now.as_nanos(), flows }.emit(self.events)?;
-        self.progress.pass(now);
-        self.timers.push(Reverse((self.progress.next(), Timer::Progress)));
-        Ok(())
+    fn publish(&mut self, now: Time) {
+        for ((i, agent), gauge) in self.agents.iter().enumerate().zip(self.live.unwrap_or_default()) {
+            let tcp = self.shared.sampler.latest(i).and_then(|sample| sample.tcp);
+            let counts = FlowCounts {
+                time_ns: now.as_nanos(),
+                received_bytes: agent.received_bytes(),
+                srtt_us: tcp.and_then(|tcp| tcp.srtt_us),
+                cwnd_packets: tcp.map(|tcp| tcp.cwnd_packets),
+                retransmitted_segments: tcp.map(|tcp| tcp.retransmitted_segments),
+            };
+            gauge.publish(counts.words());
+        }
+        self.publications.pass(now);
+        self.timers.push(Reverse((self.publications.next(), Timer::Publish)));
     }
 
     fn handle(&mut self, source: Source) -> Result<()> {
@@ -249,11 +255,7 @@ impl<'a> EventLoop<'a> {
         | Source::Client(flow)
         | Source::Server(flow)) = source
         else {
-            // A run that is over by its plan was not interrupted.
-            let now = self.shared.clock.now();
-            self.interrupted = now < Time::ZERO + self.plan.duration_ns;
-            self.ended = Some(now);
-            return Ok(());
+            return self.obey();
         };
         let shared = &mut self.shared;
         match (&mut self.agents[flow as usize], source) {
@@ -266,6 +268,17 @@ impl<'a> EventLoop<'a> {
             (Agent::Tcp(_) | Agent::Command(_), source) => unreachable!("no such flow has {source:?}"),
         }
         self.schedule_turn(flow);
+        Ok(())
+    }
+
+    fn obey(&mut self) -> Result<()> {
+        let orders = self.control.receive()?;
+        if self.control.is_closed() || orders.iter().any(|order| matches!(order, Order::Stop | Order::StopNow)) {
+            // A run that is over by its plan was not interrupted.
+            let now = self.shared.clock.now();
+            self.interrupted = now < Time::ZERO + self.plan.duration_ns;
+            self.ended = Some(now);
+        }
         Ok(())
     }
 

@@ -26,4 +26,4 @@ mod udp;
 mod udp_receiver;
 
 pub use report::{CommandReport, FlowReport, Sampling, TrafficReport, UdpReport};
-pub use run::run;
+pub use run::{FlowGauges, run};

@@ -1,5 +1,5 @@
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::{Duration as Wait, Instant};
 
 use anyhow::{Context, Result, ensure};
 use bpf::Names;
-use messages::{Event, Failure, Process};
+use messages::{Event, FlowCounts, Inbox, Process};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use plan::{Bursts, Flow, Plan, Workload};
@@ -26,7 +26,10 @@ use crate::sockets::Algorithm;
 use crate::tcp::TcpFlow;
 use crate::udp::UdpFlow;
 use crate::udp_receiver::Batch;
-use realtime::{Clock, ThreadTimes};
+use realtime::{Clock, Gauge, ThreadTimes};
+
+/// Where each of the plan's flows stands, for whoever shows a run while it goes on.
+pub type FlowGauges = [Gauge<{ FlowCounts::WORDS }>];
 
 /// How long a server has to listen on its flow's port. One that never does may not need to.
 const SERVERS_UP: Wait = Wait::from_secs(2);
@@ -34,11 +37,12 @@ const SERVERS_UP: Wait = Wait::from_secs(2);
 /// Run a plan's flows.
 ///
 /// `netns` gives a host's network namespace. The calling thread enters it where it is not there already, which needs
-/// CAP_SYS_ADMIN. `names` says what the kernel calls the plan's congestion controls. When every receiver is up, the event `ready` is written; then 8 bytes are read from `control`: the origin, a
-/// little-endian i64 of CLOCK_MONOTONIC nanoseconds. Any further byte, or its end, stops the run early.
+/// CAP_SYS_ADMIN. `names` says what the kernel calls the plan's congestion controls. When every receiver is up, the event
+/// `ready` is written; then the run waits on `control` for the start. An order to stop, or the end of `control`, stops it early.
 ///
 /// Writes `samples.parquet`, `traffic.json` and `logs/<flow>.{stdout,stderr}`, of servers `logs/<flow>.server.…`, to `dir`, and
-/// JSON lines to `events`: `ready`, `progress` every 100 ms, `done`. Writing them must not block for long.
+/// JSON lines to `events`: `ready`, `done`. Writing them must not block for long. Publishes where each flow stands to `live`, if
+/// there are gauges, every 50 ms.
 ///
 /// # Errors
 /// A socket that can't be opened, an algorithm that the kernel lacks or replaces by another, a server that fails, a file that
@@ -50,6 +54,7 @@ pub fn run<'a>(
     dir: &Path,
     control: OwnedFd,
     events: &mut dyn Write,
+    live: Option<&FlowGauges>,
 ) -> Result<TrafficReport> {
     ensure!(
         plan.flows.len() < usize::from(u16::MAX),
@@ -69,14 +74,10 @@ pub fn run<'a>(
     start_servers(plan, &mut agents, netns, &mut shared)?;
     Event::Ready { process: Process::Traffic }.emit(events)?;
 
-    let mut control = File::from(control);
-    let mut origin = [0; 8];
-    control
-        .read_exact(&mut origin)
-        .map_err(|error| Failure::new("waiting for the start", error).hint("the run was stopped before it began"))?;
-    shared.clock = Clock::new(i64::from_le_bytes(origin));
+    let mut inbox = Inbox::new(File::from(control));
+    shared.clock = Clock::new(inbox.wait_for_start()?);
     let before = ThreadTimes::now();
-    let outcome = EventLoop::new(plan, agents, shared, &OwnedFd::from(control), events)?.run()?;
+    let outcome = EventLoop::new(plan, agents, shared, inbox, live)?.run()?;
 
     let ThreadTimes { cpu_s, run_delay_s, scheduled } = ThreadTimes::now().since(before);
     let Outcome { agents, shared, ended, interrupted } = outcome;

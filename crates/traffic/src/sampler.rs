@@ -13,6 +13,8 @@ use realtime::Spans;
 pub struct Sampler {
     table: Writer<Sample>,
     pub grid: Grid,
+    /// By flow: the sample that was taken last.
+    latest: Vec<Option<Sample>>,
     /// CPU time that it took.
     pub cpu_ns: i64,
     taken: u64,
@@ -25,6 +27,7 @@ impl Sampler {
         Ok(Sampler {
             table: Writer::create(&dir.join("samples.parquet"), Names::of(plan))?,
             grid: Grid::new(plan.record.sample_interval_ns),
+            latest: vec![None; plan.flows.len()],
             cpu_ns: 0,
             taken: 0,
             last: None,
@@ -42,7 +45,13 @@ impl Sampler {
     }
 
     pub fn push(&mut self, sample: Sample) {
+        self.latest[usize::from(sample.flow)] = Some(sample);
         self.table.push(sample);
+    }
+
+    /// The flow's latest sample; of a program with several connections, one of them.
+    pub fn latest(&self, flow: usize) -> Option<&Sample> {
+        self.latest[flow].as_ref()
     }
 
     /// Write everything down.

@@ -7,16 +7,19 @@ use std::io::{self, Write};
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Result;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt16Type};
 use arrow_array::{Array, RecordBatch};
 use bpf::Names;
-use messages::Failure;
+use messages::{Failure, FlowCounts, Order};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use plan::Plan;
+use realtime::Gauges;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use traffic::TrafficReport;
@@ -58,11 +61,10 @@ fn free_port() -> u16 {
     }
 }
 
-/// Plays the process that watches a run: gives the origin when it is ready, and can stop it.
+/// Plays the process that watches a run: starts it when it is ready.
 struct Watcher {
     control: File,
     events: Vec<Value>,
-    stop_at_ns: Option<i64>,
     on_ready: Option<Box<dyn FnOnce()>>,
 }
 
@@ -73,11 +75,8 @@ impl Write for Watcher {
             if let Some(on_ready) = self.on_ready.take() {
                 on_ready();
             }
-            self.control.write_all(&(realtime::monotonic_ns() + 2 * MS).to_le_bytes())?;
-        }
-        if self.stop_at_ns.is_some_and(|stop| event["time_ns"].as_i64() >= Some(stop)) {
-            self.control.write_all(b"x")?;
-            self.stop_at_ns = None;
+            let start = Order::Start { origin_ns: realtime::monotonic_ns() + 2 * MS };
+            self.control.write_all(&start.line().unwrap())?;
         }
         self.events.push(event);
         Ok(line.len())
@@ -92,6 +91,8 @@ impl Write for Watcher {
 pub struct Ran {
     pub report: Result<TrafficReport>,
     pub events: Vec<Value>,
+    /// Where each flow stood at the end, as a process that looks on sees it.
+    pub live: Vec<Option<FlowCounts>>,
     pub dir: TempDir,
 }
 
@@ -109,9 +110,31 @@ pub fn run_in(plan: &Plan, netns: BorrowedFd, on_ready: Option<Box<dyn FnOnce()>
 fn watch(plan: &Plan, netns: BorrowedFd, stop_at_ns: Option<i64>, on_ready: Option<Box<dyn FnOnce()>>) -> Ran {
     let dir = TempDir::new().unwrap();
     let (read, write): (OwnedFd, OwnedFd) = nix::unistd::pipe().unwrap();
-    let mut watcher = Watcher { control: File::from(write), events: Vec::new(), stop_at_ns, on_ready };
-    let report = traffic::run(plan, &|_| Ok(netns), &Names::default(), dir.path(), read, &mut watcher);
-    Ran { report, events: watcher.events, dir }
+    let stop = File::from(write.try_clone().unwrap());
+    let mut watcher = Watcher { control: File::from(write), events: Vec::new(), on_ready };
+    let gauges = Gauges::new(plan.flows.len()).unwrap();
+    let over = AtomicBool::new(false);
+    let report = thread::scope(|scope| {
+        scope.spawn(|| stop_at(stop_at_ns, &gauges, &over, stop));
+        let report =
+            traffic::run(plan, &|_| Ok(netns), &Names::default(), dir.path(), read, &mut watcher, Some(&gauges));
+        over.store(true, Ordering::Relaxed);
+        report
+    });
+    let live = gauges.iter().map(|gauge| gauge.read().map(FlowCounts::from)).collect();
+    Ran { report, events: watcher.events, live, dir }
+}
+
+/// Order a stop once the first flow says that it is so late.
+fn stop_at(time_ns: Option<i64>, gauges: &traffic::FlowGauges, over: &AtomicBool, mut control: File) {
+    let Some(time_ns) = time_ns else { return };
+    while !over.load(Ordering::Relaxed) {
+        if gauges[0].read().is_some_and(|words| FlowCounts::from(words).time_ns >= time_ns) {
+            control.write_all(&Order::Stop.line().unwrap()).unwrap();
+            return;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 impl Ran {

@@ -1,0 +1,57 @@
+use std::ffi::CStr;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use anyhow::Result;
+use messages::{Order, Process};
+
+/// A process of the lab as it is declared. Every service says `ready` once it waits for the start, and `done` once it has
+/// written its records.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Service {
+    /// Its name in events.
+    pub process: Process,
+    /// Its name in the machine's list of processes.
+    pub title: &'static CStr,
+    /// Niceness, where privilege allows it.
+    pub nice: i32,
+    /// The run fails if the service does. If not, the run goes on without it.
+    pub needed: bool,
+    /// Its records. Cut off they cannot be read, and are taken away where the run goes on without it.
+    pub records: &'static [&'static str],
+    /// When it is told to stop.
+    pub stop: Stop,
+    /// It has the links, and takes orders to change one.
+    pub has_links: bool,
+}
+
+/// The work of a service: `work(control, events)`. Orders come on `control`, the first is `start`.
+pub(crate) type Work<'a> = Box<dyn FnOnce(OwnedFd, &mut File) -> Result<()> + 'a>;
+
+/// When a service is told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It ends by itself, and with it the run. It is told only if the run is to end early.
+    EndsTheRun,
+    /// Once the other service is as far as this.
+    After(Process, Stage),
+}
+
+/// How far a service is towards its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It has written its records.
+    Done,
+    /// Its process is gone, and everything that it had open is closed.
+    Gone,
+}
+
+impl Service {
+    /// Whether the service takes this order.
+    pub(crate) fn takes(&self, order: &Order) -> bool {
+        match order {
+            Order::ChangeLink { .. } => self.has_links,
+            Order::Start { .. } | Order::Stop | Order::StopNow => true,
+        }
+    }
+}

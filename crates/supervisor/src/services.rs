@@ -1,0 +1,100 @@
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use anyhow::Context;
+use lab::Lab;
+use messages::Process;
+use nix::sys::stat::fstat;
+use plan::{Acks, EmulatePath, Plan};
+use probe::Emitters;
+use realtime::{Part, keep_to};
+
+use crate::live::Live;
+use crate::loaded::Loaded;
+use crate::service::{Service, Stage, Stop, Work};
+
+/// The services of a run, in the order in which they are started.
+pub(crate) fn services<'a>(
+    plan: &'a Plan,
+    lab: &'a Lab,
+    loaded: &'a Loaded,
+    dir: &'a Path,
+    live: Option<&'a Live>,
+) -> Vec<(Service, Work<'a>)> {
+    // In bursts go the rates at which the emulator needs a CPU of its own.
+    let bursts = plan.emulate.path == EmulatePath::Gso;
+    let keep = move |part: Part| {
+        if bursts {
+            keep_to(part);
+        }
+    };
+    let netns = move |name: &str| {
+        let host = lab.hosts().iter().find(|host| host.name == name);
+        host.map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))
+    };
+
+    let mut services: Vec<(Service, Work<'a>)> = Vec::new();
+    if let Some(probe) = loaded.acks.probe() {
+        let service = Service {
+            process: Process::Probe,
+            title: c"db-probe",
+            nice: -5,
+            needed: plan.record.acks == Acks::On,
+            records: &["acks.parquet", "probe.json"],
+            // Only then are all sockets closed, and their last rows written.
+            stop: Stop::After(Process::Traffic, Stage::Gone),
+            has_links: false,
+        };
+        let inode = move |name: &str| Ok(fstat(netns(name)?)?.st_ino as u32);
+        let work: Work<'a> = Box::new(move |control, events| {
+            keep(Part::AllButLast);
+            probe::run(plan, probe, &Emitters::of(&loaded.session), &inode, dir, control, events).map(drop)
+        });
+        services.push((service, work));
+    }
+    let emulator = Service {
+        process: Process::Emulator,
+        title: c"db-emulator",
+        nice: -20,
+        needed: true,
+        records: &["packets.parquet", "links.parquet", "emulator.json"],
+        stop: Stop::After(Process::Traffic, Stage::Done),
+        has_links: true,
+    };
+    services.push((
+        emulator,
+        Box::new(move |control, events| {
+            keep(Part::Last);
+            emu::run(plan, &ports(lab), dir, control, events, live.map(|live| &*live.links)).map(drop)
+        }),
+    ));
+    let traffic = Service {
+        process: Process::Traffic,
+        title: c"db-traffic",
+        nice: -10,
+        needed: true,
+        records: &["samples.parquet", "traffic.json"],
+        stop: Stop::EndsTheRun,
+        has_links: false,
+    };
+    services.push((
+        traffic,
+        Box::new(move |control, events| {
+            keep(Part::AllButLast);
+            let live = live.map(|live| &*live.flows);
+            traffic::run(plan, &netns, loaded.session.names(), dir, control, events, live).map(drop)
+        }),
+    ));
+    services
+}
+
+fn ports(lab: &Lab) -> Vec<emu::Port> {
+    let port = |host: &lab::Host| emu::Port {
+        host: host.name.clone(),
+        address: host.address,
+        mac: host.mac,
+        gateway_mac: host.gateway_mac,
+        ifindex: host.core_ifindex,
+    };
+    lab.hosts().iter().map(port).collect()
+}

@@ -1,0 +1,214 @@
+use std::fs::File;
+use std::io::{Stdout, stdout};
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use messages::{Event, Failure, Inbox, Order, Process};
+use plan::Plan;
+use realtime::{Clock, monotonic_ns};
+
+use crate::child::Child;
+use crate::live::Ticker;
+use crate::service::{Stage, Stop};
+
+/// Between "all are ready" and time 0: long enough for all services to have read the order and to be asleep.
+const LEAD_NS: i64 = 20_000_000;
+/// A service that isn't ready by then won't be.
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
+/// A service that hasn't written its records so long after its end won't.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(60);
+/// Between two looks at the clock.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Watches the services of a run from their start to their end.
+pub(crate) struct Watch<'a> {
+    children: Vec<Child>,
+    /// As it is, orders included.
+    plan: Plan,
+    orders: Inbox<File>,
+    ticker: Option<Ticker<'a>>,
+    out: Stdout,
+    /// Since the run has begun.
+    clock: Option<Clock>,
+    /// Since when everything comes to an end.
+    stopping: Option<Instant>,
+    failed: bool,
+}
+
+impl<'a> Watch<'a> {
+    /// Orders come from standard input, events go to standard output.
+    pub(crate) fn new(children: Vec<Child>, plan: &Plan, ticker: Option<Ticker<'a>>) -> Result<Watch<'a>> {
+        let orders = std::io::stdin().as_fd().try_clone_to_owned().context("reading standard input")?;
+        Ok(Watch {
+            children,
+            plan: plan.clone(),
+            orders: Inbox::new(File::from(orders)),
+            ticker,
+            out: stdout(),
+            clock: None,
+            stopping: None,
+            failed: false,
+        })
+    }
+
+    /// Relay events and orders, start the run when all services are ready, and stop each at its time. The services as they
+    /// ended, and whether no needed one failed.
+    pub(crate) fn watch(mut self) -> Result<(Vec<Child>, bool)> {
+        let began = Instant::now();
+        while !self.children.iter().all(|child| child.gone) {
+            self.relay()?;
+            let ready = self.children.iter().all(|child| child.ready || child.gone && !child.service.needed);
+            if ready && self.clock.is_none() && self.stopping.is_none() {
+                self.start()?;
+            }
+            self.stop_in_turn();
+            self.look_at_the_time(began)?;
+            if let Some(ticker) = self.ticker.as_mut().filter(|_| self.clock.is_some() && self.stopping.is_none())
+                && let Some(event) = ticker.event()
+            {
+                event.emit(&mut self.out)?;
+            }
+        }
+        Ok((self.children, !self.failed))
+    }
+
+    fn start(&mut self) -> Result<()> {
+        let origin_ns = monotonic_ns() + LEAD_NS;
+        self.clock = Some(Clock::new(origin_ns));
+        for child in &mut self.children {
+            let told = child.tell(&Order::Start { origin_ns });
+            if child.service.needed {
+                told?;
+            }
+        }
+        Event::Started { origin_ns }.emit(&mut self.out)
+    }
+
+    /// Stop whoever's time has come.
+    fn stop_in_turn(&mut self) {
+        let has_reached = |children: &[Child], process: Process, stage: Stage| {
+            let reached = |child: &Child| child.gone || child.done && stage == Stage::Done;
+            children.iter().all(|child| child.service.process != process || reached(child))
+        };
+        for i in 0..self.children.len() {
+            let over = match self.children[i].service.stop {
+                Stop::EndsTheRun => {
+                    if has_reached(&self.children, self.children[i].service.process, Stage::Done) {
+                        self.stopping.get_or_insert_with(Instant::now);
+                    }
+                    false
+                }
+                Stop::After(process, stage) => has_reached(&self.children, process, stage),
+            };
+            if over {
+                self.children[i].stop();
+            }
+        }
+        if self.children.iter().any(|child| child.gone && child.service.needed) {
+            self.end_early();
+        }
+    }
+
+    /// The run ends before its time, and whatever was measured is written down.
+    fn end_early(&mut self) {
+        self.children.iter_mut().filter(|child| child.service.stop == Stop::EndsTheRun).for_each(Child::stop);
+        self.stopping.get_or_insert_with(Instant::now);
+    }
+
+    fn look_at_the_time(&self, began: Instant) -> Result<()> {
+        let duration = Duration::from_nanos(self.plan.duration_ns.as_nanos() as u64);
+        let late = match self.stopping {
+            Some(since) => since.elapsed() > FLUSH_TIMEOUT,
+            None if self.clock.is_some() => began.elapsed() > READY_TIMEOUT + duration + FLUSH_TIMEOUT,
+            None => began.elapsed() > READY_TIMEOUT,
+        };
+        if !late {
+            return Ok(());
+        }
+        let doing = if self.clock.is_some() { "ended in time" } else { "became ready" };
+        Err(Failure::new("the run hangs", format!("not every process {doing}"))
+            .hint("run it again on a machine with less load; logs are in the run's directory")
+            .into())
+    }
+
+    /// Wait for words from above or below, and pass them on.
+    fn relay(&mut self) -> Result<()> {
+        let fd = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut fds = vec![fd(self.orders.pipe().as_raw_fd())];
+        fds.extend(self.children.iter().map(|child| fd(child.poll_fd())));
+        let shows = self.clock.is_some() && self.stopping.is_none();
+        let wait = self.ticker.as_ref().filter(|_| shows).map_or(LOOK, |ticker| ticker.wait().min(LOOK));
+        let wait_ms = wait.as_micros().div_ceil(1000) as libc::c_int;
+        // SAFETY: valid descriptors.
+        unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, wait_ms) };
+        if fds[0].revents != 0 {
+            self.obey()?;
+        }
+        for (child, fd) in self.children.iter_mut().zip(&fds[1..]) {
+            if fd.revents == 0 {
+                continue;
+            }
+            let mut events = child.read_events()?;
+            if child.gone
+                && let Some(failure) = child.silent_end()?
+            {
+                events.push(Event::Failed { process: child.service.process, failure });
+            }
+            for event in events {
+                if matches!(event, Event::Failed { .. }) {
+                    if !child.service.needed {
+                        // For lab.json.
+                        continue;
+                    }
+                    self.failed = true;
+                }
+                event.emit(&mut self.out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The command gives an order, or is gone.
+    fn obey(&mut self) -> Result<()> {
+        let received = self.orders.receive();
+        if self.orders.is_closed() {
+            // Nobody is left to read the records: end at once, and everything inside with us.
+            end_at_once();
+        }
+        match received {
+            Ok(orders) => orders.into_iter().try_for_each(|order| self.carry_out(order)),
+            Err(error) => self.refuse(Failure::of(&error)),
+        }
+    }
+
+    fn carry_out(&mut self, order: Order) -> Result<()> {
+        match &order {
+            Order::Stop => self.end_early(),
+            Order::StopNow => end_at_once(),
+            Order::Start { .. } => {
+                self.refuse(Failure::new("the run cannot be started by an order", "it starts when all is ready"))?;
+            }
+            Order::ChangeLink { link } => {
+                let changed = self.clock.filter(|_| self.stopping.is_none()).context("the run is not going on");
+                let changed = changed.and_then(|clock| self.plan.change_link(clock.now(), (**link).clone()));
+                if let Err(error) = changed.context(format!("changing link {}", link.name)) {
+                    return self.refuse(Failure::of(&error));
+                }
+                for child in self.children.iter_mut().filter(|child| child.service.takes(&order)) {
+                    child.tell(&order)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, failure: Failure) -> Result<()> {
+        Event::Refused { failure }.emit(&mut self.out)
+    }
+}
+
+fn end_at_once() -> ! {
+    // SAFETY: ends the process; the lab ends with its first.
+    unsafe { libc::_exit(1) }
+}
