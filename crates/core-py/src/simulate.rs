@@ -18,8 +18,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Simulate the plan in `directory/plan.json`, and write its records there. `tso`: hosts send trains of segments.
 ///
-/// Calls `on_event` with JSON, `{"event": "progress", "time_ns", "flows": [{"id", "received_bytes"}]}`, at the start, about
-/// every 100 ms and at the end. If it returns False or raises, the run stops there, what was simulated until then is
+/// Calls `on_event` with JSON, an event `progress` of the crate `messages`, at the start, about every 100 ms and at the end. If it returns False or raises, the run stops there, what was simulated until then is
 /// written, and True is returned (interrupted), or the exception raised. Other threads of Python run meanwhile.
 ///
 /// Raises RuntimeError: what failed, and why.

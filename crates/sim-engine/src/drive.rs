@@ -3,10 +3,12 @@
 use std::time::{Duration as Wall, Instant};
 
 use anyhow::Result;
-use messages::{Event, FlowProgress};
+use messages::{Event, FlowCounts, LinkCounts, Meter};
 use plan::Plan;
 use sim::{Observer, Simulation};
 use units::Duration;
+
+use crate::samples::srtt_us;
 
 /// Told what happens; returns whether the run is to go on. An error ends the run, too.
 pub type OnEvent<'a> = dyn FnMut(&Event) -> Result<bool> + 'a;
@@ -32,12 +34,13 @@ pub(crate) fn drive<O: Observer>(
     on_event: &mut OnEvent<'_>,
 ) -> Ended {
     let mut stride = Stride::default();
+    let mut live = Live::of(plan);
     let mut reported = None;
     loop {
         let looked = Instant::now();
         if reported.is_none_or(|last| looked - last >= PROGRESS) {
             reported = Some(looked);
-            match on_event(&progress(simulation, plan)) {
+            match on_event(&live.event(simulation)) {
                 Ok(true) => {}
                 Ok(false) => return Ended { interrupted: true, error: None },
                 Err(error) => return Ended { interrupted: true, error: Some(error) },
@@ -53,17 +56,48 @@ pub(crate) fn drive<O: Observer>(
         stride.adapt(looked.elapsed());
     }
     // All is simulated: nobody can stop it any more.
-    let error = on_event(&progress(simulation, plan)).err();
+    let error = on_event(&live.event(simulation)).err();
     Ended { interrupted: false, error }
 }
 
-fn progress<O: Observer>(simulation: &Simulation<O>, plan: &Plan) -> Event {
-    let flow = |(flow, report): (&plan::Flow, sim::FlowReport)| FlowProgress {
-        id: flow.id.clone(),
-        received_bytes: report.received_bytes,
-    };
-    let flows = plan.flows.iter().zip(simulation.reports()).map(flow).collect();
-    Event::Progress { time_ns: simulation.now().as_nanos(), flows }
+/// Says where flows and links stand.
+struct Live {
+    meter: Meter,
+    /// The links that can do something to a packet.
+    opaque: Vec<usize>,
+}
+
+impl Live {
+    fn of(plan: &Plan) -> Live {
+        let transparent = plan.transparent_links();
+        let opaque: Vec<usize> = (0..plan.links.len()).filter(|&link| !transparent[link]).collect();
+        let flows = plan.flows.iter().map(|flow| flow.id.clone());
+        let meter = Meter::new(flows, opaque.iter().map(|&link| plan.links[link].name.clone()));
+        Live { meter, opaque }
+    }
+
+    fn event<O: Observer>(&mut self, simulation: &Simulation<O>) -> Event {
+        let time_ns = simulation.now().as_nanos();
+        let flow = |(report, sender): (sim::FlowReport, Option<&sim::Sender>)| FlowCounts {
+            time_ns,
+            received_bytes: report.received_bytes,
+            srtt_us: sender.and_then(|sender| srtt_us(sender.socket())),
+            cwnd_packets: sender.map(|sender| sender.socket().snd_cwnd),
+            retransmitted_segments: sender.map(|_| report.retransmitted_segments as u32),
+        };
+        let link = |&link: &usize| {
+            let (counters, backlog) = (simulation.links()[link].counters(), simulation.links()[link].backlog());
+            LinkCounts {
+                time_ns,
+                departed_bytes: counters.departed_bytes,
+                queue_bytes: backlog.bytes,
+                queue_packets: u64::from(backlog.packets),
+                dropped_packets: counters.dropped_packets(),
+            }
+        };
+        let flows = self.meter.flows(simulation.reports().zip(simulation.senders()).map(flow));
+        Event::Progress { time_ns, flows, links: self.meter.links(self.opaque.iter().map(link)) }
+    }
 }
 
 /// How much is simulated between two looks at the clock. What happens doesn't depend on it.
@@ -96,6 +130,7 @@ mod tests {
     #[test]
     fn strides_settle_near_the_time_between_two_looks() {
         let mut stride = Stride::default();
+        let mut live = Live::of(plan);
         // A machine that simulates a second in 200 ms.
         for _ in 0..100 {
             stride.adapt(Wall::from_nanos(stride.0.as_nanos() as u64 / 5));

@@ -15,6 +15,7 @@ use crate::observer::Observer;
 use crate::problem;
 use crate::segment::Segment;
 use crate::store::Store;
+use crate::tcp::Sender;
 use crate::traffic::{FlowReport, Traffic};
 use turnaround::Turnarounds;
 
@@ -178,6 +179,11 @@ impl<O: Observer> Simulation<O> {
     /// What became of each flow so far, in the plan's order.
     pub fn reports(&self) -> impl Iterator<Item = FlowReport> {
         self.traffic.iter().map(Traffic::report)
+    }
+
+    /// The sender of each flow, in the plan's order; `None` if it is not TCP's.
+    pub fn senders(&self) -> impl Iterator<Item = Option<&Sender>> {
+        self.traffic.iter().map(Traffic::sender)
     }
 
     /// Packets that were sent so far.
