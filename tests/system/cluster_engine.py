@@ -11,14 +11,16 @@ from typing import Any
 import known_run
 
 from dumbbell.engines.names import EMULATE
-from dumbbell.engines.protocol import OnEvent, Outcome
+from dumbbell.engines.protocol import Outcome
+from dumbbell.engines.registry import capabilities
+from dumbbell.engines.work import Tell, Worker
 from dumbbell.errors import Interrupted, Problem
 
 
 class NotingEngine:
     """Takes `lasts_s` for a run, and a minute on the node `slow`. The first run with a seed of `invalid` is so."""
 
-    name = EMULATE
+    capabilities = capabilities(EMULATE)
 
     def __init__(
         self,
@@ -31,24 +33,26 @@ class NotingEngine:
         self._notes, self._lasts_s, self._slow = notes, lasts_s, slow
         self._invalid, self._problems = invalid, problems
 
-    def check(self, scenario: Any, plan: Mapping[str, Any]) -> Sequence[Problem]:
+    def check(self, scenario: Any, plan: Mapping[str, Any], text: str | None = None) -> Sequence[Problem]:
         """Those it was given."""
         return self._problems
 
-    def execute(self, plan: Mapping[str, Any], directory: Path, lock: int, on_event: OnEvent) -> Outcome:
+    def prepare(self, plan: Mapping[str, Any], directory: Path, lock: int) -> Worker:
         """Note the begin, wait, write the records, note the end."""
+        return Worker(lambda tell: self._work(plan, directory, tell), "there is no link")
+
+    def _work(self, plan: Mapping[str, Any], directory: Path, tell: Tell) -> Outcome:
         import ray
 
         node = ray.get_runtime_context().get_node_id()
         earlier = self.ended()
         self._note("begun", plan["seed"], node)
-        try:
-            deadline = time.monotonic() + (60.0 if node == self._slow else self._lasts_s)
-            while time.monotonic() < deadline:
-                time.sleep(0.02)
-        except KeyboardInterrupt:
-            self._note("interrupted", plan["seed"], node)
-            raise Interrupted("the run was interrupted") from None
+        deadline = time.monotonic() + (60.0 if node == self._slow else self._lasts_s)
+        while time.monotonic() < deadline:
+            time.sleep(0.02)
+            if not tell({"event": "progress", "time_ns": 0, "flows": [], "links": []}):
+                self._note("interrupted", plan["seed"], node)
+                raise Interrupted("the run was interrupted")
         files = known_run.engine_output()
         files["plan.json"] = known_run.PLAN | {"name": plan["name"], "seed": plan["seed"]}
         if plan["seed"] in self._invalid and plan["seed"] not in earlier:

@@ -19,7 +19,7 @@ from harness import until
 from scenarios import flow, path
 
 import dumbbell
-from dumbbell.engines.protocol import Event
+from dumbbell.engines.events import Event
 from dumbbell.errors import InputError, Interrupted, Problem
 from dumbbell.execute import Local
 from dumbbell.execute.cluster import Ray, executor

@@ -13,8 +13,10 @@ from typing import Any
 import known_run
 
 from dumbbell.engines.names import EMULATE
-from dumbbell.engines.protocol import OnEvent, Outcome
-from dumbbell.errors import Problem, RunFailed
+from dumbbell.engines.protocol import Outcome
+from dumbbell.engines.registry import capabilities
+from dumbbell.engines.work import Tell, Worker
+from dumbbell.errors import Interrupted, Problem, RunFailed
 
 Files = dict[str, Any]
 
@@ -44,7 +46,7 @@ class FakeEngine:
         change: Callable[[Mapping[str, Any], Files], None] = lambda plan, files: None,
         problems: Sequence[Problem] = (),
     ) -> None:
-        self.name = name
+        self.capabilities = capabilities(name)
         self.executed: list[tuple[str, int]] = []
         """Name and seed of each plan, in order."""
         self.most_at_once = 0
@@ -53,34 +55,40 @@ class FakeEngine:
         self._now = 0
         self._turn = threading.Lock()
 
-    def check(self, scenario: Any, plan: Mapping[str, Any]) -> list[Problem]:
+    def check(self, scenario: Any, plan: Mapping[str, Any], text: str | None = None) -> list[Problem]:
         """Those it was given."""
         return list(self._problems)
 
-    def execute(self, plan: Mapping[str, Any], directory: Path, lock: int, on_event: OnEvent) -> Outcome:
+    def prepare(self, plan: Mapping[str, Any], directory: Path, lock: int) -> Worker:
         """Write the records."""
+        return Worker(lambda tell: self._work(plan, directory, tell), "there is no link")
+
+    def _work(self, plan: Mapping[str, Any], directory: Path, tell: Tell) -> Outcome:
         with self._turn:
             self._now += 1
             self.most_at_once = max(self.most_at_once, self._now)
             self.executed.append((plan["name"], plan["seed"]))
             outcome = next(self._outcomes, "valid")
         try:
-            return self._execute(outcome, plan, directory, on_event)
+            return self._execute(outcome, plan, directory, tell)
         finally:
             with self._turn:
                 self._now -= 1
 
-    def _execute(self, outcome: str, plan: Mapping[str, Any], directory: Path, on_event: OnEvent) -> Outcome:
-        on_event({"event": "progress", "time_ns": 0, "flows": []})
+    def _execute(self, outcome: str, plan: Mapping[str, Any], directory: Path, tell: Tell) -> Outcome:
+        progress = {"event": "progress", "time_ns": 0, "flows": [], "links": []}
+        tell(progress)
         if outcome == "interrupted":
             os.kill(os.getpid(), signal.SIGINT)
             for _ in range(3000):
                 time.sleep(0.01)
-                on_event({"event": "progress", "time_ns": 0, "flows": []})
+                if not tell(progress):
+                    raise Interrupted("the run was interrupted")
             raise AssertionError("nobody ends the run")
         if outcome == "failed":
             raise RunFailed("the lab fell over")
-        files = known_run.engine_output() if self.name == EMULATE else known_run.simulator_output()
+        emulated = self.capabilities.real_time
+        files = known_run.engine_output() if emulated else known_run.simulator_output()
         files["plan.json"] = known_run.PLAN | {"name": plan["name"], "seed": plan["seed"]}
         if outcome == "invalid":
             files["emulator.json"]["ring_drops"] = 1

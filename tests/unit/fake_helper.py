@@ -12,8 +12,9 @@ def say(event: str, **fields: object) -> None:
 
 
 def wait_for_stop() -> bool:
-    """True after `stop`, False at the end of the pipe."""
-    return sys.stdin.readline() == "stop\n"
+    """True after the order to stop, False at the end of the pipe."""
+    line = sys.stdin.readline()
+    return bool(line) and bool(json.loads(line) == {"order": "stop"})
 
 
 def start() -> None:

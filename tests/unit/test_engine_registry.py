@@ -9,9 +9,9 @@ import pytest
 
 import dumbbell
 from dumbbell.cli import invoke
-from dumbbell.engines import names
 from dumbbell.engines.emulate.engine import EmulateEngine
-from dumbbell.engines.registry import engine
+from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.engines.registry import engine, names
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import InputError
 
@@ -19,7 +19,7 @@ from dumbbell.errors import InputError
 def test_names_and_engines() -> None:
     assert isinstance(engine("emulate"), EmulateEngine)
     assert isinstance(engine("simulate"), SimulateEngine)
-    assert (engine("emulate").name, engine("simulate").name) == (names.EMULATE, names.SIMULATE)
+    assert [engine(name).capabilities.name for name in names()] == [EMULATE, SIMULATE]
     own = SimulateEngine()
     assert engine(own) is own
 

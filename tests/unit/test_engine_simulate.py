@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from dumbbell.engines.protocol import Event, Outcome
+from dumbbell.engines.events import Event
+from dumbbell.engines.execute import execute as run
+from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.simulate import engine, refusals
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import Interrupted, RunFailed
@@ -45,7 +47,7 @@ def progress(time_ns: int = 0) -> str:
 
 def execute(monkeypatch: pytest.MonkeyPatch, fake: Fake, on_event: Callable[[Event], None] = print) -> Outcome:
     monkeypatch.setattr(engine, "function", {"simulate": fake}.__getitem__)
-    return SimulateEngine().execute({"simulate": {"tso": True}}, Path("run"), 0, on_event)
+    return run(SimulateEngine(), {"simulate": {"tso": True}}, Path("run"), 0, on_event)
 
 
 def test_it_is_told_where_and_how_and_what_it_tells_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,11 @@ import pytest
 
 import dumbbell
 import dumbbell.report
+from dumbbell.engines.emulate.conductor import Conductor
 from dumbbell.engines.emulate.engine import EmulateEngine
-from dumbbell.engines.protocol import Event, OnEvent, Outcome
+from dumbbell.engines.events import Event
+from dumbbell.engines.execute import execute
+from dumbbell.engines.protocol import Outcome
 from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError
 
 FAKE = Path(__file__).with_name("fake_helper.py")
@@ -43,12 +46,12 @@ class FakeEngine(EmulateEngine):
     def __init__(self, mode: str) -> None:
         super().__init__((sys.executable, str(FAKE), mode))
 
-    def check(self, scenario: Any, plan: Any) -> list[Any]:
+    def check(self, scenario: Any, plan: Any, text: str | None = None) -> list[Any]:
         return []
 
-    def execute(self, plan: Mapping[str, Any], directory: Path, lock: int, on_event: OnEvent) -> Outcome:
+    def prepare(self, plan: Mapping[str, Any], directory: Path, lock: int) -> Conductor:
         known_run.write(directory, {"plan.json": known_run.PLAN})
-        return super().execute(known_run.PLAN, directory, lock, on_event)
+        return super().prepare(known_run.PLAN, directory, lock)
 
 
 @pytest.fixture
@@ -178,14 +181,13 @@ def test_a_bug_keeps_what_was_measured(scenario: Path) -> None:
 def test_records_of_another_build_are_told_and_kept(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = {key: value for key, value in known_run.LAB.items() if key != "cpu"}
     write = known_run.write
-    execute = FakeEngine.execute
 
-    def older(self: FakeEngine, plan: Any, directory: Path, *rest: Any) -> Outcome:
-        outcome = execute(self, plan, directory, *rest)
+    def older(engine: FakeEngine, plan: Any, directory: Path, *rest: Any) -> Outcome:
+        outcome = execute(engine, plan, directory, *rest)
         write(directory, {"lab.json": lab})
         return outcome
 
-    monkeypatch.setattr(FakeEngine, "execute", older)
+    monkeypatch.setattr("dumbbell.pipeline.run.execute", older)
     monkeypatch.setattr("dumbbell.records.manifest.core_version", lambda: "0.0.9")
     monkeypatch.setattr("dumbbell.records.manifest.tool_version", lambda: "0.1.0")
     with pytest.raises(RunFailed) as failure:

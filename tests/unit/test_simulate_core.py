@@ -64,7 +64,10 @@ def test_a_run_leaves_its_records(tmp_path: Path) -> None:
     assert {event["event"] for event in events} == {"progress"}
     assert [events[0]["time_ns"], events[-1]["time_ns"]] == [0, 1_000_000_000]
     traffic = json.loads((tmp_path / "traffic.json").read_text())
-    assert events[-1]["flows"] == [{"id": "f1", "received_bytes": traffic["flows"][0]["received_bytes"]}]
+    (flow,) = events[-1]["flows"]
+    assert (flow["id"], flow["received_bytes"]) == ("f1", traffic["flows"][0]["received_bytes"])
+    assert flow["cwnd_packets"] > 0 < flow["srtt_us"]
+    assert {link["name"] for link in events[-1]["links"]} <= {link["name"] for link in plan()["links"]}
     for table in TABLES.keys() - {"flows"}:
         frame = polars.read_parquet(tmp_path / f"{table}.parquet")
         assert frame.height > 90

@@ -13,7 +13,7 @@ import pytest
 from fake_engine import FakeEngine, scenario
 
 import dumbbell
-from dumbbell.engines.protocol import Event
+from dumbbell.engines.events import Event
 from dumbbell.errors import Interrupted, Problem
 from dumbbell.studies import emulated, shards
 from dumbbell.studies.outcome import exit_code, failures

@@ -140,6 +140,6 @@ def test_evidence_that_the_screen_lets_through_is_judged_by_all_rules() -> None:
         "min_rtt_us": {"f1": 19_000},
         "largest_window": 2_000_000,
     }
-    verdict, why = Judge([canonical(plan)])(0, canonical(evidence))
+    verdict, why = Judge([canonical(plan)], "simulate")(0, canonical(evidence))
     assert verdict == "invalid"
     assert why == "conservation, rtt-floor, algorithm, congestion-window"

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.cli.study_progress import Bar
-from dumbbell.engines.protocol import Event
+from dumbbell.engines.events import Event
 from dumbbell.errors import InputError, Interrupted, ScenarioError
 from dumbbell.studies import planning
 from dumbbell.studies.entries import PLANNED

@@ -19,6 +19,7 @@ from dumbbell.analysis.pace import Pace
 from dumbbell.analysis.rules.hosts import UNCONNECTED
 from dumbbell.analysis.rules.rule import Verdict, at_least, at_most, worst
 from dumbbell.analysis.verdict import RULES, check_all
+from dumbbell.engines.registry import capabilities
 from dumbbell.pipeline.compose import evidence_of
 from dumbbell.records import Run
 
@@ -301,7 +302,7 @@ def test_rule(name: str, verdict: Verdict, change: Change) -> None:
     assert not others, "one fault, one reason"
 
 
-OF_SIMULATIONS = {rule.name for rule in RULES if "simulate" in rule.engines}
+OF_SIMULATIONS = {rule.name for rule in RULES if rule.needs <= capabilities("simulate").evidence}
 
 
 @pytest.mark.parametrize(("name", "verdict", "change"), [case for case in CASES if case[0] in OF_SIMULATIONS])

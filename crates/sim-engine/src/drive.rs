@@ -78,7 +78,7 @@ impl Live {
 
     fn event<O: Observer>(&mut self, simulation: &Simulation<O>) -> Event {
         let time_ns = simulation.now().as_nanos();
-        let flow = |(report, sender): (sim::FlowReport, Option<&sim::Sender>)| FlowCounts {
+        let flow = |(report, sender): (sim::FlowReport, Option<&sim::tcp::Sender>)| FlowCounts {
             time_ns,
             received_bytes: report.received_bytes,
             srtt_us: sender.and_then(|sender| srtt_us(sender.socket())),

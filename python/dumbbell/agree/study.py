@@ -125,9 +125,15 @@ def carry_out_both(
     found: dict[str, dict[tuple[str, int], tuple[Path, Figures]]] = {}
     refused: dict[str, dict[tuple[str, int], str]] = {}
     for name in ENGINES:
+        engine = engines[name]
         jobs = [
-            # A simulation gives the same result each time.
-            Job((subject.name, seed), scenario, engines[name], subject.directory, 1 if name == SIMULATE else ATTEMPTS)
+            Job(
+                (subject.name, seed),
+                scenario,
+                engine,
+                subject.directory,
+                1 if engine.capabilities.deterministic else ATTEMPTS,
+            )
             for subject in subjects
             for seed, scenario in subject.seeds.items()
         ]
@@ -135,7 +141,9 @@ def carry_out_both(
         if as_is:
             carried = look_up(jobs, _measure)
         else:
-            carried = carry_out(jobs, _measure, at_once, on_progress, again=resimulate and name == SIMULATE)
+            carried = carry_out(
+                jobs, _measure, at_once, on_progress, again=resimulate and engine.capabilities.deterministic
+            )
         found[name], refused[name] = carried.results, carried.refused
     return [_outcome(subject, found, refused) for subject in subjects]
 

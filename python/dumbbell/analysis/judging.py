@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dumbbell.analysis import thresholds as limit
-from dumbbell.engines.names import SIMULATE
 
 SCREEN: Final = (limit.LIMITED_SHARE[0], limit.WINDOW_PACKETS)
 """The share of its busy time in which windows may hold a flow back, and the largest congestion window in packets.
@@ -23,8 +22,9 @@ if no RTT is less than its path allows; and if all packets are accounted for."""
 class Judge:
     """Answers the simulator."""
 
-    def __init__(self, plans: Sequence[str]) -> None:
-        """Of runs of these plans, as JSON."""
+    def __init__(self, plans: Sequence[str], engine: str) -> None:
+        """Of an engine's runs of these plans, as JSON."""
+        self._engine = engine
         self._plan = lru_cache(maxsize=64)(lambda index: json.loads(plans[index]))
 
     def __call__(self, plan: int, evidence: str) -> tuple[str, str | None]:
@@ -37,7 +37,7 @@ class Judge:
         # What takes a row per packet or ACK is not there, as in single runs that don't record them.
         checks = check_all(
             Evidence(
-                engine=SIMULATE,
+                engine=self._engine,
                 plan=self._plan(plan),
                 lab={},
                 paces={},

@@ -7,11 +7,13 @@ from typing import Final
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.rules import acks, hosts, packets, timing
 from dumbbell.analysis.rules.rule import Check, Rule
+from dumbbell.engines.registry import capabilities
 
 RULES: Final[tuple[Rule, ...]] = (*timing.RULES, *packets.RULES, *hosts.RULES, *acks.RULES)
 """All rules, in the order in which they are reported."""
 
 
 def check_all(evidence: Evidence) -> list[Check]:
-    """What every rule for runs of this engine says about `evidence`."""
-    return [rule.check(evidence) for rule in RULES if evidence.engine in rule.engines]
+    """What every rule says about `evidence` that has what it judges."""
+    there = capabilities(evidence.engine).evidence
+    return [rule.check(evidence) for rule in RULES if rule.needs <= there]

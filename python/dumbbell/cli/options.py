@@ -6,6 +6,8 @@ from typing import Annotated, Final
 
 import typer
 
+from dumbbell.engines.registry import described
+
 DEFAULT_EXECUTOR: Final = "local"
 
 ScenarioArgument = Annotated[
@@ -36,7 +38,7 @@ Engine = Annotated[
     typer.Option(
         "--engine",
         metavar="ENGINE",
-        help="emulate: real Linux TCP over an emulated network. simulate: a model of it, faster, the same each time.",
+        help=described(),
     ),
 ]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
 from dumbbell.cli import display
 from dumbbell.cli.display import Display, Event, fitting, say
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.events import LinkProgress
+from dumbbell.engines.registry import DEFAULT, capabilities
 
 STAGES: Final = {
     "helper": "building the lab",
@@ -29,12 +30,13 @@ SHOWN_FLOWS: Final = 4
 """More would not fit a line."""
 
 
-class Goodput:
-    """Goodput of each flow over the last second, from the receivers' byte counts."""
+class Figures:
+    """Goodput of each flow over the last second, from the receivers' byte counts, and the longest queue."""
 
     def __init__(self) -> None:
         self._labels: dict[str, str] = {}
         self._history: deque[tuple[int, dict[str, int]]] = deque()
+        self._links: Sequence[LinkProgress] = ()
 
     def plan(self, plan: Mapping[str, Any]) -> None:
         """Take the flows' names."""
@@ -44,14 +46,15 @@ class Goodput:
         }
 
     def add(self, event: Event) -> None:
-        """Take the counts of a progress event."""
+        """Take the figures of a progress event."""
+        self._links = event.get("links", ())
         counts = {flow["id"]: flow["received_bytes"] for flow in event["flows"]}
         self._history.append((event["time_ns"], counts))
         while len(self._history) > 2 and event["time_ns"] - self._history[1][0] >= GOODPUT_OVER_NS:
             self._history.popleft()
 
     def __str__(self) -> str:
-        """`f1 cubic 47.5   f2 bbr 48.1 Mbit/s`."""
+        """`f1 cubic 47.5   f2 bbr 48.1 Mbit/s   bottleneck: 120 packets wait`."""
         if len(self._history) < 2:
             return ""
         (then, before), (now, after) = self._history[0], self._history[-1]
@@ -61,28 +64,33 @@ class Goodput:
         shown = [f"{self._labels.get(flow, flow)} {rate:.1f}" for flow, rate in rates.items()][:SHOWN_FLOWS]
         if len(rates) > SHOWN_FLOWS:
             shown.append(f"all {len(rates)} flows {sum(rates.values()):.1f}")
-        return "   ".join(shown) + " Mbit/s"
+        return "   ".join([*shown[:-1], f"{shown[-1]} Mbit/s", *self._queue()])
+
+    def _queue(self) -> Iterator[str]:
+        longest = max(self._links, key=lambda link: link["queue_packets"], default=None)
+        if longest is not None:
+            yield f"{longest['name']}: {longest['queue_packets']} packets wait"
 
 
 class Lines(Display):
-    """Plain lines: each stage once, and the goodput every two seconds of the run; in a simulation ten times at most."""
+    """Plain lines: each stage once, and the figures every two seconds of the run; in a simulation ten times at most."""
 
     def __init__(self) -> None:
-        self._goodput = Goodput()
+        self._figures = Figures()
         self._stage = ""
         self._every_ns = self._next_ns = LINE_EVERY_NS
 
     def __call__(self, event: Event) -> None:
         """Take an event."""
         if event["event"] == "planned":
-            self._goodput.plan(event["plan"])
-            if event.get("engine") == SIMULATE:
+            self._figures.plan(event["plan"])
+            if not capabilities(event.get("engine", DEFAULT)).real_time:
                 self._every_ns = max(LINE_EVERY_NS, event["plan"]["duration_ns"] // LINES_OF_A_SIMULATION)
                 self._next_ns = self._every_ns
         elif event["event"] == "progress":
-            self._goodput.add(event)
+            self._figures.add(event)
             if event["time_ns"] >= self._next_ns:
-                say(f"{event['time_ns'] / 1e9:6.1f} s  {self._goodput}")
+                say(f"{event['time_ns'] / 1e9:6.1f} s  {self._figures}")
                 # Keeps two lines at least half of the interval apart.
                 self._next_ns = ((event["time_ns"] + self._every_ns // 2) // self._every_ns + 1) * self._every_ns
         else:
@@ -93,11 +101,11 @@ class Lines(Display):
 
 
 class Bar(display.Bar):
-    """A progress bar with the time, and each flow's goodput beside it."""
+    """A progress bar with the time, and beside it each flow's goodput and the longest queue."""
 
     def __init__(self) -> None:
         super().__init__("{task.completed:4.1f} / {task.total:.1f} s", "goodput")
-        self._goodput = Goodput()
+        self._figures = Figures()
         self._duration_s = 0.0
 
     def __enter__(self) -> Self:
@@ -108,15 +116,15 @@ class Bar(display.Bar):
     def __call__(self, event: Event) -> None:
         """Take an event."""
         if event["event"] == "planned":
-            self._goodput.plan(event["plan"])
+            self._figures.plan(event["plan"])
             self._duration_s = event["plan"]["duration_ns"] / 1e9
             self._task = self._progress.add_task("planning", total=self._duration_s, goodput="")
         if self._task is None:
             return
         if event["event"] == "progress":
-            self._goodput.add(event)
+            self._figures.add(event)
             completed = min(event["time_ns"] / 1e9, self._duration_s)
-            self._progress.update(self._task, completed=completed, goodput=str(self._goodput))
+            self._progress.update(self._task, completed=completed, goodput=str(self._figures))
         elif event["event"] in STAGES:
             self._progress.update(self._task, description=STAGES[event["event"]])
 

@@ -117,14 +117,14 @@ def _command(study: Reproduction, engine: str | None, quick: bool) -> str:
 def _forecast(wanted: Sequence[Order]) -> str:
     """`rincao-2021: 10 parts, 27,000 runs, 13 h 45 min of traffic; about 45 min of computing`."""
     from dumbbell.cli.study_progress import span
-    from dumbbell.engines.names import EMULATE
+    from dumbbell.engines.registry import capabilities
     from dumbbell.published.running import size
     from dumbbell.report import words
 
     sizes = [(order, size(order)) for order in wanted]
     said = f"{words.count(len(sizes), 'part')}, {words.count(sum(one.runs for _, one in sizes), 'run')}"
-    for name, what in ((EMULATE, "if emulated one after the other"), ("", "of computing, on one core")):
-        found = [one.forecast_s for order, one in sizes if (order.engine == EMULATE) == bool(name)]
+    for real_time, what in ((True, "if emulated one after the other"), (False, "of computing, on one core")):
+        found = [one.forecast_s for order, one in sizes if capabilities(order.engine).real_time is real_time]
         if found and None not in found:
             said += f"; at most {span(sum(s for s in found if s is not None))} {what}"
     return said

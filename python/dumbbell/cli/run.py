@@ -9,7 +9,7 @@ import typer
 
 from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Engine, Executor, Json, ScenarioArgument, Set, Store
 from dumbbell.cli.output import reader_may_leave
-from dumbbell.engines import names
+from dumbbell.engines.registry import DEFAULT, capabilities
 
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def command(
     scenario: ScenarioArgument,
     overrides: Set = None,
-    engine: Engine = names.DEFAULT,
+    engine: Engine = DEFAULT,
     vary: Annotated[
         list[str] | None,
         typer.Option(
@@ -160,8 +160,8 @@ def _print(run: Run) -> None:
     if any(link["rate_bps"] is not None for link in run.summary["links"]):
         print_table(_links(run.summary))
     _print_verdict(run.summary)
-    if run.engine == names.SIMULATE:
-        print(f"simulated {words.speed(run.manifest['cost'])}")
+    if not capabilities(run.engine).real_time and (speed := words.speed(run.manifest.get("cost"))):
+        print(f"simulated {speed}")
     print(run.report())
 
 

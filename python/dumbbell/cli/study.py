@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.cli.output import reader_may_leave
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.registry import capabilities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +104,7 @@ def print_status(study: Study, told: Status) -> None:
         print(f"done at about {told.ends_at:%H:%M (%d %b)}")
     elif told.status not in ("complete", "running"):
         print("the same command continues from there")
-    if told.refused and study.manifest["engine"] != SIMULATE:
+    if told.refused and not capabilities(study.manifest["engine"]).deterministic:
         print("dumbbell run ... --failed repeats these")
     print_too_wide(study)
     print_expectations(study.manifest.get("expectations", []))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dumbbell.engines.registry import capabilities
 from dumbbell.records.run import Run
 from dumbbell.statistics.frames import Frames
 
@@ -62,8 +63,9 @@ def _of_study(study: Frames) -> dict[str, Any]:
 def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     tool, machine = manifest.get("tool") or {}, manifest.get("machine") or {}
     about = {"engine": manifest.get("engine"), "dumbbell": tool.get("dumbbell"), "core": tool.get("core")}
-    # The machine does not matter to a simulation, which gives the same results on any.
-    return about | ({} if manifest.get("engine") == "simulate" else {"kernel": machine.get("kernel")})
+    engine = manifest.get("engine")
+    # The machine is no setting of an engine that works by no machine's clock.
+    return about | ({"kernel": machine.get("kernel")} if engine is None or capabilities(engine).real_time else {})
 
 
 def _text(settings: Mapping[str, Any], key: str) -> str:

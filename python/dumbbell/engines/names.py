@@ -8,9 +8,3 @@ EMULATE: Final = "emulate"
 """Real Linux TCP between network namespaces."""
 SIMULATE: Final = "simulate"
 """Linux's TCP as it is modelled, in virtual time."""
-DEFAULT: Final = EMULATE
-
-
-def option(name: str) -> list[str]:
-    """The words that ask a command line for an engine: none for the one that it takes by itself."""
-    return [] if name == DEFAULT else ["--engine", name]

@@ -6,36 +6,69 @@ Each is imported when it is asked for: a machine may lack what another one needs
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
-from typing import Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
-from dumbbell.engines.names import EMULATE, SIMULATE
-from dumbbell.engines.protocol import Engine
+from dumbbell.engines.capabilities import Capabilities
 from dumbbell.errors import InputError
 
+if TYPE_CHECKING:
+    from dumbbell.engines.protocol import Engine
 
-def _emulate() -> Engine:
-    from dumbbell.engines.emulate.engine import EmulateEngine
+_ENGINES: Final[dict[str, tuple[str, str]]] = {
+    "emulate": ("real Linux TCP over an emulated network", "dumbbell.engines.emulate"),
+    "simulate": ("a model of it, faster, the same each time", "dumbbell.engines.simulate"),
+}
+"""Name -> a phrase for `--help`, and a package: `capabilities.CAPABILITIES`, and `engine.create` makes the engine."""
+_OWN: Final[dict[str, Engine]] = {}
+"""Engines that came as objects."""
 
-    return EmulateEngine()
+DEFAULT: Final = next(iter(_ENGINES))
 
 
-def _simulate() -> Engine:
-    from dumbbell.engines.simulate.engine import SimulateEngine
+def names() -> list[str]:
+    """What the engines are called."""
+    return [*_ENGINES, *_OWN]
 
-    return SimulateEngine()
+
+def described() -> str:
+    """Each engine with its phrase, for `--help`."""
+    return " ".join(f"{name}: {phrase}." for name, (phrase, _) in _ENGINES.items())
 
 
-_MAKE: Final[Mapping[str, Callable[[], Engine]]] = {EMULATE: _emulate, SIMULATE: _simulate}
+def register(name: str, phrase: str, package: str) -> None:
+    """Add an engine: the name, a phrase for `--help`, and the package in which it lies."""
+    _ENGINES[name] = phrase, package
 
 
 def engine(wanted: str | Engine) -> Engine:
     """The engine that is called `wanted`; one that is an engine already, unchanged. Raises `InputError`."""
     if not isinstance(wanted, str):
+        if wanted.capabilities.name not in _ENGINES:
+            _OWN[wanted.capabilities.name] = wanted
         return wanted
-    make = _MAKE.get(wanted)
-    if make is None:
-        close = difflib.get_close_matches(wanted, _MAKE, n=1)
+    if wanted in _OWN:
+        return _OWN[wanted]
+    found: Engine = import_module(f"{_package(wanted)}.engine").create()
+    return found
+
+
+def capabilities(name: str) -> Capabilities:
+    """The capabilities of the engine that is called `name`. Raises `InputError`."""
+    if name in _OWN:
+        return _OWN[name].capabilities
+    found: Capabilities = import_module(f"{_package(name)}.capabilities").CAPABILITIES
+    return found
+
+
+def option(name: str) -> list[str]:
+    """The words that ask a command line for an engine: none for the one that it takes by itself."""
+    return [] if name == DEFAULT else ["--engine", name]
+
+
+def _package(name: str) -> str:
+    if name not in _ENGINES:
+        close = difflib.get_close_matches(name, names(), n=1)
         hint = f"did you mean {close[0]}?" if close else ""
-        raise InputError(f"no engine {wanted!r}", f"expected one of {', '.join(_MAKE)}", hint)
-    return make()
+        raise InputError(f"no engine {name!r}", f"expected one of {', '.join(names())}", hint)
+    return _ENGINES[name][1]

@@ -48,7 +48,9 @@ class Job(Generic[Key]):
     @cached_property
     def stem(self) -> str:
         """The name of the run's directory, which identifies everything that determines the run."""
-        identity = self.identity or run_id(expand(self.scenario), self.engine.name, core_version() or "none")
+        identity = self.identity or run_id(
+            expand(self.scenario), self.engine.capabilities.name, core_version() or "none"
+        )
         return f"{self.scenario.name}-{identity}"
 
     def earlier(self) -> Run | None:

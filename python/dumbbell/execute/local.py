@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, ClassVar, Final
 
-from dumbbell.engines.protocol import Engine, Event
+from dumbbell.engines.events import Event
+from dumbbell.engines.protocol import Engine
 from dumbbell.errors import Interrupted, RunFailed
 from dumbbell.execute import batch
 from dumbbell.execute.batch import Ended

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from dumbbell.analysis.judging import SCREEN, Judge
 from dumbbell.core import function
-from dumbbell.engines.protocol import Event
+from dumbbell.engines.events import Event
+from dumbbell.engines.names import SIMULATE
 from dumbbell.errors import RunFailed
 from dumbbell.plan.identity import canonical
 
@@ -36,7 +37,7 @@ class Simulations:
     def carry_out(self, directory: Path, threads: int, tell: Tell) -> None:
         """Simulate in this process the runs that `directory` lacks. Raises `RunFailed`."""
         simulate_many = function("simulate_many")
-        judged = {"judge": Judge(self.plans), "screen": SCREEN}
+        judged = {"judge": Judge(self.plans, SIMULATE), "screen": SCREEN}
         told = {"shard_runs": self.shard_runs, "threads": threads, "first": self.first, **judged}
         try:
             simulate_many(self.plans, self.runs, directory, lambda text: tell(json.loads(text)), **told)

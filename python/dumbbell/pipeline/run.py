@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.engines import names
-from dumbbell.engines.protocol import Engine, Event, OnEvent
+from dumbbell.engines.events import Event, OnEvent
+from dumbbell.engines.execute import OnLive, execute
+from dumbbell.engines.protocol import Engine
+from dumbbell.engines.registry import DEFAULT
 from dumbbell.engines.registry import engine as engine_of
 from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError
 from dumbbell.plan import expand, run_id
@@ -33,9 +35,10 @@ def run(
     overrides: Overrides = (),
     directory: str | os.PathLike[str] = "runs",
     on_event: OnEvent | None = None,
-    engine: str | Engine = names.DEFAULT,
+    engine: str | Engine = DEFAULT,
     report: bool = True,
     others: Mapping[str, int] | None = None,
+    on_live: OnLive | None = None,
 ) -> Run:
     """Carry out a scenario, judge the result, and write its report.
 
@@ -49,6 +52,8 @@ def run(
         report: write the report now. Of many runs it takes time and room; `Run.report` makes up for it at any time.
         others: how many other attempts there are, as `records.directory.attempts` counts them; by default, those in
             `directory`.
+        on_live: gets the run as it begins, for orders from another thread: stop, or change a link. Links that are
+            changed are events of the run's `plan.json`, and `changes` of its `manifest.json`.
 
     Returns:
         The finished run. It may be suspect or invalid: ask `run.verdict`.
@@ -65,15 +70,15 @@ def run(
     problems = engine.check(loaded, plan)
     if problems:
         raise ScenarioError(problems)
-    identity = run_id(plan, engine.name, manifests.core_version() or "none")
+    identity = run_id(plan, engine.capabilities.name, manifests.core_version() or "none")
     on_event = on_event or _ignore
-    on_event({"event": "planned", "plan": plan, "run_id": identity, "engine": engine.name})
+    on_event({"event": "planned", "plan": plan, "run_id": identity, "engine": engine.capabilities.name})
     target = RunDirectory.begin(Path(directory), loaded.name, identity)
-    manifest = manifests.at_start(loaded.name, identity, engine.name, _source(loaded), _texts(overrides))
+    manifest = manifests.at_start(loaded.name, identity, engine.capabilities.name, _source(loaded), _texts(overrides))
     try:
         write_json(target.path / "manifest.json", manifest)
         _write_input(target.path, loaded, plan)
-        finished = _carry_out(engine, plan, target, manifest, on_event, others)
+        finished = _carry_out(engine, plan, target, manifest, on_event, others, on_live)
     except (KeyboardInterrupt, Interrupted) as error:
         what = error.what if isinstance(error, Interrupted) else "the run was interrupted"
         kept = target.fail("interrupted", what)
@@ -97,9 +102,23 @@ def _carry_out(
     manifest: Mapping[str, Any],
     on_event: OnEvent,
     others: Mapping[str, int] | None,
+    on_live: OnLive | None,
 ) -> Run:
     began = time.monotonic()
-    outcome = engine.execute(plan, target.path, target.lock, on_event)
+    changes: list[Event] = []
+
+    def note(event: Event) -> None:
+        if event["event"] == "changed":
+            changes.append(event)
+            write_json(target.path / "plan.json", changed(plan, changes))
+        on_event(event)
+
+    outcome = execute(engine, plan, target.path, target.lock, note, on_live)
+    if changes:
+        manifest = {
+            **manifest,
+            "changes": [{"time_ns": one["time_ns"], "link": one["link"]["name"]} for one in changes],
+        }
     on_event({"event": "composing"})
     if outcome.interrupted:
         # The figures of an interrupted run are worth keeping; the error reports the interruption.
@@ -115,6 +134,12 @@ def _carry_out(
     from dumbbell.pipeline.results import Run
 
     return Run(target.complete())
+
+
+def changed(plan: Mapping[str, Any], changes: Sequence[Event]) -> dict[str, Any]:
+    """The plan of a run in which links were changed by orders: each is an event more."""
+    ordered = [{"at_ns": one["time_ns"], "link": one["link"]} for one in changes]
+    return {**plan, "events": sorted([*plan["events"], *ordered], key=lambda event: event["at_ns"])}
 
 
 def _compose(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.engines.names import EMULATE
-from dumbbell.engines.protocol import OnEvent
+from dumbbell.engines.events import OnEvent
+from dumbbell.engines.registry import capabilities
 from dumbbell.errors import InputError
 from dumbbell.execute import Executor
 from dumbbell.published.model import Part, Reproduction
@@ -84,7 +84,7 @@ def size(order: Order) -> Size:
     """The order's size. Raises `ScenarioError` if the study file with its overrides is wrong."""
     base, cells = prepared(order.draft)
     runs, duration_s = len(cells) * base.repeat.most, float(base.duration) / 1e9
-    if order.engine == EMULATE:
+    if capabilities(order.engine).real_time:
         forecast: float | None = runs * (duration_s + BESIDE_S)
     else:
         forecast = None if order.part.cpu_s is None else runs * order.part.cpu_s

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.engines.registry import capabilities
 from dumbbell.records.files import read_json
 
 if TYPE_CHECKING:
     from dumbbell.records.run import Run
 
 Json = Mapping[str, Any]
-
-NETWORK: Final[Mapping[str, str]] = {EMULATE: "emulator.json", SIMULATE: "simulator.json"}
-"""Engine -> the file in which it accounts for links and packets."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +24,7 @@ class Accounts:
     plan: Json
     """plan.json"""
     network: Json
-    """Of links and packets: emulator.json or simulator.json, which call alike what both have."""
+    """Of links and packets: the file that the engine names. All engines call alike what they have."""
     traffic: Json
     """Of flows: traffic.json"""
     lab: Json
@@ -38,12 +35,12 @@ class Accounts:
     @classmethod
     def of(cls, run: Run) -> Self:
         """Read those of `run`. Raises `DumbbellError` if one is missing that every run of its engine has."""
-        probe = run.directory / "probe.json"
+        probe, has = run.directory / "probe.json", capabilities(run.engine)
         return cls(
             engine=run.engine,
             plan=run.plan,
-            network=read_json(run.directory / NETWORK[run.engine]),
+            network=read_json(run.directory / has.network),
             traffic=read_json(run.directory / "traffic.json"),
-            lab=read_json(run.directory / "lab.json") if run.engine == EMULATE else {},
+            lab=read_json(run.directory / "lab.json") if has.has_lab else {},
             probe=read_json(probe) if probe.exists() else None,
         )

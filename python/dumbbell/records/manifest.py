@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dumbbell.core import function
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.registry import capabilities
 from dumbbell.errors import RunFailed
 from dumbbell.machine import machine
 from dumbbell.records.accounts import Accounts
@@ -47,39 +47,9 @@ def at_start(name: str, run_id: str, engine: str, source: str | None, overrides:
 
 def at_end(manifest: Json, wall_s: float, accounts: Accounts) -> dict[str, Any]:
     """The manifest of a run that ended, after `wall_s`, from what its engine tells."""
-    told = _simulated(accounts) if accounts.engine == SIMULATE else _emulated(accounts)
+    cost = capabilities(accounts.engine).cost
+    told = cost(accounts.network, accounts.traffic, accounts.lab, accounts.probe)
     return {**manifest, "wall_s": wall_s, "algorithms": list(_algorithms(accounts.plan, accounts.lab)), **told}
-
-
-def _emulated(accounts: Accounts) -> dict[str, Any]:
-    emulator, traffic, lab, probe = accounts.network, accounts.traffic, accounts.lab, accounts.probe
-    return {
-        "lab": {key: lab[key] for key in ("rootless", "build_ms", "sysctls", "offloads", "cpu")}
-        | {key: lab[key] for key in ("acks", "cpus") if key in lab},
-        "scheduling": emulator["scheduling"],
-        "path": emulator["path"],
-        "cost": {
-            "unit": "share of one core",
-            "emulator": _ratio(emulator["cpu_s"], emulator["wall_s"]),
-            "busy_wait": _ratio(emulator["spun_s"], emulator["wall_s"]),
-            "traffic": _ratio(traffic["cpu_s"], traffic["wall_s"]),
-            "sampling": _ratio(traffic["sampling"]["cpu_s"], traffic["wall_s"]),
-            "logging": _ratio(emulator["writer"]["cpu_s"] + traffic["writer"]["cpu_s"], emulator["wall_s"]),
-            "acks": _ratio(probe["cpu_s"] + probe["writer"]["cpu_s"], probe["wall_s"]) if probe else None,
-        },
-    }
-
-
-def _simulated(accounts: Accounts) -> dict[str, Any]:
-    simulator = accounts.network
-    return {
-        "cost": {
-            "simulated_s": simulator["simulated_s"],
-            "wall_s": simulator["wall_s"],
-            "cpu_s": simulator["cpu_s"],
-            "times_real_time": _ratio(simulator["simulated_s"], simulator["wall_s"]),
-        },
-    }
 
 
 def _algorithms(plan: Json, lab: Json) -> Iterator[dict[str, Any]]:
@@ -116,7 +86,3 @@ def core_version() -> str | None:
         return str(function("version")())
     except RunFailed:
         return None
-
-
-def _ratio(part: float, whole: float) -> float | None:
-    return part / whole if whole else None

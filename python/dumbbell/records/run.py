@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.engines.names import DEFAULT, option
+from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records.directory import PARTIAL
 from dumbbell.records.files import read_json

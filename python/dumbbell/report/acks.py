@@ -10,7 +10,7 @@ from typing import Final
 import polars as pl
 
 from dumbbell.analysis.sockets import carrying
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.registry import capabilities
 from dumbbell.records import Run
 from dumbbell.report.model import Group
 
@@ -78,6 +78,5 @@ def absent(run: Run) -> str | None:
     if isinstance(told, Mapping) and not told.get("recorded"):
         why = str(told.get("why") or "no reason is recorded").rstrip(".")
         return f"ACKs were not recorded: {why}. Curves of flows are drawn from the timed samples."
-    # Nothing keeps a simulation from recording them.
-    due = ("on", "auto") if run.engine == SIMULATE else ("on",)
+    due = ("on", "auto") if capabilities(run.engine).records_all_acks else ("on",)
     return "Every ACK: acks.parquet is missing." if run.plan["record"].get("acks") in due else None

@@ -14,7 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from dumbbell.engines.protocol import Engine, OnEvent
+from dumbbell.engines.events import OnEvent
+from dumbbell.engines.protocol import Engine
 from dumbbell.engines.signals import taken_over
 from dumbbell.execute import ATTEMPTS, Executor, Job, Progress
 from dumbbell.execute.cost import cores

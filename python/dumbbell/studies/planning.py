@@ -12,9 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dumbbell.engines.names import SIMULATE
 from dumbbell.engines.protocol import Engine
-from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import Problem, ScenarioError
 from dumbbell.plan.expand import expand
 from dumbbell.plan.identity import Identity
@@ -65,13 +63,13 @@ class Planner:
     version: str
     """Version of the core."""
     asks: bool = True
-    """Whether this machine carries the runs out, so that the engine's checks apply. The simulator's apply
+    """Whether this machine carries the runs out, so that the engine's checks apply. Those of a deterministic engine apply
     everywhere."""
 
     def scenario(self, cell: Cell) -> Scenario:
         """The draft of a cell. Raises `ScenarioError`."""
         given = self.draft.data.get("record", {})
-        said = set(given) if isinstance(given, dict) and self.engine.name != SIMULATE else set()
+        said = set(given) if isinstance(given, dict) and not self.engine.capabilities.batches else set()
         record = {key: value for key, value in RECORD.items() if key.rpartition(".")[2] not in said}
         plain = self.draft.without(KEYS)
         try:
@@ -91,12 +89,10 @@ class Planner:
         """Plan a cell. Raises `ScenarioError` if the scenario's rules, or the engine, refuse it."""
         scenario = self.scenario(cell)
         plan = expand(scenario)
-        identity = Identity(plan, self.engine.name, self.version)
+        identity = Identity(plan, self.engine.capabilities.name, self.version)
         text = identity.plan(scenario.seed)
-        if isinstance(self.engine, SimulateEngine):
-            problems = self.engine.check(scenario, plan, text)
-        else:
-            problems = list(self.engine.check(scenario, plan)) if self.asks else []
+        asks = self.asks or self.engine.capabilities.deterministic
+        problems = self.engine.check(scenario, plan, text) if asks else []
         if problems:
             raise ScenarioError([_in_cell(problem, cell) for problem in problems])
         seeds = range(scenario.seed, scenario.seed + self.repetitions)
@@ -105,7 +101,7 @@ class Planner:
             texts, run_ids = [], []
             for seed in seeds:
                 drawn = expand(seeded(scenario, seed))
-                own = Identity(drawn, self.engine.name, self.version)
+                own = Identity(drawn, self.engine.capabilities.name, self.version)
                 texts.append(own.plan(seed))
                 run_ids.append(own.run_id(seed))
                 known |= entries.of(drawn)

@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dumbbell.engines.protocol import Engine, OnEvent
-from dumbbell.engines.simulate.engine import SimulateEngine
+from dumbbell.engines.events import OnEvent
+from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError, Interrupted, ScenarioError
 from dumbbell.execute import Budget, Executor, Fixed, Local
 from dumbbell.plan.identity import canonical
@@ -57,7 +57,7 @@ class Wanted:
     @property
     def simulated(self) -> bool:
         """Whether its runs are simulated, many in one process."""
-        return isinstance(self.engine, SimulateEngine)
+        return self.engine.capabilities.batches
 
     @property
     def threads(self) -> int:
@@ -81,7 +81,9 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     path = root / f"{base.name}-{identity}"
     if wanted.failed and wanted.simulated:
         return _nothing_failed(path)
-    manifest = manifests.at_start(base.name, identity, engine.name, draft.name if draft.text else None, _said(draft))
+    manifest = manifests.at_start(
+        base.name, identity, engine.capabilities.name, draft.name if draft.text else None, _said(draft)
+    )
     manifest |= {"study_id": identity, "cells": cells, "repeat": base.repeat.model_dump(mode="json")}
     manifest |= {"threads": wanted.threads, "planning_s": round(time.monotonic() - began, 3)}
     manifest |= {"executor": executor.told}

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from dumbbell.engines import names
-from dumbbell.engines.protocol import Engine, Event, OnEvent
+from dumbbell.engines.events import Event, OnEvent
+from dumbbell.engines.protocol import Engine
+from dumbbell.engines.registry import DEFAULT
 from dumbbell.engines.registry import engine as engine_of
 from dumbbell.execute import Executor
 from dumbbell.execute.names import executor as named
@@ -34,7 +35,7 @@ def run(
     overrides: Overrides = (),
     directory: str | os.PathLike[str] | None = None,
     on_event: OnEvent | None = None,
-    engine: str | Engine = names.DEFAULT,
+    engine: str | Engine = DEFAULT,
     report: bool = True,
     *,
     vary: grid.Vary | Iterable[str],
@@ -49,7 +50,7 @@ def run(
     overrides: Overrides = (),
     directory: str | os.PathLike[str] | None = None,
     on_event: OnEvent | None = None,
-    engine: str | Engine = names.DEFAULT,
+    engine: str | Engine = DEFAULT,
     report: bool = True,
     *,
     repeat: int,
@@ -63,7 +64,7 @@ def run(
     overrides: Overrides = (),
     directory: str | os.PathLike[str] | None = None,
     on_event: OnEvent | None = None,
-    engine: str | Engine = names.DEFAULT,
+    engine: str | Engine = DEFAULT,
     report: bool = True,
     *,
     jobs: int | None = None,
@@ -75,7 +76,7 @@ def run(
     overrides: Overrides = (),
     directory: str | os.PathLike[str] | None = None,
     on_event: OnEvent | None = None,
-    engine: str | Engine = names.DEFAULT,
+    engine: str | Engine = DEFAULT,
     report: bool = True,
     *,
     vary: grid.Vary | Iterable[str] | None = None,

@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.engines.protocol import Event, OnEvent
+from dumbbell.engines.events import Event, OnEvent
 from dumbbell.engines.signals import taken_over
 from dumbbell.errors import Interrupted
 from dumbbell.execute import Executor, Simulations

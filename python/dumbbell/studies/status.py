@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.engines.protocol import Event, OnEvent
+from dumbbell.engines.events import Event, OnEvent
 from dumbbell.records.files import is_locked, read_json, write_json
 from dumbbell.statistics.frames import suspects
 from dumbbell.studies.directory import LOCK

@@ -6,13 +6,14 @@ from typing import Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.rules.rule import EMULATION, EVERY, Judgement, Rule, Verdict, not_applicable, rule
+from dumbbell.analysis.rules.rule import Judgement, Rule, Verdict, not_applicable, rule
+from dumbbell.engines.capabilities import PROBE, TRAFFIC
 
 
 @rule(
     "ack-rows",
     "the acks table lacks rows: where it was too slow for the kernel, what it shows is not every ACK",
-    EMULATION,
+    PROBE,
 )
 def ack_rows(evidence: Evidence) -> Judgement:
     """Rows that found the ring between kernel and probe full, or that could not be read."""
@@ -23,7 +24,7 @@ def ack_rows(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.SUSPECT if lost or unreadable else Verdict.VALID, measured, "none lost or unreadable")
 
 
-@rule("ack-coverage", "the acks table disagrees with what the same connections were at the samples", EVERY)
+@rule("ack-coverage", "the acks table disagrees with what the same connections were at the samples", TRAFFIC)
 def ack_coverage(evidence: Evidence) -> Judgement:
     """Samples that no row agrees with, for the flow that has most; and connections without rows."""
     if evidence.ack_coverage is None:

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.rules.rule import EMULATION, EVERY, Judgement, Rule, Verdict, at_most, not_applicable, rule
+from dumbbell.analysis.rules.rule import Judgement, Rule, Verdict, at_most, not_applicable, rule
+from dumbbell.engines.capabilities import HANDOVER, HOSTS, TRAFFIC
 from dumbbell.plan.flow_rows import group
 from dumbbell.plan.sysctls import own_buffers
 
@@ -22,7 +23,7 @@ _MOST_NAMED: Final = 12
 """Flows that a reason names one by one."""
 
 
-@rule("complete", "the run was stopped before its end", EVERY)
+@rule("complete", "the run was stopped before its end", TRAFFIC)
 def complete(evidence: Evidence) -> Judgement:
     """Whether the traffic ran for as long as planned."""
     stopped = evidence.traffic["interrupted"]
@@ -30,7 +31,7 @@ def complete(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.INVALID if stopped else Verdict.VALID, measured, "runs to its end")
 
 
-@rule("flow-errors", "a flow did not run as planned", EVERY)
+@rule("flow-errors", "a flow did not run as planned", TRAFFIC)
 def flow_errors(evidence: Evidence) -> Judgement:
     """Flows that report an error, and flows that delivered nothing.
 
@@ -52,7 +53,7 @@ def flow_errors(evidence: Evidence) -> Judgement:
     return Judgement(verdict, "; ".join(wrong) or "none", "none")
 
 
-@rule("algorithm", "a flow did not use the congestion control that the scenario names", EVERY)
+@rule("algorithm", "a flow did not use the congestion control that the scenario names", TRAFFIC)
 def algorithm(evidence: Evidence) -> Judgement:
     """The algorithm read back from each socket; of a program, from its connection that sent most."""
     planned = {flow["id"]: flow["workload"].get("cc") for flow in evidence.plan["flows"]}
@@ -84,7 +85,7 @@ def algorithm(evidence: Evidence) -> Judgement:
 @rule(
     "window-limits",
     "a receive window or send buffer held a flow back, so its congestion control was not what limited it",
-    EVERY,
+    TRAFFIC,
 )
 def window_limits(evidence: Evidence) -> Judgement:
     """Busy time limited by rwnd or sndbuf, for the flow that was limited most.
@@ -113,7 +114,7 @@ def window_limits(evidence: Evidence) -> Judgement:
 @rule(
     "congestion-window",
     "a congestion window was larger than any path can fill: the algorithm, or the kernel, has gone wrong",
-    EVERY,
+    TRAFFIC,
 )
 def congestion_window(evidence: Evidence) -> Judgement:
     """The largest window of all samples, in packets."""
@@ -128,7 +129,8 @@ def congestion_window(evidence: Evidence) -> Judgement:
 @rule(
     "offloads",
     "segments were merged or split outside the emulator, so a queue did not hold packets of wire size",
-    EMULATION,
+    HOSTS,
+    HANDOVER,
 )
 def offloads(evidence: Evidence) -> Judgement:
     """Segmentation and checksum offloads, as read back at the end of the run and as seen in the packets."""
@@ -146,7 +148,7 @@ def offloads(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or sound, sound)
 
 
-@rule("sysctls", "a kernel setting was not what the plan says", EMULATION)
+@rule("sysctls", "a kernel setting was not what the plan says", HOSTS)
 def sysctls(evidence: Evidence) -> Judgement:
     """Every planned sysctl against its value read back at the end of the run."""
     wrong = [
@@ -157,7 +159,7 @@ def sysctls(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "as planned", "as planned")
 
 
-@rule("udp-hosts", "datagrams were lost inside a host: a loss that no link caused", EMULATION)
+@rule("udp-hosts", "datagrams were lost inside a host: a loss that no link caused", HOSTS)
 def udp_hosts(evidence: Evidence) -> Judgement:
     """Datagrams refused by the sender's kernel, or dropped by the receiver's full socket."""
     flows = [(flow["id"], flow["udp"]) for flow in evidence.traffic["flows"] if flow["udp"]]
@@ -179,7 +181,7 @@ def _corrupted(evidence: Evidence, flow: str) -> int:
     return evidence.corrupted_packets.get(flow, 0)
 
 
-@rule("commands", "an external program failed, so its traffic is not what the scenario asks for", EMULATION)
+@rule("commands", "an external program failed, so its traffic is not what the scenario asks for", HOSTS)
 def commands(evidence: Evidence) -> Judgement:
     """Exit codes of external programs and of their servers. One that ran until we ended it may answer with any."""
     ran = [(flow["id"], flow["command"]) for flow in evidence.traffic["flows"] if flow["command"]]

@@ -8,8 +8,6 @@ from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.history import histories, is_steady
 from dumbbell.analysis.rules.rule import (
-    EMULATION,
-    EVERY,
     Judgement,
     Rule,
     Verdict,
@@ -18,16 +16,17 @@ from dumbbell.analysis.rules.rule import (
     not_applicable,
     rule,
 )
+from dumbbell.engines.capabilities import CONSERVATION, HANDOVER, HOSTS, TRAFFIC
 from dumbbell.plan.routes import least_rtts_ns, transparent_links
 
 
-@rule("ring-drops", "packets were lost between kernel and emulator: a loss that no link caused", EMULATION)
+@rule("ring-drops", "packets were lost between kernel and emulator: a loss that no link caused", HANDOVER)
 def ring_drops(evidence: Evidence) -> Judgement:
     """Packets that found the ring full."""
     return none_of(evidence.network["ring_drops"], f"of {evidence.network['ring_packets']} packets lost in the ring")
 
 
-@rule("delay-line", "packets found no room inside a link: a loss that no link caused", EMULATION)
+@rule("delay-line", "packets found no room inside a link: a loss that no link caused", HANDOVER)
 def delay_line(evidence: Evidence) -> Judgement:
     """Packets that found the arena full."""
     network = evidence.network
@@ -35,7 +34,7 @@ def delay_line(evidence: Evidence) -> Judgement:
     return none_of(network["arena_overflows"], f"overflows; at most {used:.1%} of the room was used")
 
 
-@rule("send-errors", "packets that a link delivered never reached their host", EMULATION)
+@rule("send-errors", "packets that a link delivered never reached their host", HANDOVER)
 def send_errors(evidence: Evidence) -> Judgement:
     """Deliveries that the kernel refused."""
     reason = evidence.network["send_error"]
@@ -43,7 +42,7 @@ def send_errors(evidence: Evidence) -> Judgement:
     return none_of(evidence.network["send_errors"], what)
 
 
-@rule("conservation", "packets vanished, or appeared from nowhere, inside the network", EVERY)
+@rule("conservation", "packets vanished, or appeared from nowhere, inside the network", CONSERVATION)
 def conservation(evidence: Evidence) -> Judgement:
     """Per link and over all: what entered, and copies, was delivered, dropped for a reason, or is still inside."""
     network = evidence.network
@@ -65,7 +64,7 @@ def conservation(evidence: Evidence) -> Judgement:
     )
 
 
-@rule("packet-log", "the packets table lacks packets that the links counted", EVERY)
+@rule("packet-log", "the packets table lacks packets that the links counted", CONSERVATION)
 def packet_log(evidence: Evidence) -> Judgement:
     """Rows of `packets` against the links' own counters."""
     if evidence.logged_packets is None:
@@ -87,7 +86,9 @@ def packet_log(evidence: Evidence) -> Judgement:
     )
 
 
-@rule("interfaces", "the kernel lost packets between the emulator and a host: a loss that no link caused", EMULATION)
+@rule(
+    "interfaces", "the kernel lost packets between the emulator and a host: a loss that no link caused", HANDOVER, HOSTS
+)
 def interfaces(evidence: Evidence) -> Judgement:
     """Drop and error counters of every virtual interface, and frames that hosts received of those sent to them."""
     keys = ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
@@ -109,20 +110,20 @@ def interfaces(evidence: Evidence) -> Judgement:
 @rule(
     "softnet",
     "a CPU's packet backlog overflowed; the counter is the machine's, so the packets may not be this run's",
-    EMULATION,
+    HOSTS,
 )
 def softnet(evidence: Evidence) -> Judgement:
     """The machine's softnet drop counter over the run."""
     return none_of(evidence.lab["softnet_dropped"], "drops on the machine", Verdict.SUSPECT)
 
 
-@rule("unroutable", "hosts sent packets to addresses outside the topology, which lead nowhere", EMULATION)
+@rule("unroutable", "hosts sent packets to addresses outside the topology, which lead nowhere", HANDOVER)
 def unroutable(evidence: Evidence) -> Judgement:
     """Packets without a path."""
     return none_of(evidence.network["unroutable_packets"], "packets without a path", Verdict.SUSPECT)
 
 
-@rule("rate", "the link was not as fast as configured", EVERY)
+@rule("rate", "the link was not as fast as configured", CONSERVATION)
 def rate(evidence: Evidence) -> Judgement:
     """Achieved against configured rate, for the link that is off most; no link may ever send more than its capacity."""
     if evidence.logged_packets is None:
@@ -143,7 +144,7 @@ def rate(evidence: Evidence) -> Judgement:
     return Judgement(at_most(abs(errors[name]), limit.RATE_ERROR), f"{name}: {errors[name]:+.2%} of {of}", within)
 
 
-@rule("rtt-floor", "packets travelled faster than the links' delays allow", EVERY)
+@rule("rtt-floor", "packets travelled faster than the links' delays allow", TRAFFIC)
 def rtt_floor(evidence: Evidence) -> Judgement:
     """The smallest RTT that TCP measured against the least delay of its path at any time, in whole ms."""
     # The kernel counts RTTs in whole microseconds. After a retransmission it may only have timestamps to measure by,

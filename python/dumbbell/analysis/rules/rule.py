@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Final
 
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.engines.names import EMULATE, SIMULATE
 
 
 class Verdict(StrEnum):
@@ -48,13 +47,6 @@ class Check:
         return {key: str(value) for key, value in asdict(self).items()}
 
 
-Engines = frozenset[str]
-EMULATION: Final = Engines({EMULATE})
-"""What real hosts, a real clock or a machine's load can do to a run."""
-EVERY: Final = Engines({EMULATE, SIMULATE})
-"""What a fault in dumbbell, or the scenario, can do to a run of any engine."""
-
-
 @dataclass(frozen=True)
 class Rule:
     """One way in which a run can be untrustworthy."""
@@ -63,8 +55,8 @@ class Rule:
     why: str
     """What a breach does to the results, in one sentence."""
     judge: Callable[[Evidence], Judgement]
-    engines: Engines
-    """Whose runs can be so."""
+    needs: frozenset[str]
+    """The evidence that it judges, of `engines.capabilities`. Without it the rule does not apply."""
 
     def check(self, evidence: Evidence) -> Check:
         """Judge `evidence`."""
@@ -72,9 +64,9 @@ class Rule:
         return Check(self.name, found.verdict, found.measured, found.threshold, self.why)
 
 
-def rule(name: str, why: str, of: Engines) -> Callable[[Callable[[Evidence], Judgement]], Rule]:
-    """Make a `Rule` of a function that judges runs of the engines `of`."""
-    return lambda judge: Rule(name, why, judge, of)
+def rule(name: str, why: str, *needs: str) -> Callable[[Callable[[Evidence], Judgement]], Rule]:
+    """Make a `Rule` of a function that judges the evidence that is named."""
+    return lambda judge: Rule(name, why, judge, frozenset(needs))
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.rules.rule import (
-    EMULATION,
     Judgement,
     Rule,
     Verdict,
@@ -18,13 +17,14 @@ from dumbbell.analysis.rules.rule import (
     rule,
     worst,
 )
+from dumbbell.engines.capabilities import CLOCK, CPU, HANDOVER, SCHEDULE
 from dumbbell.plan.routes import smallest_base_rtt_ns
 
 _UDP_HEADERS_BYTES: Final = 14 + 20 + 8
 """Ethernet, IPv4 and UDP: a frame is its payload and these."""
 
 
-@rule("lateness", "late packets add to every RTT and blur the gaps between packets", EMULATION)
+@rule("lateness", "late packets add to every RTT and blur the gaps between packets", HANDOVER)
 def lateness(evidence: Evidence) -> Judgement:
     """99th percentile of lateness, and the share of packets that are over 1 ms late."""
     limits = _lateness_us(evidence)
@@ -38,7 +38,7 @@ def lateness(evidence: Evidence) -> Judgement:
     )
 
 
-@rule("stall", "the network stood still for so long that a congestion control may have reacted to it", EMULATION)
+@rule("stall", "the network stood still for so long that a congestion control may have reacted to it", HANDOVER)
 def stall(evidence: Evidence) -> Judgement:
     """The longest lateness of any packet."""
     longest_ms = evidence.network["lateness_us"]["max"] / 1000
@@ -46,7 +46,7 @@ def stall(evidence: Evidence) -> Judgement:
     return Judgement(at_most(longest_ms, (suspect, invalid)), f"longest {longest_ms:.1f} ms", f"<= {suspect:.0f} ms")
 
 
-@rule("read-lag", "packets that wait long in the ring may come too late for links of short delay", EMULATION)
+@rule("read-lag", "packets that wait long in the ring may come too late for links of short delay", HANDOVER)
 def read_lag(evidence: Evidence) -> Judgement:
     """From arrival in the ring until the emulator reads."""
     p99 = evidence.network["read_lag_us"]["p99"]
@@ -54,7 +54,7 @@ def read_lag(evidence: Evidence) -> Judgement:
     return Judgement(at_most(p99, (suspect, invalid)), f"p99 {p99:.0f} us", f"p99 <= {suspect:.0f} us")
 
 
-@rule("emulator-starved", "the emulator wanted to run and had no CPU", EMULATION)
+@rule("emulator-starved", "the emulator wanted to run and had no CPU", CPU)
 def emulator_starved(evidence: Evidence) -> Judgement:
     """Time in the run queue, of the run, and at a time."""
     return _waited(evidence, evidence.network, limit.EMULATOR_WAIT_SHARE)
@@ -63,7 +63,7 @@ def emulator_starved(evidence: Evidence) -> Judgement:
 @rule(
     "traffic-starved",
     "senders and receivers wanted to run and had no CPU, so hosts were slower than the network",
-    EMULATION,
+    CPU,
 )
 def traffic_starved(evidence: Evidence) -> Judgement:
     """Time in the run queue, of the run, and at a time."""
@@ -74,7 +74,7 @@ def traffic_starved(evidence: Evidence) -> Judgement:
     "cpus",
     "hosts and links took turns on one CPU: the testbed is part of what was measured, and an algorithm that asks more "
     "of the CPU looks worse than it is",
-    EMULATION,
+    CPU,
 )
 def cpus(evidence: Evidence) -> Judgement:
     """How many CPUs the lab could use."""
@@ -85,7 +85,7 @@ def cpus(evidence: Evidence) -> Judgement:
     return Judgement(verdict, f"all processes of the lab shared {count}", f">= {limit.CPUS}")
 
 
-@rule("steal", "the hypervisor gave this machine's CPU to others", EMULATION)
+@rule("steal", "the hypervisor gave this machine's CPU to others", CPU)
 def steal(evidence: Evidence) -> Judgement:
     """Steal time, of all cores' time."""
     cpu = evidence.lab["cpu"]
@@ -94,7 +94,7 @@ def steal(evidence: Evidence) -> Judgement:
     return Judgement(at_most(share, (suspect, invalid)), f"{share:.2%} of all cores", f"<= {suspect:.0%}")
 
 
-@rule("clock-steps", "arrivals are stamped by the wall clock, which was set during the run", EMULATION)
+@rule("clock-steps", "arrivals are stamped by the wall clock, which was set during the run", CLOCK)
 def clock_steps(evidence: Evidence) -> Judgement:
     """Steps of the wall clock against the monotonic one."""
     steps = [
@@ -103,7 +103,7 @@ def clock_steps(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.INVALID if steps else Verdict.VALID, ", ".join(steps) or "no steps", "none")
 
 
-@rule("samples", "a short event, such as BBR's ProbeRTT, may be missing from the plots", EMULATION)
+@rule("samples", "a short event, such as BBR's ProbeRTT, may be missing from the plots", SCHEDULE)
 def samples(evidence: Evidence) -> Judgement:
     """Samples taken of those expected, and the longest gap."""
     sampling = evidence.traffic["sampling"]
@@ -126,7 +126,7 @@ def samples(evidence: Evidence) -> Judgement:
     )
 
 
-@rule("udp-schedule", "datagrams left at other times than their constant rate asks for", EMULATION)
+@rule("udp-schedule", "datagrams left at other times than their constant rate asks for", SCHEDULE)
 def udp_schedule(evidence: Evidence) -> Judgement:
     """99th percentile of |actual - scheduled| sending time, for the worst UDP flow."""
     workloads = {flow["id"]: flow["workload"] for flow in evidence.plan["flows"]}

@@ -7,16 +7,14 @@ import importlib.util
 import shlex
 import shutil
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.engines.emulate import algorithms
-from dumbbell.engines.emulate.process import Helper, Signalled, Signals, Silent
-from dumbbell.engines.protocol import Event, OnEvent, Outcome
-from dumbbell.engines.signals import ENDED_AT_ONCE
-from dumbbell.errors import Interrupted, Problem, RunFailed
+from dumbbell.engines.emulate.capabilities import CAPABILITIES
+from dumbbell.engines.emulate.conductor import Bounds, Conductor
+from dumbbell.errors import Problem
 from dumbbell.machine import cores
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
@@ -37,7 +35,7 @@ STOPPING_S: Final = 15.0
 class EmulateEngine:
     """Real Linux TCP between network namespaces, over our own link emulator."""
 
-    name = "emulate"
+    capabilities = CAPABILITIES
 
     def __init__(
         self, helper: Sequence[str] = HELPER, silence_s: Mapping[str, float] = SILENCE_S, stopping_s: float = STOPPING_S
@@ -47,7 +45,7 @@ class EmulateEngine:
         self._silence_s = silence_s
         self._stopping_s = stopping_s
 
-    def check(self, scenario: Scenario, plan: Mapping[str, Any]) -> list[Problem]:
+    def check(self, scenario: Scenario, plan: Mapping[str, Any], text: str | None = None) -> list[Problem]:
         """What keeps this machine from carrying out `plan`."""
         return [
             *_check_platform(),
@@ -57,69 +55,10 @@ class EmulateEngine:
             *_check_programs(scenario, plan),
         ]
 
-    def execute(self, plan: Mapping[str, Any], directory: Path, lock: int, on_event: OnEvent) -> Outcome:
-        """Carry out `plan`. The first Ctrl-C stops early and keeps what was measured, the second ends at once."""
-        algorithms.prepare(plan, directory)
-        command = [*self._helper, str(directory)]
-        with Signals() as signals, Helper(command, directory / "logs" / "helper.stderr", lock) as helper:
-            on_event({"event": "helper", "pid": helper.pid})
-            longest_s = plan["duration_ns"] / 1e9 + OVERTIME_S
-            return _conduct(helper, signals, self._silence_s, longest_s, self._stopping_s, on_event)
-
-
-def _conduct(
-    helper: Helper,
-    signals: Signals,
-    silence_s: Mapping[str, float],
-    longest_s: float,
-    stopping_s: float,
-    on_event: OnEvent,
-) -> Outcome:
-    phase, deadline = "setting up", float("inf")
-    interrupted = started = False
-    failure: Event | None = None
-    while True:
-        try:
-            event = helper.next_event(signals, min(silence_s[phase], deadline - time.monotonic()))
-        except Signalled:
-            if interrupted:
-                raise Interrupted(ENDED_AT_ONCE) from None
-            interrupted = True
-            if not started:
-                deadline = time.monotonic() + stopping_s
-            helper.stop()
-            on_event({"event": "stopping"})
-            continue
-        except Silent:
-            if interrupted and not started:
-                raise Interrupted("the run was interrupted before it started; its lab did not end by itself") from None
-            raise RunFailed(
-                f"the lab fell silent while {phase}",
-                "\n".join(filter(None, [f"no event came for {silence_s[phase]:.0f} s", helper.last_words()])),
-                "look for a machine that is overloaded or out of memory; `dumbbell doctor` tests the lab",
-            ) from None
-        if event is None:
-            break
-        on_event(event)
-        match event["event"]:
-            case "started":
-                started = True
-                phase, deadline = "running", time.monotonic() + longest_s
-            case "done":
-                phase, deadline = "writing the records", float("inf")
-            case "failed" if failure is None:
-                failure = event
-            case "end":
-                phase = "ended"
-                break
-    if interrupted and not started:
-        raise Interrupted("the run was interrupted before it started")
-    if failure is not None:
-        raise RunFailed(failure["what"], failure["why"], failure["hint"])
-    if phase != "ended":
-        why = helper.ending()
-        raise RunFailed(f"the lab ended while {phase}", why, "`dumbbell doctor` tests what the lab needs")
-    return Outcome(interrupted)
+    def prepare(self, plan: Mapping[str, Any], directory: Path, lock: int) -> Conductor:
+        """A run of `plan`."""
+        bounds = Bounds(self._silence_s, plan["duration_ns"] / 1e9 + OVERTIME_S, self._stopping_s)
+        return Conductor(self._helper, plan, directory, lock, bounds)
 
 
 def _check_platform() -> Iterator[Problem]:
@@ -194,3 +133,8 @@ def _program(line: str) -> str | None:
 _SHELL_WORDS: Final = frozenset(
     ["cd", "exec", "export", "for", "if", "set", "trap", "ulimit", "umask", "until", "while"]
 )
+
+
+def create() -> EmulateEngine:
+    """The engine, as the registry asks for it."""
+    return EmulateEngine()

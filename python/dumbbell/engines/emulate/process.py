@@ -1,4 +1,4 @@
-"""The helper process as the command sees it: a control pipe in, a stream of events out, and signals that interrupt."""
+"""The helper process as the command sees it: a control pipe in, a stream of events out."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
-from dumbbell.engines.protocol import Event
-from dumbbell.engines.signals import taken_over
+from dumbbell.engines.events import Event
 from dumbbell.errors import RunFailed
 
 _QUOTED_LINES: Final = 8
@@ -28,31 +27,29 @@ class Silent(Exception):
     """No event came in time."""
 
 
-class Signalled(Exception):
-    """The user asks to stop."""
+class Ordered(Exception):
+    """Somebody gives an order."""
 
 
-class Signals:
-    """Turns SIGINT and SIGTERM into readiness of a descriptor, so that no event is lost half-read."""
+class Wake:
+    """Turns orders, which may come in a signal handler, into readiness of a descriptor: no event is lost half-read."""
 
     def __enter__(self) -> Self:
-        """Take over both signals."""
+        """Open the pipe."""
         self.descriptor, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        self._taken = taken_over(self._note)
-        self._taken.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give them back."""
-        self._taken.__exit__(None, None, None)
+        """Close it."""
         os.close(self.descriptor)
         os.close(self._write)
 
-    def _note(self) -> None:
+    def up(self) -> None:
+        """There is an order more."""
         os.write(self._write, b"!")
 
     def take(self) -> None:
-        """Forget one signal."""
+        """One order is taken."""
         os.read(self.descriptor, 1)
 
 
@@ -98,29 +95,29 @@ class Helper:
         """Process id."""
         return self._process.pid
 
-    def stop(self) -> None:
-        """Ask it to finish early and to write down what was measured."""
+    def order(self, order: str, **details: Any) -> None:
+        """Give it an order of the crate `messages`. One that has ended gets none."""
         with suppress(BrokenPipeError):
-            self._control.write(b"stop\n")
+            self._control.write(json.dumps({"order": order, **details}).encode() + b"\n")
             self._control.flush()
 
-    def next_event(self, signals: Signals, timeout_s: float) -> Event | None:
+    def next_event(self, wake: Wake, timeout_s: float) -> Event | None:
         """Wait for the next event; `None` once the helper has closed its output.
 
         Raises:
             Silent: nothing came within `timeout_s`.
-            Signalled: a signal came first.
+            Ordered: an order came first.
             RunFailed: the output is no event.
         """
         deadline = time.monotonic() + timeout_s
         while not self._ready:
             with selectors.DefaultSelector() as selector:
                 selector.register(self._output, selectors.EVENT_READ)
-                selector.register(signals.descriptor, selectors.EVENT_READ)
+                selector.register(wake.descriptor, selectors.EVENT_READ)
                 found = [key.fd for key, _ in selector.select(max(0.0, deadline - time.monotonic()))]
-            if signals.descriptor in found:
-                signals.take()
-                raise Signalled
+            if wake.descriptor in found:
+                wake.take()
+                raise Ordered
             if not found:
                 raise Silent
             data = os.read(self._output.fileno(), 65536)
@@ -146,7 +143,7 @@ class Helper:
         return "\n".join(text.splitlines()[-_QUOTED_LINES:])
 
     def _close_control(self) -> None:
-        # Closing flushes an unsent `stop`, perhaps to a helper that has ended.
+        # Closing flushes an unsent order, perhaps to a helper that has ended.
         with suppress(BrokenPipeError):
             self._control.close()
 

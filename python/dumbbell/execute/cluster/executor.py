@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from dumbbell.engines.protocol import Engine
-from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import InputError, Problem, RunFailed, ScenarioError
 from dumbbell.execute import batch
 from dumbbell.execute.batch import Ended
@@ -79,7 +78,7 @@ class Ray:
 
     def check(self, engine: Engine, scenarios: Iterable[Scenario]) -> None:
         """Check all nodes."""
-        simulated = isinstance(engine, SimulateEngine)
+        simulated = engine.capabilities.batches
         self._asked = engine, [] if simulated else list(scenarios)
         wanted = [node for node in alive(self._ray) if (node.cpus if simulated else node.emulate) > 0]
         found = self._problems(wanted)
@@ -117,7 +116,7 @@ class Ray:
         """Why a node that has joined later is unusable; empty if it is not meant to be used."""
         assert self._asked is not None
         engine, _ = self._asked
-        if not (node.cpus if isinstance(engine, SimulateEngine) else node.emulate):
+        if not (node.cpus if engine.capabilities.batches else node.emulate):
             return ""
         problems = self._problems([node]).get(node, [Problem("it has left again")])
         return "\n".join(problem.text() for problem in problems) or None

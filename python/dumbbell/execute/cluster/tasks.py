@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dumbbell.engines.emulate.engine import EmulateEngine
-from dumbbell.engines.protocol import Engine, Event
+from dumbbell.engines.events import Event
+from dumbbell.engines.protocol import Engine
 from dumbbell.engines.signals import taken_over
 from dumbbell.errors import Interrupted, Problem, RunFailed
 from dumbbell.execute.batch import unusable
@@ -90,7 +90,7 @@ def simulate(part: Simulations, place: str | None) -> Made:
 
 def check(engine: Engine, scenarios: Sequence[Scenario]) -> list[Problem]:
     """Problems that keep this node from running `scenarios` in real time."""
-    if isinstance(engine, EmulateEngine):
+    if engine.capabilities.real_time:
         from dumbbell.doctor.examine import core
         from dumbbell.doctor.finding import Level
 

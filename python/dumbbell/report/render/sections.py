@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.registry import capabilities
 from dumbbell.plan import words as plan_words
 from dumbbell.records import Run
 from dumbbell.report import words
@@ -100,7 +100,7 @@ def facts(run: Run, known: Facts) -> Html:
 
 def _simulated(run: Run) -> Html:
     """That nothing here was measured, where it is so."""
-    if run.engine != SIMULATE:
+    if capabilities(run.engine).real_time:
         return Html("")
     said = "no kernel took part. Hosts and their TCP are a model of Linux's; the links are those of emulation."
     return el("p", el("strong", "This is a simulation:"), f" {said}", class_="beneath")
@@ -181,7 +181,7 @@ _COMPUTER = ("distribution", "cpu_model", "cores")
 def machine(run: Run) -> Html:
     """What it ran on; what the manifest lacks is left out."""
     known = run.manifest.get("machine") or {}
-    simulated = run.engine == SIMULATE
+    simulated = not capabilities(run.engine).real_time
     shown = [(key, name) for key, name in _MACHINE if known.get(key) is not None]
     pairs = [(name, _plain(known[key])) for key, name in shown if key in _COMPUTER or not simulated]
     if known.get("memory_bytes"):

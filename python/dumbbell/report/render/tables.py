@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dumbbell.cc.parameters import spelled
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.registry import capabilities
 from dumbbell.plan.view import source
 from dumbbell.records import Run
 from dumbbell.report import words
@@ -116,8 +116,8 @@ def algorithms(run: Run) -> Html:
     rows = run.manifest.get("algorithms") or []
     if not rows:
         return Html("")
-    # The simulator has its own code, and loads no program.
-    was_loaded = run.engine != SIMULATE
+    # A model has its own code, and loads no program.
+    was_loaded = capabilities(run.engine).loads_algorithms
     names = ["Name", "Program" if was_loaded else "In place of", "Parameters"]
     names += ["Loaded", "Registered as", "SHA-256 of the source"] if was_loaded else []
     head = el("thead", el("tr", *(el("th", name, scope="col") for name in names)))

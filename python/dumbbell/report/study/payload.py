@@ -10,7 +10,7 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.registry import DEFAULT
 from dumbbell.records.directory import RUNS
 from dumbbell.report.model import Codes, Counts, Values
 from dumbbell.report.render.payload import encode
@@ -169,7 +169,7 @@ def _runs(plots: StudyPlots) -> tuple[tuple[tuple[int, str, int, int], ...], ...
 
 def _command(plots: StudyPlots) -> str:
     """What runs one of them again with all its records, before its `--cell` and `--repetition`."""
-    engine = str(plots.manifest.get("engine", SIMULATE))
+    engine = str(plots.manifest.get("engine", DEFAULT))
     return f"dumbbell run {shlex.quote(plots.directory + '/scenario.toml')} --engine {engine}"
 
 

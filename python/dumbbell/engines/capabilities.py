@@ -1,0 +1,54 @@
+"""The capabilities of an engine. Other packages ask for one of them, never for the engine's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+Json = Mapping[str, Any]
+
+TRAFFIC: Final = "traffic"
+"""Accounts of flows: `traffic.json`, and the table `samples`."""
+CONSERVATION: Final = "conservation"
+"""Accounts of every packet in the network and at each link, and the tables `links` and `packets`."""
+HANDOVER: Final = "handover"
+"""How late packets left the network and were read, and what the kernel lost between network and hosts."""
+CPU: Final = "cpu"
+"""How long processes waited for a CPU, how many CPUs they had, and what the hypervisor took."""
+CLOCK: Final = "clock"
+"""Steps of the wall clock."""
+SCHEDULE: Final = "schedule"
+"""When samples were taken and datagrams were sent, against when they were due."""
+HOSTS: Final = "hosts"
+"""What the hosts' interfaces and the kernel's settings were: `lab.json`."""
+PROBE: Final = "probe"
+"""What became of rows between the kernel and the table `acks`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What an engine can do, and what its runs have."""
+
+    name: str
+    """In options, manifests and the identity of runs."""
+    deterministic: bool
+    """A plan gives the same records each time: there is no need to run it again, and no machine on which it fails."""
+    batches: bool
+    """Runs many plans in one call, on several cores, and writes their figures alone."""
+    real_time: bool
+    """Works by the machine's clock and kernel: its CPUs bound how many run at once, and its kernel is a setting."""
+    changes_links: bool
+    """Takes the order to change a link while a run goes on."""
+    records_all_acks: bool
+    """Records every acknowledgement of its own accord where the plan leaves that open."""
+    loads_algorithms: bool
+    """Loads algorithms that are not the kernel's own, and tells what it loaded."""
+    evidence: frozenset[str]
+    """What its runs tell of their own fidelity: the rules of the verdict that need other evidence do not apply."""
+    network: str
+    """The file in which a run accounts for links and packets."""
+    has_lab: bool
+    """A run has `lab.json`, the accounts of its hosts and the machine."""
+    cost: Callable[[Json, Json, Json, Json | None], Mapping[str, Any]] = field(repr=False)
+    """`cost(network, traffic, lab, probe)`: what `manifest.json` says of how the run was made, and what that cost."""

@@ -1,0 +1,152 @@
+"""An emulated run that goes on: the helper's events, orders to it, and how long each phase may be silent."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from dumbbell.engines.emulate import algorithms
+from dumbbell.engines.emulate.process import Helper, Ordered, Silent, Wake
+from dumbbell.engines.events import Event
+from dumbbell.engines.orders import ChangeLink, Order, Stop, StopNow
+from dumbbell.engines.protocol import Outcome
+from dumbbell.engines.signals import ENDED_AT_ONCE
+from dumbbell.errors import Interrupted, RunFailed
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How long a run may take."""
+
+    silence_s: Mapping[str, float]
+    """By phase: without an event."""
+    longest_s: float
+    """From its start to the end of its traffic."""
+    stopping_s: float
+    """From the order to stop to its end, if it has not begun."""
+
+
+class Conductor:
+    """A `LiveRun` whose work is done by a helper."""
+
+    def __init__(
+        self, helper: Sequence[str], plan: Mapping[str, Any], directory: Path, lock: int, bounds: Bounds
+    ) -> None:
+        self._command, self._plan, self._directory, self._lock = helper, plan, directory, lock
+        self._bounds = bounds
+        self._orders: deque[Order] = deque()
+        self._wake: Wake | None = None
+        self._phase, self._deadline = "setting up", float("inf")
+        self._interrupted = self._started = self._over = False
+        self._failure: Event | None = None
+
+    def __enter__(self) -> Self:
+        """Compile the user's algorithms, and start the helper."""
+        algorithms.prepare(self._plan, self._directory)
+        with ExitStack() as stack:
+            self._wake = stack.enter_context(Wake())
+            command = [*self._command, str(self._directory)]
+            stderr = self._directory / "logs" / "helper.stderr"
+            self._helper = stack.enter_context(Helper(command, stderr, self._lock))
+            self._stack = stack.pop_all()
+        for _ in self._orders:
+            self._wake.up()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the helper, and with it the lab."""
+        self._wake = None
+        self._stack.__exit__(kind, error, trace)
+
+    def order(self, order: Order) -> None:
+        """Give an order; see `LiveRun`."""
+        self._orders.append(order)
+        if self._wake is not None:
+            self._wake.up()
+
+    def events(self) -> Iterator[Event]:
+        """The helper's events, and its process id first."""
+        if self._over:
+            return
+        yield {"event": "helper", "pid": self._helper.pid}
+        while (event := self._next()) is not None:
+            yield event
+            if event["event"] == "end":
+                break
+        self._over = True
+
+    def wait(self) -> Outcome:
+        """How it ended."""
+        for _ in self.events():
+            pass
+        if self._interrupted and not self._started:
+            raise Interrupted("the run was interrupted before it started")
+        if self._failure is not None:
+            raise RunFailed(self._failure["what"], self._failure["why"], self._failure["hint"])
+        if self._phase != "ended":
+            why = self._helper.ending()
+            raise RunFailed(f"the lab ended while {self._phase}", why, "`dumbbell doctor` tests what the lab needs")
+        return Outcome(self._interrupted)
+
+    def _next(self) -> Event | None:
+        """The next event; `None` if there is none any more."""
+        assert self._wake is not None, "the run was entered"
+        while True:
+            bound = min(self._bounds.silence_s[self._phase], self._deadline - time.monotonic())
+            try:
+                event = self._helper.next_event(self._wake, bound)
+            except Ordered:
+                if self._obey(self._orders.popleft()):
+                    return {"event": "stopping"}
+                continue
+            except Silent:
+                self._fail_silent()
+            if event is not None:
+                self._note(event)
+            return event
+
+    def _obey(self, order: Order) -> bool:
+        """Pass an order on; whether the run is stopping from now on."""
+        match order:
+            case StopNow():
+                self._helper.order("stop-now")
+                raise Interrupted(ENDED_AT_ONCE)
+            case ChangeLink(link):
+                self._helper.order("change-link", link=dict(link))
+            case Stop() if not self._interrupted:
+                self._interrupted = True
+                if not self._started:
+                    self._deadline = time.monotonic() + self._bounds.stopping_s
+                self._helper.order("stop")
+                return True
+        return False
+
+    def _note(self, event: Event) -> None:
+        match event["event"]:
+            case "started":
+                self._started = True
+                self._phase, self._deadline = "running", time.monotonic() + self._bounds.longest_s
+            case "done":
+                self._phase, self._deadline = "writing the records", float("inf")
+            case "failed" if self._failure is None:
+                self._failure = event
+            case "end":
+                self._phase = "ended"
+
+    def _fail_silent(self) -> None:
+        if self._interrupted and not self._started:
+            raise Interrupted("the run was interrupted before it started; its lab did not end by itself") from None
+        silence = f"no event came for {self._bounds.silence_s[self._phase]:.0f} s"
+        raise RunFailed(
+            f"the lab fell silent while {self._phase}",
+            "\n".join(filter(None, [silence, self._helper.last_words()])),
+            "look for a machine that is overloaded or out of memory; `dumbbell doctor` tests the lab",
+        ) from None

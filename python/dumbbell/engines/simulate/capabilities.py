@@ -1,0 +1,34 @@
+"""The capabilities of the simulation engine."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from dumbbell.engines.capabilities import CONSERVATION, TRAFFIC, Capabilities, Json
+
+
+def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[str, Any]:
+    wall_s = network["wall_s"]
+    return {
+        "cost": {
+            "simulated_s": network["simulated_s"],
+            "wall_s": wall_s,
+            "cpu_s": network["cpu_s"],
+            "times_real_time": network["simulated_s"] / wall_s if wall_s else None,
+        },
+    }
+
+
+CAPABILITIES: Final = Capabilities(
+    name="simulate",
+    deterministic=True,
+    batches=True,
+    real_time=False,
+    changes_links=False,
+    records_all_acks=True,
+    loads_algorithms=False,
+    evidence=frozenset([TRAFFIC, CONSERVATION]),
+    network="simulator.json",
+    has_lab=False,
+    cost=_cost,
+)
