@@ -62,6 +62,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.unshaped
 	$(BIN)/python -m benches.emulation.paths
 	$(BIN)/python -m benches.emulation.cost
+	$(BIN)/python -m benches.emulation.live
 	$(BIN)/python -m benches.emulation.several
 	$(BIN)/python -m benches.emulation.acks
 	$(BIN)/python -m benches.emulation.shapers

@@ -11,6 +11,7 @@ import polars as pl
 
 from benches.table import show
 from dumbbell.engines.emulate.engine import EmulateEngine
+from dumbbell.engines.execute import execute
 from dumbbell.plan import expand
 from dumbbell.records.files import read_json, write_json
 from dumbbell.scenario import load
@@ -65,7 +66,7 @@ def main() -> None:
         write_json(directory / "plan.json", run)
         (directory / "logs").mkdir()
         with (directory / "lock").open("w") as lock:
-            EmulateEngine().execute(run, directory, lock.fileno(), lambda event: None)
+            execute(EmulateEngine(), run, directory, lock.fileno(), lambda event: None)
         samples = pl.read_parquet(directory / "samples.parquet")
         emulator = read_json(directory / "emulator.json")
     window = samples.filter(pl.col("time_ns") >= WARM_UP_S * 10**9)

@@ -23,7 +23,7 @@ impl Coalescing {
         (self.since, self.left) = (now, left);
     }
 
-    /// It may wait for so long from now on. Whether that pays is found out by and by.
+    /// The longest wait from now on. If it is shorter than before, the next `adapt` decides whether waiting still pays.
     pub(crate) fn set_limit(&mut self, limit: Duration) {
         self.pays &= limit >= self.limit;
         self.limit = limit;

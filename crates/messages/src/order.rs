@@ -47,12 +47,12 @@ impl<R: Read> Inbox<R> {
         Inbox { pipe, partial: Vec::new(), closed: false }
     }
 
-    /// The pipe, to wait for its being readable. Whoever has waited calls [`receive`](Inbox::receive).
+    /// The pipe. Wait until it is readable, then call [`receive`](Inbox::receive).
     pub fn pipe(&self) -> &R {
         &self.pipe
     }
 
-    /// Whoever gives the orders is gone.
+    /// The other end of the pipe is closed.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
@@ -62,6 +62,14 @@ impl<R: Read> Inbox<R> {
     /// # Errors
     /// A line is no order, or the pipe cannot be read.
     pub fn receive(&mut self) -> Result<Vec<Order>> {
+        self.receive_each()?.into_iter().collect()
+    }
+
+    /// As [`receive`](Inbox::receive), but a line that is no order does not hide the others.
+    ///
+    /// # Errors
+    /// The pipe cannot be read.
+    pub fn receive_each(&mut self) -> Result<Vec<Result<Order>>> {
         let mut buffer = [0; 4096];
         match self.pipe.read(&mut buffer) {
             Ok(0) => self.closed = true,
@@ -71,7 +79,7 @@ impl<R: Read> Inbox<R> {
         }
         let Some(end) = self.partial.iter().rposition(|&byte| byte == b'\n') else { return Ok(Vec::new()) };
         let lines: Vec<u8> = self.partial.drain(..=end).collect();
-        lines[..end].split(|&byte| byte == b'\n').map(parse).collect()
+        Ok(lines[..end].split(|&byte| byte == b'\n').map(parse).collect())
     }
 
     /// Waits for the run's origin, CLOCK_MONOTONIC in nanoseconds.

@@ -59,7 +59,7 @@ unsafe impl<const WORDS: usize> Send for Gauges<WORDS> {}
 unsafe impl<const WORDS: usize> Sync for Gauges<WORDS> {}
 
 impl<const WORDS: usize> Gauges<WORDS> {
-    /// So many, with nothing published.
+    /// `count` gauges with nothing published.
     pub fn new(count: usize) -> std::io::Result<Gauges<WORDS>> {
         // SAFETY: a new mapping.
         let memory = unsafe {

@@ -130,7 +130,6 @@ mod tests {
     #[test]
     fn strides_settle_near_the_time_between_two_looks() {
         let mut stride = Stride::default();
-        let mut live = Live::of(plan);
         // A machine that simulates a second in 200 ms.
         for _ in 0..100 {
             stride.adapt(Wall::from_nanos(stride.0.as_nanos() as u64 / 5));

@@ -52,7 +52,7 @@ impl<'a> Ticker<'a> {
         self.due.saturating_duration_since(Instant::now())
     }
 
-    /// The event that is due. None if nobody has published anything since the last: silence must show.
+    /// The event that is due. `None` if nothing was published since the last one: the command must notice silence.
     pub(crate) fn event(&mut self) -> Option<Event> {
         let now = Instant::now();
         if now < self.due {

@@ -85,7 +85,7 @@ impl<'a> Watch<'a> {
         Event::Started { origin_ns }.emit(&mut self.out)
     }
 
-    /// Stop whoever's time has come.
+    /// Stop each service whose time has come.
     fn stop_in_turn(&mut self) {
         let has_reached = |children: &[Child], process: Process, stage: Stage| {
             let reached = |child: &Child| child.gone || child.done && stage == Stage::Done;
@@ -132,7 +132,7 @@ impl<'a> Watch<'a> {
             .into())
     }
 
-    /// Wait for words from above or below, and pass them on.
+    /// Wait for orders and events, and pass them on.
     fn relay(&mut self) -> Result<()> {
         let fd = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut fds = vec![fd(self.orders.pipe().as_raw_fd())];
@@ -171,15 +171,18 @@ impl<'a> Watch<'a> {
 
     /// The command gives an order, or is gone.
     fn obey(&mut self) -> Result<()> {
-        let received = self.orders.receive();
+        let received = self.orders.receive_each();
         if self.orders.is_closed() {
             // Nobody is left to read the records: end at once, and everything inside with us.
             end_at_once();
         }
-        match received {
-            Ok(orders) => orders.into_iter().try_for_each(|order| self.carry_out(order)),
-            Err(error) => self.refuse(Failure::of(&error)),
+        for order in received? {
+            match order {
+                Ok(order) => self.carry_out(order)?,
+                Err(error) => self.refuse(Failure::of(&error))?,
+            }
         }
+        Ok(())
     }
 
     fn carry_out(&mut self, order: Order) -> Result<()> {

@@ -1,0 +1,62 @@
+"""The cost of live figures at 1 Gbit/s: CPU time and lateness of the same run with them and without, in turn."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+
+import dumbbell
+from benches.table import show
+from dumbbell.engines.emulate.engine import HELPER, SILENCE_S, EmulateEngine
+from dumbbell.records.files import read_json
+
+SILENT = EmulateEngine((*HELPER, "--no-live"), {**SILENCE_S, "running": 3600.0})
+ENGINES = {"live figures": EmulateEngine(), "none": SILENT}
+MEASURES = ("emulator, cores", "traffic, cores", "lateness p99, us")
+
+
+def measure(engine: EmulateEngine, seconds: int, rate: str) -> tuple[float, ...]:
+    """The measures of a run of ten flows."""
+    scenario = {
+        "name": "live",
+        "duration": f"{seconds} s",
+        "topology": {"kind": "path", "rtt": "20 ms", "bottleneck": {"rate": rate, "buffer": "1 bdp"}},
+        # The busy-wait would hide what is measured.
+        "emulate": {"spin": "0 s"},
+        "flows": [{"from": "h1", "to": "h2", "cc": "cubic", "count": 10}],
+    }
+    with tempfile.TemporaryDirectory() as directory:
+        run = dumbbell.run(scenario, directory=directory, engine=engine, report=False)
+        emulator, traffic = (read_json(run.directory / f"{name}.json") for name in ("emulator", "traffic"))
+    cores = (told["cpu_s"] / told["wall_s"] for told in (emulator, traffic))
+    return (*cores, emulator["lateness_us"]["p99"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=8)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--rate", default="1 Gbit/s")
+    options = parser.parse_args()
+    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in ENGINES}
+    for repetition in range(options.repeat):
+        # Each first in turn, so that a machine that warms up favours neither.
+        for name in list(ENGINES)[:: 1 if repetition % 2 == 0 else -1]:
+            found[name].append(measure(ENGINES[name], options.seconds, options.rate))
+    rows = []
+    for i, what in enumerate(MEASURES):
+        (shown, silent) = ([one[i] for one in found[name]] for name in ENGINES)
+        differences = [a - b for a, b in zip(shown, silent, strict=True)]
+        spread = statistics.stdev(silent) if len(silent) > 1 else 0.0
+        values = (statistics.median(shown), statistics.median(silent), statistics.median(differences), spread)
+        rows.append([what, *(f"{value:.3f}" for value in values)])
+    show(
+        f"Live figures, {options.rate}, ten CUBIC flows; medians of {options.repeat}",
+        ["measure", "with", "without", "difference, pair by pair", "deviation of runs without"],
+        rows,
+    )
+
+
+if __name__ == "__main__":
+    main()

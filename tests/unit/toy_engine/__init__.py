@@ -1,0 +1,1 @@
+"""An engine as a user would add one: a package, and a line for the registry. It writes known records."""
