@@ -9,7 +9,8 @@ from dumbbell.analysis import metrics
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.rules.rule import Verdict, worst
 from dumbbell.analysis.verdict import check_all
-from dumbbell.records.accounts import NETWORK, Accounts
+from dumbbell.engines.registry import capabilities
+from dumbbell.records.accounts import Accounts
 from dumbbell.records.files import write_json
 from dumbbell.records.schema import SCHEMA
 
@@ -24,7 +25,7 @@ def compose(run: Run, attempts: Mapping[str, Any]) -> None:
         DumbbellError: a file of the run is missing, or cannot be read.
     """
     evidence = evidence_of(run)
-    figures = metrics.compute(run.directory, NETWORK[run.engine])
+    figures = metrics.compute(run.directory, capabilities(run.engine).network)
     checks = check_all(evidence)
     write_json(
         run.directory / "summary.json",
