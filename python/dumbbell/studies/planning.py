@@ -63,8 +63,8 @@ class Planner:
     version: str
     """Version of the core."""
     asks: bool = True
-    """Whether this machine carries the runs out, so that the engine's checks apply. Those of a deterministic engine apply
-    everywhere."""
+    """Whether this machine carries the runs out, so that the engine's checks apply. Those of a deterministic engine
+    apply everywhere."""
 
     def scenario(self, cell: Cell) -> Scenario:
         """The draft of a cell. Raises `ScenarioError`."""
