@@ -84,7 +84,7 @@ def test_a_run_from_start_to_end(directory: Path, lock: int) -> None:
         ("killed", "ended while running", "killed by SIGKILL"),
         ("refuse", "cannot make a namespace", "EPERM"),
         ("measured-then-failed", "the emulator died", "signal 9"),
-        ("nonsense", "wrote something that is no event", "'Hello'"),
+        ("nonsense", "wrote a line that is not an event", "'Hello'"),
     ],
 )
 def test_failures_say_what_and_why(mode: str, what: str, why: str, directory: Path, lock: int) -> None:
@@ -98,7 +98,7 @@ def test_failures_say_what_and_why(mode: str, what: str, why: str, directory: Pa
 
 def test_silence_is_a_failure_that_ends_the_helper(directory: Path, lock: int) -> None:
     events = Events()
-    with pytest.raises(RunFailed, match="fell silent while setting up"):
+    with pytest.raises(RunFailed, match="sent no events while setting up"):
         execute("silent", directory, lock, events, setting_up=0.2)
     assert events.helper_is_gone
 
@@ -198,7 +198,7 @@ def test_a_sysctl_that_the_kernel_lacks_is_a_problem(tmp_path: Path) -> None:
     loaded = load(file)
     wrong, nonsense = EmulateEngine().check(loaded, expand(loaded))
     line = text.splitlines().index("[hosts]") + 2
-    assert wrong.what == f'{file}:{line}: hosts.sysctl."net.ipv4.tcp_sackk" = 0: this kernel has no such setting'
+    assert wrong.what == f'{file}:{line}: hosts.sysctl."net.ipv4.tcp_sackk" = 0: this kernel does not have this setting'
     assert wrong.hint == "did you mean net.ipv4.tcp_sack?"
     assert nonsense.what.startswith(f'{file}:{line + 2}: hosts.h1.sysctl."net.nonsense"')
 

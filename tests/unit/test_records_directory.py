@@ -61,7 +61,7 @@ def test_what_a_killed_command_left_is_filed_as_failed(tmp_path: Path) -> None:
     finish(tmp_path)
     assert not list(tmp_path.glob(".partial-*"))
     manifest = read_json(tmp_path / "demo-abc.failed-1" / "manifest.json")
-    assert (manifest["status"], manifest["reason"]) == ("failed", "the command was killed in mid-run")
+    assert (manifest["status"], manifest["reason"]) == ("failed", "the command was killed during the run")
 
 
 def test_a_run_that_is_still_being_written_is_left_alone(tmp_path: Path) -> None:

@@ -298,7 +298,7 @@ REFUSALS = {
     ),
     "marks that never come": (
         '{ name = "bbr3", parameters = { ecn = true } }',
-        "flows.0.cc.parameters.ecn = true: bbr3 is to answer marks, but the flow does not negotiate ECN\n"
+        "flows.0.cc.parameters.ecn = true: bbr3 should answer marks, but the flow does not negotiate ECN\n"
         "  expected ecn = true on the flow, too\n"
         "hint: add ecn = true",
     ),

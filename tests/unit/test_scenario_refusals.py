@@ -91,7 +91,7 @@ CASES = {
     "missing key in a flow": (
         'to = "r2"\n',
         "",
-        'my.toml:16: flows.1.to: missing\n  expected to: host that receives\nhint: add to = "r1"',
+        'my.toml:16: flows.1.to: missing\n  expected to: receiving host\nhint: add to = "r1"',
     ),
     "missing unit": (
         'rate = "100 Mbit/s"',

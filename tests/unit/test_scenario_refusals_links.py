@@ -269,7 +269,7 @@ EVENTS = {
     ),
     "as it is already": (
         'at = "1 s"\nrate = "0.01 Gbit/s"',
-        "my.toml:16: events.0: changes nothing: bottleneck is like that at 1 s already\n"
+        "my.toml:16: events.0: changes nothing: bottleneck already has these values at 1 s\n"
         "  expected a value that differs\n"
         "hint: leave the event out",
     ),

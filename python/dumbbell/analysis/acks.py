@@ -1,4 +1,4 @@
-"""Does the table of acknowledgements agree with what the kernel told at the samples?"""
+"""Checks whether the table of acknowledgements agrees with the kernel's samples."""
 
 from __future__ import annotations
 

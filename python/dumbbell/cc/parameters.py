@@ -106,7 +106,7 @@ def _unknown(name: str, of: str, known: Parameters) -> Misfit:
         hint = f"did you mean {close.name}?" if close else ""
     else:
         expected = f"one of {', '.join(parameter.name for parameter in known.known)}"
-        hint = f"did you mean {describe(close)}?" if close else f"what each is: dumbbell cc list {of}"
+        hint = f"did you mean {describe(close)}?" if close else f"for their meaning: dumbbell cc list {of}"
     return Misfit(name, f"{of} has no such parameter", expected, hint)
 
 

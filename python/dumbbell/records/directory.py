@@ -130,7 +130,7 @@ def _file_stale(root: Path) -> None:
         match = _PARTIAL_NAME.fullmatch(path.name)
         if match is None or not path.is_dir() or is_locked(path / "lock"):
             continue
-        _mark(path, "failed", "the command was killed in mid-run")
+        _mark(path, "failed", "the command was killed during the run")
         (path / "lock").unlink(missing_ok=True)
         path.rename(_next_free(root, f"{match['stem']}.failed-"))
 

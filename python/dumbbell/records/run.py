@@ -42,7 +42,9 @@ class Run:
         if not self.directory.is_dir():
             raise InputError(f"no run at {self.directory}", "there is no such directory", "ls runs")
         if not (self.directory / "manifest.json").exists():
-            raise InputError(f"no run at {self.directory}", "the directory has no manifest.json", "name one run in it")
+            raise InputError(
+                f"no run at {self.directory}", "the directory has no manifest.json", "name a run in this directory"
+            )
         self.manifest: Mapping[str, Any] = read_json(self.directory / "manifest.json")
         self._check(incomplete)
         self.plan: Mapping[str, Any] = read_json(self.directory / "plan.json")
@@ -64,7 +66,7 @@ class Run:
         raise InputError(
             f"the run at {self.directory} did not complete",
             why,
-            f"dumbbell.open({str(self.directory)!r}, incomplete=True) reads what it measured until then",
+            f"dumbbell.open({str(self.directory)!r}, incomplete=True) reads its measurements until then",
         )
 
     def __repr__(self) -> str:

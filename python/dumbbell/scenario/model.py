@@ -32,7 +32,7 @@ Acks = Annotated[Literal["auto"] | StrictBool, BeforeValidator(_acks)]
 
 
 class Record(Table):
-    """What is written down."""
+    """Which records are written."""
 
     sample_interval: Time = Field(
         default=Time(10_000_000), ge=1_000_000, description="Spacing of the rows of `samples` and `links`."
@@ -85,8 +85,8 @@ class Emulate(Table):
         default=None,
         ge=1,
         strict=True,
-        description="Keep every process of the lab (hosts, links, recording) to so many CPUs. 1 shows what a machine "
-        "of one core does to the results; such a run is suspect. Default: all that dumbbell may use.",
+        description="Number of CPUs for all processes of the lab (hosts, links, recording). 1 shows what a machine "
+        "with one core does to the results; such a run is suspect. Default: all that dumbbell may use.",
     )
 
 
@@ -110,7 +110,7 @@ class Scenario(Table):
         description="Name of the scenario, used in paths and titles. At most 64 letters, digits, `.`, `_` and `-`.",
         examples=["bbr-vs-cubic"],
     )
-    description: str = Field(default="", description="What this scenario shows, in a line.")
+    description: str = Field(default="", description="The purpose of this scenario, in a line.")
     duration: Duration = Field(description="How long traffic flows.", examples=["20 s"])
     seed: int = Field(
         default=1,
@@ -121,20 +121,22 @@ class Scenario(Table):
         "order.",
     )
     topology: Dumbbell | Path = Field(discriminator="kind", description="The network.")
-    events: list[Event] = Field(default=[], description="What changes on the links during the run.")
+    events: list[Event] = Field(default=[], description="Changes of the links during the run.")
     flows: list[Flow] = Field(min_length=1, description="The traffic, in the order of tables and plots.")
     hosts: Hosts = Field(default=Hosts(), description="Settings of the hosts.")
-    record: Record = Field(default=Record(), description="What is written down.")
+    record: Record = Field(default=Record(), description="Which records are written.")
     emulate: Emulate = Field(default=Emulate(), description="Settings of the emulation engine.")
     simulate: Simulate = Field(default=Simulate(), description="Settings of the simulator.")
 
-    sweep: Sweep = Field(default=Sweep(), description="What varies: dotted keys of the scenario, each with its values.")
+    sweep: Sweep = Field(
+        default=Sweep(), description="The varied keys: dotted keys of the scenario, each with its values."
+    )
     repeat: Repetitions = Field(
         default=ONCE,
-        description="Runs of each cell, with seeds from `seed` on; or a table that says when they are enough.",
+        description="Runs of each cell, with seeds from `seed` on; or a table that says when runs are enough.",
         examples=[30],
     )
-    expect: list[Expectation] = Field(default=[], description="What the study shall find.")
+    expect: list[Expectation] = Field(default=[], description="Expectations of the study.")
 
     _source: Source = PrivateAttr(default_factory=Source)
     _resolved: tuple[ref[Any], Any] | None = PrivateAttr(default=None)

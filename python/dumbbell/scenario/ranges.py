@@ -31,7 +31,9 @@ class Range(Table):
         default=None, min_length=2, max_length=2, description="Both ends, with the same unit: equal steps between."
     )
     points: int | None = Field(default=None, ge=2, le=MOST, description="How many values.")
-    step: Any = Field(default=None, description="From one value to the next, with the unit of the ends; of `linear`.")
+    step: Any = Field(
+        default=None, description="With `linear`: the difference between values, with the unit of the ends."
+    )
 
 
 def listed(value: Any) -> Any:

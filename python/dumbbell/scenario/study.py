@@ -19,7 +19,7 @@ CASE: Final = "case"
 
 Values = Annotated[
     list[Any],
-    Field(min_length=1, description="Values of a key, one cell each: a list, or a range."),
+    Field(min_length=1, description="Values of a key, one for each cell: a list, or a range."),
     BeforeValidator(listed, json_schema_input_type=list[Any] | Range),
 ]
 
@@ -41,7 +41,7 @@ class Case(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     __pydantic_extra__: dict[str, Any] = Field(init=False)
 
-    name: str = Field(min_length=1, description="What tables and plots call it.", examples=["BBRv2 with ECN"])
+    name: str = Field(min_length=1, description="Name in tables and plots.", examples=["BBRv2 with ECN"])
 
     @property
     def values(self) -> Mapping[str, Any]:
@@ -104,8 +104,8 @@ class Repeat(Table):
         description="The metric whose interval it is: of all flows together, or of the bottleneck.",
         examples=["goodput"],
     )
-    least: int = Field(default=5, ge=1, strict=True, description="Runs of each cell at least.")
-    most: int = Field(default=30, ge=1, strict=True, description="Runs of each cell at most.")
+    least: int = Field(default=5, ge=1, strict=True, description="The least number of runs of each cell.")
+    most: int = Field(default=30, ge=1, strict=True, description="The largest number of runs of each cell.")
     confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the interval.")
 
 
@@ -138,7 +138,7 @@ ONCE: Final = Repeat(least=1, most=1)
 class Expectation(Table):
     """What a study shall find, or else its command ends with an exit code of its own."""
 
-    metric: str = Field(description="What is looked at, such as jain_index or goodput.", examples=["jain_index"])
+    metric: str = Field(description="The metric, such as jain_index or goodput.", examples=["jain_index"])
     of: str | None = Field(
         default=None,
         description="A flow's id, a group of flows, an algorithm, or a link's name; each of the cells must have it. "
@@ -155,15 +155,15 @@ class Expectation(Table):
     )
     min: int | float | str | None = Field(
         default=None,
-        description="It is at least this: a number in the metric's unit (a share from 0 to 1), or a text with a "
+        description="Lower bound: a number in the metric's unit (a share from 0 to 1), or a text with a "
         "unit, such as `9 Mbit/s` or `95 %`.",
         examples=[0.9, "90 %", "9 Mbit/s"],
     )
     max: int | float | str | None = Field(
-        default=None, description="It is at most this, written as `min` is.", examples=["50 ms"]
+        default=None, description="Upper bound, written as `min` is.", examples=["50 ms"]
     )
     within: list[int | float | str] | None = Field(
-        default=None, min_length=2, max_length=2, description="Both bounds in a list.", examples=[["45 %", "55 %"]]
+        default=None, min_length=2, max_length=2, description="Both bounds, in a list.", examples=[["45 %", "55 %"]]
     )
     confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the mean's interval.")
 

@@ -1,4 +1,4 @@
-"""Is every packet accounted for, and did the links do what the plan says?"""
+"""Checks whether every packet is accounted for, and whether the links did what the plan says."""
 
 from __future__ import annotations
 
@@ -133,11 +133,11 @@ def rate(evidence: Evidence) -> Judgement:
     too_fast = {name: pace.excess_packets for name, pace in evidence.paces.items() if pace.excess_packets > 1}
     if too_fast:
         name = max(too_fast, key=lambda name: too_fast[name])
-        measured = f"{name}: {too_fast[name]:.1f} packets more in a time than its capacity"
+        measured = f"{name}: {too_fast[name]:.1f} packets more than its capacity in some interval"
         return Judgement(Verdict.INVALID, measured, f"{within}; never more than its capacity and a packet")
     errors = {name: pace.achieved - 1 for name, pace in evidence.paces.items() if pace.achieved is not None}
     if not errors:
-        return not_applicable("no link whose rate can be told was busy for 0.1 s on end")
+        return not_applicable("no link with a known rate was busy for 0.1 s without a break")
     name = max(errors, key=lambda name: abs(errors[name]))
     history = histories(evidence.plan)[name]
     of = f"{history[0][1]['rate_bps'] / 1e6:g} Mbit/s" if is_steady(history) else "its rate, which changes"

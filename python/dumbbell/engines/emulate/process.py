@@ -161,7 +161,7 @@ def _parse(line: bytes) -> Event:
     except ValueError:
         pass
     raise RunFailed(
-        "the lab's helper wrote something that is no event",
+        "the lab's helper wrote a line that is not an event",
         repr(line[:200].decode(errors="replace")),
         "the compiled core and this package are of different versions: build again",
     )

@@ -18,8 +18,8 @@ PANEL: Final = RatePanel(
     note="Goodput: bytes read by the receiver's application",
     otherwise=(
         pl.col("received_bytes").is_null() & pl.col("bytes_acked").is_not_null(),
-        "Where the receiver is a program of its own: bytes acknowledged.",
+        "For an external receiver: bytes acknowledged.",
     ),
-    above_capacity="Above capacity: a repaired loss has released what waited behind it.",
+    above_capacity="Above capacity: a repaired loss has released the data behind it.",
     is_expected=True,
 )

@@ -43,7 +43,7 @@ def _queue(run: Run, link: Link, history: History) -> View | None:
         packets = run.scan("packets").filter(pl.col("link") == link["name"])
         n = packets.select(pl.len()).collect().item()
         thinned = extremes(packets, "arrival_ns", "queue_bytes", span)
-        note = _note(thinned, n, f"The queue as each packet found it at {link['name']}")
+        note = _note(thinned, n, f"The queue that each packet found at {link['name']}")
         ticks, said = _ticks(packets, span)
         note += said
     else:

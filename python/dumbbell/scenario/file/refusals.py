@@ -109,7 +109,7 @@ def _finding(details: ErrorDetails, data: Any) -> Finding:
         case "too_short":
             return Finding(key, "empty", "at least one item")
         case "string_type":
-            return Finding(key, "not a text", _meaning(key, tables), "texts stand in quotes")
+            return Finding(key, "not a text", _meaning(key, tables), "a text in quotes")
         case _:
             return Finding(key, details["msg"])
 

@@ -26,16 +26,18 @@ class Event(LinkKeys):
 
     model_config = ConfigDict(json_schema_extra=_without_defaults)
 
-    at: Time = Field(description="When, counted from the start of the run.")
+    at: Time = Field(description="Time of the event, counted from the start of the run.")
     link: Literal["bottleneck", "bottleneck-reverse"] = Field(
-        default="bottleneck", description="Which link: forward or reverse."
+        default="bottleneck", description="The link: forward or reverse."
     )
     down_for: Duration | None = Field(
         default=None, description="The link goes down at `at`, and up again after this; in place of other changes."
     )
-    every: Duration | None = Field(default=None, description="With `down_for`: again after this. Default: once.")
+    every: Duration | None = Field(
+        default=None, description="With `down_for`: the time after which the link goes down again. Default: once."
+    )
     until: Time | None = Field(
-        default=None, description="With `every`: no failure begins later than this. Default: the end of the run."
+        default=None, description="With `every`: the latest start of a failure. Default: the end of the run."
     )
 
     @model_validator(mode="after")

@@ -19,7 +19,7 @@ class AnyJitter(Table):
 
     correlation: Correlation = Field(
         default=Correlation.parse("0 %"),
-        description="Of a packet's additional delay with that of the packet before (of their normal scores: the "
+        description="Correlation of a packet's jitter with that of the packet before (of their normal scores: the "
         "distribution is kept).",
     )
 
@@ -27,7 +27,9 @@ class AnyJitter(Table):
 class Uniform(AnyJitter):
     """Any time between two, all alike."""
 
-    distribution: Literal["uniform"] = Field(default="uniform", description="Any time from min to max.")
+    distribution: Literal["uniform"] = Field(
+        default="uniform", description="A uniformly distributed time from min to max."
+    )
     min: Time = Field(default=Time(0), description="The least.")
     max: Time = Field(description="The most.")
 
@@ -40,10 +42,10 @@ class Uniform(AnyJitter):
 
 
 class Normal(AnyJitter):
-    """Gauss; what falls below zero is zero."""
+    """Gauss; negative values become zero."""
 
-    distribution: Literal["normal"] = Field(description="Gauss; what falls below zero is zero.")
-    mean: Time = Field(description="Before what is below zero becomes zero.")
+    distribution: Literal["normal"] = Field(description="Gauss; negative values become zero.")
+    mean: Time = Field(description="Mean before negative values become zero.")
     sd: Time = Field(description="Standard deviation, likewise.")
 
 
@@ -52,7 +54,7 @@ class Pareto(AnyJitter):
 
     distribution: Literal["pareto"] = Field(description="P(X > x) = (min / x) to the power of shape.")
     min: Duration = Field(description="The least.")
-    shape: float = Field(le=1000, description="How steeply the tail falls, above 1.")
+    shape: float = Field(le=1000, description="Exponent of the tail, above 1.")
 
     @model_validator(mode="after")
     def _check(self) -> Pareto:
@@ -64,7 +66,7 @@ class Pareto(AnyJitter):
 class Measured(AnyJitter):
     """As measured."""
 
-    distribution: Literal["table"] = Field(description="As measured: a file of one column, in any order.")
+    distribution: Literal["table"] = Field(description="Measured delays: a file of one column, in any order.")
     file: Annotated[File, holding(delays)] = Field(
         description="File of one column of delays, in any order. The unit stands in its first line (`delay_ms`); "
         "without one they are seconds."
@@ -114,7 +116,7 @@ class Reorder(Table):
         default=Correlation.parse("0 %"), description="Correlation with the candidate before. The rate is kept."
     )
     gap: int = Field(default=1, ge=1, le=1 << 53, strict=True, description="Every nth packet is a candidate.")
-    delay: Time = Field(default=Time(0), description="What these packets take in place of the link's delay and jitter.")
+    delay: Time = Field(default=Time(0), description="Delay of these packets in place of the link's delay and jitter.")
 
 
 _ShortReorder = Annotated[Reorder, BeforeValidator(lambda value: shorthand("rate", value))]

@@ -29,7 +29,7 @@ class Slots(Table):
     """The link sends now and then only, several packets at once, as a shared channel that aggregates."""
 
     interval: Duration | None = Field(
-        default=None, ge=_SHORTEST, description="From one slot to the next, always the same."
+        default=None, ge=_SHORTEST, description="Constant time from one slot to the next."
     )
     min_interval: Duration | None = Field(
         default=None,
@@ -38,10 +38,11 @@ class Slots(Table):
     )
     max_interval: Duration | None = Field(default=None, ge=_SHORTEST, description="The most.")
     packets: int | None = Field(
-        default=None, ge=1, le=1 << 30, strict=True, description="Packets a slot, at most. Default: all that wait."
+        default=None, ge=1, le=1 << 30, strict=True, description="The most packets in a slot. Default: all that wait."
     )
     bytes: Amount | None = Field(
-        default=None, description="Frames a slot: none begins once this many bytes are taken. Default: no limit."
+        default=None,
+        description="Limit of a slot in bytes: no frame begins once this many are taken. Default: no limit.",
     )
 
     @property
@@ -72,10 +73,12 @@ DelayLine = Annotated[Packets | None, *word_for_none("unlimited", Packets | Lite
 class LinkKeys(Table):
     """What an event may change, too. What is not given is not set: `model_fields_set` tells."""
 
-    up: bool = Field(default=True, strict=True, description="false: the link is down, what comes or waits is dropped.")
+    up: bool = Field(
+        default=True, strict=True, description="false: the link is down, and packets that arrive or wait are dropped."
+    )
     rate: LinkRate = Field(
         default=None,
-        description="Of whole frames (1514 bytes for a full segment), or `unlimited`; or a table, for a rate that "
+        description="Rate of whole frames (1514 bytes for a full segment), or `unlimited`; or a table, for a rate that "
         "changes by itself. `reverse`: by default as forward.",
     )
     buffer: BufferSize | None = Field(
@@ -96,7 +99,7 @@ class LinkKeys(Table):
     )
     jitter: LinkJitter = Field(
         default=None,
-        description="On top of the delay: a time for uniform jitter from 0 to that, or a table such as "
+        description="Delay added for each packet: a time for uniform jitter from 0 to that, or a table such as "
         '{ distribution = "normal", mean = "2 ms", sd = "1 ms" }. Default: none.',
     )
     reordering: bool = Field(
@@ -110,7 +113,7 @@ class LinkKeys(Table):
     )
     delay_line: DelayLine = Field(
         default=None,
-        description="How many packets may propagate at a time; more are dropped, as by netem's limit. Default: "
+        description="The most packets that may propagate at a time; more are dropped, as by netem's limit. Default: "
         '`"unlimited"`.',
     )
     loss: LinkLoss = Field(
@@ -165,7 +168,7 @@ class Bottleneck(DirectionKeys):
     """The shaped link from left to right."""
 
     rate: LinkRate = Field(
-        description="Of whole frames (1514 bytes for a full segment), or `unlimited`; or a table, for a rate that "
+        description="Rate of whole frames (1514 bytes for a full segment), or `unlimited`; or a table, for a rate that "
         "changes by itself."
     )
     reverse: Reverse = Field(default=Reverse(), description="The direction from right to left, where it differs.")

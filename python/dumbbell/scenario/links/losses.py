@@ -26,10 +26,10 @@ class AnyLoss(Table):
 
 
 class Independent(AnyLoss):
-    """Each packet on its own, with the same probability."""
+    """Each packet is lost independently, with the same probability."""
 
     model: Literal["independent"] = Field(
-        default="independent", description="Each packet on its own, with the same probability."
+        default="independent", description="Each packet is lost independently, with the same probability."
     )
     rate: Percent = Field(description="Share of packets that are lost.")
 
@@ -42,18 +42,18 @@ class Correlated(AnyLoss):
         "packet's fate with that of the one before."
     )
     rate: Percent = Field(description="Share of packets that are lost.")
-    correlation: Correlation = Field(description="Of a packet's fate with that of the packet before.")
+    correlation: Correlation = Field(description="Correlation of a packet's fate with that of the packet before.")
 
 
 class Netem(AnyLoss):
     """netem's `loss PERCENT CORRELATION`, whose real rate falls as the correlation rises."""
 
     model: Literal["netem"] = Field(
-        description="As netem's `loss PERCENT CORRELATION` does. Its real rate falls as the correlation rises: at "
+        description="Same as netem's `loss PERCENT CORRELATION`. Its real rate falls as the correlation rises: at "
         "0.5 % with 25 % it all but stops losing."
     )
-    rate: Percent = Field(description="As netem's PERCENT.")
-    correlation: Correlation = Field(default=_UNCORRELATED, description="As netem's CORRELATION.")
+    rate: Percent = Field(description="Same as netem's PERCENT.")
+    correlation: Correlation = Field(default=_UNCORRELATED, description="Same as netem's CORRELATION.")
 
 
 class GilbertElliott(AnyLoss):
@@ -75,11 +75,11 @@ class FourState(AnyLoss):
     model: Literal["four-state"] = Field(
         description="netem's `loss state`: 1 received in a gap, 2 received in a burst, 3 lost in a burst, 4 lost alone."
     )
-    p13: Percent = Field(description="From 1 (received, in a gap) to 3 (lost, in a burst).")
-    p31: Percent | None = Field(default=None, description="From 3 to 1. Default: 100 % - `p13`.")
-    p32: Percent = Field(default=_NONE, description="From 3 to 2 (received, in a burst).")
+    p13: Percent = Field(description="Probability to go from 1 (received, in a gap) to 3 (lost, in a burst).")
+    p31: Percent | None = Field(default=None, description="Probability to go from 3 to 1. Default: 100 % - `p13`.")
+    p32: Percent = Field(default=_NONE, description="Probability to go from 3 to 2 (received, in a burst).")
     p23: Percent = Field(default=_ALL, description="From 2 to 3.")
-    p14: Percent = Field(default=_NONE, description="From 1 to 4 (lost alone, in a gap).")
+    p14: Percent = Field(default=_NONE, description="Probability to go from 1 to 4 (lost alone, in a gap).")
 
     @property
     def leaves_3(self) -> Percent:
@@ -116,7 +116,7 @@ class Periodic(AnyLoss):
     )
     every: int = Field(ge=1, le=1 << 53, strict=True, description="n.", examples=[100])
     offset: int | None = Field(
-        default=None, ge=0, strict=True, description="How many pass before the first loss. Default: `every` - 1."
+        default=None, ge=0, strict=True, description="Packets that pass before the first loss. Default: `every` - 1."
     )
 
     @model_validator(mode="after")
@@ -137,7 +137,7 @@ class LossTrace(AnyLoss):
         default=None, description="File with the index of a lost packet per line, counted from 0 and rising."
     )
     lost: list[Annotated[int, Field(ge=0, le=1 << 53, strict=True)]] | None = Field(
-        default=None, min_length=1, description="The same in the scenario: [3, 17, 18]."
+        default=None, min_length=1, description="The indices in the scenario: [3, 17, 18]."
     )
     repeat: int | None = Field(
         default=None,
@@ -148,7 +148,7 @@ class LossTrace(AnyLoss):
     )
 
     def lost_packets(self) -> list[int]:
-        """Of lost packets, rising."""
+        """Indices of lost packets, rising."""
         return list(indices(self.file.text)) if self.file else list(self.lost or [])
 
     @model_validator(mode="after")

@@ -74,11 +74,11 @@ class Pie(Discipline):
     kind: Literal["pie"] = Field(description="Proportional Integral controller Enhanced, RFC 8033.")
     target: Duration = Field(default=Duration(15_000_000), description="Delay to hold, QDELAY_REF.")
     t_update: Duration = Field(
-        default=Duration(15_000_000), ge=100_000, description="How often the probability is reckoned."
+        default=Duration(15_000_000), ge=100_000, description="Time between two updates of the probability."
     )
     alpha: float = Field(default=0.125, ge=0, le=1000, description="Weight of the delay's distance from target, in Hz.")
     beta: float = Field(default=1.25, ge=0, le=1000, description="Weight of the delay's change, in Hz.")
-    max_burst: Time = Field(default=Time(150_000_000), description="A burst that is let through after idle times.")
+    max_burst: Time = Field(default=Time(150_000_000), description="Size of a burst that passes after idle times.")
     ecn: bool = Field(default=False, strict=True, description=ECN)
     mark_ecnth: Percent = Field(
         default=Percent.parse("10 %"), description="Probability above which packets are dropped in spite of ECN."
@@ -110,8 +110,8 @@ class Cake(Discipline):
     )
     isolation: Literal["flows", "triple-isolate"] = Field(
         default="triple-isolate",
-        description="Who shares the link alike: flows, or hosts (by source and by destination) and then the flows of "
-        "each.",
+        description="Who gets equal shares of the link: flows, or hosts (by source and destination) and then the "
+        "flows of each.",
     )
     quantum: Amount | None = Field(
         default=None,
@@ -122,7 +122,7 @@ class Cake(Discipline):
     ecn: bool = Field(default=True, strict=True, description=ECN)
 
     def settled(self, rate: Rate | None, buffer: int | None, frame: int, rtt: int) -> Cake:
-        """With the quantum that the rate gives."""
+        """The parameters with the quantum that follows from the rate."""
         least, most = 300, 1514
         by_rate = most if rate is None else min(max(int(rate) // 8 // 4096, least), most)
         return self.model_copy(update={"quantum": self.quantum or Amount(by_rate)})
@@ -149,7 +149,7 @@ class Dualpi2(Discipline):
     )
     target: Duration = Field(default=Duration(15_000_000), description="Delay of the classic queue to hold.")
     t_update: Duration = Field(
-        default=Duration(15_000_000), ge=100_000, description="How often the probability is reckoned."
+        default=Duration(15_000_000), ge=100_000, description="Time between two updates of the probability."
     )
     alpha: float = Field(default=0.15, ge=0, le=1000, description="Integral gain, in Hz.")
     beta: float = Field(default=3.0, ge=0, le=1000, description="Proportional gain, in Hz.")
@@ -158,10 +158,11 @@ class Dualpi2(Discipline):
         default=Time(800_000), description="The low-latency queue begins to mark packets that have waited longer."
     )
     range: Time = Field(
-        default=Time(400_000), description="Over this its probability rises from 0 to 1; 0 s makes it a step."
+        default=Time(400_000),
+        description="Range of waits over which its probability rises from 0 to 1; 0 s makes it a step.",
     )
     classic_share: Percent = Field(
-        default=Percent.parse("10 %"), description="Share of the link that the classic queue is sure of."
+        default=Percent.parse("10 %"), description="Guaranteed share of the link for the classic queue."
     )
 
 

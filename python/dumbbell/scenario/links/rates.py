@@ -51,7 +51,7 @@ def _rising(points: list[tuple[Time, RateOrZero]]) -> list[tuple[Time, RateOrZer
 Point = Annotated[tuple[Time, RateOrZero], BeforeValidator(_pair, json_schema_input_type=tuple[Time, RateOrZero])]
 Points = Annotated[list[Point], Field(min_length=1), AfterValidator(_rising)]
 
-_PERIOD = "When it begins again, counted from its beginning. Default: never; the last rate stays."
+_PERIOD = "Time after which it begins again. Default: never; the last rate stays."
 
 
 class Varying(Table):

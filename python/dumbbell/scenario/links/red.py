@@ -41,10 +41,14 @@ class Red(Discipline):
         "follows within a second.",
     )
     average_packet: Amount | None = Field(
-        default=None, le=65536, description="To age the average while nothing comes. Default: a full frame."
+        default=None,
+        le=65536,
+        description="Packet size for aging the average while no packet arrives. Default: a full frame.",
     )
     gentle: bool = Field(
-        default=True, strict=True, description="From max_th to twice that the probability rises to 1. If not, at once."
+        default=True,
+        strict=True,
+        description="true: the probability rises to 1 from max_th to twice that. false: it rises at once.",
     )
     adaptive: bool = Field(
         default=False, strict=True, description="Adapt max_p so that the average stays in the middle (ARED)."

@@ -37,7 +37,7 @@ def _ecn(at: Key, scenario: Scenario, algorithm: Algorithm) -> Iterator[Finding]
     if not isinstance(flow, TcpFlow):
         return
     if algorithm.bundled in ("bbr2", "bbr3") and algorithm.parameters.get("ecn") is True and not flow.ecn:
-        what = f"{algorithm} is to answer marks, but the flow does not negotiate ECN"
+        what = f"{algorithm} should answer marks, but the flow does not negotiate ECN"
         yield Finding((*at, "parameters", "ecn"), what, "ecn = true on the flow, too", "add ecn = true")
     if algorithm.needs_ecn and "ecn" in flow.model_fields_set and not flow.ecn:
         yield Finding(("flows", i, "ecn"), f"{algorithm} always negotiates ECN", "true", "leave ecn out")

@@ -27,7 +27,7 @@ def _entry(at: Key, flow: Flow, end: Time) -> Iterator[Finding]:
     if flow.connections is None:
         yield from _alone(at, flow)
     if flow.arrivals == "poisson" and not flow.gap:
-        yield Finding((*at, "arrivals"), "without a gap all start at once", "gap, the mean", 'add gap = "0.1 s"')
+        yield Finding((*at, "arrivals"), "without a gap, all start at once", "gap, the mean", 'add gap = "0.1 s"')
     if flow.port is not None and flow.port + number(flow) - 1 > 65535:
         what = f"the last of {flow.connections} connections would have port {flow.port + number(flow) - 1}"
         yield Finding((*at, "port"), what, "ports up to 65535", "leave port out")
@@ -53,13 +53,13 @@ def _starts(at: Key, flow: Flow, end: Time) -> Iterator[Finding]:
     stop = end if flow.stop is None else min(flow.stop, end)
     last = flow.start + (number(flow) - 1) * flow.gap
     if flow.arrivals == "fixed" and flow.start < stop <= last:
-        what = f"the last of {flow.connections} connections would start at {Time(last)}, when all is over"
+        what = f"the last of {flow.connections} connections would start at {Time(last)}, after the end"
         yield Finding((*at, "gap"), what, f"starts before {stop}", "lower gap or connections, or raise the duration")
 
 
 def _either(at: Key, flow: TcpFlow, parts: str, whole: str) -> Iterator[Finding]:
     if getattr(flow, parts) is not None and whole in flow.model_fields_set:
-        yield Finding((*at, whole), f"{parts} is there, too", f"one of {whole} and {parts}", f"leave {whole} out")
+        yield Finding((*at, whole), f"{parts} is given, too", f"one of {whole} and {parts}", f"leave {whole} out")
 
 
 def _on_off(at: Key, flow: TcpFlow | UdpFlow) -> Iterator[Finding]:
@@ -69,5 +69,5 @@ def _on_off(at: Key, flow: TcpFlow | UdpFlow) -> Iterator[Finding]:
     if flow.on is not None:
         for key in ("bytes", "sizes"):
             if getattr(flow, key, None) is not None:
-                what = "a flow of a size does not go on and off"
+                what = "a flow with a size can't have on and off"
                 yield Finding((*at, key), what, f"one of {key} and on", 'for bursts of bytes, write on = "300 kB"')

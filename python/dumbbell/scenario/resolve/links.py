@@ -109,11 +109,11 @@ def _events(history: History, scenario: Scenario, rtt: Time) -> Iterator[Finding
         wrong = list(_link(at, written, given, rtt))
         after = before if wrong else written.settled(rtt)
         if not wrong and after == before:
-            what = f"changes nothing: {change.link} is like that at {change.at} already"
+            what = f"changes nothing: {change.link} already has these values at {change.at}"
             wrong = [Finding(at, what, "a value that differs", "leave the event out")]
         steps += _steps(written)
         if not wrong and steps > MOST_STEPS:
-            what = "every event repeats its link's rate, which has many steps: too much in all"
+            what = "every event repeats its link's rate, which has many steps: too many in all"
             wrong = [Finding(at, what, f"at most {MOST_STEPS} steps in all", "use fewer events or a shorter trace")]
         if wrong:
             yield from wrong

@@ -27,7 +27,7 @@ class HostSettings(Table):
 
 
 class Hosts(BaseModel):
-    """Settings of all hosts (`sysctl`), and tables for single ones, which win."""
+    """Settings of all hosts (`sysctl`), and tables for single hosts, which take precedence."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
     __pydantic_extra__: dict[str, HostSettings] = Field(init=False)

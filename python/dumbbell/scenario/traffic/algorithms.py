@@ -124,7 +124,9 @@ class Algorithm(Table):
         "where the scenario file lies.",
     )
     kernel: Name | None = Field(
-        default=None, description="The kernel's, though one of this name comes with dumbbell.", examples=["bbr3"]
+        default=None,
+        description="The kernel's algorithm, even if one of this name comes with dumbbell.",
+        examples=["bbr3"],
     )
     parameters: dict[str, ParameterValue] = Field(
         default={},

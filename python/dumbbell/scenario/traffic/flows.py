@@ -31,35 +31,35 @@ class AnyFlow(Table):
     )
     from_: str = Field(
         alias="from",
-        description="Host that sends: it connects to the receiver. Of several connections also `s*`: they take turns "
+        description="Sending host, which connects to the receiver. Several connections may use `s*`: they take turns "
         "over s1, s2, ...",
         examples=["s1"],
     )
-    to: str = Field(description="Host that receives. Of several connections also `r*`.", examples=["r1"])
+    to: str = Field(description="Receiving host. Several connections may use `r*`.", examples=["r1"])
     connections: int | None = Field(
         default=None,
         ge=1,
         le=MOST_CONNECTIONS,
         strict=True,
-        description="The entry stands for so many flows, named `<id>.1`, `<id>.2`, ... Default: one flow, named "
+        description="Number of flows that the entry stands for, named `<id>.1`, `<id>.2`, ... Default: one flow, named "
         "`<id>`.",
         examples=[10],
     )
     gap: Time = Field(default=Time(0), description="Time between the starts of one connection and the next.")
     arrivals: Literal["fixed", "poisson"] = Field(
         default="fixed",
-        description="Whether each gap is as given, or random with an exponential distribution of that mean.",
+        description="Gaps are all as given, or random with an exponential distribution of that mean.",
     )
-    start: Time = Field(default=Time(0), description="When it starts, counted from the start of the run.")
+    start: Time = Field(default=Time(0), description="Start, counted from the start of the run.")
     stop: Time | None = Field(
-        default=None, description="When it stops sending at the latest. Default: the end of the run."
+        default=None, description="Latest time at which it stops sending. Default: the end of the run."
     )
     port: int | None = Field(
         default=None,
         ge=1,
         le=65535,
         strict=True,
-        description="Port of the receiver, its own per host and protocol; of several connections the first one's. "
+        description="Port of the receiver, unique per host and protocol; for several connections, the first one's. "
         "Default: `5001`, `5002`, ... by position.",
     )
 
@@ -75,12 +75,12 @@ class TcpFlow(AnyFlow):
     )
     mix: Mix | None = Field(
         default=None,
-        description="In place of cc: congestion controls and their shares of the connections, which add up to 1.",
+        description="In place of `cc`: congestion controls and their shares of the connections, which add up to 1.",
         examples=[{"cubic": 0.75, "bbr": 0.25}],
     )
     bytes: Amount | None = Field(default=None, description="Application data to send. Default: no end before `stop`.")
     sizes: Sizes | None = Field(
-        default=None, description="In place of bytes: sizes and their shares of the connections, which add up to 1."
+        default=None, description="In place of `bytes`: sizes and their shares of the connections, which add up to 1."
     )
     on: Burst | None = Field(default=None, description=_ON)
     off: Duration | None = Field(default=None, description=_OFF)
@@ -104,7 +104,7 @@ class UdpFlow(AnyFlow):
     payload: Size = Field(default=Size(1472), ge=16, le=1472, description="UDP payload of each datagram.")
     bytes: Amount | None = Field(default=None, description="Payload to send in all. Default: no end before `stop`.")
     on: Burst | None = Field(default=None, description=_ON.replace("the application writes", "it sends"))
-    off: Duration | None = Field(default=None, description="How long it pauses then.")
+    off: Duration | None = Field(default=None, description="Length of the pause after it.")
     ecn: Literal["not-ect", "ect0", "ect1"] = Field(
         default="not-ect",
         description="ECN codepoint of its packets (RFC 3168). `ect1` is what L4S queues take for low latency (RFC "
