@@ -1,4 +1,4 @@
-"""Is every acknowledgement on record?"""
+"""Checks whether every acknowledgement is on record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dumbbell.engines.capabilities import PROBE, TRAFFIC
 
 @rule(
     "ack-rows",
-    "the acks table lacks rows: where it was too slow for the kernel, what it shows is not every ACK",
+    "the acks table lacks rows: reading was too slow for the kernel, so not every ACK is in it",
     PROBE,
 )
 def ack_rows(evidence: Evidence) -> Judgement:
@@ -24,7 +24,7 @@ def ack_rows(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.SUSPECT if lost or unreadable else Verdict.VALID, measured, "none lost or unreadable")
 
 
-@rule("ack-coverage", "the acks table disagrees with what the same connections were at the samples", TRAFFIC)
+@rule("ack-coverage", "the acks table disagrees with the samples of the same connections", TRAFFIC)
 def ack_coverage(evidence: Evidence) -> Judgement:
     """Samples that no row agrees with, for the flow that has most; and connections without rows."""
     if evidence.ack_coverage is None:
@@ -39,7 +39,7 @@ def ack_coverage(evidence: Evidence) -> Judgement:
     return Judgement(
         Verdict.SUSPECT if wrong else Verdict.VALID,
         "; ".join(told + silent),
-        f"<= {limit.ACK_MISMATCH_SHARE:.0%}; whoever was acknowledged has rows",
+        f"<= {limit.ACK_MISMATCH_SHARE:.0%}; every connection with acknowledged data has rows",
     )
 
 

@@ -1,4 +1,4 @@
-"""Did hosts and flows do what the plan says?"""
+"""Checks whether hosts and flows did what the plan says."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def algorithm(evidence: Evidence) -> Judgement:
 
 @rule(
     "window-limits",
-    "a receive window or send buffer held a flow back, so its congestion control was not what limited it",
+    "a receive window or send buffer limited a flow, and not its congestion control",
     TRAFFIC,
 )
 def window_limits(evidence: Evidence) -> Judgement:
@@ -113,7 +113,7 @@ def window_limits(evidence: Evidence) -> Judgement:
 
 @rule(
     "congestion-window",
-    "a congestion window was larger than any path can fill: the algorithm, or the kernel, has gone wrong",
+    "a congestion window was larger than any path can fill: the algorithm or the kernel is at fault",
     TRAFFIC,
 )
 def congestion_window(evidence: Evidence) -> Judgement:
@@ -128,7 +128,7 @@ def congestion_window(evidence: Evidence) -> Judgement:
 
 @rule(
     "offloads",
-    "segments were merged or split outside the emulator, so a queue did not hold packets of wire size",
+    "segments were merged or split outside the emulator, so queues did not hold packets of wire size",
     HOSTS,
     HANDOVER,
 )

@@ -1,4 +1,4 @@
-"""Was everything done when it was due?"""
+"""Checks whether everything happened when it was due."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def lateness(evidence: Evidence) -> Judgement:
     )
 
 
-@rule("stall", "the network stood still for so long that a congestion control may have reacted to it", HANDOVER)
+@rule("stall", "the network paused for so long that a congestion control may have reacted to it", HANDOVER)
 def stall(evidence: Evidence) -> Judgement:
     """The longest lateness of any packet."""
     longest_ms = evidence.network["lateness_us"]["max"] / 1000
@@ -54,7 +54,7 @@ def read_lag(evidence: Evidence) -> Judgement:
     return Judgement(at_most(p99, (suspect, invalid)), f"p99 {p99:.0f} us", f"p99 <= {suspect:.0f} us")
 
 
-@rule("emulator-starved", "the emulator wanted to run and had no CPU", CPU)
+@rule("emulator-starved", "the emulator was ready to run and had no CPU", CPU)
 def emulator_starved(evidence: Evidence) -> Judgement:
     """Time in the run queue, of the run, and at a time."""
     return _waited(evidence, evidence.network, limit.EMULATOR_WAIT_SHARE)
@@ -62,7 +62,7 @@ def emulator_starved(evidence: Evidence) -> Judgement:
 
 @rule(
     "traffic-starved",
-    "senders and receivers wanted to run and had no CPU, so hosts were slower than the network",
+    "senders and receivers were ready to run and had no CPU, so hosts were slower than the network",
     CPU,
 )
 def traffic_starved(evidence: Evidence) -> Judgement:
@@ -72,8 +72,8 @@ def traffic_starved(evidence: Evidence) -> Judgement:
 
 @rule(
     "cpus",
-    "hosts and links took turns on one CPU: the testbed is part of what was measured, and an algorithm that asks more "
-    "of the CPU looks worse than it is",
+    "hosts and links took turns on one CPU: the testbed influenced the results, and an algorithm that needs more "
+    "CPU time looks worse than it is",
     CPU,
 )
 def cpus(evidence: Evidence) -> Judgement:
@@ -94,7 +94,7 @@ def steal(evidence: Evidence) -> Judgement:
     return Judgement(at_most(share, (suspect, invalid)), f"{share:.2%} of all cores", f"<= {suspect:.0%}")
 
 
-@rule("clock-steps", "arrivals are stamped by the wall clock, which was set during the run", CLOCK)
+@rule("clock-steps", "arrivals are stamped with the wall clock, which was set during the run", CLOCK)
 def clock_steps(evidence: Evidence) -> Judgement:
     """Steps of the wall clock against the monotonic one."""
     steps = [
@@ -126,7 +126,7 @@ def samples(evidence: Evidence) -> Judgement:
     )
 
 
-@rule("udp-schedule", "datagrams left at other times than their constant rate asks for", SCHEDULE)
+@rule("udp-schedule", "datagrams did not leave at the times of their constant rate", SCHEDULE)
 def udp_schedule(evidence: Evidence) -> Judgement:
     """99th percentile of |actual - scheduled| sending time, for the worst UDP flow."""
     workloads = {flow["id"]: flow["workload"] for flow in evidence.plan["flows"]}

@@ -93,7 +93,9 @@ class Conductor:
             raise RunFailed(self._failure["what"], self._failure["why"], self._failure["hint"])
         if self._phase != "ended":
             why = self._helper.ending()
-            raise RunFailed(f"the lab ended while {self._phase}", why, "`dumbbell doctor` tests what the lab needs")
+            raise RunFailed(
+                f"the lab ended while {self._phase}", why, "`dumbbell doctor` tests everything that the lab needs"
+            )
         return Outcome(self._interrupted)
 
     def _next(self) -> Event | None:
@@ -148,5 +150,5 @@ class Conductor:
         raise RunFailed(
             f"the lab fell silent while {self._phase}",
             "\n".join(filter(None, [silence, self._helper.last_words()])),
-            "look for a machine that is overloaded or out of memory; `dumbbell doctor` tests the lab",
+            "check whether the machine is overloaded or out of memory; `dumbbell doctor` tests the lab",
         ) from None

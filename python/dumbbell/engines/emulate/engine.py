@@ -89,7 +89,7 @@ def _check_sysctls(scenario: Scenario) -> Iterator[Problem]:
                 known = [f"{name.rpartition('.')[0]}.{file.name}" for file in path.parent.glob("*")]
                 close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
                 hint = f"did you mean {close[0]}?" if close else "sysctl -aN lists what this kernel has"
-                finding = Finding((*at, "sysctl", name), "this kernel has no such setting", "", hint)
+                finding = Finding((*at, "sysctl", name), "this kernel does not have this setting", "", hint)
                 yield scenario.source.problem(finding)
 
 
