@@ -1,8 +1,15 @@
 //! Compiles the core twice, as BBRv2 and as BBRv3, with the host's C compiler.
 
+use std::path::{Path, PathBuf};
+
 fn main() {
     let root = "../../bpf";
-    println!("cargo:rerun-if-changed={root}/bbr");
+    println!("cargo:rerun-if-changed={root}");
+    let generated = PathBuf::from(std::env::var_os("OUT_DIR").expect("set by cargo")).join("include");
+    let manifests = manifests::read(Path::new(root)).expect("manifests of the algorithms");
+    manifests::write_headers(&manifests, &generated).expect("writing headers");
+    // For tests.
+    println!("cargo:rustc-env=GENERATED_HEADERS={}", generated.display());
     println!("cargo:rerun-if-changed=include");
     println!("cargo:rerun-if-changed=src/host.c");
     for version in ["2", "3"] {
@@ -12,6 +19,7 @@ fn main() {
             // The stand-ins for <dumbbell/...> of the BPF programs.
             .include("include")
             .include(root)
+            .include(&generated)
             .flag("-Wno-unused-function")
             .warnings_into_errors(true)
             .opt_level(2)

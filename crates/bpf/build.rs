@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use manifests::Manifest;
 use sha2::{Digest, Sha256};
 
 fn main() {
@@ -18,30 +19,29 @@ fn main() {
     println!("cargo:rerun-if-changed={}", crate_dir.join("tests/objects").display());
     println!("cargo:rerun-if-env-changed=CLANG");
 
+    let manifests = manifests::read(&root).expect("manifests of the algorithms");
+    let generated = out.join("include");
+    manifests::write_headers(&manifests, &generated).expect("writing headers");
+
     let mut code = String::new();
-    let mut bundled: Vec<PathBuf> =
-        folders(&root.join("algorithms")).iter().flat_map(|folder| sources(folder)).collect();
-    bundled.extend(sources(&root.join("probe")));
+    let build = Build { root: &root, generated: &generated, libbpf: &libbpf };
     writeln!(code, "static OBJECTS: &[Bundled] = &[").unwrap();
-    for source in &bundled {
-        let (name, object) = compile(source, &root, &libbpf, &out);
-        let label = match name.as_str() {
-            // The kernel has algorithms of these names; a record must not mix them up.
-            "reno" | "cubic" | "dctcp" => format!("bpf_{name}"),
-            _ => name,
-        };
-        let path = source.strip_prefix(&root).expect("found under it").display();
+    for manifest in &manifests {
+        let (Some(source), Some(label)) = (&manifest.program, manifest.label()) else { continue };
+        let object = build.compile(source, &out);
+        let path = source.strip_prefix(&root).expect("found under it").display().to_string();
+        let hash = build.hash(source, manifest);
+        let parameters: Vec<_> = manifest.parameters.iter().map(|one| (&one.name, &one.meaning, one.limits)).collect();
         writeln!(
             code,
-            "    Bundled {{ label: {label:?}, path: {:?}, sha256: {:?}, object: include_bytes!({:?}), docs: &{:?} }},",
-            path.to_string(),
-            hash(source, &root),
-            object,
-            docs(source)
+            "    Bundled {{ label: {label:?}, path: {path:?}, sha256: {hash:?}, object: include_bytes!({object:?}), \
+             parameters: &{parameters:?} }},",
         )
         .unwrap();
     }
     writeln!(code, "];\n").unwrap();
+    let probe = build.compile(&root.join("probe/probe.bpf.c"), &out);
+    writeln!(code, "static PROBE: &[u8] = include_bytes!({probe:?});\n").unwrap();
 
     // What `#include <dumbbell/...>` and `#include <bpf/...>` find when a user's own algorithm is compiled.
     writeln!(code, "static HEADERS: &[(&str, &str)] = &[").unwrap();
@@ -61,7 +61,7 @@ fn main() {
     let tests = out.join("tests");
     fs::create_dir_all(&tests).expect("making a directory");
     for source in sources(&crate_dir.join("tests/objects")).into_iter().chain(sources(&root.join("tests"))) {
-        compile(&source, &root, &libbpf, &tests);
+        build.compile(&source, &tests);
     }
     println!("cargo:rustc-env=TEST_OBJECTS={}", tests.display());
 }
@@ -82,68 +82,57 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The folders in a folder, by name.
-fn folders(dir: &Path) -> Vec<PathBuf> {
-    let mut found = files(dir, "");
-    found.retain(|path| path.is_dir());
-    found
+/// Where a program is compiled.
+struct Build<'a> {
+    /// The directory `bpf`.
+    root: &'a Path,
+    /// Of the headers made from the manifests.
+    generated: &'a Path,
+    /// Of libbpf's headers.
+    libbpf: &'a Path,
 }
 
-/// The name and the object file.
-fn compile(source: &Path, root: &Path, libbpf: &Path, out: &Path) -> (String, PathBuf) {
-    let file = source.file_name().expect("a file").to_string_lossy();
-    let name = file.strip_suffix(".bpf.c").expect("found by it").to_owned();
-    let object = out.join(format!("{name}.bpf.o"));
-    let clang = env::var("CLANG").unwrap_or_else(|_| "clang".into());
-    let mut command = Command::new(&clang);
-    command.args(["-target", "bpf", "-O2", "-g", "-mcpu=v3", "-Wall", "-Werror", "-c"]);
-    // Objects must not depend on where they are compiled: the names of algorithms hang on their bytes.
-    command.arg(format!("-ffile-prefix-map={}=bpf", root.display()));
-    command.arg(format!("-ffile-prefix-map={}=libbpf", libbpf.display()));
-    command.arg("-fdebug-compilation-dir=.");
-    command.arg("-I").arg(root.join("include")).arg("-I").arg(libbpf);
-    // Where Debian keeps <asm/types.h>, which <linux/bpf.h> includes; clang doesn't look there for the target bpf.
-    let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
-    command.arg("-idirafter").arg(format!("/usr/include/{arch}-linux-gnu"));
-    command.arg(source).arg("-o").arg(&object);
-    match command.status() {
-        Ok(status) if status.success() => (name, object),
-        Ok(_) => panic!("{clang} refuses {}: see above", source.display()),
-        Err(error) => panic!(
-            "{clang} can't be started ({error}). It compiles the congestion controls in bpf/. Install clang 14 or later \
+impl Build<'_> {
+    /// The object file.
+    fn compile(&self, source: &Path, out: &Path) -> PathBuf {
+        let file = source.file_name().expect("a file").to_string_lossy();
+        let name = file.strip_suffix(".bpf.c").expect("found by it");
+        let object = out.join(format!("{name}.bpf.o"));
+        let clang = env::var("CLANG").unwrap_or_else(|_| "clang".into());
+        let mut command = Command::new(&clang);
+        command.args(["-target", "bpf", "-O2", "-g", "-mcpu=v3", "-Wall", "-Werror", "-c"]);
+        // Objects must not depend on where they are compiled: the names of algorithms hang on their bytes.
+        command.arg(format!("-ffile-prefix-map={}=bpf", self.root.display()));
+        command.arg(format!("-ffile-prefix-map={}=libbpf", self.libbpf.display()));
+        command.arg(format!("-ffile-prefix-map={}=generated", self.generated.display()));
+        command.arg("-fdebug-compilation-dir=.");
+        command.arg("-I").arg(self.generated);
+        command.arg("-I").arg(self.root.join("include")).arg("-I").arg(self.libbpf);
+        // Where Debian keeps <asm/types.h>, which <linux/bpf.h> includes; clang doesn't look there for the target bpf.
+        let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
+        command.arg("-idirafter").arg(format!("/usr/include/{arch}-linux-gnu"));
+        command.arg(source).arg("-o").arg(&object);
+        match command.status() {
+            Ok(status) if status.success() => object,
+            Ok(_) => panic!("{clang} refuses {}: see above", source.display()),
+            Err(error) => panic!(
+                "{clang} can't be started ({error}). It compiles the congestion controls in bpf/. Install clang 14 or later \
              (`tools/install build` does on Debian), or set CLANG."
-        ),
-    }
-}
-
-/// What a source and the headers beside it say about parameters: `const volatile` globals, and the members of structures
-/// called `..._parameters`, each with a comment behind it.
-fn docs(source: &Path) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for file in shared(source) {
-        let text = fs::read_to_string(&file).expect("a readable source");
-        let mut inside = false;
-        for (at, line) in text.lines().map(|line| (line.as_ptr().addr() - text.as_ptr().addr(), line)) {
-            if line.starts_with("struct ") && line.ends_with("_parameters {") {
-                inside = true;
-            } else if line.starts_with('}') {
-                inside = false;
-            }
-            if !inside && !line.trim_start().starts_with("const volatile ") {
-                continue;
-            }
-            // The comment may go on behind the line.
-            let Some((declaration, rest)) = text[at..].split_once(';') else { continue };
-            let Some((comment, _)) = rest.trim_start().strip_prefix("/*").and_then(|rest| rest.split_once("*/")) else {
-                continue;
-            };
-            let name = declaration.split('=').next().unwrap_or_default().trim_end();
-            let name = name.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
-            let words: Vec<&str> = comment.split_whitespace().filter(|word| *word != "*").collect();
-            found.push((name.to_owned(), words.join(" ")));
+            ),
         }
     }
-    found
+
+    /// Of a source, its parameters, and all headers of ours, which it may include.
+    fn hash(&self, source: &Path, manifest: &Manifest) -> String {
+        let mut all = shared(source);
+        all.extend(headers(&self.root.join("include/dumbbell")));
+        let mut hash = Sha256::new();
+        for file in all {
+            hash.update(fs::read(&file).expect("a readable source"));
+        }
+        hash.update(manifests::header(manifest));
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 /// A source and the headers that it shares with others: those of the directory of each `"../../<directory>/..."` that it
@@ -155,15 +144,4 @@ fn shared(source: &Path) -> Vec<PathBuf> {
     let mut found = vec![source.to_owned()];
     found.extend(included.flat_map(|header| headers(folder.join(header).parent().expect("in a directory"))));
     found
-}
-
-/// Of a source and of all headers of ours, which it may include.
-fn hash(source: &Path, root: &Path) -> String {
-    let mut all = shared(source);
-    all.extend(headers(&root.join("include/dumbbell")));
-    let mut hash = Sha256::new();
-    for file in all {
-        hash.update(fs::read(&file).expect("a readable source"));
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

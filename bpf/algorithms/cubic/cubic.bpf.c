@@ -5,13 +5,11 @@
  * Linux counts its clock in jiffies; here it is milliseconds. Its cube root is a table and one Newton step, within 0.2 % on
  * average; here it is exact.
  */
+#include <algorithms/cubic/parameters.h>
 #include <dumbbell/congestion_control.h>
 #include <dumbbell/window.h>
 
-const volatile __u32 beta = 717;	       /* the share of the window that a loss leaves, of 1024 (section 4.6) */
-const volatile bool fast_convergence = true;   /* a loss below the last maximum lowers the plateau (section 4.7) */
-const volatile bool reno_friendliness = true;  /* never slower than Reno (section 4.3) */
-const volatile bool hystart = true;	       /* leave slow start before the first loss, by HyStart */
+PARAMETERS(PARAMETER)
 
 /* C = 0.4 (section 5), of 1024 and scaled by 10: 41/1024 * 10. */
 #define CUBIC_C 410

@@ -3,12 +3,12 @@
  * DCTCP (RFC 8257): the window is cut by the share of packets that were marked. Where ECN was not negotiated it is Reno.
  * Both ends must run it: the receiver's half echoes each mark.
  */
+#include <algorithms/dctcp/parameters.h>
 #include <dumbbell/ce_echo.h>
 #include <dumbbell/congestion_control.h>
 #include <dumbbell/window.h>
 
-const volatile __u32 shift_g = 4;	    /* g = 1/2^shift_g, the weight of a round in the estimate (section 4.2) */
-const volatile __u32 alpha_on_init = 1024; /* alpha at first, of 1024: the first marks are answered like losses (section 4.2) */
+PARAMETERS(PARAMETER)
 
 #define MAX_ALPHA 1024
 

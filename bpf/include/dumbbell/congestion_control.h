@@ -29,6 +29,9 @@
 
 #include <bpf/bpf_tracing.h>
 
+/* A constant that a loader may change before it loads. PARAMETERS(PARAMETER) declares those of a manifest. */
+#define PARAMETER(type, name, value) const volatile type name = value;
+
 #define CONGESTION_CONTROL(label, ...)                                                                                 \
 	DB_EACH(DB_PROGRAM, label, __VA_ARGS__)                                                                        \
 	SEC(".struct_ops.link")                                                                                        \

@@ -33,53 +33,13 @@ void HOST(use_defaults)(struct host_flow *flow)
 }
 
 /* The parameters by name: where, and of which size. */
-#define PARAMETER(name) {#name, offsetof(struct bbr_parameters, name), sizeof(((struct bbr_parameters *)0)->name)}
+#define PARAMETER(type, name, value) {#name, offsetof(struct bbr_parameters, name), sizeof(type)},
 
 static const struct {
 	const char *name;
 	size_t offset;
 	size_t size;
-} parameters[] = {
-	PARAMETER(startup_pacing_gain),
-	PARAMETER(startup_cwnd_gain),
-	PARAMETER(drain_pacing_gain),
-	PARAMETER(drain_cwnd_gain),
-	PARAMETER(up_pacing_gain),
-	PARAMETER(down_pacing_gain),
-	PARAMETER(probe_bw_cwnd_gain),
-	PARAMETER(up_cwnd_gain),
-	PARAMETER(probe_rtt_cwnd_gain),
-	PARAMETER(full_bw_threshold),
-	PARAMETER(full_bw_rounds),
-	PARAMETER(plateau_at_round_start),
-	PARAMETER(startup_loss_events),
-	PARAMETER(drain_max_rounds),
-	PARAMETER(drain_obeys_inflight_hi),
-	PARAMETER(loss_threshold),
-	PARAMETER(beta_keep),
-	PARAMETER(headroom),
-	PARAMETER(cut_on_ack),
-	PARAMETER(probe_rtt_bdp),
-	PARAMETER(probe_rtt_interval_us),
-	PARAMETER(probe_rtt_hold_us),
-	PARAMETER(min_rtt_window_us),
-	PARAMETER(trust_delayed_acks),
-	PARAMETER(probe_wait_us),
-	PARAMETER(probe_wait_random_us),
-	PARAMETER(probe_max_rounds),
-	PARAMETER(ecn),
-	PARAMETER(ecn_max_rtt_us),
-	PARAMETER(ecn_alpha_gain),
-	PARAMETER(ecn_factor),
-	PARAMETER(ecn_threshold),
-	PARAMETER(ecn_startup_rounds),
-	PARAMETER(ecn_reprobe_gain),
-	PARAMETER(edt_inflight),
-	PARAMETER(grow_until_delivered),
-	PARAMETER(windowed_extra_acked),
-	PARAMETER(undo_state),
-	PARAMETER(undo_from_first_loss),
-};
+} parameters[] = {PARAMETERS(PARAMETER)};
 
 static void *parameter(struct host_flow *flow, const char *name, size_t *size)
 {

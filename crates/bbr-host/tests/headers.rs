@@ -19,6 +19,7 @@ fn each_header_stands_alone() {
                 .args(["-fsyntax-only", "-Wall", "-Werror", "-Wno-unused-function", "-x", "c", version])
                 .arg("-I")
                 .arg(here.join("include"))
+                .args(["-I", env!("GENERATED_HEADERS")])
                 .arg(&header)
                 .output()
                 .unwrap();

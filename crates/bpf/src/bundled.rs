@@ -13,12 +13,9 @@ pub struct Bundled {
     pub sha256: &'static str,
     /// The ELF file.
     pub object: &'static [u8],
-    /// What the comments in its source say about its parameters, by name.
-    pub docs: &'static [(&'static str, &'static str)],
+    /// Of each of its parameters: its name, what it is, and of an integer the least and the most that mean anything.
+    pub parameters: &'static [(&'static str, &'static str, Option<(u32, u32)>)],
 }
-
-/// The probe is bundled, but not an algorithm.
-const PROBE_LABEL: &str = "probe";
 
 /// Everything of a bundled algorithm.
 pub fn find(label: &str) -> Option<&'static Bundled> {
@@ -37,12 +34,12 @@ pub fn bundled_labels() -> Vec<&'static str> {
 
 /// All bundled algorithms.
 pub fn algorithms() -> impl Iterator<Item = &'static Bundled> {
-    OBJECTS.iter().filter(|bundled| bundled.label != PROBE_LABEL)
+    OBJECTS.iter()
 }
 
 /// The object of the per-ACK probe.
-pub fn probe() -> Option<&'static [u8]> {
-    OBJECTS.iter().find(|bundled| bundled.label == PROBE_LABEL).map(|bundled| bundled.object)
+pub fn probe() -> &'static [u8] {
+    PROBE
 }
 
 /// Headers for users' own algorithms: their names as in `#include <...>`, and their text.

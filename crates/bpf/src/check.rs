@@ -153,13 +153,15 @@ pub fn check(algorithm: &plan::Algorithm, dir: &Path) -> Result<Check, Unfit> {
     Ok(Check { label: label.clone(), variant: loaded.variant().map(Variant::name), programs })
 }
 
-/// Of what comes with the core the source is known.
+/// With what the manifest says of the parameters of one that comes with the core.
 fn documented(source: &Source, mut parameters: Vec<Parameter>) -> Vec<Parameter> {
     let Source::Bundled { name } = source else { return parameters };
-    let docs = bundled::find(name).map_or(&[][..], |bundled| bundled.docs);
+    let declared = bundled::find(name).map_or(&[][..], |bundled| bundled.parameters);
     for parameter in &mut parameters {
-        let doc = docs.iter().find(|(name, _)| *name == parameter.name);
-        parameter.doc = doc.map_or(String::new(), |(_, text)| (*text).to_owned());
+        if let Some((_, meaning, limits)) = declared.iter().find(|(name, ..)| *name == parameter.name) {
+            parameter.doc = (*meaning).to_owned();
+            parameter.limits = *limits;
+        }
     }
     parameters
 }

@@ -26,8 +26,10 @@ pub struct Parameter {
     pub signed: bool,
     /// What it is if nobody sets it.
     pub default: Value,
-    /// What the source says about it; empty if the source isn't known.
+    /// What it is; empty if that isn't known.
     pub doc: String,
+    /// The least and the most that mean anything, where they are known.
+    pub limits: Option<(u32, u32)>,
     #[serde(skip)]
     pub(crate) offset: usize,
 }
@@ -122,7 +124,8 @@ fn scalar(name: &str, offset: usize, of: BtfType<'_>) -> Option<Parameter> {
         IntEncoding::None | IntEncoding::Char => (8 * int.size(), false),
     };
     let doc = String::new();
-    (bits <= 64).then(|| Parameter { name: name.to_owned(), bits, signed, default: Value::Bool(false), doc, offset })
+    let (name, default, limits) = (name.to_owned(), Value::Bool(false), None);
+    (bits <= 64).then_some(Parameter { name, bits, signed, default, doc, limits, offset })
 }
 
 /// Sets what `values` names. `label` is for messages.
@@ -175,7 +178,15 @@ mod tests {
     use super::*;
 
     fn parameter(bits: usize, signed: bool) -> Parameter {
-        Parameter { name: "p".into(), bits, signed, default: Value::Bool(false), doc: String::new(), offset: 0 }
+        Parameter {
+            name: "p".into(),
+            bits,
+            signed,
+            default: Value::Bool(false),
+            limits: None,
+            doc: String::new(),
+            offset: 0,
+        }
     }
 
     #[test]

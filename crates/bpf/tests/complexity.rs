@@ -19,7 +19,7 @@ fn no_program_is_twice_the_work_for_the_verifier_that_it_was() {
     }
     let bundled = bpf::algorithms().map(|bundled| (bundled.label, bundled.object));
     let mut found = BTreeMap::new();
-    for (label, object) in bundled.chain(bpf::probe().map(|object| ("probe", object))) {
+    for (label, object) in bundled.chain([("probe", bpf::probe())]) {
         for (program, instructions) in support::complexity(object).unwrap_or_else(|e| panic!("{label}: {e:#}")) {
             found.insert(format!("{label} {program}"), instructions);
         }

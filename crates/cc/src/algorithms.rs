@@ -1,12 +1,38 @@
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
-use crate::bbr::{self, Bbr, Bbr1};
-use crate::tunable::{list, with};
-use crate::{CongestionControl, Cubic, Dctcp, Parameter, Reno, Setting, Unfit, Vegas, cubic, dctcp};
+use crate::{CongestionControl, Parameter, Setting, Unfit};
 
-/// The algorithms that there are. `bbr` is BBRv1, as in Linux.
-pub const NAMES: [&str; 8] = ["bbr", "bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp", "reno", "vegas"];
+/// What the manifest of an algorithm says: `bpf/algorithms/NAME/algorithm.toml`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// By which it is asked for, e.g. `cubic`.
+    pub name: &'static str,
+    /// What its BPF program is called, if it has one.
+    pub label: Option<&'static str>,
+    /// What it is.
+    pub sentence: &'static str,
+    /// It asks the stack to negotiate ECN, whatever the host's setting.
+    pub needs_ecn: bool,
+    /// It can be simulated: [`create`] knows it.
+    pub simulated: bool,
+    /// What it can be told.
+    pub parameters: &'static [Parameter],
+}
+
+/// What an algorithm's module makes.
+pub(crate) type Made = Result<Box<dyn CongestionControl>, Unfit>;
+
+include!(concat!(env!("OUT_DIR"), "/declared.rs"));
+
+/// What is declared of the algorithm `name`.
+pub fn declared(name: &str) -> Option<&'static Declared> {
+    DECLARED.iter().find(|one| one.name == name)
+}
+
+/// The algorithm that the BPF program `label` implements: its twin here.
+pub fn twin_of(label: &str) -> Option<&'static str> {
+    DECLARED.iter().find(|one| one.simulated && one.label == Some(label)).map(|one| one.name)
+}
 
 /// A new instance of the algorithm `name`, with its default parameters; `None` if there is no such algorithm.
 pub fn create(name: &str) -> Option<Box<dyn CongestionControl>> {
@@ -18,41 +44,12 @@ pub fn create(name: &str) -> Option<Box<dyn CongestionControl>> {
 /// # Errors
 /// There is no such algorithm, it has no such parameter, or the value lies outside of the parameter's limits.
 pub fn create_with(name: &str, settings: &[(&str, Setting)]) -> Result<Box<dyn CongestionControl>, Unfit> {
-    Ok(match name {
-        "bbr" => Box::new(without_parameters(Bbr1::default(), settings)?),
-        "cubic" => Box::new(Cubic::new(with(&cubic::TUNABLES, cubic::Parameters::default(), settings)?)),
-        "dctcp" => Box::new(Dctcp::new(with(&dctcp::TUNABLES, dctcp::Parameters::default(), settings)?)),
-        "reno" => Box::new(without_parameters(Reno, settings)?),
-        "vegas" => Box::new(without_parameters(Vegas::default(), settings)?),
-        _ => {
-            let defaults = bbr_defaults(name).ok_or(Unfit::Algorithm)?;
-            Box::new(Bbr::new(with(&bbr::TUNABLES, defaults, settings)?))
-        }
-    })
+    instance(declared(name).ok_or(Unfit::Algorithm)?, settings)
 }
 
 /// What the algorithm `name` can be told; `None` if there is no such algorithm.
-pub fn parameters(name: &str) -> Option<Vec<Parameter>> {
-    Some(match name {
-        "bbr" | "reno" | "vegas" => Vec::new(),
-        "cubic" => list(&cubic::TUNABLES, &cubic::Parameters::default()),
-        "dctcp" => list(&dctcp::TUNABLES, &dctcp::Parameters::default()),
-        _ => list(&bbr::TUNABLES, &bbr_defaults(name)?),
-    })
-}
-
-fn bbr_defaults(name: &str) -> Option<bbr::Parameters> {
-    match name {
-        "bbr2" => Some(bbr::Parameters::v2()),
-        "bbr3" => Some(bbr::Parameters::v3()),
-        "bbr3-draft" => Some(bbr::Parameters::v3_draft()),
-        _ => None,
-    }
-}
-
-/// An algorithm without parameters.
-fn without_parameters<C>(algorithm: C, settings: &[(&str, Setting)]) -> Result<C, Unfit> {
-    with::<C>(&[], algorithm, settings)
+pub fn parameters(name: &str) -> Option<&'static [Parameter]> {
+    declared(name).filter(|one| one.simulated).map(|one| one.parameters)
 }
 
 #[cfg(test)]
@@ -73,7 +70,7 @@ mod tests {
     #[test]
     fn defaults_that_are_spelled_out_change_nothing_and_others_do() {
         for name in NAMES {
-            for parameter in parameters(name).unwrap() {
+            for &parameter in parameters(name).unwrap() {
                 let text = |setting| format!("{:?}", create_with(name, &[(parameter.name, setting)]).unwrap());
                 let default = format!("{:?}", create(name).unwrap());
                 assert_eq!(text(parameter.default), default, "{name}: {}", parameter.name);

@@ -1,6 +1,9 @@
+use alloc::boxed::Box;
+
+use crate::algorithms::{Declared, Made};
 use crate::ce_echo::CeEcho;
-use crate::tunable::{Tunable, number};
-use crate::{CaEvent, CaState, Column, CongestionControl, Socket, before};
+use crate::tunable::{Tunable, defaults, number, with};
+use crate::{CaEvent, CaState, Column, CongestionControl, Setting, Socket, before};
 
 /// DCTCP (RFC 8257) as Linux runs it: the window is cut by the share of packets that were marked. Where ECN was not
 /// negotiated it is Reno.
@@ -19,7 +22,7 @@ pub struct Dctcp {
     echo: CeEcho,
 }
 
-/// What DCTCP can be told.
+/// What DCTCP can be told: `bpf/algorithms/dctcp/algorithm.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parameters {
     /// g = 1/2^shift_g: the weight of a round in the estimate.
@@ -32,14 +35,17 @@ pub(crate) struct Parameters {
 const MAX_ALPHA: u32 = 1024;
 
 impl Default for Parameters {
-    /// RFC 8257 section 4.2: g = 1/16, and the first marks are answered like losses.
     fn default() -> Parameters {
-        Parameters { shift_g: 4, alpha_on_init: MAX_ALPHA }
+        let blank = Parameters { shift_g: 0, alpha_on_init: 0 };
+        defaults(&TUNABLES, blank, crate::parameters("dctcp").unwrap_or_default())
     }
 }
 
-pub(crate) const TUNABLES: [Tunable<Parameters>; 2] =
-    [number!(shift_g, (0, 10)), number!(alpha_on_init, (0, MAX_ALPHA as i64))];
+const TUNABLES: [Tunable<Parameters>; 2] = [number!(shift_g), number!(alpha_on_init)];
+
+pub(crate) fn create(declared: &'static Declared, settings: &[(&str, Setting)]) -> Made {
+    Ok(Box::new(Dctcp::new(with(&TUNABLES, Parameters::default(), declared.parameters, settings)?)))
+}
 
 impl Default for Dctcp {
     fn default() -> Dctcp {

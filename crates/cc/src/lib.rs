@@ -38,7 +38,7 @@ mod tunable;
 mod vegas;
 mod window;
 
-pub use algorithms::{NAMES, create, create_with, parameters};
+pub use algorithms::{DECLARED, Declared, KERNEL, NAMES, create, create_with, declared, parameters, twin_of};
 pub use column::{Column, Value};
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;

@@ -1,8 +1,14 @@
-use crate::{CongestionControl, Socket};
+use crate::algorithms::{Declared, Made};
+use crate::tunable::plain;
+use crate::{CongestionControl, Setting, Socket};
 
 /// Reno, or NewReno with the stack's recovery (RFC 5681, RFC 6582), as Linux runs it. It has no state of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reno;
+
+pub(crate) fn create(_declared: &'static Declared, settings: &[(&str, Setting)]) -> Made {
+    plain(Reno, settings)
+}
 
 impl CongestionControl for Reno {
     fn name(&self) -> &'static str {

@@ -1,10 +1,14 @@
-//! What algorithms can be told before they begin: the parameters of the BPF programs of the same algorithms, by the same
-//! names.
+//! What algorithms can be told before they begin: what their manifests declare, which are the parameters of the BPF programs
+//! of the same algorithms, too.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+
+use crate::CongestionControl;
+use crate::algorithms::Made;
 
 /// The value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +19,7 @@ pub enum Setting {
     Number(i64),
 }
 
-/// Something that an algorithm can be told.
+/// Something that an algorithm can be told, as its manifest declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// Unique among those of its algorithm.
@@ -24,6 +28,8 @@ pub struct Parameter {
     pub default: Setting,
     /// The least and the most that mean anything; `None` of a flag.
     pub limits: Option<(i64, i64)>,
+    /// What it does, with its unit.
+    pub meaning: &'static str,
 }
 
 /// Why there can't be such an algorithm.
@@ -50,20 +56,18 @@ impl fmt::Display for Unfit {
 
 impl core::error::Error for Unfit {}
 
-/// How the parameter `name` is read from and written to a `P`; a flag is 0 or 1.
+/// Where in a `P` the parameter `name` lies; a flag is 0 or 1.
 pub(crate) struct Tunable<P> {
     pub name: &'static str,
-    pub limits: Option<(i64, i64)>,
     pub get: fn(&P) -> i64,
     pub set: fn(&mut P, i64),
 }
 
 /// An integer of the structure, by its field's name.
 macro_rules! number {
-    ($name:ident, $limits:expr) => {
+    ($name:ident) => {
         $crate::tunable::Tunable {
             name: stringify!($name),
-            limits: Some($limits),
             get: |parameters| parameters.$name as i64,
             set: |parameters, value| parameters.$name = value as _,
         }
@@ -75,7 +79,6 @@ macro_rules! flag {
     ($name:ident) => {
         $crate::tunable::Tunable {
             name: stringify!($name),
-            limits: None,
             get: |parameters| i64::from(parameters.$name),
             set: |parameters, value| parameters.$name = value != 0,
         }
@@ -84,38 +87,56 @@ macro_rules! flag {
 
 pub(crate) use {flag, number};
 
-impl<P> Tunable<P> {
-    fn take(&self, parameters: &mut P, setting: Setting) -> Result<(), Unfit> {
-        let value = match (setting, self.limits) {
-            (Setting::Flag(flag), None) => i64::from(flag),
-            (Setting::Number(number), Some((least, most))) if (least..=most).contains(&number) => number,
-            (_, None) => return Err(Unfit::Misfit(self.name, String::from("true or false"))),
-            (_, Some((least, most))) => {
-                return Err(Unfit::Misfit(self.name, format!("an integer from {least} to {most}")));
-            }
-        };
-        (self.set)(parameters, value);
-        Ok(())
+impl Setting {
+    fn number(self) -> i64 {
+        match self {
+            Setting::Flag(flag) => i64::from(flag),
+            Setting::Number(number) => number,
+        }
     }
 }
 
-/// All parameters, with what they are in `defaults`.
-pub(crate) fn list<P>(known: &[Tunable<P>], defaults: &P) -> Vec<Parameter> {
-    let listed = known.iter().map(|one| {
-        let value = (one.get)(defaults);
-        let default = if one.limits.is_none() { Setting::Flag(value != 0) } else { Setting::Number(value) };
-        Parameter { name: one.name, default, limits: one.limits }
-    });
-    listed.collect()
+impl Parameter {
+    fn check(&self, setting: Setting) -> Result<i64, Unfit> {
+        match (setting, self.limits) {
+            (Setting::Flag(_), None) => Ok(setting.number()),
+            (Setting::Number(number), Some((least, most))) if (least..=most).contains(&number) => Ok(number),
+            (_, None) => Err(Unfit::Misfit(self.name, String::from("true or false"))),
+            (_, Some((least, most))) => Err(Unfit::Misfit(self.name, format!("an integer from {least} to {most}"))),
+        }
+    }
 }
 
-/// `defaults` with `settings` in their places.
-pub(crate) fn with<P>(known: &[Tunable<P>], mut defaults: P, settings: &[(&str, Setting)]) -> Result<P, Unfit> {
+/// `blank` with the declared default of each of `known`, which stand in the manifest's order.
+///
+/// # Panics
+/// `known` are others than those that are declared.
+pub(crate) fn defaults<P>(known: &[Tunable<P>], mut blank: P, declared: &[Parameter]) -> P {
+    assert_eq!(known.len(), declared.len(), "the parameters of an algorithm are those of its manifest");
+    for (one, parameter) in known.iter().zip(declared) {
+        debug_assert_eq!(one.name, parameter.name, "the parameters of an algorithm are those of its manifest");
+        (one.set)(&mut blank, parameter.default.number());
+    }
+    blank
+}
+
+/// `parameters` with `settings` in their places.
+pub(crate) fn with<P>(
+    known: &[Tunable<P>],
+    mut parameters: P,
+    declared: &'static [Parameter],
+    settings: &[(&str, Setting)],
+) -> Result<P, Unfit> {
     for &(name, setting) in settings {
-        let Some(found) = known.iter().find(|one| one.name == name) else {
-            return Err(Unfit::Unknown(String::from(name), known.iter().map(|one| one.name).collect()));
+        let Some(at) = declared.iter().position(|one| one.name == name) else {
+            return Err(Unfit::Unknown(String::from(name), declared.iter().map(|one| one.name).collect()));
         };
-        found.take(&mut defaults, setting)?;
+        (known[at].set)(&mut parameters, declared[at].check(setting)?);
     }
-    Ok(defaults)
+    Ok(parameters)
+}
+
+/// An algorithm without parameters.
+pub(crate) fn plain<C: CongestionControl + 'static>(algorithm: C, settings: &[(&str, Setting)]) -> Made {
+    Ok(Box::new(with(&[], algorithm, &[], settings)?))
 }

@@ -1,4 +1,6 @@
-use crate::{AckSample, CaEvent, CaState, Column, CongestionControl, Socket, after};
+use crate::algorithms::{Declared, Made};
+use crate::tunable::plain;
+use crate::{AckSample, CaEvent, CaState, Column, CongestionControl, Setting, Socket, after};
 
 /// Vegas (Brakmo, Peterson: "TCP Vegas", JSAC 1995) as Linux runs it: it holds 2 to 4 packets in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,10 @@ impl Default for Vegas {
     fn default() -> Vegas {
         Vegas { beg_snd_nxt: 0, is_deciding: false, samples: 0, min_rtt: NO_RTT, base_rtt: NO_RTT }
     }
+}
+
+pub(crate) fn create(_declared: &'static Declared, settings: &[(&str, Setting)]) -> Made {
+    plain(Vegas::default(), settings)
 }
 
 impl CongestionControl for Vegas {

@@ -58,14 +58,14 @@ fn simulate_check(plan: &str, tso: bool) -> PyResult<String> {
 #[pyfunction]
 fn simulate_parameters(name: &str) -> String {
     let told = cc::parameters(name).map(|parameters| {
-        let one = |parameter: cc::Parameter| {
+        let one = |parameter: &cc::Parameter| {
             let default = match parameter.default {
                 cc::Setting::Flag(flag) => serde_json::json!(flag),
                 cc::Setting::Number(number) => serde_json::json!(number),
             };
             serde_json::json!({ "name": parameter.name, "default": default, "limits": parameter.limits })
         };
-        parameters.into_iter().map(one).collect::<Vec<_>>()
+        parameters.iter().map(one).collect::<Vec<_>>()
     });
     serde_json::to_string(&told).expect("parameters are plain data")
 }

@@ -84,7 +84,7 @@ impl Probe {
         load_bbr_module(plan);
         let ring = AckRing::create(ring_bytes)?;
         let mut open = quietly(|| {
-            let object = bpf::probe().context("this core was built without the probe")?;
+            let object = bpf::probe();
             ObjectBuilder::default().open_memory(object).context("opening the probe's object")
         })?;
         map_mut(&mut open, "db_acks")?.reuse_fd(ring.as_fd())?;

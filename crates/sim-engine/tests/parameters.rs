@@ -5,11 +5,6 @@ use std::path::Path;
 use cc::Setting;
 use plan::Parameter;
 
-/// What a bundled program is simulated by.
-fn simulated(label: &str) -> &str {
-    label.strip_prefix("bpf_").unwrap_or(label)
-}
-
 #[test]
 fn names_types_and_defaults_are_those_of_the_programs() {
     let labels = bpf::bundled_labels();
@@ -19,7 +14,7 @@ fn names_types_and_defaults_are_those_of_the_programs() {
         let algorithm =
             plan::Algorithm { label: label.to_owned(), source, parameters: Default::default(), sha256: None };
         let program = bpf::inspect(&algorithm, Path::new(".")).unwrap().parameters;
-        let ours = cc::parameters(simulated(label)).unwrap();
+        let ours = cc::parameters(cc::twin_of(label).unwrap()).unwrap();
         let names = |names: &mut dyn Iterator<Item = String>| names.collect::<Vec<_>>();
         assert_eq!(
             names(&mut ours.iter().map(|one| one.name.to_owned())),

@@ -14,7 +14,7 @@ pub(crate) fn create(algorithms: &[Algorithm], label: &str) -> Result<Box<dyn Co
         return cc::create(label).ok_or_else(|| unknown(label));
     };
     let name = match source {
-        Source::Bundled { name } => simulated(name),
+        Source::Bundled { name } => cc::twin_of(name).unwrap_or(name),
         Source::Kernel { name } => name,
         Source::Object { .. } => {
             let why = "it is a BPF program, which only a kernel can run";
@@ -24,16 +24,6 @@ pub(crate) fn create(algorithms: &[Algorithm], label: &str) -> Result<Box<dyn Co
     let settings: Vec<(&str, Setting)> =
         parameters.iter().map(|(name, value)| (name.as_str(), setting(*value))).collect();
     cc::create_with(name, &settings).map_err(|unfit| refused(name, label, unfit))
-}
-
-/// The algorithm that a BPF program which comes with dumbbell implements.
-fn simulated(bundled: &str) -> &str {
-    match bundled {
-        "bpf_cubic" => "cubic",
-        "bpf_dctcp" => "dctcp",
-        "bpf_reno" => "reno",
-        name => name,
-    }
 }
 
 fn setting(value: Parameter) -> Setting {

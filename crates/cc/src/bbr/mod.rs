@@ -36,11 +36,14 @@ mod windowed;
 
 pub use parameters::{Parameters, Plateau, UpExit, Version};
 pub use state::State;
-pub(crate) use tunables::TUNABLES;
 pub use v1::Bbr1;
 
+use alloc::boxed::Box;
+
+use crate::algorithms::{Declared, Made};
 use crate::ce_echo::CeEcho;
-use crate::{AckSample, CaEvent, CaState, Column, CongestionControl, LostPacket, RateSample, Socket};
+use crate::tunable::{plain, with};
+use crate::{AckSample, CaEvent, CaState, Column, CongestionControl, LostPacket, RateSample, Setting, Socket};
 use aggregation::Aggregation;
 use ecn::EcnAlpha;
 use fixed::delivery_rate;
@@ -50,6 +53,18 @@ use probe_bw::Probe;
 use probe_rtt::MinRtt;
 use recovery::Undo;
 use signals::{Rounds, Signals};
+use tunables::TUNABLES;
+
+/// Any BBR, by its declared name.
+pub(crate) fn create(declared: &'static Declared, settings: &[(&str, Setting)]) -> Made {
+    let defaults = match declared.name {
+        "bbr" => return plain(Bbr1::default(), settings),
+        "bbr2" => Parameters::v2(),
+        "bbr3" => Parameters::v3(),
+        _ => Parameters::v3_draft(),
+    };
+    Ok(Box::new(Bbr::new(with(&TUNABLES, defaults, declared.parameters, settings)?)))
+}
 
 /// BBRv2 or BBRv3.
 #[derive(Clone, Debug, PartialEq, Eq)]

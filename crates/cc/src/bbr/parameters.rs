@@ -1,34 +1,37 @@
 /// What differs between BBRv2 and BBRv3 beyond numbers (spec section 14).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
     /// As google/bbr v2alpha deploys it.
     V2,
     /// As google/bbr v3 deploys it.
+    #[default]
     V3,
 }
 
 /// How STARTUP and v3's PROBE_BW UP notice that the bandwidth has stopped growing (spec section 8.6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plateau {
     /// The maximum is compared once a round \[v2\].
     MaxEachRound,
     /// Each sample is compared, rounds are counted \[v3\].
+    #[default]
     EachSample,
     /// Only samples that start a round are compared \[v3 draft\].
     RoundStart,
 }
 
 /// When PROBE_BW UP has filled the pipe (spec section 8.8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UpExit {
     /// 1.25 BDP in flight after a min_rtt \[v2\].
     Queue,
     /// The bandwidth has stopped growing \[v3\].
+    #[default]
     Plateau,
 }
 
 /// The parameters of BBRv2 and v3: spec section 3, and the choices of section 15. Gains and fractions are of 256.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
     /// Which of the two.
     pub version: Version,
@@ -125,91 +128,18 @@ pub struct Parameters {
 
 impl Parameters {
     /// BBRv2 as deployed: column "v2 code" of spec section 3.
-    pub const fn v2() -> Parameters {
-        Parameters {
-            version: Version::V2,
-            name: "bbr2",
-            startup_pacing_gain: 739, // 2.885
-            startup_cwnd_gain: 739,
-            drain_cwnd_gain: 739,
-            down_pacing_gain: 192, // 0.75
-            up_cwnd_gain: 512,
-            plateau: Plateau::MaxEachRound,
-            up_exit: UpExit::Queue,
-            startup_loss_events: 8,
-            ecn_reprobe_gain: 0,
-            ..Parameters::v3()
-        }
+    pub fn v2() -> Parameters {
+        let (version, plateau, up_exit) = (Version::V2, Plateau::MaxEachRound, UpExit::Queue);
+        Parameters { version, name: "bbr2", plateau, up_exit, ..Parameters::default() }.declared()
     }
 
     /// BBRv3 as deployed: column "v3 code" of spec section 3, column "K3" of section 15.
-    pub const fn v3() -> Parameters {
-        Parameters {
-            version: Version::V3,
-            name: "bbr3",
-            startup_pacing_gain: 710, // 2.77
-            startup_cwnd_gain: 512,
-            drain_pacing_gain: 88, // 1/2.885
-            drain_cwnd_gain: 512,
-            up_pacing_gain: 320,
-            down_pacing_gain: 232, // 0.91
-            probe_bw_cwnd_gain: 512,
-            up_cwnd_gain: 576, // 2.25
-            probe_rtt_cwnd_gain: 256,
-            full_bw_threshold: 320, // 1.25
-            full_bw_rounds: 3,
-            plateau: Plateau::EachSample,
-            up_exit: UpExit::Plateau,
-            startup_loss_events: 6,
-            drain_max_rounds: None,
-            drain_obeys_inflight_hi: false,
-            loss_threshold: 5, // 2 %
-            beta_keep: 180,    // 1 - 0.3
-            headroom: 38,      // 0.15
-            cut_on_ack: true,
-            probe_rtt_bdp: 128,
-            probe_rtt_interval_us: 5_000_000,
-            probe_rtt_hold_us: 200_000,
-            min_rtt_window_us: 10_000_000,
-            trust_delayed_acks: false,
-            probe_wait_us: 2_000_000,
-            probe_wait_random_us: 1_000_000,
-            probe_max_rounds: 63,
-            ecn: false,
-            ecn_max_rtt_us: 5_000,
-            ecn_alpha_gain: 16,
-            ecn_factor: 85,     // 1/3
-            ecn_threshold: 128, // 50 %
-            ecn_startup_rounds: 2,
-            ecn_reprobe_gain: 128,
-            edt_inflight: true,
-            grow_until_delivered: false,
-            windowed_extra_acked: false,
-            undo_state: false,
-            undo_from_first_loss: false,
-        }
+    pub fn v3() -> Parameters {
+        Parameters { name: "bbr3", ..Parameters::default() }.declared()
     }
 
     /// BBRv3 as the draft has it: column "D3" of spec section 15.
-    ///
-    /// Not in it: the draft's advice on ACK frequency, which TCP can't give, and a response to ECN, which it leaves open.
-    pub const fn v3_draft() -> Parameters {
-        Parameters {
-            name: "bbr3-draft",
-            drain_pacing_gain: 128,
-            down_pacing_gain: 230, // 0.90
-            probe_rtt_cwnd_gain: 128,
-            plateau: Plateau::RoundStart,
-            drain_max_rounds: Some(3),
-            drain_obeys_inflight_hi: true,
-            cut_on_ack: false,
-            trust_delayed_acks: true,
-            edt_inflight: false,
-            grow_until_delivered: true,
-            windowed_extra_acked: true,
-            undo_state: true,
-            undo_from_first_loss: true,
-            ..Parameters::v3()
-        }
+    pub fn v3_draft() -> Parameters {
+        Parameters { name: "bbr3-draft", ..Parameters::default() }.declared()
     }
 }

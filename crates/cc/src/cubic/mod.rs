@@ -7,10 +7,14 @@ mod curve;
 mod hystart;
 mod parameters;
 
-use crate::{AckSample, CaEvent, CaState, Column, CongestionControl, Socket};
+use alloc::boxed::Box;
+
+use crate::algorithms::{Declared, Made};
+use crate::tunable::with;
+use crate::{AckSample, CaEvent, CaState, Column, CongestionControl, Setting, Socket};
 use curve::Curve;
 use hystart::HyStart;
-pub(crate) use parameters::{Parameters, TUNABLES};
+use parameters::{Parameters, TUNABLES};
 
 /// CUBIC (RFC 9438), with HyStart's delay and train detection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +27,10 @@ pub struct Cubic {
 
 /// RTT samples of the first second after a reduction are not trusted, ms: retransmissions and the draining queue are in them.
 const DISTRUST_AFTER_REDUCTION: u64 = 1000;
+
+pub(crate) fn create(declared: &'static Declared, settings: &[(&str, Setting)]) -> Made {
+    Ok(Box::new(Cubic::new(with(&TUNABLES, Parameters::default(), declared.parameters, settings)?)))
+}
 
 impl CongestionControl for Cubic {
     fn name(&self) -> &'static str {

@@ -1,6 +1,6 @@
-use crate::tunable::{Tunable, flag, number};
+use crate::tunable::{Tunable, defaults, flag, number};
 
-/// What CUBIC can be told.
+/// What CUBIC can be told: `bpf/algorithms/cubic/algorithm.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parameters {
     /// The share of the window that a loss leaves, of 1024 (RFC 9438 section 4.6).
@@ -15,13 +15,13 @@ pub(crate) struct Parameters {
 
 impl Default for Parameters {
     fn default() -> Parameters {
-        // 717/1024: beta_cubic = 0.7.
-        Parameters { beta: 717, fast_convergence: true, reno_friendliness: true, hystart: true }
+        let blank = Parameters { beta: 0, fast_convergence: false, reno_friendliness: false, hystart: false };
+        defaults(&TUNABLES, blank, crate::parameters("cubic").unwrap_or_default())
     }
 }
 
 pub(crate) const TUNABLES: [Tunable<Parameters>; 4] =
-    [number!(beta, (1, 1024)), flag!(fast_convergence), flag!(reno_friendliness), flag!(hystart)];
+    [number!(beta), flag!(fast_convergence), flag!(reno_friendliness), flag!(hystart)];
 
 impl Parameters {
     /// 8/3 * (1 + beta) / (1 - beta) of 8: the inverse of alpha_cubic (RFC 9438 section 4.3), ACKs per packet of Reno's
