@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from dumbbell.cc.limits import LIMITS
+from dumbbell.cc import core
+from dumbbell.cc.bundled import BUNDLED
 
 _core = pytest.importorskip("dumbbell._core", reason="the core is not built")
 
@@ -110,7 +111,10 @@ def test_problems_are_told_with_their_places() -> None:
         _core.simulate_check("{}", True)
 
 
-@pytest.mark.parametrize("label", LIMITS)
+@pytest.mark.parametrize("label", BUNDLED)
 def test_parameters_have_the_limits_of_the_programs(label: str) -> None:
-    told = json.loads(_core.simulate_parameters(label.removeprefix("bpf_")))
-    assert {one["name"]: tuple(one["limits"]) for one in told if one["limits"]} == LIMITS[label]
+    told = json.loads(_core.simulate_parameters(BUNDLED[label].name))
+    program = core.parameters_of(label)
+    assert program is not None
+    limits = {one.name: one.limits for one in program.known if one.limits}
+    assert {one["name"]: tuple(one["limits"]) for one in told if one["limits"]} == limits

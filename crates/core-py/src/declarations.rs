@@ -7,15 +7,28 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(declarations, module)?)
 }
 
-/// All declarations (JSON), a section each: `plan` is the JSON Schema of plan.json, `tables` are a run's tables, `studies`
-/// those of a study, `figures` those of flows and links.
+/// All declarations (JSON), a section each: `plan` is the JSON Schema of plan.json, `algorithms` is {declared: a list of what
+/// each manifest says, kernel: names that mean the kernel's own}, `tables` are a run's tables, `studies` those of a study,
+/// `figures` those of flows and links.
 #[pyfunction]
 fn declarations() -> String {
     json!({
         "plan": plan::schema(),
+        "algorithms": { "declared": cc::DECLARED.iter().map(algorithm).collect::<Vec<_>>(), "kernel": cc::KERNEL },
         "tables": ([records::tables(), vec![figures::tables::of_run()]].concat()),
         "studies": figures::study::declared(),
         "figures": {"flow": figures::tables::flow_figures(), "link": figures::tables::link_figures()},
     })
     .to_string()
+}
+
+fn algorithm(one: &cc::Declared) -> serde_json::Value {
+    json!({
+        "name": one.name,
+        "label": one.label,
+        "sentence": one.sentence,
+        "needs_ecn": one.needs_ecn,
+        "simulated": one.simulated,
+        "parameters": crate::simulate::parameters(one.parameters),
+    })
 }

@@ -53,21 +53,24 @@ fn simulate_check(plan: &str, tso: bool) -> PyResult<String> {
     Ok(serde_json::to_string(&problems).expect("problems are plain data"))
 }
 
-/// What the simulator's algorithm `name` can be told (JSON): a list of {name, default, limits}, `limits` being the least and
-/// the most, or null of a flag; null if there is no such algorithm.
+/// Of each {name, default, limits, meaning}, `limits` being the least and the most, or null of a flag.
+pub(crate) fn parameters(declared: &[cc::Parameter]) -> Vec<serde_json::Value> {
+    let one = |parameter: &cc::Parameter| {
+        let default = match parameter.default {
+            cc::Setting::Flag(flag) => serde_json::json!(flag),
+            cc::Setting::Number(number) => serde_json::json!(number),
+        };
+        let cc::Parameter { name, limits, meaning, .. } = parameter;
+        serde_json::json!({ "name": name, "default": default, "limits": limits, "meaning": meaning })
+    };
+    declared.iter().map(one).collect()
+}
+
+/// What the simulator's algorithm `name` can be told (JSON): a list of {name, default, limits, meaning}; null if there is no
+/// such algorithm.
 #[pyfunction]
 fn simulate_parameters(name: &str) -> String {
-    let told = cc::parameters(name).map(|parameters| {
-        let one = |parameter: &cc::Parameter| {
-            let default = match parameter.default {
-                cc::Setting::Flag(flag) => serde_json::json!(flag),
-                cc::Setting::Number(number) => serde_json::json!(number),
-            };
-            serde_json::json!({ "name": parameter.name, "default": default, "limits": parameter.limits })
-        };
-        parameters.iter().map(one).collect::<Vec<_>>()
-    });
-    serde_json::to_string(&told).expect("parameters are plain data")
+    serde_json::to_string(&cc::parameters(name).map(parameters)).expect("parameters are plain data")
 }
 
 /// An exception of Python's own comes back as it was.

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dumbbell.cc.limits import LIMITS
 from dumbbell.cc.parameters import Parameter, Parameters, Value
 from dumbbell.core import function
 from dumbbell.errors import RunFailed
@@ -44,13 +42,16 @@ def parameters_of(label: str | None) -> Parameters | None:
     told = bundled().get(label)
     if told is None:
         return None
-    limits = LIMITS.get(label, {})
-    return Parameters(tuple(replace(one, limits=limits.get(one.name)) for one in parameters(told).known))
+    return parameters(told)
 
 
 def parameters(told: Mapping[str, Any]) -> Parameters:
     """Those that the core told about an algorithm."""
-    return Parameters(tuple(Parameter(**one) for one in told["parameters"]))
+    return Parameters(tuple(_parameter(**one) for one in told["parameters"]))
+
+
+def _parameter(limits: list[int] | None = None, **told: Any) -> Parameter:
+    return Parameter(**told, limits=None if limits is None else (limits[0], limits[1]))
 
 
 def sha256_of(label: str) -> str | None:

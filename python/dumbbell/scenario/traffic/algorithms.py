@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from dumbbell.cc.bundled import BUNDLED
+from dumbbell.cc.bundled import BUNDLED, SIMULATED
 from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
 from dumbbell.scenario.table import Table, shorthand
 from dumbbell.scenario.traces import FOLDER
@@ -149,7 +149,8 @@ class Algorithm(Table):
         """It negotiates ECN whatever the host's setting."""
         if self.bpf is not None:
             return self.bpf.program.needs_ecn
-        return self.own == "dctcp" or (self.bundled is not None and BUNDLED[self.bundled].needs_ecn)
+        known = SIMULATED.get(self.own or "") or BUNDLED.get(self.bundled or "")
+        return known is not None and known.needs_ecn
 
     def __str__(self) -> str:
         """As the scenario names it."""
