@@ -90,8 +90,8 @@ def test_what_is_raised_comes_back(tmp_path: Path) -> None:
 
 
 def test_an_error_says_what_and_why(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="flow f1: the congestion control htcp: the simulator has only bbr, "):
-        simulate(tmp_path, plan("htcp"))
+    with pytest.raises(RuntimeError, match="flow f1: the congestion control illinois: the simulator has only bbr, "):
+        simulate(tmp_path, plan("illinois"))
     with pytest.raises(RuntimeError, match="reading the plan"):
         _core.simulate(str(tmp_path / "nowhere"), True, lambda _: True)
 

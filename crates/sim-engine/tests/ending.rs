@@ -94,8 +94,8 @@ fn what_cannot_be_simulated_leaves_nothing_behind() {
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "plan.json alone");
         format!("{error:#}")
     };
-    let mut plan = Dumbbell::new(100, 20.0).flow(bulk("htcp"), 0.0).plan();
-    assert!(refused(&plan).starts_with("flow f1: the congestion control htcp: "), "{}", refused(&plan));
+    let mut plan = Dumbbell::new(100, 20.0).flow(bulk("illinois"), 0.0).plan();
+    assert!(refused(&plan).starts_with("flow f1: the congestion control illinois: "), "{}", refused(&plan));
     plan.flows[0].from = "nobody".into();
     assert!(refused(&plan).contains("nobody"), "{}", refused(&plan));
 }

@@ -69,7 +69,7 @@ mod tests {
             one("mine", serde_json::json!({"kind": "object", "path": "algorithms/mine.bpf.o"}), none.clone()),
             one("odd", bundled("bbr3"), serde_json::json!({"beta": 1})),
             one("wide", bundled("bbr3"), serde_json::json!({"beta_keep": 257})),
-            one("htcp (kernel)", serde_json::json!({"kind": "kernel", "name": "htcp"}), none),
+            one("illinois (kernel)", serde_json::json!({"kind": "kernel", "name": "illinois"}), none),
         ]))
         .unwrap()
     }
@@ -104,8 +104,8 @@ mod tests {
         assert_eq!(refusal("odd").what, "setting beta of odd");
         assert!(refusal("odd").hint.starts_with("it has startup_pacing_gain, "));
         assert_eq!(refusal("wide").why, "expected an integer from 0 to 256");
-        for label in ["htcp", "htcp (kernel)"] {
-            assert_eq!(refusal(label).what, "the congestion control htcp");
+        for label in ["illinois", "illinois (kernel)"] {
+            assert_eq!(refusal(label).what, "the congestion control illinois");
             assert!(refusal(label).hint.contains("--engine emulate"));
         }
     }

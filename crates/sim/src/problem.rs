@@ -115,7 +115,7 @@ mod tests {
         let udp = |payload: u32| json!({"kind": "udp", "rate_bps": 1000, "payload_bytes": payload, "bytes": null});
         let command = json!({"kind": "command", "command": "true", "server_command": null});
         let sysctl = json!({"net.ipv4.tcp_sack": "0", "net.ipv4.tcp_frto": "0", "net.core.somaxconn": "1"});
-        let plan = plan(sysctl, &[tcp("cubic"), tcp("htcp"), udp(1472), udp(1473), command]);
+        let plan = plan(sysctl, &[tcp("cubic"), tcp("illinois"), udp(1472), udp(1473), command]);
         let problems = check(&plan, Options::default());
         let places: Vec<_> = problems.iter().map(|one| (one.host.as_deref(), one.flow.as_deref())).collect();
         assert_eq!(

@@ -247,7 +247,7 @@ fn what_cannot_be_simulated_is_refused_by_name() {
         let plan = Dumbbell::new(10, 10.0).flow(workload, 0.0).plan();
         format!("{:#}", Simulation::new(&plan, Options::default(), ()).unwrap_err())
     };
-    assert!(refuse(bulk("htcp")).contains("htcp"));
+    assert!(refuse(bulk("illinois")).contains("illinois"));
     assert!(refuse(json!({"kind": "command", "command": "true", "server_command": null})).contains("--engine emulate"));
 }
 

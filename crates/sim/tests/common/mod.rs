@@ -123,10 +123,11 @@ impl Dumbbell {
     }
 }
 
-/// Everything at once: losses, `jitter`, reordering, copies, flipped bits, all algorithms, datagrams.
+/// Everything at once: losses, `jitter`, reordering, copies, flipped bits, many algorithms, datagrams.
 pub fn mixed(jitter: Value) -> Dumbbell {
     let mut plan = Dumbbell::new(20, 20.0).seconds(2.0);
-    for cc in cc::NAMES {
+    // Not all that there are: one more must not change what is recorded of these.
+    for cc in ["bbr", "bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp", "reno", "vegas"] {
         plan = plan.flow(bulk(cc), 0.1);
     }
     let udp = json!({"kind": "udp", "rate_bps": 1_000_000, "payload_bytes": 500, "bytes": null});
