@@ -24,7 +24,7 @@ def measure(engine: EmulateEngine, seconds: int, rate: str) -> tuple[float, ...]
         "topology": {"kind": "path", "rtt": "20 ms", "bottleneck": {"rate": rate, "buffer": "1 bdp"}},
         # The busy-wait would hide what is measured.
         "emulate": {"spin": "0 s"},
-        "flows": [{"from": "h1", "to": "h2", "cc": "cubic", "count": 10}],
+        "flows": [{"from": "h1", "to": "h2", "cc": "cubic", "connections": 10}],
     }
     with tempfile.TemporaryDirectory() as directory:
         run = dumbbell.run(scenario, directory=directory, engine=engine, report=False)
