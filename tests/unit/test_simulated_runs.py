@@ -148,7 +148,7 @@ SETTINGS = {"tcp_rmem": "4096 131072 6291456", "tcp_early_retrans": "3"}
 
 def test_settings_that_the_reference_names_are_taken() -> None:
     text = (Path(__file__).parents[2] / "docs" / "reference" / "scenario.md").read_text()
-    paragraph = text.partition("A simulation follows `net.ipv4.`")[2].partition("All others are\nrefused")[0]
+    paragraph = text.partition("A simulation follows `net.ipv4.`")[2].partition("It refuses all")[0]
     named = [word for word in paragraph.split("`") if word.startswith("tcp_")]
     assert len(named) == 19
     scenario = load("single-flow", {f"hosts.sysctl.net.ipv4.{name}": SETTINGS.get(name, "1") for name in named})
