@@ -148,7 +148,7 @@ class Conductor:
             raise Interrupted("the run was interrupted before it started; its lab did not end by itself") from None
         silence = f"no event came for {self._bounds.silence_s[self._phase]:.0f} s"
         raise RunFailed(
-            f"the lab fell silent while {self._phase}",
+            f"the lab sent no events while {self._phase}",
             "\n".join(filter(None, [silence, self._helper.last_words()])),
             "check whether the machine is overloaded or out of memory; `dumbbell doctor` tests the lab",
         ) from None
