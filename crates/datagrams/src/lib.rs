@@ -1,4 +1,4 @@
-//! UDP flows of constant rate, whoever sends and receives them: when each datagram is due, and in what order they arrive.
+//! UDP flows of constant rate: when each datagram is due, and in which order datagrams arrive. Both engines use it.
 
 mod schedule;
 mod sequence;

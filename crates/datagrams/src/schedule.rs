@@ -4,7 +4,7 @@ use units::{Duration, Rate, Time};
 /// Ethernet, IPv4 and UDP headers, bytes: a flow's rate counts whole frames.
 pub const HEADERS: u32 = 14 + 20 + 8;
 
-/// When each datagram is due.
+/// The times at which datagrams are due.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     start: Time,
@@ -16,17 +16,17 @@ pub struct Schedule {
 /// Datagrams come in bursts.
 #[derive(Clone, Copy, Debug)]
 struct Bursts {
-    /// In each.
+    /// Datagrams in each burst.
     datagrams: u64,
-    /// From one's beginning to the next's.
+    /// Time from the beginning of one burst to that of the next.
     period: Duration,
 }
 
 impl Schedule {
     /// Datagrams of `payload` bytes from `start` on, all the time or in bursts.
     ///
-    /// A burst of a time has those datagrams that are due within it, one of bytes as many as carry them; it lasts until
-    /// the one after its last would be due.
+    /// A burst given as a time has the datagrams that are due within it. A burst given in bytes has as many datagrams
+    /// as carry them, and lasts until the next datagram would be due.
     pub fn new(start: Time, payload: u32, rate: Rate, on_off: Option<OnOff>) -> Schedule {
         let steady = Schedule { start, frame_bits: u64::from(payload + HEADERS) * 8, rate, bursts: None };
         let bursts = on_off.map(|OnOff { on, off_ns }| match on {
@@ -39,7 +39,7 @@ impl Schedule {
         Schedule { bursts, ..steady }
     }
 
-    /// The nth is due at start + n x frame / rate, rounded down once: no error adds up. In bursts, each of them begins anew.
+    /// The nth is due at start + n x frame / rate, rounded down once: no error adds up. Each burst begins anew.
     pub fn due(&self, n: u64) -> Time {
         match self.bursts {
             None => self.start + self.after(n),
@@ -55,7 +55,7 @@ impl Schedule {
         Duration(nanos as i64)
     }
 
-    /// How many are due in a time, the first at its beginning.
+    /// Number of datagrams due within a time, the first at its beginning.
     fn within(&self, time: Duration) -> u64 {
         let bits = u128::from(self.rate.as_bps()) * time.as_nanos() as u128;
         bits.div_ceil(u128::from(self.frame_bits) * 1_000_000_000) as u64

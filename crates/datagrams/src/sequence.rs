@@ -1,21 +1,21 @@
-/// Which sequence numbers have arrived.
+/// The sequence numbers that have arrived.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
     seen: Vec<u64>,
-    /// One past the highest.
+    /// The highest number plus one.
     end: u64,
-    /// Different ones.
+    /// Number of different sequence numbers.
     arrived: u64,
 }
 
-/// How a datagram arrives.
+/// The order in which a datagram arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// After all that have arrived.
+    /// It has the highest number so far.
     InOrder,
-    /// After a higher one (RFC 4737).
+    /// A higher number arrived before it (RFC 4737).
     Reordered,
-    /// Again.
+    /// It has arrived before.
     Duplicate,
 }
 
@@ -38,12 +38,12 @@ impl Sequence {
         Arrival::InOrder
     }
 
-    /// How many different ones have arrived.
+    /// Number of different datagrams that have arrived.
     pub fn arrived(&self) -> u64 {
         self.arrived
     }
 
-    /// How many are missing below the highest.
+    /// Number of datagrams missing below the highest.
     pub fn gaps(&self) -> u64 {
         self.end - self.arrived
     }

@@ -25,7 +25,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// Asks the kernel for the names. `socket` may be of any kind; its namespace is the one looked at.
+    /// Asks the kernel for the names. `socket` may be of any kind; its namespace is the one that is read.
     pub fn query(socket: &impl AsFd) -> Result<Features> {
         // struct ethtool_sset_info: cmd, reserved, u64 mask, one u32 per set in the mask.
         let mut set = [ETHTOOL_GSSET_INFO, 0, 1 << ETH_SS_FEATURES, 0, 0];
@@ -60,7 +60,7 @@ impl Features {
         Ok(())
     }
 
-    /// Which offloads of the interface are on.
+    /// The offloads of the interface that are on.
     pub fn read_offloads(&self, socket: &impl AsFd, interface: &str) -> Result<BTreeMap<String, bool>> {
         // struct ethtool_gfeatures: cmd, blocks, (available, requested, active, never_changed) per block.
         let mut answer = vec![ETHTOOL_GFEATURES, self.names.len().div_ceil(32) as u32];

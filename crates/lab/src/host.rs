@@ -1,4 +1,4 @@
-//! A host of the lab: what is asked for, and what there is.
+//! A host of the lab: its specification, and the running host.
 
 use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv4Addr;
@@ -17,7 +17,7 @@ pub struct HostSpec {
     pub address: Ipv4Addr,
     /// Namespaced sysctls by name, e.g. `net.ipv4.tcp_rmem`.
     pub sysctl: BTreeMap<String, String>,
-    /// Of `eth0`, in bytes of IP packet.
+    /// MTU of `eth0`, in bytes of IP packet.
     pub mtu: u32,
 }
 
@@ -31,13 +31,13 @@ impl HostSpec {
 /// A host of a running lab.
 #[derive(Debug)]
 pub struct Host {
-    /// As specified; `ip netns exec NAME` works inside the sandbox.
+    /// The specified name; `ip netns exec NAME` works inside the sandbox.
     pub name: String,
     /// On `eth0`.
     pub address: Ipv4Addr,
-    /// Of `eth0`. Frames for the host carry it as their destination.
+    /// MAC address of `eth0`. Frames for the host carry it as their destination.
     pub mac: [u8; 6],
-    /// Where the host sends every frame; no interface has it. So the core's IP layer takes no notice of frames that
+    /// MAC address to which the host sends every frame; no interface has it. So the core's IP layer ignores frames that
     /// packet sockets see.
     pub gateway_mac: [u8; 6],
     /// Index in the core's namespace of the veth end that leads to this host.
@@ -46,7 +46,7 @@ pub struct Host {
     pub netns: OwnedFd,
 }
 
-/// The next hop of every host: link-local, so that it cannot be a host's address, and nobody's in truth.
+/// The next hop of every host: link-local, so it cannot be a host's address. No interface has it.
 pub const GATEWAY: Ipv4Addr = Ipv4Addr::new(169, 254, 0, 1);
 
 /// The index of `eth0` in every host. An interface and its peer have different indices: for equal ones the kernel may
@@ -72,7 +72,7 @@ pub(crate) fn mac(role: Role, index: usize) -> [u8; 6] {
     [0x02, 0xdb, role as u8, high, middle, low]
 }
 
-/// Refuses what the kernel would refuse later or, worse, take for something else.
+/// Refuses values that the kernel would refuse later or, worse, interpret differently.
 pub(crate) fn check(hosts: &[HostSpec]) -> Result<()> {
     let mut names = HashSet::new();
     let mut addresses = HashSet::new();

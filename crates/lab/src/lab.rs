@@ -22,7 +22,7 @@ use messages::Failure;
 /// The loopback interface's index in every network namespace.
 const LOOPBACK: i32 = 1;
 
-/// Which end of a host's veth pair.
+/// An end of a host's veth pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -84,7 +84,7 @@ impl Lab {
         Ok(Lab { hosts: built, core, features, pinned })
     }
 
-    /// In the order of the specification.
+    /// Hosts in the order of the specification.
     pub fn hosts(&self) -> &[Host] {
         &self.hosts
     }
@@ -108,7 +108,7 @@ impl Lab {
         Ok(counters)
     }
 
-    /// By host and by the kernel's feature name: true if it is on at either end.
+    /// Offloads by host and by the kernel's feature name: true if on at either end.
     pub fn offloads(&self) -> Result<BTreeMap<String, BTreeMap<String, bool>>> {
         let core = Netlink::open()?;
         let read = |(index, host): (usize, &Host)| {
@@ -121,7 +121,7 @@ impl Lab {
         self.hosts.iter().enumerate().map(read).collect()
     }
 
-    /// By host and name: what the kernel holds now, for every sysctl that the specification sets.
+    /// Current values of all sysctls that the specification sets, by host and name.
     pub fn sysctls(&self) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
         let read = |(index, host): (usize, &Host)| {
             let keys = self.pinned[index].iter();

@@ -11,7 +11,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 use messages::Failure;
 
-/// Where `ip netns` looks for names.
+/// Folder in which `ip netns` looks for names.
 pub const NAMES: &str = "/run/netns";
 const OWN: &str = "/proc/thread-self/ns/net";
 
@@ -58,7 +58,7 @@ pub struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
-    /// Remembers the way home only: the caller moves the thread by [`create`].
+    /// Only remembers the thread's namespace: the caller moves the thread by [`create`].
     pub fn from(home: &'a OwnedFd) -> Visit<'a> {
         Visit { home }
     }
@@ -73,7 +73,7 @@ impl<'a> Visit<'a> {
 
 impl Drop for Visit<'_> {
     fn drop(&mut self) {
-        // A thread that stays in the wrong namespace would go on with the wrong network: that is worse than its end.
+        // A thread in the wrong namespace would use the wrong network, which is worse than a panic.
         setns(self.home.as_fd(), CloneFlags::CLONE_NEWNET).expect("returning to the core's network namespace");
     }
 }

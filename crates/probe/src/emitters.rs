@@ -9,29 +9,29 @@ use libbpf_rs::{MapCore, Object};
 use crate::kernel;
 use crate::senders::Sender;
 
-/// Those that a run has loaded.
+/// The emitters that a run has loaded.
 #[derive(Debug, Default)]
 pub struct Emitters<'a>(Vec<(String, &'a Object)>);
 
 impl<'a> Emitters<'a> {
-    /// Those of `session`, which was loaded with a ring.
+    /// The emitters of `session`, which was loaded with a ring.
     pub fn of(session: &'a Session) -> Emitters<'a> {
         let all = session.registered().iter().map(|registered| (registered.name(), registered.loaded().object()));
         let emits = |object: &Object| object.maps().any(|map| map.name() == OsStr::new("db_acks"));
         Emitters(all.filter(|(_, object)| emits(object)).map(|(name, object)| (name.to_owned(), object)).collect())
     }
 
-    /// As the kernel names them.
+    /// Their names in the kernel.
     pub(crate) fn names(&self) -> Vec<String> {
         self.0.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// From now on they write rows of `senders`.
+    /// Makes them write rows of `senders`.
     pub(crate) fn watch<'s>(&self, senders: impl Iterator<Item = &'s Sender> + Clone) -> Result<()> {
         self.0.iter().try_for_each(|(_, object)| kernel::watch(object, senders.clone()))
     }
 
-    /// Rows of theirs that found the ring full.
+    /// Their rows that found the ring full.
     pub(crate) fn lost(&self) -> Result<u64> {
         self.0.iter().map(|(_, object)| kernel::lost(object)).sum()
     }

@@ -21,9 +21,9 @@ const NAME_BYTES: usize = 16;
 /// Whether a run records its acknowledgements.
 #[derive(Debug)]
 pub enum Wanted {
-    /// It does, by this.
+    /// It does, with this probe.
     Yes(Box<Probe>),
-    /// It doesn't: why, for a person to read.
+    /// It doesn't, for this reason, as a text for users.
     No(String),
 }
 
@@ -72,14 +72,14 @@ impl Wanted {
 pub struct Probe {
     ring: AckRing,
     ring_bytes: u32,
-    // In this order: the links end before their programs do.
+    // The order matters: the links end before their programs do.
     _links: Vec<Link>,
     object: Object,
 }
 
 impl Probe {
-    /// Loads the programs, makes the ring, and attaches the programs to their tracepoints: later, inside the lab, the right to
-    /// do so may be gone. They see nobody until they are told the run's senders.
+    /// Loads the programs, makes the ring, and attaches the programs to their tracepoints: inside the lab, the process
+    /// may no longer be allowed to. They record nothing until they get the run's senders.
     pub fn load(plan: &Plan, ring_bytes: u32) -> Result<Probe> {
         load_bbr_module(plan);
         let ring = AckRing::create(ring_bytes)?;
@@ -100,7 +100,7 @@ impl Probe {
         Ok(Probe { ring, ring_bytes, _links: links, object })
     }
 
-    /// Where rows come from; algorithms write to it, too.
+    /// The ring of rows; algorithms also write to it.
     pub fn ring(&self) -> &AckRing {
         &self.ring
     }
@@ -109,7 +109,7 @@ impl Probe {
         self.ring_bytes.into()
     }
 
-    /// From now on there are rows of `senders`, except of those that use one of the `emitters`, by the kernel's names.
+    /// Starts to record `senders`, except those that use one of the `emitters` (named as in the kernel).
     pub(crate) fn watch<'a>(&self, senders: impl Iterator<Item = &'a Sender>, emitters: &[String]) -> Result<()> {
         let names = self.map("db_emitters")?;
         for emitter in emitters {
@@ -126,7 +126,7 @@ impl Probe {
         lost(&self.object)
     }
 
-    /// What its programs cost so far, if the kernel counts it.
+    /// Cost of its programs so far, if the kernel counts it.
     pub(crate) fn cost(&self) -> Result<Vec<bpf::ProgramStatistics>> {
         bpf::statistics(&self.object)
     }
@@ -137,7 +137,7 @@ impl Probe {
     }
 }
 
-/// Tells programs of `object` the run's senders. One of a user's that filters nothing has no map for them.
+/// Gives the run's senders to the programs of `object`. A user's program that filters nothing has no map for them.
 pub(crate) fn watch<'a>(object: &Object, senders: impl Iterator<Item = &'a Sender>) -> Result<()> {
     let Some(flows) = object.maps().find(|map| map.name() == OsStr::new("db_flows")) else { return Ok(()) };
     for sender in senders {
@@ -165,12 +165,12 @@ fn load_bbr_module(plan: &Plan) {
     if plan.flows.iter().any(|flow| uses(&flow.workload))
         && let Ok(fd) = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
     {
-        // Choosing it loads it. Whether that worked is for the flow to say.
+        // Choosing it loads it. If that fails, the flow reports it.
         let _ = setsockopt(&fd, TcpCongestion, &OsString::from("bbr"));
     }
 }
 
-/// libbpf prints to standard error unless told not to; an error says enough.
+/// libbpf prints to standard error by default; our errors suffice.
 fn quietly<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
     let before = set_print(None);
     let result = f();

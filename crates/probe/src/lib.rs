@@ -1,7 +1,7 @@
-//! The process that writes `acks.parquet`: what each sender of the run was at each of its acknowledgements.
+//! The process that writes `acks.parquet`: the state of each sender of the run at each of its acknowledgements.
 //!
 //! Rows come through one ring buffer in the kernel: from the probe's programs at the kernel's tracepoints, and from
-//! algorithms that write their own (`bpf/include/dumbbell/ack.h`). The process looks at the ring by time, maps the
+//! algorithms that write their own (`bpf/include/dumbbell/ack.h`). The process reads the ring at intervals, maps the
 //! connection of each row to a flow of the plan, and turns kernel units into those of the records. Rows that found the
 //! ring full are counted, for the verdict.
 

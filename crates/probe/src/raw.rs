@@ -13,7 +13,7 @@ const APP_LIMITED: u8 = 1;
 /// Bandwidths are packets per microsecond in fixed point with as many fractional bits.
 const BW_SHIFT: u32 = 24;
 
-/// Field by field as the C header has it, which says what each is.
+/// Same fields as in the C header, which explains them.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct RawAck {
@@ -61,13 +61,13 @@ pub(crate) struct RawAck {
 const _: () = assert!(size_of::<RawAck>() == 144, "the layout of a row is fixed");
 
 impl RawAck {
-    /// From a record of the ring; a later version's is longer.
+    /// Parses a record of the ring; that of a later version is longer.
     pub fn parse(bytes: &[u8]) -> Option<RawAck> {
         // SAFETY: as many bytes as it takes, and any bytes are a row: it is integers without padding.
         (bytes.len() >= size_of::<RawAck>()).then(|| unsafe { bytes.as_ptr().cast::<RawAck>().read_unaligned() })
     }
 
-    /// As a row of `flow`. `None` if a word in it is unknown.
+    /// Converts it to a row of `flow`. `None` if it has an unknown code.
     pub fn row(&self, flow: u16, clock: Clock) -> Option<Ack> {
         let known = |value: u32| (value != NONE).then_some(value);
         let positive = |value: u32| (value > 0).then_some(value);

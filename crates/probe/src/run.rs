@@ -21,9 +21,10 @@ use crate::raw::RawAck;
 use crate::report::ProbeReport;
 use crate::senders::{Sender, Senders};
 
-/// Between two looks at the ring: so rare that it costs next to nothing, so often that the ring is never near full.
+/// Time between two reads of the ring: rare enough to cost next to nothing, frequent enough that the ring is never near
+/// full.
 const INTERVAL_MS: u8 = 20;
-/// What the kernel puts before each record of a ring.
+/// Header that the kernel puts before each record of a ring.
 const HEADER_BYTES: u64 = 8;
 
 /// Record the acknowledgements of the plan's senders until `control` says stop.
@@ -113,7 +114,7 @@ struct Intake {
     rows: u64,
     foreign: u64,
     unreadable: u64,
-    /// Of this look.
+    /// Time of this read.
     bytes: u64,
     peak_bytes: u64,
     began: Time,

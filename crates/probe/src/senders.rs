@@ -1,4 +1,4 @@
-//! Whose connection a row is of.
+//! Maps the connection of a row to a flow.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -15,7 +15,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// As `struct db_flow_key` of `<dumbbell/ack.h>`.
+    /// Same as `struct db_flow_key` of `<dumbbell/ack.h>`.
     pub fn key(&self) -> [u8; 12] {
         let mut key = [0; 12];
         key[..4].copy_from_slice(&self.netns.to_ne_bytes());
@@ -30,7 +30,8 @@ impl Sender {
 pub(crate) struct Senders(HashMap<Sender, u16>);
 
 impl Senders {
-    /// Of all flows that have TCP connections. `netns` gives the inode number of a host's network namespace.
+    /// The senders of all flows that have TCP connections. `netns` gives the inode number of a host's network
+    /// namespace.
     pub fn of(plan: &Plan, netns: &dyn Fn(&str) -> Result<u32>) -> Result<Senders> {
         let mut senders = HashMap::new();
         for (index, flow) in (0..).zip(&plan.flows) {

@@ -2,7 +2,7 @@ use std::io::{Read, Seek};
 
 use crate::affinity::allowed;
 
-/// How much time the CPUs that the calling thread may use have had to spare.
+/// Measures the idle time of the CPUs that the calling thread may use.
 #[derive(Debug)]
 pub struct Idle {
     /// `None`: this system doesn't tell.
@@ -12,7 +12,7 @@ pub struct Idle {
     before: Ticks,
 }
 
-/// Of all these CPUs together, in the kernel's unit (10 ms).
+/// Idle time of all these CPUs together, in the kernel's unit (10 ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Ticks {
     idle: u64,
@@ -20,7 +20,7 @@ struct Ticks {
 }
 
 impl Idle {
-    /// Of the CPUs that the calling thread may use now.
+    /// Starts to measure the CPUs that the calling thread may use now.
     pub fn new() -> Idle {
         let stat = std::fs::File::open("/proc/stat").ok();
         let mut idle = Idle { stat, cpus: allowed(), text: String::new(), before: Ticks::default() };

@@ -11,12 +11,12 @@ use crate::affinity::allowed;
 /// (EEVDF, Linux 6.12). It needs no privilege.
 const SLICE_NS: u64 = 100_000;
 
-/// Any real-time priority goes before every ordinary thread.
+/// Any real-time priority precedes every ordinary thread.
 const FIFO_PRIORITY: i32 = 1;
 
-/// Where the share of a CPU that a thread uses is measured.
+/// Window in which the share of a CPU that a thread uses is measured.
 const WINDOW: Duration = Duration::from_millis(100);
-/// Above this share a thread is no longer real-time, below the other it is again.
+/// Above the first share a thread stops being real-time; below the second it is real-time again.
 ///
 /// The kernel stops real-time threads for 50 ms of each second in which they use more than 95 % of a CPU
 /// (sched_rt_runtime_us), and lets ordinary threads that starve behind them run as long. A window at full speed is a
@@ -28,9 +28,9 @@ const RETURN: f64 = 0.6;
 #[derive(Debug)]
 pub struct Urgency {
     scheduling: Scheduling,
-    /// Open for as long as no CPU shall sleep.
+    /// Open while no CPU may sleep.
     _awake: Option<std::fs::File>,
-    /// SCHED_FIFO now.
+    /// Whether the thread is SCHED_FIFO now.
     fifo: bool,
     window_began: Time,
     cpu_began_ns: i64,
@@ -41,20 +41,20 @@ pub struct Urgency {
 pub struct Scheduling {
     /// The kernel grants SCHED_FIFO.
     pub real_time: bool,
-    /// How often it stepped back to an ordinary thread, being busy.
+    /// Number of times that it stepped back to an ordinary thread because it was busy.
     pub stepped_back: u32,
-    /// As an ordinary thread: as the process was started, -20 with privilege, else 0.
+    /// Nice value as an ordinary thread: that of the process, -20 with privilege, else 0.
     pub nice: i32,
-    /// As an ordinary thread: the slice that the kernel granted, 0 if it knows none.
+    /// Slice that the kernel granted as an ordinary thread; 0 if the kernel has none.
     pub slice_ns: u64,
-    /// How many CPUs it may use.
+    /// Number of CPUs that it may use.
     pub cpus: usize,
     /// Idle CPUs were kept from sleeping.
     pub awake: bool,
 }
 
 impl Urgency {
-    /// With what privilege there is: SCHED_FIFO, or an ordinary thread that is picked soon after it wakes.
+    /// Uses the available privilege: SCHED_FIFO, or an ordinary thread that is picked soon after it wakes.
     pub fn new(now: Time) -> Urgency {
         // SAFETY: plain system calls on the calling thread.
         let nice = unsafe {
@@ -69,7 +69,7 @@ impl Urgency {
         Urgency { scheduling, _awake: awake, fifo: real_time, window_began: now, cpu_began_ns: thread_cpu_ns() }
     }
 
-    /// To be called every few milliseconds: stay clear of the kernel's limit on real-time threads.
+    /// Stays below the kernel's limit on real-time threads. Call it every few milliseconds.
     pub fn adapt(&mut self, now: Time) {
         let window = now - self.window_began;
         if !self.scheduling.real_time || window < WINDOW {
@@ -87,13 +87,13 @@ impl Urgency {
         }
     }
 
-    /// How it went.
+    /// Summary of the scheduling.
     pub fn scheduling(&self) -> Scheduling {
         self.scheduling
     }
 }
 
-/// With privilege: no CPU sleeps while the file is open.
+/// Opens the file that, with privilege, keeps CPUs from sleeping.
 ///
 /// An idle CPU sleeps, and takes a while to wake up: microseconds, or tens of them in a virtual machine, where another
 /// system may have it by then. A request for a latency of 0 lets it watch for work instead
@@ -127,26 +127,26 @@ fn ordinary(nice: i32) -> u64 {
     }
 }
 
-/// What the calling thread has had of a CPU so far.
+/// CPU time of the calling thread so far, and its waits.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadTimes {
     /// Seconds of CPU time.
     pub cpu_s: f64,
     /// Seconds that it was ready to run and waited for a CPU; unknown to a kernel without CONFIG_SCHED_INFO.
     pub run_delay_s: Option<f64>,
-    /// How often it got a CPU; unknown to the same kernels.
+    /// Number of times that it got a CPU; unknown to the same kernels.
     pub scheduled: Option<u64>,
 }
 
 impl ThreadTimes {
-    /// What has come since `before`.
+    /// The difference since `before`.
     pub fn since(self, before: ThreadTimes) -> ThreadTimes {
         let run_delay_s = self.run_delay_s.zip(before.run_delay_s).map(|(now, then)| now - then);
         let scheduled = self.scheduled.zip(before.scheduled).map(|(now, then)| now - then);
         ThreadTimes { cpu_s: self.cpu_s - before.cpu_s, run_delay_s, scheduled }
     }
 
-    /// Up to now.
+    /// The values up to now.
     pub fn now() -> ThreadTimes {
         // CPU time and time on a run queue in nanoseconds, and number of time slices (Documentation/scheduler/sched-stats.rst).
         let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();

@@ -1,19 +1,19 @@
 use units::Duration;
 
-/// How long before a packet is due the thread must stop sleeping and watch the clock instead.
+/// Decides how long before a packet is due the thread must stop sleeping and watch the clock.
 ///
 /// A sleeping thread wakes late: by 5 us on bare metal, by 15 to 40 us in a virtual machine, whose timer and wake-up
 /// interrupts are expensive. This learns by how much on this machine, as a running quantile of what it observes
 /// (stochastic approximation, Robbins and Monro 1951): up by 9 steps when a wake-up was later, down by 1 when it was
 /// earlier, which settles where nine of ten wake-ups are in time.
 ///
-/// Watching the clock takes CPU time. It harms nobody while CPUs are idle; where they are not, it delays hosts and other
-/// runs by more than the wake-ups are late. So the limit shrinks as CPUs get scarce, and grows again.
+/// Watching the clock takes CPU time. It does no harm while CPUs are idle; otherwise it delays hosts and other runs by
+/// more than the wake-ups are late. So the limit shrinks as CPUs get scarce, and grows again.
 #[derive(Clone, Debug)]
 pub struct Sleep {
-    /// As asked for.
+    /// The configured limit.
     most: Duration,
-    /// Now.
+    /// The current limit.
     limit: Duration,
     margin: Duration,
 }
@@ -31,8 +31,8 @@ impl Sleep {
         Sleep { most: limit, limit, margin: limit.min(Duration::from_micros(20)) }
     }
 
-    /// To be told several times a second which share of the CPUs' time is idle. Halves what may be waited busily, or adds
-    /// an eighth of what was asked for: several that share the CPUs arrive at the same (Chiu and Jain 1989).
+    /// Call it several times a second with the idle share of the CPUs' time. Halves the limit of busy-waiting, or adds
+    /// an eighth of the configured one: processes that share the CPUs converge to the same limit (Chiu and Jain 1989).
     pub fn adapt(&mut self, idle: f64) {
         let limit = self.limit.as_nanos();
         self.limit = Duration(match idle {
@@ -43,12 +43,12 @@ impl Sleep {
         self.margin = self.margin.min(self.limit);
     }
 
-    /// Wake up so long before the time.
+    /// How long before the time to wake up.
     pub fn margin(&self) -> Duration {
         self.margin
     }
 
-    /// A wake-up came `late` after the time that was asked for.
+    /// Learns that a wake-up came `late` after the requested time.
     pub fn observe(&mut self, late: Duration) {
         let step = if late > self.margin { UP * STEP_NS } else { -STEP_NS };
         self.margin = Duration((self.margin.as_nanos() + step).clamp(0, self.limit.as_nanos()));

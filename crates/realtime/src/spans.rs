@@ -12,9 +12,9 @@ pub struct Spans(Histogram<u64>);
 pub struct Quantiles {
     /// Half of the spans are at most this.
     pub p50: f64,
-    /// 99 of 100.
+    /// 99 of 100 are at most this.
     pub p99: f64,
-    /// 999 of 1000.
+    /// 999 of 1000 are at most this.
     pub p99_9: f64,
     /// The largest.
     pub max: f64,
@@ -22,23 +22,24 @@ pub struct Quantiles {
 
 impl Default for Spans {
     fn default() -> Spans {
-        // A minute covers whatever a run survives; longer spans count as a minute. Fixed bounds: adding never allocates.
+        // No run survives spans of a minute; longer spans count as a minute. Bounds are fixed, so adding never
+        // allocates.
         Spans(Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("valid bounds"))
     }
 }
 
 impl Spans {
-    /// A negative span (a clock read twice within its resolution) counts as none at all.
+    /// A negative span (a clock read twice within its resolution) counts as 0.
     pub fn add(&mut self, span: Duration) {
         self.0.saturating_record(span.as_nanos().max(0) as u64);
     }
 
-    /// How many there are.
+    /// Number of spans.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
-    /// How many are longer than `span`.
+    /// Number of spans longer than `span`.
     pub fn count_over(&self, span: Duration) -> u64 {
         self.0.len() - self.0.count_between(0, span.as_nanos() as u64)
     }

@@ -43,20 +43,21 @@ impl From<Rate> for u64 {
 
 /// A wire that packets are put on one after another, without drift, at a rate that may change at any time.
 ///
-/// A packet of 1514 bytes at 7 Mbit/s takes 1,730,285.714… ns. What the wire still owes is kept exactly, in bits times
-/// nanoseconds per second, so the nth departure of a busy period is the exact one rounded down, whatever the rate did.
+/// A packet of 1514 bytes at 7 Mbit/s takes 1,730,285.714… ns. The rest that the wire still has to send is kept
+/// exactly, in bits times nanoseconds per second, so the nth departure of a busy period is the exact one rounded down,
+/// whatever the rate did.
 #[derive(Clone, Debug)]
 pub struct Serializer {
     /// Bits per second; 0: nothing moves.
     rate: u64,
-    /// Until here everything is accounted for.
+    /// Time up to which everything is accounted for.
     at: Time,
-    /// What remains to be sent from then on: bits times 1e9.
+    /// Work that remains from then on: bits times 1e9.
     work: u128,
-    /// When that is done, and the part of it that takes the fraction of a nanosecond past then.
+    /// When that work is done, and the part of it that takes a fraction of a nanosecond longer.
     end: Time,
     remainder: u64,
-    /// What could have been sent until `at`, in the unit of `work`.
+    /// Work that the rate allowed until `at`, in the unit of `work`.
     capacity: u128,
 }
 
@@ -89,21 +90,21 @@ impl Serializer {
         self.end
     }
 
-    /// From `now` on the rate is `rate`, for what is being sent, too.
+    /// Sets the rate from `now` on, also for the packet being sent.
     pub fn set_rate(&mut self, rate: u64, now: Time) {
         self.advance(now);
         self.rate = rate;
         self.settle();
     }
 
-    /// Forget what is being sent at `now`.
+    /// Forget the packet being sent at `now`.
     pub fn abort(&mut self, now: Time) {
         self.advance(now);
         self.work = 0;
         self.settle();
     }
 
-    /// Bytes that are still to be sent at `now`, a part of one as a whole.
+    /// Bytes still to be sent at `now`; a partial byte counts as a whole one.
     pub fn left_bytes(&self, now: Time) -> u64 {
         self.work.saturating_sub(self.possible(now)).div_ceil(BYTE) as u64
     }

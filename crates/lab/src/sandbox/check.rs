@@ -1,4 +1,4 @@
-//! Trying what a lab needs.
+//! Tests everything that a lab needs.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,16 +15,16 @@ use super::{enter, is_unprivileged, mounts};
 use crate::{HostSpec, Lab};
 use messages::Failure;
 
-/// One thing that a lab needs of the machine.
+/// One requirement of a lab on the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
-    /// What was tried.
+    /// The tested action.
     pub name: String,
     /// Whether it works.
     pub ok: bool,
-    /// What was seen.
+    /// The observation.
     pub detail: String,
-    /// What to do if it does not work; else empty.
+    /// A fix if it does not work; else empty.
     pub fix: String,
 }
 
@@ -48,11 +48,11 @@ pub fn check() -> Result<Vec<Fact>> {
     facts
 }
 
-/// Where a child tells what it found, one JSON object a line.
+/// Pipe on which a child reports its results, one JSON object a line.
 struct Facts(File);
 
 impl Facts {
-    /// Records what was tried. An error ends the checks: what follows needs this.
+    /// Records a test. An error ends the checks, because later ones depend on it.
     fn tried<T>(&mut self, name: &str, outcome: Result<T>, detail: impl FnOnce(&T) -> String) -> Result<T> {
         let (detail, fix) = match &outcome {
             Ok(value) => (detail(value), String::new()),
@@ -64,7 +64,7 @@ impl Facts {
     }
 }
 
-/// The chain of what failed, and the hint at its end.
+/// The chain of failures, and the hint at its end.
 fn explain(error: &anyhow::Error) -> (String, String) {
     let hint = error.chain().find_map(|cause| cause.downcast_ref::<Failure>()).map(|error| error.hint.clone());
     let text = format!("{error:#}");
