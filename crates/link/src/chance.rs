@@ -47,7 +47,7 @@ pub(crate) struct Chance {
 }
 
 impl Chance {
-    /// With `probability`, and `correlation` of a packet's fate with that of the one before; both 0 to 1.
+    /// A toss with `probability`, and `correlation` of a packet's fate with that of the one before; both 0 to 1.
     pub(crate) fn new(probability: f64, correlation: f64, seed: u64, element: &str) -> Chance {
         let coin = Coin::new(probability, correlation);
         Chance { coin, never: probability == 0.0, stream: Stream::new(seed, element), packets: 0 }

@@ -1,6 +1,6 @@
 use crate::packet::Fate;
 
-/// What a link has done. Bytes are frames plus the link's overhead.
+/// The counters of a link. Bytes are frames plus the link's overhead.
 ///
 /// Conservation holds at any time: `arrived + duplicated = delivered + dropped + lost + inside`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

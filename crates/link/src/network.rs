@@ -8,7 +8,7 @@ use units::Time;
 use crate::packet::{Fate, Packet, Passage};
 use crate::pipeline::Link;
 
-/// Told of what happens in a [`Network`], in the order of time.
+/// Receives the events in a [`Network`], in the order of time.
 pub trait Sink {
     /// A link is done with a packet. `last`: no later link on its path can do anything to it.
     ///
@@ -69,9 +69,8 @@ impl Network {
     }
 
     /// A packet leaves the host `from` (index among the plan's nodes) for its destination. `false` if there is no path.
-    ///
-    /// What is due by `now` happens first. A `now` before an earlier call's counts as that call's: the network's time
-    /// never goes back.
+    /// Everything due by `now` happens first. A `now` before an earlier call's counts as that call's: the network's
+    /// time never goes back.
     pub fn enter(&mut self, packet: Packet, from: usize, now: Time, sink: &mut impl Sink) -> bool {
         self.advance(now, sink);
         let Some(first) = self.routes.next_link(from, usize::from(packet.to)) else { return false };

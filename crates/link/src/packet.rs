@@ -19,7 +19,7 @@ impl Ecn {
     /// As records spell them, in the order of the discriminants.
     pub const NAMES: [&str; 4] = ["not-ect", "ect1", "ect0", "ce"];
 
-    /// From the two low bits of IPv4's type of service.
+    /// The codepoint in the two low bits of IPv4's type of service.
     pub fn from_tos(tos: u8) -> Ecn {
         [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(tos & 3)]
     }
@@ -30,7 +30,7 @@ impl Ecn {
     }
 }
 
-/// What a link needs to know of a packet. The bytes stay with the driver, which finds them by `handle`.
+/// The properties of a packet that a link needs. The bytes stay with the driver, which finds them by `handle`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Unique in a run but for copies; the same on every link.
@@ -47,11 +47,11 @@ pub struct Packet {
     pub from: u16,
     /// Index of the destination host among the plan's nodes.
     pub to: u16,
-    /// As it is now: a link that marks the packet changes it.
+    /// The current codepoint: a link that marks the packet changes it.
     pub ecn: Ecn,
 }
 
-/// What became of a packet on a link.
+/// The fate of a packet on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Fate {
@@ -59,7 +59,7 @@ pub enum Fate {
     Delivered,
     /// The queue had no room for it.
     DroppedTail,
-    /// It waited, and had to make room for another.
+    /// It waited, and was dropped to make room for another.
     DroppedHead,
     /// An active queue management decided so, though there was room.
     DroppedEarly,
@@ -92,7 +92,7 @@ impl Fate {
         "inside",
     ];
 
-    /// Those that are the link's own doing: a queue, a policer, a full delay line, a link that is down.
+    /// Whether the link itself dropped it: a queue, a policer, a full delay line, a link that is down.
     pub const DROPS: [Fate; 6] = [
         Fate::DroppedTail,
         Fate::DroppedHead,
@@ -102,7 +102,7 @@ impl Fate {
         Fate::DroppedDown,
     ];
 
-    /// As records spell it.
+    /// Its name in records.
     pub fn name(self) -> &'static str {
         Fate::NAMES[self as usize]
     }
@@ -112,7 +112,7 @@ impl Fate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Mark {
-    /// Where it would have been dropped early if it were not ECN-capable.
+    /// It would have been dropped early if it were not ECN-capable.
     Early,
     /// The queue was longer, or its wait was, than a threshold.
     Threshold,
@@ -151,13 +151,13 @@ pub struct Passage {
     pub queue_bytes: u64,
     /// Packets that waited then, likewise.
     pub queue_packets: u32,
-    /// How long it waited in the queue until its service began or it was dropped from there; `None`: it was never in.
+    /// Time in the queue until its service began or it was dropped from there; `None`: it was never in the queue.
     pub sojourn: Option<Duration>,
     /// When its last bit left the serializer.
     pub departure: Option<Time>,
     /// When it reached the other end.
     pub delivery: Option<Time>,
-    /// How it ended.
+    /// Its fate.
     pub fate: Fate,
     /// The link set Congestion Experienced.
     pub mark: Option<Mark>,
@@ -170,7 +170,7 @@ pub struct Passage {
 }
 
 impl Passage {
-    /// Of a packet that comes at `arrival` and finds nothing waiting.
+    /// The record of a packet that arrives at `arrival` and finds an empty queue.
     pub(crate) fn new(packet: Packet, arrival: Time) -> Passage {
         Passage {
             packet,

@@ -9,7 +9,7 @@ pub(crate) struct Policer {
     at: Time,
 }
 
-/// One byte of tokens.
+/// Tokens for one byte.
 const BYTE: u128 = 8_000_000_000;
 
 impl Policer {

@@ -2,7 +2,7 @@ use units::{Serializer, Time};
 
 use crate::variation::{Opportunities, Steps, Varying};
 
-/// What lets packets leave, one after another.
+/// The service that lets packets leave, one after another.
 #[derive(Clone, Debug)]
 pub(crate) enum Service {
     /// No limit: at once.
@@ -28,7 +28,7 @@ pub(crate) struct Trace {
 }
 
 impl Service {
-    /// As it is at `now`.
+    /// The service at `now`.
     pub(crate) fn new(spec: &plan::Link, now: Time) -> Service {
         let Some(rate) = spec.rate_bps else { return Service::Immediate };
         match spec.variation.as_ref().map(Varying::from) {
@@ -47,7 +47,7 @@ impl Service {
         }
     }
 
-    /// What is still to be sent of the packet in service at `now`, a part of a byte as a whole one.
+    /// Bytes still to be sent of the packet in service at `now`; a partial byte counts as a whole one.
     pub(crate) fn left_bytes(&self, now: Time) -> u32 {
         match self {
             Service::Immediate => 0,
@@ -76,7 +76,7 @@ impl Wire {
         self.steps.as_ref().map_or(Time::NEVER, Steps::next)
     }
 
-    /// From `now` on the rate is that of `other`.
+    /// Takes the rate of `other` from `now` on.
     pub(crate) fn become_as(&mut self, other: Wire, now: Time) {
         self.serializer.set_rate(other.serializer.rate(), now);
         self.steps = other.steps;

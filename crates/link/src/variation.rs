@@ -122,7 +122,7 @@ impl Opportunities {
         count * u64::from(self.bytes)
     }
 
-    /// Those up to `now` went by unused.
+    /// Opportunities up to `now` went by unused.
     pub(crate) fn skip_until(&mut self, now: Time) {
         if self.next() <= now {
             let round = self.cursor.round;

@@ -1,10 +1,10 @@
-//! Which algorithm a plan's label means.
+//! Finds the algorithm of a plan's label.
 
 use cc::{CongestionControl, Setting, Unfit};
 use messages::Failure;
 use plan::{Algorithm, Parameter, Source};
 
-/// What to do about a plan that only a kernel can carry out.
+/// Hint for a plan that only a kernel can carry out.
 pub(crate) const EMULATE: &str = "run it with --engine emulate";
 
 /// A new instance of the congestion control that flows call `label`. One that is not among the plan's `algorithms` is the

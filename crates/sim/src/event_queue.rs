@@ -1,4 +1,4 @@
-//! What is due, and when.
+//! The queue of due events.
 
 use units::Time;
 

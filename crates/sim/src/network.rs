@@ -14,7 +14,7 @@ pub(crate) struct Network {
     hops: Vec<u32>,
     /// Where in `hops` each path begins, and where the last ends.
     begins: Vec<u32>,
-    /// What was sent into each path, and then what came out of each of its hops.
+    /// Packets sent into each path, and then those that left each of its hops.
     tallies: Vec<Tally>,
     /// Each transparent link of a path, and the place in `tallies` of what crosses it.
     crossings: Vec<(u32, u32)>,
@@ -80,7 +80,7 @@ impl Network {
         self.tallies[self.begins[path] as usize + path + hops as usize].add(1, u64::from(bytes));
     }
 
-    /// What has crossed each link on which nothing can happen; of others nothing.
+    /// Packets that crossed each transparent link; 0 for other links.
     pub(crate) fn crossed(&self) -> Vec<Tally> {
         let mut crossed = vec![Tally::default(); self.links.len()];
         for &(link, tally) in &self.crossings {

@@ -4,9 +4,8 @@ use units::{Duration, Time};
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Sender};
 
-/// Told of what happens, in the order of time.
-///
-/// What it doesn't ask for is compiled out: `()` asks for nothing.
+/// Receives the events of a simulation, in the order of time.
+/// Events that it doesn't ask for are compiled out: `()` asks for none.
 pub trait Observer {
     /// Call [`ack`](Observer::ack).
     const ACKS: bool = false;
@@ -26,10 +25,10 @@ pub trait Observer {
     /// A datagram of a UDP flow has arrived for the first time.
     fn datagram(&mut self, _row: &DatagramRow) {}
 
-    /// What a flow has done so far: once per sample interval while it is active, and when it ends.
+    /// The state of a flow: once per sample interval while it is active, and when it ends.
     fn flow(&mut self, _row: &FlowRow<'_>) {}
 
-    /// What a link has done so far: once per sample interval.
+    /// The state of a link: once per sample interval.
     fn link(&mut self, _row: &LinkRow) {}
 }
 
@@ -95,9 +94,9 @@ pub struct AckRow<'a> {
     pub time: Time,
     /// Index of the flow in the plan.
     pub flow: u16,
-    /// As it came.
+    /// The ACK as it arrived.
     pub segment: &'a Segment,
-    /// What it did.
+    /// Its effect.
     pub report: &'a AckReport,
     /// The sender after it, when it has sent what the ACK lets out; `report` has what that changes.
     pub sender: &'a Sender,
@@ -112,7 +111,7 @@ pub struct PacketRow<'a> {
     pub payload_bytes: u32,
     /// TCP sequence number of the first payload byte.
     pub tcp_seq: Option<u32>,
-    /// What the link did to it.
+    /// What happened to it on the link.
     pub passage: &'a Passage,
     /// No later link on its path can do anything to it.
     pub is_last: bool,
@@ -159,6 +158,6 @@ pub struct LinkRow {
     pub backlog: Backlog,
     /// The most bytes that waited since the row before.
     pub queue_bytes_max: u64,
-    /// What it could have sent since the run's origin; `None` without a limit.
+    /// Bytes that it could have sent since the run's origin; `None` without a limit.
     pub capacity_bytes: Option<u64>,
 }

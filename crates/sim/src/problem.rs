@@ -1,4 +1,4 @@
-//! What of a plan can't be simulated.
+//! Parts of a plan that can't be simulated.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct Problem {
     pub flow: Option<String>,
     /// The host that it is about.
     pub host: Option<String>,
-    /// What it is, why, and what to do.
+    /// The problem, its reason, and what to do.
     pub failure: Failure,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// All that keeps `plan` from being simulated; empty if nothing does.
+/// All problems that keep `plan` from being simulated; empty if there are none.
 pub fn check(plan: &Plan, options: Options) -> Vec<Problem> {
     let (_, mut problems) = traffic(plan, options);
     if let Err(error) = Network::new(plan) {

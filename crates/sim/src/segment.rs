@@ -1,4 +1,4 @@
-//! What hosts send to each other.
+//! The segments that hosts send to each other.
 
 use link::Ecn;
 
@@ -28,7 +28,7 @@ pub struct Segment {
     pub flags: Flags,
     /// The codepoint with which it is sent.
     pub ecn: Ecn,
-    /// From the flow's receiver to its sender.
+    /// Whether it goes from the flow's receiver to its sender.
     pub is_reply: bool,
 }
 

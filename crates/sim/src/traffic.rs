@@ -21,7 +21,7 @@ pub(crate) struct Traffic {
     milestones: Milestones,
 }
 
-/// What is noted while a flow goes on.
+/// Records of a flow in progress.
 #[derive(Clone, Copy, Debug, Default)]
 struct Milestones {
     start: Option<Time>,
@@ -51,7 +51,7 @@ enum Phase {
     Over,
 }
 
-/// What became of a flow.
+/// The outcome of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowReport {
     /// When it began; `None`: it never did.
@@ -70,7 +70,7 @@ pub struct FlowReport {
     pub received_bytes: u64,
     /// Segments sent again, SYNs included.
     pub retransmitted_segments: u64,
-    /// Of UDP.
+    /// The outcome of UDP datagrams.
     pub datagrams: Option<Datagrams>,
     /// TCP: time with data outstanding, us, and of it time in which the receive window was the limit.
     pub busy_us: u64,
@@ -227,7 +227,7 @@ impl Traffic {
         delay
     }
 
-    /// What arrives at the receiving end may let the sending end's application go on.
+    /// Data that arrives at the receiving end may let the sending end's application continue.
     #[inline]
     pub(crate) fn is_driven_by_receiver(&self) -> bool {
         matches!(&self.kind, Kind::Tcp(tcp) if tcp.bursts.as_ref().is_some_and(|bursts| bursts.are_of_bytes()))

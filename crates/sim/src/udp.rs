@@ -19,7 +19,7 @@ pub(crate) struct Udp {
     arrived: Datagrams,
 }
 
-/// What became of a flow's datagrams.
+/// The outcome of a flow's datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Datagrams {
     /// Sent.

@@ -17,7 +17,7 @@ pub(super) struct Jitter {
     /// sqrt(1 - c^2).
     fresh: f64,
     stream: Stream,
-    /// Of the packet before.
+    /// The normal score of the packet before.
     score: Option<f64>,
 }
 
@@ -28,7 +28,7 @@ impl Jitter {
         Jitter { distribution, correlation, fresh, stream: Stream::new(seed, element), score: None }
     }
 
-    /// Of packet `n`; to be asked for each packet in turn.
+    /// The jitter of packet `n`; call it for each packet in turn.
     pub(super) fn next(&mut self, n: u64) -> Duration {
         let u = uniform(self.stream.at(n));
         if self.correlation == 0.0 {

@@ -8,8 +8,7 @@ use crate::chance::Chance;
 use crate::packet::{Fate, Passage, Reordered};
 
 /// The packets that propagate.
-///
-/// Those that come in the order in which they leave queue up; those that overtake one that is there wait beside them,
+/// Packets that arrive in the order in which they leave queue up; packets that overtake another wait beside them,
 /// sorted. So a line that keeps its order costs no more than a queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {

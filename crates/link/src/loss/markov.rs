@@ -35,13 +35,13 @@ impl GilbertElliott {
 /// 2012. The first packet comes after one that got through in a gap.
 #[derive(Clone, Debug)]
 pub(super) struct FourState {
-    /// From state 1 to 4, and to 4 or 3.
+    /// Probability to go from state 1 to 4, and to 4 or 3.
     from_1: [u128; 2],
-    /// From state 2 to 3.
+    /// Probability to go from state 2 to 3.
     from_2: u128,
-    /// From state 3 to 1, and to 1 or 2.
+    /// Probability to go from state 3 to 1, and to 1 or 2.
     from_3: [u128; 2],
-    /// Of the last packet, as the paper counts.
+    /// State of the last packet, numbered as in the paper.
     state: u8,
 }
 

@@ -60,7 +60,7 @@ struct Process {
     model: Model,
 }
 
-/// What a process remembers of the packets before.
+/// The state of a process after the packets before.
 #[derive(Clone, Debug)]
 enum Model {
     Coin(Coin),

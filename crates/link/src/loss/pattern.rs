@@ -6,7 +6,7 @@ pub(super) struct Burst {
     /// Limit for a uniform number, of a packet outside a burst: it begins one.
     begins: u128,
     packets: u64,
-    /// Of the burst, still to be lost.
+    /// Packets of the burst that are still to be lost.
     left: u64,
 }
 
@@ -33,7 +33,7 @@ impl Burst {
 #[derive(Clone, Debug)]
 pub(super) struct Periodic {
     every: u64,
-    /// That get through before the next loss.
+    /// Packets that get through before the next loss.
     left: u64,
 }
 
@@ -49,12 +49,12 @@ impl Periodic {
     }
 }
 
-/// As recorded.
+/// Losses as recorded.
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
     lost: Vec<u64>,
     period: Option<u64>,
-    /// Of the next packet in the record.
+    /// Index of the next packet in the record.
     position: u64,
     /// Index in `lost` of the next loss.
     next: usize,

@@ -1,4 +1,4 @@
-//! How a link becomes another at run time.
+//! Changes of a link at run time.
 
 use units::Time;
 
@@ -62,7 +62,7 @@ impl Link {
         for item in old.drain(now) {
             self.queue.enqueue(item, now, &mut self.dropped);
         }
-        // To the new queue they came just now, but they have waited.
+        // They arrive at the new queue only now, but they have waited before.
         for passage in self.dropped.0.range_mut(before..) {
             passage.sojourn = Some(now - passage.arrival);
         }
@@ -71,7 +71,7 @@ impl Link {
     fn change_service(&mut self, now: Time) {
         let before = self.capacity_bytes(now);
         match (&mut self.service, Service::new(&self.spec, now)) {
-            // What is being sent goes on at the new rate.
+            // The packet being sent continues at the new rate.
             (Service::Wire(wire), Service::Wire(fresh)) => wire.become_as(fresh, now),
             // Another kind of service goes on with what is left of the packet that the old one had begun.
             (service, fresh) => {

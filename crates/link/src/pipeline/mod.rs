@@ -43,7 +43,7 @@ pub struct Link {
     /// Packets that the link is done with before they reached the other end.
     dropped: Dropped,
     counters: Counters,
-    /// What the capacity of former services differs from that of the present one.
+    /// Difference between the capacity of former services and that of the present one.
     capacity_offset: i64,
     /// A link that is down could send nothing.
     capacity_when_down: Option<u64>,
@@ -145,17 +145,17 @@ impl Link {
         }
     }
 
-    /// What it has done.
+    /// The link's counters.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// What waits now.
+    /// The waiting packets and bytes.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
 
-    /// How long the serializer was busy with packets that have left it.
+    /// Time that the serializer was busy with packets that have left it.
     pub fn busy(&self) -> Duration {
         self.busy
     }

@@ -1,4 +1,4 @@
-//! How packets leave a link's queue: one by one at a rate, together in a slot, in pieces at opportunities.
+//! Departure of packets from a link's queue: one by one at a rate, together in a slot, in pieces at opportunities.
 
 use units::{Duration, Time};
 
@@ -65,7 +65,7 @@ impl Link {
             self.depart(item, at);
             self.start_next(at);
             if let Some(slots) = self.slots.as_mut().filter(|_| self.in_service.is_none()) {
-                // Those that came while an aggregate was being sent are over.
+                // Slots that came while an aggregate was being sent are missed.
                 slots.skip_until(at - Duration(1));
             }
         } else {
@@ -132,7 +132,7 @@ impl Link {
         self.start_with(item, item.bytes, at);
     }
 
-    /// As much as `bytes` of the item is still to be sent.
+    /// `bytes` of the item are still to be sent.
     pub(super) fn start_with(&mut self, item: Item, bytes: u32, at: Time) {
         match &mut self.service {
             Service::Immediate => return self.depart(item, at),

@@ -1,4 +1,4 @@
-//! What active queue managements are made of.
+//! Building blocks of active queue managements.
 
 pub(super) mod pi;
 #[cfg(test)]

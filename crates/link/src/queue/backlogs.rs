@@ -1,4 +1,4 @@
-/// Which of many queues has most bytes: a tournament tree that is brought up to date when it is asked.
+/// Finds the queue with the most bytes: a tournament tree that is updated on request.
 ///
 /// So a queue that changes costs next to nothing while there is room for all, and a few steps (at most the logarithm of
 /// the number of queues) for each search when there is none: a queue that is always full costs no search of all flows.
@@ -18,7 +18,7 @@ impl Backlogs {
         Backlogs { most, changed: Vec::with_capacity(count), is_changed: vec![false; count] }
     }
 
-    /// What `queue` holds.
+    /// Bytes in `queue`.
     pub(super) fn bytes(&self, queue: u32) -> u64 {
         self.most[self.leaf(queue)]
     }

@@ -14,7 +14,7 @@ pub(super) struct Law {
     pub ce_threshold: Option<Duration>,
 }
 
-/// What CoDel remembers of a queue (RFC 8289 section 5.2).
+/// The state of CoDel for a queue (RFC 8289 section 5.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Control {
     /// When the sojourn time will have been above target for an interval; `None`: it is below.
@@ -33,7 +33,7 @@ pub(super) trait Source {
     fn head(&self) -> Option<&Item>;
     /// It leaves.
     fn pop(&mut self) -> Option<Item>;
-    /// Of all that wait.
+    /// Bytes of all waiting packets.
     fn bytes(&self) -> u64;
 }
 
@@ -41,8 +41,7 @@ impl Law {
     /// The next packet that leaves the queue (RFC 8289 section 5.5).
     ///
     /// `mtu`: the largest packet that came so far, as CoDel's first description has it; a link has no other MTU.
-    ///
-    /// Where a packet would be dropped, one that is ECN-capable is marked instead if `ecn` is set, and leaves. It counts
+    /// If `ecn` is set, an ECN-capable packet is marked instead of dropped, and leaves. It counts
     /// as a drop, and no other packet is judged in its place: at most one mark for each packet that leaves.
     pub(super) fn dequeue(
         &self,
@@ -118,7 +117,7 @@ pub(super) fn drop_head(queue: &mut impl Source, now: Time, dropped: &mut Droppe
 }
 
 impl Control {
-    /// As a dequeue leaves it that finds no packet (RFC 8289 section 5.6).
+    /// The state after a dequeue that finds no packet (RFC 8289 section 5.6).
     pub(super) fn found_empty(&mut self) {
         self.first_above = None;
         self.dropping = false;

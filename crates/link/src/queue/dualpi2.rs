@@ -100,7 +100,7 @@ impl DualPi2 {
         self.base >= (1.0 / self.k).min(1.0)
     }
 
-    /// From whichever queue's turn it is.
+    /// Takes a packet from the queue whose turn it is.
     fn next(&mut self) -> Option<(Item, bool)> {
         let (low, classic) = (self.low.head().map(|item| item.bytes), self.classic.head().map(|item| item.bytes));
         let (Some(low), Some(classic)) = (low, classic) else {

@@ -7,7 +7,7 @@ use super::codel::Source;
 use super::{Backlog, Item};
 use crate::random::Stream;
 
-/// Where a chain ends.
+/// Index that ends a chain.
 const NONE: u32 = u32::MAX;
 
 /// Packets in first-in-first-out queues, one for each bucket that flows are hashed into.
@@ -78,7 +78,7 @@ impl Flows {
         }
     }
 
-    /// How many queues there are.
+    /// Number of queues.
     pub(super) fn count(&self) -> usize {
         self.queues.len()
     }

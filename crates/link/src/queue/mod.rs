@@ -32,12 +32,12 @@ use fq_codel::FqCodel;
 use pie::Pie;
 use red::Red;
 
-/// What waits in a queue, the packet in service not counted.
+/// The contents of a queue, without the packet in service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Frames plus overhead.
     pub bytes: u64,
-    /// How many.
+    /// Number of packets.
     pub packets: u32,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// How long it has waited.
+    /// Time that it has waited.
     pub(crate) fn sojourn(&self, now: Time) -> Duration {
         now - self.passage.arrival
     }
@@ -90,7 +90,7 @@ impl Item {
     }
 }
 
-/// Where a queue puts what it drops.
+/// Receives the packets that a queue drops.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dropped(pub VecDeque<Passage>);
 
@@ -120,13 +120,13 @@ pub(crate) trait Discipline {
     /// The serializer is free: the next item, if any is left after drops.
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Item>;
 
-    /// What waits.
+    /// The waiting packets and bytes.
     fn backlog(&self) -> Backlog;
 
     /// Everything that waits, in an order in which it could leave; the queue is empty from `now` on.
     fn drain(&mut self, now: Time) -> Vec<Item>;
 
-    /// What waits, in the same order.
+    /// The waiting packets, in the same order.
     fn inside(&self) -> Vec<Passage>;
 
     /// May a packet that finds the queue empty and the serializer free pass by it? Only if the discipline would do

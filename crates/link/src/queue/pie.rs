@@ -28,7 +28,7 @@ pub(crate) struct Pie {
     lots: Lots,
     updates: Updates,
     pi: Pi,
-    /// Of the packet that left last.
+    /// Delay of the packet that left last.
     sojourn: Duration,
     drop_prob: f64,
     /// `drop_prob` summed over the packets since the last drop.

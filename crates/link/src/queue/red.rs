@@ -8,7 +8,7 @@ use super::aqm::{Lot, Lots, Updates, Waiting};
 use super::{Backlog, Discipline, Dropped, Item};
 use crate::packet::{Fate, Mark, Passage};
 
-/// How often ARED adapts `max_p`, and the least and most that it becomes (Floyd, Gummadi, Shenker 2001, figure 3).
+/// Interval at which ARED adapts `max_p`, and its least and largest value (Floyd, Gummadi, Shenker 2001, figure 3).
 const ARED_INTERVAL: Duration = Duration::from_millis(500);
 const ARED_MAX_P: (f64, f64) = (0.01, 0.5);
 
@@ -27,7 +27,7 @@ pub(crate) struct Red {
     average_packet: f64,
     ecn: bool,
     adaptive: bool,
-    /// As the plan has it; the law's own is what ARED made of it.
+    /// `max_p` of the plan; the law has the value that ARED has adapted.
     max_p: f64,
     waiting: Waiting,
     lots: Lots,
@@ -41,7 +41,7 @@ pub(crate) struct Red {
     count: i64,
 }
 
-/// How probable a drop is.
+/// The probability of a drop.
 #[derive(Clone, Copy, Debug)]
 struct Law {
     /// Bytes.

@@ -19,7 +19,7 @@ use crate::tcp::Sender;
 use crate::traffic::{FlowReport, Traffic};
 use turnaround::Turnarounds;
 
-/// How hosts send.
+/// Properties of the hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Trains of segments, as the kernel sends them; if not, each segment on its own.
@@ -55,7 +55,7 @@ pub struct Simulation<O> {
     /// Packets that go into a link, or arrive where there is none, now.
     entering: VecDeque<(u32, Packet)>,
     out: Vec<Segment>,
-    /// What receivers have yet to send.
+    /// ACKs that receivers have yet to send.
     turnarounds: Turnarounds,
     packets: u64,
     arrived: u64,
@@ -161,12 +161,12 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Where it stands.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Where it ends.
+    /// The end of the simulation.
     pub fn end(&self) -> Time {
         self.end
     }
@@ -176,7 +176,7 @@ impl<O: Observer> Simulation<O> {
         &self.network.links
     }
 
-    /// What became of each flow so far, in the plan's order.
+    /// The outcome of each flow so far, in the plan's order.
     pub fn reports(&self) -> impl Iterator<Item = FlowReport> {
         self.traffic.iter().map(Traffic::report)
     }
@@ -213,12 +213,12 @@ impl<O: Observer> Simulation<O> {
         links.flat_map(|(index, link)| link.inside().map(move |passage| (index as u32, passage)))
     }
 
-    /// Who was told.
+    /// The observer.
     pub fn observer(&self) -> &O {
         &self.observer
     }
 
-    /// Who was told, when all is over.
+    /// The observer, at the end of the simulation.
     pub fn into_observer(self) -> O {
         self.observer
     }

@@ -1,4 +1,4 @@
-//! How packets pass: from a host through the links of their path to the other.
+//! The way of packets from a host through the links of their path to the other.
 
 use datagrams::HEADERS as UDP_HEADERS;
 use link::{Ecn, Fate, Packet, Passage, mix};
@@ -12,7 +12,7 @@ use crate::store::Slot;
 const ARRIVED: u32 = u32::MAX;
 
 impl<O: Observer> Simulation<O> {
-    /// What the flow's ends have let out goes its way.
+    /// Sends the segments that the flow's ends have released.
     pub(super) fn send(&mut self, flow: usize) {
         let Addresses { from, to, is_udp } = self.addresses[flow];
         for at in 0..self.out.len() {

@@ -1,4 +1,4 @@
-//! What happens when the plan says so: links change, samples are taken.
+//! Planned events: links change, samples are taken.
 
 use units::Time;
 

@@ -1,4 +1,4 @@
-//! How long a receiving host takes until an ACK is on the wire.
+//! The time that a receiving host takes until an ACK is on the wire.
 //!
 //! Real hosts take some tens of microseconds, never twice the same. That matters beyond its length: a flow that sends
 //! whenever an ACK comes, of packets that left a bottleneck one by one, would otherwise reach it again at the very moment

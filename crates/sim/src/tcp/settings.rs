@@ -4,7 +4,7 @@ use std::fmt;
 use anyhow::{Result, bail, ensure};
 use messages::Failure;
 
-/// What of a host's TCP can be set, and some choices of ours. The defaults are Linux's.
+/// The settings of a host's TCP, and some choices of ours. The defaults are Linux's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Payload of a full segment, bytes: 1500 less 52 of headers.
@@ -77,7 +77,7 @@ const WITHOUT_EFFECT: [&str; 4] =
     ["net.ipv4.tcp_ecn", "net.ipv4.tcp_no_metrics_save", "net.ipv4.tcp_orphan_retries", "net.ipv4.tcp_wmem"];
 
 impl Settings {
-    /// With a host's sysctls. What is not simulated is refused.
+    /// The settings with a host's sysctls. Refuses settings that are not simulated.
     pub fn with_sysctls(mut self, sysctls: &BTreeMap<String, String>) -> Result<Settings> {
         for (name, value) in sysctls {
             self.set(name, value)?;
@@ -85,7 +85,7 @@ impl Settings {
         Ok(self)
     }
 
-    /// With one of them.
+    /// The settings with one sysctl.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), Failure> {
         self.take(name, value).map_err(|why| {
             let hint = if why.is::<Missing>() { "run it with --engine emulate" } else { "" };
@@ -130,7 +130,7 @@ impl Settings {
     }
 }
 
-/// What the kernel has and the simulator hasn't.
+/// Settings of the kernel that the simulator lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Missing {
     Setting,

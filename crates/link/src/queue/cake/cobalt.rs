@@ -29,7 +29,7 @@ pub(super) struct Cobalt {
     pub ecn: bool,
 }
 
-/// What COBALT remembers of a queue.
+/// The state of COBALT for a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Control {
     dropping: bool,

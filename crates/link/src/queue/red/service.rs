@@ -3,7 +3,7 @@ use units::Time;
 /// Older observations count half after this much time of service, so that a rate that changes is followed.
 const MEMORY_NS: f64 = 1e9;
 
-/// How long the link takes for a byte, from the times at which it takes packets while others wait: what it takes
+/// The link's time for a byte, from the times at which it takes packets while others wait: what it takes
 /// between two of them is the first one's transmission.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Service {
@@ -27,7 +27,7 @@ impl Service {
         self.taken = others.then_some((bytes, now));
     }
 
-    /// What waited is gone.
+    /// The queue was emptied.
     pub fn interrupt(&mut self) {
         self.taken = None;
     }

@@ -14,7 +14,7 @@ const DELAY_MAX: Duration = Duration::from_millis(200);
 /// Duplicate ACKs that go at once, so that the sender's recovery is not late: `TCP_FASTRETRANS_THRESH`.
 const DUPLICATES_AT_ONCE: u32 = 3;
 
-/// What is known of the ACK that is due.
+/// State of the ACK that is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acks {
     /// There is something to acknowledge.
@@ -23,7 +23,7 @@ pub(super) struct Acks {
     pub is_immediate: bool,
     /// This many are not delayed.
     quick: u32,
-    /// How long the next one may wait; 0: no data yet.
+    /// Time that the next ACK may wait; 0: no data yet.
     timeout: Duration,
     /// When data came last.
     last_data: Time,
@@ -233,7 +233,7 @@ impl Receiver {
         }
     }
 
-    /// What there was to acknowledge is acknowledged.
+    /// Everything received so far is acknowledged.
     pub(super) fn acknowledged(&mut self) {
         self.rcv_wup = self.rcv_nxt;
         let acks = &mut self.acks;

@@ -1,6 +1,5 @@
 //! The receiving end of a connection, as Linux runs it: reassembly, and when to acknowledge.
-//!
-//! Its application reads at once what comes in order, and closes when the stream has ended.
+//! Its application reads in-order data at once, and closes when the stream has ended.
 
 mod acks;
 mod ecn;
@@ -27,7 +26,7 @@ pub struct Receiver {
     /// The next byte expected, and the one that the last ACK sent told.
     rcv_nxt: u64,
     rcv_wup: u64,
-    /// What came out of order.
+    /// Data received out of order.
     ahead: Reassembly,
     acks: Acks,
     window: Window,
@@ -66,7 +65,7 @@ enum Phase {
 }
 
 impl Receiver {
-    /// One that listens. `cc`: the same algorithm as the sender's, if it wants to see marks.
+    /// A listening receiver. `cc`: the same algorithm as the sender's, if it wants to see marks.
     pub fn new(settings: Settings, cc: Option<Box<dyn CongestionControl>>) -> Receiver {
         Receiver {
             phase: Phase::Listening,

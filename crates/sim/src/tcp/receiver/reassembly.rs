@@ -1,11 +1,11 @@
 use std::collections::VecDeque;
 
-/// What came behind a hole: ranges of the stream, and which of them SACKs tell (RFC 2018 section 4).
+/// Data received behind a hole: ranges of the stream, and those that SACKs report (RFC 2018 section 4).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reassembly {
     /// Begin and end, rising, with gaps between them.
     ranges: VecDeque<(u64, u64)>,
-    /// Where the ranges begin that changed last, the latest first.
+    /// Beginnings of the ranges that changed last, the latest first.
     recent: [u64; RECENT],
     bytes: u64,
     /// The FIN is at the end of the last range.

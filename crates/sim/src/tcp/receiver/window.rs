@@ -41,7 +41,7 @@ impl Window {
         grows
     }
 
-    /// What to offer, with `next` expected and `held` bytes behind a hole.
+    /// The window to offer, with `next` expected and `held` bytes behind a hole.
     pub(super) fn advertise(&mut self, next: u64, held: u64) -> u32 {
         let free = share(self.buffer.saturating_sub(held * MEMORY / DATA));
         self.edge = self.edge.max(next + self.threshold.min(free));

@@ -7,14 +7,14 @@ use super::recovery::Resend;
 use super::{Phase, Sender};
 use crate::segment::Segment;
 
-/// What one ACK says, as it is found out.
+/// The findings from one ACK, filled in as it is processed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ack {
     /// `snd_una` before it.
     pub prior_una: u64,
     /// Behind the last SACKed segment before it.
     pub prior_highest_sack: u64,
-    /// What was delivered and lost before it.
+    /// Segments delivered and lost before it.
     pub prior_delivered: u32,
     pub prior_lost: u32,
     /// It acknowledges more than the one before.
@@ -46,10 +46,10 @@ pub(super) struct Ack {
     pub rs: RateSample,
 }
 
-/// What an ACK did: a row of the per-ACK table, with the socket and the algorithm as they are after it.
+/// The effect of an ACK: a row of the per-ACK table, with the socket and the algorithm as they are after it.
 #[derive(Clone, Copy, Debug)]
 pub struct AckReport {
-    /// What the congestion control was told.
+    /// The input of the congestion control.
     pub sample: RateSample,
     /// The state of loss recovery before it.
     pub prior_state: CaState,

@@ -50,9 +50,9 @@ pub struct Sender {
     /// The stream, in sequence numbers: the SYN has 0.
     snd_una: u64,
     snd_nxt: u64,
-    /// What the application has written ends here.
+    /// End of the data that the application has written.
     written_end: u64,
-    /// It will write no more: a FIN follows.
+    /// Whether it will write no more: a FIN follows.
     is_closing: bool,
     /// The right edge of the receive window.
     window_end: u64,
@@ -104,7 +104,7 @@ enum Phase {
     Finished,
 }
 
-/// What a sender has done.
+/// The counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Segments with data, retransmissions included.
@@ -175,7 +175,7 @@ impl Sender {
         }
     }
 
-    /// What congestion control sees.
+    /// The connection as congestion control sees it.
     pub fn socket(&self) -> &Socket {
         &self.sk
     }
@@ -185,7 +185,7 @@ impl Sender {
         &*self.cc
     }
 
-    /// What it has done.
+    /// The sender's counters.
     pub fn counters(&self) -> Counters {
         self.usage.up_to(self.now_us(), self.counters)
     }
@@ -195,7 +195,7 @@ impl Sender {
         self.phase == Phase::Established
     }
 
-    /// All that was written has arrived, and the peer has closed, too.
+    /// Whether all written data has arrived, and the peer has closed, too.
     pub fn is_finished(&self) -> bool {
         self.phase == Phase::Finished
     }
@@ -241,7 +241,7 @@ impl Sender {
         }
     }
 
-    /// What the application has written.
+    /// Bytes that the application has written.
     pub fn written_bytes(&self) -> u64 {
         self.written_end - 1
     }
@@ -313,7 +313,7 @@ impl Sender {
     }
 }
 
-/// What a train may hold, bytes: 64 KB less one and room for headers (`MAX_TCP_HEADER` = 320).
+/// The largest train, bytes: 64 KB less one and room for headers (`MAX_TCP_HEADER` = 320).
 const GSO_MAX_SIZE: u32 = 65_536 - 1 - 320;
 
 /// RFC 7323's clock: a millisecond, as Linux has it.

@@ -95,7 +95,7 @@ impl Sender {
         out.push(Segment { seq: self.snd_nxt, ..segment });
     }
 
-    /// What all our segments have in common.
+    /// The fields that all our segments share.
     pub(super) fn header(&self) -> Segment {
         Segment {
             ack: if self.phase == Phase::Finished { 2 } else { 1 },

@@ -18,7 +18,7 @@ pub(super) struct RateEstimator {
 }
 
 impl Sender {
-    /// What the connection knows when a segment is sent, `tx_in_flight` with it.
+    /// The connection's state when a segment is sent, including `tx_in_flight`.
     pub(super) fn stamp(&mut self, sent: Sent, sent_us: u64, tx_in_flight: u32) -> Sent {
         // Of a flow that begins, or begins again, the time without anything in flight is not the network's.
         if self.sk.packets_out == 0 {

@@ -6,11 +6,11 @@ use super::Sender;
 use super::ack::Ack;
 use crate::segment::Segment;
 
-/// What an ACK lets out, besides new data in the usual way.
+/// Segments that an ACK releases, besides new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resend {
     Nothing,
-    /// What is lost.
+    /// Lost segments.
     Lost,
     /// First new data, to learn whether the timeout was spurious (RFC 5682 section 2.1 step 2b).
     NewData,

@@ -98,7 +98,7 @@ impl Sender {
         }
     }
 
-    /// Where the block of the last SACK ends that `seq` is in; `seq` itself if it is in none.
+    /// End of the last SACK's block that contains `seq`; `seq` itself if none does.
     fn behind_known(&self, seq: u64) -> u64 {
         self.sacked_before.iter().find(|known| known.0 <= seq && seq < known.1).map_or(seq, |known| known.1)
     }

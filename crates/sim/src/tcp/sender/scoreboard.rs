@@ -19,7 +19,7 @@ pub(crate) struct Sent {
     pub tx_in_flight: u32,
     /// Payload, bytes.
     pub len: u16,
-    /// It ends the stream.
+    /// Whether it ends the stream.
     pub is_fin: bool,
     /// SACKed.
     pub is_sacked: bool,
@@ -157,7 +157,7 @@ impl Scoreboard {
         self.unlink(index);
     }
 
-    /// Where to look for segments that are lost and to be sent again.
+    /// Position from which to look for lost segments to retransmit.
     pub(crate) fn retransmit_hint(&self) -> usize {
         self.distance(self.retransmit_from).min(self.segments.len())
     }

@@ -5,7 +5,7 @@ use units::{Duration, Time};
 use super::{Phase, Sender};
 use crate::segment::Segment;
 
-/// What the sender waits for. Like in Linux there is one deadline, and what is due then.
+/// The sender's timer. As in Linux there is one deadline, and one action that is due then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     /// A SYN's answer.
@@ -88,7 +88,7 @@ impl Sender {
         self.timers.set(what, self.now + Duration::from_micros(after_us as i64));
     }
 
-    /// How much of the retransmission timeout is left for the oldest segment, us: it counts from its transmission.
+    /// Remaining retransmission timeout of the oldest segment, us, counted from its transmission.
     fn retransmission_left_us(&self) -> i64 {
         let sent = self.board.head().map_or(self.now_us(), |head| head.sent_us);
         sent as i64 + self.rto_us() as i64 - self.now_us() as i64

@@ -4,7 +4,7 @@ use cc::CaState;
 
 use super::Sender;
 
-/// What is known of the retransmissions since the window was reduced.
+/// State of the retransmissions since the window was reduced.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     /// `snd_una` then; `None`: nothing to take back.
