@@ -8,7 +8,7 @@ pub(crate) const SLOT: usize = 2048;
 /// No slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Where packets lie while they are inside the network: slots of equal size, reused last in, first out.
+/// Memory of packets inside the network: slots of equal size, reused last in, first out.
 ///
 /// The memory is reserved at once and faulted in by use, so a large arena costs nothing until a run needs it.
 pub(crate) struct Arena {
@@ -73,7 +73,7 @@ impl Arena {
         Some(copy)
     }
 
-    /// What lies in a slot.
+    /// The contents of a slot.
     pub(crate) fn bytes(&self, slot: u32) -> &[u8] {
         // SAFETY: the slot is inside the mapping, and whoever writes to it borrows the arena as a whole.
         unsafe { std::slice::from_raw_parts(self.at(slot), SLOT) }
@@ -97,7 +97,7 @@ impl Arena {
         self.free.push(slot);
     }
 
-    /// How many slots there are.
+    /// Number of slots.
     pub(crate) fn slots(&self) -> usize {
         self.bytes / SLOT
     }

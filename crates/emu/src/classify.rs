@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::frame::{TCP, Tuple, UDP};
 
-/// Which flow and which destination host a packet belongs to.
+/// The flow and the destination host of a packet.
 pub(crate) struct Classifier {
     /// Every tuple seen so far, in either direction.
     known: FxHashMap<Tuple, Option<Class>>,
@@ -22,7 +22,7 @@ pub(crate) struct Class {
     pub from: u16,
     /// Index of the destination host among the plan's nodes.
     pub to: u16,
-    /// Of the tuple; the same in every run.
+    /// Hash of the tuple; the same in every run.
     pub flow_hash: u32,
 }
 

@@ -15,7 +15,7 @@ impl Coalescing {
         Coalescing { limit, pays: false, since: Time::ZERO, left: 0 }
     }
 
-    /// To be called every few milliseconds; `left`: packets that have left until `now`.
+    /// Call it every few milliseconds; `left`: packets that have left until `now`.
     pub(crate) fn adapt(&mut self, now: Time, left: u64) {
         // Two in the time that one would wait: on average, one finds another.
         let pairs = i128::from(left - self.left) * i128::from(self.limit.as_nanos());
@@ -29,7 +29,7 @@ impl Coalescing {
         self.limit = limit;
     }
 
-    /// For how long, now.
+    /// The current wait.
     pub(crate) fn span(&self) -> Duration {
         if self.pays { self.limit } else { Duration::ZERO }
     }

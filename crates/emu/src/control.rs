@@ -30,7 +30,7 @@ pub(crate) enum Taken {
         link: u32,
         /// The link as it will be.
         spec: Box<plan::Link>,
-        /// For how long an arrival may then wait to be read.
+        /// Time that an arrival may then wait to be read.
         longest_read_delay: Duration,
     },
 }
@@ -87,7 +87,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Until an order says stop, or nobody is left to give one. An order that cannot be read ends the run, too.
+    /// Runs until an order says stop, or the other end of the pipe is closed. An unreadable order ends the run, too.
     fn listen(mut self) {
         while !self.inbox.is_closed() {
             let Ok(orders) = self.inbox.receive() else { break };

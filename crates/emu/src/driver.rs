@@ -14,7 +14,7 @@ use crate::handover::{Due, Handover};
 use crate::store::{Ends, Store};
 use crate::transmit::Transmitter;
 
-/// Where packets go that the network is done with: to their hosts' interfaces and into the records.
+/// Takes packets that have left the network to their hosts' interfaces and into the records.
 pub(crate) struct Driver {
     pub store: Store,
     pub packets: Option<Writer<PacketRow>>,
@@ -140,7 +140,7 @@ impl Driver {
         }
     }
 
-    /// How frames to the host `node` are addressed.
+    /// The addresses of frames to the host `node`.
     pub(crate) fn ends(&self, node: u16) -> Ends {
         self.ends[self.port(node)]
     }

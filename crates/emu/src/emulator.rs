@@ -31,14 +31,14 @@ const READ_BATCH: usize = 32;
 const READ_SEGMENTS: usize = 128;
 /// Arena memory touched before the run.
 const PREFAULT: u64 = 16 << 20;
-/// Between two measurements of the wall clock's offset: a clock slewed by 500 ppm moves by 10 us.
+/// Time between two measurements of the wall clock's offset: a clock slewed by 500 ppm moves by 10 us.
 const RESYNC: Duration = Duration::from_millis(20);
-/// Between two looks at how busy the CPUs are: long enough for the kernel's ticks of 10 ms to tell.
+/// Time between two measurements of the CPUs' load: long enough for the kernel's ticks of 10 ms.
 const IDLE: Duration = Duration::from_millis(200);
 /// A stamp that lies further ahead than the error of the offset comes from another setting of the wall clock.
 const FUTURE: Duration = Duration::from_micros(100);
 
-/// Where each of the plan's links stands, for whoever shows a run while it goes on.
+/// State of each of the plan's links, for live figures.
 pub type LinkGauges = [Gauge<{ LinkCounts::WORDS }>];
 
 /// Emulate the plan's links between `ports` until `control` says stop.
@@ -122,9 +122,9 @@ struct Emulator<'a> {
     spun: Duration,
     urgency: Urgency,
     interval: Duration,
-    /// How long a due packet waits for others to leave with it.
+    /// Time that a due packet waits for others to leave with it.
     send_coalescing: Coalescing,
-    /// How long an arrival waits to be read with others.
+    /// Time that an arrival waits to be read with others.
     read_coalescing: Coalescing,
     next_tick: Time,
     next_resync: Time,
@@ -197,7 +197,7 @@ impl Emulator<'_> {
         true
     }
 
-    /// What has just arrived from the host `node` enters the network.
+    /// Packets that have just arrived from the host `node` enter the network.
     fn enter(&mut self, node: usize, arrival: Time) {
         self.advance_ticks(arrival);
         for packet in self.arrived.drain(..) {
@@ -235,7 +235,7 @@ impl Emulator<'_> {
 
     /// Sleep until something is due or arrives; `true` if it is time to stop.
     fn wait(&mut self) -> Result<bool> {
-        // What happens next may be a delivery, which may wait; so sleep for as long as that.
+        // The next event may be a delivery, which may wait; so sleep for as long as that.
         let hold = self.hold();
         let event = self.network.next_event();
         let inside = event != Time::NEVER;
@@ -274,7 +274,7 @@ impl Emulator<'_> {
             match order {
                 Taken::Stop => return Ok(true),
                 Taken::Change { link, spec, longest_read_delay } => {
-                    // Of what is in the ring, that which arrived before enters the link as it was.
+                    // Packets in the ring that arrived before the change enter the link as it was.
                     let now = self.clock.now();
                     self.network.change_link(link, *spec, now);
                     self.read_coalescing.set_limit(longest_read_delay);
@@ -302,7 +302,7 @@ impl Emulator<'_> {
         }
     }
 
-    /// For how long a due packet waits for others to leave with: for less than it may, as waking up takes time, too.
+    /// Time that a due packet waits for others to leave with: less than the limit, because waking up takes time, too.
     fn hold(&self) -> Duration {
         Duration((self.send_coalescing.span().as_nanos() - self.sleep.margin().as_nanos()).max(0))
     }

@@ -8,7 +8,7 @@ const IPV4: u16 = 0x0800;
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
 
-/// Who talks to whom: the key of a flow, in the packet's own direction.
+/// The key of a flow, in the packet's own direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Tuple {
     pub src: Ipv4Addr,
@@ -27,14 +27,14 @@ impl Tuple {
     }
 }
 
-/// What the emulator needs to know of a frame.
+/// The properties of a frame that the emulator needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub tuple: Tuple,
     pub ecn: Ecn,
-    /// Where the part below IPv4 begins in the frame.
+    /// Offset of the transport header in the frame.
     pub transport: u16,
-    /// Where the payload begins.
+    /// Offset of the payload.
     pub payload: u16,
     pub payload_bytes: u32,
     pub tcp_seq: Option<u32>,

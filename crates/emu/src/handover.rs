@@ -116,7 +116,7 @@ impl Handover {
         transmitter.close();
     }
 
-    /// What was collected last.
+    /// The frames collected last.
     pub(crate) fn all(&self) -> &[Together] {
         &self.all
     }
@@ -152,7 +152,7 @@ mod tests {
         handles
     }
 
-    /// What leaves, in order: the port, and the handles of the frames that leave together.
+    /// The departures in order: the port, and the handles of the frames that leave together.
     fn leaving(store: &mut Store, due: &[(u32, u16)]) -> Vec<(u16, Vec<u32>)> {
         let mut due = due.iter().map(|&(handle, port)| Due { handle, port, at: Time::ZERO }).collect();
         let mut handover = Handover::new(2);

@@ -2,10 +2,10 @@ use anyhow::Result;
 use plan::Plan;
 use units::Duration;
 
-/// What arrives is read at most so late. Half of what the verdict lets pass as `read-lag`.
+/// Limit of the delay of reading an arrival: half of the verdict's limit on `read-lag`.
 const LONGEST: Duration = Duration::from_micros(500);
 
-/// For how long an arrival may wait to be read without coming out late: half of the least time that any flow's packet takes
+/// Time that an arrival may wait to be read without leaving late: half of the least time that any flow's packet takes
 /// through the network, there or back. The other half is for waking up. What else hosts send to each other may come out
 /// late, which is measured.
 pub(crate) fn longest(plan: &Plan) -> Result<Duration> {

@@ -6,13 +6,13 @@ use units::{Duration, Time};
 /// `emulator.json`: the evidence of how faithfully the links were emulated.
 #[derive(Debug, Serialize)]
 pub struct EmulatorReport {
-    /// How late packets were handed to their hosts.
+    /// Lateness of packets handed to their hosts.
     pub lateness_us: Quantiles,
     /// Packets that were more than 1 ms late.
     pub late_over_1ms: u64,
     /// Packets handed to hosts.
     pub sent_packets: u64,
-    /// From the kernel's stamp to the emulator's reading.
+    /// Time from the kernel's stamp to the emulator's reading.
     pub read_lag_us: Quantiles,
     /// Packets read from the ring.
     pub ring_packets: u64,
@@ -28,9 +28,9 @@ pub struct EmulatorReport {
     pub cpu_s: f64,
     /// Time that it waited for a CPU, where the kernel tells.
     pub run_delay_s: Option<f64>,
-    /// How often it got one.
+    /// Number of times that it got a CPU.
     pub scheduled: Option<u64>,
-    /// From the first packet that could come to the last that was sent.
+    /// Time from the first moment at which packets could arrive to the last packet sent.
     pub wall_s: f64,
     /// Jumps of the wall clock.
     pub clock_steps: Vec<ClockStep>,
@@ -46,7 +46,7 @@ pub struct EmulatorReport {
     /// Frames without a checksum that the emulator doesn't know how to complete; on the wire path: a host's checksum
     /// offload is on.
     pub checksum_missing: u64,
-    /// How packets crossed the boundary to the kernel.
+    /// The way of packets across the boundary to the kernel.
     pub path: plan::EmulatePath,
     /// Frames taken in; on the GSO path a frame may be a burst of segments.
     pub bursts_in: u64,
@@ -68,13 +68,13 @@ pub struct EmulatorReport {
     pub inside_packets: u64,
     /// Link by link.
     pub links: Vec<LinkReport>,
-    /// How the emulating thread was scheduled.
+    /// Scheduling of the emulating thread.
     pub scheduling: Scheduling,
     /// Part of `cpu_s`: busy-waited.
     pub spun_s: f64,
-    /// For how long it busy-waited before a packet was due, at the end.
+    /// Time that it busy-waited before a packet was due, at the end of the run.
     pub spin_us: f64,
-    /// What writing `packets` cost.
+    /// Cost of writing `packets`.
     pub writer: records::WriterStats,
 }
 
@@ -83,7 +83,7 @@ pub struct EmulatorReport {
 pub struct ClockStep {
     /// When it was noticed.
     pub time_ns: i64,
-    /// How far.
+    /// Size of the step.
     pub step_ns: i64,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Captured<'a> {
     pub ifindex: i32,
     /// The sender left the checksum to hardware.
     pub checksum_missing: bool,
-    /// What the frame lacks, if the ring was asked to tell.
+    /// The frame's missing parts, if the ring reports them.
     pub vnet: Vnet,
 }
 

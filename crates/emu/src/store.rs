@@ -6,7 +6,7 @@ use crate::checksum;
 use crate::frame::{self, Header};
 use crate::gso::{Burst, checksum_at};
 
-/// What is remembered of a frame inside the network.
+/// Metadata of a frame inside the network.
 #[derive(Clone, Copy)]
 pub(crate) struct Inside {
     pub len: u16,
@@ -126,7 +126,7 @@ impl Store {
         &self.arena.bytes(slot)[..usize::from(self.get(slot).len)]
     }
 
-    /// What is remembered of a frame.
+    /// The metadata of a frame.
     pub(crate) fn get(&self, slot: u32) -> &Inside {
         &self.inside[slot as usize]
     }

@@ -114,7 +114,7 @@ impl CommandFlow {
         Ok(())
     }
 
-    /// As `on_client`, of the server.
+    /// Same as `on_client`, for the server.
     pub fn on_server(&mut self, shared: &Shared) -> Result<()> {
         let Some(server) = &self.server else { return Ok(()) };
         shared.poller.remove(server.pidfd())?;
@@ -145,7 +145,7 @@ impl CommandFlow {
         if std::mem::replace(&mut self.settled, true) {
             return Ok(());
         }
-        // From here on what they answer to the signal is not their error; what they ended with before is.
+        // From here on their exit codes answer the signal and are no errors; earlier ones are.
         self.on_client(shared)?;
         self.on_server(shared)?;
         let runs = |program: &Option<Process>| program.as_ref().is_some_and(|p| p.exit_code().is_none());

@@ -10,13 +10,13 @@ use crate::shared::Shared;
 use crate::sock_diag::{Diagnosis, SockDiag, SocketId};
 use crate::tcp_info::{BbrInfo, TcpInfo};
 
-/// How often new connections are looked for: that walks the machine's whole table of connections. Those known are looked up
-/// at every sample. A connection that lives for less than this can be missed.
+/// Interval at which to look for new connections, which walks the machine's whole table of connections. Those known are
+/// looked up at every sample. A connection that lives for less than this can be missed.
 const DISCOVERY: Duration = Duration::from_millis(50);
 
 struct Connection {
     id: SocketId,
-    /// Of the connecting end: the same at both ends of a connection.
+    /// Port of the connecting end, the same at both ends of a connection.
     port: u16,
     info: TcpInfo,
     bbr: Option<BbrInfo>,
@@ -54,7 +54,8 @@ pub struct Diagnosed {
     receivers: Vec<Connection>,
     closed: Totals,
     next_discovery: Time,
-    /// Of the connection that has sent most: a program may have others, to control it, with the kernel's default.
+    /// Algorithm of the connection that has sent most: a program may have control connections with the kernel's
+    /// default.
     pub cc: Option<String>,
     most_sent: u64,
 }
@@ -137,7 +138,7 @@ impl Diagnosed {
         Ok(())
     }
 
-    /// Of all connections, closed or not.
+    /// Sums over all connections, closed or not.
     pub fn totals(&self) -> Totals {
         let mut totals = self.closed;
         self.senders.iter().for_each(|c| totals.add_sender(&c.info));

@@ -1,4 +1,4 @@
-//! One thread, every flow: datagrams that are due, then timers, then what is ready.
+//! One thread serves every flow: first datagrams that are due, then timers, then ready descriptors.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,21 +19,21 @@ use crate::run::FlowGauges;
 use crate::sampler::Grid;
 use crate::shared::Shared;
 
-/// Between two publications of where the flows stand.
+/// Time between two publications of the flows' state.
 const PUBLISH: Duration = Duration::from_millis(50);
-/// How long programs have between SIGTERM and SIGKILL.
+/// Time for programs between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
 /// Datagrams sent before sockets and timers get a turn, however many are late.
 const BURST: usize = 64;
 /// Flows sampled before datagrams get a turn.
 const SAMPLE_CHUNK: usize = 16;
 
-/// What happens at a time; in this order if at the same time.
+/// Timed events, in this order if at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     Start(u32),
     Stop(u32),
-    /// From a burst to a pause, or back.
+    /// Change from a burst to a pause, or back.
     Turn(u32),
     Kill(u32),
     Sample,
@@ -57,7 +57,7 @@ pub struct EventLoop<'a> {
     interrupted: bool,
 }
 
-/// What is left when the flows are over.
+/// The results after the end of the flows.
 pub struct Outcome {
     pub agents: Vec<Agent>,
     pub shared: Shared,
@@ -104,7 +104,7 @@ impl<'a> EventLoop<'a> {
         })
     }
 
-    /// Until the plan's duration is over or control says stop.
+    /// Runs until the plan's duration is over or control says stop.
     pub fn run(mut self) -> Result<Outcome> {
         let mut ready = Vec::new();
         let ended = loop {

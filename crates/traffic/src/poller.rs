@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 
-/// Whose descriptor is ready. The number is the flow's index in the plan.
+/// The owner of a ready descriptor. The number is the flow's index in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     Control,
@@ -73,7 +73,7 @@ impl Poller {
         }
     }
 
-    /// What is ready within `timeout_ns`.
+    /// The descriptors that become ready within `timeout_ns`.
     pub fn wait(&self, ready: &mut Vec<Source>, timeout_ns: i64) -> Result<()> {
         let timeout_ns = timeout_ns.max(0);
         let timeout = libc::timespec { tv_sec: timeout_ns / 1_000_000_000, tv_nsec: timeout_ns % 1_000_000_000 };

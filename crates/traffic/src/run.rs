@@ -28,10 +28,10 @@ use crate::udp::UdpFlow;
 use crate::udp_receiver::Batch;
 use realtime::{Clock, Gauge, ThreadTimes};
 
-/// Where each of the plan's flows stands, for whoever shows a run while it goes on.
+/// State of each of the plan's flows, for live figures.
 pub type FlowGauges = [Gauge<{ FlowCounts::WORDS }>];
 
-/// How long a server has to listen on its flow's port. One that never does may not need to.
+/// Time for a server to listen on its flow's port. A server that never does may not need to.
 const SERVERS_UP: Wait = Wait::from_secs(2);
 
 /// Run a plan's flows.

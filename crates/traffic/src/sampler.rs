@@ -13,7 +13,7 @@ use realtime::Spans;
 pub struct Sampler {
     table: Writer<Sample>,
     pub grid: Grid,
-    /// By flow: the sample that was taken last.
+    /// The last sample of each flow.
     latest: Vec<Option<Sample>>,
     /// CPU time that it took.
     pub cpu_ns: i64,

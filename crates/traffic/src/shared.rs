@@ -6,12 +6,12 @@ use crate::sock_diag::SockDiag;
 use crate::udp_receiver::Batch;
 use realtime::Clock;
 
-/// What every agent needs to do its work.
+/// Resources that every agent needs.
 pub struct Shared {
     pub clock: Clock,
     pub poller: Poller,
     pub sampler: Sampler,
     pub batch: Batch,
-    /// By host: those that run a program.
+    /// Host -> its diagnosis socket; only hosts that run a program have one.
     pub diags: HashMap<String, SockDiag>,
 }

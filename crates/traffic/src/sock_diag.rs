@@ -68,7 +68,7 @@ impl SocketId {
     }
 }
 
-/// What the kernel says of a TCP socket.
+/// The kernel's answer about a TCP socket.
 #[derive(Clone, Debug)]
 pub struct Diagnosis<'a> {
     pub id: SocketId,

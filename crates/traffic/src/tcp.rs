@@ -20,8 +20,8 @@ use crate::shared::Shared;
 use crate::sockets::{self, Algorithm};
 use crate::tcp_info::{BbrInfo, TcpInfo};
 
-/// What is sent, and the most that one turn of a flow sends: a turn takes tens of microseconds, so that datagrams and samples
-/// of other flows stay on time.
+/// The data to send, and the most that one turn of a flow sends: a turn takes tens of microseconds, so that datagrams
+/// and samples of other flows stay on time.
 static PAYLOAD: [u8; 256 * 1024] = [0; 256 * 1024];
 /// The most that one turn of a receiver takes. Nothing is copied.
 const RECEIVE: usize = 1024 * 1024;
@@ -41,7 +41,7 @@ enum Phase {
     Over,
 }
 
-/// From the handshake to the end, by time or after so many bytes.
+/// A flow from the handshake to the end, which comes by time or after a number of bytes.
 pub struct TcpFlow {
     index: u32,
     id: String,
@@ -204,7 +204,7 @@ impl TcpFlow {
         Ok(())
     }
 
-    /// What the application has to write now.
+    /// Bytes that the application has to write now.
     fn left(&self) -> u64 {
         let burst = || self.bursts.as_ref().and_then(|bursts| bursts.may_write(self.written));
         self.bytes.map(|bytes| bytes - self.written).or_else(burst).unwrap_or(u64::MAX)
@@ -255,7 +255,7 @@ impl TcpFlow {
                 shared.poller.remove(fd)?;
                 shutdown(fd.as_raw_fd(), Shutdown::Write)?;
                 self.received_all = true;
-                // Of a flow of no bytes nothing else arrives.
+                // Nothing else arrives in a flow without bytes.
                 self.report.completed |= self.bytes == Some(0);
                 Ok(false)
             }
@@ -279,7 +279,7 @@ impl TcpFlow {
         }
     }
 
-    /// What the sender's socket says now; `None` before the handshake and after the close.
+    /// The state of the sender's socket; `None` before the handshake and after the close.
     pub fn sample(&mut self, shared: &Shared) -> Option<Sample> {
         let fd = match self.phase {
             Phase::Sending | Phase::Closing => self.sender.as_ref()?,

@@ -111,7 +111,7 @@ impl TcpInfo {
         if length < NEEDED { Err(too_short(length)) } else { Ok(info) }
     }
 
-    /// From a netlink attribute `INET_DIAG_INFO`.
+    /// Parses a netlink attribute `INET_DIAG_INFO`.
     pub fn parse(bytes: &[u8]) -> io::Result<TcpInfo> {
         if bytes.len() < NEEDED {
             return Err(too_short(bytes.len()));
@@ -183,7 +183,7 @@ impl BbrInfo {
         (length == size_of::<BbrInfo>()).then_some(info)
     }
 
-    /// From a netlink attribute `INET_DIAG_BBRINFO`.
+    /// Parses a netlink attribute `INET_DIAG_BBRINFO`.
     pub fn parse(bytes: &[u8]) -> Option<BbrInfo> {
         (bytes.len() >= size_of::<BbrInfo>()).then(|| prefix(bytes))
     }

@@ -35,7 +35,7 @@ pub struct UdpFlow {
     ecn: Ecn,
     schedule: Schedule,
     stop: Time,
-    /// How many datagrams carry `bytes`.
+    /// Number of datagrams that carry `bytes`.
     limit: u64,
     payload: Vec<u8>,
     sender: Option<OwnedFd>,

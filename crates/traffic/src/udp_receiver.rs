@@ -20,7 +20,7 @@ pub const HEADER: usize = 16;
 /// Asked for; the kernel gives at most `net.core.rmem_max`.
 const RECEIVE_BUFFER: usize = 4 * 1024 * 1024;
 const BATCH: usize = 64;
-/// Of a control message of one byte, aligned.
+/// Size of a control message of one byte, aligned.
 const CONTROL: usize = size_of::<libc::cmsghdr>() + size_of::<u64>();
 
 /// Number a datagram and say when it leaves.
@@ -29,10 +29,10 @@ pub fn write_header(payload: &mut [u8], sequence: u64, now: Time) {
     payload[8..HEADER].copy_from_slice(&now.as_nanos().to_le_bytes());
 }
 
-/// What is known of a received datagram beside its header.
+/// Facts about a received datagram beside its header.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outside {
-    /// Of the payload.
+    /// Length of the payload.
     length: usize,
     congestion_experienced: bool,
 }
@@ -94,7 +94,7 @@ fn tos(message: &libc::msghdr) -> Option<u8> {
     }
 }
 
-/// What arrived.
+/// The datagrams that arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrived {
     pub packets: u64,

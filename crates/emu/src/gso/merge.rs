@@ -6,18 +6,18 @@ use crate::frame::{ETHERNET, TCP};
 /// Room for the headers of a frame: Ethernet, and IPv4 and TCP with all options.
 pub(crate) const HEADER_ROOM: usize = ETHERNET + 60 + 60;
 
-/// What segments in a row have in common.
+/// Properties that consecutive segments share.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
     /// The headers of the first segment.
     pub header: &'a [u8],
-    /// Where the transport header begins.
+    /// Offset of the transport header.
     pub transport: usize,
     /// The last segment, headers first.
     pub last: &'a [u8],
-    /// Of each segment but the last.
+    /// Payload of each segment except the last.
     pub gso_size: usize,
-    /// Of all.
+    /// Payload of all segments.
     pub payload_bytes: usize,
 }
 

@@ -15,15 +15,15 @@ pub(crate) use vnet::Vnet;
 
 use crate::frame::TCP;
 
-/// In a TCP header.
+/// Offset and bits of the flags in a TCP header.
 const FLAGS_AT: usize = 13;
 const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const CWR: u8 = 0x80;
-/// In a UDP header.
+/// Offset of the length in a UDP header.
 const UDP_LENGTH_AT: usize = 4;
 
-/// Where the checksum lies in a TCP or UDP header.
+/// Offset of the checksum in a TCP or UDP header.
 pub(crate) fn checksum_at(protocol: u8) -> usize {
     if protocol == TCP { 16 } else { 6 }
 }

@@ -8,9 +8,9 @@ use crate::frame::{ETHERNET, Header, TCP, UDP};
 pub(crate) struct Burst<'a> {
     frame: &'a [u8],
     tcp: bool,
-    /// Where the transport header begins.
+    /// Offset of the transport header.
     transport: usize,
-    /// Where the payload begins.
+    /// Offset of the payload.
     payload: usize,
     gso_size: usize,
 }
@@ -36,7 +36,7 @@ impl<'a> Burst<'a> {
         })
     }
 
-    /// How many there are.
+    /// Number of segments.
     pub(crate) fn segments(&self) -> usize {
         (self.frame.len() - self.payload).div_ceil(self.gso_size)
     }

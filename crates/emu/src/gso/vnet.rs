@@ -8,9 +8,9 @@ pub(crate) struct Vnet {
     pub header_bytes: u16,
     /// Payload of each segment but the last.
     pub gso_size: u16,
-    /// Where the part begins that the missing checksum covers.
+    /// Offset of the part that the missing checksum covers.
     pub csum_start: u16,
-    /// Where in that part the checksum goes.
+    /// Offset of the checksum in that part.
     pub csum_offset: u16,
 }
 
@@ -49,22 +49,22 @@ impl Vnet {
         self.flags & NEEDS_CSUM != 0
     }
 
-    /// It is a burst of TCP segments in IPv4.
+    /// Whether it is a burst of TCP segments in IPv4.
     pub(crate) fn is_tcp(self) -> bool {
         self.gso_type & !GSO_ECN == GSO_TCPV4
     }
 
-    /// It is a burst of UDP datagrams.
+    /// Whether it is a burst of UDP datagrams.
     pub(crate) fn is_udp(self) -> bool {
         self.gso_type == GSO_UDP_L4
     }
 
-    /// It is no burst.
+    /// Whether it is not a burst.
     pub(crate) fn is_single(self) -> bool {
         self.gso_type == 0
     }
 
-    /// Of one frame whose checksum is still to be completed.
+    /// The header of one frame whose checksum is not complete.
     pub(crate) fn partial(csum_start: u16, csum_offset: u16) -> Vnet {
         Vnet { flags: NEEDS_CSUM, csum_start, csum_offset, ..Vnet::default() }
     }
