@@ -46,7 +46,7 @@ static __always_inline bool is_kernel_bbr(const struct name *name)
 	return name->words[0] == bbr.words[0] && name->words[1] == bbr.words[1];
 }
 
-/* What the kernel's own BBR, of version 1, keeps in the socket. Its modes are numbered in the order of states of ours. */
+/* The state of the kernel's own BBR, version 1, in the socket. Its modes are numbered in the order of our states. */
 static __always_inline void add_bbr(struct db_ack *row, const struct sock *sk)
 {
 	const struct bbr___kernel *bbr = inet_csk_ca(sk);

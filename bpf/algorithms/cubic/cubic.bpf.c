@@ -131,7 +131,7 @@ static __always_inline void start_epoch(struct cubic *cubic, __u32 cwnd, __u32 a
 	cubic->k = cube_root(((__u64)min(below, 1U << 20) << CUBE_SHIFT) / CUBIC_C);
 }
 
-/* How many packets have to be ACKed for the window to grow by one. */
+/* The number of packets that have to be ACKed for the window to grow by one. */
 static __always_inline __u32 update(struct cubic *cubic, __u32 cwnd, __u32 acked, __u32 now)
 {
 	cubic->reno_acked += acked;
@@ -234,12 +234,12 @@ static void cubic_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 
 	if (event != CA_EVENT_TX_START || !cubic->in_epoch || jiffies == cubic->jiffies)
 		return;
-	/* How long a jiffy is depends on the kernel's build; both clocks since this flow began tell it. */
+	/* The length of a jiffy depends on the kernel's build; both clocks since this flow began show it. */
 	idle = scale(jiffies - tcp_sk(sk)->lsndtime, now - cubic->ms, jiffies - cubic->jiffies);
 	cubic->epoch_start += min(idle, now - cubic->epoch_start);
 }
 
-/* How long TSO and GRO may hold an ACK back, us: the time of four of the largest trains, 1 ms at most. */
+/* Time that TSO and GRO may hold an ACK back, us: that of four of the largest trains, 1 ms at most. */
 static __always_inline __u32 ack_delay(const struct sock *sk)
 {
 	__u64 rate = sk->sk_pacing_rate;

@@ -68,7 +68,7 @@ static void dctcp_in_ack_event(struct sock *sk, __u32 flags)
 	marked = tp->delivered_ce - dctcp->old_delivered_ce;
 	delivered = tp->delivered - dctcp->old_delivered;
 	alpha = dctcp->alpha;
-	/* Where the step down would round to nothing, alpha goes to 0 at once. */
+	/* If the step down would round to nothing, alpha goes to 0 at once. */
 	step = alpha >> shift;
 	alpha -= step ? step : alpha;
 	if (marked)

@@ -40,7 +40,7 @@ enum db_bbr_state {
 	DB_BBR_PROBE_RTT,
 };
 
-/* What BBRv2 and BBRv3 make of ACKs while they probe. */
+/* How BBRv2 and BBRv3 interpret ACKs while they probe. */
 enum db_bbr_ack_phase {
 	DB_BBR_ACKS_NONE, /* not BBRv2 or BBRv3 */
 	DB_BBR_ACKS_INIT,
@@ -191,7 +191,7 @@ static __always_inline struct db_ack *db_ack_take(struct sock *sk, __u8 moment)
 	row->ssthresh = tp->snd_ssthresh;
 	row->mss = tp->mss_cache;
 	row->srtt_us = tp->srtt_us >> 3;
-	/* Of the segment that was delivered last, by the time it was sent. */
+	/* The RTT of the segment that was delivered last, from the time it was sent. */
 	rtt_us = tp->rack.rtt_us;
 	row->rtt_us = rtt_us ? rtt_us : DB_NONE;
 	row->min_rtt_us = tcp_min_rtt(tp);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * How a congestion control becomes one that the kernel can register.
+/* Makes a congestion control that the kernel can register.
  *
  *     static void my_init(struct sock *sk) { ... }
  *     static __u32 my_ssthresh(struct sock *sk) { ... }

@@ -61,7 +61,7 @@ enum {
 };
 #endif
 
-/* Where loss recovery stands. */
+/* The state of loss recovery. */
 enum tcp_ca_state {
 	TCP_CA_Open = 0,     /* nothing suspicious */
 	TCP_CA_Disorder = 1, /* the first duplicate ACKs or SACKs: maybe reordering */
@@ -70,7 +70,7 @@ enum tcp_ca_state {
 	TCP_CA_Loss = 4,     /* the retransmission timer expired */
 };
 
-/* What cwnd_event tells. From Linux 7.1 on, CA_EVENT_TX_START has a callback of its own (congestion_control.h). */
+/* The events of cwnd_event. From Linux 7.1 on, CA_EVENT_TX_START has its own callback (congestion_control.h). */
 enum tcp_ca_event {
 	CA_EVENT_TX_START = 0,     /* the first transmission with no packet in flight */
 	CA_EVENT_CWND_RESTART = 1, /* the window restarts after idleness */
@@ -235,7 +235,7 @@ struct tcp_sock {
 	u8 is_sack_reneg : 1;
 };
 
-/* What an ACK told of the delivery rate. Its packet: the one of those ACKed that was sent last. */
+/* An ACK's sample of the delivery rate. Its packet is the ACKed one that was sent last. */
 struct rate_sample {
 	u64 prior_mstamp;       /* us: tp->delivered_mstamp when the packet was sent */
 	u32 prior_delivered;    /* tp->delivered then */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What all window-based algorithms share: RFC 5681 as Linux runs it, counted in packets. */
+/* Shared by all window-based algorithms: RFC 5681 as Linux runs it, counted in packets. */
 #ifndef DUMBBELL_WINDOW_H
 #define DUMBBELL_WINDOW_H
 
