@@ -1,1 +1,1 @@
-"""What follows from the records: metrics, and whether to trust them."""
+"""Evaluates the records: metrics, and whether to trust them."""

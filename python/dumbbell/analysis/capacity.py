@@ -1,4 +1,4 @@
-"""What a link could have sent by any time, reckoned from the plan alone."""
+"""The bytes that a link could have sent by any time, computed from the plan alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a link of a plan is over time: events change it."""
+"""The state of a plan's link over time, as events change it."""
 
 from __future__ import annotations
 

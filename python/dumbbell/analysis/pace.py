@@ -1,4 +1,4 @@
-"""How fast a link really was, while it had packets to send, against what its plan allows."""
+"""Compares the rate of a link while it had packets to send with the rate of its plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHORTEST_WINDOW_NS = 100_000_000
 
 @dataclass(frozen=True)
 class Pace:
-    """What the departures from a link say of its rate."""
+    """The rate of a link according to its departures."""
 
     achieved: float | None
     """Share of the configured rate that it reached while it was busy; `None` if it never was for long enough."""

@@ -1,4 +1,4 @@
-"""Which of a flow's connections carried its data, if it has several."""
+"""Finds the connections that carried a flow's data, if it has several."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 LEAST_SHARE: Final = 0.01
-"""Of what the flow's busiest connection delivered. A program's control connection delivers far less."""
+"""Share of the data of the flow's busiest connection. A program's control connection delivers far less."""
 
 
 def carrying(rows: pl.LazyFrame, delivered: str) -> pl.LazyFrame:

@@ -1,4 +1,4 @@
-"""What the compiled core knows and does about BPF congestion controls, typed.
+"""Typed functions of the compiled core for BPF congestion controls.
 
 Its functions take and return JSON. What fails there is a `RunFailed` here, with what, why and a hint.
 """

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict
 
 
 class FlowProgress(TypedDict):
-    """Where a flow stands: `FlowProgress` of the crate `messages`."""
+    """The progress of a flow: `FlowProgress` of the crate `messages`."""
 
     id: str
     received_bytes: int
@@ -27,7 +27,7 @@ class FlowProgress(TypedDict):
 
 
 class LinkProgress(TypedDict):
-    """Where a link stands: `LinkProgress` of the crate `messages`."""
+    """The progress of a link: `LinkProgress` of the crate `messages`."""
 
     name: str
     rate_bps: int
@@ -41,7 +41,7 @@ class LinkProgress(TypedDict):
 
 
 class Progress(TypedDict):
-    """How far the run is: about ten times a second."""
+    """The progress of the run, about ten times a second."""
 
     event: Literal["progress"]
     time_ns: int

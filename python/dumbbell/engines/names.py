@@ -1,4 +1,4 @@
-"""What the engines are called: in options, manifests and identities of runs."""
+"""The names of engines, in options, manifests and identities of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every engine offers."""
+"""The interface of every engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dumbbell.scenario import Scenario
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an execution that did not fail ended."""
+    """The end of an execution that did not fail."""
 
     interrupted: bool
     """Stopped early by the user. What was measured until then is on disk."""
@@ -37,7 +37,7 @@ class LiveRun(Protocol):
         ...
 
     def events(self) -> Iterator[Event]:
-        """What happens, until the run is over.
+        """The events of the run, until it is over.
 
         Raises:
             RunFailed: with what failed, why, and a hint.

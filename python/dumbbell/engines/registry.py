@@ -27,7 +27,7 @@ DEFAULT: Final = next(iter(_ENGINES))
 
 
 def names() -> list[str]:
-    """What the engines are called."""
+    """The names of the engines."""
     return [*_ENGINES, *_OWN]
 
 

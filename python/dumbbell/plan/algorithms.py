@@ -42,7 +42,7 @@ def _entry(found: Labelled) -> dict[str, Any]:
 
 
 def available() -> list[str]:
-    """What is built in or loaded now, in the kernel's order; empty where the kernel does not say.
+    """Algorithms that are built in or loaded now, in the kernel's order; empty where the kernel does not list them.
 
     `tcp_allowed_congestion_control` does not matter: inside a namespace of its own a user may set any of them.
     """
@@ -95,7 +95,7 @@ _REGISTERED: Final = re.compile(r"_[0-9a-f]{6}$")
 
 
 def _closest(cc: str, names: list[str]) -> str | None:
-    """What was meant, probably: by `bbr4` rather another generation than `bbr`, which `bbr1` is."""
+    """The name that was probably meant: for `bbr4` another generation rather than `bbr`, which is `bbr1`."""
     if cc.removesuffix("1") in names:
         return cc.removesuffix("1")
     close = difflib.get_close_matches(cc, names, cutoff=0.7)

@@ -1,4 +1,4 @@
-"""From a scenario to its plan.
+"""Expands a scenario to its plan.
 
 The plan's types and meaning are those of the Rust crate `plan`: integers in the unit that a key's suffix names.
 """

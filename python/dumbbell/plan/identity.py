@@ -1,4 +1,4 @@
-"""What makes two runs the same run."""
+"""The identity of runs."""
 
 from __future__ import annotations
 

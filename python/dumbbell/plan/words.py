@@ -1,4 +1,4 @@
-"""What a plan's link does, in words: each part with its unit."""
+"""Describes a plan's link in words, each part with its unit."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _loss(loss: Part) -> str:
 
 
 def impairments(link: Part) -> list[str]:
-    """What else befalls packets; empty if nothing does."""
+    """The other impairments of packets; empty if there are none."""
     texts = [] if link["up"] else ["down"]
     if policer := link["policer"]:
         texts.append(f"policer {Rate(policer['rate_bps'])}, burst {Size(policer['burst_bytes'])}")
@@ -172,7 +172,7 @@ def percent(probability: float) -> str:
 
 
 def changes(before: Part, after: Part, rtt_ns: int) -> Sequence[str]:
-    """What an event does to a link."""
+    """The changes that an event makes to a link."""
     texts = []
     if before["up"] != after["up"]:
         texts.append("up" if after["up"] else "down")

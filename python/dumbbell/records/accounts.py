@@ -1,4 +1,4 @@
-"""What a run's engine tells of itself: JSON files beside the tables, not the same of every engine."""
+"""The accounts of a run's engine: JSON files beside the tables, which differ between engines."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Accounts:
     """One run's."""
 
     engine: str
-    """Which engine they are of."""
+    """The engine that wrote them."""
     plan: Json
     """plan.json"""
     network: Json
     """Of links and packets: the file that the engine names. All engines call alike what they have."""
     traffic: Json
-    """Of flows: traffic.json"""
+    """The account of flows: traffic.json."""
     lab: Json
-    """Of hosts and machine: lab.json; empty where there was no lab."""
+    """The account of hosts and machine: lab.json; empty without a lab."""
     probe: Json | None = None
-    """Of the record of ACKs: probe.json; `None` if it did not come from a probe."""
+    """The account of the record of ACKs: probe.json; `None` if it did not come from a probe."""
 
     @classmethod
     def of(cls, run: Run) -> Self:

@@ -1,4 +1,4 @@
-"""Where runs lie on disk. Nothing that was measured is ever overwritten or deleted.
+"""The directories of runs. Measurements are never overwritten or deleted.
 
     runs/<name>-<run_id>/              the latest complete run of this plan
     runs/<name>-<run_id>.1/ .2/ ...    earlier complete runs of the same plan, oldest first

@@ -70,7 +70,7 @@ class Run:
         )
 
     def __repr__(self) -> str:
-        """Where it lies, and its verdict."""
+        """The directory and the verdict."""
         verdict = self.summary.get("verdict") if (self.directory / "summary.json").exists() else "no verdict"
         return f"Run({str(self.directory)!r}, {verdict})"
 

@@ -1,4 +1,4 @@
-"""What a panel of a report is to the rest of it. `panels` has a module for each."""
+"""The declaration of a report's panel. `panels` has a module for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader needs to read the curves: which link is the bottleneck, base RTT, BDP, buffer."""
+"""Facts for reading the curves: the bottleneck, base RTT, BDP, buffer."""
 
 from __future__ import annotations
 

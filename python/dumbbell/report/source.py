@@ -1,4 +1,4 @@
-"""What panels are drawn from: a run's tables, read once for all of them."""
+"""The source of panels: a run's tables, read once for all of them."""
 
 from __future__ import annotations
 

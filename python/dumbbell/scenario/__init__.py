@@ -1,4 +1,4 @@
-"""What a user asks for: the scenario file, its quantities, and the scenarios that come with dumbbell.
+"""The user's input: the scenario file, its quantities, and the scenarios that come with dumbbell.
 
 `Scenario` and `load` are loaded when they are first used: pydantic takes longer to import than `dumbbell --help` may.
 """

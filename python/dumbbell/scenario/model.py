@@ -140,11 +140,11 @@ class Scenario(Table):
 
     _source: Source = PrivateAttr(default_factory=Source)
     _resolved: tuple[ref[Any], Any] | None = PrivateAttr(default=None)
-    """Of which scenario `resolve` has made what: copies have that of the original."""
+    """The result of `resolve`, with the scenario that it is from: a copy has that of its original."""
 
     @property
     def source(self) -> Source:
-        """Where it was read from, to name places in errors."""
+        """The source of the scenario, which gives places in errors."""
         return self._source
 
     def __getstate__(self) -> dict[Any, Any]:

@@ -1,4 +1,4 @@
-"""Where a scenario's values stand, so that an error can point at them."""
+"""The places of a scenario's values, so that an error can point at them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Source:
     text: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     overrides: Mapping[Key, str] = field(default_factory=dict)
-    """What was set outside the file, as it was written there."""
+    """Values that were set outside the file, as they were written."""
     folder: Path = Path()
-    """Where relative paths in the scenario begin."""
+    """The folder in which relative paths begin."""
 
     def problem(self, finding: Finding) -> Problem:
         """The finding in words: file and line, key, value, what is wrong, what was expected."""

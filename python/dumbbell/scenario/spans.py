@@ -1,4 +1,4 @@
-"""Where keys and values stand in a TOML text, which tomllib does not tell."""
+"""Finds the places of keys and values in a TOML text, which tomllib does not report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a scenario a study: `[sweep]`, `repeat`, `[[expect]]`.
+"""The keys that make a scenario a study: `[sweep]`, `repeat`, `[[expect]]`.
 
 What is here is their shape. What needs the cells to be judged is in `dumbbell.studies.check`.
 """
@@ -15,7 +15,7 @@ from dumbbell.scenario.table import Table
 from dumbbell.units import Percent, QuantityError
 
 CASE: Final = "case"
-"""What the name of a case is called among the varied keys."""
+"""The varied key that holds the name of a case."""
 
 Values = Annotated[
     list[Any],

@@ -1,4 +1,4 @@
-"""What all tables of a scenario are made of."""
+"""The base of all tables of a scenario."""
 
 from __future__ import annotations
 

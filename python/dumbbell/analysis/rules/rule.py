@@ -25,7 +25,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a rule found: its verdict, what was measured, and the threshold it was held against."""
+    """The result of a rule: its verdict, the measured value, and the threshold."""
 
     verdict: Verdict
     measured: str
@@ -53,7 +53,7 @@ class Rule:
 
     name: str
     why: str
-    """What a breach does to the results, in one sentence."""
+    """The effect of a breach on the results, in one sentence."""
     judge: Callable[[Evidence], Judgement]
     needs: frozenset[str]
     """The evidence that it judges, of `engines.capabilities`. Without it the rule does not apply."""

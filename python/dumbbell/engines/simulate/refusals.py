@@ -1,4 +1,4 @@
-"""What a scenario asks for that only emulation has, with the place where it asks."""
+"""Finds keys of a scenario that only emulation supports, with their places."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _ONLY_KERNELS: Final = {
 
 
 def _key(scenario: Scenario, problem: Mapping[str, Any]) -> Key:
-    """Where the scenario says what the simulator can't do."""
+    """The place in the scenario of what the simulator can't do."""
     if problem["host"] is not None:
         return _setting(scenario, problem["host"], problem["what"])
     if problem["flow"] is None:

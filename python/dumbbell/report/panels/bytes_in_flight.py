@@ -1,4 +1,4 @@
-"""How much each flow has in flight, and BBR's bounds of it."""
+"""Data in flight of each flow, and BBR's bounds of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many packets a flow may have in flight."""
+"""The congestion window of each flow."""
 
 from __future__ import annotations
 

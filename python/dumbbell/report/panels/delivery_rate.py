@@ -1,4 +1,4 @@
-"""How fast the network delivers, as the kernel samples it, and what BBR believes of it."""
+"""The delivery rate that the kernel samples, and BBR's estimate of it."""
 
 from __future__ import annotations
 

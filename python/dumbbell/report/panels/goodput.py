@@ -1,4 +1,4 @@
-"""What each flow's receiver got to read."""
+"""The goodput of each flow: bytes that its receiver reads."""
 
 from __future__ import annotations
 

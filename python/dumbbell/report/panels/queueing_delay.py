@@ -1,4 +1,4 @@
-"""How long packets wait at each link whose bytes don't tell it: another discipline, a rate that changes, slots."""
+"""Queueing delay at links whose bytes don't give it: another discipline, a rate that changes, slots."""
 
 from __future__ import annotations
 

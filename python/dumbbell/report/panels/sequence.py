@@ -1,4 +1,4 @@
-"""What each flow has sent and what is acknowledged, in its sequence space, with losses and retransmissions."""
+"""Sent and acknowledged data of each flow in its sequence space, with losses and retransmissions."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Final
 from dumbbell.errors import Place, Problem, ScenarioError
 
 FOLDER: Final = Path(__file__).parent
-"""Where they lie, and the traces that they name."""
+"""The folder of the scenarios and their traces."""
 
 
 def names() -> list[str]:
@@ -30,7 +30,7 @@ def text(name: str) -> str:
 
 
 def description(name: str) -> str:
-    """What it shows, in a line."""
+    """The purpose of a scenario, in a line."""
     return str(tomllib.loads(text(name)).get("description", ""))
 
 

@@ -1,4 +1,4 @@
-"""From a file, a bundled name or a dict to a checked scenario."""
+"""Loads a checked scenario from a file, a bundled name or a dict."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Draft:
     name: str
     """Path of the file, or a bundled scenario's name."""
     text: str
-    """Of the file; empty if there is none."""
+    """Text of the file; empty if there is none."""
     data: dict[str, Any]
     """Its values."""
     folder: Path
-    """Where relative paths in it begin."""
+    """The folder in which relative paths begin."""
     places: Mapping[Key, str]
-    """What was set outside the file, and the text that set it."""
+    """Values that were set outside the file, and the text that set each."""
 
     @property
     def source(self) -> Source:
-        """Where its values stand, to name places in errors."""
+        """The places of its values, for errors."""
         return Source(self.name, self.text, self.data, self.places, self.folder)
 
     def with_values(self, overrides: Overrides, by: str = "override") -> Draft:

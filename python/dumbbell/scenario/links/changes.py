@@ -1,4 +1,4 @@
-"""What changes on the links during the run: `[[events]]`."""
+"""Changes of the links during the run: `[[events]]`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes on top of a link's delay, and what lets packets overtake each other."""
+"""Jitter on top of a link's delay, and reordering of packets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_QUANTILES = 1001
 
 
 class AnyJitter(Table):
-    """What all distributions have."""
+    """Keys that all distributions have."""
 
     correlation: Correlation = Field(
         default=Correlation.parse("0 %"),

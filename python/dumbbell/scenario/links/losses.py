@@ -1,4 +1,4 @@
-"""What takes packets away, doubles or damages them."""
+"""Loss, duplication and corruption of packets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNCORRELATED = Correlation.parse("0 %")
 
 
 class AnyLoss(Table):
-    """What all loss processes have."""
+    """Keys that all loss processes have."""
 
     position: Literal["before-queue", "after-queue"] = Field(
         default="before-queue",

@@ -1,4 +1,4 @@
-"""How fast a link sends: a constant rate, or one that changes by itself.
+"""The rate of a link: constant, or changing by itself.
 
 A rate that changes has steps (constant between moments) or opportunities (moments at which so many bytes may leave).
 """

@@ -1,4 +1,4 @@
-"""What takes more than one value to judge about congestion controls."""
+"""Checks of congestion controls that need more than one value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dumbbell.scenario.traffic.flows import TcpFlow
 def check_algorithms(
     scenario: Scenario, used: Mapping[Key, Algorithm], labels: Mapping[Key, Label]
 ) -> Iterator[Finding]:
-    """What is wrong with the congestion controls that are used, as far as can be told on any machine."""
+    """Problems of the congestion controls that can be found on any machine."""
     for at, algorithm in used.items():
         yield from _parameters((*at, "parameters"), algorithm)
         yield from _ecn(at, scenario, algorithm)
@@ -54,6 +54,6 @@ def _labels(labels: Mapping[Key, Label]) -> Iterator[Finding]:
 
 
 def _what(found: Labelled) -> tuple[object, ...]:
-    """What makes two of a label the same."""
+    """Key by which two algorithms of one label are the same."""
     program = found.algorithm.bpf.program.content if found.algorithm.bpf is not None else None
     return found.algorithm.bundled, found.algorithm.own, found.file, program, found.algorithm.parameters

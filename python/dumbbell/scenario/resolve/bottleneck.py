@@ -17,7 +17,7 @@ from dumbbell.units import BufferSize, Rate, Size, Time
 DROP_TAIL = Fifo(kind="drop-tail")
 
 NAMES = ("bottleneck", "bottleneck-reverse")
-"""Of the links, forward and reverse."""
+"""Names of the links, forward and reverse."""
 
 
 _Sometimes = TypeVar("_Sometimes", Reorder, Sometimes)
@@ -64,7 +64,7 @@ class Direction(DirectionKeys):
         return None if kind == "unlimited" else amount * self.frame if kind == "packets" else amount
 
     def with_keys(self, given: dict[str, Any]) -> Direction:
-        """What is given instead of what was."""
+        """A copy with the given values."""
         return self.model_copy(update=given)
 
     def settled(self, rtt: Time) -> Direction:
@@ -95,7 +95,7 @@ class Direction(DirectionKeys):
 
 
 History = dict[str, list[tuple[Time, Direction]]]
-"""By link: what it is at first, and from when on after each change."""
+"""Link -> its initial values, and its values after each change with their time."""
 
 
 def _if_any(value: _Sometimes | None) -> _Sometimes | None:

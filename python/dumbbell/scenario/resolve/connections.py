@@ -34,11 +34,11 @@ class Connection:
     start: int
     """Nanoseconds."""
     cc: Key | None
-    """Where its congestion control is named."""
+    """The place that names its congestion control."""
     algorithm: Algorithm | None
     bytes: Amount | None
     rate: Rate | None
-    """Of UDP, a share of the bottleneck's worked out."""
+    """Rate of a UDP flow; a share of the bottleneck's rate is computed."""
     stop: Time
 
 
@@ -67,7 +67,7 @@ def flow_ids(scenario: Scenario) -> list[str]:
 
 
 def number(flow: Flow) -> int:
-    """How many connections an entry stands for."""
+    """Number of connections that an entry stands for."""
     return flow.connections or 1
 
 

@@ -1,4 +1,4 @@
-"""What takes more than one value to judge about entries that stand for many connections, and about on and off."""
+"""Checks that need more than one value: entries that stand for many connections, and on and off."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dumbbell.units import Time
 
 
 def check_entries(scenario: Scenario) -> Iterator[Finding]:
-    """What is wrong with single entries, and with the number of all connections."""
+    """Problems of single entries, and of the number of all connections."""
     found = [
         finding for i, flow in enumerate(scenario.flows) for finding in _entry(("flows", i), flow, scenario.duration)
     ]
@@ -40,7 +40,7 @@ def _entry(at: Key, flow: Flow, end: Time) -> Iterator[Finding]:
 
 
 def _alone(at: Key, flow: AnyFlow) -> Iterator[Finding]:
-    """What only several connections can have."""
+    """Problems with keys that need several connections."""
     for key in ("gap", "arrivals", "mix", "sizes"):
         if key in flow.model_fields_set:
             yield Finding((*at, key), "there is one connection only", "connections, too", "add connections = 10")

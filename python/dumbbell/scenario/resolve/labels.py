@@ -1,4 +1,4 @@
-"""What flows, plan and records call each congestion control."""
+"""Labels of congestion controls in flows, plan and records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Labelled:
     label: str
     algorithm: Algorithm
     file: str = ""
-    """Of a user's program: the name of its copy in the run's directory."""
+    """For a user's program: the name of its copy in the run's directory."""
 
 
 Label = str | Labelled
@@ -28,7 +28,7 @@ Label = str | Labelled
 
 
 def labelled(algorithms: Mapping[Key, Algorithm]) -> dict[Key, Label]:
-    """What each congestion control is called, by the place that names it.
+    """Place that names a congestion control -> its label.
 
     One that is used with several sets of parameters has several labels, which tell the parameters that differ.
     """
@@ -48,7 +48,7 @@ def labelled(algorithms: Mapping[Key, Algorithm]) -> dict[Key, Label]:
 
 
 def _stems(algorithms: Iterable[Algorithm]) -> dict[Program, str]:
-    """What each of the user's programs is called: its file's stem, with a number if another one has it.
+    """Labels of the user's programs: the file's stem, with a number if another program has it.
 
     In the order of the flows, and never the stem of another file: `calm-2` may be one.
     """

@@ -14,13 +14,13 @@ from dumbbell.scenario.source import Finding, Key
 from dumbbell.units import MAX, BufferSize, QuantityError, Size, Time
 
 MOST_STEPS = 5_000_000
-"""Of rates, in a plan as a whole: each event repeats its link's."""
+"""Limit of rate steps in a plan, where each event repeats its link's steps."""
 
 BOTTLENECK: Key = ("topology", "bottleneck")
 
 
 def resolve_links(scenario: Scenario, start: Mapping[str, Direction], wrong: list[Finding]) -> History:
-    """What each link is, settled; complete if nothing is `wrong`. `start`: the links as written."""
+    """The settled links over time; complete if there is no problem in `wrong`. `start`: the links as written."""
     topology = scenario.topology
     rtt = largest_rtt(topology)
     given = topology.bottleneck.given(), topology.bottleneck.reverse.given()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def some(names: Sequence[str]) -> str:
-    """As what was expected, the middle of many left out."""
+    """The names as an expected value, without the middle if there are many."""
     return "one of " + ", ".join(names if len(names) <= 12 else [*names[:6], "...", *names[-3:]])
 
 

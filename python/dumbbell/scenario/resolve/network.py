@@ -22,7 +22,7 @@ class ShapedLink:
     from_: str
     to: str
     states: tuple[tuple[Time, Direction], ...]
-    """What the link is at first (at 0), and from when on after each change; settled."""
+    """The settled link at time 0, and after each change with its time."""
 
     @property
     def first(self) -> Direction:
@@ -43,7 +43,7 @@ class AccessLink:
 
 @dataclass(frozen=True)
 class Network:
-    """What carries the traffic."""
+    """The network that carries the traffic."""
 
     hosts: Mapping[str, str]
     """Addresses by name, senders first."""

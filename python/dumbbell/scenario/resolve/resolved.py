@@ -26,12 +26,12 @@ class Resolved:
     connections: tuple[Connection, ...]
     """The flows of the plan, in the order of their entries."""
     labels: Mapping[Key, Label]
-    """What flows, plan and records call each congestion control that is used, by the place that names it."""
+    """Place that names a congestion control -> its label in flows, plan and records."""
     sysctls: Mapping[str, Mapping[str, str]]
     """The scenario's own settings of each host: those of all hosts, then the host's, which win."""
 
     def label(self, connection: Connection) -> str | None:
-        """What the connection's congestion control is called; none without one."""
+        """Label of the connection's congestion control; none without one."""
         if connection.cc is None:
             return None
         found = self.labels[connection.cc]

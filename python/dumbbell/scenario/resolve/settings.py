@@ -11,7 +11,7 @@ from dumbbell.scenario.topology.hosts import Hosts
 
 
 def check_settings(scenario: Scenario) -> Iterator[Finding]:
-    """What is wrong with `[hosts]` and `[emulate]`."""
+    """Problems of `[hosts]` and `[emulate]`."""
     yield from _hosts(scenario)
     yield from _emulate(scenario)
 

@@ -1,4 +1,4 @@
-"""Which congestion control a flow uses: `cc`."""
+"""The key `cc`: the congestion control of a flow."""
 
 from __future__ import annotations
 

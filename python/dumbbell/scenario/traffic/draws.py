@@ -1,4 +1,4 @@
-"""What a scenario leaves to chance: named streams of random numbers, and who gets which part of a whole.
+"""Random choices of a scenario: named streams of random numbers, and the assignment of shares.
 
 A stream is named after what it decides, such as `flows/web/arrivals`: a change elsewhere in the scenario moves none of
 its numbers. They are the SHA-256 of seed, name and count, and logarithms are decimal, so every machine and every

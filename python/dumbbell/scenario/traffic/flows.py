@@ -20,7 +20,7 @@ _OFF = "How long it pauses then. After a burst of bytes the pause begins when al
 
 
 class AnyFlow(Table):
-    """What all flows have."""
+    """Keys that all flows have."""
 
     id: str | None = Field(
         default=None,

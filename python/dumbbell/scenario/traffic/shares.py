@@ -13,7 +13,7 @@ from dumbbell.scenario.traffic.algorithms import Name
 from dumbbell.units import Amount, QuantityError
 
 TOLERANCE = Fraction(1, 1000)
-"""How far from 1 shares may add up: three thirds are 0.333, 0.333 and 0.333."""
+"""Tolerance of the sum of shares: three thirds are 0.333, 0.333 and 0.333."""
 
 Share = Annotated[float, Field(ge=0, le=1, strict=True)]
 
