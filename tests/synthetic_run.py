@@ -16,6 +16,7 @@ import polars as pl
 from synthetic_acks import Bottleneck, acks
 
 from dumbbell.plan.links import transparent
+from dumbbell.plan.wire import part
 from dumbbell.records.schema import SCHEMA, polars_schema
 
 FRAME, MSS = 1514, 1448
@@ -335,7 +336,11 @@ def _plan(spec: Synthetic) -> dict[str, Any]:
     hosts = [f"{side}{i}" for side in "sr" for i in (1, 2)]
 
     def link(name: str, source: str, to: str, rate: int | None = None, delay: int = 0) -> dict[str, Any]:
-        return transparent(name, source, to, delay) | {"rate_bps": rate, "buffer": buffer if rate else "unlimited"}
+        plain: dict[str, Any] = part(transparent(name, source, to, delay))
+        return plain | {
+            "rate_bps": rate,
+            "buffer": buffer if rate else "unlimited",
+        }
 
     bottleneck = link("bottleneck", "left", "right", int(spec.rate_bps), quarter) | {"queue": spec.queue}
     if spec.slow_from_s is not None:

@@ -28,8 +28,8 @@ def seconds(rtt_ms: float) -> float:
 
 def measure(run: dumbbell.Run) -> tuple[float, float]:
     """Goodput as a share of the bottleneck, retransmitted share."""
-    duration_s = run.plan["duration_ns"] / 1e9
-    rate_mbit = run.plan["links"][0]["rate_bps"] / 1e6
+    duration_s = run.plan.duration_ns / 1e9
+    rate_mbit = (run.plan.links[0].rate_bps or 0) / 1e6
     return goodput_share(run, "f1", rate_mbit, WARM_UP * duration_s), retransmitted_share(run, "f1")
 
 

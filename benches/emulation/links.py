@@ -13,6 +13,7 @@ from benches.table import show
 from dumbbell.engines.emulate.engine import EmulateEngine
 from dumbbell.engines.execute import execute
 from dumbbell.plan import expand
+from dumbbell.plan.wire import document, parsed
 from dumbbell.records.files import read_json, write_json
 from dumbbell.scenario import load
 
@@ -24,7 +25,7 @@ def plan(links: int, rate_mbit: int, seconds: int) -> dict[str, Any]:
     """As many separate paths side by side: the scenario presets have one bottleneck, the engine takes any links."""
     whole: dict[str, Any] = {}
     for index in range(links):
-        one = expand(
+        planned = expand(
             load(
                 {
                     "name": "links",
@@ -38,6 +39,7 @@ def plan(links: int, rate_mbit: int, seconds: int) -> dict[str, Any]:
                 }
             )
         )
+        one = document(planned)
         for node in one["nodes"]:
             node["name"] += f"-{index}"
             node["address"] = node["address"].replace("10.0.", f"10.{index}.")
@@ -66,7 +68,7 @@ def main() -> None:
         write_json(directory / "plan.json", run)
         (directory / "logs").mkdir()
         with (directory / "lock").open("w") as lock:
-            execute(EmulateEngine(), run, directory, lock.fileno(), lambda event: None)
+            execute(EmulateEngine(), parsed(run), directory, lock.fileno(), lambda event: None)
         samples = pl.read_parquet(directory / "samples.parquet")
         emulator = read_json(directory / "emulator.json")
     window = samples.filter(pl.col("time_ns") >= WARM_UP_S * 10**9)

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from dumbbell.plan import expand
+from dumbbell.plan.wire import document
 from dumbbell.scenario import load
 
 MSS = 1448
@@ -31,7 +32,7 @@ def dumbbell(
 ) -> dict[str, Any]:
     """The plan of `flows` bulk flows over a bottleneck with a buffer of a BDP, starting one after the other."""
     pairs = min(flows, 250)
-    return expand(
+    plan = expand(
         load(
             {
                 "name": f"{cc}-{flows}",
@@ -55,6 +56,7 @@ def dumbbell(
             }
         )
     )
+    return document(plan)
 
 
 @dataclass(frozen=True)

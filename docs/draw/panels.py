@@ -68,7 +68,7 @@ def goodput(run: dumbbell.Run) -> Figure:
     figure, axes = _axes("rate [Mbit/s]")
     out = _over(run).filter(pl.col("fate") == "delivered").sort("departure_ns")
     bins = out.group_by_dynamic("departure_ns", every=f"{BIN_NS}i").agg(pl.col("size_bytes").sum())
-    configured = next(link["rate_bps"] for link in run.plan["links"] if link["name"] == "bottleneck")
+    configured = next(link.rate_bps for link in run.plan.links if link.name == "bottleneck")
     axes.axhline(configured / 1e6, color=GREY, lw=4, label="rate of the link")
     axes.plot(bins["departure_ns"] / 1e9, bins["size_bytes"] * 8e9 / BIN_NS / 1e6, color=BLUE, label="frames")
     axes.set_ylim(0)
@@ -131,7 +131,7 @@ def queue(run: dumbbell.Run) -> Figure:
     figure, axes = _axes("wait [ms]")
     packets = _over(run).with_columns(wait=pl.col("sojourn_ns") / 1e6)
     passed = packets.filter(pl.col("departure_ns").is_not_null())
-    for flow, colour in zip([flow["id"] for flow in run.plan["flows"]], FLOWS, strict=False):
+    for flow, colour in zip([flow.id for flow in run.plan.flows], FLOWS, strict=False):
         mine = passed.filter(pl.col("flow") == flow)
         axes.plot(mine["seconds"], mine["wait"], ".", ms=1.8, color=colour, label=flow)
     top = max(passed["wait"].max() or 1, 1) * 1.1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.registry import capabilities
 from dumbbell.engines.work import Tell, Worker
 from dumbbell.errors import Interrupted, Problem
+from dumbbell.plan import Plan
 
 
 class NotingEngine:
@@ -33,32 +34,32 @@ class NotingEngine:
         self._notes, self._lasts_s, self._slow = notes, lasts_s, slow
         self._invalid, self._problems = invalid, problems
 
-    def check(self, scenario: Any, plan: Mapping[str, Any], text: str | None = None) -> Sequence[Problem]:
+    def check(self, scenario: Any, plan: Plan, text: str | None = None) -> Sequence[Problem]:
         """Those it was given."""
         return self._problems
 
-    def prepare(self, plan: Mapping[str, Any], directory: Path, lock: int) -> Worker:
+    def prepare(self, plan: Plan, directory: Path, lock: int) -> Worker:
         """Note the begin, wait, write the records, note the end."""
         return Worker(lambda tell: self._work(plan, directory, tell), "there is no link")
 
-    def _work(self, plan: Mapping[str, Any], directory: Path, tell: Tell) -> Outcome:
+    def _work(self, plan: Plan, directory: Path, tell: Tell) -> Outcome:
         import ray
 
         node = ray.get_runtime_context().get_node_id()
         earlier = self.ended()
-        self._note("begun", plan["seed"], node)
+        self._note("begun", plan.seed, node)
         deadline = time.monotonic() + (60.0 if node == self._slow else self._lasts_s)
         while time.monotonic() < deadline:
             time.sleep(0.02)
             if not tell({"event": "progress", "time_ns": 0, "flows": [], "links": []}):
-                self._note("interrupted", plan["seed"], node)
+                self._note("interrupted", plan.seed, node)
                 raise Interrupted("the run was interrupted")
         files = known_run.engine_output()
-        files["plan.json"] = known_run.PLAN | {"name": plan["name"], "seed": plan["seed"]}
-        if plan["seed"] in self._invalid and plan["seed"] not in earlier:
+        files["plan.json"] = known_run.PLAN | {"name": plan.name, "seed": plan.seed}
+        if plan.seed in self._invalid and plan.seed not in earlier:
             files["emulator.json"]["ring_drops"] = 1
         known_run.write(directory, files)
-        self._note("ended", plan["seed"], node)
+        self._note("ended", plan.seed, node)
         return Outcome(interrupted=False)
 
     def noted(self) -> list[tuple[str, int, str]]:

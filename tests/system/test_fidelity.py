@@ -8,6 +8,7 @@ from harness import Place
 from scenarios import flow, path
 
 from benches.replay import Passed, replay
+from dumbbell.plan.wire import part
 
 
 def test_the_replay_of_three_packets_by_hand() -> None:
@@ -34,7 +35,7 @@ def test_departures_and_drops_are_those_of_an_ideal_fifo(here: Place, buffer: st
     burst = flow(protocol="udp", rate="60 Mbit/s", start="1 s", stop="1100 ms")
     overhead = f'buffer = "{buffer}", overhead = "4 B"'
     run = here.run(path(flow(cc="cubic"), burst, rate=rate, bottleneck=overhead, duration="2 s"))
-    (link,) = [link for link in run.plan["links"] if link["name"] == "bottleneck"]
+    (link,) = [part(link) for link in run.plan.links if link.name == "bottleneck"]
     # Packets are numbered as they enter, so `packet` tells the order of those that came in the same nanosecond.
     packets = run.packets.filter(pl.col("link") == "bottleneck").sort("arrival_ns", "packet")
     ideal = replay(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,11 +106,21 @@ class FakeCore:
         return {"ok": self.may_load, "missing": missing, "failure": None if self.may_load else LACKS}
 
 
+class Compiled:
+    """In place of `dumbbell._core`: a function by its name."""
+
+    def __init__(self, fake: FakeCore) -> None:
+        self._fake = fake
+
+    def __getattr__(self, function: str) -> Callable[..., str]:
+        return partial(self._fake.call, function)
+
+
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCore]:
     """In place of the compiled core."""
     found = FakeCore()
-    monkeypatch.setattr(core, "_call", found.call)
+    monkeypatch.setattr(core, "core", Compiled(found))
     _forget()
     yield found
     _forget()

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.registry import capabilities
 from dumbbell.engines.work import Tell, Worker
 from dumbbell.errors import Interrupted, Problem, RunFailed
+from dumbbell.plan import Plan
 
 Files = dict[str, Any]
 
@@ -43,7 +44,7 @@ class FakeEngine:
         self,
         outcomes: Sequence[str] = (),
         name: str = EMULATE,
-        change: Callable[[Mapping[str, Any], Files], None] = lambda plan, files: None,
+        change: Callable[[Plan, Files], None] = lambda plan, files: None,
         problems: Sequence[Problem] = (),
     ) -> None:
         self.capabilities = capabilities(name)
@@ -55,19 +56,19 @@ class FakeEngine:
         self._now = 0
         self._turn = threading.Lock()
 
-    def check(self, scenario: Any, plan: Mapping[str, Any], text: str | None = None) -> list[Problem]:
+    def check(self, scenario: Any, plan: Plan, text: str | None = None) -> list[Problem]:
         """Those it was given."""
         return list(self._problems)
 
-    def prepare(self, plan: Mapping[str, Any], directory: Path, lock: int) -> Worker:
+    def prepare(self, plan: Plan, directory: Path, lock: int) -> Worker:
         """Write the records."""
         return Worker(lambda tell: self._work(plan, directory, tell), "there is no link")
 
-    def _work(self, plan: Mapping[str, Any], directory: Path, tell: Tell) -> Outcome:
+    def _work(self, plan: Plan, directory: Path, tell: Tell) -> Outcome:
         with self._turn:
             self._now += 1
             self.most_at_once = max(self.most_at_once, self._now)
-            self.executed.append((plan["name"], plan["seed"]))
+            self.executed.append((plan.name, plan.seed))
             outcome = next(self._outcomes, "valid")
         try:
             return self._execute(outcome, plan, directory, tell)
@@ -75,7 +76,7 @@ class FakeEngine:
             with self._turn:
                 self._now -= 1
 
-    def _execute(self, outcome: str, plan: Mapping[str, Any], directory: Path, tell: Tell) -> Outcome:
+    def _execute(self, outcome: str, plan: Plan, directory: Path, tell: Tell) -> Outcome:
         progress = {"event": "progress", "time_ns": 0, "flows": [], "links": []}
         tell(progress)
         if outcome == "interrupted":
@@ -89,7 +90,7 @@ class FakeEngine:
             raise RunFailed("the lab fell over")
         emulated = self.capabilities.real_time
         files = known_run.engine_output() if emulated else known_run.simulator_output()
-        files["plan.json"] = known_run.PLAN | {"name": plan["name"], "seed": plan["seed"]}
+        files["plan.json"] = known_run.PLAN | {"name": plan.name, "seed": plan.seed}
         if outcome == "invalid":
             files["emulator.json"]["ring_drops"] = 1
         self._change(plan, files)

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from pydantic import TypeAdapter
 
+from dumbbell.plan import wire
 from dumbbell.plan.links import transparent
+from dumbbell.plan.types import Link, Plan
 from dumbbell.records.schema import SCHEMA, polars_schema
 
 FRAME = 1514
@@ -25,7 +28,11 @@ PACKETS = (DURATION_NS - 10_000_000) // SERVICE_NS
 
 
 def link(name: str, source: str, target: str, rate: int | None = RATE, **changes: Any) -> dict[str, Any]:
-    return transparent(name, source, target, DELAY_NS) | {"rate_bps": rate, "buffer": {"bytes": 25_000}} | changes
+    return (
+        wire.part(transparent(name, source, target, DELAY_NS))
+        | {"rate_bps": rate, "buffer": {"bytes": 25_000}}
+        | changes
+    )
 
 
 PLAN: dict[str, Any] = {
@@ -53,6 +60,17 @@ PLAN: dict[str, Any] = {
     "record": {"sample_interval_ns": 10_000_000, "packets": True},
     "emulate": {"ring_bytes": 1 << 26, "spin_ns": 60_000, "arena_bytes": 1 << 28, "path": "wire"},
 }
+
+
+def plan(**changes: Any) -> Plan:
+    """The plan, with other values of some of its keys."""
+    return wire.parsed(PLAN | changes)
+
+
+def state(of: dict[str, Any]) -> Link:
+    """A link of a plan as it is written, read."""
+    return TypeAdapter(Link).validate_python(of)
+
 
 DROPS = tuple(f"dropped-{reason}" for reason in ("tail", "head", "early", "policed", "delay-line", "down"))
 

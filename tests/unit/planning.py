@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from dumbbell.plan import expand
+from dumbbell.plan import Plan, expand
+from dumbbell.plan.wire import document
 from dumbbell.scenario.file.loading import load
 
 PLAIN: dict[str, Any] = {
@@ -14,6 +15,11 @@ PLAIN: dict[str, Any] = {
 
 
 def dumbbell(bottleneck: dict[str, Any], rtt: Any = "30 ms", pairs: int = 2, **more: Any) -> dict[str, Any]:
+    """The plan of a dumbbell with one flow, 10 s long, as it lies in plan.json."""
+    return document(planned(bottleneck, rtt, pairs, **more))
+
+
+def planned(bottleneck: dict[str, Any], rtt: Any = "30 ms", pairs: int = 2, **more: Any) -> Plan:
     """The plan of a dumbbell with one flow, 10 s long."""
     topology = {"kind": "dumbbell", "pairs": pairs, "rtt": rtt, "bottleneck": bottleneck}
     flows = [{"from": "s1", "to": "r1"}]

@@ -11,6 +11,7 @@ from dumbbell.agree.matrix import ALGORITHMS, Cell, mixes, quick, select
 from dumbbell.cc.bundled import BUNDLED, KERNEL
 from dumbbell.errors import InputError
 from dumbbell.plan import expand
+from dumbbell.plan.wire import document
 from dumbbell.scenario import load
 
 DIMENSIONS = {
@@ -62,7 +63,7 @@ def test_quick_is_a_part_with_all_algorithms_and_values() -> None:
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: str(cell.name))
 def test_a_cell_is_a_scenario(cell: Cell) -> None:
-    plan = expand(load(cell.scenario()))
+    plan = document(expand(load(cell.scenario())))
     bottleneck = next(link for link in plan["links"] if link["name"] == "bottleneck")
     assert plan["name"] == cell.name
     assert plan["duration_ns"] == pytest.approx(cell.duration_s * 1e9)

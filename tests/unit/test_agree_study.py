@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.cli import invoke
 from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.errors import InputError, Problem, ScenarioError
+from dumbbell.plan import Plan
 from dumbbell.report.render import html
 
 BYTES = 2_000_000
@@ -26,9 +27,9 @@ BYTES = 2_000_000
 def slower(share: float, by_seed: float = 0.0) -> Any:
     """Changes a run's records: each flow receives that share of what it should, and less by `by_seed` of each seed."""
 
-    def change(plan: Mapping[str, Any], files: Files) -> None:
+    def change(plan: Plan, files: Files) -> None:
         for flow in files["traffic.json"]["flows"]:
-            flow["received_bytes"] = int(flow["received_bytes"] * (share - by_seed * plan["seed"]))
+            flow["received_bytes"] = int(flow["received_bytes"] * (share - by_seed * plan.seed))
 
     return change
 
@@ -83,9 +84,9 @@ def test_a_repetition_that_one_engine_lacks_is_left_out(tmp_path: Path) -> None:
     assert len(found[EMULATE].executed) == 3 + 3, "four attempts at the first"
 
 
-def first_two_differ(plan: Mapping[str, Any], files: Files) -> None:
+def first_two_differ(plan: Plan, files: Files) -> None:
     """One flow of `wide` gets 2 % less, then 2 % more; later seeds, and other scenarios, are as they should be."""
-    share = {1: 0.98, 2: 1.02}.get(plan["seed"], 1.0) if plan["name"] == "wide" else 1.0
+    share = {1: 0.98, 2: 1.02}.get(plan.seed, 1.0) if plan.name == "wide" else 1.0
     slower(share)(plan, files)
 
 
@@ -208,8 +209,8 @@ def test_the_command_on_the_matrix(fakes: dict[str, FakeEngine], capsys: pytest.
 
 
 def test_a_matrix_that_is_outside_draws_what_is(fakes: dict[str, FakeEngine]) -> None:
-    def only_one(plan: Mapping[str, Any], files: Files) -> None:
-        if "_100ms_" in plan["name"]:
+    def only_one(plan: Plan, files: Files) -> None:
+        if "_100ms_" in plan.name:
             slower(0.5)(plan, files)
 
     fakes[SIMULATE] = FakeEngine(name=SIMULATE, change=only_one)

@@ -26,5 +26,5 @@ def test_every_example_is_drawn() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_has_a_plan_and_a_picture(name: str) -> None:
     plan = dumbbell.expand(dumbbell.load(links.with_files(links.merged(BASE, EXAMPLES[name]))))
-    assert plan["links"][0]["name"] == "bottleneck"
+    assert plan.links[0].name == "bottleneck"
     assert (links.PICTURES / f"{name}.png").stat().st_size > 1000

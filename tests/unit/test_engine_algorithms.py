@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import known_run
 import pytest
 from fake_core import FakeCore, fake
 from refused import BASE
@@ -12,7 +13,8 @@ from refused import BASE
 from dumbbell.cc import core
 from dumbbell.cc.compile import forget
 from dumbbell.engines.emulate import algorithms
-from dumbbell.plan import expand
+from dumbbell.plan import expand, wire
+from dumbbell.plan.types import ObjectSource
 from dumbbell.records import manifest
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.file.writing import write
@@ -66,7 +68,7 @@ def test_an_ordinary_user_is_told_how(cc: str, label: str, load_it: str, fake: F
 def test_an_ordinary_user_uses_what_is_loaded(cc: str, fake: FakeCore, monkeypatch: pytest.MonkeyPatch) -> None:
     problems(cc)
     plan = expand(load("my.toml"))
-    (entry,) = plan["algorithms"]
+    entry = wire.part(plan.algorithms[0])
     if entry["source"]["kind"] == "object":
         Path("as-root.bpf.o").write_bytes(b"object of " + PROGRAM.encode())
         entry = {**entry, "source": {"kind": "object", "path": "as-root.bpf.o"}}
@@ -154,13 +156,18 @@ def test_objects_lie_where_the_plan_says(fake: FakeCore) -> None:
     Path("run").mkdir()
     write(scenario, Path("run"))
     algorithms.prepare(plan, Path("run"))
-    objects = {one["label"]: Path("run", one["source"]["path"]).read_bytes() for one in plan["algorithms"]}
+    objects = {
+        one.label: Path("run", one.source.path).read_bytes()
+        for one in plan.algorithms
+        if isinstance(one.source, ObjectSource)
+    }
     assert objects == {"my_cc": b"object of " + PROGRAM.encode(), "made": b"made elsewhere"}
 
 
 def test_the_manifest_says_what_each_was() -> None:
     source = {"kind": "bundled", "name": "bbr3"}
-    plan = {"algorithms": [{"label": "bbr3 (x=1)", "source": source, "parameters": {"x": 1}, "sha256": "ab"}]}
+    own = {"label": "bbr3 (x=1)", "source": source, "parameters": {"x": 1}, "sha256": "ab"}
+    plan = known_run.plan(algorithms=[own])
     fact = {"label": "bbr3 (x=1)", "registered": "db3_0a1b2c", "sha256": "cd", "variant": "v610", "loaded": "run"}
     told = list(manifest._algorithms(plan, {"algorithms": [{**fact, "programs": []}]}))
     assert json.loads(json.dumps(told)) == [
@@ -175,4 +182,4 @@ def test_the_manifest_says_what_each_was() -> None:
             "loaded": "run",
         }
     ]
-    assert list(manifest._algorithms({}, {})) == []
+    assert list(manifest._algorithms(known_run.plan(), {})) == []

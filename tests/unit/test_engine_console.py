@@ -85,7 +85,7 @@ def progress(time_ns: int, *received: int) -> dict[str, Any]:
 def test_goodput_is_of_the_last_second(capsys: pytest.CaptureFixture[str]) -> None:
     """10 Mbit/s in the first second, 4 in the second: the line after two seconds says 4."""
     lines = Lines()
-    lines({"event": "planned", "plan": known_run.PLAN})
+    lines({"event": "planned", "plan": known_run.plan()})
     for tenth in range(1, 21):
         received = 125_000 * tenth if tenth <= 10 else 1_250_000 + 50_000 * (tenth - 10)
         lines(progress(tenth * 100_000_000, received, 0))
@@ -106,7 +106,7 @@ def test_the_bar_takes_every_event() -> None:
             "end",
             "composing",
         ):
-            bar({"event": event, "plan": known_run.PLAN, "process": "traffic"})
+            bar({"event": event, "plan": known_run.plan(), "process": "traffic"})
         bar(progress(10**9, 10**6, 0))
         (task,) = bar._progress.tasks
     assert (task.completed, task.total, task.description) == (1.0, 2.0, "judging the run")
@@ -165,7 +165,7 @@ def test_a_reader_that_leaves_does_not_end_the_run(mode: str, code: int, options
 def test_a_simulation_has_ten_lines_at_most(capsys: pytest.CaptureFixture[str]) -> None:
     """Seconds of it may pass between two events; each is told once."""
     lines = Lines()
-    lines({"event": "planned", "plan": {**known_run.PLAN, "duration_ns": 100 * 10**9}, "engine": "simulate"})
+    lines({"event": "planned", "plan": known_run.plan(duration_ns=100 * 10**9), "engine": "simulate"})
     for second in (0, 3, 9, 11, 15, 29, 31, 99, 100):
         lines(progress(second * 10**9, second * 125_000, 0))
     told = [line.split(" s ")[0].strip() for line in capsys.readouterr().out.splitlines()]

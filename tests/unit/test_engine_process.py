@@ -66,7 +66,7 @@ class Events(list[Event]):
 
 
 def execute(mode: str, directory: Path, lock: int, events: Events, **silence_s: float) -> Outcome:
-    return run(engine(mode, **silence_s), known_run.PLAN, directory, lock, events)
+    return run(engine(mode, **silence_s), known_run.plan(), directory, lock, events)
 
 
 def test_a_run_from_start_to_end(directory: Path, lock: int) -> None:
@@ -127,7 +127,7 @@ def test_a_second_interrupt_ends_the_run_at_once(directory: Path, lock: int) -> 
         events_twice(event)
 
     with pytest.raises(Interrupted, match="second interrupt"):
-        run(engine("deaf"), known_run.PLAN, directory, lock, on_event)
+        run(engine("deaf"), known_run.plan(), directory, lock, on_event)
     assert events.helper_is_gone
     assert (directory / "pipe-closed").exists()
 
@@ -137,7 +137,7 @@ def test_an_interrupt_before_the_start_has_a_bound(directory: Path, lock: int) -
     events = Events("lab")
     stuck = EmulateEngine((sys.executable, str(FAKE), "stuck"), stopping_s=0.3)
     with pytest.raises(Interrupted, match="before it started"):
-        run(stuck, known_run.PLAN, directory, lock, events)
+        run(stuck, known_run.plan(), directory, lock, events)
     assert events.kinds == ["helper", "lab", "stopping"]
     assert events.helper_is_gone
 
@@ -151,7 +151,7 @@ def test_an_error_in_the_callback_ends_the_helper(directory: Path, lock: int) ->
             raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        run(engine("until-stopped"), known_run.PLAN, directory, lock, on_event)
+        run(engine("until-stopped"), known_run.plan(), directory, lock, on_event)
     assert events.helper_is_gone
 
 
@@ -169,7 +169,7 @@ def test_the_helper_is_in_a_session_of_its_own(directory: Path, lock: int) -> No
             sessions.append(os.getsid(event["pid"]))
 
     with pytest.raises(RunFailed):
-        run(engine("silent", setting_up=0.2), known_run.PLAN, directory, lock, on_event)
+        run(engine("silent", setting_up=0.2), known_run.plan(), directory, lock, on_event)
     assert sessions != [os.getsid(0)]
 
 

@@ -7,8 +7,10 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import known_run
 import pytest
 
 from dumbbell.engines.events import Event
@@ -46,26 +48,26 @@ def progress(time_ns: int = 0) -> str:
 
 
 def execute(monkeypatch: pytest.MonkeyPatch, fake: Fake, on_event: Callable[[Event], None] = print) -> Outcome:
-    monkeypatch.setattr(engine, "function", {"simulate": fake}.__getitem__)
-    return run(SimulateEngine(), {"simulate": {"tso": True}}, Path("run"), 0, on_event)
+    monkeypatch.setattr(engine, "core", SimpleNamespace(simulate=fake))
+    return run(SimulateEngine(), known_run.plan(), Path("run"), 0, on_event)
 
 
 def test_it_is_told_where_and_how_and_what_it_tells_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
-    def fake(directory: str, tso: bool, go_on: GoOn) -> bool:
+    def fake(directory: Path, tso: bool, go_on: GoOn) -> bool:
         asked.extend([directory, tso, go_on(progress(1))])
         return False
 
     told: list[Event] = []
     assert execute(monkeypatch, fake, told.append) == Outcome(interrupted=False)
-    assert asked == ["run", True, True]
+    assert asked == [Path("run"), True, True]
     assert [event["event"] for event in told] == ["simulating", "progress"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_it_early_and_it_says_so(monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
-    def fake(directory: str, tso: bool, go_on: GoOn) -> bool:
+    def fake(directory: Path, tso: bool, go_on: GoOn) -> bool:
         assert go_on(progress())
         os.kill(os.getpid(), number)
         return not go_on(progress())
@@ -78,7 +80,7 @@ def test_a_signal_stops_it_early_and_it_says_so(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_second_signal_ends_it_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    def deaf(directory: str, tso: bool, go_on: GoOn) -> bool:
+    def deaf(directory: Path, tso: bool, go_on: GoOn) -> bool:
         for _ in range(2):
             os.kill(os.getpid(), signal.SIGINT)
             go_on(progress())
@@ -89,7 +91,7 @@ def test_a_second_signal_ends_it_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_error_says_what_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fake(directory: str, tso: bool, go_on: GoOn) -> bool:
+    def fake(directory: Path, tso: bool, go_on: GoOn) -> bool:
         raise RuntimeError("cannot write run/packets.parquet: no space left: os error 28\nhint: make room")
 
     with pytest.raises(RunFailed) as failure:
@@ -99,7 +101,7 @@ def test_an_error_says_what_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_who_listens_may_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fake(directory: str, tso: bool, go_on: GoOn) -> bool:
+    def fake(directory: Path, tso: bool, go_on: GoOn) -> bool:
         return go_on(progress())
 
     def leave(event: Event) -> None:
@@ -122,9 +124,15 @@ def check(*overrides: str) -> list[str]:
     return [problem.text() for problem in SimulateEngine().check(loaded, expand(loaded))]
 
 
+def finding(monkeypatch: pytest.MonkeyPatch, problems: list[Any]) -> None:
+    """Let the core find `problems` in any plan."""
+    core = SimpleNamespace(simulate_check=lambda plan, tso: json.dumps(problems))
+    monkeypatch.setattr(refusals, "core", core)
+
+
 def refusing(monkeypatch: pytest.MonkeyPatch, **told: Any) -> None:
     one = {"flow": None, "host": None, "what": "a thing", "why": "no", "hint": "--engine emulate"} | told
-    monkeypatch.setattr(refusals, "function", lambda name: lambda plan, tso: json.dumps([one]))
+    finding(monkeypatch, [one])
 
 
 def test_a_flow_s_algorithm_is_told_with_its_place(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +160,7 @@ def test_a_host_s_setting_is_told_where_it_is_set(scenario: Path, monkeypatch: p
 def test_what_all_hosts_have_is_told_once(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario.write_text(f"{SCENARIO}[hosts]\nsysctl = {{ 'net.ipv4.tcp_sack' = 0 }}\n")
     both = [{"flow": None, "host": host, "what": "net.ipv4.tcp_sack", "why": "no", "hint": ""} for host in ("h1", "h2")]
-    monkeypatch.setattr(refusals, "function", lambda name: lambda plan, tso: json.dumps(both))
+    finding(monkeypatch, both)
     assert len(check()) == 1
 
 
@@ -162,7 +170,7 @@ def test_what_is_of_no_place_is_told_all_the_same(scenario: Path, monkeypatch: p
 
 
 def test_what_would_change_an_emulation_s_results_is_refused(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refusals, "function", lambda name: lambda plan, tso: "[]")
+    finding(monkeypatch, [])
     assert check("emulate.path=gso", "emulate.spin=0 s", "emulate.ring=1 MiB", "record.acks=true") == []
     assert check("emulate.whole_bursts=true") == [
         "--set emulate.whole_bursts=true: in a simulation links carry single segments\n"
@@ -171,8 +179,8 @@ def test_what_would_change_an_emulation_s_results_is_refused(scenario: Path, mon
 
 
 def test_without_a_core_it_says_how_to_get_one(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> Any:
+    def missing(plan: str, tso: bool) -> Any:
         raise RunFailed("the compiled core is missing", "there is none", "make build")
 
-    monkeypatch.setattr(refusals, "function", missing)
+    monkeypatch.setattr(refusals, "core", SimpleNamespace(simulate_check=missing))
     assert check() == ["the compiled core is missing\n  there is none\nhint: make build"]

@@ -23,7 +23,7 @@ def jobs(engine: FakeEngine, directory: Path, seeds: Sequence[int] = (1, 2, 3), 
 
 
 def seed(run: Run) -> int:
-    return int(run.plan["seed"])
+    return run.plan.seed
 
 
 def test_each_is_run_once_and_measured(tmp_path: Path) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fake_engine import FakeEngine, scenario
-from planning import dumbbell
+from planning import planned
 
 from dumbbell.execute import Budget, Fixed, Job, Local, Progress
 from dumbbell.execute.budget import CEILING, START
 from dumbbell.execute.cost import LEAST, UNLIMITED, cores, measured
+from dumbbell.plan.types import UdpWorkload
 from dumbbell.scenario import load
 
 
@@ -145,7 +147,7 @@ def test_a_failed_run_gives_its_share_back() -> None:
 
 def test_the_plan_tells_what_a_run_needs() -> None:
     def need(rate: str, **more: Any) -> float:
-        return cores(dumbbell({"rate": rate}, **more))
+        return cores(planned({"rate": rate}, **more))
 
     assert need("10 Mbit/s") == LEAST
     assert 0.3 < need("50 Mbit/s") < 0.4
@@ -156,8 +158,9 @@ def test_the_plan_tells_what_a_run_needs() -> None:
 
 
 def test_udp_needs_what_it_sends() -> None:
-    plan = dumbbell({"rate": "300 Mbit/s"})
-    assert cores({**plan, "flows": [{**plan["flows"][0], "workload": {"kind": "udp", "rate_bps": 40_000_000}}]}) < 0.6
+    plan = planned({"rate": "300 Mbit/s"})
+    datagrams = UdpWorkload(rate_bps=40_000_000, payload_bytes=1472, bytes=None)
+    assert cores(replace(plan, flows=(replace(plan.flows[0], workload=datagrams),))) < 0.6
 
 
 def test_only_emulated_runs_tell_what_they_have_cost() -> None:

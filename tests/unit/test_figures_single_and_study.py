@@ -9,7 +9,7 @@ import pytest
 
 import dumbbell
 from dumbbell.plan import expand
-from dumbbell.plan.routes import transparent_links
+from dumbbell.plan.network import network
 from dumbbell.records.schema import TABLES
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
@@ -48,7 +48,7 @@ def test_a_run_has_the_same_figures_in_a_study(tmp_path: Path, name: str) -> Non
     alone = rows(run, {}, {})
     links = study.links.filter(run=0)
     assert links["link"].to_list() == [
-        link["name"] for link in run.plan["links"] if link["name"] not in transparent_links(run.plan)
+        link.name for link in run.plan.links if link.name not in network(run.plan).transparent
     ]
     assert links.select([*alone["links"][0]]).to_dicts() == alone["links"]
     assert study.runs.filter(run=0).select(RUNS).to_dicts() == [{key: alone["runs"][0][key] for key in RUNS}]

@@ -9,7 +9,7 @@ import pytest
 
 from dumbbell.analysis import metrics
 from dumbbell.errors import DumbbellError
-from dumbbell.plan.routes import base_rtt_ns, least_rtts_ns, smallest_base_rtt_ns
+from dumbbell.plan.network import network
 from dumbbell.records.files import write_json
 from dumbbell.records.schema import polars_schema
 
@@ -201,20 +201,25 @@ def test_completion_time(tmp_path: Path) -> None:
 
 
 def test_base_rtt_is_there_and_back() -> None:
-    assert base_rtt_ns(known_run.PLAN, known_run.PLAN["flows"][0]) == 20_000_000
-    assert smallest_base_rtt_ns(known_run.PLAN) == 20_000_000
+    plan = known_run.plan()
+    assert network(plan).base_rtt_ns(plan.flows[0]) == 20_000_000
+    assert network(plan).base_rtts_ns == [20_000_000]
 
 
 def test_the_least_rtt_is_that_of_the_best_moment() -> None:
     """10 ms there until an event makes it 4, or where packets may overtake, which have a delay of 1 ms."""
-    plan = known_run.PLAN
-    ends = [(flow["from"], flow["to"]) for flow in plan["flows"]]
-    link = next(one for one in plan["links"] if one["name"] == "bottleneck")
+    link = next(one for one in known_run.PLAN["links"] if one["name"] == "bottleneck")
+
+    def least_rtt_ns(*events: dict[str, Any]) -> int:
+        plan = known_run.plan(events=events)
+        return network(plan).least_rtt_ns(plan.flows[0])
+
     later = {"at_ns": 10**9, "link": {**link, "delay_ns": link["delay_ns"] - 4_000_000}}
-    assert least_rtts_ns({**plan, "events": []})[ends[0]] == 20_000_000
-    assert least_rtts_ns({**plan, "events": [later]})[ends[0]] == 16_000_000
-    later = {"at_ns": 10**9, "link": {**link, "delay_ns": 10**9, "reorder": {"delay_ns": link["delay_ns"] - 1_000_000}}}
-    assert least_rtts_ns({**plan, "events": [later]})[ends[0]] == 19_000_000
+    assert least_rtt_ns() == 20_000_000
+    assert least_rtt_ns(later) == 16_000_000
+    reorder = {"probability": 0.1, "correlation": 0.0, "gap": 1, "delay_ns": link["delay_ns"] - 1_000_000}
+    later = {"at_ns": 10**9, "link": {**link, "delay_ns": 10**9, "reorder": reorder}}
+    assert least_rtt_ns(later) == 19_000_000
 
 
 def test_no_figure_is_nan(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import known_run
@@ -10,16 +11,17 @@ import polars as pl
 import pytest
 
 from dumbbell.analysis.capacity import Capacity
-from dumbbell.analysis.history import History
 from dumbbell.analysis.pace import Pace, measure
+from dumbbell.plan.network import History
+from dumbbell.plan.types import Link
 from dumbbell.records.schema import polars_schema
 
 MS = 1_000_000
-STEADY: History = ((0, known_run.link("bottleneck", "h1", "h2")),)
+STEADY: History = ((0, known_run.state(known_run.link("bottleneck", "h1", "h2"))),)
 
 
-def varying(**variation: Any) -> dict[str, Any]:
-    return known_run.link("bottleneck", "h1", "h2", 10_000_000, variation=variation)
+def varying(**variation: Any) -> Link:
+    return known_run.state(known_run.link("bottleneck", "h1", "h2", 10_000_000, variation=variation))
 
 
 def pace(packets: pl.LazyFrame, history: History = STEADY) -> Pace:
@@ -107,13 +109,13 @@ def test_a_link_that_is_too_fast_is_found_even_if_it_idles(packets: pl.LazyFrame
 
 def test_overhead_counts(packets: pl.LazyFrame) -> None:
     link = STEADY[0][1]
-    history = ((0, {**link, "rate_bps": 20_000_000, "overhead_bytes": known_run.FRAME}),)
+    history = ((0, replace(link, rate_bps=20_000_000, overhead_bytes=known_run.FRAME)),)
     assert pace(packets, history).achieved == pytest.approx(1, rel=1e-6)
 
 
 def test_a_link_that_is_down_has_no_capacity() -> None:
-    up = known_run.link("bottleneck", "h1", "h2", 8_000_000)
-    history = ((0, up), (1000 * MS, {**up, "up": False}), (1500 * MS, up))
+    up = known_run.state(known_run.link("bottleneck", "h1", "h2", 8_000_000))
+    history = ((0, up), (1000 * MS, replace(up, up=False)), (1500 * MS, up))
     at = np.array([1000, 1200, 1500, 2000]) * MS
     assert Capacity(history, 3000 * MS).until(at) / 1e6 == pytest.approx([1, 1, 1, 1.5])
 
@@ -123,14 +125,14 @@ def test_steps_and_events_are_the_capacity() -> None:
     link = varying(kind="steps", steps=[[0, 8_000_000], [1000 * MS, 16_000_000]], period_ns=2000 * MS)
     assert Capacity(((0, link),), 3000 * MS).until(at) / 1e6 == pytest.approx([0, 0.5, 1, 2, 3, 3.5])
     # An event after 1.5 s: the steps go on from the origin, not from the event.
-    slow = known_run.link("bottleneck", "h1", "h2", 800_000)
+    slow = known_run.state(known_run.link("bottleneck", "h1", "h2", 800_000))
     history = ((0, slow), (1500 * MS, link))
     assert Capacity(history, 3000 * MS).until(at) / 1e6 == pytest.approx([0, 0.05, 0.1, 0.15, 1.15, 1.65])
 
 
 def test_the_capacity_of_fast_links_and_long_runs_fits() -> None:
     """Bits per second times nanoseconds do not, in 64 bits: at 100 Gbit/s for an hour."""
-    link = {**STEADY[0][1], "rate_bps": 100_000_000_000}
+    link = replace(STEADY[0][1], rate_bps=100_000_000_000)
     hour = 3600 * 1000 * MS
     assert Capacity(((0, link),), hour).until(np.array([hour // 2, hour])) == pytest.approx([22.5e12, 45e12])
 
@@ -175,7 +177,7 @@ def test_a_busy_link_with_opportunities_keeps_its_pace() -> None:
 
 def test_slots_may_idle_while_packets_wait(packets: pl.LazyFrame) -> None:
     slots = {"min_interval_ns": MS, "max_interval_ns": MS, "packets": None, "bytes": None}
-    history = ((0, {**STEADY[0][1], "slots": slots}),)
+    history = ((0, replace(STEADY[0][1], slots=slots)),)
     late = packets.with_columns(pl.col("departure_ns", "delivery_ns", "sent_ns") * 2)
     assert pace(late, history) == Pace(None, 0.0)
     early = packets.with_columns(pl.col("departure_ns") // 2)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from dumbbell.engines.events import Event
 from dumbbell.engines.execute import execute
 from dumbbell.engines.protocol import Outcome
 from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError
+from dumbbell.plan import Plan
 
 FAKE = Path(__file__).with_name("fake_helper.py")
 SCENARIO = """\
@@ -49,9 +49,9 @@ class FakeEngine(EmulateEngine):
     def check(self, scenario: Any, plan: Any, text: str | None = None) -> list[Any]:
         return []
 
-    def prepare(self, plan: Mapping[str, Any], directory: Path, lock: int) -> Conductor:
+    def prepare(self, plan: Plan, directory: Path, lock: int) -> Conductor:
         known_run.write(directory, {"plan.json": known_run.PLAN})
-        return super().prepare(known_run.PLAN, directory, lock)
+        return super().prepare(known_run.plan(), directory, lock)
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import pytest
 from planning import dumbbell, link
 
 from dumbbell.errors import ScenarioError
-from dumbbell.plan.routes import is_transparent, transparent_links
+from dumbbell.plan import wire
+from dumbbell.plan.network import Network
 
 S = 10**9
 BASE = {"rate": "10 Mbit/s", "buffer": "1 bdp", "queue": "red", "loss": "1 %", "jitter": "1 ms"}
@@ -103,22 +104,38 @@ def test_a_rate_that_varies_is_counted_from_the_start_of_the_run() -> None:
     assert changed["rate_bps"] == 2_000_000
 
 
+def transparent(plan: dict[str, Any]) -> set[str]:
+    """Links on which nothing can happen to a packet."""
+    return Network(wire.parsed(plan)).transparent
+
+
 def test_a_link_that_an_event_changes_is_not_transparent() -> None:
     topology = {"rate": "unlimited", "delay": "0 ms"}
-    assert transparent_links(dumbbell(topology, rtt="0 ms")) >= {"bottleneck", "bottleneck-reverse"}
+    assert transparent(dumbbell(topology, rtt="0 ms")) >= {"bottleneck", "bottleneck-reverse"}
     changed = dumbbell(topology, rtt="0 ms", events=[{"at": "1 s", "rate": "1 Mbit/s"}])
-    assert is_transparent(link(changed))
-    assert "bottleneck" not in transparent_links(changed)
-    assert "bottleneck-reverse" in transparent_links(changed)
+    assert "bottleneck" in transparent({**changed, "events": []})
+    assert "bottleneck" not in transparent(changed)
+    assert "bottleneck-reverse" in transparent(changed)
 
 
 def test_no_effect_is_transparent_and_every_effect_is_not() -> None:
-    plain = link(dumbbell({"rate": "unlimited", "delay": "0 ms"}, rtt="0 ms"))
-    assert is_transparent(plain)
-    assert is_transparent(plain | {"overhead_bytes": 24, "buffer": {"packets": 1}, "queue": {}, "reordering": True})
+    plan = dumbbell({"rate": "unlimited", "delay": "0 ms"}, rtt="0 ms")
+    plain, *others = plan["links"]
+
+    def is_transparent(changes: dict[str, Any]) -> bool:
+        return plain["name"] in transparent({**plan, "links": [plain | changes, *others]})
+
+    assert is_transparent({})
+    queue = {"kind": "fq", "quantum_bytes": 1514, "flows": 1}
+    assert is_transparent({"overhead_bytes": 24, "buffer": {"packets": 1}, "queue": queue, "reordering": True})
+    sometimes = {"probability": 1.0, "correlation": 0.0}
+    loss = [{"model": "periodic", "every": 9, "offset": 0}]
     effects: dict[str, Any] = {
-        "up": False, "rate_bps": 1, "delay_ns": 1, "slots": {"packets": 1}, "policer": {"rate_bps": 1},
-        "jitter": {"correlation": 0}, "reorder": {"gap": 1}, "delay_line_packets": 1, "loss_before": [{}],
-        "loss_after": [{}], "duplication": {"probability": 1}, "corruption": {"probability": 1},
+        "up": False, "rate_bps": 1, "delay_ns": 1, "policer": {"rate_bps": 1, "burst_bytes": 1},
+        "slots": {"min_interval_ns": 1, "max_interval_ns": 1, "packets": 1, "bytes": None},
+        "variation": {"kind": "steps", "steps": [[0, 1]], "period_ns": None},
+        "jitter": {"distribution": {"kind": "uniform", "min_ns": 0, "max_ns": 0}, "correlation": 0.0},
+        "reorder": {**sometimes, "gap": 1, "delay_ns": 0}, "delay_line_packets": 1, "loss_before": loss,
+        "loss_after": loss, "duplication": sometimes, "corruption": sometimes,
     }  # fmt: skip
-    assert [key for key, value in effects.items() if is_transparent(plain | {key: value})] == []
+    assert [key for key, value in effects.items() if is_transparent({key: value})] == []

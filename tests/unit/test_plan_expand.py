@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -6,10 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planning import PLAIN, dumbbell, link
+from planning import PLAIN, dumbbell, link, planned
 
 from dumbbell.plan import expand, run_id
-from dumbbell.plan.routes import base_rtt_ns, path
+from dumbbell.plan.network import network
+from dumbbell.plan.wire import document, parsed
 from dumbbell.scenario.file.loading import load
 
 GOLDEN = Path(__file__).parent / "golden" / "bbr-vs-cubic.plan.json"
@@ -21,7 +23,7 @@ def host(plan: dict[str, Any], name: str) -> dict[str, Any]:
 
 def test_golden_plan() -> None:
     """After a change that is meant: dumbbell plan bbr-vs-cubic --json > tests/unit/golden/bbr-vs-cubic.plan.json."""
-    assert expand(load("bbr-vs-cubic")) == json.loads(GOLDEN.read_text())
+    assert document(expand(load("bbr-vs-cubic"))) == json.loads(GOLDEN.read_text())
 
 
 @pytest.mark.parametrize(
@@ -89,9 +91,9 @@ def test_base_rtts_are_exact(rtts: list[int], share: Fraction | None) -> None:
     bottleneck: dict[str, Any] = {"rate": "100 Mbit/s", "buffer": "10 packets"}
     if share is not None:
         bottleneck["delay"] = f"{int(min(rtts) * share)} ns"
-    plan = dumbbell(bottleneck, rtt=[f"{rtt} ns" for rtt in rtts], pairs=len(rtts))
-    for i, rtt in enumerate(rtts, 1):
-        assert base_rtt_ns(plan, {"from": f"s{i}", "to": f"r{i}"}) == rtt
+    flows = [{"from": f"s{i}", "to": f"r{i}"} for i, _ in enumerate(rtts, 1)]
+    plan = planned(bottleneck, rtt=[f"{rtt} ns" for rtt in rtts], pairs=len(rtts), flows=flows)
+    assert network(plan).base_rtts_ns == rtts
 
 
 @settings(deadline=None)  # The machine may be busy.
@@ -132,7 +134,7 @@ def test_no_limit() -> None:
 def test_a_path_is_two_hosts_and_two_links() -> None:
     topology = {"kind": "path", "rtt": "9 ns", "bottleneck": {"rate": "1 Mbit/s", "buffer": "5 packets"}}
     flows = [{"from": "h1", "to": "h2"}]
-    plan = expand(load({"name": "x", "duration": "1 s", "topology": topology, "flows": flows}))
+    plan = document(expand(load({"name": "x", "duration": "1 s", "topology": topology, "flows": flows})))
     assert [(node["name"], node["address"]) for node in plan["nodes"]] == [("h1", "10.0.0.1"), ("h2", "10.0.1.1")]
     assert [(link["from"], link["to"], link["delay_ns"]) for link in plan["links"]] == [
         ("h1", "h2", 4),
@@ -149,10 +151,11 @@ def test_250_pairs_have_addresses_of_their_own() -> None:
 
 
 def test_paths() -> None:
-    plan = dumbbell({"rate": "1 Mbit/s"})
-    assert [link["name"] for link in path(plan, "s1", "r2")] == ["s1-left", "bottleneck", "right-r2"]
-    assert [link["name"] for link in path(plan, "r2", "s1")] == ["r2-right", "bottleneck-reverse", "left-s1"]
-    assert [link["name"] for link in path(plan, "s1", "s2")] == ["s1-left", "left-s2"]
+    plan = planned({"rate": "1 Mbit/s"}, flows=[{"from": "s1", "to": "r2"}, {"from": "s1", "to": "s2"}])
+    found, (across, beside) = network(plan), plan.flows
+    assert [link.name for link in found.there(across)] == ["s1-left", "bottleneck", "right-r2"]
+    assert [link.name for link in found.back(across)] == ["r2-right", "bottleneck-reverse", "left-s1"]
+    assert [link.name for link in found.there(beside)] == ["s1-left", "left-s2"]
 
 
 def test_flows() -> None:
@@ -198,12 +201,12 @@ def test_one_port_for_tcp_and_udp() -> None:
 
 def test_run_id_names_the_plan_the_engine_and_the_version() -> None:
     plan = expand(load("bbr-vs-cubic"))
-    reordered = json.loads(json.dumps(plan, sort_keys=True))
+    reordered = parsed(json.loads(json.dumps(document(plan), sort_keys=True)))
     ids = {
         run_id(plan, "emulate", "0.1.0"),
         run_id(plan, "simulate", "0.1.0"),
         run_id(plan, "emulate", "0.1.1"),
-        run_id({**plan, "seed": 2}, "emulate", "0.1.0"),
+        run_id(replace(plan, seed=2), "emulate", "0.1.0"),
     }
     assert len(ids) == 4
     assert run_id(reordered, "emulate", "0.1.0") == run_id(plan, "emulate", "0.1.0")

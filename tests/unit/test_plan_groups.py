@@ -9,6 +9,7 @@ import pytest
 
 from dumbbell.plan import expand
 from dumbbell.plan.flow_rows import rows
+from dumbbell.plan.wire import document
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.resolve.connections import is_drawn
 
@@ -22,7 +23,7 @@ def scenario(*flows: dict[str, Any], pairs: int = 3, seed: int = 1, **more: Any)
 
 
 def plan(*flows: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = expand(load(scenario(*flows, **more)))["flows"]
+    found: list[dict[str, Any]] = document(expand(load(scenario(*flows, **more))))["flows"]
     return found
 
 
@@ -67,7 +68,7 @@ def test_a_mix_has_its_shares(number: int, expected: tuple[int, int]) -> None:
 
 
 def test_an_algorithm_that_no_connection_gets_is_not_in_the_plan() -> None:
-    found = expand(load(scenario(many(4, mix={"cubic": 1.0, "bbr3": 0.0}))))
+    found = document(expand(load(scenario(many(4, mix={"cubic": 1.0, "bbr3": 0.0})))))
     assert found["algorithms"] == []
 
 
@@ -147,13 +148,13 @@ def test_commands_are_many_too() -> None:
 def test_overrides_change_numbers_and_shares() -> None:
     given = scenario(many(4, mix={"cubic": 0.5, "bbr": 0.5}))
     changed = load(given, {"flows.0.connections": 8, "flows.0.mix.cubic": 0.25, "flows.0.mix.bbr": 0.75})
-    assert Counter(flow["workload"]["cc"] for flow in expand(changed)["flows"]) == {"cubic": 2, "bbr": 6}
+    assert Counter(flow["workload"]["cc"] for flow in document(expand(changed))["flows"]) == {"cubic": 2, "bbr": 6}
     changed = load(given, ["flows.0.mix={reno=1}", "flows.0.gap=1 s"])
-    assert {flow["workload"]["cc"] for flow in expand(changed)["flows"]} == {"reno"}
+    assert {flow["workload"]["cc"] for flow in document(expand(changed))["flows"]} == {"reno"}
 
 
 def test_ecn_is_asked_for_by_every_host_of_a_group() -> None:
-    found = expand(load(scenario(many(2, ecn=True))))
+    found = document(expand(load(scenario(many(2, ecn=True)))))
     asks = {node["name"]: node["sysctl"]["net.ipv4.tcp_ecn"] for node in found["nodes"] if node["kind"] == "host"}
     assert [asks[name] for name in ("s1", "s2", "s3", "r1")] == ["1", "1", "2", "2"]
 

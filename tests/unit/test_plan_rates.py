@@ -4,12 +4,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import known_run
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planning import dumbbell, forward, link
 
-from dumbbell.plan.links import peak_bps
+from dumbbell.plan.network import peak_bps
 from dumbbell.scenario import bundled
 from dumbbell.scenario.traces import mahimahi
 
@@ -143,14 +144,14 @@ def test_the_bundled_trace_is_what_its_scenario_says() -> None:
 
 
 def test_peaks(here: Path) -> None:
-    assert peak_bps(forward()) == 10_000_000
-    assert peak_bps(forward(rate="unlimited", buffer="9 kB")) is None
-    assert peak_bps(forward(rate={"steps": STEPS})) == 20_000_000
+    assert peak_bps(known_run.state(forward())) == 10_000_000
+    assert peak_bps(known_run.state(forward(rate="unlimited", buffer="9 kB"))) is None
+    assert peak_bps(known_run.state(forward(rate={"steps": STEPS}))) == 20_000_000
     # 100 ms with 20 opportunities among 1 s with 29.
     (here / "burst.trace").write_text("".join(f"{t}\n" for t in sorted([*range(100, 1100, 100), *range(501, 520)])))
     found = forward(rate={"trace": "burst.trace"})
     assert found["rate_bps"] == 29 * 1514 * 8
-    assert peak_bps(found) == 20 * 1514 * 8 * 10
+    assert peak_bps(known_run.state(found)) == 20 * 1514 * 8 * 10
 
 
 def test_the_reverse_direction_may_have_a_trace_of_its_own(here: Path) -> None:

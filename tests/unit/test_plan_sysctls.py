@@ -6,13 +6,14 @@ from hypothesis import strategies as st
 
 from dumbbell.plan import expand
 from dumbbell.plan.sysctls import CEILING
+from dumbbell.plan.wire import document
 from dumbbell.scenario.file.loading import load
 
 
 def sysctls(bottleneck: dict[str, Any], rtt: str = "30 ms", **more: Any) -> dict[str, dict[str, str]]:
     topology = {"kind": "path", "rtt": rtt, "bottleneck": bottleneck}
     flows = [{"from": "h1", "to": "h2"}]
-    plan = expand(load({"name": "x", "duration": "1 s", "topology": topology, "flows": flows, **more}))
+    plan = document(expand(load({"name": "x", "duration": "1 s", "topology": topology, "flows": flows, **more})))
     return {node["name"]: node["sysctl"] for node in plan["nodes"]}
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from planning import dumbbell
+from planning import planned
 
 from dumbbell.plan.view import tables
 
@@ -12,7 +12,7 @@ STEPS = [["0 s", "10 Mbit/s"], ["5 s", "0 bit/s"]]
 
 def row(**keys: Any) -> dict[str, str]:
     """The forward link's cells by their columns."""
-    table = tables(dumbbell({"rate": "10 Mbit/s", "buffer": "100 packets", **keys}), 30_000_000)[1]
+    table = tables(planned({"rate": "10 Mbit/s", "buffer": "100 packets", **keys}), 30_000_000)[1]
     return dict(zip(table.columns, table.rows[0], strict=True))
 
 
@@ -77,7 +77,7 @@ def test_events() -> None:
         {"at": "2 s", "delay": "20 ms", "loss": "none", "jitter": "none", "duplicate": "1 %"},
         {"at": "3 s", "link": "bottleneck-reverse", "down_for": "100 ms"},
     ]
-    plan = dumbbell({"rate": "10 Mbit/s", "loss": "1 %", "jitter": "5 ms"}, events=events)
+    plan = planned({"rate": "10 Mbit/s", "loss": "1 %", "jitter": "5 ms"}, events=events)
     shown = next(table for table in tables(plan, 30_000_000) if table.title == "Events")
     assert shown.rows == [
         [
@@ -93,19 +93,19 @@ def test_events() -> None:
 
 
 def test_without_events_there_is_no_table_of_them() -> None:
-    assert "Events" not in [table.title for table in tables(dumbbell({"rate": "1 Mbit/s"}), 1)]
+    assert "Events" not in [table.title for table in tables(planned({"rate": "1 Mbit/s"}), 1)]
 
 
 def test_the_path_of_packets() -> None:
-    wire = dict(tables(dumbbell({"rate": "1 Mbit/s"}), 1)[0].rows)
+    wire = dict(tables(planned({"rate": "1 Mbit/s"}), 1)[0].rows)
     assert wire["emulate.path"] == "wire"
     assert "emulate.merge" not in wire
-    gso = dict(tables(dumbbell({"rate": "1 Gbit/s"}, emulate={"merge": "50 us"}), 1)[0].rows)
+    gso = dict(tables(planned({"rate": "1 Gbit/s"}, emulate={"merge": "50 us"}), 1)[0].rows)
     assert (gso["emulate.path"], gso["emulate.merge"], gso["emulate.whole_bursts"]) == ("gso", "50 us", "no")
 
 
 def test_the_cpus_of_a_lab() -> None:
-    assert "emulate.cpus" not in dict(tables(dumbbell({"rate": "1 Mbit/s"}), 1)[0].rows)
-    one = dumbbell({"rate": "1 Mbit/s"}, emulate={"cpus": 1})
-    assert one["emulate"]["cpus"] == 1
+    assert "emulate.cpus" not in dict(tables(planned({"rate": "1 Mbit/s"}), 1)[0].rows)
+    one = planned({"rate": "1 Mbit/s"}, emulate={"cpus": 1})
+    assert one.emulate.cpus == 1
     assert dict(tables(one, 1)[0].rows)["emulate.cpus"] == "1"

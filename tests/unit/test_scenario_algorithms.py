@@ -14,6 +14,8 @@ from dumbbell.cc.bundled import BUNDLED
 from dumbbell.cc.parameters import Parameter, Parameters
 from dumbbell.errors import ScenarioError
 from dumbbell.plan import expand, run_id
+from dumbbell.plan.parts import cc as cc_of
+from dumbbell.plan.wire import document, parsed
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.file.schema import json_schema
 from dumbbell.scenario.file.writing import write
@@ -50,7 +52,7 @@ def with_cc(*ccs: str, more: str = "") -> str:
 
 def plan_of(*ccs: str, more: str = "") -> dict[str, Any]:
     Path("my.toml").write_text(with_cc(*ccs, more=more))
-    return expand(load("my.toml"))
+    return document(expand(load("my.toml")))
 
 
 def labels(*ccs: str) -> list[str]:
@@ -119,13 +121,13 @@ def test_the_plan_lists_what_is_not_the_kernel_s_own() -> None:
 def test_the_run_s_id_follows_the_program_and_what_it_includes() -> None:
     Path("gain.h").write_text("#pragma once\n#define GAIN 2\n")
     Path("my_cc.bpf.c").write_text(f'#include "gain.h"\n{PROGRAM}')
-    ids = [run_id(plan_of('{ bpf = "my_cc.bpf.c" }'), "x", "1")]
-    assert run_id(plan_of('{ bpf = "my_cc.bpf.c" }'), "x", "1") == ids[0]
+    ids = [run_id(parsed(plan_of('{ bpf = "my_cc.bpf.c" }')), "x", "1")]
+    assert run_id(parsed(plan_of('{ bpf = "my_cc.bpf.c" }')), "x", "1") == ids[0]
     Path("gain.h").write_text("#pragma once\n#define GAIN 3\n")
-    ids.append(run_id(plan_of('{ bpf = "my_cc.bpf.c" }'), "x", "1"))
+    ids.append(run_id(parsed(plan_of('{ bpf = "my_cc.bpf.c" }')), "x", "1"))
     Path("my_cc.bpf.c").write_text(PROGRAM)
-    ids.append(run_id(plan_of('{ bpf = "my_cc.bpf.c" }'), "x", "1"))
-    ids.append(run_id(plan_of('{ bpf = "my_cc.bpf.c", parameters = { step = 3 } }'), "x", "1"))
+    ids.append(run_id(parsed(plan_of('{ bpf = "my_cc.bpf.c" }')), "x", "1"))
+    ids.append(run_id(parsed(plan_of('{ bpf = "my_cc.bpf.c", parameters = { step = 3 } }')), "x", "1"))
     assert len(set(ids)) == 4
 
 
@@ -174,7 +176,7 @@ def test_a_parameter_is_added_to_a_name() -> None:
     Path("my.toml").write_text("# Mine.\n" + with_cc('"bbr3"'))
     queue = ["topology.bottleneck.queue=codel", "topology.bottleneck.queue.ecn=true"]
     scenario = load("my.toml", ["flows.0.cc.parameters.beta_keep=200", *queue])
-    assert expand(scenario)["algorithms"][0]["parameters"] == {"beta_keep": 200}
+    assert expand(scenario).algorithms[0].parameters == {"beta_keep": 200}
     Path("run").mkdir()
     write(scenario, Path("run"))
     assert Path("run/scenario.toml").read_text().startswith("# Mine.\n")
@@ -184,7 +186,7 @@ def test_a_parameter_is_added_to_a_name() -> None:
 @pytest.mark.parametrize(("given", "planned"), [("", "auto"), ("acks = true", "on"), ("acks = false", "off")])
 def test_acks(given: str, planned: str) -> None:
     Path("my.toml").write_text(f"{BASE}[record]\n{given}\n")
-    assert expand(load("my.toml"))["record"]["acks"] == planned
+    assert expand(load("my.toml")).record.acks == planned
 
 
 @pytest.mark.parametrize("given", ['"on"', "1", '"yes"', "{}"])
@@ -327,10 +329,10 @@ def test_a_name_for_nothing() -> None:
 def test_on_the_command_line() -> None:
     Path("my.toml").write_text(with_cc('"cubic"'))
     plan = expand(load("my.toml", [f"flows.0.cc={BUNDLED_CC}"]))
-    assert plan["algorithms"][0]["parameters"] == {"beta_keep": 200}
-    assert expand(load("my.toml", ["flows.0.cc=bbr2"]))["flows"][0]["workload"]["cc"] == "bbr2"
+    assert plan.algorithms[0].parameters == {"beta_keep": 200}
+    assert cc_of(expand(load("my.toml", ["flows.0.cc=bbr2"])).flows[0]) == "bbr2"
     plan = expand(load("my.toml", ["flows.0.cc=bbr3", "flows.0.cc.parameters.beta_keep=200"]))
-    assert plan["algorithms"][0]["parameters"] == {"beta_keep": 200}
+    assert plan.algorithms[0].parameters == {"beta_keep": 200}
     with pytest.raises(ScenarioError, match=r"^--set flows\.0\.cc=my\.bpf\.c: not a name"):
         load("my.toml", ["flows.0.cc=my.bpf.c"])
 

@@ -11,7 +11,7 @@ def test_is_named_as_its_file_and_can_be_planned(name: str) -> None:
     scenario = load(name)
     assert scenario.name == name
     assert 0 < len(scenario.description) <= 80
-    assert expand(scenario)["name"] == name
+    assert expand(scenario).name == name
 
 
 def test_the_main_one_is_what_the_documentation_says() -> None:

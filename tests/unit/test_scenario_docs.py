@@ -12,6 +12,7 @@ from dumbbell.cc.core import parameters_of
 from dumbbell.cli import invoke
 from dumbbell.plan import expand
 from dumbbell.plan.offload import GSO_ABOVE_BPS, MERGE_NS
+from dumbbell.plan.parts import hosts
 from dumbbell.plan.view import tables
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
@@ -31,9 +32,9 @@ DEFINITIONS = sorted(json_schema()["$defs"])
 
 def test_the_example_can_be_planned() -> None:
     plan = expand(load(tomllib.loads(EXAMPLE)))
-    sacks = [node["sysctl"]["net.ipv4.tcp_sack"] for node in plan["nodes"] if node["kind"] == "host"]
+    sacks = [host.sysctl["net.ipv4.tcp_sack"] for host in hosts(plan)]
     assert sacks == ["0", "1", "1", "1"]
-    assert [flow["id"] for flow in plan["flows"]] == ["f1", "f2", "background"]
+    assert [flow.id for flow in plan.flows] == ["f1", "f2", "background"]
 
 
 def test_there_are_snippets() -> None:
@@ -67,13 +68,13 @@ def test_the_draft_s_parameters_can_be_pasted() -> None:
     path = '[topology]\nkind = "path"\nrtt = "30 ms"\nbottleneck = { rate = "20 Mbit/s" }\n'
     flow = '[[flows]]\nfrom = "h1"\nto = "h2"\n'
     plan = expand(load(tomllib.loads(f'name = "x"\nduration = "10 s"\n{path}{flow}{snippet}')))
-    (entry,) = plan["algorithms"]
-    assert entry["label"] == "bbr3"
-    assert len(entry["parameters"]) == 13
+    (entry,) = plan.algorithms
+    assert entry.label == "bbr3"
+    assert len(entry.parameters) == 13
     known = parameters_of("bbr3")
     if known is None:
         pytest.skip("the core is not built")
-    for name, value in entry["parameters"].items():
+    for name, value in entry.parameters.items():
         parameter = known.find(name)
         assert parameter is not None
         assert parameter.default != value

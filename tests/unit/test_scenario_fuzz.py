@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from dumbbell.errors import ScenarioError
 from dumbbell.plan import expand
-from dumbbell.plan.routes import path
+from dumbbell.plan.network import network
 from dumbbell.plan.view import tables
+from dumbbell.plan.wire import document
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.model import Scenario
@@ -106,7 +107,7 @@ def test_planned_or_refused(name: str, draw: st.DataObject) -> None:
         assert all(problem.key for problem in scenario.problems)
     else:
         plan = expand(scenario)
-        assert all(path(plan, flow["from"], flow["to"]) for flow in plan["flows"])
+        assert all(network(plan).there(flow) for flow in plan.flows)
         assert tables(plan, 1)
-        assert max(integers(plan)) <= MAX
+        assert max(integers(document(plan))) <= MAX
     assert repr(data) == repr(before)

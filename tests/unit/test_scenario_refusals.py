@@ -56,7 +56,7 @@ def refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, s
 def test_the_base_is_fine(tmp_path: Path) -> None:
     path = tmp_path / "base.toml"
     path.write_text(BASE)
-    assert len(expand(load(path))["flows"]) == 2
+    assert len(expand(load(path)).flows) == 2
 
 
 CASES = {

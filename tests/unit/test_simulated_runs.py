@@ -10,9 +10,10 @@ import pytest
 
 import dumbbell
 from dumbbell.cc.bundled import SIMULATED
-from dumbbell.core import function
+from dumbbell.core import core
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.plan import expand
+from dumbbell.plan.wire import document
 from dumbbell.records.schema import TABLES, polars_schema
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
@@ -101,12 +102,11 @@ def test_the_manifest_says_what_it_cost_and_that_nothing_was_loaded(run: dumbbel
 
 
 def test_the_core_has_the_algorithms_that_are_named_and_says_so() -> None:
-    plan = expand(load("single-flow"))
-    check = function("simulate_check")
+    plan = document(expand(load("single-flow")))
 
     def problems(cc: str) -> list[dict[str, str]]:
         plan["flows"][0]["workload"]["cc"] = cc
-        found: list[dict[str, str]] = json.loads(check(json.dumps(plan), True))
+        found: list[dict[str, str]] = json.loads(core.simulate_check(json.dumps(plan), True))
         return found
 
     assert [name for name in SIMULATED if problems(name)] == []

@@ -15,4 +15,4 @@ def test_an_emulated_repetition_is_the_run_of_its_seed() -> None:
     planned = Planner(read(SCENARIO), 3, FakeEngine(), "v1").plan({})
     plans = [expand(load(SCENARIO, {**RECORD, "seed": seed})) for seed in (1, 2, 3)]
     assert planned.run_ids == tuple(run_id(plan, EMULATE, "v1") for plan in plans)
-    assert len({str(plan["flows"]) for plan in plans}) == 3
+    assert len({str(plan.flows) for plan in plans}) == 3

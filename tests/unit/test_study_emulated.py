@@ -15,6 +15,7 @@ from fake_engine import FakeEngine, scenario
 import dumbbell
 from dumbbell.engines.events import Event
 from dumbbell.errors import Interrupted, Problem
+from dumbbell.plan import wire
 from dumbbell.studies import emulated, shards
 from dumbbell.studies.outcome import exit_code, failures
 from dumbbell.studies.schedule import Schedule
@@ -49,15 +50,15 @@ def test_figures_are_those_of_the_runs_on_disk(tmp_path: Path) -> None:
         assert links["link"].to_list() == list(limited)
         assert links["queue_p95_ms"][0] == limited["bottleneck"]["queue_ms"]["p95"]
     assert study.summary["runs"].to_list() == [2, 2, 2]
-    assert study.open(4).plan["seed"] == 2
+    assert study.open(4).plan.seed == 2
 
 
 def test_a_report_of_what_is_not_recorded_can_be_asked_for(tmp_path: Path) -> None:
     """A study keeps no rows per packet, unless its file asks for them."""
     seen: list[Any] = []
-    run(FakeEngine(change=lambda plan, files: seen.append(plan["record"])), tmp_path / "a", 1)
+    run(FakeEngine(change=lambda plan, files: seen.append(wire.part(plan.record))), tmp_path / "a", 1)
     asked = {**scenario(), "record": {"packets": True}}
-    engine = FakeEngine(change=lambda plan, files: seen.append(plan["record"]))
+    engine = FakeEngine(change=lambda plan, files: seen.append(wire.part(plan.record)))
     dumbbell.run(asked, directory=tmp_path / "b", engine=engine, repeat=2, report=False)
     assert [record["packets"] for record in seen] == [False] * 3 + [True] * 2
     assert {record["acks"] for record in seen} == {"off"}
@@ -185,7 +186,7 @@ def test_many_parts_are_merged_and_what_a_killed_command_left_is_not_read(
 
 def test_cells_of_different_rates_cross_alike(tmp_path: Path) -> None:
     paths: list[str] = []
-    engine = FakeEngine(change=lambda plan, files: paths.append(plan["emulate"]["path"]))
+    engine = FakeEngine(change=lambda plan, files: paths.append(plan.emulate.path))
     rates = {"topology.bottleneck.rate": ["10 Mbit/s", "1 Gbit/s"]}
     dumbbell.run(scenario(), directory=tmp_path, engine=engine, vary=rates, report=False)
     assert paths == ["gso", "gso"]

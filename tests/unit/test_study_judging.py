@@ -127,6 +127,7 @@ def test_evidence_that_the_screen_lets_through_is_judged_by_all_rules() -> None:
     """A plan's links, and a packet that has vanished from one."""
     from dumbbell.plan import expand
     from dumbbell.plan.identity import canonical
+    from dumbbell.plan.wire import document
     from dumbbell.scenario.file.loading import load
 
     plan = expand(load(SCENARIO))
@@ -140,6 +141,6 @@ def test_evidence_that_the_screen_lets_through_is_judged_by_all_rules() -> None:
         "min_rtt_us": {"f1": 19_000},
         "largest_window": 2_000_000,
     }
-    verdict, why = Judge([canonical(plan)], "simulate")(0, canonical(evidence))
+    verdict, why = Judge([canonical(document(plan))], "simulate")(0, canonical(evidence))
     assert verdict == "invalid"
     assert why == "conservation, rtt-floor, algorithm, congestion-window"

@@ -32,8 +32,8 @@ def test_it_is_about_60_lines() -> None:
 def test_its_scenario_is_the_file_s() -> None:
     (shown,) = blocks("toml")
     assert tomllib.loads(shown) == tomllib.loads((TUTORIAL / "calm.toml").read_text())
-    (entry,) = expand(load(TUTORIAL / "calm.toml"))["algorithms"]
-    assert entry["parameters"] == {"target": 4}
+    (entry,) = expand(load(TUTORIAL / "calm.toml")).algorithms
+    assert entry.parameters == {"target": 4}
 
 
 def test_its_parameters_are_found_with_what_they_are() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from tools.generate import reference
-from tools.generate.targets import ROOT, TARGETS, declarations, generated, is_current
+from tools.generate.targets import ROOT, STUB, TARGETS, declarations, generated, is_current
 
 
 def main() -> None:
     """Write them, and name those that changed."""
     found = declarations()
-    for target in TARGETS:
+    for target in (STUB, *TARGETS):
         if not is_current(target, found):
             (ROOT / target.path).write_text(generated(target, found), encoding="utf-8")
             print(target.path)

@@ -125,8 +125,10 @@ def _paragraphs(schema: Schema, meant: list[str]) -> str:
 
 
 def _dataclass(name: str, schema: Schema, definitions: Mapping[str, Schema]) -> str:
+    # What follows from a plan is kept beside it, for as long as it is in use.
+    weak = ", weakref_slot=True" if "$defs" in schema else ""
     lines = [
-        "@dataclass(frozen=True, slots=True, kw_only=True)",
+        f"@dataclass(frozen=True, slots=True, kw_only=True{weak})",
         f"class {name}:",
         _indented(_doc(schema.get("description", ""))),
         "",

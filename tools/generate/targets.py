@@ -14,7 +14,7 @@ from typing import Any, Final
 from dumbbell import _core
 from dumbbell.report.model import Plots
 from dumbbell.report.study.payload import StudyPage
-from tools.generate import manifests, plan_types, report_types, tables
+from tools.generate import core_stub, manifests, plan_types, report_types, tables
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -41,7 +41,10 @@ TARGETS: Final = (
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),
     Target("python/dumbbell/statistics/metrics/declared.py", "crates/figures", tables.metrics_module),
 )
-"""All of them."""
+"""All that follow from declarations at once."""
+
+STUB: Final = Target("python/dumbbell/_core.pyi", "crates/core-py", lambda _: core_stub.text(ROOT))
+"""The types of the compiled core. Writing them builds it."""
 
 _COMMENT: Final = {".py": "# {}", ".pyi": "# {}", ".toml": "# {}", ".md": "<!-- {} -->"}
 """The form of a comment by a file's suffix; `// {}` for others."""

@@ -6,15 +6,10 @@ use anyhow::{Context, Result};
 use pyo3::prelude::*;
 use sim_engine::batch::{Batch, Judged, Progress, Run, Screen, Verdict, missing, simulate_many as carry_out};
 
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(missing_shards, module)?)?;
-    module.add_function(wrap_pyfunction!(simulate_many, module)?)
-}
-
 /// Of `runs` runs those that no shard below `directory` has, in pieces of one shard each: (first, behind the last). What
 /// a command that was killed had begun to write is removed.
 #[pyfunction]
-fn missing_shards(directory: PathBuf, runs: usize, shard_runs: usize) -> PyResult<Vec<(usize, usize)>> {
+pub(crate) fn missing_shards(directory: PathBuf, runs: usize, shard_runs: usize) -> PyResult<Vec<(usize, usize)>> {
     let found = missing(&directory, 0..runs, shard_runs).map_err(crate::simulate::raised)?;
     Ok(found.into_iter().map(|shard| (shard.start, shard.end)).collect())
 }
@@ -35,7 +30,7 @@ fn missing_shards(directory: PathBuf, runs: usize, shard_runs: usize) -> PyResul
 #[pyfunction]
 #[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads, first = 0, judge = None, screen = (0.0, 0)))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
-fn simulate_many(
+pub(crate) fn simulate_many(
     py: Python<'_>,
     plans: Vec<String>,
     runs: Vec<(u32, u32, u32, u64, String)>,

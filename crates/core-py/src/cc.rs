@@ -19,21 +19,9 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::json;
 
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(cc_bundled, module)?)?;
-    module.add_function(wrap_pyfunction!(cc_headers, module)?)?;
-    module.add_function(wrap_pyfunction!(cc_build, module)?)?;
-    module.add_function(wrap_pyfunction!(cc_inspect, module)?)?;
-    module.add_function(wrap_pyfunction!(cc_check, module)?)?;
-    module.add_function(wrap_pyfunction!(cc_load, module)?)?;
-    module.add_function(wrap_pyfunction!(cc_unload, module)?)?;
-    module.add_function(wrap_pyfunction!(cc_list, module)?)?;
-    module.add_function(wrap_pyfunction!(cc_can_load, module)?)
-}
-
 /// What comes with the core: a list of {label, path, sha256, parameters}. Needs no privileges.
 #[pyfunction]
-fn cc_bundled() -> String {
+pub(crate) fn cc_bundled() -> String {
     let none = plan::Algorithm {
         label: String::new(),
         source: plan::Source::Bundled { name: String::new() },
@@ -52,7 +40,7 @@ fn cc_bundled() -> String {
 /// Write the headers that algorithms include to `directory`: `<dumbbell/...>` and libbpf's `<bpf/...>`. Returns
 /// {directory}; give it to a compiler by `-I`.
 #[pyfunction]
-fn cc_headers(directory: PathBuf) -> String {
+pub(crate) fn cc_headers(directory: PathBuf) -> String {
     answer(bpf::write_headers(&directory).map(|()| json!({ "directory": directory })))
 }
 
@@ -62,7 +50,7 @@ fn cc_headers(directory: PathBuf) -> String {
 /// "error", "warning" or "note", `file` as the compiler names it; text is all that the compiler said. The same source
 /// gives the same object wherever it lies. A failure only if the compiler can't be started or files can't be written.
 #[pyfunction]
-fn cc_build(source: PathBuf, out: PathBuf) -> String {
+pub(crate) fn cc_build(source: PathBuf, out: PathBuf) -> String {
     answer(bpf::build(&source, &out))
 }
 
@@ -73,7 +61,7 @@ fn cc_build(source: PathBuf, out: PathBuf) -> String {
 /// Fails if it isn't one congestion control, lacks a required operation, has a licence that the kernel refuses, or if the
 /// algorithm's parameters are unknown or don't fit.
 #[pyfunction]
-fn cc_inspect(algorithm: &str) -> String {
+pub(crate) fn cc_inspect(algorithm: &str) -> String {
     answer(parse(algorithm).and_then(|algorithm| bpf::inspect(&algorithm, Path::new("."))))
 }
 
@@ -83,7 +71,7 @@ fn cc_inspect(algorithm: &str) -> String {
 ///
 /// If it is refused, the failure says which program, where and why.
 #[pyfunction]
-fn cc_check(algorithm: &str) -> String {
+pub(crate) fn cc_check(algorithm: &str) -> String {
     let checked = parse(algorithm).map_err(Unfit::from).and_then(|algorithm| bpf::check(&algorithm, Path::new(".")));
     answer(checked.map_err(|unfit| unfit.failure.into()))
 }
@@ -92,28 +80,28 @@ fn cc_check(algorithm: &str) -> String {
 /// already, mounted}. `already`: it was loaded before. `mounted`: the path of a BPF file system that had to be mounted
 /// for it, or null.
 #[pyfunction]
-fn cc_load(algorithm: &str) -> String {
+pub(crate) fn cc_load(algorithm: &str) -> String {
     answer(parse(algorithm).and_then(|algorithm| bpf::load(&algorithm, Path::new("."))))
 }
 
 /// Take away what `cc_load` has registered, by label (all parameter sets) or registered name: {unloaded: [name, ...]}.
 /// Connections that use it go on. Fails if nothing is called that.
 #[pyfunction]
-fn cc_unload(name: &str) -> String {
+pub(crate) fn cc_unload(name: &str) -> String {
     answer(bpf::unload(name).map(|names| json!({ "unloaded": names })))
 }
 
 /// All congestion controls: {bundled: [label], stay: [{name, label, parameters, sha256, loaded_at}], runs: [{name, label}],
 /// kernel: [name]}. Of another run's `label` only the beginning is known. `loaded_at` is in seconds since 1970.
 #[pyfunction]
-fn cc_list() -> String {
+pub(crate) fn cc_list() -> String {
     answer(bpf::list())
 }
 
 /// Whether this process may load congestion controls: {ok, missing, failure}. `missing` are the capabilities that it
 /// lacks, `failure` is as above or null.
 #[pyfunction]
-fn cc_can_load() -> String {
+pub(crate) fn cc_can_load() -> String {
     answer(Ok(bpf::can_load()))
 }
 

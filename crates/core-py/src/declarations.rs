@@ -3,15 +3,11 @@
 use pyo3::prelude::*;
 use serde_json::json;
 
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(declarations, module)?)
-}
-
 /// All declarations (JSON), a section each: `plan` is the JSON Schema of plan.json, `algorithms` is {declared: a list of what
 /// each manifest says, kernel: names that mean the kernel's own}, `tables` are a run's tables, `studies` those of a study,
 /// `figures` those of flows and links.
 #[pyfunction]
-fn declarations() -> String {
+pub(crate) fn declarations() -> String {
     json!({
         "plan": plan::schema(),
         "algorithms": { "declared": cc::DECLARED.iter().map(algorithm).collect::<Vec<_>>(), "kernel": cc::KERNEL },
@@ -31,4 +27,10 @@ fn algorithm(one: &cc::Declared) -> serde_json::Value {
         "simulated": one.simulated,
         "parameters": crate::simulate::parameters(one.parameters),
     })
+}
+
+/// The version of the Rust side.
+#[pyfunction]
+pub(crate) fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
 }

@@ -8,17 +8,12 @@ use plan::Plan;
 use pyo3::prelude::*;
 use units::Time;
 
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(figures_of, module)?)?;
-    module.add_function(wrap_pyfunction!(figures_between, module)?)
-}
-
 /// The figures of the run in `directory`, whose engine accounts for links in the file `network` there. Writes
 /// `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index` and `jain_window_s` of `summary.json`.
 ///
 /// Raises RuntimeError: what failed, and why.
 #[pyfunction]
-fn figures_of(py: Python<'_>, directory: PathBuf, network: &str) -> PyResult<String> {
+pub(crate) fn figures_of(py: Python<'_>, directory: PathBuf, network: &str) -> PyResult<String> {
     let found = || -> Result<String> {
         let plan = plan_of(&directory)?;
         let run = directory::read(&directory, &plan, network)?;
@@ -33,7 +28,7 @@ fn figures_of(py: Python<'_>, directory: PathBuf, network: &str) -> PyResult<Str
 ///
 /// Raises RuntimeError: what failed, and why.
 #[pyfunction]
-fn figures_between(py: Python<'_>, directory: PathBuf, start_ns: i64, end_ns: i64) -> PyResult<String> {
+pub(crate) fn figures_between(py: Python<'_>, directory: PathBuf, start_ns: i64, end_ns: i64) -> PyResult<String> {
     let found = || -> Result<String> {
         let plan = plan_of(&directory)?;
         Ok(directory::between(&directory, &plan, Time(start_ns), Time(end_ns))?.summary(&plan).to_string())

@@ -10,12 +10,6 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use sim::{Options, Problem};
 
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(simulate_check, module)?)?;
-    module.add_function(wrap_pyfunction!(simulate_parameters, module)?)
-}
-
 /// Simulate the plan in `directory/plan.json`, and write its records there. `tso`: hosts send trains of segments.
 ///
 /// Calls `on_event` with JSON, an event `progress` of the crate `messages`, at the start, about every 100 ms and at the end. If it returns False or raises, the run stops there, what was simulated until then is
@@ -23,7 +17,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 ///
 /// Raises RuntimeError: what failed, and why.
 #[pyfunction]
-fn simulate(py: Python<'_>, directory: PathBuf, tso: bool, on_event: Py<PyAny>) -> PyResult<bool> {
+pub(crate) fn simulate(py: Python<'_>, directory: PathBuf, tso: bool, on_event: Py<PyAny>) -> PyResult<bool> {
     let simulated = py.detach(|| {
         let mut tell = |event: &Event| -> Result<bool> {
             let text = serde_json::to_string(event)?;
@@ -39,7 +33,7 @@ fn simulate(py: Python<'_>, directory: PathBuf, tso: bool, on_event: Py<PyAny>) 
 ///
 /// Raises RuntimeError if it is no plan.
 #[pyfunction]
-fn simulate_check(plan: &str, tso: bool) -> PyResult<String> {
+pub(crate) fn simulate_check(plan: &str, tso: bool) -> PyResult<String> {
     #[derive(Serialize)]
     struct Told {
         flow: Option<String>,
@@ -69,7 +63,7 @@ pub(crate) fn parameters(declared: &[cc::Parameter]) -> Vec<serde_json::Value> {
 /// What the simulator's algorithm `name` can be told (JSON): a list of {name, default, limits, meaning}; null if there is no
 /// such algorithm.
 #[pyfunction]
-fn simulate_parameters(name: &str) -> String {
+pub(crate) fn simulate_parameters(name: &str) -> String {
     serde_json::to_string(&cc::parameters(name).map(parameters)).expect("parameters are plain data")
 }
 

@@ -97,6 +97,29 @@ impl Link {
         }
     }
 
+    /// The largest rate that it has by itself, in bit/s; `None` without a limit. That of a trace is what passes in its best
+    /// 100 ms, or in its period, if that is shorter.
+    pub fn peak_bps(&self) -> Option<u64> {
+        match &self.variation {
+            None => self.rate_bps.map(Rate::as_bps),
+            Some(Variation::Steps { steps, .. }) => steps.iter().map(|&(_, bps)| bps).max(),
+            Some(Variation::Opportunities { times, bytes, period_ns }) => {
+                let window = period_ns.as_nanos().min(100_000_000);
+                let (mut best, mut inside, mut first) = (0, 0, 0);
+                for &(at, count) in times {
+                    inside += u128::from(count);
+                    while times[first].0.as_nanos() <= at.as_nanos() - window {
+                        inside -= u128::from(times[first].1);
+                        first += 1;
+                    }
+                    best = best.max(inside);
+                }
+                let bits = best * u128::from(*bytes) * 8_000_000_000;
+                Some(((bits / window as u128) as u64).max(1))
+            }
+        }
+    }
+
     /// True if nothing can happen to a packet here: it is counted, not logged.
     pub fn is_transparent(&self) -> bool {
         *self

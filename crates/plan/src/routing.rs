@@ -62,6 +62,16 @@ impl Routes {
         self.next[host].get(node).copied().filter(|&link| link != NONE)
     }
 
+    /// The links from `node` to `host`, by their indices; none where there is no path.
+    pub fn path(&self, mut node: usize, host: usize) -> Vec<usize> {
+        let mut links = Vec::new();
+        while let Some(link) = if node == host { None } else { self.next_link(node, host) } {
+            links.push(link as usize);
+            node = self.end_of(link);
+        }
+        links
+    }
+
     /// The node at the end of a link.
     pub fn end_of(&self, link: u32) -> usize {
         self.link_to[link as usize]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.analysis.history import History, Link
+from dumbbell.plan.network import History
+from dumbbell.plan.types import Link, OpportunitiesVariation, StepsVariation, Variation
 
 Times = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.float64]
@@ -92,24 +93,24 @@ class Capacity:
         return total
 
 
-def _rate(link: Link) -> tuple[int, Any]:
-    return (link["rate_bps"], link["variation"]) if link["up"] else (0, None)
+def _rate(link: Link) -> tuple[int, Variation | None]:
+    assert link.rate_bps is not None, "a link with a rate at all times"
+    return (link.rate_bps, link.variation) if link.up else (0, None)
 
 
-def _curve(rate_bps: int, variation: Any, end_ns: int) -> Curve:
+def _curve(rate_bps: int, variation: Variation | None, end_ns: int) -> Curve:
     match variation:
         case None:
             return _wire(np.array([0]), np.array([rate_bps]), end_ns)
-        case {"kind": "steps", "steps": steps, "period_ns": period}:
+        case StepsVariation(steps=steps, period_ns=period):
             times, rates = np.array(steps, dtype=np.int64).T
             return _wire(
                 _repeated(times, period, end_ns), np.resize(rates, _rounds(period, end_ns) * len(rates)), end_ns
             )
-        case {"kind": "opportunities", "times": moments, "bytes": size, "period_ns": period}:
+        case OpportunitiesVariation(times=moments, bytes=size, period_ns=period):
             times, counts = np.array(moments, dtype=np.int64).T
             each = np.resize(counts, _rounds(period, end_ns) * len(counts)) * float(size)
             return Moments(_repeated(times, period, end_ns), np.cumsum(each))
-    raise ValueError(f"unknown variation {variation}")
 
 
 def _wire(times: Times, rates: npt.NDArray[np.int64], end_ns: int) -> Wire:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from dumbbell.analysis import acks, pace
-from dumbbell.analysis.history import histories, is_limited
+from dumbbell.plan.network import network
 from dumbbell.records.accounts import Accounts
 
 if TYPE_CHECKING:
@@ -54,8 +54,9 @@ class Evidence(Accounts):
         # Without packets there is no record of when they were really sent.
         paces: dict[str, pace.Pace] = {}
         if packets is not None:
-            limited = {name: history for name, history in histories(accounts.plan).items() if is_limited(history)}
-            paces = {name: pace.measure(packets, name, history) for name, history in limited.items()}
+            found = network(accounts.plan)
+            limited = [name for name, link in found.facts.items() if link.is_limited]
+            paces = {name: pace.measure(packets, name, found.histories[name]) for name in limited}
             logged = dict(packets.group_by(pl.col("link").cast(pl.String)).len().collect().iter_rows())
             flipped = packets.filter("corrupted").group_by(pl.col("flow").cast(pl.String)).len()
             corrupted = dict(flipped.collect().iter_rows())

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dumbbell.analysis import thresholds as limit
+from dumbbell.plan import wire
 
 SCREEN: Final = (limit.LIMITED_SHARE[0], limit.WINDOW_PACKETS)
 """The share of its busy time in which windows may hold a flow back, and the largest congestion window in packets.
@@ -25,7 +26,7 @@ class Judge:
     def __init__(self, plans: Sequence[str], engine: str) -> None:
         """Of an engine's runs of these plans, as JSON."""
         self._engine = engine
-        self._plan = lru_cache(maxsize=64)(lambda index: json.loads(plans[index]))
+        self._plan = lru_cache(maxsize=64)(lambda index: wire.parsed(json.loads(plans[index])))
 
     def __call__(self, plan: int, evidence: str) -> tuple[str, str | None]:
         """The verdict, and what it is for, of a run of a plan."""

@@ -7,12 +7,12 @@ records cannot give is `None`, never 0 and never NaN.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from dumbbell.core import function
+from dumbbell.core import core
 from dumbbell.errors import DumbbellError
 
 
@@ -38,7 +38,7 @@ def compute(directory: str | PathLike[str], network: str) -> Mapping[str, Any]:
     Raises:
         DumbbellError: a file is missing, or cannot be read.
     """
-    found: Mapping[str, Any] = _told("figures_of", directory, network)
+    found: Mapping[str, Any] = _told(directory, lambda: core.figures_of(directory, network))
     return found
 
 
@@ -48,13 +48,12 @@ def between(directory: str | PathLike[str], start_ns: int, end_ns: int) -> Span:
     Raises:
         DumbbellError: a file is missing, or cannot be read.
     """
-    return Span(**_told("figures_between", directory, start_ns, end_ns))
+    return Span(**_told(directory, lambda: core.figures_between(directory, start_ns, end_ns)))
 
 
-def _told(name: str, directory: str | PathLike[str], *rest: Any) -> Any:
-    compute = function(name)
+def _told(directory: str | PathLike[str], compute: Callable[[], str]) -> Any:
     try:
-        return json.loads(compute(directory, *rest))
+        return json.loads(compute())
     except RuntimeError as error:
         hint = "repeat the run if it was cut short"
         raise DumbbellError(f"{directory} gives no figures", str(error), hint) from error

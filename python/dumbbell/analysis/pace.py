@@ -9,7 +9,8 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.analysis.capacity import Capacity
-from dumbbell.analysis.history import History, Link
+from dumbbell.plan.network import History
+from dumbbell.plan.types import Link
 
 SHORTEST_WINDOW_NS = 100_000_000
 """Shorter busy windows are left out: the lateness of their two ends would weigh more than the rate."""
@@ -46,7 +47,7 @@ def measure(packets: pl.LazyFrame, name: str, history: History) -> Pace:
     capacity = Capacity(history, int(departure[-1]))
     before, until = capacity.before(departure), capacity.until(departure)
     excess = (sent - until) - np.minimum.accumulate(sent - before)
-    slotted = any(link["slots"] is not None for _, link in history)
+    slotted = any(link.slots is not None for _, link in history)
     achieved = None if slotted else _achieved(rows, sent, before, until)
     return Pace(achieved, max(0.0, float(excess.max() / size.max())))
 
@@ -70,7 +71,7 @@ def _departures(packets: pl.LazyFrame, name: str, history: History) -> pl.DataFr
 
 def _wire_bytes(link: Link) -> pl.Expr:
     """Bytes that a row of `packets` counts on `link`: its frame and the link's overhead."""
-    return pl.col("size_bytes").cast(pl.Int64) + int(link["overhead_bytes"])
+    return pl.col("size_bytes").cast(pl.Int64) + link.overhead_bytes
 
 
 def _achieved(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.cc.parameters import Parameter, Parameters, Value
-from dumbbell.core import function
+from dumbbell.core import core
 from dumbbell.errors import RunFailed
 
 Algorithm = Mapping[str, Any]
@@ -28,7 +28,7 @@ def algorithm(label: str, source: Mapping[str, str], parameters: Mapping[str, Va
 def bundled() -> dict[str, dict[str, Any]]:
     """What the core says about each algorithm that comes with dumbbell, by label; empty if it is not built."""
     try:
-        told: list[dict[str, Any]] = _ask("cc_bundled")
+        told: list[dict[str, Any]] = _ask(core.cc_bundled())
     except RunFailed:
         return {}
     return {one["label"]: one for one in told}
@@ -62,42 +62,42 @@ def sha256_of(label: str) -> str | None:
 
 def headers(directory: Path) -> None:
     """Write the headers that programs may include to `directory`."""
-    _ask("cc_headers", directory)
+    _ask(core.cc_headers(directory))
 
 
 def build(source: Path, out: Path) -> dict[str, Any]:
     """Compile: `ok`, `compiler`, `diagnostics`, `text`."""
-    return _table(_ask("cc_build", source, out))
+    return _table(_ask(core.cc_build(source, out)))
 
 
 def inspect(algorithm: Algorithm) -> dict[str, Any]:
     """What an object holds: `label`, `licence`, `variant`, `operations`, `parameters`, `name`. Loads nothing."""
-    return _table(_ask("cc_inspect", json.dumps(algorithm)))
+    return _table(_ask(core.cc_inspect(json.dumps(algorithm))))
 
 
 def check(algorithm: Algorithm) -> dict[str, Any]:
     """Let the kernel's verifier read it: `label`, `variant`, `programs`. A failure if it does not like it."""
-    return _table(_ask("cc_check", json.dumps(algorithm)))
+    return _table(_ask(core.cc_check(json.dumps(algorithm))))
 
 
 def load(algorithm: Algorithm) -> dict[str, Any]:
     """Register it to stay: `name`, `label`, `parameters`, `sha256`, `loaded_at`, `already`, `mounted`."""
-    return _table(_ask("cc_load", json.dumps(algorithm)))
+    return _table(_ask(core.cc_load(json.dumps(algorithm))))
 
 
 def unload(name: str) -> list[str]:
     """Take away what was registered to stay, by label or registered name: the names that went."""
-    return [str(one) for one in _table(_ask("cc_unload", name))["unloaded"]]
+    return [str(one) for one in _table(_ask(core.cc_unload(name)))["unloaded"]]
 
 
 def registered() -> dict[str, Any]:
     """All congestion controls: `bundled`, `stay`, `runs`, `kernel`."""
-    return _table(_ask("cc_list"))
+    return _table(_ask(core.cc_list()))
 
 
 def can_load() -> dict[str, Any]:
     """Whether this process may load them: `ok`, `missing` (capabilities), `failure`."""
-    return _table(_ask("cc_can_load"))
+    return _table(_ask(core.cc_can_load()))
 
 
 def why_not(told: Mapping[str, Any]) -> str:
@@ -106,16 +106,12 @@ def why_not(told: Mapping[str, Any]) -> str:
     return str(why)
 
 
-def _ask(name: str, *arguments: Any) -> Any:
-    answer = json.loads(_call(name, *arguments))
+def _ask(told: str) -> Any:
+    answer = json.loads(told)
     failure = answer.get("failure") if isinstance(answer, dict) else None
     if failure is None or "ok" in answer:
         return answer
     raise RunFailed(failure["what"], failure["why"], failure["hint"])
-
-
-def _call(name: str, *arguments: Any) -> str:
-    return str(function(name)(*arguments))
 
 
 def _table(answer: Any) -> dict[str, Any]:

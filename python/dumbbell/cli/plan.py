@@ -34,6 +34,7 @@ def command(
     from dumbbell.engines.registry import engine as engine_of
     from dumbbell.plan import algorithms, expand
     from dumbbell.plan.view import tables
+    from dumbbell.plan.wire import document
     from dumbbell.scenario.file.loading import load
     from dumbbell.scenario.resolve import resolve
     from dumbbell.studies.cells import cells, keys
@@ -42,7 +43,7 @@ def command(
     checked = load(scenario, overrides)
     plan = expand(checked)
     if json:
-        print(dumps(plan, indent=2))
+        print(dumps(document(plan), indent=2))
         return
     for table in tables(plan, resolve(checked).network.largest_rtt):
         print_table(table)

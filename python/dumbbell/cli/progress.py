@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Self
+from collections.abc import Iterator, Sequence
+from typing import Final, Self
 
 from dumbbell.cli import display
 from dumbbell.cli.display import Display, Event, fitting, say
 from dumbbell.engines.events import LinkProgress
 from dumbbell.engines.registry import DEFAULT, capabilities
+from dumbbell.plan.parts import cc
+from dumbbell.plan.types import Plan
 
 STAGES: Final = {
     "helper": "building the lab",
@@ -38,12 +40,9 @@ class Figures:
         self._history: deque[tuple[int, dict[str, int]]] = deque()
         self._links: Sequence[LinkProgress] = ()
 
-    def plan(self, plan: Mapping[str, Any]) -> None:
+    def plan(self, plan: Plan) -> None:
         """Take the flows' names."""
-        self._labels = {
-            flow["id"]: f"{flow['id']} {flow['workload'].get('cc') or flow['workload']['kind']}"
-            for flow in plan["flows"]
-        }
+        self._labels = {flow.id: f"{flow.id} {cc(flow) or flow.workload.kind}" for flow in plan.flows}
 
     def add(self, event: Event) -> None:
         """Take the figures of a progress event."""
@@ -85,7 +84,7 @@ class Lines(Display):
         if event["event"] == "planned":
             self._figures.plan(event["plan"])
             if not capabilities(event.get("engine", DEFAULT)).real_time:
-                self._every_ns = max(LINE_EVERY_NS, event["plan"]["duration_ns"] // LINES_OF_A_SIMULATION)
+                self._every_ns = max(LINE_EVERY_NS, event["plan"].duration_ns // LINES_OF_A_SIMULATION)
                 self._next_ns = self._every_ns
         elif event["event"] == "progress":
             self._figures.add(event)
@@ -117,7 +116,7 @@ class Bar(display.Bar):
         """Take an event."""
         if event["event"] == "planned":
             self._figures.plan(event["plan"])
-            self._duration_s = event["plan"]["duration_ns"] / 1e9
+            self._duration_s = event["plan"].duration_ns / 1e9
             self._task = self._progress.add_task("planning", total=self._duration_s, goodput="")
         if self._task is None:
             return

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dumbbell.engines.registry import capabilities
+from dumbbell.plan.wire import document
 from dumbbell.records.run import Run
 from dumbbell.statistics.frames import Frames
 
@@ -31,7 +32,7 @@ def of_studies(a: Frames, b: Frames) -> list[Setting]:
 
 def of_runs(a: Run, b: Run) -> list[Setting]:
     """Compares plans with every default filled in, engine, and versions."""
-    return differing(*(_manifest(run.manifest) | dict(flat(run.plan)) for run in (a, b)))
+    return differing(*(_manifest(run.manifest) | dict(flat(document(run.plan))) for run in (a, b)))
 
 
 def differing(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Setting]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.orders import Stop, StopNow
 from dumbbell.engines.protocol import Engine, LiveRun, Outcome
 from dumbbell.engines.signals import taken_over
+from dumbbell.plan.types import Plan
 
 OnLive = Callable[[LiveRun], None]
 
 
 def execute(
     engine: Engine,
-    plan: Mapping[str, Any],
+    plan: Plan,
     directory: Path,
     lock: int,
     on_event: OnEvent,

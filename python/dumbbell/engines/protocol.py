@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from dumbbell.engines.capabilities import Capabilities
 from dumbbell.engines.events import Event
 from dumbbell.engines.orders import Order
 from dumbbell.errors import Problem
+from dumbbell.plan.types import Plan
 from dumbbell.scenario import Scenario
 
 
@@ -63,14 +64,14 @@ class Engine(Protocol):
 
     capabilities: Capabilities
 
-    def check(self, scenario: Scenario, plan: Mapping[str, Any], text: str | None = None) -> Sequence[Problem]:
+    def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> Sequence[Problem]:
         """What keeps this machine from carrying out the `plan` of `scenario`; empty if nothing does. Starts nothing.
 
         `text` is the plan as JSON, if it is known.
         """
         ...
 
-    def prepare(self, plan: Mapping[str, Any], directory: Path, lock: int) -> LiveRun:
+    def prepare(self, plan: Plan, directory: Path, lock: int) -> LiveRun:
         """A run of `plan`, which writes its records to `directory`. It is not started yet.
 
         Args:

@@ -12,11 +12,11 @@ of data and acknowledgements, without busy-waiting: at higher rates one wake-up 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dumbbell.plan.links import peak_bps
-from dumbbell.plan.routes import Routes
+from dumbbell.plan.network import network
+from dumbbell.plan.types import Plan, UdpWorkload
 
 FRAME_BITS: Final = 8 * 1514
 ACKS: Final = 0.5
@@ -27,26 +27,27 @@ UNLIMITED: Final = 2.0
 """Cores of a run without any rate: all that hosts and emulator can use."""
 
 
-def cores(plan: Mapping[str, Any]) -> float:
+def cores(plan: Plan) -> float:
     """Cores that the run of `plan` needs while its traffic flows."""
-    rates = {link["name"]: peak_bps(link) for link in plan["links"]}
-    for event in plan["events"]:
-        name, peak = event["link"]["name"], peak_bps(event["link"])
-        rates[name] = None if peak is None or rates[name] is None else max(peak, rates[name] or 0)
-    routes, offered = Routes(plan), dict[str, float]()
-    for flow in plan["flows"]:
-        limits = [
-            (rate, link["name"]) for link in routes.path(flow["from"], flow["to"]) if (rate := rates[link["name"]])
-        ]
+    found, offered = network(plan), dict[str, float]()
+    rates = {name: _peak_bps(link.peaks_bps) for name, link in found.facts.items()}
+    for flow in plan.flows:
+        limits = [(rate, link.name) for link in found.there(flow) if (rate := rates[link.name])]
         if not limits:
             return UNLIMITED
         rate, link = min(limits)
-        asked = flow["workload"].get("rate_bps") or rate
+        asked = flow.workload.rate_bps if isinstance(flow.workload, UdpWorkload) else rate
         offered[link] = min(offered.get(link, 0.0) + asked, rate)
     packets = sum(offered.values()) / FRAME_BITS * (1 + ACKS)
-    if plan["emulate"]["path"] == "gso":
+    if plan.emulate.path == "gso":
         return 0.3 + 10e-6 * packets
     return max(float(0.07 * (packets / 1000) ** 0.85), LEAST)
+
+
+def _peak_bps(peaks: Sequence[int | None]) -> int | None:
+    """The largest of a link's rates over time; none if it has no limit at any time."""
+    limited = [peak for peak in peaks if peak is not None]
+    return max(limited) if len(limited) == len(peaks) else None
 
 
 def measured(manifest: Mapping[str, Any]) -> float | None:

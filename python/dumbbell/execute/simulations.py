@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dumbbell.analysis.judging import SCREEN, Judge
-from dumbbell.core import function
+from dumbbell.core import core
 from dumbbell.engines.events import Event
 from dumbbell.engines.names import SIMULATE
 from dumbbell.errors import RunFailed
@@ -36,21 +36,27 @@ class Simulations:
 
     def carry_out(self, directory: Path, threads: int, tell: Tell) -> None:
         """Simulate in this process the runs that `directory` lacks. Raises `RunFailed`."""
-        simulate_many = function("simulate_many")
-        judged = {"judge": Judge(self.plans, SIMULATE), "screen": SCREEN}
-        told = {"shard_runs": self.shard_runs, "threads": threads, "first": self.first, **judged}
         try:
-            simulate_many(self.plans, self.runs, directory, lambda text: tell(json.loads(text)), **told)
+            core.simulate_many(
+                self.plans,
+                self.runs,
+                directory,
+                lambda text: tell(json.loads(text)),
+                shard_runs=self.shard_runs,
+                threads=threads,
+                first=self.first,
+                judge=Judge(self.plans, SIMULATE),
+                screen=SCREEN,
+            )
         except RuntimeError as error:
             raise _failed(error, directory) from error
 
     def missing(self) -> list[tuple[int, int]]:
         """Missing shards: the number of the first run, and that after the last. Raises `RunFailed`."""
         try:
-            found: list[tuple[int, int]] = function("missing_shards")(self.directory, len(self.runs), self.shard_runs)
+            return core.missing_shards(self.directory, len(self.runs), self.shard_runs)
         except RuntimeError as error:
             raise _failed(error, self.directory) from error
-        return found
 
     def part(self, first: int, end: int) -> Simulations:
         """The runs with these numbers alone, with their plans."""

@@ -37,7 +37,7 @@ def compose(run: Run, attempts: Mapping[str, Any]) -> None:
             "verdict": str(worst(check.verdict for check in checks)),
             "reasons": [check.as_json() for check in checks if check.verdict is not Verdict.VALID],
             "checks": [check.as_json() for check in checks],
-            "duration_s": run.plan["duration_ns"] / 1e9,
+            "duration_s": run.plan.duration_ns / 1e9,
             **figures,
             "path": evidence.network.get("path"),
             "attempts": dict(attempts),

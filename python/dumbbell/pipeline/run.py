@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ from dumbbell.engines.protocol import Engine
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.engines.registry import engine as engine_of
 from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError
-from dumbbell.plan import expand, run_id
+from dumbbell.plan import expand, run_id, wire
+from dumbbell.plan.types import Plan
+from dumbbell.plan.wire import document
 from dumbbell.records import manifest as manifests
 from dumbbell.records.accounts import Accounts
 from dumbbell.records.directory import RunDirectory, attempts
@@ -97,7 +100,7 @@ def run(
 
 def _carry_out(
     engine: Engine,
-    plan: Mapping[str, Any],
+    plan: Plan,
     target: RunDirectory,
     manifest: Mapping[str, Any],
     on_event: OnEvent,
@@ -110,7 +113,7 @@ def _carry_out(
     def note(event: Event) -> None:
         if event["event"] == "changed":
             changes.append(event)
-            write_json(target.path / "plan.json", changed(plan, changes))
+            write_json(target.path / "plan.json", document(changed(plan, changes)))
         on_event(event)
 
     outcome = execute(engine, plan, target.path, target.lock, note, on_live)
@@ -136,10 +139,10 @@ def _carry_out(
     return Run(target.complete())
 
 
-def changed(plan: Mapping[str, Any], changes: Sequence[Event]) -> dict[str, Any]:
+def changed(plan: Plan, changes: Sequence[Event]) -> Plan:
     """The plan of a run in which links were changed by orders: each is an event more."""
-    ordered = [{"at_ns": one["time_ns"], "link": one["link"]} for one in changes]
-    return {**plan, "events": sorted([*plan["events"], *ordered], key=lambda event: event["at_ns"])}
+    ordered = (wire.event({"at_ns": one["time_ns"], "link": one["link"]}) for one in changes)
+    return replace(plan, events=tuple(sorted((*plan.events, *ordered), key=lambda event: event.at_ns)))
 
 
 def _compose(
@@ -165,9 +168,9 @@ def _uncomposed(error: Exception) -> RunFailed:
     return RunFailed("could not compute figures from the run's records", why, hint)
 
 
-def _write_input(path: Path, scenario: Scenario, plan: Mapping[str, Any]) -> None:
+def _write_input(path: Path, scenario: Scenario, plan: Plan) -> None:
     writing.write(scenario, path)
-    write_json(path / "plan.json", plan)
+    write_json(path / "plan.json", document(plan))
 
 
 def _source(scenario: Scenario) -> str | None:

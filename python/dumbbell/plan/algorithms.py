@@ -6,11 +6,12 @@ import difflib
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.cc.bundled import BUNDLED, KERNEL, SIMULATED
 from dumbbell.cc.core import sha256_of
 from dumbbell.errors import Problem
+from dumbbell.plan.types import Algorithm, BundledSource, KernelSource, ObjectSource, Source
 from dumbbell.scenario.file.writing import ALGORITHMS
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
@@ -20,25 +21,26 @@ from dumbbell.scenario.source import Finding, Key
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
-def entries(found: Iterable[Label]) -> list[dict[str, Any]]:
+def entries(found: Iterable[Label]) -> tuple[Algorithm, ...]:
     """The plan's `algorithms`: what is not the kernel's own under its own name, each once."""
     by_label = {one.label: _entry(one) for one in found if isinstance(one, Labelled)}
-    return list(by_label.values())
+    return tuple(by_label.values())
 
 
-def _entry(found: Labelled) -> dict[str, Any]:
+def _entry(found: Labelled) -> Algorithm:
     algorithm = found.algorithm
-    source: dict[str, Any]
+    source: Source
     sha256: str | None = None
     if algorithm.bpf is not None:
         stem = found.file.rpartition(".")[0]
-        source, sha256 = {"kind": "object", "path": f"{ALGORITHMS}/{stem}.o"}, algorithm.bpf.program.sha256
+        source, sha256 = ObjectSource(path=f"{ALGORITHMS}/{stem}.o"), algorithm.bpf.program.sha256
     elif algorithm.bundled is not None:
-        source, sha256 = {"kind": "bundled", "name": algorithm.bundled}, sha256_of(algorithm.bundled)
+        source, sha256 = BundledSource(name=algorithm.bundled), sha256_of(algorithm.bundled)
     else:
-        source = {"kind": "kernel", "name": algorithm.own}
+        assert algorithm.own is not None
+        source = KernelSource(name=algorithm.own)
     parameters = dict(sorted(algorithm.parameters.items()))
-    return {"label": found.label, "source": source, "parameters": parameters, "sha256": sha256}
+    return Algorithm(label=found.label, source=source, parameters=parameters, sha256=sha256)
 
 
 def available() -> list[str]:

@@ -1,6 +1,6 @@
 """Expands a scenario to its plan.
 
-The plan's types and meaning are those of the Rust crate `plan`: integers in the unit that a key's suffix names.
+The plan's types and meaning are those of the Rust crate `plan`.
 """
 
 from __future__ import annotations
@@ -8,12 +8,32 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Final
 
 from dumbbell.plan.algorithms import entries
-from dumbbell.plan.links import Link, shaped, transparent
-from dumbbell.plan.offload import settle
+from dumbbell.plan.links import shaped, transparent
+from dumbbell.plan.offload import settled
 from dumbbell.plan.sysctls import pinned
+from dumbbell.plan.types import (
+    Acks,
+    CommandWorkload,
+    Emulate,
+    Event,
+    Flow,
+    HostNode,
+    Link,
+    Node,
+    OnBytes,
+    OnNs,
+    OnOff,
+    Plan,
+    Record,
+    Simulate,
+    SwitchNode,
+    TcpWorkload,
+    UdpWorkload,
+    Workload,
+)
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolved, resolve
 from dumbbell.scenario.resolve.connections import Connection
@@ -21,81 +41,81 @@ from dumbbell.scenario.resolve.network import Network
 from dumbbell.scenario.traffic.flows import CommandFlow, TcpFlow, UdpFlow
 from dumbbell.units import decimal
 
-Plan = dict[str, Any]
-"""As in plan.json."""
+_ACKS: Final[Mapping[bool | str, Acks]] = {"auto": "auto", True: "on", False: "off"}
 
 
 def expand(scenario: Scenario) -> Plan:
     """The plan of a scenario, as it is written to `plan.json`. Raises `ScenarioError` if the scenario is refused."""
     resolved = resolve(scenario)
     links, events = _links(resolved.network), _events(resolved.network)
-    plan: Plan = {
-        "name": scenario.name,
-        "duration_ns": int(scenario.duration),
-        "seed": scenario.seed,
-        "nodes": _nodes(resolved, [*links, *(event["link"] for event in events)]),
-        "links": links,
-        "events": events,
-        "algorithms": entries(resolved.labels.values()),
-        "flows": [_flow(resolved, one) for one in resolved.connections],
-        "record": {
-            "sample_interval_ns": int(scenario.record.sample_interval),
-            "packets": scenario.record.packets,
-            "acks": {"auto": "auto", True: "on", False: "off"}[scenario.record.acks],
-        },
-        "emulate": {
-            "ring_bytes": int(scenario.emulate.ring),
-            "spin_ns": int(scenario.emulate.spin),
-            "arena_bytes": int(scenario.emulate.arena),
-            "path": scenario.emulate.path,
-            "merge_ns": None if scenario.emulate.merge is None else int(scenario.emulate.merge),
-            "whole_bursts": scenario.emulate.whole_bursts,
-        },
-        "simulate": {"tso": scenario.simulate.tso},
-    }
-    if scenario.emulate.cpus is not None:
-        plan["emulate"]["cpus"] = scenario.emulate.cpus
-    settle([plan])
-    return plan
+    return settled(
+        Plan(
+            name=scenario.name,
+            duration_ns=int(scenario.duration),
+            seed=scenario.seed,
+            nodes=_nodes(resolved, [*links, *(event.link for event in events)]),
+            links=links,
+            events=events,
+            algorithms=entries(resolved.labels.values()),
+            flows=tuple(_flow(resolved, one) for one in resolved.connections),
+            record=Record(
+                sample_interval_ns=int(scenario.record.sample_interval),
+                packets=scenario.record.packets,
+                acks=_ACKS[scenario.record.acks],
+            ),
+            emulate=Emulate(
+                ring_bytes=int(scenario.emulate.ring),
+                spin_ns=int(scenario.emulate.spin),
+                arena_bytes=int(scenario.emulate.arena),
+                whole_bursts=scenario.emulate.whole_bursts,
+                cpus=scenario.emulate.cpus,
+            ),
+            simulate=Simulate(tso=scenario.simulate.tso),
+        ),
+        scenario.emulate.path,
+        scenario.emulate.merge,
+    )
 
 
-def _nodes(resolved: Resolved, links: list[Link]) -> list[dict[str, Any]]:
+def _nodes(resolved: Resolved, links: list[Link]) -> tuple[Node, ...]:
     sysctls = pinned(resolved, links)
-    hosts = [
-        {"kind": "host", "name": name, "address": address, "sysctl": sysctls[name]}
-        for name, address in resolved.network.hosts.items()
-    ]
-    return [*hosts, *({"kind": "switch", "name": name} for name in resolved.network.switches)]
+    hosts = resolved.network.hosts.items()
+    return (
+        *(HostNode(name=name, address=address, sysctl=sysctls[name]) for name, address in hosts),
+        *(SwitchNode(name=name) for name in resolved.network.switches),
+    )
 
 
-def _links(network: Network) -> list[Link]:
-    links = [shaped(link.name, link.from_, link.to, link.first) for link in network.shaped]
-    return links + [transparent(link.name, link.from_, link.to, link.delay) for link in network.access]
+def _links(network: Network) -> tuple[Link, ...]:
+    return (
+        *(shaped(link.name, link.from_, link.to, link.first) for link in network.shaped),
+        *(transparent(link.name, link.from_, link.to, link.delay) for link in network.access),
+    )
 
 
-def _events(network: Network) -> list[dict[str, Any]]:
+def _events(network: Network) -> tuple[Event, ...]:
     events = [
-        {"at_ns": int(at), "link": shaped(link.name, link.from_, link.to, state)}
+        Event(at_ns=int(at), link=shaped(link.name, link.from_, link.to, state))
         for link in network.shaped
         for at, state in link.states[1:]
     ]
-    return sorted(events, key=lambda event: event["at_ns"])
+    return tuple(sorted(events, key=lambda event: event.at_ns))
 
 
-def _flow(resolved: Resolved, one: Connection) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "group": one.group,
-        "from": one.from_,
-        "to": one.to,
-        "start_ns": one.start,
-        "stop_ns": int(one.stop),
-        "port": one.port,
-        "workload": _workload(one, resolved.label(one), resolved.network.hosts),
-    }
+def _flow(resolved: Resolved, one: Connection) -> Flow:
+    return Flow(
+        id=one.id,
+        group=one.group,
+        from_=one.from_,
+        to=one.to,
+        start_ns=one.start,
+        stop_ns=int(one.stop),
+        port=one.port,
+        workload=_workload(one, resolved.label(one), resolved.network.hosts),
+    )
 
 
-def _workload(one: Connection, cc: str | None, addresses: Mapping[str, str]) -> dict[str, Any]:
+def _workload(one: Connection, cc: str | None, addresses: Mapping[str, str]) -> Workload:
     flow = one.flow
     if isinstance(flow, CommandFlow):
         filled = {
@@ -105,32 +125,31 @@ def _workload(one: Connection, cc: str | None, addresses: Mapping[str, str]) -> 
             "duration": decimal(Fraction(one.stop - one.start, 10**9)),
         }
         server = flow.server_command
-        return {
-            "kind": "command",
-            "command": _fill(flow.command, filled),
-            "server_command": None if server is None else _fill(server, filled),
-            "cc": cc,
-        }
+        return CommandWorkload(
+            command=_fill(flow.command, filled),
+            server_command=None if server is None else _fill(server, filled),
+            cc=cc,
+        )
     amount = None if one.bytes is None else int(one.bytes)
     if isinstance(flow, UdpFlow):
         assert one.rate is not None
-        return {
-            "kind": "udp",
-            "rate_bps": int(one.rate),
-            "payload_bytes": int(flow.payload),
-            "bytes": amount,
-            "ecn": flow.ecn,
-            "on_off": _on_off(flow),
-        }
+        return UdpWorkload(
+            rate_bps=int(one.rate),
+            payload_bytes=int(flow.payload),
+            bytes=amount,
+            ecn=flow.ecn,
+            on_off=_on_off(flow),
+        )
+    assert cc is not None
     ecn = flow.ecn or (one.algorithm is not None and one.algorithm.needs_ecn)
-    return {"kind": "tcp", "cc": cc, "bytes": amount, "ecn": ecn, "on_off": _on_off(flow)}
+    return TcpWorkload(cc=cc, bytes=amount, ecn=ecn, on_off=_on_off(flow))
 
 
-def _on_off(flow: TcpFlow | UdpFlow) -> dict[str, Any] | None:
+def _on_off(flow: TcpFlow | UdpFlow) -> OnOff | None:
     if flow.on is None or flow.off is None:
         return None
-    unit = {"time": "ns", "bytes": "bytes"}[flow.on.kind]
-    return {"on": {unit: int(flow.on.amount)}, "off_ns": int(flow.off)}
+    amount = int(flow.on.amount)
+    return OnOff(on=OnNs(ns=amount) if flow.on.kind == "time" else OnBytes(bytes=amount), off_ns=int(flow.off))
 
 
 def _fill(command: str, values: dict[str, str]) -> str:

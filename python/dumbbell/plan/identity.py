@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from typing import Any
 
+from dumbbell.plan.types import Plan
+from dumbbell.plan.wire import document
 
-def run_id(plan: Mapping[str, Any], engine: str, version: str) -> str:
+
+def run_id(plan: Plan, engine: str, version: str) -> str:
     """12 hex digits of the SHA-256 of the plan, the engine's name and the core's version.
 
     The plan is hashed as canonical JSON (sorted keys, no spaces), so neither the file's layout nor defaults written out
     change the id.
     """
-    return Identity(plan, engine, version).run_id(plan["seed"])
+    return Identity(plan, engine, version).run_id(plan.seed)
 
 
 class Identity:
     """What runs of a plan that differ by their seeds alone have in common: spelled and hashed once."""
 
-    def __init__(self, plan: Mapping[str, Any], engine: str, version: str) -> None:
-        self._plan = canonical({**plan, "seed": _SEED}).split(canonical(_SEED))
+    def __init__(self, plan: Plan, engine: str, version: str) -> None:
+        self._plan = canonical({**document(plan), "seed": _SEED}).split(canonical(_SEED))
         # As the canonical JSON of {"engine": ..., "plan": ..., "version": ...}.
         before = f'{{"engine":{canonical(engine)},"plan":{self._plan[0]}'
         self._hash = hashlib.sha256(before.encode())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
 
-from dumbbell.plan.links import peak_bps
-from dumbbell.plan.routes import Routes
+from dumbbell.plan.network import network
+from dumbbell.plan.types import EmulatePath, Plan
 
 GSO_ABOVE_BPS = 400_000_000
 """Rate of a link from which on its packets cross as bursts.
@@ -19,21 +20,20 @@ MERGE_NS = 100_000
 """How far apart segments may be due that cross together, if the scenario does not say."""
 
 
-def settle(plans: Sequence[dict[str, Any]]) -> None:
-    """Fill in what the scenarios left open: `auto` for the path, nothing for how far apart merged segments may be."""
-    open_ = [plan for plan in plans if plan["emulate"]["path"] == "auto"]
-    chosen = choose(open_)
-    for plan in open_:
-        plan["emulate"]["path"] = chosen
-    for plan in plans:
-        emulate = plan["emulate"]
-        if emulate["path"] == "wire":
-            emulate["merge_ns"] = 0
-        elif emulate["merge_ns"] is None:
-            emulate["merge_ns"] = MERGE_NS
+def settled(plan: Plan, path: Literal["auto"] | EmulatePath, merge_ns: int | None) -> Plan:
+    """`plan` with what its scenario names or leaves open (`auto`, `None`).
+
+    Args:
+        plan: the expanded run.
+        path: how its packets cross the boundary to the kernel.
+        merge_ns: how far apart segments may be due that cross together, in ns.
+    """
+    chosen = choose([plan]) if path == "auto" else path
+    merge = MERGE_NS if merge_ns is None else int(merge_ns)
+    return replace(plan, emulate=replace(plan.emulate, path=chosen, merge_ns=0 if chosen == "wire" else merge))
 
 
-def choose(plans: Sequence[Mapping[str, Any]]) -> Literal["wire", "gso"]:
+def choose(plans: Sequence[Plan]) -> EmulatePath:
     """`gso` if a run of `plans` asks for it by its rates, so that all of a study's runs are carried out alike.
 
     One does if a link that a flow crosses is faster than `GSO_ABOVE_BPS` at any time, or if no link on a flow's path
@@ -42,15 +42,11 @@ def choose(plans: Sequence[Mapping[str, Any]]) -> Literal["wire", "gso"]:
     return "gso" if any(map(_asks, plans)) else "wire"
 
 
-def _asks(plan: Mapping[str, Any]) -> bool:
-    rates: dict[str, list[int | None]] = {}
-    for link in [*plan["links"], *(event["link"] for event in plan["events"])]:
-        rates.setdefault(link["name"], []).append(peak_bps(link))
-    routes = Routes(plan)
-    # Thousands of flows may have the same ends.
-    for ends in dict.fromkeys((flow["from"], flow["to"]) for flow in plan["flows"]):
-        crossed = [rates[link["name"]] for link in routes.path(*ends) + routes.path(*reversed(ends))]
+def _asks(plan: Plan) -> bool:
+    found = network(plan)
+    for path in found.paths.values():
+        crossed = [found.facts[plan.links[index].name].peaks_bps for index in (*path.there, *path.back)]
         limits = [rate for of_link in crossed for rate in of_link if rate is not None]
         if not limits or max(limits) > GSO_ABOVE_BPS:
             return True
-    return bool(plan["emulate"]["whole_bursts"])
+    return plan.emulate.whole_bursts

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from dumbbell.plan.links import Link, peak_bps
+from dumbbell.plan.network import peak_bps
+from dumbbell.plan.types import (
+    BufferBytes,
+    BufferPackets,
+    Distribution,
+    Link,
+    NormalDistribution,
+    ParetoDistribution,
+    TableDistribution,
+    UniformDistribution,
+)
 from dumbbell.scenario.links.rates import FULL_FRAME
 from dumbbell.scenario.resolve import Resolved
 from dumbbell.scenario.resolve.bottleneck import NAMES
@@ -88,12 +97,12 @@ def socket_memory(links: Sequence[Link], rtt_ns: int) -> int:
     `HEADROOM` times the path's capacity, which is the rate times the longest RTT: the base RTT, what the links' delays
     may add to it, and full queues in both directions. Of a link that changes, each is the largest that it comes to.
     """
-    forward, reverse = ([link for link in links if link["name"] == name] for name in NAMES)
+    forward, reverse = ([link for link in links if link.name == name] for name in NAMES)
     drains = [_drain_ns(states) for states in (forward, reverse)]
     if None in drains:
         return CEILING
     rate = max(peak_bps(link) or ASSUMED_RATE for link in (*forward, *reverse))
-    delays = [max(map(_delay_ns, states)) - states[0]["delay_ns"] for states in (forward, reverse)]
+    delays = [max(map(_delay_ns, states)) - states[0].delay_ns for states in (forward, reverse)]
     longest_ns = rtt_ns + sum(delays) + sum(drain for drain in drains if drain is not None)
     need = HEADROOM * rate * longest_ns // (8 * 10**9)
     return int(min(1 << max(need - 1, 0).bit_length(), CEILING))
@@ -105,7 +114,7 @@ def _drain_ns(states: Sequence[Link]) -> int | None:
     At a lower rate it takes longer, but what is then in flight is no more.
     """
     limited = [(link, rate) for link in states if (rate := peak_bps(link)) is not None]
-    if any(link["buffer"] == "unlimited" for link, _ in limited):
+    if any(link.buffer == "unlimited" for link, _ in limited):
         return None
     fastest = max((rate for _, rate in limited), default=1)
     return max((_room(link) * 8 * 10**9 // fastest for link, _ in limited), default=0)
@@ -113,28 +122,26 @@ def _drain_ns(states: Sequence[Link]) -> int | None:
 
 def _room(link: Link) -> int:
     """Bytes, packets taken for full frames."""
-    match link["buffer"]:
-        case {"bytes": size}:
-            return int(size)
-        case {"packets": packets}:
-            return int(packets) * (FULL_FRAME + int(link["overhead_bytes"]))
-    raise ValueError(f"no size: {link['buffer']}")
+    match link.buffer:
+        case BufferBytes(bytes=size):
+            return size
+        case BufferPackets(packets=packets):
+            return packets * (FULL_FRAME + link.overhead_bytes)
+    raise ValueError(f"no size: {link.buffer}")
 
 
 def _delay_ns(link: Link) -> int:
     """The delay that hardly a packet exceeds."""
-    extra = 0 if link["jitter"] is None else _jitter_ns(link["jitter"]["distribution"])
-    return int(link["delay_ns"]) + extra
+    return link.delay_ns + (0 if link.jitter is None else _jitter_ns(link.jitter.distribution))
 
 
-def _jitter_ns(distribution: dict[str, Any]) -> int:
+def _jitter_ns(distribution: Distribution) -> int:
     match distribution:
-        case {"kind": "uniform", "max_ns": most}:
-            return int(most)
-        case {"kind": "normal", "mean_ns": mean, "sd_ns": deviation}:
-            return int(mean + 4 * deviation)
-        case {"kind": "pareto", "min_ns": least, "shape": shape}:
-            return int(least * 1000 ** (1 / shape))
-        case {"kind": "table", "quantiles_ns": quantiles}:
-            return int(quantiles[-1])
-    raise ValueError(f"unknown distribution {distribution}")
+        case UniformDistribution():
+            return distribution.max_ns
+        case NormalDistribution():
+            return distribution.mean_ns + 4 * distribution.sd_ns
+        case ParetoDistribution():
+            return int(distribution.min_ns * 1000 ** (1 / distribution.shape))
+        case TableDistribution():
+            return distribution.quantiles_ns[-1]

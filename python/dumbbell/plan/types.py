@@ -795,7 +795,7 @@ class Simulate:
     """Senders hand over trains of segments, as the kernel does; if not, each segment on its own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Plan:
     """One run, fully specified."""
 

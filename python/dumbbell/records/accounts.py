@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from dumbbell.engines.registry import capabilities
+from dumbbell.plan.types import Plan
 from dumbbell.records.files import read_json
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ class Accounts:
 
     engine: str
     """The engine that wrote them."""
-    plan: Json
-    """plan.json"""
+    plan: Plan
     network: Json
     """Of links and packets: the file that the engine names. All engines call alike what they have."""
     traffic: Json

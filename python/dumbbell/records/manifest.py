@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from dumbbell.core import function
+from dumbbell.core import core
 from dumbbell.engines.registry import capabilities
 from dumbbell.errors import RunFailed
 from dumbbell.machine import machine
+from dumbbell.plan import wire
+from dumbbell.plan.types import Plan
 from dumbbell.records.accounts import Accounts
 from dumbbell.records.schema import SCHEMA
 
@@ -52,19 +54,19 @@ def at_end(manifest: Json, wall_s: float, accounts: Accounts) -> dict[str, Any]:
     return {**manifest, "wall_s": wall_s, "algorithms": list(_algorithms(accounts.plan, accounts.lab)), **told}
 
 
-def _algorithms(plan: Json, lab: Json) -> Iterator[dict[str, Any]]:
+def _algorithms(plan: Plan, lab: Json) -> Iterator[dict[str, Any]]:
     """Congestion controls that are not the kernel's own under their own names: what each really was.
 
     In a simulation none was loaded, and whatever its source is, the simulator's own code of that name worked.
     """
     found = {fact["label"]: fact for fact in lab.get("algorithms", ())}
-    for planned in plan.get("algorithms", ()):
-        fact = found.get(planned["label"], {})
+    for planned in plan.algorithms:
+        fact = found.get(planned.label, {})
         yield {
-            "label": planned["label"],
-            "source": planned["source"],
-            "parameters": planned["parameters"],
-            "source_sha256": planned["sha256"],
+            "label": planned.label,
+            "source": wire.part(planned.source),
+            "parameters": dict(planned.parameters),
+            "source_sha256": planned.sha256,
             "registered": fact.get("registered"),
             "object_sha256": fact.get("sha256"),
             "variant": fact.get("variant"),
@@ -83,6 +85,6 @@ def tool_version() -> str:
 def core_version() -> str | None:
     """Version of the compiled core, or `None` if it is not built."""
     try:
-        return str(function("version")())
+        return core.version()
     except RunFailed:
         return None

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError
+from dumbbell.plan import wire
+from dumbbell.plan.types import Plan
 from dumbbell.records.directory import PARTIAL
 from dumbbell.records.files import read_json
 from dumbbell.records.schema import SCHEMA, TABLES
@@ -47,7 +49,16 @@ class Run:
             )
         self.manifest: Mapping[str, Any] = read_json(self.directory / "manifest.json")
         self._check(incomplete)
-        self.plan: Mapping[str, Any] = read_json(self.directory / "plan.json")
+        self.plan = self._plan()
+
+    def _plan(self) -> Plan:
+        path = self.directory / "plan.json"
+        try:
+            return wire.parsed(read_json(path))
+        except ValueError as error:
+            raise DumbbellError(
+                f"{path} cannot be read", str(error), "another version wrote it; repeat the run"
+            ) from error
 
     def _check(self, incomplete: bool) -> None:
         schema, status = self.manifest.get("schema"), self.manifest.get("status")
@@ -92,7 +103,7 @@ class Run:
     @property
     def name(self) -> str:
         """The scenario's name."""
-        return str(self.plan["name"])
+        return self.plan.name
 
     @property
     def run_id(self) -> str:

@@ -79,4 +79,4 @@ def absent(run: Run) -> str | None:
         why = str(told.get("why") or "no reason is recorded").rstrip(".")
         return f"ACKs were not recorded: {why}. Curves of flows are drawn from the timed samples."
     due = ("on", "auto") if capabilities(run.engine).records_all_acks else ("on",)
-    return "Every ACK: acks.parquet is missing." if run.plan["record"].get("acks") in due else None
+    return "Every ACK: acks.parquet is missing." if run.plan.record.acks in due else None

@@ -29,7 +29,7 @@ class VaryingCapacity:
         link = known.bottleneck
         if link is None or known.is_constant or not run.has("links"):
             return None
-        rows = run.scan("links").filter(pl.col("link") == link["name"]).sort("time_ns")
+        rows = run.scan("links").filter(pl.col("link") == link.name).sort("time_ns")
         table = rows.select("time_ns", pl.col("capacity_bytes").cast(pl.Float64).fill_null(float("nan"))).collect()
         if table.is_empty():
             return None

@@ -6,7 +6,7 @@ from textwrap import shorten
 from typing import Final
 
 from dumbbell.plan import words
-from dumbbell.plan.routes import base_rtt_ns
+from dumbbell.plan.network import network
 from dumbbell.records import Run
 from dumbbell.report.facts import Facts
 from dumbbell.report.model import Change
@@ -18,15 +18,15 @@ _SHORT: Final = 48
 
 def changes(run: Run, known: Facts) -> tuple[Change, ...]:
     """In the order of time."""
-    rtt_ns = max((base_rtt_ns(run.plan, flow) for flow in run.plan["flows"]), default=0)
-    now = {link["name"]: link for link in run.plan["links"]}
+    rtt_ns = max(network(run.plan).base_rtts_ns, default=0)
+    now = {link.name: link for link in run.plan.links}
     found = []
-    for event in run.plan["events"]:
-        after = event["link"]
-        name = after["name"]
+    for event in run.plan.events:
+        after = event.link
+        name = after.name
         said = "; ".join(words.changes(now[name], after, rtt_ns))
-        of = "" if known.bottleneck and name == known.bottleneck["name"] else f"{name} "
-        at = event["at_ns"] / 1e9
+        of = "" if known.bottleneck and name == known.bottleneck.name else f"{name} "
+        at = event.at_ns / 1e9
         found.append(Change(at, name, said, shorten(f"{seconds(at)}: {of}{said}", _SHORT, placeholder=" …")))
         now[name] = after
     return tuple(found)

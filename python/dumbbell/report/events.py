@@ -72,7 +72,7 @@ NOTHING: Final = Found((), "", (), ())
 
 def events(run: Run, groups: Sequence[Group], samples: pl.DataFrame | None) -> Found:
     """Packet events at any link, and retransmissions, per group."""
-    width = round_width_ns(run.plan["duration_ns"] / _MARKS_PER_LANE)
+    width = round_width_ns(run.plan.duration_ns / _MARKS_PER_LANE)
     group_of = {flow: index for index, group in enumerate(groups) for flow in group.flows}
     by_kind: dict[Kind, pl.DataFrame] = {}
     per_flow: list[Kind] = []

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dumbbell.analysis.history import History, histories, is_steady
 from dumbbell.errors import DumbbellError
-from dumbbell.plan.routes import base_rtt_ns
+from dumbbell.plan.network import Network, network
+from dumbbell.plan.types import BufferBytes, DropTailQueue, Link
 from dumbbell.records import Run
-
-Link = Mapping[str, Any]
 
 MOST_LINKS: Final = 24
 """Whose queues are drawn."""
@@ -25,8 +23,8 @@ class Facts:
     """Links with a rate, the bottleneck first, then by utilisation."""
     base_rtts_s: tuple[float, ...]
     """Different base RTTs of the flows at any time, ascending."""
-    histories: Mapping[str, History]
-    """What each link is over time."""
+    network: Network
+    """What follows from the plan's network."""
 
     @property
     def bottleneck(self) -> Link | None:
@@ -38,50 +36,46 @@ class Facts:
         """Whether the bottleneck has the same rate all the time, and is never down."""
         if self.bottleneck is None:
             return True
-        history = self.histories[self.bottleneck["name"]]
-        return is_steady(history) and all(link["up"] for _, link in history)
+        history = self.network.histories[self.bottleneck.name]
+        return self.network.facts[self.bottleneck.name].is_steady and all(link.up for _, link in history)
+
+    @property
+    def bottleneck_bps(self) -> int | None:
+        """The bottleneck's rate at the start; its mean if it varies."""
+        return None if self.bottleneck is None else self.bottleneck.rate_bps
 
     @property
     def bdp_bytes(self) -> float | None:
         """Bandwidth-delay product: rate of the bottleneck, its mean if it varies, x largest base RTT."""
-        if self.bottleneck is None or not self.base_rtts_s:
+        if self.bottleneck_bps is None or not self.base_rtts_s:
             return None
-        return float(self.bottleneck["rate_bps"]) * self.base_rtts_s[-1] / 8
+        return self.bottleneck_bps * self.base_rtts_s[-1] / 8
 
 
 def facts(run: Run) -> Facts:
     """Gather them from the plan, and the order of links from the summary where there is one."""
     measured = {link["name"]: link for link in summary_list(run, "links")}
-    limited = [link for link in run.plan["links"] if link["rate_bps"] is not None]
+    limited = [link for link in run.plan.links if link.rate_bps is not None]
 
     def busy(link: Link) -> tuple[bool, float]:
-        used = measured.get(link["name"], {}).get("utilisation") or 0.0
-        return link["name"] != "bottleneck", -used
+        used = measured.get(link.name, {}).get("utilisation") or 0.0
+        return link.name != "bottleneck", -used
 
-    return Facts(tuple(sorted(limited, key=busy)), _base_rtts_s(run.plan), histories(run.plan))
-
-
-def _base_rtts_s(plan: Mapping[str, Any]) -> tuple[float, ...]:
-    links = {link["name"]: link for link in plan["links"]}
-    rtts = {base_rtt_ns(plan, flow) for flow in plan["flows"]}
-    for event in plan["events"]:
-        name, delay = event["link"]["name"], event["link"]["delay_ns"]
-        if links[name]["delay_ns"] != delay:
-            links[name] = {**links[name], "delay_ns": delay}
-            rtts |= {base_rtt_ns({**plan, "links": list(links.values())}, flow) for flow in plan["flows"]}
-    return tuple(sorted(rtt / 1e9 for rtt in rtts))
+    found = network(run.plan)
+    rtts = {rtt for path in found.paths.values() for _, rtt in path.base_rtts_ns}
+    return Facts(tuple(sorted(limited, key=busy)), tuple(rtt / 1e9 for rtt in sorted(rtts)), found)
 
 
 def buffer_bytes(link: Link) -> float | None:
     """Room in the queue of `link`, in bytes; `None` if it is not bounded in bytes."""
-    buffer = link["buffer"]
-    return float(buffer["bytes"]) if isinstance(buffer, Mapping) and "bytes" in buffer else None
+    return float(link.buffer.bytes) if isinstance(link.buffer, BufferBytes) else None
 
 
-def bytes_tell_delay(history: History) -> bool:
+def bytes_tell_delay(known: Facts, link: Link) -> bool:
     """Whether the bytes in a link's queue say how long packets wait: a FIFO that drains at a constant rate."""
-    plain = all(link["queue"]["kind"] == "drop-tail" and link["slots"] is None for _, link in history)
-    return plain and is_steady(history)
+    history = known.network.histories[link.name]
+    plain = all(isinstance(state.queue, DropTailQueue) and state.slots is None for _, state in history)
+    return plain and known.network.facts[link.name].is_steady
 
 
 def has_summary(run: Run) -> bool:

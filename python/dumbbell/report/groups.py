@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
-from dumbbell.plan.flow_rows import group
+from dumbbell.plan.parts import cc, group, size
+from dumbbell.plan.types import Flow
 from dumbbell.records import Run
 from dumbbell.report.facts import summary_list
 from dumbbell.report.model import Group
@@ -32,15 +33,13 @@ def groups(run: Run) -> tuple[Group, ...]:
     Of a kind are connections of one entry of the scenario that have the same congestion control (or protocol) and size.
     Flows that stand for themselves are told apart by their congestion control alone.
     """
-    flows = run.plan["flows"]
+    flows = run.plan.flows
     labels = {flow["id"]: flow.get("label") or flow["id"] for flow in summary_list(run, "flows")}
     if len(flows) <= MOST_FLOWS_IN_LEGEND:
-        return tuple(
-            _group(i, _name(labels.get(flow["id"], flow["id"]), flow), (flow["id"],)) for i, flow in enumerate(flows)
-        )
+        return tuple(_group(i, _name(labels.get(flow.id, flow.id), flow), (flow.id,)) for i, flow in enumerate(flows))
     kinds: dict[str, list[str]] = {}
     for flow in flows:
-        kinds.setdefault(_kind_among_many(flow), []).append(flow["id"])
+        kinds.setdefault(_kind_among_many(flow), []).append(flow.id)
     return tuple(
         _group(i, f"{kind} x {len(ids)}" if len(ids) > 1 else labels.get(ids[0], ids[0]), tuple(ids))
         for i, (kind, ids) in enumerate(kinds.items())
@@ -57,18 +56,17 @@ def _group(index: int, label: str, flows: tuple[str, ...]) -> Group:
     return Group(label, flows, light, dark, _DASHES[index // len(HUES) % len(_DASHES)])
 
 
-def _name(label: str, flow: Mapping[str, Any]) -> str:
+def _name(label: str, flow: Flow) -> str:
     return label if _kind(flow) in label else f"{label} {_kind(flow)}"
 
 
-def _kind_among_many(flow: Mapping[str, Any]) -> str:
+def _kind_among_many(flow: Flow) -> str:
     """`web cubic 300 kB`."""
-    entry, size = group(flow), flow["workload"].get("bytes")
-    if entry == flow["id"]:
+    entry, sent = group(flow), size(flow)
+    if entry == flow.id:
         return _kind(flow)
-    return " ".join([entry, _kind(flow), *([] if size is None else [str(Size(size))])])
+    return " ".join([entry, _kind(flow), *([] if sent is None else [str(Size(sent))])])
 
 
-def _kind(flow: Mapping[str, Any]) -> str:
-    workload = flow["workload"]
-    return str(workload.get("cc") or workload["kind"])
+def _kind(flow: Flow) -> str:
+    return cc(flow) or flow.workload.kind

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from dumbbell.plan.parts import hosts
 from dumbbell.records import Run
 from dumbbell.report import states, words
 from dumbbell.report.acks import Acks
@@ -187,10 +188,10 @@ def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Fr
     rate_limits: list[Limit] = []
     rtt_limits: list[Limit] = []
     link = known.bottleneck
-    if link is not None and known.is_constant and known.base_rtts_s:
-        headers = _ETHERNET + _TCP + (40 if _is_ipv6(run) else 20) + int(link.get("overhead_bytes") or 0)
+    if link is not None and known.bottleneck_bps and known.is_constant and known.base_rtts_s:
+        headers = _ETHERNET + _TCP + (40 if _is_ipv6(run) else 20) + link.overhead_bytes
         share = clouds.mss / (clouds.mss + headers)
-        capacity = link["rate_bps"] * share
+        capacity = known.bottleneck_bps * share
         bdp = capacity * known.base_rtts_s[-1] / 8
         room = buffer_bytes(link)
         full = None if room is None else bdp + room * share
@@ -233,4 +234,4 @@ def _few(ascending: Sequence[float]) -> list[float]:
 
 
 def _is_ipv6(run: Run) -> bool:
-    return any(":" in str(node.get("address", "")) for node in run.plan["nodes"] if isinstance(node, dict))
+    return any(":" in host.address for host in hosts(run.plan))

@@ -74,7 +74,7 @@ class _Rates:
             frame = middles.to_frame().join(frame, on="time_ns", how="left")
             capacity = varying.rates_bps(frame["time_ns"], width)
             note += " Dashed: what the bottleneck could carry, in whole frames."
-        constant = float(known.bottleneck["rate_bps"]) if known.bottleneck and known.is_constant else None
+        constant = float(known.bottleneck_bps) if known.bottleneck_bps and known.is_constant else None
         levels = [Reference(constant, f"capacity {words.rate(constant)}")] if constant else []
         near, far = split(levels, largest)
         tops = [largest, *(level.value for level in near), *([] if capacity is None else [_largest(capacity)])]

@@ -33,7 +33,7 @@ class Samples:
         """Read these `columns`."""
         wanted = dict.fromkeys((*_COLUMNS, *sorted(columns)))
         rows = run.scan("samples").select(*wanted, flow=pl.col("flow").cast(pl.String))
-        interval, span = run.plan["record"]["sample_interval_ns"], run.plan["duration_ns"]
+        interval, span = run.plan.record.sample_interval_ns, run.plan.duration_ns
         return cls(rows.sort("time_ns").collect(), groups, interval, span)
 
     @property

@@ -27,12 +27,12 @@ def build(run: Run) -> Plots:
     if (why := of_acks.absent(run)) is not None:
         source.missing.append(why)
     drawn, absent = _draw(wanted, gatherers, source)
-    if run.plan["record"]["packets"] and not run.has("packets"):
+    if run.plan.record.packets and not run.has("packets"):
         source.missing.append("The queue of each packet, drops of each flow: packets.parquet is missing.")
     if absent:
         source.missing.append(f"{words.listed(absent)}: no flow has samples of it.")
-    duration = run.plan["duration_ns"] / 1e9
-    return Plots(run.plan["name"], duration, legend, tuple(drawn), changes(run, known), tuple(source.missing))
+    duration = run.plan.duration_ns / 1e9
+    return Plots(run.plan.name, duration, legend, tuple(drawn), changes(run, known), tuple(source.missing))
 
 
 def _gather(wanted: Sequence[Definition], source: Source) -> list[Gatherer]:

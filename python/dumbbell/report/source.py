@@ -32,7 +32,7 @@ class Source:
     @property
     def span_ns(self) -> int:
         """Length of the time axis."""
-        return int(self.run.plan["duration_ns"])
+        return int(self.run.plan.duration_ns)
 
     @property
     def flows(self) -> list[str]:

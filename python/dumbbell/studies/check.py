@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -124,7 +123,7 @@ def _may_rename(metric: Metric, override: Key) -> bool:
 
 
 def _has(planned: Planned, metric: Metric, name: str) -> bool:
-    return any(name in measures.names(metric, json.loads(plan)) for plan in planned.plans)
+    return any(name in measures.names(metric, plan) for plan in planned.read_all())
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -6,11 +6,13 @@ A row per cell, entry of the scenario's `flows`, and pair of hosts that it joins
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dumbbell.plan.routes import least_rtts_ns
+from dumbbell.plan.network import network
+from dumbbell.plan.parts import group, size
+from dumbbell.plan.types import Plan
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,18 +35,12 @@ class Entry(NamedTuple):
     """Whether the flows end by themselves, after a number of bytes."""
 
 
-def of(plan: Mapping[str, Any]) -> set[Entry]:
+def of(plan: Plan) -> set[Entry]:
     """The entries of a run."""
-    rtts_ns = least_rtts_ns(plan)
+    found = network(plan)
     return {
-        Entry(
-            flow["group"],
-            flow["from"],
-            flow["to"],
-            rtts_ns[flow["from"], flow["to"]] / 1e6,
-            flow["workload"].get("bytes") is not None,
-        )
-        for flow in plan["flows"]
+        Entry(group(flow), flow.from_, flow.to, found.least_rtt_ns(flow) / 1e6, size(flow) is not None)
+        for flow in plan.flows
     }
 
 

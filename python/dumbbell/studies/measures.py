@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.plan.routes import transparent_links
+from dumbbell.plan.network import network
+from dumbbell.plan.parts import cc, group
+from dumbbell.plan.types import Plan
 from dumbbell.units import Percent, Quantity, QuantityError, Rate, Size, Time
 
 if TYPE_CHECKING:
@@ -67,16 +69,16 @@ def kinds(metric: Metric) -> Sequence[str]:
     return (LINK,) if LINK in metric.scopes else [scope for scope in _OF_FLOWS if scope in metric.scopes]
 
 
-def names(metric: Metric, plan: Mapping[str, Any]) -> list[str]:
+def names(metric: Metric, plan: Plan) -> list[str]:
     """All names that `of` may have in a run with this plan: algorithms first, then groups, then flows."""
     if LINK in metric.scopes:
-        plain = transparent_links(plan)
-        return [link["name"] for link in plan["links"] if link["name"] not in plain]
-    flows = plan["flows"]
+        plain = network(plan).transparent
+        return [link.name for link in plan.links if link.name not in plain]
+    flows = plan.flows
     found = {
-        "algorithm": [flow["workload"].get("cc") or flow["workload"]["kind"] for flow in flows],
-        "group": [flow["group"] for flow in flows],
-        "flow": [flow["id"] for flow in flows],
+        "algorithm": [cc(flow) or flow.workload.kind for flow in flows],
+        "group": [group(flow) for flow in flows],
+        "flow": [flow.id for flow in flows],
     }
     return list(dict.fromkeys(name for kind in reversed(kinds(metric)) for name in found[kind]))
 

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import Problem, ScenarioError
+from dumbbell.plan import wire
 from dumbbell.plan.expand import expand
 from dumbbell.plan.identity import Identity
+from dumbbell.plan.types import Plan
 from dumbbell.scenario.file.loading import Draft, checked, seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import is_drawn
@@ -46,9 +48,13 @@ class Planned:
     duration_s: float
     entries: tuple[entries.Entry, ...]
 
-    def read(self) -> dict[str, Any]:
+    def read(self) -> Plan:
         """The first plan."""
-        return dict(json.loads(self.plans[0]))
+        return next(self.read_all())
+
+    def read_all(self) -> Iterator[Plan]:
+        """All of its plans."""
+        return (wire.parsed(json.loads(plan)) for plan in self.plans)
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,7 @@ class Planner:
 def alike(planner: Planner, cells: Sequence[Cell], plans: Sequence[Planned]) -> Planner:
     """A planner that gives all cells the path that the fastest needs, so that cells don't differ in how they are
     run."""
-    paths = {plan.read()["emulate"]["path"] for plan in plans}
+    paths = {plan.read().emulate.path for plan in plans}
     if len(paths) < 2 or "emulate.path" in keys(cells):
         return planner
     return replace(planner, draft=planner.draft.with_values({"emulate.path": "gso"}))

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from dumbbell.analysis.judging import reasons
-from dumbbell.plan.routes import transparent_links
+from dumbbell.plan.network import network
+from dumbbell.plan.parts import hosts
+from dumbbell.plan.types import Plan
 from dumbbell.records.columns import LINK_KEYS, STUDY_TABLES
 from dumbbell.records.run import Run
 from dumbbell.records.schema import polars_schema
@@ -37,13 +39,13 @@ def rows(run: Run, own: Mapping[str, Any], placed: Mapping[str, Any]) -> dict[st
     }
 
 
-def _hosts(plan: Mapping[str, Any]) -> set[str]:
-    return {node["name"] for node in plan["nodes"] if node["kind"] == "host"}
+def _hosts(plan: Plan) -> set[str]:
+    return {host.name for host in hosts(plan)}
 
 
 def _links(run: Run) -> Iterator[dict[str, Any]]:
     """Links on which something can happen to a packet."""
-    plain = transparent_links(run.plan)
+    plain = network(run.plan).transparent
     columns = [column for column in STUDY_TABLES["links"] if column not in _OWN]
     for link in run.summary["links"]:
         if link["name"] not in plain:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.rules.rule import Judgement, Rule, Verdict, at_most, not_applicable, rule
 from dumbbell.engines.capabilities import HANDOVER, HOSTS, TRAFFIC
-from dumbbell.plan.flow_rows import group
+from dumbbell.plan.parts import cc, group, hosts
 from dumbbell.plan.sysctls import own_buffers
+from dumbbell.plan.types import CommandWorkload
 
 _PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
 """A flow's programs: what their keys begin with, and what a reason calls their exit code."""
@@ -39,11 +40,11 @@ def flow_errors(evidence: Evidence) -> Judgement:
     starts some begin when there is no time left to deliver.
     """
     late = {
-        flow["id"]
-        for flow in evidence.plan["flows"]
-        if group(flow) != flow["id"] and flow["stop_ns"] - flow["start_ns"] < limit.CONNECTED_WITHIN_NS
+        flow.id
+        for flow in evidence.plan.flows
+        if group(flow) != flow.id and flow.stop_ns - flow.start_ns < limit.CONNECTED_WITHIN_NS
     }
-    commands = {flow["id"] for flow in evidence.plan["flows"] if flow["workload"]["kind"] == "command"}
+    commands = {flow.id for flow in evidence.plan.flows if isinstance(flow.workload, CommandWorkload)}
     flows = evidence.traffic["flows"]
     silent = {flow["id"] for flow in flows if not flow["received_bytes"]} - late
     failed = [flow for flow in flows if flow["error"] not in (None, UNCONNECTED)]
@@ -56,8 +57,8 @@ def flow_errors(evidence: Evidence) -> Judgement:
 @rule("algorithm", "a flow did not use the congestion control that the scenario names", TRAFFIC)
 def algorithm(evidence: Evidence) -> Judgement:
     """The algorithm read back from each socket; of a program, from its connection that sent most."""
-    planned = {flow["id"]: flow["workload"].get("cc") for flow in evidence.plan["flows"]}
-    programs = {flow["id"] for flow in evidence.plan["flows"] if flow["workload"]["kind"] == "command"}
+    planned = {flow.id: cc(flow) for flow in evidence.plan.flows}
+    programs = {flow.id for flow in evidence.plan.flows if isinstance(flow.workload, CommandWorkload)}
     # A program sets its algorithm itself, so only the plan knows which one it was told to set.
     asked = [
         (flow["id"], flow["cc_requested"] or planned[flow["id"]], flow["cc_actual"] or "unknown")
@@ -92,17 +93,18 @@ def window_limits(evidence: Evidence) -> Judgement:
 
     A scenario that sets the size of a buffer may want just that: then it is suspect at most.
     """
-    planned = {flow["id"]: flow for flow in evidence.plan["flows"]}
-    own = {node["name"]: own_buffers(node["sysctl"]) for node in evidence.plan["nodes"] if node["kind"] == "host"}
+    planned = {flow.id: flow for flow in evidence.plan.flows}
+    own = {node.name: own_buffers(node.sysctl) for node in hosts(evidence.plan)}
     suspect, invalid = limit.LIMITED_SHARE
     found: list[tuple[Verdict, float, str]] = []
     for flow in evidence.traffic["flows"]:
-        for kind, end in (("rwnd", "to"), ("sndbuf", "from")):
+        ends = planned[flow["id"]]
+        for kind, host in (("rwnd", ends.to), ("sndbuf", ends.from_)):
             if not flow["busy_us"]:
                 continue
             share = flow[f"{kind}_limited_us"] / flow["busy_us"]
             verdict, said = at_most(share, (suspect, invalid)), f"{flow['id']}: {kind} {share:.2%} of busy time"
-            if verdict is not Verdict.VALID and kind in own[planned[flow["id"]][end]]:
+            if verdict is not Verdict.VALID and kind in own[host]:
                 verdict, said = Verdict.SUSPECT, f"{said}, by a buffer that the scenario sets"
             found.append((verdict, share, said))
     if not found:
@@ -135,7 +137,7 @@ def congestion_window(evidence: Evidence) -> Judgement:
 def offloads(evidence: Evidence) -> Judgement:
     """Segmentation and checksum offloads, as read back at the end of the run and as seen in the packets."""
     # On the GSO path hosts send and receive bursts, which the emulator takes apart and puts together.
-    in_bursts = evidence.plan["emulate"]["path"] == "gso"
+    in_bursts = evidence.plan.emulate.path == "gso"
     wrong = [
         f"{host}: {feature} is on"
         for host, features in evidence.lab["offloads"].items()
@@ -198,12 +200,10 @@ def commands(evidence: Evidence) -> Judgement:
 
 
 def _sysctls(evidence: Evidence) -> Iterator[tuple[str, str, str, str | None]]:
-    nodes: list[dict[str, Any]] = evidence.plan["nodes"]
-    for node in nodes:
-        if node["kind"] == "host":
-            actual = evidence.lab["sysctls"].get(node["name"], {})
-            for key, wanted in node["sysctl"].items():
-                yield node["name"], key, wanted, actual.get(key)
+    for host in hosts(evidence.plan):
+        actual = evidence.lab["sysctls"].get(host.name, {})
+        for key, wanted in host.sysctl.items():
+            yield host.name, key, wanted, actual.get(key)
 
 
 RULES: Final[tuple[Rule, ...]] = (

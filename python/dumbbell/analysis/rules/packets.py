@@ -6,7 +6,6 @@ from typing import Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.history import histories, is_steady
 from dumbbell.analysis.rules.rule import (
     Judgement,
     Rule,
@@ -17,7 +16,7 @@ from dumbbell.analysis.rules.rule import (
     rule,
 )
 from dumbbell.engines.capabilities import CONSERVATION, HANDOVER, HOSTS, TRAFFIC
-from dumbbell.plan.routes import least_rtts_ns, transparent_links
+from dumbbell.plan.network import network
 
 
 @rule("ring-drops", "packets were lost between kernel and emulator: a loss that no link caused", HANDOVER)
@@ -69,7 +68,7 @@ def packet_log(evidence: Evidence) -> Judgement:
     """Rows of `packets` against the links' own counters."""
     if evidence.logged_packets is None:
         return not_applicable("packets were not recorded")
-    silent = transparent_links(evidence.plan)
+    silent = network(evidence.plan).transparent
     counted = {
         link["name"]: link["arrived_packets"] + link["duplicated"]
         for link in evidence.network["links"]
@@ -139,8 +138,9 @@ def rate(evidence: Evidence) -> Judgement:
     if not errors:
         return not_applicable("no link with a known rate was busy for 0.1 s without a break")
     name = max(errors, key=lambda name: abs(errors[name]))
-    history = histories(evidence.plan)[name]
-    of = f"{history[0][1]['rate_bps'] / 1e6:g} Mbit/s" if is_steady(history) else "its rate, which changes"
+    first = next(link for link in evidence.plan.links if link.name == name).rate_bps or 0
+    is_steady = network(evidence.plan).facts[name].is_steady
+    of = f"{first / 1e6:g} Mbit/s" if is_steady else "its rate, which changes"
     return Judgement(at_most(abs(errors[name]), limit.RATE_ERROR), f"{name}: {errors[name]:+.2%} of {of}", within)
 
 
@@ -149,11 +149,11 @@ def rtt_floor(evidence: Evidence) -> Judgement:
     """The smallest RTT that TCP measured against the least delay of its path at any time, in whole ms."""
     # The kernel counts RTTs in whole microseconds. After a retransmission it may only have timestamps to measure by,
     # which count whole milliseconds (RFC 7323 section 4). Both round down.
-    least_ns = least_rtts_ns(evidence.plan)
+    found = network(evidence.plan)
     margins = {
-        flow["id"]: evidence.min_rtt_us[flow["id"]] - least_ns[flow["from"], flow["to"]] // 1_000_000 * 1000
-        for flow in evidence.plan["flows"]
-        if flow["id"] in evidence.min_rtt_us
+        flow.id: evidence.min_rtt_us[flow.id] - found.least_rtt_ns(flow) // 1_000_000 * 1000
+        for flow in evidence.plan.flows
+        if flow.id in evidence.min_rtt_us
     }
     if not margins:
         return not_applicable("no flow measured an RTT")

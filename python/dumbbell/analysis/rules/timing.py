@@ -18,7 +18,8 @@ from dumbbell.analysis.rules.rule import (
     worst,
 )
 from dumbbell.engines.capabilities import CLOCK, CPU, HANDOVER, SCHEDULE
-from dumbbell.plan.routes import smallest_base_rtt_ns
+from dumbbell.plan.network import network
+from dumbbell.plan.types import UdpWorkload
 
 _UDP_HEADERS_BYTES: Final = 14 + 20 + 8
 """Ethernet, IPv4 and UDP: a frame is its payload and these."""
@@ -111,9 +112,7 @@ def samples(evidence: Evidence) -> Judgement:
         return not_applicable("no samples were due")
     share = sampling["taken"] / sampling["expected"]
     gap_ms = sampling["interval_us"]["max"] / 1000
-    gap_limit_ms = max(
-        limit.SAMPLE_GAP_MS, limit.SAMPLE_GAP_INTERVALS * evidence.plan["record"]["sample_interval_ns"] / 1e6
-    )
+    gap_limit_ms = max(limit.SAMPLE_GAP_MS, limit.SAMPLE_GAP_INTERVALS * evidence.plan.record.sample_interval_ns / 1e6)
     return Judgement(
         worst(
             [
@@ -129,13 +128,14 @@ def samples(evidence: Evidence) -> Judgement:
 @rule("udp-schedule", "datagrams did not leave at the times of their constant rate", SCHEDULE)
 def udp_schedule(evidence: Evidence) -> Judgement:
     """99th percentile of |actual - scheduled| sending time, for the worst UDP flow."""
-    workloads = {flow["id"]: flow["workload"] for flow in evidence.plan["flows"]}
+    workloads = {flow.id: flow.workload for flow in evidence.plan.flows}
     worst_flow: tuple[float, Judgement] | None = None
     for flow in evidence.traffic["flows"]:
         if flow["udp"] is None or not flow["udp"]["sent_packets"]:
             continue
         workload = workloads[flow["id"]]
-        gap_us = 8e6 * (workload["payload_bytes"] + _UDP_HEADERS_BYTES) / workload["rate_bps"]
+        assert isinstance(workload, UdpWorkload)
+        gap_us = 8e6 * (workload.payload_bytes + _UDP_HEADERS_BYTES) / workload.rate_bps
         suspect, invalid = (
             max(floor, share * gap_us)
             for floor, share in zip(limit.SCHEDULE_ERROR_P99_US, limit.SCHEDULE_ERROR_OF_GAP, strict=True)
@@ -151,7 +151,7 @@ def udp_schedule(evidence: Evidence) -> Judgement:
 
 def _lateness_us(evidence: Evidence) -> tuple[float, float]:
     """What is late enough for suspect, and for invalid."""
-    rtt_us = smallest_base_rtt_ns(evidence.plan) / 1000
+    rtt_us = min(network(evidence.plan).base_rtts_ns, default=0) / 1000
     suspect, invalid = (
         max(floor, share * rtt_us)
         for floor, share in zip(limit.LATENESS_P99_US, limit.LATENESS_P99_OF_RTT, strict=True)

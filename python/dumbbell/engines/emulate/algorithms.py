@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import socket
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from dumbbell.cc import core
 from dumbbell.cc.bundled import label_of_file
@@ -17,7 +16,9 @@ from dumbbell.cc.parameters import Parameters, Values, spelled, written
 from dumbbell.cc.source import SUFFIXES, read
 from dumbbell.command import as_root
 from dumbbell.errors import Problem, RunFailed
+from dumbbell.plan import wire
 from dumbbell.plan.algorithms import available, entries, lacking, own
+from dumbbell.plan.types import ObjectSource, Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.resolve.labels import Labelled
@@ -47,13 +48,14 @@ def _check(scenario: Scenario, at: Key, found: Labelled) -> Iterator[Problem]:
     (entry,) = entries([found])
     with tempfile.TemporaryDirectory(prefix="dumbbell-cc-") as folder:
         if found.algorithm.bpf is not None:
-            out = Path(folder, Path(entry["source"]["path"]).name)
+            assert isinstance(entry.source, ObjectSource)
+            out = Path(folder, Path(entry.source.path).name)
             out.write_bytes(compiled(found.algorithm.bpf.program, file=_name(scenario, found)).object)
-            entry = {**entry, "source": {"kind": "object", "path": str(out)}}
-        told = core.inspect(entry)
+            entry = replace(entry, source=ObjectSource(path=str(out)))
+        told = core.inspect(wire.part(entry))
         allowed = core.can_load()
         if allowed["ok"] and found.algorithm.bpf is not None:
-            core.check(entry)  # What the verifier refuses starts nothing. It takes what comes with dumbbell.
+            core.check(wire.part(entry))  # What the verifier refuses starts nothing. It takes what comes with dumbbell.
     if allowed["ok"] or told["name"] in available():
         return
     why = "\n".join([core.why_not(allowed), *_otherwise(found, core.parameters(told))])
@@ -106,16 +108,16 @@ def has_algorithm(name: str) -> bool:
     return True
 
 
-def prepare(plan: Mapping[str, Any], directory: Path) -> None:
+def prepare(plan: Plan, directory: Path) -> None:
     """Compile the user's programs, whose sources lie in a run's `directory`, into the objects that the plan names.
 
     Raises:
         RunFailed: with the compiler's errors.
     """
     source, compiled_one = SUFFIXES
-    for algorithm in plan.get("algorithms", ()):
-        if algorithm["source"]["kind"] == "object":
-            out = directory / algorithm["source"]["path"]
+    for algorithm in plan.algorithms:
+        if isinstance(algorithm.source, ObjectSource):
+            out = directory / algorithm.source.path
             if not out.exists():
                 file = out.with_name(out.name.removesuffix(compiled_one) + source)
                 out.write_bytes(compiled(read(file)).object)

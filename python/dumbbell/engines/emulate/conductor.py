@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from dumbbell.engines.emulate import algorithms
 from dumbbell.engines.emulate.process import Helper, Ordered, Silent, Wake
@@ -18,6 +18,7 @@ from dumbbell.engines.orders import ChangeLink, Order, Stop, StopNow
 from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.signals import ENDED_AT_ONCE
 from dumbbell.errors import Interrupted, RunFailed
+from dumbbell.plan.types import Plan
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,7 @@ class Bounds:
 class Conductor:
     """A `LiveRun` whose work is done by a helper."""
 
-    def __init__(
-        self, helper: Sequence[str], plan: Mapping[str, Any], directory: Path, lock: int, bounds: Bounds
-    ) -> None:
+    def __init__(self, helper: Sequence[str], plan: Plan, directory: Path, lock: int, bounds: Bounds) -> None:
         self._command, self._plan, self._directory, self._lock = helper, plan, directory, lock
         self._bounds = bounds
         self._orders: deque[Order] = deque()

@@ -9,13 +9,14 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.engines.emulate import algorithms
 from dumbbell.engines.emulate.capabilities import CAPABILITIES
 from dumbbell.engines.emulate.conductor import Bounds, Conductor
 from dumbbell.errors import Problem
 from dumbbell.machine import cores
+from dumbbell.plan.types import CommandWorkload, Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, dotted
@@ -45,7 +46,7 @@ class EmulateEngine:
         self._silence_s = silence_s
         self._stopping_s = stopping_s
 
-    def check(self, scenario: Scenario, plan: Mapping[str, Any], text: str | None = None) -> list[Problem]:
+    def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
         """What keeps this machine from carrying out `plan`."""
         return [
             *_check_platform(),
@@ -55,9 +56,9 @@ class EmulateEngine:
             *_check_programs(scenario, plan),
         ]
 
-    def prepare(self, plan: Mapping[str, Any], directory: Path, lock: int) -> Conductor:
+    def prepare(self, plan: Plan, directory: Path, lock: int) -> Conductor:
         """A run of `plan`."""
-        bounds = Bounds(self._silence_s, plan["duration_ns"] / 1e9 + OVERTIME_S, self._stopping_s)
+        bounds = Bounds(self._silence_s, plan.duration_ns / 1e9 + OVERTIME_S, self._stopping_s)
         return Conductor(self._helper, plan, directory, lock, bounds)
 
 
@@ -102,16 +103,17 @@ def _here(sysctl: str) -> list[str]:
             return parts
 
 
-def _check_programs(scenario: Scenario, plan: Mapping[str, Any]) -> Iterator[Problem]:
+def _check_programs(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
     entries = {one.id: one.entry for one in resolve(scenario).connections}
-    for flow in plan["flows"]:
-        for key in ("command", "server_command"):
-            line = flow["workload"].get(key)
+    for flow in plan.flows:
+        if not isinstance(flow.workload, CommandWorkload):
+            continue
+        for key, line in (("command", flow.workload.command), ("server_command", flow.workload.server_command)):
             program = _program(line) if line else None
             if program and shutil.which(program) is None:
-                at = ("flows", entries[flow["id"]], key)
+                at = ("flows", entries[flow.id], key)
                 yield Problem(
-                    f"flow {flow['id']} needs the program {program!r}",
+                    f"flow {flow.id} needs the program {program!r}",
                     f"it is not on the PATH ({key} = {line!r})",
                     f"install it, e.g. sudo apt-get install {program}",
                     key=dotted(at),

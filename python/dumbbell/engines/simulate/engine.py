@@ -6,16 +6,15 @@ It works in this process, without a privilege, a kernel or a clock, on any platf
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from dumbbell.core import function
+from dumbbell.core import core
 from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.simulate import refusals
 from dumbbell.engines.simulate.capabilities import CAPABILITIES
 from dumbbell.engines.work import Tell, Worker
 from dumbbell.errors import Problem, RunFailed
+from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario
 
 
@@ -24,7 +23,7 @@ class SimulateEngine:
 
     capabilities = CAPABILITIES
 
-    def check(self, scenario: Scenario, plan: Mapping[str, Any], text: str | None = None) -> list[Problem]:
+    def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
         """What of `plan` the simulator can't do; the same on every machine. `text`: the plan as JSON, if known."""
         try:
             # A setting of all hosts is a problem of each.
@@ -32,19 +31,18 @@ class SimulateEngine:
         except RunFailed as error:
             return list(error.problems)
 
-    def prepare(self, plan: Mapping[str, Any], directory: Path, lock: int) -> Worker:
+    def prepare(self, plan: Plan, directory: Path, lock: int) -> Worker:
         """A run of `plan`."""
 
         def work(tell: Tell) -> Outcome:
             tell({"event": "simulating"})
-            simulate = function("simulate")
             try:
-                interrupted = simulate(str(directory), plan["simulate"]["tso"], lambda text: tell(json.loads(text)))
+                interrupted = core.simulate(directory, plan.simulate.tso, lambda text: tell(json.loads(text)))
             except RuntimeError as error:
                 said, _, hint = str(error).partition("\nhint: ")
                 what, _, why = said.partition(": ")
                 raise RunFailed(what, why, hint) from error
-            return Outcome(bool(interrupted))
+            return Outcome(interrupted)
 
         return Worker(work, "a simulated run is the same each time, and an order comes at a time that is not")
 

@@ -7,18 +7,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from dumbbell.core import function
+from dumbbell.core import core
 from dumbbell.errors import Problem
+from dumbbell.plan import wire
+from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.traffic.flows import CommandFlow
 
 
-def check(scenario: Scenario, plan: Mapping[str, Any], text: str | None = None) -> Iterator[Problem]:
+def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[Problem]:
     """Each of them. `text`: the plan as JSON, if there is one already. Raises `RunFailed` if the core is missing."""
-    text = text or json.dumps(plan)
-    told: list[dict[str, Any]] = json.loads(function("simulate_check")(text, plan["simulate"]["tso"]))
+    text = text or wire.text(plan)
+    told: list[dict[str, Any]] = json.loads(core.simulate_check(text, plan.simulate.tso))
     # Connections of one entry have the same problems.
     first: dict[Key, dict[str, Any]] = {}
     for one in told:

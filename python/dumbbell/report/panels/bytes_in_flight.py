@@ -6,7 +6,6 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.analysis.history import is_steady
 from dumbbell.report import words
 from dumbbell.report.curves import Measure
 from dumbbell.report.facts import Facts
@@ -20,9 +19,9 @@ def _levels(known: Facts) -> list[Reference]:
 
 
 def _of_which_rate(known: Facts) -> str:
-    if known.bottleneck is None or is_steady(known.histories[known.bottleneck["name"]]):
+    if known.bottleneck is None or known.network.facts[known.bottleneck.name].is_steady:
         return ""
-    return "mean " if known.bottleneck["variation"] else "initial "
+    return "mean " if known.bottleneck.variation else "initial "
 
 
 def _packets_as_bytes(column: str) -> pl.Expr:

@@ -14,10 +14,10 @@ from dumbbell.report.model import Quantity, Reference
 
 
 def _levels(known: Facts) -> list[Reference]:
-    link = known.bottleneck
-    if link is None or not known.is_constant:
+    rate = known.bottleneck_bps
+    if rate is None or not known.is_constant:
         return []
-    return [Reference(float(link["rate_bps"]), f"capacity {words.rate(link['rate_bps'])}")]
+    return [Reference(float(rate), f"capacity {words.rate(rate)}")]
 
 
 PANEL: Final = FlowPanel(

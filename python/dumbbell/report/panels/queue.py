@@ -7,13 +7,13 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.analysis.history import History, is_steady
+from dumbbell.plan.types import Link, ThresholdBytes
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.decimate import Thinned, extremes, round_width_ns
 from dumbbell.report.definition import OfTables
 from dumbbell.report.events import REASONS, left_queue_ns
-from dumbbell.report.facts import MOST_LINKS, Link, buffer_bytes, bytes_tell_delay
+from dumbbell.report.facts import MOST_LINKS, Facts, buffer_bytes, bytes_tell_delay
 from dumbbell.report.levels import split
 from dumbbell.report.model import Line, Panel, Reference, SecondAxis, Ticks, View
 from dumbbell.report.source import Source
@@ -28,7 +28,7 @@ def _panel(source: Source) -> Panel | None:
     """
     run, known = source.run, source.known
     links = known.limited_links[:MOST_LINKS]
-    views = [view for link in links if (view := _queue(run, link, known.histories[link["name"]])) is not None]
+    views = [view for link in links if (view := _queue(run, link, known)) is not None]
     if not views:
         return None
     factor, unit = words.size_unit(max(_top(view) for view in views))
@@ -36,22 +36,22 @@ def _panel(source: Source) -> Panel | None:
     return Panel("queue_bytes", factor, "Queue", unit, scaled, choice="Link whose queue is shown")
 
 
-def _queue(run: Run, link: Link, history: History) -> View | None:
+def _queue(run: Run, link: Link, known: Facts) -> View | None:
     """In bytes."""
-    span = run.plan["duration_ns"]
+    span = run.plan.duration_ns
     if run.has("packets"):
-        packets = run.scan("packets").filter(pl.col("link") == link["name"])
+        packets = run.scan("packets").filter(pl.col("link") == link.name)
         n = packets.select(pl.len()).collect().item()
         thinned = extremes(packets, "arrival_ns", "queue_bytes", span)
-        note = _note(thinned, n, f"The queue that each packet found at {link['name']}")
+        note = _note(thinned, n, f"The queue that each packet found at {link.name}")
         ticks, said = _ticks(packets, span)
         note += said
     else:
-        rows = run.scan("links").filter(pl.col("link") == link["name"]).sort("time_ns")
+        rows = run.scan("links").filter(pl.col("link") == link.name).sort("time_ns")
         n = rows.select(pl.len()).collect().item()
         thinned = extremes(rows, "time_ns", "queue_bytes_max", span)
-        interval = words.seconds(run.plan["record"]["sample_interval_ns"] / 1e9)
-        note = f"The largest queue at {link['name']} in each {interval}; there is no record of packets."
+        interval = words.seconds(run.plan.record.sample_interval_ns / 1e9)
+        note = f"The largest queue at {link.name} in each {interval}; there is no record of packets."
         ticks = (
             Ticks(_sparse(_grew(rows, "dropped_packets"), span), edge="drop"),
             Ticks(_sparse(_grew(rows, "marked_packets"), span), edge="mark"),
@@ -60,14 +60,14 @@ def _queue(run: Run, link: Link, history: History) -> View | None:
         return None
     top = float(thinned.values.max() or 0)  # type: ignore[arg-type]
     references, far = split(_levels_bytes(link), top)
-    has_second = bytes_tell_delay(history) or (is_steady(history) and not run.has("packets"))
+    has_second = bytes_tell_delay(known, link) or (known.network.facts[link.name].is_steady and not run.has("packets"))
     return View(
-        link["name"],
+        link.name,
         thinned.time_ns / 1e9,
         (Line(thinned.values.cast(pl.Float64), None, name="queue"), *(one for one in ticks if len(one.time_s))),
         note + far,
         references,
-        SecondAxis("ms", 8e3 / link["rate_bps"]) if has_second else None,
+        SecondAxis("ms", 8e3 / link.rate_bps) if has_second and link.rate_bps else None,
     )
 
 
@@ -98,13 +98,13 @@ def _sparse(times: pl.LazyFrame, span: int) -> pl.Series:
 
 def _levels_bytes(link: Link) -> list[Reference]:
     """The buffer, and what a discipline goes by."""
-    queue, limit = link["queue"], buffer_bytes(link)
+    queue, limit = link.queue, buffer_bytes(link)
     levels = [] if limit is None else [Reference(limit, f"buffer {words.size(limit)}")]
     for key in ("min_th", "max_th"):
-        if size := queue.get(f"{key}_bytes"):
+        if size := getattr(queue, f"{key}_bytes", None):
             levels.append(Reference(size, f"{key} {words.size(size)}"))
-    match queue.get("ce_threshold"):
-        case {"bytes": size}:
+    match getattr(queue, "ce_threshold", None):
+        case ThresholdBytes(bytes=size):
             levels.append(Reference(size, f"threshold {words.size(size)}"))
     return levels
 

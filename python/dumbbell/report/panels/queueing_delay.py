@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import polars as pl
 
+from dumbbell.plan.types import Link, Queue, ThresholdSojourn
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.decimate import envelope
 from dumbbell.report.definition import OfTables
 from dumbbell.report.events import left_queue_ns
-from dumbbell.report.facts import MOST_LINKS, Link, bytes_tell_delay
+from dumbbell.report.facts import MOST_LINKS, bytes_tell_delay
 from dumbbell.report.levels import split
 from dumbbell.report.model import Group, Line, Panel, Reference, View
 from dumbbell.report.source import Source
@@ -23,14 +24,14 @@ def _panel(source: Source) -> Panel | None:
     if not source.run.has("packets"):
         return None
     links = source.known.limited_links[:MOST_LINKS]
-    others = [link for link in links if not bytes_tell_delay(source.known.histories[link["name"]])]
+    others = [link for link in links if not bytes_tell_delay(source.known, link)]
     views = [view for link in others if (view := _view(source.run, link, source.groups)) is not None]
     return Panel("sojourn_ms", 1.0, "Queueing delay", "ms", tuple(views), choice="Link") if views else None
 
 
 def _view(run: Run, link: Link, groups: Sequence[Group]) -> View | None:
     """In ms, a line per flow."""
-    left = run.scan("packets").filter((pl.col("link") == link["name"]) & pl.col("departure_ns").is_not_null())
+    left = run.scan("packets").filter((pl.col("link") == link.name) & pl.col("departure_ns").is_not_null())
     rows = left.select(
         time_ns=left_queue_ns(),
         flow=pl.col("flow").cast(pl.String),
@@ -39,24 +40,24 @@ def _view(run: Run, link: Link, groups: Sequence[Group]) -> View | None:
     if rows.is_empty():
         return None
     flows = [flow for group in groups for flow in group.flows]
-    aligned = envelope(rows, flows, run.plan["duration_ns"])
+    aligned = envelope(rows, flows, run.plan.duration_ns)
     # All flows in every view: the page changes the link under the same curves.
     lines = tuple(Line(aligned.line(flow), index, flow) for index, group in enumerate(groups) for flow in group.flows)
     width = words.seconds((aligned.width_ns or 0) / 1e9)
-    note = f"How long packets waited at {link['name']}, as they left its queue. Drawn from "
+    note = f"How long packets waited at {link.name}, as they left its queue. Drawn from "
     note += f"{words.count(rows.height, 'packet')}: min and max of each {width}."
-    references, far = split(_levels(link["queue"]), float(rows["v"].max() or 0))  # type: ignore[arg-type]
-    return View(link["name"], aligned.frame["time_ns"] / 1e9, lines, note + far, references)
+    references, far = split(_levels(link.queue), float(rows["v"].max() or 0))  # type: ignore[arg-type]
+    return View(link.name, aligned.frame["time_ns"] / 1e9, lines, note + far, references)
 
 
-def _levels(queue: Mapping[str, Any]) -> list[Reference]:
+def _levels(queue: Queue) -> list[Reference]:
     found = {
-        "target": queue.get("target_ns"),
-        "min_th": queue.get("min_th_ns"),
-        "threshold": queue.get("ce_threshold_ns"),
+        "target": getattr(queue, "target_ns", None),
+        "min_th": getattr(queue, "min_th_ns", None),
+        "threshold": getattr(queue, "ce_threshold_ns", None),
     }
-    match queue.get("ce_threshold"):
-        case {"sojourn": wait}:
+    match getattr(queue, "ce_threshold", None):
+        case ThresholdSojourn(sojourn=wait):
             found["threshold"] = wait
     return [Reference(ns / 1e6, f"{name} {words.seconds(ns / 1e9)}") for name, ns in found.items() if ns]
 

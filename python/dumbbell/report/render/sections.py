@@ -9,9 +9,10 @@ from typing import Any
 
 from dumbbell.engines.registry import capabilities
 from dumbbell.plan import words as plan_words
+from dumbbell.plan.types import Link
 from dumbbell.records import Run
 from dumbbell.report import words
-from dumbbell.report.facts import Facts, has_summary, summary_list, summary_value
+from dumbbell.report.facts import Facts, buffer_bytes, has_summary, summary_list, summary_value
 from dumbbell.report.render.markup import Html, el, join
 from dumbbell.report.render.tables import buffer_words
 
@@ -70,8 +71,8 @@ def facts(run: Run, known: Facts) -> Html:
     if link is not None:
         # "100 Mbit/s", or "11.7 Mbit/s on average: ..." of a rate that varies.
         _, _, how = plan_words.rate(link).partition(" on average")
-        way = f"{link['from']} → {link['to']}"
-        pairs.append(("Bottleneck", words.rate(link["rate_bps"]), f"on average{how}; {way}" if how else way))
+        way = f"{link.from_} → {link.to}"
+        pairs.append(("Bottleneck", words.rate(link.rate_bps), f"on average{how}; {way}" if how else way))
     if known.base_rtts_s:
         low, high = (words.seconds(rtt) for rtt in (known.base_rtts_s[0], known.base_rtts_s[-1]))
         pairs.append(("Base RTT", high if low == high else f"{low} to {high}", "without serialisation"))
@@ -79,17 +80,17 @@ def facts(run: Run, known: Facts) -> Html:
     if bdp:
         pairs.append(("BDP", words.size(bdp), f"{bdp / _FULL_FRAME:,.0f} full frames"))
     if link is not None:
-        room = link["buffer"]
-        of_bdp = f"{room['bytes'] / bdp:.3g} BDP" if bdp and isinstance(room, Mapping) and "bytes" in room else ""
+        room = buffer_bytes(link)
+        of_bdp = f"{room / bdp:.3g} BDP" if bdp and room is not None else ""
         pairs.append(("Buffer", buffer_words(link), of_bdp))
         queue, _, parameters = plan_words.queue(link).partition(" (")
         pairs.append(("Queue", queue, parameters.removesuffix(")")))
         loss = plan_words.losses(link)
-        if (link["loss_before"] or link["loss_after"]) and len(loss) <= _SHORT:
+        if (link.loss_before or link.loss_after) and len(loss) <= _SHORT:
             pairs.append(("Loss", loss, ""))
-    interval = words.seconds(run.plan["record"]["sample_interval_ns"] / 1e9)
-    pairs.append(("Duration", words.seconds(run.plan["duration_ns"] / 1e9), f"sampled every {interval}"))
-    engine = f"seed {run.plan['seed']}" + _PATHS.get(str(run.manifest.get("path")), "")
+    interval = words.seconds(run.plan.record.sample_interval_ns / 1e9)
+    pairs.append(("Duration", words.seconds(run.plan.duration_ns / 1e9), f"sampled every {interval}"))
+    engine = f"seed {run.plan.seed}" + _PATHS.get(str(run.manifest.get("path")), "")
     pairs.append(("Engine", str(run.manifest.get("engine") or words.UNKNOWN), engine))
     day, time = _started(run)
     if day:
@@ -106,11 +107,11 @@ def _simulated(run: Run) -> Html:
     return el("p", el("strong", "This is a simulation:"), f" {said}", class_="beneath")
 
 
-def _besides(link: Mapping[str, Any]) -> Html:
+def _besides(link: Link) -> Html:
     """What befalls packets at the bottleneck and takes more than a few words."""
     loss = plan_words.losses(link)
     said = ([f"loss: {loss}"] if len(loss) > _SHORT else []) + plan_words.impairments(link)
-    return el("p", f"Besides, at {link['name']}: {'; '.join(said)}.", class_="beneath") if said else Html("")
+    return el("p", f"Besides, at {link.name}: {'; '.join(said)}.", class_="beneath") if said else Html("")
 
 
 def fact(name: str, value: str, detail: str) -> Html:

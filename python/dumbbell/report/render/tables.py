@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from dumbbell.cc.parameters import spelled
 from dumbbell.engines.registry import capabilities
+from dumbbell.plan import wire
+from dumbbell.plan.types import BufferBytes, BufferPackets, Link
 from dumbbell.plan.view import source
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.events import REASONS
-from dumbbell.report.facts import Facts, Link, summary_list
+from dumbbell.report.facts import Facts, summary_list
 from dumbbell.report.groups import has_kinds
 from dumbbell.report.model import Group, Plots
 from dumbbell.report.render.group_rows import COLUMNS
@@ -127,7 +129,7 @@ def algorithms(run: Run) -> Html:
             el(
                 "tr",
                 el("th", row["label"], scope="row"),
-                el("td", source(row["source"])),
+                el("td", source(wire.source(row["source"]))),
                 el("td", spelled(row["parameters"])),
                 *(_as_loaded(row) if was_loaded else ()),
             )
@@ -147,7 +149,7 @@ def _as_loaded(row: Mapping[str, Any]) -> tuple[Html, ...]:
 
 def links(run: Run, known: Facts, plots: Plots) -> Html:
     """One row per link that can delay or drop: it has a rate or a delay, or it lost something."""
-    planned = {link["name"]: link for link in run.plan["links"]}
+    planned = {link.name: link for link in run.plan.links}
     peaks = {
         view.name: float(line.values.max() or 0) * panel.per_unit  # type: ignore[arg-type]
         for panel in plots.panels
@@ -156,8 +158,8 @@ def links(run: Run, known: Facts, plots: Plots) -> Html:
         for line in view.lines
         if view.name
     }
-    order = [link["name"] for link in known.limited_links]
-    rows = [row for row in summary_list(run, "links") if _matters(row, planned.get(row["name"], {}))]
+    order = [link.name for link in known.limited_links]
+    rows = [row for row in summary_list(run, "links") if _matters(row, planned[row["name"]])]
     rows.sort(key=lambda row: order.index(row["name"]) if row["name"] in order else len(order))
     one = {"rowspan": "2", "scope": "col"}
     head = el(
@@ -174,20 +176,19 @@ def links(run: Run, known: Facts, plots: Plots) -> Html:
         ),
         el("tr", *(el("th", name, class_="n", scope="col") for name in ("median", "p95", "max"))),
     )
-    body = el("tbody", *(_link(row, planned.get(row["name"], {}), peaks.get(row["name"])) for row in rows))
+    body = el("tbody", *(_link(row, planned[row["name"]], peaks.get(row["name"])) for row in rows))
     return _table("Links", head, body, len(rows))
 
 
 def _link(row: Mapping[str, Any], plan: Link, peak: float | None) -> Html:
     rate, queue = row.get("rate_bps"), row.get("queue_ms") or {}
     used = row["utilisation"]
-    delay = plan.get("delay_ns")
     return el(
         "tr",
         el("th", row["name"], scope="row"),
-        el("td", f"{plan.get('from', '?')} → {plan.get('to', '?')}"),
+        el("td", f"{plan.from_} → {plan.to}"),
         el("td", "no limit" if rate is None else words.rate(rate), class_="n"),
-        el("td", words.UNKNOWN if delay is None else words.seconds(delay / 1e9), class_="n"),
+        el("td", words.seconds(plan.delay_ns / 1e9), class_="n"),
         el("td", buffer_words(plan), class_="n"),
         el("td", words.share(used), _meter(used, None), class_="n"),
         el("td", words.count(row["drops"]), class_="n"),
@@ -267,14 +268,17 @@ def changes(plots: Plots) -> Html:
 
 def buffer_words(link: Link) -> str:
     """`375 kB`, `100 packets` or `no limit`."""
-    buffer = link.get("buffer")
-    if not isinstance(buffer, Mapping):
-        return "no limit" if buffer == "unlimited" else words.UNKNOWN
-    return words.size(buffer["bytes"]) if "bytes" in buffer else words.count(buffer["packets"], "packet")
+    match link.buffer:
+        case BufferBytes(bytes=size):
+            return words.size(size)
+        case BufferPackets(packets=packets):
+            return words.count(packets, "packet")
+        case _:
+            return "no limit"
 
 
 def _matters(row: Mapping[str, Any], plan: Link) -> bool:
-    return bool(row.get("rate_bps") or plan.get("delay_ns") or row.get("drops") or row.get("losses"))
+    return bool(row.get("rate_bps") or plan.delay_ns or row.get("drops") or row.get("losses"))
 
 
 def _table(label: str, head: Html, body: Html, n: int, also: str = "") -> Html:

@@ -1,0 +1,73 @@
+//! What follows from a plan's network, reckoned once for all that ask.
+
+use anyhow::Context;
+use plan::{Link, Plan};
+use pyo3::prelude::*;
+
+/// What a link does over time, as events change it.
+#[pyclass(frozen, get_all)]
+pub(crate) struct LinkFacts {
+    /// The link.
+    name: String,
+    /// Nothing can happen to a packet on it at any time: it is counted, not logged.
+    is_transparent: bool,
+    /// It has a rate at all times.
+    is_limited: bool,
+    /// It has the same rate at all times.
+    is_steady: bool,
+    /// The largest rate that it has by itself, in bit/s or None: at first, then after each of its events.
+    peaks_bps: Vec<Option<u64>>,
+}
+
+/// The ways between two hosts, there and back.
+#[pyclass(frozen, get_all)]
+pub(crate) struct Path {
+    /// Sending host.
+    from_: String,
+    /// Receiving host.
+    to: String,
+    /// Indices of the plan's links that data take.
+    there: Vec<usize>,
+    /// Indices of the plan's links that acknowledgements take.
+    back: Vec<usize>,
+    /// Propagation there and back in ns, without serialisation and queues: from when (ns), and how long. The first is at
+    /// 0; events that change it add others.
+    base_rtts_ns: Vec<(i64, i64)>,
+    /// The least RTT at any time in ns, without serialisation and queues.
+    least_rtt_ns: i64,
+}
+
+/// The paths of a plan (JSON), one for each pair of ends that flows have, in the order of the flows, and what its links
+/// do, in their order.
+///
+/// Raises RuntimeError if it is no plan.
+#[pyfunction]
+pub(crate) fn network(plan: &str) -> PyResult<(Vec<Path>, Vec<LinkFacts>)> {
+    let found = Plan::parse(plan).and_then(|plan| plan.network()).map_err(crate::simulate::raised)?;
+    let path = |path: plan::NetworkPath| Path {
+        from_: path.from,
+        to: path.to,
+        there: path.there,
+        back: path.back,
+        base_rtts_ns: path.base_rtts.into_iter().map(|(at, rtt)| (at.as_nanos(), rtt.as_nanos())).collect(),
+        least_rtt_ns: path.least_rtt.as_nanos(),
+    };
+    let link = |link: plan::LinkFacts| LinkFacts {
+        name: link.name,
+        is_transparent: link.is_transparent,
+        is_limited: link.is_limited,
+        is_steady: link.is_steady,
+        peaks_bps: link.peaks_bps,
+    };
+    Ok((found.paths.into_iter().map(path).collect(), found.links.into_iter().map(link).collect()))
+}
+
+/// The largest rate that a link (JSON, as in a plan) has by itself, in bit/s; None without a limit. That of a trace is
+/// what passes in its best 100 ms, or in its period, if that is shorter.
+///
+/// Raises RuntimeError if it is no link.
+#[pyfunction]
+pub(crate) fn peak_bps(link: &str) -> PyResult<Option<u64>> {
+    let link: Link = serde_json::from_str(link).context("reading a link").map_err(crate::simulate::raised)?;
+    Ok(link.peak_bps())
+}

@@ -1,0 +1,162 @@
+use anyhow::Result;
+use units::{Duration, Time};
+
+use crate::{Link, Plan, Routes};
+
+/// What follows from a plan's network: which way packets go, what that takes at least, and what its links can do.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// One for each pair of ends that flows have, in the order of the flows.
+    pub paths: Vec<Path>,
+    /// As the plan's links.
+    pub links: Vec<LinkFacts>,
+}
+
+/// The ways between two hosts, there and back.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Sending host.
+    pub from: String,
+    /// Receiving host.
+    pub to: String,
+    /// Indices of the links that data take.
+    pub there: Vec<usize>,
+    /// Indices of the links that acknowledgements take.
+    pub back: Vec<usize>,
+    /// Propagation there and back, without serialisation and queues: from when, and how long. The first is at 0; events
+    /// that change it add others.
+    pub base_rtts: Vec<(Time, Duration)>,
+    /// The least RTT at any time, without serialisation and queues. Packets that overtake may be faster than the base RTT.
+    pub least_rtt: Duration,
+}
+
+/// What a link does over time, as events change it.
+#[derive(Clone, Debug)]
+pub struct LinkFacts {
+    /// The link.
+    pub name: String,
+    /// Nothing can happen to a packet on it at any time: it is counted, not logged.
+    pub is_transparent: bool,
+    /// It has a rate at all times.
+    pub is_limited: bool,
+    /// It has the same rate at all times.
+    pub is_steady: bool,
+    /// The largest rate in bit/s that it has by itself: at first, then after each of its events. See [`Link::peak_bps`].
+    pub peaks_bps: Vec<Option<u64>>,
+}
+
+impl Plan {
+    /// What follows from the plan's network.
+    pub fn network(&self) -> Result<Network> {
+        let routes = Routes::new(self)?;
+        let nodes = self.node_indices();
+        let way = |from: &str, to: &str| routes.path(nodes[from], nodes[to]);
+        let states: Vec<Vec<(Time, &Link)>> = self.links.iter().map(|link| self.states(link)).collect();
+        let mut paths: Vec<Path> = Vec::new();
+        let mut known = std::collections::HashSet::new();
+        for flow in self.flows.iter().filter(|flow| known.insert((&flow.from, &flow.to))) {
+            let (there, back) = (way(&flow.from, &flow.to), way(&flow.to, &flow.from));
+            let crossed: Vec<&[(Time, &Link)]> = there.iter().chain(&back).map(|&link| &*states[link]).collect();
+            paths.push(Path {
+                from: flow.from.clone(),
+                to: flow.to.clone(),
+                base_rtts: base_rtts(&crossed),
+                least_rtt: crossed.iter().map(|states| least(states)).fold(Duration::ZERO, |sum, one| sum + one),
+                there,
+                back,
+            });
+        }
+        let transparent = self.transparent_links();
+        let links = states.iter().zip(transparent).map(|(states, is)| LinkFacts::of(states, is)).collect();
+        Ok(Network { paths, links })
+    }
+
+    /// What `link` is from when on: at first, and after each of its events.
+    fn states<'a>(&'a self, link: &'a Link) -> Vec<(Time, &'a Link)> {
+        let changed = self.events.iter().filter(|event| event.link.name == link.name);
+        std::iter::once((Time::ZERO, link)).chain(changed.map(|event| (event.at_ns, &event.link))).collect()
+    }
+
+    /// The least delay of a link at any time.
+    pub(crate) fn least_of(&self, link: &Link) -> Duration {
+        least(&self.states(link))
+    }
+}
+
+impl LinkFacts {
+    fn of(states: &[(Time, &Link)], is_transparent: bool) -> LinkFacts {
+        let all = |is: fn(&Link) -> bool| states.iter().all(|(_, link)| is(link));
+        let first = states[0].1;
+        LinkFacts {
+            name: first.name.clone(),
+            is_transparent,
+            is_limited: all(|link| link.rate_bps.is_some()),
+            is_steady: first.rate_bps.is_some()
+                && all(|link| link.variation.is_none())
+                && states.iter().all(|(_, link)| link.rate_bps == first.rate_bps),
+            peaks_bps: states.iter().map(|(_, link)| link.peak_bps()).collect(),
+        }
+    }
+}
+
+/// Jitter only adds to the delay; a packet that overtakes has a delay of its own.
+fn least(states: &[(Time, &Link)]) -> Duration {
+    let of = |link: &Link| link.reorder.map_or(link.delay_ns, |overtaking| overtaking.delay_ns.min(link.delay_ns));
+    states.iter().map(|(_, link)| of(link)).min().expect("a link has a first state")
+}
+
+/// The sum of the links' delays whenever it changes.
+fn base_rtts(crossed: &[&[(Time, &Link)]]) -> Vec<(Time, Duration)> {
+    let mut changes: Vec<Time> = crossed.iter().flat_map(|states| states.iter().map(|&(at, _)| at)).collect();
+    changes.sort();
+    changes.dedup();
+    let delay = |states: &[(Time, &Link)], at| states[states.partition_point(|&(since, _)| since <= at) - 1].1.delay_ns;
+    let sum = |at| crossed.iter().fold(Duration::ZERO, |sum, states| sum + delay(states, at));
+    let mut found: Vec<(Time, Duration)> = changes.into_iter().map(|at| (at, sum(at))).collect();
+    found.dedup_by_key(|&mut (_, rtt)| rtt);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Reorder, Variation};
+
+    fn link(delay_ns: i64) -> Link {
+        Link { delay_ns: Duration(delay_ns), rate_bps: units::Rate::from_bps(1000), ..Link::transparent("l", "a", "b") }
+    }
+
+    #[test]
+    fn a_base_rtt_is_the_sum_of_delays_whenever_it_changes() {
+        let (two, three, five) = (link(2), link(3), link(5));
+        let there = [(Time(0), &two), (Time(10), &three), (Time(30), &two)];
+        let back = [(Time(0), &three), (Time(10), &two), (Time(20), &five)];
+        // At 10 one delay grows as the other shrinks.
+        let wanted = [(Time(0), Duration(5)), (Time(20), Duration(8)), (Time(30), Duration(7))];
+        assert_eq!(base_rtts(&[&there, &back]), wanted);
+        assert_eq!((least(&there), least(&back)), (Duration(2), Duration(2)));
+    }
+
+    #[test]
+    fn a_packet_that_overtakes_is_the_fastest() {
+        let reorder = Reorder { probability: 0.1, correlation: 0.0, gap: 1, delay_ns: Duration(1) };
+        let overtaken = Link { reorder: Some(reorder), ..link(4) };
+        assert_eq!(least(&[(Time(0), &link(3)), (Time(1), &overtaken)]), Duration(1));
+    }
+
+    #[test]
+    fn a_link_is_what_it_is_at_all_times() {
+        let (plain, bare) = (link(0), Link::transparent("l", "a", "b"));
+        let steps = Variation::Steps { steps: vec![(Time(0), 500), (Time(1), 1500)], period_ns: Some(Duration(2)) };
+        let varied = Link { variation: Some(steps), ..plain.clone() };
+        let of = |states: &[(Time, &Link)]| {
+            let found = LinkFacts::of(states, false);
+            (found.is_steady, found.is_limited)
+        };
+        assert_eq!(of(&[(Time(0), &plain), (Time(1), &plain)]), (true, true));
+        assert_eq!(of(&[(Time(0), &plain), (Time(1), &varied)]), (false, true));
+        assert_eq!(of(&[(Time(0), &bare), (Time(1), &plain)]), (false, false));
+        assert_eq!(of(&[(Time(0), &bare)]), (false, false));
+        assert_eq!(LinkFacts::of(&[(Time(0), &bare), (Time(1), &varied)], false).peaks_bps, [None, Some(1500)]);
+    }
+}

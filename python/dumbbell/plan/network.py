@@ -1,0 +1,86 @@
+"""What follows from a plan's network: the links that packets take, how long that takes, and what links do over time.
+
+The crate `plan` reckons it; here it is by name.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+
+from dumbbell.core import core
+from dumbbell.plan import wire
+from dumbbell.plan.types import Flow, Link, Plan
+
+History = Sequence[tuple[int, Link]]
+"""Since when (ns, the first from 0), and what the link is from then on."""
+
+
+class Network:
+    """The facts of a plan.
+
+    Attributes:
+        paths: (from, to) -> the ways between two hosts, for the ends of the plan's flows, in their order.
+        facts: link -> what it does over time.
+        histories: link -> what it is over time: events change it.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        """Raises `RunFailed` if the core is missing."""
+        paths, links = core.network(wire.text(plan))
+        self._links = plan.links
+        self.paths: dict[tuple[str, str], core.Path] = {(path.from_, path.to): path for path in paths}
+        self.facts: dict[str, core.LinkFacts] = {link.name: link for link in links}
+        states: dict[str, list[tuple[int, Link]]] = {link.name: [(0, link)] for link in plan.links}
+        for event in plan.events:
+            states[event.link.name].append((event.at_ns, event.link))
+        self.histories: dict[str, History] = {name: tuple(found) for name, found in states.items()}
+
+    def there(self, flow: Flow) -> list[Link]:
+        """The links that a flow's data take."""
+        return [self._links[index] for index in self.paths[flow.from_, flow.to].there]
+
+    def back(self, flow: Flow) -> list[Link]:
+        """The links that a flow's acknowledgements take."""
+        return [self._links[index] for index in self.paths[flow.from_, flow.to].back]
+
+    def base_rtt_ns(self, flow: Flow) -> int:
+        """Propagation on a flow's path at the start, there and back, in ns; without serialisation and queues."""
+        return self.paths[flow.from_, flow.to].base_rtts_ns[0][1]
+
+    def least_rtt_ns(self, flow: Flow) -> int:
+        """The least RTT that a flow's path allows at any time, in ns; without serialisation and queues."""
+        return self.paths[flow.from_, flow.to].least_rtt_ns
+
+    @property
+    def base_rtts_ns(self) -> list[int]:
+        """The base RTT of each path at the start, in ns."""
+        return [path.base_rtts_ns[0][1] for path in self.paths.values()]
+
+    @property
+    def transparent(self) -> set[str]:
+        """The links on which nothing can happen to a packet at any time."""
+        return {name for name, link in self.facts.items() if link.is_transparent}
+
+
+def network(plan: Plan) -> Network:
+    """The network of a plan; reckoned once for each plan that is in use."""
+    known = _KNOWN.get(id(plan))
+    if known is not None and known[0]() is plan:
+        return known[1]
+    found = Network(plan)
+    key = id(plan)
+    _KNOWN[key] = weakref.ref(plan, lambda _: _KNOWN.pop(key, None)), found
+    return found
+
+
+_KNOWN: dict[int, tuple[weakref.ref[Plan], Network]] = {}
+"""By the plan's identity: it holds a mapping, so it has no hash."""
+
+
+def peak_bps(link: Link) -> int | None:
+    """The largest rate that a link has by itself, in bit/s; none without a limit.
+
+    That of a trace is what passes in its best 100 ms, or in its period, if that is shorter.
+    """
+    return link.rate_bps if link.variation is None else core.peak_bps(wire.text(link))

@@ -1,0 +1,25 @@
+"""Parts of a plan that several of its kinds of flow or node have."""
+
+from __future__ import annotations
+
+from dumbbell.plan.types import CommandWorkload, Flow, HostNode, Plan, UdpWorkload
+
+
+def hosts(plan: Plan) -> list[HostNode]:
+    """The hosts of a plan, in its order."""
+    return [node for node in plan.nodes if isinstance(node, HostNode)]
+
+
+def group(flow: Flow) -> str:
+    """The scenario's entry that a flow is of."""
+    return flow.id if flow.group is None else flow.group
+
+
+def cc(flow: Flow) -> str | None:
+    """The congestion control that a flow asks for; none of datagrams, and of programs that name none."""
+    return None if isinstance(flow.workload, UdpWorkload) else flow.workload.cc
+
+
+def size(flow: Flow) -> int | None:
+    """The bytes after which a flow ends by itself; none of one that does not."""
+    return None if isinstance(flow.workload, CommandWorkload) else flow.workload.bytes
