@@ -28,6 +28,7 @@ mod column;
 mod cubic;
 mod dctcp;
 mod event;
+mod htcp;
 mod ops;
 mod random;
 mod reno;

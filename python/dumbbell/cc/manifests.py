@@ -21,6 +21,13 @@ MANIFESTS: Final = (
     ),
     Manifest(name="cubic", label="bpf_cubic", sentence="CUBIC (RFC 9438)", needs_ecn=False, simulated=True),
     Manifest(name="dctcp", label="bpf_dctcp", sentence="DCTCP (RFC 8257)", needs_ecn=True, simulated=True),
+    Manifest(
+        name="htcp",
+        label=None,
+        sentence="H-TCP (Leith and Shorten, 2004; draft-leith-tcp-htcp-06)",
+        needs_ecn=False,
+        simulated=True,
+    ),
     Manifest(name="reno", label="bpf_reno", sentence="Reno (RFC 5681, RFC 6582)", needs_ecn=False, simulated=True),
     Manifest(
         name="vegas",
