@@ -37,6 +37,7 @@ mod seq;
 mod socket;
 mod tunable;
 mod vegas;
+mod westwood;
 mod window;
 
 pub use algorithms::{DECLARED, Declared, KERNEL, NAMES, create, create_with, declared, parameters, twin_of};

@@ -36,6 +36,9 @@ MANIFESTS: Final = (
         needs_ecn=False,
         simulated=True,
     ),
+    Manifest(
+        name="westwood", label=None, sentence="Westwood+ (Grieco and Mascolo, 2004)", needs_ecn=False, simulated=True
+    ),
 )
 
 KERNEL: Final = (
