@@ -58,7 +58,8 @@ enum db_bbr_ack_phase {
 
 /*
  * One row. Its layout is fixed; a later version may only append. Multiples of 8 bytes, no holes, so that it reads the same
- * in every language; the reader tells versions apart by the size of the ring's record.
+ * in every language; the reader tells versions apart by the size of the ring's record. The reader, crates/probe, is built
+ * from this declaration and from the enumerations and constants above.
  */
 struct db_ack {
 	__u64 time_ns;	      /* CLOCK_MONOTONIC */

@@ -1,64 +1,15 @@
-//! A row as the kernel's programs write it: `struct db_ack` of `bpf/include/dumbbell/ack.h`.
+//! A row as the kernel's programs write it: `struct db_ack` of `bpf/include/dumbbell/ack.h`, from which build.rs makes it.
 
 use realtime::Clock;
 use records::acks::{Ack, BbrAck, BbrAckPhase, BbrState, Moment};
 use records::samples::CaState;
 
-/// A value that is not known, not used, or infinite.
-const NONE: u32 = u32::MAX;
+include!(concat!(env!("OUT_DIR"), "/ack.rs"));
+
 /// `TCP_INFINITE_SSTHRESH`.
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
-/// Bit of `flags`.
-const APP_LIMITED: u8 = 1;
 /// Bandwidths are packets per microsecond in fixed point with as many fractional bits.
 const BW_SHIFT: u32 = 24;
-
-/// Same fields as in the C header, which explains them.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct RawAck {
-    pub time_ns: u64,
-    pub bytes_acked: u64,
-    pub pacing_rate: u64,
-    pub netns: u32,
-    pub remote_address: u32,
-    pub local_port: u16,
-    pub remote_port: u16,
-    pub moment: u8,
-    pub ca_state: u8,
-    pub flags: u8,
-    pub bbr_state: u8,
-    pub snd_una: u32,
-    pub snd_nxt: u32,
-    pub cwnd: u32,
-    pub ssthresh: u32,
-    pub mss: u32,
-    pub srtt_us: u32,
-    pub rtt_us: u32,
-    pub min_rtt_us: u32,
-    pub in_flight: u32,
-    pub delivered: u32,
-    pub delivered_ce: u32,
-    pub lost_out: u32,
-    pub lost: u32,
-    pub total_retrans: u32,
-    pub rate_delivered: u32,
-    pub rate_interval_us: u32,
-    pub bbr_bw: u32,
-    pub bbr_bw_lo: u32,
-    pub bbr_bw_hi: u32,
-    pub bbr_min_rtt_us: u32,
-    pub bbr_inflight_lo: u32,
-    pub bbr_inflight_hi: u32,
-    pub bbr_round: u32,
-    pub bbr_cycle: u32,
-    pub bbr_pacing_gain: u16,
-    pub bbr_cwnd_gain: u16,
-    pub bbr_ack_phase: u8,
-    pub reserved: [u8; 3],
-}
-
-const _: () = assert!(size_of::<RawAck>() == 144, "the layout of a row is fixed");
 
 impl RawAck {
     /// Parses a record of the ring; that of a later version is longer.
@@ -69,7 +20,7 @@ impl RawAck {
 
     /// Converts it to a row of `flow`. `None` if it has an unknown code.
     pub fn row(&self, flow: u16, clock: Clock) -> Option<Ack> {
-        let known = |value: u32| (value != NONE).then_some(value);
+        let known = |value: u32| (value != DB_NONE).then_some(value);
         let positive = |value: u32| (value > 0).then_some(value);
         let rated = self.rate_delivered > 0 && self.rate_interval_us > 0;
         // The kernel counts from the SYN, which takes a sequence number.
@@ -91,7 +42,7 @@ impl RawAck {
                 let bytes = u64::from(self.rate_delivered) * u64::from(self.mss);
                 bytes * 1_000_000 / u64::from(self.rate_interval_us) * 8
             }),
-            delivery_rate_app_limited: rated.then_some(self.flags & APP_LIMITED != 0),
+            delivery_rate_app_limited: rated.then_some(self.flags & DB_ACK_APP_LIMITED != 0),
             delivered_packets: self.delivered,
             delivered_ce_packets: self.delivered_ce,
             lost_packets: self.lost_out,
@@ -100,17 +51,17 @@ impl RawAck {
             ca_state: self.ca_state()?,
             snd_una_bytes,
             snd_nxt_bytes: snd_una_bytes + u64::from(self.snd_nxt.wrapping_sub(self.snd_una)),
-            bbr: if self.bbr_state == 0 { None } else { Some(self.bbr()?) },
+            bbr: if self.bbr_state == DB_BBR_NONE { None } else { Some(self.bbr()?) },
         })
     }
 
     fn bbr(&self) -> Option<BbrAck> {
-        let known = |value: u32| (value != NONE).then_some(value);
+        let known = |value: u32| (value != DB_NONE).then_some(value);
         let bps = |bw: u32| ((u128::from(bw) * u128::from(self.mss) * 8_000_000) >> BW_SHIFT) as u64;
         let gain = |gain: u16| f32::from(gain) / 256.0;
         Some(BbrAck {
             state: self.bbr_state()?,
-            ack_phase: if self.bbr_ack_phase == 0 { None } else { Some(self.bbr_ack_phase()?) },
+            ack_phase: if self.bbr_ack_phase == DB_BBR_ACKS_NONE { None } else { Some(self.bbr_ack_phase()?) },
             bw_bps: (self.bbr_bw > 0).then(|| bps(self.bbr_bw)),
             bw_lo_bps: known(self.bbr_bw_lo).map(bps),
             bw_hi_bps: known(self.bbr_bw_hi).map(bps),
@@ -125,7 +76,12 @@ impl RawAck {
     }
 
     fn moment(&self) -> Option<Moment> {
-        [Moment::Before, Moment::After, Moment::Close].get(usize::from(self.moment)).copied()
+        Some(match self.moment {
+            DB_ACK_BEFORE => Moment::Before,
+            DB_ACK_AFTER => Moment::After,
+            DB_ACK_CLOSE => Moment::Close,
+            _ => return None,
+        })
     }
 
     fn ca_state(&self) -> Option<CaState> {
@@ -133,18 +89,29 @@ impl RawAck {
         states.get(usize::from(self.ca_state)).copied()
     }
 
-    /// `enum db_bbr_state`, which begins with "none".
     fn bbr_state(&self) -> Option<BbrState> {
-        use BbrState::*;
-        let states = [Startup, Drain, ProbeBw, ProbeBwDown, ProbeBwCruise, ProbeBwRefill, ProbeBwUp, ProbeRtt];
-        states.get(usize::from(self.bbr_state).checked_sub(1)?).copied()
+        Some(match self.bbr_state {
+            DB_BBR_STARTUP => BbrState::Startup,
+            DB_BBR_DRAIN => BbrState::Drain,
+            DB_BBR_PROBE_BW => BbrState::ProbeBw,
+            DB_BBR_PROBE_BW_DOWN => BbrState::ProbeBwDown,
+            DB_BBR_PROBE_BW_CRUISE => BbrState::ProbeBwCruise,
+            DB_BBR_PROBE_BW_REFILL => BbrState::ProbeBwRefill,
+            DB_BBR_PROBE_BW_UP => BbrState::ProbeBwUp,
+            DB_BBR_PROBE_RTT => BbrState::ProbeRtt,
+            _ => return None,
+        })
     }
 
-    /// `enum db_bbr_ack_phase`, which begins with "none".
     fn bbr_ack_phase(&self) -> Option<BbrAckPhase> {
-        use BbrAckPhase::*;
-        let phases = [Init, Refilling, ProbeStarting, ProbeFeedback, ProbeStopping];
-        phases.get(usize::from(self.bbr_ack_phase).checked_sub(1)?).copied()
+        Some(match self.bbr_ack_phase {
+            DB_BBR_ACKS_INIT => BbrAckPhase::Init,
+            DB_BBR_ACKS_REFILLING => BbrAckPhase::Refilling,
+            DB_BBR_ACKS_PROBE_STARTING => BbrAckPhase::ProbeStarting,
+            DB_BBR_ACKS_PROBE_FEEDBACK => BbrAckPhase::ProbeFeedback,
+            DB_BBR_ACKS_PROBE_STOPPING => BbrAckPhase::ProbeStopping,
+            _ => return None,
+        })
     }
 }
 
@@ -161,15 +128,15 @@ mod tests {
             snd_nxt: 2_888_000 - 10,
             ssthresh: INFINITE_SSTHRESH,
             mss: 1448,
-            rtt_us: NONE,
-            min_rtt_us: NONE,
+            rtt_us: DB_NONE,
+            min_rtt_us: DB_NONE,
             in_flight: 3,
-            bbr_min_rtt_us: NONE,
-            bbr_bw_lo: NONE,
-            bbr_bw_hi: NONE,
-            bbr_inflight_lo: NONE,
-            bbr_inflight_hi: NONE,
-            bbr_cycle: NONE,
+            bbr_min_rtt_us: DB_NONE,
+            bbr_bw_lo: DB_NONE,
+            bbr_bw_hi: DB_NONE,
+            bbr_inflight_lo: DB_NONE,
+            bbr_inflight_hi: DB_NONE,
+            bbr_cycle: DB_NONE,
             ..RawAck::default()
         }
     }
@@ -201,7 +168,7 @@ mod tests {
             pacing_rate: 1_250_000,
             rate_delivered: 10,
             rate_interval_us: 11_584,
-            flags: APP_LIMITED,
+            flags: DB_ACK_APP_LIMITED,
             bbr_state: 7,
             bbr_ack_phase: 4,
             // One packet per ms.
@@ -218,6 +185,22 @@ mod tests {
         let bw = bbr.bw_bps.unwrap();
         assert!((11_583_000..=11_584_000).contains(&bw), "{bw}");
         assert_eq!((bbr.pacing_gain, bbr.cwnd_gain), (1.25, 2.0));
+    }
+
+    #[test]
+    fn every_word_of_the_header_is_known() {
+        let row = |raw: RawAck| raw.row(0, Clock::new(0)).unwrap();
+        for at in 0..DB_ACK_MOMENT.len() {
+            row(RawAck { moment: at as u8, ..raw() });
+        }
+        for (at, name) in DB_BBR_STATE.iter().enumerate() {
+            let bbr = row(RawAck { bbr_state: at as u8, ..raw() }).bbr;
+            assert_eq!(bbr.is_none(), *name == "DB_BBR_NONE", "{name}");
+        }
+        for (at, name) in DB_BBR_ACK_PHASE.iter().enumerate() {
+            let bbr = row(RawAck { bbr_state: DB_BBR_DRAIN, bbr_ack_phase: at as u8, ..raw() }).bbr.unwrap();
+            assert_eq!(bbr.ack_phase.is_none(), *name == "DB_BBR_ACKS_NONE", "{name}");
+        }
     }
 
     #[test]
