@@ -8,7 +8,7 @@ from typing import Any
 
 from dumbbell.cc import core
 from dumbbell.cc.algorithm import Algorithm
-from dumbbell.cc.bundled import BUNDLED
+from dumbbell.cc.bundled import BUNDLED, SIMULATED
 from dumbbell.cc.parameters import Parameters, Values, spelled, written
 from dumbbell.cli.tables import print_table
 from dumbbell.plan.view import Table
@@ -22,6 +22,7 @@ def known(told: Mapping[str, Any]) -> Iterator[Table]:
         for label in told["bundled"]
     ]
     yield Table("With dumbbell", ["cc", "description", "loaded to stay"], rows)
+    yield Table("In the simulator", ["cc", "description"], [[name, one.sentence] for name, one in SIMULATED.items()])
     if told["stay"]:
         rows = [
             [one["label"], one["name"], spelled(one["parameters"]), _moment(one["loaded_at"])] for one in told["stay"]
