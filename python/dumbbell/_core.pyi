@@ -175,7 +175,9 @@ def check_namespaces() -> str:
 
 def declarations() -> str:
     """
-    All declarations (JSON), a section each: `plan` is the JSON Schema of plan.json.
+    All declarations (JSON), a section each: `plan` is the JSON Schema of plan.json, `algorithms` is {declared: a list of what
+    each manifest says, kernel: names that mean the kernel's own}, `tables` are a run's tables, `studies` those of a study,
+    `figures` those of flows and links.
     """
 
 def emulate(directory: str | PathLike[str], live: bool) -> int:
@@ -183,7 +185,7 @@ def emulate(directory: str | PathLike[str], live: bool) -> int:
     Run the plan in `directory/plan.json` in a lab, and write its records there. Returns an exit code.
 
     Reads its orders from standard input and writes events to standard output: to be called by a process of its own,
-    which must have one thread.
+    which must have one thread. `live`: ten times a second an event says where flows and links stand.
     """
 
 def figures_between(directory: str | PathLike[str], start_ns: SupportsIndex, end_ns: SupportsIndex) -> str:
@@ -230,8 +232,7 @@ def simulate(directory: str | PathLike[str], tso: bool, on_event: Any) -> bool:
     """
     Simulate the plan in `directory/plan.json`, and write its records there. `tso`: hosts send trains of segments.
 
-    Calls `on_event` with JSON, `{"event": "progress", "time_ns", "flows": [{"id", "received_bytes"}]}`, at the start, about
-    every 100 ms and at the end. If it returns False or raises, the run stops there, what was simulated until then is
+    Calls `on_event` with JSON, an event `progress` of the crate `messages`, at the start, about every 100 ms and at the end. If it returns False or raises, the run stops there, what was simulated until then is
     written, and True is returned (interrupted), or the exception raised. Other threads of Python run meanwhile.
 
     Raises RuntimeError: what failed, and why.
@@ -275,8 +276,8 @@ def simulate_many(
 
 def simulate_parameters(name: str) -> str:
     """
-    What the simulator's algorithm `name` can be told (JSON): a list of {name, default, limits}, `limits` being the least and
-    the most, or null of a flag; null if there is no such algorithm.
+    What the simulator's algorithm `name` can be told (JSON): a list of {name, default, limits, meaning}; null if there is no
+    such algorithm.
     """
 
 def version() -> str:
