@@ -25,7 +25,7 @@ RUNS = ("jain_index", "jain_start_s", "jain_stop_s", "packets", "verdict", "reas
 def can_be_simulated(name: str) -> bool:
     scenario = load(name)
     plan = expand(scenario)
-    return scenario.sweep == Sweep() and all(flow["workload"]["kind"] != "command" for flow in plan["flows"])
+    return scenario.sweep == Sweep() and all(flow.workload.kind != "command" for flow in plan.flows)
 
 
 @pytest.mark.parametrize("name", [name for name in bundled.names() if can_be_simulated(name)])
