@@ -63,6 +63,15 @@ def test_goodput_is_the_nearest_float(tmp_path: Path) -> None:
         assert found == 8 * received * 10**9 / (known_run.DURATION_NS - 7)
 
 
+def test_throughput_counts_repetitions(tmp_path: Path) -> None:
+    """A tenth of what f1 sends is sent again; f2 was never sampled."""
+    sent = known_run.samples().filter(pl.col("flow") == "f1")
+    sent = sent.with_columns(bytes_sent=pl.col("bytes_sent") * 11 // 10)
+    flows, _ = compute(run(tmp_path, samples=sent))
+    assert (flows["f1"]["throughput_bps"], flows["f1"]["goodput_bps"]) == (6.6e6, 6e6)
+    assert flows["f2"]["throughput_bps"] is None
+
+
 def between(directory: Path, start_ns: int, end_ns: int) -> metrics.Span:
     return metrics.between(directory, start_ns, end_ns)
 

@@ -127,6 +127,21 @@ pub static FIGURES: &[Figure<Flow>] = &[
         "8 × `received_bytes` ÷ active time; null of a flow that never began",
     )),
     figure(Column::optional(
+        "throughput_bps",
+        F64(|f| f.rate_bps(f.sampled.bytes_sent?)),
+        "sending rate: 8 × payload sent, repetitions included, ÷ active time; null of a flow that was never sampled",
+    ))
+    .studied(Metric {
+        name: "throughput",
+        title: "Throughput (sending rate)",
+        unit: "bit/s",
+        better: Better::Neither,
+        scope: Scope::Algorithm,
+        over: Over::Mean,
+        formula: "mean over the flows in question of throughput_bps: 8 · payload sent, repetitions included, ÷ active time",
+        source: "RFC 5166, section 2.1.1",
+    }),
+    figure(Column::optional(
         "retransmitted_segments",
         U64(|f| (f.protocol() != "udp").then(|| f.report.retransmitted_segments.into())),
         "segments sent again; null of UDP",

@@ -35,6 +35,8 @@ pub struct Sampled {
     pub rtt_p50_us: Option<f64>,
     /// The 95th percentile.
     pub rtt_p95_us: Option<f64>,
+    /// Payload that all its connections sent, retransmissions included; `None` without a sample.
+    pub bytes_sent: Option<u64>,
 }
 
 /// A flow's connections carried its data if they delivered this share of what the busiest did: a program's control
@@ -59,6 +61,9 @@ struct SocketSamples {
     srtt_us: Vec<u32>,
     min_rtt_us: Option<u32>,
     acked: u64,
+    sent: u64,
+    /// By connections that had the same port before.
+    sent_before: u64,
 }
 
 impl FlowSamples {
@@ -77,6 +82,10 @@ impl FlowSamples {
         socket.srtt_us.extend(sample.srtt_us);
         socket.min_rtt_us = socket.min_rtt_us.into_iter().chain(sample.min_rtt_us).min();
         socket.acked = socket.acked.max(sample.bytes_acked.unwrap_or(0));
+        if sample.bytes_sent < socket.sent {
+            socket.sent_before += socket.sent;
+        }
+        socket.sent = sample.bytes_sent;
     }
 
     fn receive(&mut self, time: Time, received: u64) {
@@ -123,6 +132,8 @@ impl FlowSamples {
 
     /// RTTs are of the connections that carried the flow's data. To be asked once.
     pub(crate) fn total(&mut self) -> Sampled {
+        let sent = self.sockets.iter().map(|socket| socket.sent_before + socket.sent).sum();
+        let bytes_sent = self.last.map(|_| sent);
         let most = self.sockets.iter().map(|socket| socket.acked).max().unwrap_or(0);
         self.sockets.retain(|socket| socket.acked as f64 >= LEAST_SHARE * most as f64);
         let mut srtt_us: Vec<u32> = match &mut self.sockets[..] {
@@ -131,13 +142,16 @@ impl FlowSamples {
         };
         srtt_us.sort_unstable();
         let at = |share| quantile(&srtt_us, share, f64::from);
-        Sampled { rtt_min_us: self.min_rtt_us(), rtt_p50_us: at(0.50), rtt_p95_us: at(0.95) }
+        Sampled { rtt_min_us: self.min_rtt_us(), rtt_p50_us: at(0.50), rtt_p95_us: at(0.95), bytes_sent }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of samples that say nothing.
+    const NONE: Sampled = Sampled { rtt_min_us: None, rtt_p50_us: None, rtt_p95_us: None, bytes_sent: Some(0) };
 
     fn rtt(samples: impl IntoIterator<Item = FlowSample>) -> Sampled {
         let mut flow = FlowSamples::default();
@@ -149,8 +163,9 @@ mod tests {
     fn samples_without_an_rtt_do_not_count() {
         let told = [(None, None), (Some(20_000), Some(20_000)), (Some(40_000), Some(19_500))];
         let found = rtt(told.map(|(srtt_us, min_rtt_us)| FlowSample { srtt_us, min_rtt_us, ..FlowSample::default() }));
-        assert_eq!(found, Sampled { rtt_min_us: Some(19_500), rtt_p50_us: Some(30_000.0), rtt_p95_us: Some(39_000.0) });
-        assert_eq!(rtt([FlowSample::default()]), Sampled::default());
+        let expected =
+            Sampled { rtt_min_us: Some(19_500), rtt_p50_us: Some(30_000.0), rtt_p95_us: Some(39_000.0), ..NONE };
+        assert_eq!((found, rtt([FlowSample::default()]), rtt([])), (expected, NONE, Sampled::default()));
     }
 
     #[test]
@@ -165,10 +180,16 @@ mod tests {
                 ..FlowSample::default()
             })
         });
-        assert_eq!(
-            rtt(samples),
-            Sampled { rtt_min_us: Some(40_000), rtt_p50_us: Some(41_000.0), rtt_p95_us: Some(42_000.0) }
-        );
+        let expected =
+            Sampled { rtt_min_us: Some(40_000), rtt_p50_us: Some(41_000.0), rtt_p95_us: Some(42_000.0), ..NONE };
+        assert_eq!(rtt(samples), expected);
+    }
+
+    #[test]
+    fn what_all_connections_sent_adds_up_when_a_port_is_used_again() {
+        let sent = [(1, 100), (2, 7), (1, 500), (1, 30), (1, 40), (2, 9)];
+        let samples = sent.map(|(socket, bytes_sent)| FlowSample { socket, bytes_sent, ..FlowSample::default() });
+        assert_eq!(rtt(samples).bytes_sent, Some(500 + 40 + 9));
     }
 
     #[test]

@@ -22,6 +22,16 @@ FLOWS: Final = (
         over_flows(total("received_bytes")),
     ),
     Metric(
+        "throughput",
+        "Throughput (sending rate)",
+        "bit/s",
+        "neither",
+        OF_ALGORITHMS,
+        ("mean over the flows in question of throughput_bps: 8 · payload sent, repetitions included, ÷ active time"),
+        "RFC 5166, section 2.1.1",
+        over_flows(pl.col("throughput_bps").mean()),
+    ),
+    Metric(
         "retransmitted_segments",
         "Retransmitted segments",
         "segments",
