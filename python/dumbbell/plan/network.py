@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dumbbell.core import core
 from dumbbell.plan import wire
-from dumbbell.plan.types import Flow, Link, Plan
+from dumbbell.plan.types import Emulate, Flow, Link, Plan
 
 History = Sequence[tuple[int, Link]]
 """Since when (ns, the first from 0), and what the link is from then on."""
@@ -68,7 +69,17 @@ def network(plan: Plan) -> Network:
     known = _KNOWN.get(id(plan))
     if known is not None and known[0]() is plan:
         return known[1]
-    found = Network(plan)
+    return _keep(plan, Network(plan))
+
+
+def with_emulate(plan: Plan, emulate: Emulate) -> Plan:
+    """The plan with other settings of emulation. Its network is the same, and known if it was."""
+    changed = replace(plan, emulate=emulate)
+    _keep(changed, network(plan))
+    return changed
+
+
+def _keep(plan: Plan, found: Network) -> Network:
     key = id(plan)
     _KNOWN[key] = weakref.ref(plan, lambda _: _KNOWN.pop(key, None)), found
     return found

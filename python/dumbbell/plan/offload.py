@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from dumbbell.plan.network import network
+from dumbbell.plan.network import network, with_emulate
 from dumbbell.plan.types import EmulatePath, Plan
 
 GSO_ABOVE_BPS = 400_000_000
@@ -30,7 +30,7 @@ def settled(plan: Plan, path: Literal["auto"] | EmulatePath, merge_ns: int | Non
     """
     chosen = choose([plan]) if path == "auto" else path
     merge = MERGE_NS if merge_ns is None else int(merge_ns)
-    return replace(plan, emulate=replace(plan.emulate, path=chosen, merge_ns=0 if chosen == "wire" else merge))
+    return with_emulate(plan, replace(plan.emulate, path=chosen, merge_ns=0 if chosen == "wire" else merge))
 
 
 def choose(plans: Sequence[Plan]) -> EmulatePath:
