@@ -199,7 +199,7 @@ def figures_between(directory: str | PathLike[str], start_ns: SupportsIndex, end
 def figures_of(directory: str | PathLike[str], network: str) -> str:
     """
     The figures of the run in `directory`, whose engine accounts for links in the file `network` there. Writes
-    `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index` and `jain_window_s` of `summary.json`.
+    `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index`, `jain_window_s` and `responsiveness` of `summary.json`.
 
     Raises RuntimeError: what failed, and why.
     """

@@ -176,3 +176,18 @@ def test_overhead_counts_in_rate_and_buffer(here: Place) -> None:
     gaps = packets["departure_ns"].diff().tail(100)
     assert gaps.min() >= 615_200 - 1
     assert gaps.max() <= 615_200 + 1
+
+
+@pytest.mark.parametrize("echo", ["icmp", "udp"])
+def test_pings_take_the_rtt_and_are_lost_where_packets_are(anyone: Place, echo: str) -> None:
+    ping = flow(protocol="ping", interval="20 ms", echo=echo, stop="1 s")
+    run = anyone.run(path(ping, bottleneck='buffer = "1 bdp", loss = { model = "periodic", every = 10 }'))
+    told = measured(run)["ping"]
+    # Every tenth is lost; the last of them may still be under way when the run ends half a second later.
+    assert (told["sent"], told["lost"]) == (50, 4)
+    assert run.pings is not None
+    rtts_ms = run.pings["rtt_ns"].drop_nulls() / 1e6
+    # 20 ms and two transmissions of 98 bytes at 20 Mbit/s. A busy machine may add any time, but not to most of them.
+    assert rtts_ms.min() >= 20 + 2 * 98 * 8 / 20e3  # type: ignore[operator]
+    assert rtts_ms.median() < 30  # type: ignore[operator]
+    assert link(run)["losses"] == 5

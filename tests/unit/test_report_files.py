@@ -322,7 +322,7 @@ def test_several_runs_are_reported_each_in_its_place(
     assert invoke(["report", *runs, "--format", "svg", "--output", str(tmp_path)]) == 0
     assert {"run.svg", "other.svg"} <= {path.name for path in tmp_path.iterdir()}
     assert invoke(["report", *runs, "--format", "csv", "--output", str(tmp_path / "one")]) == 2
-    assert "hint: make it first" in capsys.readouterr().err
+    assert "hint: create it first" in capsys.readouterr().err
 
 
 def test_a_scenario_s_name_means_its_latest_finished_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

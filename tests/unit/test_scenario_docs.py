@@ -39,7 +39,7 @@ def test_the_example_can_be_planned() -> None:
 
 def test_there_are_snippets() -> None:
     assert len(SNIPPETS) == 9
-    assert len(TRAFFIC) == 4
+    assert len(TRAFFIC) == 5
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)

@@ -19,7 +19,7 @@ from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
 
 NEEDS_A_KERNEL = {"iperf3"}
-SECONDS = {"bbr-generations": 16, "link-flap": 6, "short-flows": 8, "udp-cross-traffic": 11}
+SECONDS = {"bbr-generations": 16, "link-flap": 6, "rrul": 8, "short-flows": 8, "udp-cross-traffic": 11}
 """Until all flows have begun and something has changed, where that takes more than three."""
 ONCE: dict[str, object] = {"sweep": {}, "repeat": 1, "expect": []}
 """A study is a scenario by itself, too."""
@@ -63,7 +63,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> dumbbell.Run:
     )
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", sorted(TABLES.keys() - {"pings"}))
 def test_tables_are_those_of_emulation(run: dumbbell.Run, table: str) -> None:
     assert dict(run.scan(table).collect_schema()) == polars_schema(table)
 

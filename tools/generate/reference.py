@@ -41,6 +41,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "keys of flows": lambda: keys(flows.AnyFlow),
         "keys of TCP flows": lambda: keys(flows.TcpFlow, besides=flows.AnyFlow),
         "keys of UDP flows": lambda: keys(flows.UdpFlow, besides=flows.AnyFlow),
+        "keys of pings": lambda: keys(flows.PingFlow, besides=flows.AnyFlow),
         "keys of commands": lambda: keys(flows.CommandFlow, besides=flows.AnyFlow),
         "keys of sizes": lambda: keys(shares.SizeShare),
         "keys of cc": lambda: keys(algorithms.Algorithm),
@@ -85,7 +86,7 @@ def page(name: str) -> str:
 
 _LINKED: Final = (
     *("keys of the file", "keys of topology.bottleneck", "keys of flows"),
-    *("keys of TCP flows", "keys of UDP flows", "keys of commands"),
+    *("keys of TCP flows", "keys of UDP flows", "keys of pings", "keys of commands"),
 )
 """Sections whose keys are explained below their table."""
 

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use units::Time;
 
 /// The figures of the run in `directory`, whose engine accounts for links in the file `network` there. Writes
-/// `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index` and `jain_window_s` of `summary.json`.
+/// `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index`, `jain_window_s` and `responsiveness` of `summary.json`.
 ///
 /// Raises RuntimeError: what failed, and why.
 #[pyfunction]

@@ -1,7 +1,9 @@
-//! UDP flows of constant rate: when each datagram is due, and in which order datagrams arrive. Both engines use it.
+//! Datagrams on a schedule: flows of constant rate, the order in which datagrams arrive, and echo requests. Both engines use it.
 
+mod echoes;
 mod schedule;
 mod sequence;
 
+pub use echoes::{Echo, EchoCounts, Echoes, PATIENCE};
 pub use schedule::{HEADERS, Schedule};
 pub use sequence::{Arrival, Sequence};

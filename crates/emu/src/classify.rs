@@ -1,9 +1,9 @@
 use std::net::Ipv4Addr;
 
-use plan::{Flow, Node, Plan, Workload};
+use plan::{Echo, Flow, Node, Plan, Workload};
 use rustc_hash::FxHashMap;
 
-use crate::frame::{TCP, Tuple, UDP};
+use crate::frame::{ICMP, TCP, Tuple, UDP};
 
 /// The flow and the destination host of a packet.
 pub(crate) struct Classifier {
@@ -53,7 +53,8 @@ impl Classifier {
             port: flow.port,
             protocol: match flow.workload {
                 Workload::Tcp { .. } => Some(TCP),
-                Workload::Udp { .. } => Some(UDP),
+                Workload::Udp { .. } | Workload::Ping { echo: Echo::Udp, .. } => Some(UDP),
+                Workload::Ping { echo: Echo::Icmp, .. } => Some(ICMP),
                 Workload::Command { .. } => None,
             },
         };

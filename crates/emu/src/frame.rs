@@ -5,8 +5,14 @@ use link::Ecn;
 pub(crate) const ETHERNET: usize = 14;
 const IPV4: u16 = 0x0800;
 
+pub(crate) const ICMP: u8 = 1;
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
+
+const ICMP_HEADER: usize = 8;
+/// Types of ICMP messages (RFC 792).
+const ECHO_REPLY: u8 = 0;
+const ECHO_REQUEST: u8 = 8;
 
 /// The key of a flow, in the packet's own direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +48,7 @@ pub(crate) struct Header {
 
 /// Read an Ethernet frame's IPv4 and TCP or UDP headers. `None` for anything but IPv4.
 ///
-/// Fragments after the first, and protocols without ports, have ports 0.
+/// An ICMP echo has its identifier as both ports. Fragments after the first, and protocols without ports, have ports 0.
 pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
     let ip = frame.get(ETHERNET..)?;
     if u16_at(frame, 12)? != IPV4 || ip.first()? >> 4 != 4 {
@@ -66,6 +72,13 @@ pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
             header_total += usize::from(rest.get(12)? >> 4) * 4;
         } else {
             header_total += 8;
+        }
+    }
+    if fragment_offset == 0 && protocol == ICMP {
+        header_total += ICMP_HEADER;
+        if matches!(rest.first()?, &ECHO_REQUEST | &ECHO_REPLY) {
+            let identifier = u16_at(rest, 4)?;
+            (tuple.sport, tuple.dport) = (identifier, identifier);
         }
     }
     Some(Header {
@@ -154,6 +167,16 @@ pub(crate) mod tests {
     fn a_datagram() {
         let header = parse(&frame(tuple(UDP), 0, 1472)).unwrap();
         assert_eq!((header.payload_bytes, header.tcp_seq), (1472, None));
+    }
+
+    #[test]
+    fn an_echo_is_known_by_its_identifier_in_both_directions() {
+        for (kind, ports) in [(ECHO_REQUEST, 77), (ECHO_REPLY, 77), (3, 0)] {
+            let mut f = frame(Tuple { protocol: ICMP, ..tuple(UDP) }, 0, 56);
+            f[ETHERNET + 20..ETHERNET + 28].copy_from_slice(&[kind, 0, 0, 0, 0, 77, 0, 1]);
+            let header = parse(&f).unwrap();
+            assert_eq!((header.tuple.sport, header.tuple.dport, header.payload_bytes), (ports, ports, 56), "{kind}");
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Active {
 pub(crate) fn size(workload: &Workload) -> Option<u64> {
     match workload {
         Workload::Tcp { bytes, .. } | Workload::Udp { bytes, .. } => *bytes,
-        Workload::Command { .. } => None,
+        Workload::Ping { .. } | Workload::Command { .. } => None,
     }
 }
 

@@ -51,6 +51,9 @@ pub fn read(directory: &Path, plan: &Plan, network: &str) -> Result<Run> {
     }
     samples(directory, plan, |sample| recorder.flow(&sample))?;
     link_samples(directory, plan, |sample| recorder.link(&sample))?;
+    if plan.has_pings() {
+        pings(directory, plan, &mut recorder)?;
+    }
     if has_packets {
         packets(directory, plan, |packet| recorder.packet(&packet))?;
     }
@@ -156,6 +159,18 @@ fn link_samples(directory: &Path, plan: &Plan, mut take: impl FnMut(LinkSample))
                 queue_bytes: queue.get(at).unwrap_or(0),
                 queue_bytes_max: most.get(at).unwrap_or(0),
             });
+        }
+        Ok(())
+    })
+}
+
+fn pings(directory: &Path, plan: &Plan, recorder: &mut Recorder) -> Result<()> {
+    let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
+    rows::read(&directory.join("pings.parquet"), &["time_ns", "flow", "rtt_ns"], |rows: &Rows| {
+        let (sent, flow, rtt) = (rows.numbers::<Int64Type>(0)?, rows.words(1, &ids)?, rows.numbers::<Int64Type>(2)?);
+        for at in 0..rows.len() {
+            let Some(flow) = flow.get(at) else { continue };
+            recorder.ping(flow, Time(sent.get(at).unwrap_or(0)), rtt.get(at).map(Duration));
         }
         Ok(())
     })

@@ -7,7 +7,7 @@ use records::accounts::FlowReport;
 use units::{Duration, Time};
 
 use crate::activity::{Active, size};
-use crate::arithmetic::{Percentiles, ratio, share};
+use crate::arithmetic::{Percentiles, quantile, ratio, share};
 use crate::figure::{Better, Figure, Metric, Over, Scope};
 use crate::flow_samples::Sampled;
 
@@ -22,6 +22,8 @@ pub struct Flow {
     pub active: Active,
     /// What its samples say.
     pub sampled: Sampled,
+    /// Round-trip times of its echo requests, ns, ascending; empty of a flow that doesn't ping.
+    pub pings_ns: Vec<i64>,
     /// How long its packets waited on their way, ms; `None` if packets are not recorded.
     pub waits: Option<Percentiles>,
     /// Its packets that arrived marked, and all ECN-capable ones that arrived; `None` if packets are not recorded.
@@ -33,8 +35,17 @@ pub struct Flow {
 
 impl Flow {
     pub(crate) fn new(plan: plan::Flow, report: FlowReport, active: Active, sampled: Sampled) -> Flow {
-        let flow =
-            Flow { plan, report, active, sampled, waits: None, marked: None, converged: None, label: String::new() };
+        let flow = Flow {
+            plan,
+            report,
+            active,
+            sampled,
+            pings_ns: Vec::new(),
+            waits: None,
+            marked: None,
+            converged: None,
+            label: String::new(),
+        };
         Flow { label: format!("{} {}", flow.plan.id, flow.cc().unwrap_or(flow.protocol())), ..flow }
     }
 
@@ -42,7 +53,7 @@ impl Flow {
     fn cc(&self) -> Option<&str> {
         let planned = match &self.plan.workload {
             Workload::Tcp { cc, .. } => Some(cc.as_str()),
-            Workload::Udp { .. } | Workload::Command { .. } => None,
+            Workload::Udp { .. } | Workload::Ping { .. } | Workload::Command { .. } => None,
         };
         self.report.cc_actual.as_deref().or(planned)
     }
@@ -51,6 +62,7 @@ impl Flow {
         match self.plan.workload {
             Workload::Tcp { .. } => "tcp",
             Workload::Udp { .. } => "udp",
+            Workload::Ping { .. } => "ping",
             Workload::Command { .. } => "command",
         }
     }
@@ -59,6 +71,10 @@ impl Flow {
         let active = (self.active.stop - self.active.start).as_nanos();
         let is_told = self.active.has_begun && active > 0;
         is_told.then(|| ratio(8 * u128::from(bytes) * 1_000_000_000, active.unsigned_abs()))
+    }
+
+    fn ping_ms(&self, share: f64) -> Option<f64> {
+        quantile(&self.pings_ns, share, |ns| ns as f64 / 1e6)
     }
 
     fn completion_s(&self) -> Option<f64> {
@@ -88,7 +104,7 @@ pub static FIGURES: &[Figure<Flow>] = &[
     figure(Column::required("label", Text(|f| Some(f.label.as_str())), "id and algorithm, for legends")),
     figure(Column::required("from", Text(|f| Some(f.plan.from.as_str())), "sending host")),
     figure(Column::required("to", Text(|f| Some(f.plan.to.as_str())), "receiving host")),
-    figure(Column::required("protocol", Text(|f| Some(f.protocol())), "`tcp`, `udp` or `command`")),
+    figure(Column::required("protocol", Text(|f| Some(f.protocol())), "`tcp`, `udp`, `ping` or `command`")),
     figure(Column::optional("cc", Text(Flow::cc), "congestion control, as read back from the socket")),
     figure(Column::required("port", U16(|f| Some(f.plan.port)), "port of the receiver")),
     figure(Column::required(
@@ -143,8 +159,8 @@ pub static FIGURES: &[Figure<Flow>] = &[
     }),
     figure(Column::optional(
         "retransmitted_segments",
-        U64(|f| (f.protocol() != "udp").then(|| f.report.retransmitted_segments.into())),
-        "segments sent again; null of UDP",
+        U64(|f| (!matches!(f.protocol(), "udp" | "ping")).then(|| f.report.retransmitted_segments.into())),
+        "segments sent again; null of UDP and pings",
     ))
     .studied(Metric {
         name: "retransmitted_segments",
@@ -225,6 +241,52 @@ pub static FIGURES: &[Figure<Flow>] = &[
         "`ce_packets` as a share of the ECN-capable packets that arrived",
     ))
     .of_packets(),
+    figure(Column::optional(
+        "ping_p50_ms",
+        F64(|f| f.ping_ms(0.50)),
+        "median round-trip time of its echo requests; null of a flow that does not ping",
+    ))
+    .at(&["ping", "p50_ms"])
+    .studied(Metric {
+        name: "ping_p50",
+        title: "Ping RTT, median",
+        unit: "ms",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Mean,
+        formula: "mean over the flows that ping of ping_p50_ms, the median round-trip time of their echo requests",
+        source: "RFC 2681",
+    }),
+    figure(Column::optional("ping_p99_ms", F64(|f| f.ping_ms(0.99)), "99th percentile of it"))
+        .at(&["ping", "p99_ms"])
+        .studied(Metric {
+            name: "ping_p99",
+            title: "Ping RTT, 99th percentile",
+            unit: "ms",
+            better: Better::Lower,
+            scope: Scope::Run,
+            over: Over::Mean,
+            formula: "mean over the flows that ping of ping_p99_ms, the 99th percentile of their round-trip times",
+            source: "RFC 2681",
+        }),
+    figure(Column::optional("ping_sent", U64(|f| Some(f.report.ping?.sent_packets)), "echo requests that it sent"))
+        .at(&["ping", "sent"]),
+    figure(Column::optional(
+        "ping_lost",
+        U64(|f| Some(f.report.ping?.lost_packets)),
+        "echo requests without an answer (RFC 6673)",
+    ))
+    .at(&["ping", "lost"])
+    .studied(Metric {
+        name: "ping_lost",
+        title: "Pings lost",
+        unit: "packets",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Sum,
+        formula: "Σ ping_lost: echo requests without an answer",
+        source: "RFC 6673",
+    }),
     figure(Column::optional("fct_s", F64(Flow::completion_s), "flow completion time")),
     figure(Column::optional(
         "converged",

@@ -53,6 +53,8 @@ pub struct FlowSamples {
     received_by_end: u64,
     /// Of a bulk flow, since the last change.
     steps: Option<Received>,
+    /// Of a bulk flow beside pings: its smoothed RTTs within the window, ns.
+    loaded_ns: Option<Vec<i64>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -73,10 +75,25 @@ impl FlowSamples {
         FlowSamples { window, steps, ..FlowSamples::default() }
     }
 
+    /// Pings run beside it: its RTTs within the window count, too.
+    pub(crate) fn beside_pings(self) -> FlowSamples {
+        FlowSamples { loaded_ns: Some(Vec::new()), ..self }
+    }
+
+    /// Smoothed RTTs within the window, ns; taken out.
+    pub(crate) fn loaded_ns(&mut self) -> Vec<i64> {
+        self.loaded_ns.take().unwrap_or_default()
+    }
+
     pub(crate) fn add(&mut self, sample: &FlowSample) {
         self.last = Some(sample.time);
         if let Some(received) = sample.received_bytes {
             self.receive(sample.time, received);
+        }
+        if let (Some(loaded), Some(srtt_us), Some((start, end))) = (&mut self.loaded_ns, sample.srtt_us, self.window)
+            && (start..=end).contains(&sample.time)
+        {
+            loaded.push(i64::from(srtt_us) * 1000);
         }
         let socket = self.socket(sample.socket);
         socket.srtt_us.extend(sample.srtt_us);

@@ -2,13 +2,22 @@
 
 use anyhow::Result;
 use plan::Plan;
-use units::Time;
+use units::{Duration, Time};
 
 use crate::activity::{is_bulk, last_change, planned_window};
 use crate::convergence::STEP;
 use crate::flow_samples::{FlowSample, FlowSamples};
 use crate::link_samples::{LinkSample, LinkSamples, wait_per_byte};
 use crate::packet_samples::{PacketSample, PacketSamples};
+
+/// What is kept of a flow's echo requests.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PingSamples {
+    /// Round-trip times.
+    pub rtts_ns: Vec<i64>,
+    /// Those of requests that were sent while all bulk flows were active.
+    pub under_load_ns: Vec<i64>,
+}
 
 /// Keeps of a run's rows what its figures need. Rows come in the order of time.
 #[derive(Clone, Debug)]
@@ -17,6 +26,8 @@ pub struct Recorder {
     pub(crate) links: Vec<LinkSamples>,
     /// `None`: packets are not recorded.
     pub(crate) packets: Option<PacketSamples>,
+    /// Of each flow, in the plan's order: its echo requests.
+    pub(crate) pings: Vec<PingSamples>,
     /// When all bulk flows are active.
     pub(crate) window: Option<(Time, Time)>,
 }
@@ -31,11 +42,16 @@ impl Recorder {
     pub(crate) fn new(plan: &Plan, window: Option<(Time, Time)>, span: (Time, Time)) -> Recorder {
         let steady = window.filter(|_| plan.record.sample_interval_ns <= STEP);
         let steady = steady.map(|window| (last_change(plan, window), window.1));
-        let flow = |flow: &plan::Flow| FlowSamples::new(window, steady.filter(|_| is_bulk(flow)));
+        let has_pings = plan.has_pings();
+        let flow = |flow: &plan::Flow| {
+            let samples = FlowSamples::new(window, steady.filter(|_| is_bulk(flow)));
+            if has_pings && is_bulk(flow) { samples.beside_pings() } else { samples }
+        };
         Recorder {
             flows: plan.flows.iter().map(flow).collect(),
             links: plan.links.iter().map(|link| LinkSamples::new(span, wait_per_byte(plan, link))).collect(),
             packets: None,
+            pings: vec![PingSamples::default(); plan.flows.len()],
             window,
         }
     }
@@ -51,6 +67,16 @@ impl Recorder {
     /// A row of `samples`.
     pub fn flow(&mut self, sample: &FlowSample) {
         self.flows[usize::from(sample.flow)].add(sample);
+    }
+
+    /// A row of `pings`: when a request was sent, and its round-trip time.
+    pub fn ping(&mut self, flow: u16, sent: Time, rtt: Option<Duration>) {
+        let Some(rtt) = rtt.map(Duration::as_nanos) else { return };
+        let pings = &mut self.pings[usize::from(flow)];
+        pings.rtts_ns.push(rtt);
+        if self.window.is_some_and(|(start, end)| (start..=end).contains(&sent)) {
+            pings.under_load_ns.push(rtt);
+        }
     }
 
     /// A row of `links`.

@@ -10,6 +10,7 @@ use crate::convergence;
 use crate::flow::Flow;
 use crate::link::Link;
 use crate::recorder::Recorder;
+use crate::responsiveness::Responsiveness;
 
 /// All that is known of a run at its end.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub struct Run {
     pub jain_index: Option<f64>,
     /// The time in which it was measured.
     pub jain_window: Option<(Time, Time)>,
+    /// Of a run with pings beside bulk flows.
+    pub responsiveness: Option<Responsiveness>,
 }
 
 impl Run {
@@ -43,6 +46,8 @@ impl Run {
         let jain_window = window.filter(|_| received.len() >= 2);
         let steps: Vec<Vec<u64>> = recorder.flows.iter_mut().filter_map(|flow| flow.steps()).collect();
         let converged = window.and_then(|_| convergence::times(&steps));
+        let loaded_ns = recorder.flows.iter_mut().flat_map(|flow| flow.loaded_ns()).collect();
+        let foreign_ns = recorder.pings.iter().flat_map(|pings| &pings.under_load_ns).copied().collect();
         let mut run = Run {
             flows: (plan.flows.iter().zip(flows).zip(active).zip(&mut recorder.flows))
                 .map(|(((flow, report), active), samples)| Flow::new(flow.clone(), report, active, samples.total()))
@@ -57,7 +62,12 @@ impl Run {
                 .collect(),
             jain_index: jain_window.and_then(|_| jain_index(&received)),
             jain_window,
+            responsiveness: window.and_then(|_| Responsiveness::of(foreign_ns, loaded_ns)),
         };
+        for (flow, pings) in run.flows.iter_mut().zip(recorder.pings) {
+            flow.pings_ns = pings.rtts_ns;
+            flow.pings_ns.sort_unstable();
+        }
         for (at, time) in bulk().zip(converged.into_iter().flatten()) {
             run.flows[at].converged = Some(time);
         }

@@ -34,6 +34,8 @@ pub struct RunRow {
     pub jain_index: Option<f64>,
     /// The time in which it was measured.
     pub jain_window: Option<(Time, Time)>,
+    /// Round trips per minute under load.
+    pub rpm: Option<f64>,
     /// `valid`, `suspect` or `invalid`.
     pub verdict: Option<&'static str>,
     /// The checks that are not valid.
@@ -60,6 +62,11 @@ static RUNS: &[Column<RunRow>] = &[
         "start of the window in which it was measured",
     ),
     Column::optional("jain_stop_s", F64(|r| Some(seconds(r.jain_window?.1 - Time::ZERO))), "end of that window"),
+    Column::optional(
+        "rpm",
+        F64(|r| r.rpm),
+        "[responsiveness](metrics.md) under load, round trips per minute; null of a run without pings beside bulk TCP flows",
+    ),
     Column::optional(
         "verdict",
         Text(|r| r.verdict),

@@ -10,6 +10,7 @@ mod impairments;
 mod link;
 mod network;
 mod on_off;
+mod ping;
 mod queue;
 mod routing;
 mod schema;
@@ -29,6 +30,7 @@ pub use impairments::*;
 pub use link::{Link, Policer, Slots, Variation};
 pub use network::{LinkFacts, Network, Path as NetworkPath};
 pub use on_off::{Bursts, On, OnOff};
+pub use ping::Echo;
 pub use queue::*;
 pub use routing::Routes;
 pub use schema::schema;
@@ -164,6 +166,16 @@ pub enum Workload {
         #[serde(default)]
         on_off: Option<OnOff>,
     },
+    /// Echo requests at an interval, which measure round trips under load.
+    Ping {
+        /// Who answers.
+        #[serde(default)]
+        echo: Echo,
+        /// From one request to the next.
+        interval_ns: Duration,
+        /// ICMP or UDP payload of each request.
+        payload_bytes: u32,
+    },
     /// Any program, run in the sending host's namespace.
     Command {
         /// Shell command line, placeholders filled in.
@@ -288,6 +300,11 @@ impl Plan {
         })
     }
 
+    /// Whether any flow pings.
+    pub fn has_pings(&self) -> bool {
+        self.flows.iter().any(|flow| matches!(flow.workload, Workload::Ping { .. }))
+    }
+
     /// The index of each node, by its name.
     pub fn node_indices(&self) -> HashMap<&str, usize> {
         self.nodes.iter().map(Node::name).enumerate().map(|(index, name)| (name, index)).collect()
@@ -324,6 +341,11 @@ impl Plan {
             {
                 ensure!(on_off.is_possible(), "flow {}: bursts or pauses of no length", flow.id);
                 ensure!(bytes.is_none(), "flow {}: of so many bytes, and on and off", flow.id);
+            }
+            if let Workload::Ping { interval_ns, payload_bytes, .. } = &flow.workload {
+                let possible = Echo::LEAST_PAYLOAD..=Echo::MOST_PAYLOAD;
+                ensure!(*interval_ns > Duration::ZERO, "flow {}: pings without an interval", flow.id);
+                ensure!(possible.contains(payload_bytes), "flow {}: a ping's payload has 16 to 1472 bytes", flow.id);
             }
         }
         Ok(())

@@ -58,7 +58,7 @@ impl Senders {
 pub(crate) fn has_tcp(workload: &Workload) -> bool {
     match workload {
         Workload::Tcp { .. } | Workload::Command { .. } => true,
-        Workload::Udp { .. } => false,
+        Workload::Udp { .. } | Workload::Ping { .. } => false,
     }
 }
 

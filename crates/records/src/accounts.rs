@@ -42,6 +42,8 @@ pub struct FlowReport {
     pub error: Option<String>,
     /// Filled for UDP.
     pub udp: Option<UdpReport>,
+    /// Filled for flows that ping.
+    pub ping: Option<PingReport>,
     /// Filled for programs.
     pub command: Option<CommandReport>,
 }
@@ -77,6 +79,23 @@ pub struct UdpReport {
     pub schedule_error_us: Quantiles,
     /// From just before the send to the receiver's application, on one clock.
     pub one_way_delay_us: Quantiles,
+}
+
+/// What became of echo requests. Round-trip times are in the `pings` table.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct PingReport {
+    /// Handed to the kernel.
+    pub sent_packets: u64,
+    /// Due, but refused by the kernel.
+    pub refused_packets: u64,
+    /// Requests with an answer.
+    pub answered_packets: u64,
+    /// Requests without one (RFC 6673). Those still under way at the end are neither lost nor answered.
+    pub lost_packets: u64,
+    /// Further answers to a request that had one.
+    pub duplicate_packets: u64,
+    /// Sent minus due.
+    pub schedule_error_us: Quantiles,
 }
 
 /// How programs ended: an exit code, or minus the signal that ended it.

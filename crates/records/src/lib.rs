@@ -8,6 +8,7 @@ pub mod acks;
 mod column;
 pub mod links;
 pub mod packets;
+pub mod pings;
 pub mod samples;
 mod writer;
 
@@ -59,5 +60,11 @@ pub fn tables() -> Vec<Table> {
     fn table<R: Row>() -> Table {
         Table { name: R::TABLE, columns: R::COLUMNS.iter().map(Column::described).collect() }
     }
-    vec![table::<samples::Sample>(), table::<acks::Ack>(), table::<packets::PacketRow>(), table::<links::LinkRow>()]
+    vec![
+        table::<samples::Sample>(),
+        table::<acks::Ack>(),
+        table::<packets::PacketRow>(),
+        table::<links::LinkRow>(),
+        table::<pings::PingRow>(),
+    ]
 }

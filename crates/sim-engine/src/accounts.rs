@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use plan::{Plan, Workload};
-use records::accounts::{FlowReport, LinkReport, UdpReport};
+use records::accounts::{FlowReport, LinkReport, PingReport, UdpReport};
 use serde::Serialize;
 use sim::{Observer, Options, Simulation};
 use units::Time;
@@ -131,7 +131,7 @@ fn ledger<O: Observer>(simulation: &Simulation<O>) -> Ledger {
 fn flow_report(flow: &plan::Flow, report: &sim::FlowReport, delays: impl Fn() -> realtime::Quantiles) -> FlowReport {
     let cc = match &flow.workload {
         Workload::Tcp { cc, .. } => Some(cc.clone()),
-        Workload::Udp { .. } | Workload::Command { .. } => None,
+        Workload::Udp { .. } | Workload::Ping { .. } | Workload::Command { .. } => None,
     };
     let nanos = |time: Option<Time>| time.map(Time::as_nanos);
     let is_unconnected = cc.is_some() && report.start.is_some() && !report.is_connected;
@@ -161,6 +161,14 @@ fn flow_report(flow: &plan::Flow, report: &sim::FlowReport, delays: impl Fn() ->
             socket_drops: 0,
             schedule_error_us: realtime::Quantiles::default(),
             one_way_delay_us: delays(),
+        }),
+        ping: report.echoes.map(|echoes| PingReport {
+            sent_packets: echoes.sent,
+            refused_packets: 0,
+            answered_packets: echoes.answered,
+            lost_packets: echoes.lost,
+            duplicate_packets: echoes.duplicates,
+            schedule_error_us: realtime::Quantiles::default(),
         }),
         command: None,
     }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
+use datagrams::Echo;
 use plan::Plan;
 use records::acks::Ack;
 use records::packets::PacketRow;
+use records::pings::PingRow;
 use records::samples::Sample;
 use records::{Names, Row, Writer, WriterStats};
 use sim::Observer;
@@ -23,6 +25,7 @@ pub struct Recorder<const PACKETS: bool, const ACKS: bool> {
     samples: Writer<Sample>,
     links: Writer<records::links::LinkRow>,
     packets: Option<Writer<PacketRow>>,
+    pings: Option<Writer<PingRow>>,
     acks: Option<Writer<Ack>>,
     bbr: Reader,
 }
@@ -37,6 +40,7 @@ impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
         Ok(Recorder {
             samples: table(directory, "samples", &names)?,
             links: table(directory, "links", &names)?,
+            pings: plan.has_pings().then(|| table(directory, "pings", &names)).transpose()?,
             packets: PACKETS.then(|| table(directory, "packets", &names)).transpose()?,
             acks: ACKS.then(|| table(directory, "acks", &names)).transpose()?,
             bbr: Reader::default(),
@@ -59,6 +63,7 @@ impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
             Some(("samples", self.samples.finish())),
             Some(("links", self.links.finish())),
             self.packets.map(|table| ("packets", table.finish())),
+            self.pings.map(|table| ("pings", table.finish())),
             self.acks.map(|table| ("acks", table.finish())),
         ];
         finished.into_iter().flatten().map(|(name, stats)| Ok((name, stats?))).collect()
@@ -92,6 +97,13 @@ impl<const PACKETS: bool, const ACKS: bool> Observer for Recorder<PACKETS, ACKS>
                 // Nothing is late in virtual time.
                 sent: row.passage.delivery.filter(|_| row.is_last && row.passage.fate == link::Fate::Delivered),
             });
+        }
+    }
+
+    fn echo(&mut self, row: &sim::EchoRow) {
+        if let Some(table) = &mut self.pings {
+            let Echo { number, sent, rtt, is_lost } = row.echo;
+            table.push(PingRow { flow: row.flow, number, sent, rtt, is_lost });
         }
     }
 

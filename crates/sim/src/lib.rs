@@ -35,7 +35,7 @@
 //!   delivery-rate samples, pacing by TCP itself, trains and when they wait for company, Nagle, window validation, slow
 //!   start after idle, ECN (RFC 3168) and DCTCP's echo (RFC 8257), delayed, quick and compressed ACKs, those that PSH
 //!   calls for, and a receive window that grows.
-//! - UDP at a constant rate.
+//! - UDP at a constant rate, and echo requests at an interval.
 //! - Applications that always have more to say, that say so many bytes, or that write and pause in turns.
 //!
 //! # What is not
@@ -52,6 +52,7 @@ mod algorithm;
 mod event_queue;
 mod network;
 mod observer;
+mod ping;
 mod problem;
 mod segment;
 mod simulation;
@@ -61,7 +62,7 @@ mod traffic;
 mod udp;
 
 pub use network::Tally;
-pub use observer::{AckRow, DatagramRow, FlowRow, LinkRow, Observer, PacketRow};
+pub use observer::{AckRow, DatagramRow, EchoRow, FlowRow, LinkRow, Observer, PacketRow};
 pub use problem::{Problem, check};
 pub use segment::{Flags, MAX_SACKS, Segment};
 pub use simulation::{Options, Simulation};

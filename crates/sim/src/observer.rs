@@ -1,3 +1,4 @@
+use datagrams::Echo;
 use link::{Backlog, Counters, Passage};
 use units::{Duration, Time};
 
@@ -24,6 +25,9 @@ pub trait Observer {
 
     /// A datagram of a UDP flow has arrived for the first time.
     fn datagram(&mut self, _row: &DatagramRow) {}
+
+    /// An echo request was answered, or has no answer when the run ends.
+    fn echo(&mut self, _row: &EchoRow) {}
 
     /// The state of a flow: once per sample interval while it is active, and when it ends.
     fn flow(&mut self, _row: &FlowRow<'_>) {}
@@ -66,6 +70,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         if B::DATAGRAMS {
             self.1.datagram(row);
         }
+    }
+
+    fn echo(&mut self, row: &EchoRow) {
+        self.0.echo(row);
+        self.1.echo(row);
     }
 
     fn flow(&mut self, row: &FlowRow<'_>) {
@@ -126,6 +135,15 @@ pub struct DatagramRow {
     pub flow: u16,
     /// How long it was under way.
     pub delay: Duration,
+}
+
+/// An echo request of a flow that pings.
+#[derive(Clone, Copy, Debug)]
+pub struct EchoRow {
+    /// Index of the flow in the plan.
+    pub flow: u16,
+    /// The request and its answer.
+    pub echo: Echo,
 }
 
 /// A flow at one time.

@@ -1,12 +1,14 @@
 //! The plan's flows: when they begin and end, and what they achieve.
 
 use anyhow::{Result, ensure};
+use datagrams::{Echo, EchoCounts};
 use link::{Ecn, Stream};
 use messages::Failure;
 use plan::{Bursts, OnOff};
 use units::{Duration, Time};
 
 use crate::algorithm;
+use crate::ping::Ping;
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Receiver, Sender, Settings};
 use crate::udp::{Datagrams, Udp};
@@ -34,6 +36,7 @@ struct Milestones {
 enum Kind {
     Tcp(Box<Tcp>),
     Udp(Udp),
+    Ping(Ping),
 }
 
 #[derive(Debug)]
@@ -66,12 +69,14 @@ pub struct FlowReport {
     pub is_connected: bool,
     /// Payload sent for the first time.
     pub sent_bytes: u64,
-    /// Payload that the receiver's application has read.
+    /// Payload that the receiver's application has read; of a flow that pings, payload that came back.
     pub received_bytes: u64,
     /// Segments sent again, SYNs included.
     pub retransmitted_segments: u64,
     /// The outcome of UDP datagrams.
     pub datagrams: Option<Datagrams>,
+    /// Of a flow that pings.
+    pub echoes: Option<EchoCounts>,
     /// TCP: time with data outstanding, us, and of it time in which the receive window was the limit.
     pub busy_us: u64,
     /// See [`busy_us`](FlowReport::busy_us).
@@ -107,6 +112,9 @@ impl Traffic {
                 ensure!(*payload_bytes <= 1472, Failure::new(what, why).hint(algorithm::EMULATE));
                 Kind::Udp(Udp::new(flow, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off)?)
             }
+            plan::Workload::Ping { interval_ns, payload_bytes, .. } => {
+                Kind::Ping(Ping::new(flow, *interval_ns, *payload_bytes))
+            }
             plan::Workload::Command { .. } => {
                 let why = "the simulator can't run programs";
                 return Err(Failure::new("a command", why).hint(algorithm::EMULATE).into());
@@ -124,6 +132,7 @@ impl Traffic {
             Phase::Active => self.stop.min(match &self.kind {
                 Kind::Tcp(tcp) => tcp.next(),
                 Kind::Udp(udp) => udp.next(),
+                Kind::Ping(ping) => ping.next(),
             }),
             Phase::Over => Time::NEVER,
         }
@@ -138,7 +147,8 @@ impl Traffic {
             Phase::Active => match &mut self.kind {
                 Kind::Tcp(tcp) => tcp.on_timer(now, out),
                 Kind::Udp(udp) if udp.next() <= now => udp.send(out),
-                Kind::Udp(_) => {}
+                Kind::Ping(ping) if ping.next() <= now => ping.send(now, out),
+                Kind::Udp(_) | Kind::Ping(_) => {}
             },
             Phase::Over => {}
         }
@@ -170,6 +180,7 @@ impl Traffic {
                 }
             }
             Kind::Udp(udp) => udp.send(out),
+            Kind::Ping(ping) => ping.send(now, out),
         }
     }
 
@@ -182,6 +193,7 @@ impl Traffic {
                 tcp.receiver.abort();
             }
             Kind::Udp(udp) => self.milestones.completed |= !udp.has_size(),
+            Kind::Ping(_) => self.milestones.completed = true,
         }
     }
 
@@ -193,6 +205,22 @@ impl Traffic {
             self.phase = Phase::Over;
         }
         report
+    }
+
+    /// An answer arrives at the end that pings. `None` if its request was answered before.
+    pub(crate) fn answer(&mut self, segment: &Segment, now: Time) -> Option<Echo> {
+        // An answer that was under way when the flow stopped arrives all the same.
+        let Kind::Ping(ping) = &mut self.kind else { return None };
+        let echo = ping.answer(segment, now)?;
+        self.milestones.first_byte.get_or_insert(now);
+        self.milestones.end = Some(now);
+        Some(echo)
+    }
+
+    /// Requests that have no answer at `end`.
+    pub(crate) fn unanswered(&self, end: Time) -> impl Iterator<Item = Echo> {
+        let ping = if let Kind::Ping(ping) = &self.kind { Some(ping) } else { None };
+        ping.into_iter().flat_map(move |ping| ping.unanswered(end))
     }
 
     /// A segment arrives at the receiving end, with the codepoint `ecn`. Of a datagram that arrives for the first time it
@@ -208,6 +236,10 @@ impl Traffic {
         let delay = match &mut self.kind {
             // A datagram that was under way when the flow stopped arrives all the same.
             Kind::Udp(udp) => udp.receive(segment, ecn, now),
+            Kind::Ping(_) => {
+                Ping::reply(segment, out);
+                return None;
+            }
             Kind::Tcp(tcp) if self.phase == Phase::Active => {
                 tcp.receiver.on_segment(segment, ecn, now, out);
                 if let Some(bursts) = &mut tcp.bursts {
@@ -246,7 +278,7 @@ impl Traffic {
     pub(crate) fn sender(&self) -> Option<&Sender> {
         match &self.kind {
             Kind::Tcp(tcp) => Some(&tcp.sender),
-            Kind::Udp(_) => None,
+            Kind::Udp(_) | Kind::Ping(_) => None,
         }
     }
 
@@ -254,6 +286,7 @@ impl Traffic {
         match &self.kind {
             Kind::Tcp(tcp) => tcp.receiver.received_bytes(),
             Kind::Udp(udp) => udp.received_bytes(),
+            Kind::Ping(ping) => ping.answered_bytes(),
         }
     }
 
@@ -262,17 +295,19 @@ impl Traffic {
         match &self.kind {
             Kind::Tcp(tcp) => tcp.sender.counters().bytes_sent,
             Kind::Udp(udp) => udp.sent_bytes(),
+            Kind::Ping(ping) => ping.sent_bytes(),
         }
     }
 
     pub(crate) fn gaps(&self) -> u64 {
         match &self.kind {
-            Kind::Tcp(_) => 0,
+            Kind::Tcp(_) | Kind::Ping(_) => 0,
             Kind::Udp(udp) => udp.gaps(),
         }
     }
 
-    pub(crate) fn report(&self) -> FlowReport {
+    /// What it has come to at `now`.
+    pub(crate) fn report(&self, now: Time) -> FlowReport {
         let Milestones { start, first_byte, end, completed } = self.milestones;
         let (sent_bytes, received_bytes) = (self.sent_bytes(), self.received_bytes());
         let report =
@@ -283,6 +318,7 @@ impl Traffic {
                 let completed = report.completed || udp.has_sent_all();
                 return FlowReport { completed, datagrams: Some(udp.datagrams()), ..report };
             }
+            Kind::Ping(ping) => return FlowReport { echoes: Some(ping.counts(now)), ..report },
         };
         let counters = sender.counters();
         FlowReport {

@@ -2,6 +2,7 @@ use anyhow::Result;
 use units::Time;
 
 use crate::command::CommandFlow;
+use crate::ping::PingFlow;
 use crate::report::FlowReport;
 use crate::shared::Shared;
 use crate::tcp::TcpFlow;
@@ -11,6 +12,7 @@ use crate::udp::UdpFlow;
 pub enum Agent {
     Tcp(TcpFlow),
     Udp(UdpFlow),
+    Ping(PingFlow),
     Command(CommandFlow),
 }
 
@@ -20,6 +22,7 @@ impl Agent {
         let sample = match self {
             Agent::Tcp(flow) => flow.sample(shared),
             Agent::Udp(flow) => flow.sample(shared),
+            Agent::Ping(flow) => flow.sample(shared),
             Agent::Command(flow) => return flow.sample(shared),
         };
         if let Some(sample) = sample {
@@ -36,6 +39,10 @@ impl Agent {
                 flow.settle(shared);
                 Ok(())
             }
+            Agent::Ping(flow) => {
+                flow.settle(shared);
+                Ok(())
+            }
             Agent::Command(flow) => flow.settle(shared, on_time),
         }
     }
@@ -45,6 +52,7 @@ impl Agent {
         match self {
             Agent::Tcp(flow) => flow.received_bytes(),
             Agent::Udp(flow) => flow.received_bytes(),
+            Agent::Ping(flow) => flow.answered_bytes(),
             Agent::Command(flow) => flow.received_bytes(),
         }
     }
@@ -53,6 +61,7 @@ impl Agent {
         match self {
             Agent::Tcp(flow) => flow.report(),
             Agent::Udp(flow) => flow.report(ended),
+            Agent::Ping(flow) => flow.report(ended),
             Agent::Command(flow) => flow.report(),
         }
     }

@@ -49,7 +49,7 @@ pub struct EventLoop<'a> {
     control: Inbox<File>,
     live: Option<&'a FlowGauges>,
     timers: BinaryHeap<Reverse<(Time, Timer)>>,
-    /// The next datagram of each UDP flow.
+    /// The next datagram of each flow that sends them on a schedule.
     datagrams: BinaryHeap<Reverse<(Time, u32)>>,
     publications: Grid,
     sleep: Sleep,
@@ -127,6 +127,9 @@ impl<'a> EventLoop<'a> {
         // Measure all before anything is closed: a flow's reset is no part of another's run.
         for (agent, flow) in self.agents.iter_mut().zip(&self.plan.flows) {
             agent.settle(&mut self.shared, flow.stop_ns <= ended)?;
+            if let Agent::Ping(ping) = agent {
+                ping.finish(ended, &mut self.shared);
+            }
         }
         self.close_all();
         let EventLoop { agents, shared, interrupted, .. } = self;
@@ -148,9 +151,12 @@ impl<'a> EventLoop<'a> {
                 return;
             }
             self.datagrams.pop();
-            if let Agent::Udp(udp) = &mut self.agents[flow as usize] {
-                self.datagrams.extend(udp.send(&self.shared).map(|due| Reverse((due, flow))));
-            }
+            let next = match &mut self.agents[flow as usize] {
+                Agent::Udp(udp) => udp.send(&self.shared),
+                Agent::Ping(ping) => ping.send(&self.shared),
+                Agent::Tcp(_) | Agent::Command(_) => None,
+            };
+            self.datagrams.extend(next.map(|due| Reverse((due, flow))));
         }
     }
 
@@ -183,6 +189,7 @@ impl<'a> EventLoop<'a> {
         match &mut self.agents[flow as usize] {
             Agent::Tcp(tcp) => tcp.start(&mut self.shared)?,
             Agent::Udp(udp) => self.datagrams.extend(udp.start(&self.shared).map(|due| Reverse((due, flow)))),
+            Agent::Ping(ping) => self.datagrams.extend(ping.start(&self.shared).map(|due| Reverse((due, flow)))),
             Agent::Command(command) => command.start(&mut self.shared)?,
         }
         self.schedule_turn(flow);
@@ -208,7 +215,7 @@ impl<'a> EventLoop<'a> {
         agent.settle(&mut self.shared, true)?;
         match agent {
             Agent::Tcp(tcp) => tcp.close(),
-            Agent::Udp(_) => {}
+            Agent::Udp(_) | Agent::Ping(_) => {}
             Agent::Command(_) => self.timers.push(Reverse((now + GRACE, Timer::Kill(flow)))),
         }
         Ok(())
@@ -263,6 +270,8 @@ impl<'a> EventLoop<'a> {
             (Agent::Tcp(tcp), Source::Sender(_)) => tcp.on_sender(shared)?,
             (Agent::Tcp(tcp), Source::Receiver(_)) => drop(tcp.on_receiver(shared)?),
             (Agent::Udp(udp), _) => udp.on_receiver(shared),
+            (Agent::Ping(ping), Source::Receiver(_)) => ping.on_responder(),
+            (Agent::Ping(ping), _) => ping.on_pinger(shared),
             (Agent::Command(command), Source::Client(_)) => command.on_client(shared)?,
             (Agent::Command(command), Source::Server(_)) => command.on_server(shared)?,
             (Agent::Tcp(_) | Agent::Command(_), source) => unreachable!("no such flow has {source:?}"),

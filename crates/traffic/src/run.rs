@@ -17,10 +17,11 @@ use crate::agent::Agent;
 use crate::command::CommandFlow;
 use crate::event_loop::{EventLoop, Outcome};
 use crate::netns::within;
+use crate::ping::PingFlow;
 use crate::poller::Poller;
 use crate::report::TrafficReport;
 use crate::sampler::Sampler;
-use crate::shared::Shared;
+use crate::shared::{Pings, Shared};
 use crate::sock_diag::SockDiag;
 use crate::sockets::Algorithm;
 use crate::tcp::TcpFlow;
@@ -40,9 +41,9 @@ const SERVERS_UP: Wait = Wait::from_secs(2);
 /// CAP_SYS_ADMIN. `names` says what the kernel calls the plan's congestion controls. When every receiver is up, the event
 /// `ready` is written; then the run waits on `control` for the start. An order to stop, or the end of `control`, stops it early.
 ///
-/// Writes `samples.parquet`, `traffic.json` and `logs/<flow>.{stdout,stderr}`, of servers `logs/<flow>.server.…`, to `dir`, and
-/// JSON lines to `events`: `ready`, `done`. Writing them must not block for long. Publishes where each flow stands to `live`, if
-/// there are gauges, every 50 ms.
+/// Writes `samples.parquet`, `pings.parquet` if a flow pings, `traffic.json` and `logs/<flow>.{stdout,stderr}`, of servers
+/// `logs/<flow>.server.…`, to `dir`, and JSON lines to `events`: `ready`, `done`. Writing them must not block for long. Publishes
+/// where each flow stands to `live`, if there are gauges, every 50 ms.
 ///
 /// # Errors
 /// A socket that can't be opened, an algorithm that the kernel lacks or replaces by another, a server that fails, a file that
@@ -67,6 +68,7 @@ pub fn run<'a>(
         clock: Clock::new(0),
         poller: Poller::new()?,
         sampler: Sampler::create(plan, dir)?,
+        pings: Pings::create(plan, dir)?,
         batch: Batch::new(),
         diags: Default::default(),
     };
@@ -81,6 +83,7 @@ pub fn run<'a>(
 
     let ThreadTimes { cpu_s, run_delay_s, scheduled } = ThreadTimes::now().since(before);
     let Outcome { agents, shared, ended, interrupted } = outcome;
+    shared.pings.finish()?;
     let (sampling, writer) = shared.sampler.finish(ended.min(Time::ZERO + plan.duration_ns))?;
     let report = TrafficReport {
         wall_s: ended.as_nanos() as f64 / 1e9,
@@ -134,6 +137,14 @@ fn open_agents<'a>(
                             udp.open_sender(address)?;
                         }
                     }
+                    Agent::Ping(ping) => {
+                        if receives {
+                            ping.open_responder(shared)?;
+                        }
+                        if sends {
+                            ping.open_pinger(address, shared)?;
+                        }
+                    }
                     Agent::Command(_) => {
                         if (sends || receives) && !shared.diags.contains_key(host) {
                             shared.diags.insert(host.to_owned(), SockDiag::open()?);
@@ -165,6 +176,9 @@ fn new_agent<'a>(
         }
         Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } => {
             Agent::Udp(UdpFlow::new(index, flow, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off, to)?)
+        }
+        Workload::Ping { echo, interval_ns, payload_bytes } => {
+            Agent::Ping(PingFlow::new(index, flow, *echo, *interval_ns, *payload_bytes, to))
         }
         Workload::Command { command, server_command, cc } => {
             let addresses = (address(plan, &flow.from)?, to);

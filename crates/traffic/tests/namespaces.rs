@@ -51,10 +51,26 @@ fn flows_in_another_namespace() {
     let output = child.output().expect("a user namespace for the test; see `dumbbell doctor`");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && said.contains("3 passed"),
+        output.status.success() && said.contains("4 passed"),
         "{said}\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+#[test]
+#[ignore = "run by flows_in_another_namespace"]
+fn the_kernel_answers_icmp() {
+    let netns = Netns::new();
+    let ping = json!({"kind": "ping", "echo": "icmp", "interval_ns": 20 * MS, "payload_bytes": 56});
+    let other = json!({"kind": "ping", "echo": "icmp", "interval_ns": 50 * MS, "payload_bytes": 16});
+    let flows = json!([flow("f0", 0, 380 * MS, ping), flow("f1", 0, 380 * MS, other)]);
+    let ran = run_in(&plan(400 * MS, flows), netns.0.as_fd(), None);
+    let flows = &ran.report.as_ref().unwrap().flows;
+    let counts =
+        |flow: usize| flows[flow].ping.map(|ping| (ping.sent_packets, ping.answered_packets, ping.lost_packets));
+    // Both flows are between the same hosts: each takes its own answers.
+    assert_eq!((counts(0), counts(1)), (Some((19, 19, 0)), Some((8, 8, 0))));
+    assert_eq!(ran.table("pings").len(), 19);
 }
 
 #[test]

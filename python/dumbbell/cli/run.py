@@ -246,3 +246,5 @@ def _print_verdict(summary: Any) -> None:
         )
     if summary["jain_index"] is not None:
         console.print(Text(f"Jain's fairness index: {summary['jain_index']:.3f}"))
+    if (found := summary["responsiveness"]) is not None:
+        console.print(Text(f"responsiveness under load: {found['rpm']:.0f} round trips per minute"))

@@ -26,6 +26,7 @@ from dumbbell.plan.types import (
     OnBytes,
     OnNs,
     OnOff,
+    PingWorkload,
     Plan,
     Record,
     Simulate,
@@ -38,7 +39,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolved, resolve
 from dumbbell.scenario.resolve.connections import Connection
 from dumbbell.scenario.resolve.network import Network
-from dumbbell.scenario.traffic.flows import CommandFlow, TcpFlow, UdpFlow
+from dumbbell.scenario.traffic.flows import CommandFlow, PingFlow, TcpFlow, UdpFlow
 from dumbbell.units import decimal
 
 _ACKS: Final[Mapping[bool | str, Acks]] = {"auto": "auto", True: "on", False: "off"}
@@ -140,6 +141,8 @@ def _workload(one: Connection, cc: str | None, addresses: Mapping[str, str]) -> 
             ecn=flow.ecn,
             on_off=_on_off(flow),
         )
+    if isinstance(flow, PingFlow):
+        return PingWorkload(echo=flow.echo, interval_ns=int(flow.interval), payload_bytes=int(flow.payload))
     assert cc is not None
     ecn = flow.ecn or (one.algorithm is not None and one.algorithm.needs_ecn)
     return TcpWorkload(cc=cc, bytes=amount, ecn=ecn, on_off=_on_off(flow))

@@ -9,7 +9,7 @@ from typing import Any
 
 from dumbbell.plan.network import network
 from dumbbell.plan.parts import group
-from dumbbell.plan.types import CommandWorkload, Flow, OnNs, OnOff, Plan, UdpWorkload, Workload
+from dumbbell.plan.types import CommandWorkload, Flow, OnNs, OnOff, PingWorkload, Plan, UdpWorkload, Workload
 from dumbbell.units import Rate, Size, Time
 
 COLUMNS = ["flow", "from", "to", "port", "sends", "start", "stop", "base RTT", "path"]
@@ -74,6 +74,9 @@ def sends(workload: Workload) -> str:
     if isinstance(workload, CommandWorkload):
         server = f" (server: {workload.server_command})" if workload.server_command else ""
         return workload.command + server + (f" ({{cc}}: {workload.cc})" if workload.cc else "")
+    if isinstance(workload, PingWorkload):
+        every = Time(workload.interval_ns)
+        return f"pings ({workload.echo.upper()}), {workload.payload_bytes} B every {every}"
     more = "" if workload.bytes is None else f", {Size(workload.bytes)}"
     more += "" if workload.on_off is None else f", {_on_off(workload.on_off)}"
     if isinstance(workload, UdpWorkload):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dumbbell.plan.types import CommandWorkload, Flow, HostNode, Plan, UdpWorkload
+from dumbbell.plan.types import CommandWorkload, Flow, HostNode, PingWorkload, Plan, UdpWorkload
 
 
 def hosts(plan: Plan) -> list[HostNode]:
@@ -17,9 +17,9 @@ def group(flow: Flow) -> str:
 
 def cc(flow: Flow) -> str | None:
     """The congestion control that a flow asks for; none of datagrams, and of programs that name none."""
-    return None if isinstance(flow.workload, UdpWorkload) else flow.workload.cc
+    return None if isinstance(flow.workload, UdpWorkload | PingWorkload) else flow.workload.cc
 
 
 def size(flow: Flow) -> int | None:
     """The bytes after which a flow ends by itself; none of one that does not."""
-    return None if isinstance(flow.workload, CommandWorkload) else flow.workload.bytes
+    return None if isinstance(flow.workload, CommandWorkload | PingWorkload) else flow.workload.bytes

@@ -666,6 +666,12 @@ Ecn = Literal["not-ect", "ect1", "ect0"]
 - `ect0`: 10.
 """
 
+Echo = Literal["icmp", "udp"]
+"""Who answers the requests of a flow that pings.
+- `icmp`: The receiving host's kernel: ICMP echo (RFC 792).
+- `udp`: A program on the receiving host: UDP echo (RFC 862).
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TcpWorkload:
@@ -700,6 +706,19 @@ class UdpWorkload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PingWorkload:
+    """Echo requests at an interval, which measure round trips under load."""
+
+    kind: Literal["ping"] = "ping"
+    echo: Echo = "icmp"
+    """Who answers."""
+    interval_ns: int
+    """From one request to the next."""
+    payload_bytes: int
+    """ICMP or UDP payload of each request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandWorkload:
     """Any program, run in the sending host's namespace."""
 
@@ -714,7 +733,7 @@ class CommandWorkload:
     """
 
 
-Workload = Annotated[TcpWorkload | UdpWorkload | CommandWorkload, Field(discriminator="kind")]
+Workload = Annotated[TcpWorkload | UdpWorkload | PingWorkload | CommandWorkload, Field(discriminator="kind")]
 """What a flow sends."""
 
 

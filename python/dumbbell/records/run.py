@@ -136,6 +136,11 @@ class Run:
         return self.scan("acks").collect() if self.has("acks") else None
 
     @cached_property
+    def pings(self) -> pl.DataFrame | None:
+        """A row per echo request; `None` if no flow pings."""
+        return self.scan("pings").collect() if self.has("pings") else None
+
+    @cached_property
     def links(self) -> pl.DataFrame:
         """A row per link and sampling interval: bytes, packets, drops, queue."""
         return self.scan("links").collect()
@@ -150,7 +155,7 @@ class Run:
         return self._path(table).exists()
 
     def scan(self, table: str) -> pl.LazyFrame:
-        """`table` as a lazy frame, for tables larger than memory: `samples`, `acks`, `packets`, `links` or `flows`.
+        """`table` as a lazy frame, for tables larger than memory; `TABLES` has the names.
 
         Raises:
             InputError: there is no such table.

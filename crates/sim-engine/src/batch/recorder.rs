@@ -1,5 +1,5 @@
 use plan::Plan;
-use sim::{FlowRow, LinkRow, Observer};
+use sim::{EchoRow, FlowRow, LinkRow, Observer};
 
 use crate::samples::{flow_sample, link_sample};
 
@@ -24,6 +24,10 @@ impl Observer for Recorder {
         let Some(sample) = flow_sample(row) else { return };
         self.figures.flow(&sample);
         self.largest_window = self.largest_window.max(row.sender.map(|sender| sender.socket().snd_cwnd));
+    }
+
+    fn echo(&mut self, row: &EchoRow) {
+        self.figures.ping(row.flow, row.echo.sent, row.echo.rtt);
     }
 
     fn link(&mut self, row: &LinkRow) {

@@ -16,6 +16,8 @@ pub(super) struct Summary {
     pub links: RecordBatch,
     pub jain_index: Option<f64>,
     pub jain_window: Option<(Time, Time)>,
+    /// Round trips per minute under load.
+    pub rpm: Option<f64>,
     /// Sent by hosts.
     pub packets: u64,
     pub simulated: Time,
@@ -36,6 +38,7 @@ impl Summary {
             links: tables::links(&links)?,
             jain_index: run.jain_index,
             jain_window: run.jain_window,
+            rpm: run.responsiveness.map(|found| found.rpm),
             packets: ledger.entered_packets,
             simulated,
             question: None,

@@ -35,6 +35,7 @@ fn row(number: u64, run: &Run, outcome: &Outcome) -> RunRow {
         packets: summary.ok().map(|summary| summary.packets),
         jain_index: summary.ok().and_then(|summary| summary.jain_index),
         jain_window: summary.ok().and_then(|summary| summary.jain_window),
+        rpm: summary.ok().and_then(|summary| summary.rpm),
         verdict: outcome.judged.as_ref().map(|judged| judged.verdict.name()),
         reasons: outcome.judged.as_ref().and_then(|judged| judged.reasons.clone()),
     }

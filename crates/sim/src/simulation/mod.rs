@@ -43,7 +43,7 @@ pub struct Simulation<O> {
     end: Time,
     network: Network,
     traffic: Vec<Traffic>,
-    /// Of each flow: is it UDP, and the addresses' part of its packets.
+    /// Of each flow: is it TCP, and the addresses' part of its packets.
     addresses: Vec<Addresses>,
     store: Store,
     /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples.
@@ -66,7 +66,7 @@ pub struct Simulation<O> {
 struct Addresses {
     from: u16,
     to: u16,
-    is_udp: bool,
+    is_tcp: bool,
 }
 
 impl<O: Observer> Simulation<O> {
@@ -85,7 +85,7 @@ impl<O: Observer> Simulation<O> {
         let mut addresses = Vec::new();
         for flow in &plan.flows {
             let (from, to) = (node(&flow.from)? as u16, node(&flow.to)? as u16);
-            addresses.push(Addresses { from, to, is_udp: matches!(flow.workload, plan::Workload::Udp { .. }) });
+            addresses.push(Addresses { from, to, is_tcp: matches!(flow.workload, plan::Workload::Tcp { .. }) });
         }
         let index = |name: &str| plan.links.iter().position(|link| link.name == name).context("an event of no link");
         let changes =
@@ -152,6 +152,7 @@ impl<O: Observer> Simulation<O> {
         if O::SAMPLES && self.sampled != Some(self.now) {
             self.sample_flows();
         }
+        self.tell_unanswered();
         if O::PACKETS {
             let inside: Vec<_> = self.inside().collect();
             for (link, passage) in inside {
@@ -178,7 +179,7 @@ impl<O: Observer> Simulation<O> {
 
     /// The outcome of each flow so far, in the plan's order.
     pub fn reports(&self) -> impl Iterator<Item = FlowReport> {
-        self.traffic.iter().map(Traffic::report)
+        self.traffic.iter().map(|traffic| traffic.report(self.now))
     }
 
     /// The sender of each flow, in the plan's order; `None` if it is not TCP's.

@@ -4,7 +4,7 @@ use datagrams::HEADERS as UDP_HEADERS;
 use link::{Ecn, Fate, Packet, Passage, mix};
 
 use super::{Addresses, Simulation};
-use crate::observer::{AckRow, DatagramRow, Observer, PacketRow};
+use crate::observer::{AckRow, DatagramRow, EchoRow, Observer, PacketRow};
 use crate::segment::Segment;
 use crate::store::Slot;
 
@@ -14,11 +14,12 @@ const ARRIVED: u32 = u32::MAX;
 impl<O: Observer> Simulation<O> {
     /// Sends the segments that the flow's ends have released.
     pub(super) fn send(&mut self, flow: usize) {
-        let Addresses { from, to, is_udp } = self.addresses[flow];
+        let Addresses { from, to, is_tcp } = self.addresses[flow];
         for at in 0..self.out.len() {
             let segment = self.out[at];
             let is_reply = segment.is_reply;
-            let size = if is_udp { UDP_HEADERS + segment.len } else { segment.frame_bytes() };
+            // The header of an ICMP echo is as long as UDP's.
+            let size = if is_tcp { segment.frame_bytes() } else { UDP_HEADERS + segment.len };
             let packet = Packet {
                 id: self.packets,
                 size,
@@ -104,7 +105,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     pub(super) fn tell_packet(&mut self, link: u32, segment: &Segment, passage: &Passage, is_last: bool) {
-        let is_tcp = !self.addresses[usize::from(passage.packet.flow)].is_udp;
+        let is_tcp = self.addresses[usize::from(passage.packet.flow)].is_tcp;
         self.observer.packet(&PacketRow {
             link: link as u16,
             payload_bytes: segment.len,
@@ -131,6 +132,12 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn at_sender(&mut self, flow: usize, segment: &Segment) {
+        if !self.addresses[flow].is_tcp {
+            if let Some(echo) = self.traffic[flow].answer(segment, self.now) {
+                self.observer.echo(&EchoRow { flow: flow as u16, echo });
+            }
+            return;
+        }
         let was_active = self.traffic[flow].is_active();
         let report = self.traffic[flow].at_sender(segment, self.now, &mut self.out);
         if O::ACKS
@@ -154,6 +161,15 @@ impl<O: Observer> Simulation<O> {
         self.schedule_receiver(flow);
         if self.traffic[flow].is_driven_by_receiver() {
             self.schedule_sender(flow);
+        }
+    }
+
+    /// When all is over: requests without an answer.
+    pub(super) fn tell_unanswered(&mut self) {
+        for (flow, traffic) in self.traffic.iter().enumerate() {
+            for echo in traffic.unanswered(self.now) {
+                self.observer.echo(&EchoRow { flow: flow as u16, echo });
+            }
         }
     }
 }

@@ -139,8 +139,13 @@ fn stop_at(time_ns: Option<i64>, gauges: &traffic::FlowGauges, over: &AtomicBool
 
 impl Ran {
     /// The rows of one flow.
-    pub fn samples(&self, flow: usize) -> Samples {
-        Samples::read(&self.dir.path().join("samples.parquet"), flow as u16)
+    pub fn samples(&self, flow: usize) -> Rows {
+        Rows::read(&self.dir.path().join("samples.parquet"), flow as u16)
+    }
+
+    /// The rows of the first flow in a table.
+    pub fn table(&self, name: &str) -> Rows {
+        Rows::read(&self.dir.path().join(name).with_extension("parquet"), 0)
     }
 
     pub fn events_named(&self, name: &str) -> Vec<&Value> {
@@ -157,11 +162,11 @@ impl Ran {
     }
 }
 
-/// Rows of `samples.parquet`.
-pub struct Samples(Vec<(RecordBatch, Vec<usize>)>);
+/// One flow's rows of a table.
+pub struct Rows(Vec<(RecordBatch, Vec<usize>)>);
 
-impl Samples {
-    fn read(path: &Path, flow: u16) -> Samples {
+impl Rows {
+    fn read(path: &Path, flow: u16) -> Rows {
         let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap().build().unwrap();
         let rows_of = |batch: RecordBatch| {
             let flows = batch["flow"].as_dictionary::<UInt16Type>();
@@ -172,7 +177,7 @@ impl Samples {
                 (0..batch.num_rows()).filter(|row| words.value(flows.keys().value(*row) as usize) == name).collect();
             (batch, rows)
         };
-        Samples(reader.map(|batch| rows_of(batch.unwrap())).collect())
+        Rows(reader.map(|batch| rows_of(batch.unwrap())).collect())
     }
 
     pub fn len(&self) -> usize {

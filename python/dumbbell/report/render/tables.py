@@ -24,7 +24,7 @@ _SCROLL_FROM = 16
 
 
 def flows(run: Run, groups: Sequence[Group]) -> Html:
-    """One row per flow, and Jain's index beneath."""
+    """One row per flow; beneath them Jain's index, echo requests and responsiveness."""
     rows = summary_list(run, "flows")
     total = sum(flow.get("goodput_bps") or 0.0 for flow in rows)
     group_of = {flow: group for group in groups for flow in group.flows}
@@ -55,7 +55,8 @@ def flows(run: Run, groups: Sequence[Group]) -> Html:
         "ul", (el("li", f"{flow['id']}: {flow['error']}") for flow in rows if flow.get("error")), class_="missing"
     )
     failed = any(flow.get("error") for flow in rows)
-    return join(_table("Flows", head, body, len(rows)), _fairness(run), errors if failed else Html(""))
+    beneath = _fairness(run), _pings(rows, group_of), _responsiveness(run), errors if failed else Html("")
+    return join(_table("Flows", head, body, len(rows)), *beneath)
 
 
 def grouped(run: Run, groups: Sequence[Group]) -> Html:
@@ -85,12 +86,43 @@ def _fairness(run: Run) -> Html:
     return el("p", f"Jain's fairness index {jain:.3f}{when}.", class_="beneath")
 
 
+def _pings(rows: Sequence[Mapping[str, Any]], group_of: Mapping[str, Group]) -> Html:
+    """One row per flow that pings, if any does."""
+    pinging = [flow for flow in rows if flow.get("ping")]
+    if not pinging:
+        return Html("")
+    names = ("Pings", "Sent", "Lost", "Median RTT (ms)", "99th percentile (ms)")
+    head = el(
+        "thead", el("tr", *(el("th", name, class_="n" if name != "Pings" else "", scope="col") for name in names))
+    )
+    body = (
+        el(
+            "tr",
+            el("th", _swatch(group_of.get(flow["id"])), flow["id"], scope="row"),
+            *(el("td", words.count(flow["ping"][key]), class_="n") for key in ("sent", "lost")),
+            *(el("td", words.milliseconds(flow["ping"][key]), class_="n") for key in ("p50_ms", "p99_ms")),
+        )
+        for flow in pinging
+    )
+    return _table("Pings", head, el("tbody", *body), len(pinging))
+
+
+def _responsiveness(run: Run) -> Html:
+    found = run.summary.get("responsiveness")
+    if found is None:
+        return Html("")
+    said = (
+        f"Responsiveness under load: {found['rpm']:.0f} round trips per minute ({found['foreign_rpm']:.0f} by pings, "
+    )
+    return el("p", f"{said}{found['loaded_rpm']:.0f} by the bulk TCP flows themselves).", class_="beneath")
+
+
 def _flow(
     flow: Mapping[str, Any], group: Group | None, total_bps: float, marked: bool, waited: bool, sized: bool
 ) -> Html:
     goodput, rtt, wait = flow["goodput_bps"], flow.get("rtt_ms") or {}, flow.get("queue_ms") or {}
     part = goodput / total_bps if goodput is not None and total_bps else None
-    resent = flow["retransmitted_segments"] if flow["protocol"] != "udp" else None
+    resent = flow["retransmitted_segments"]
     cells = [
         el("th", _swatch(group), flow["id"], scope="row"),
         el("td", str(flow["cc"] or flow["protocol"])),

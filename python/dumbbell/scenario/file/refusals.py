@@ -20,11 +20,18 @@ from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.hosts import Hosts, HostSettings
 from dumbbell.scenario.topology.path import Path
 from dumbbell.scenario.traffic.algorithms import Algorithm
-from dumbbell.scenario.traffic.flows import CommandFlow, TcpFlow, UdpFlow
+from dumbbell.scenario.traffic.flows import CommandFlow, PingFlow, TcpFlow, UdpFlow
 from dumbbell.units import Quantity, QuantityError
 
 _KINDS: dict[str, type[BaseModel]] = {
-    **{"dumbbell": Dumbbell, "path": Path, "@tcp": TcpFlow, "@udp": UdpFlow, "@command": CommandFlow},
+    **{
+        "dumbbell": Dumbbell,
+        "path": Path,
+        "@tcp": TcpFlow,
+        "@udp": UdpFlow,
+        "@ping": PingFlow,
+        "@command": CommandFlow,
+    },
     **{"@steps": rates.Steps, "@ramp": rates.Ramp, "@csv": rates.RateFile, "@trace": rates.Trace},
     **{
         f"@{table.__name__}": table
@@ -38,6 +45,7 @@ _HOMES: dict[str, type[BaseModel]] = {
     "topology": Dumbbell,
     "a flow with command": CommandFlow,
     'a flow with protocol = "udp"': UdpFlow,
+    'a flow with protocol = "ping"': PingFlow,
     "a TCP flow": TcpFlow,
     "cc, as in cc = { name = ..., parameters = { ... } }": Algorithm,
     "a queue that marks: red, codel, fq-codel or pie": queues.Codel,
@@ -59,7 +67,7 @@ _NEAR = {"flows": "a flow", "queue": "a queue", "loss": "a loss", "jitter": "a j
 
 _CHOICES: dict[str, tuple[str, Collection[str], str]] = {
     "topology": ("kind", ("dumbbell", "path"), 'kind = "dumbbell" or kind = "path"'),
-    "flows": ("protocol", ("tcp", "udp"), 'protocol = "tcp" (the default), "udp", or a command'),
+    "flows": ("protocol", ("tcp", "udp", "ping"), 'protocol = "tcp" (the default), "udp", "ping", or a command'),
     "queue": ("kind", queues.KINDS, f"one of {', '.join(queues.KINDS)}"),
     "loss": ("model", losses.MODELS, f"one of {', '.join(losses.MODELS)}"),
     "jitter": ("distribution", delays.DISTRIBUTIONS, f"one of {', '.join(delays.DISTRIBUTIONS)}"),

@@ -10,7 +10,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Key
 from dumbbell.scenario.traffic.algorithms import Algorithm
 from dumbbell.scenario.traffic.draws import counts, dealt, gaps
-from dumbbell.scenario.traffic.flows import CommandFlow, Flow, TcpFlow, UdpFlow
+from dumbbell.scenario.traffic.flows import Flow, TcpFlow, UdpFlow
 from dumbbell.scenario.traffic.shares import exact
 from dumbbell.units import Amount, Rate, Time
 
@@ -147,7 +147,7 @@ def _sizes(scenario: Scenario, flow: Flow, group: str) -> list[Amount | None]:
     if isinstance(flow, TcpFlow) and flow.sizes is not None:
         order = dealt(scenario.seed, f"flows/{group}/sizes", tuple(_sized(flow)))
         return [flow.sizes[part].bytes for part in order]
-    return [None if isinstance(flow, CommandFlow) else flow.bytes] * number(flow)
+    return [flow.bytes if isinstance(flow, TcpFlow | UdpFlow) else None] * number(flow)
 
 
 def _ports(scenario: Scenario) -> list[Sequence[int]]:

@@ -13,7 +13,7 @@ from dumbbell.scenario.resolve.groups import check_entries
 from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.resolve.shared_rate import Shares
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.traffic.flows import CommandFlow, Flow, TcpFlow
+from dumbbell.scenario.traffic.flows import CommandFlow, Flow, PingFlow, TcpFlow
 
 PLACEHOLDERS = ("server", "client", "port", "duration", "cc")
 
@@ -99,8 +99,7 @@ def _ports(found: list[Connection]) -> Iterator[Finding]:
     seen: dict[tuple[str, int, str], str] = {}
     wrong = set()
     for one in found:
-        # A program's own protocol is not known, so it takes the port of both.
-        protocols = ("tcp", "udp") if isinstance(one.flow, CommandFlow) else (one.flow.protocol,)
+        protocols = _protocols(one.flow)
         taken = [seen[one.to, one.port, p] for p in protocols if (one.to, one.port, p) in seen]
         if taken and one.entry not in wrong:
             wrong.add(one.entry)
@@ -108,6 +107,16 @@ def _ports(found: list[Connection]) -> Iterator[Finding]:
             hint = "leave port out: every flow then gets one of its own"
             yield Finding(("flows", one.entry, "port"), what, "a port of its own", hint)
         seen |= {(one.to, one.port, p): one.id for p in protocols}
+
+
+def _protocols(flow: Flow) -> tuple[str, ...]:
+    """The protocols in which a flow takes its port. A program's own is not known, so it takes the port of both.
+
+    An ICMP echo has the port as its identifier.
+    """
+    if isinstance(flow, CommandFlow):
+        return ("tcp", "udp")
+    return (flow.echo if isinstance(flow, PingFlow) else flow.protocol,)
 
 
 def _ecn(found: list[Connection]) -> Iterator[Finding]:

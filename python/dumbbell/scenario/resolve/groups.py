@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import number
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.traffic.flows import MOST_CONNECTIONS, AnyFlow, CommandFlow, Flow, TcpFlow, UdpFlow
+from dumbbell.scenario.traffic.flows import MOST_CONNECTIONS, AnyFlow, Flow, TcpFlow, UdpFlow
 from dumbbell.units import Time
 
 
@@ -35,7 +35,7 @@ def _entry(at: Key, flow: Flow, end: Time) -> Iterator[Finding]:
     if isinstance(flow, TcpFlow):
         yield from _either(at, flow, "mix", "cc")
         yield from _either(at, flow, "sizes", "bytes")
-    if not isinstance(flow, CommandFlow):
+    if isinstance(flow, TcpFlow | UdpFlow):
         yield from _on_off(at, flow)
 
 

@@ -112,6 +112,18 @@ class UdpFlow(AnyFlow):
     )
 
 
+class PingFlow(AnyFlow):
+    """Echo requests at an interval: the round-trip time that other traffic finds on the path (latency under load)."""
+
+    protocol: Literal["ping"] = Field(description="Echo requests, as ping(8) sends them.")
+    interval: Duration = Field(default=Duration(200_000_000), description="Time from one request to the next.")
+    echo: Literal["icmp", "udp"] = Field(
+        default="icmp",
+        description="Who answers: the receiving host's kernel (ICMP echo, RFC 792), or a program (UDP echo, RFC 862).",
+    )
+    payload: Size = Field(default=Size(56), ge=16, le=1472, description="ICMP or UDP payload of each request.")
+
+
 class CommandFlow(AnyFlow):
     """Any program, run in the sending host's namespace."""
 
@@ -140,6 +152,9 @@ def _kind_of_flow(flow: Any) -> str:
 
 
 Flow = Annotated[
-    Annotated[TcpFlow, Tag("@tcp")] | Annotated[UdpFlow, Tag("@udp")] | Annotated[CommandFlow, Tag("@command")],
+    Annotated[TcpFlow, Tag("@tcp")]
+    | Annotated[UdpFlow, Tag("@udp")]
+    | Annotated[PingFlow, Tag("@ping")]
+    | Annotated[CommandFlow, Tag("@command")],
     Discriminator(_kind_of_flow),
 ]

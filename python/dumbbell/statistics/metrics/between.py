@@ -18,6 +18,10 @@ SAME_LOAD: Final = 0.01
 WARE: Final = "R. Ware, M. Mukerjee, S. Seshan, J. Sherry: Beyond Jain's Fairness Index, HotNets 2019, section 4"
 
 
+def _rpm(frames: Frames, _: Scope) -> pl.DataFrame:
+    return frames.runs.select("run", of=pl.lit(""), value="rpm")
+
+
 def _jain_index(frames: Frames, _: Scope) -> pl.DataFrame:
     return frames.runs.select("run", of=pl.lit(""), value="jain_index")
 
@@ -113,6 +117,17 @@ METRICS: Final = (
         "(Σ x)² ÷ (n · Σ x²), x: what each bulk TCP flow received while all of them were active",
         "R. Jain, D. Chiu, W. Hawe: A Quantitative Measure of Fairness and Discrimination, DEC-TR-301, 1984",
         _jain_index,
+    ),
+    Metric(
+        "rpm",
+        "Responsiveness under load",
+        "/min",
+        "higher",
+        ("run",),
+        "(60 s ÷ TM(ping RTT) + 60 s ÷ TM(smoothed RTT of bulk TCP flows)) ÷ 2 while all bulk flows are active, "
+        "TM: mean of the fastest 95 %",
+        "draft-ietf-ippm-responsiveness-08; docs/reference/metrics.md says what differs from its probes",
+        _rpm,
     ),
     Metric(
         "utilisation_busy",

@@ -71,6 +71,36 @@ FLOWS: Final = (
         "RFC 6298",
         over_flows(pl.col("rtt_p95_ms").mean()),
     ),
+    Metric(
+        "ping_p50",
+        "Ping RTT, median",
+        "ms",
+        "lower",
+        OF_FLOWS,
+        ("mean over the flows that ping of ping_p50_ms, the median round-trip time of their echo requests"),
+        "RFC 2681",
+        over_flows(pl.col("ping_p50_ms").mean()),
+    ),
+    Metric(
+        "ping_p99",
+        "Ping RTT, 99th percentile",
+        "ms",
+        "lower",
+        OF_FLOWS,
+        ("mean over the flows that ping of ping_p99_ms, the 99th percentile of their round-trip times"),
+        "RFC 2681",
+        over_flows(pl.col("ping_p99_ms").mean()),
+    ),
+    Metric(
+        "ping_lost",
+        "Pings lost",
+        "packets",
+        "lower",
+        OF_FLOWS,
+        "Σ ping_lost: echo requests without an answer",
+        "RFC 6673",
+        over_flows(total("ping_lost")),
+    ),
 )
 LINKS: Final = (
     Metric(

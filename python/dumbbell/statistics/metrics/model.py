@@ -31,7 +31,7 @@ class Metric:
     """As in `[[expect]]`, tables and files."""
     title: str
     unit: str
-    """`bit/s`, `B`, `ms`, `s`, `segments`, `packets`; `share`, from 0 to 1; empty for an index."""
+    """`bit/s`, `B`, `ms`, `s`, `segments`, `packets`, `/min`; `share`, from 0 to 1; empty for an index."""
     direction: Direction
     scopes: tuple[Scope, ...]
     """The first is the default."""

@@ -1,0 +1,247 @@
+//! A flow that pings: echo requests at an interval, over ICMP or UDP.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use anyhow::Result;
+use datagrams::{Echo, Echoes};
+use nix::sys::epoll::EpollFlags;
+use nix::sys::socket::{MsgFlags, SockaddrIn, SockaddrLike, connect, recv, recvfrom, send, sendto};
+use plan::Echo as Way;
+use realtime::Spans;
+use records::accounts::PingReport;
+use records::pings::PingRow;
+use records::samples::Sample;
+use units::{Duration, Time};
+
+use crate::icmp;
+use crate::poller::Source;
+use crate::report::FlowReport;
+use crate::shared::Shared;
+use crate::sockets;
+
+/// A datagram of any length that a link carries.
+const ROOM: usize = 2048;
+
+/// The end that pings and, over UDP, the end that answers. ICMP is answered by the receiving host's kernel.
+pub struct PingFlow {
+    index: u32,
+    id: String,
+    way: Way,
+    to: SocketAddrV4,
+    interval: Duration,
+    begin: Time,
+    stop: Time,
+    request: Vec<u8>,
+    pinger: Option<OwnedFd>,
+    responder: Option<OwnedFd>,
+    socket: u16,
+    started: Option<Time>,
+    stopped: bool,
+    /// Requests that were due so far.
+    due: u64,
+    echoes: Echoes,
+    first: Option<Time>,
+    last: Option<Time>,
+    schedule_error: Spans,
+    rtt: Spans,
+}
+
+impl PingFlow {
+    /// `way`, `interval` and `payload` are those of the flow's workload; `to` is where it pings.
+    pub fn new(
+        index: u32,
+        flow: &plan::Flow,
+        way: Way,
+        interval: Duration,
+        payload: u32,
+        to: SocketAddrV4,
+    ) -> PingFlow {
+        PingFlow {
+            index,
+            id: flow.id.clone(),
+            way,
+            to,
+            interval,
+            begin: flow.start_ns,
+            stop: flow.stop_ns,
+            request: vec![0; payload as usize],
+            pinger: None,
+            responder: None,
+            socket: 0,
+            started: None,
+            stopped: false,
+            due: 0,
+            echoes: Echoes::default(),
+            first: None,
+            last: None,
+            schedule_error: Spans::default(),
+            rtt: Spans::default(),
+        }
+    }
+
+    /// Call in the receiving host's namespace.
+    pub fn open_responder(&mut self, shared: &Shared) -> Result<()> {
+        if self.way == Way::Udp {
+            let fd = sockets::udp(&self.id)?;
+            sockets::bind_receiver(&self.id, &fd, self.to)?;
+            shared.poller.add(&fd, Source::Receiver(self.index), EpollFlags::EPOLLIN)?;
+            self.responder = Some(fd);
+        }
+        Ok(())
+    }
+
+    /// Call in the sending host's namespace.
+    pub fn open_pinger(&mut self, from: Ipv4Addr, shared: &Shared) -> Result<()> {
+        let fd = match self.way {
+            Way::Icmp => icmp::open(&self.id)?,
+            Way::Udp => sockets::udp(&self.id)?,
+        };
+        sockets::bind_sender(&self.id, &fd, from)?;
+        connect(fd.as_raw_fd(), &SockaddrIn::from(self.to))?;
+        self.socket = match self.way {
+            // An echo carries the flow's port as its identifier: so the emulator knows whose it is.
+            Way::Icmp => self.to.port(),
+            Way::Udp => sockets::local_port(&fd)?,
+        };
+        shared.poller.add(&fd, Source::Sender(self.index), EpollFlags::EPOLLIN)?;
+        self.pinger = Some(fd);
+        Ok(())
+    }
+
+    /// Returns when the first request is due.
+    pub fn start(&mut self, shared: &Shared) -> Option<Time> {
+        self.started = Some(shared.clock.now());
+        self.next_due()
+    }
+
+    fn next_due(&self) -> Option<Time> {
+        let due = self.begin + Duration(self.interval.as_nanos() * self.due as i64);
+        (!self.stopped && due < self.stop).then_some(due)
+    }
+
+    /// Send the request that is due. Returns when the next one is.
+    pub fn send(&mut self, shared: &Shared) -> Option<Time> {
+        let due = self.next_due()?;
+        let fd = self.pinger.as_ref()?;
+        let number = self.echoes.next();
+        self.request[..8].copy_from_slice(&number.to_le_bytes());
+        let now = shared.clock.now();
+        let sent = match self.way {
+            Way::Icmp => {
+                let message = icmp::request(self.socket, number as u16, &self.request);
+                send(fd.as_raw_fd(), &message, MsgFlags::MSG_NOSIGNAL)
+            }
+            Way::Udp => send(fd.as_raw_fd(), &self.request, MsgFlags::MSG_NOSIGNAL),
+        };
+        // A full buffer or an ICMP error: this request is gone, the schedule goes on.
+        if sent.is_ok() {
+            self.echoes.send(now);
+        }
+        self.schedule_error.add(now - due);
+        self.due += 1;
+        self.next_due()
+    }
+
+    /// Answers that have come to the end that pings.
+    pub fn on_pinger(&mut self, shared: &mut Shared) {
+        let mut buffer = [0; ROOM];
+        let Some(fd) = self.pinger.as_ref().map(AsRawFd::as_raw_fd) else { return };
+        while let Ok(length) = recv(fd, &mut buffer, MsgFlags::MSG_DONTWAIT) {
+            let now = shared.clock.now();
+            let payload = match self.way {
+                Way::Icmp => icmp::answer(&buffer[..length], self.socket),
+                Way::Udp => Some(&buffer[..length]),
+            };
+            let number = payload.and_then(|payload| payload.first_chunk()).map(|bytes| u64::from_le_bytes(*bytes));
+            if let Some(echo) = number.and_then(|number| self.echoes.answer(number, now)) {
+                self.first.get_or_insert(now);
+                self.last = Some(now);
+                self.rtt.add(now - echo.sent);
+                self.record(&echo, shared);
+            }
+        }
+    }
+
+    /// Requests that have come to the end that answers.
+    pub fn on_responder(&self) {
+        let mut buffer = [0; ROOM];
+        let Some(fd) = self.responder.as_ref().map(AsRawFd::as_raw_fd) else { return };
+        while let Ok((length, Some(from))) = recvfrom::<SockaddrIn>(fd, &mut buffer) {
+            if from.len() > 0 {
+                let _ = sendto(fd, &buffer[..length], &from, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL);
+            }
+        }
+    }
+
+    fn record(&self, echo: &Echo, shared: &mut Shared) {
+        let &Echo { number, sent, rtt, is_lost } = echo;
+        shared.pings.push(PingRow { flow: self.index as u16, number, sent, rtt, is_lost });
+    }
+
+    /// `None` before the start and after the stop.
+    pub fn sample(&self, shared: &Shared) -> Option<Sample> {
+        self.started.filter(|_| !self.stopped)?;
+        Some(self.sample_now(shared.clock.now()))
+    }
+
+    fn sample_now(&self, now: Time) -> Sample {
+        Sample {
+            time: now,
+            flow: self.index as u16,
+            socket: self.socket,
+            bytes_sent: self.sent_bytes(),
+            received_bytes: Some(self.answered_bytes()),
+            lost_packets: self.echoes.counts(now).lost as u32,
+            tcp: None,
+        }
+    }
+
+    /// Send no more, and take a last sample. Answers that are under way still count until the run ends.
+    pub fn settle(&mut self, shared: &mut Shared) {
+        self.on_pinger(shared);
+        if self.started.is_some() && !self.stopped {
+            let sample = self.sample_now(shared.clock.now());
+            shared.sampler.push(sample);
+        }
+        self.stopped = true;
+    }
+
+    /// The run is over: write down the requests without an answer.
+    pub fn finish(&self, ended: Time, shared: &mut Shared) {
+        for echo in self.echoes.unanswered(ended) {
+            self.record(&echo, shared);
+        }
+    }
+
+    fn sent_bytes(&self) -> u64 {
+        self.echoes.next() * self.request.len() as u64
+    }
+
+    /// Payload that came back.
+    pub fn answered_bytes(&self) -> u64 {
+        self.rtt.count() * self.request.len() as u64
+    }
+
+    pub fn report(&self, ended: Time) -> FlowReport {
+        let counts = self.echoes.counts(ended);
+        FlowReport {
+            id: self.id.clone(),
+            received_bytes: self.answered_bytes(),
+            sent_bytes: self.sent_bytes(),
+            start_ns: self.started.map(Time::as_nanos),
+            first_byte_ns: self.first.map(Time::as_nanos),
+            end_ns: self.last.map(Time::as_nanos),
+            completed: self.started.is_some() && ended >= self.stop,
+            ping: Some(PingReport {
+                sent_packets: counts.sent,
+                refused_packets: self.due - counts.sent,
+                answered_packets: counts.answered,
+                lost_packets: counts.lost,
+                duplicate_packets: counts.duplicates,
+                schedule_error_us: self.schedule_error.quantiles(),
+            }),
+            ..FlowReport::default()
+        }
+    }
+}
