@@ -73,7 +73,7 @@ class Synthetic:
                 runs.append(
                     {**about, "cell": index, "repetition": repetition, "seed": 1 + repetition}
                     | {"error": "it broke" if failed else None, "packets": None if failed else 1000}
-                    | {"jain_index": None if failed else 0.9, "jain_start_s": 1.0, "jain_stop_s": 20.0}
+                    | {"jain_index": None if failed else 0.9, "jain_start_s": 1.0, "jain_stop_s": 20.0, "rpm": None}
                     | ({} if self.verdicts is None else {"verdict": self.verdicts.get(run, "valid")})
                 )
                 if not failed:
