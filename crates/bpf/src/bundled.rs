@@ -13,9 +13,12 @@ pub struct Bundled {
     pub sha256: &'static str,
     /// The ELF file.
     pub object: &'static [u8],
-    /// Of each of its parameters: its name, what it is, and of an integer the least and the most that mean anything.
-    pub parameters: &'static [(&'static str, &'static str, Option<(u32, u32)>)],
+    /// Its parameters.
+    pub parameters: &'static [Meaning],
 }
+
+/// A parameter: its name, its meaning, and the least and the most of an integer that mean anything.
+pub type Meaning = (&'static str, &'static str, Option<(u32, u32)>);
 
 /// Everything of a bundled algorithm.
 pub fn find(label: &str) -> Option<&'static Bundled> {

@@ -121,7 +121,7 @@ mod tests {
     fn who_publishes_nothing_is_silent() {
         let (plan, live) = (plan(), Live::of(&plan()).unwrap());
         let mut ticker = Ticker::new(&plan, &live);
-        let mut event = |ticker: &mut Ticker<'_>| {
+        let event = |ticker: &mut Ticker<'_>| {
             ticker.due = Instant::now();
             ticker.event()
         };

@@ -25,6 +25,7 @@ pub struct Shared {
 }
 
 /// The table of echo requests, which only a plan with flows that ping has.
+#[derive(Default)]
 pub struct Pings(Option<Writer<PingRow>>);
 
 impl Pings {

@@ -365,6 +365,7 @@ mod tests {
     use super::*;
     use crate::poller::Poller;
     use crate::sampler::Sampler;
+    use crate::shared::Pings;
     use crate::udp_receiver::Batch;
 
     fn shared(dir: &TempDir) -> Shared {
@@ -379,6 +380,7 @@ mod tests {
             clock: Clock::new(realtime::monotonic_ns()),
             poller: Poller::new().unwrap(),
             sampler: Sampler::create(&plan.unwrap(), dir.path()).unwrap(),
+            pings: Pings::default(),
             batch: Batch::new(),
             diags: HashMap::new(),
         }

@@ -48,7 +48,7 @@ pub fn run(path: &Path, cc: &str) -> Result<()> {
                 libc::dup2(control.as_raw_fd(), 0);
                 libc::dup2(said.as_raw_fd(), 1);
             }
-            let code = supervisor::emulate(dir.path());
+            let code = supervisor::emulate(dir.path(), false);
             // SAFETY: ends the process; what the parent registered to run at its end is the parent's.
             unsafe { libc::_exit(code) }
         }

@@ -133,7 +133,7 @@ impl Cobalt {
         if control.blue > 0 {
             let times = (now - control.blue_changed).as_nanos() / self.target.as_nanos().max(1);
             control.blue = control.blue.saturating_sub(u32::try_from(times).unwrap_or(u32::MAX).saturating_mul(FALL));
-            control.blue_changed = control.blue_changed + Duration(times * self.target.as_nanos());
+            control.blue_changed += Duration(times * self.target.as_nanos());
         }
     }
 
