@@ -136,8 +136,8 @@ CASES = [
         "CAKE, hosts",
         {"queue": {"kind": "cake", "rtt": "20 ms", "quantum": "700 B"}, "buffer": "1 MB"},
         [
-            {"from": "s1", "to": "r1", **CUBIC},
-            {"from": "s1", "to": "r2", **CUBIC},
+            {"from": "s1", "to": "r1", **ECN},
+            {"from": "s1", "to": "r2", **ECN},
             {"from": "s1", "to": "r1", **ECN},
             {"from": "s2", "to": "r2", **CUBIC},
             {"from": "s3", "to": "r3", **udp("1 Mbit/s", payload="100 B")},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from harness import Place
 from scenarios import flow, path
@@ -46,6 +48,8 @@ def test_several_mistakes_are_told_at_once(here: Place) -> None:
     assert done.stderr.count("error: ") >= 2
 
 
-def test_json_leaves_stdout_to_results(here: Place) -> None:
+def test_json_says_what_is_wrong_as_data(here: Place) -> None:
     done = here.invoke("run", here.write("name = \n"), "--json")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert done.returncode == 2
+    (problem,) = json.loads(done.stdout)["error"]["problems"]
+    assert (problem["place"]["line"], "Invalid value" in problem["what"]) == (1, True)

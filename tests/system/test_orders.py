@@ -12,6 +12,7 @@ from scenarios import checks, flow, path
 from dumbbell.engines.orders import ChangeLink
 from dumbbell.engines.protocol import LiveRun
 from dumbbell.pipeline.run import run
+from dumbbell.plan import wire
 
 EXACT = ("conservation", "packet-log", "rate", "rtt-floor")
 """Checks that hold on a busy machine, too."""
@@ -31,7 +32,7 @@ class Conduct:
     def __call__(self, event: Mapping[str, Any]) -> None:
         self.events.append(event)
         if event["event"] == "planned":
-            self.bottleneck = next(link for link in event["plan"]["links"] if link["name"] == "bottleneck")
+            self.bottleneck = wire.part(next(link for link in event["plan"].links if link.name == "bottleneck"))
         if event["event"] == "progress" and event["time_ns"] >= 500_000_000 and self._live is not None:
             for change in self.changes:
                 self._live.order(ChangeLink({**self.bottleneck, **change}))
@@ -51,13 +52,13 @@ def test_a_link_of_a_running_run_is_another_and_the_record_says_since_when(tmp_p
     conduct = Conduct({"rate_bps": 5_000_000, "delay_ns": 20_000_000})
     done = carry_out(tmp_path, conduct)
     (changed,) = conduct.named("changed")
-    (event,) = done.plan["events"]
-    assert (event["at_ns"], event["link"]) == (changed["time_ns"], changed["link"])
-    assert event["link"]["rate_bps"] == 5_000_000
-    assert done.manifest["changes"] == [{"time_ns": event["at_ns"], "link": "bottleneck"}]
+    (event,) = done.plan.events
+    assert (event.at_ns, wire.part(event.link)) == (changed["time_ns"], changed["link"])
+    assert event.link.rate_bps == 5_000_000
+    assert done.manifest["changes"] == [{"time_ns": event.at_ns, "link": "bottleneck"}]
     # What the link could send, to the byte.
     rows = done.links.filter(pl.col("link").cast(pl.String) == "bottleneck").sort("time_ns")
-    since = rows.filter(pl.col("time_ns") > event["at_ns"])
+    since = rows.filter(pl.col("time_ns") > event.at_ns)
     sent = since["capacity_bytes"][-1] - since["capacity_bytes"][0]
     assert abs(sent - (since["time_ns"][-1] - since["time_ns"][0]) * 5 / 8_000) <= 1
     found = checks(done)
@@ -71,7 +72,7 @@ def test_what_a_link_cannot_be_is_refused_and_the_run_goes_on(tmp_path: Path) ->
     assert len(whys) == 3
     assert ("there is no link nowhere" in whys[0], "overhead of 0 bytes" in whys[1]) == (True, True)
     assert not conduct.named("changed")
-    assert done.plan["events"] == []
+    assert not done.plan.events
 
 
 def test_figures_come_while_the_run_goes_on(tmp_path: Path) -> None:
