@@ -249,7 +249,7 @@ def test_waits_have_a_curve_per_flow(open_report: Any) -> None:
 def test_changes_of_the_plan_are_drawn_in_every_plot(browser: Browser, tmp_path: Path) -> None:
     """The same run, but for the events that the plan names."""
     drawn = []
-    for name, events in (("with", ((5, {"overhead_bytes": 4}),)), ("without", ())):
+    for name, events in (("with", ((5, {"delay_line_packets": 100_000}),)), ("without", ())):
         run = Run(Synthetic(events=events).write(tmp_path / name))
         opened = Opened(browser, report.write_html(run, tmp_path / f"{name}.html"))
         drawn.append(opened.drawn())
