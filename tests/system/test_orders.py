@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from scenarios import checks, flow, path
 
 from dumbbell.engines.orders import ChangeLink
@@ -48,6 +49,7 @@ def carry_out(tmp_path: Path, conduct: Conduct) -> Any:
     return run(scenario, (), tmp_path / "runs", conduct, report=False, on_live=conduct.begin)
 
 
+@pytest.mark.alone
 def test_a_link_of_a_running_run_is_another_and_the_record_says_since_when(tmp_path: Path) -> None:
     conduct = Conduct({"rate_bps": 5_000_000, "delay_ns": 20_000_000})
     done = carry_out(tmp_path, conduct)
