@@ -4,7 +4,7 @@ use units::{Duration, Time};
 
 /// A request without an answer counts as lost only after this time, or after the longest round trip seen if that is longer:
 /// the waiting time of RFC 6673 section 4.1.
-pub const PATIENCE: Duration = Duration::from_secs(1);
+const WAITING_TIME: Duration = Duration::from_secs(1);
 
 /// Echo requests of one flow, and which of them were answered: round-trip delay (RFC 2681) and round-trip loss (RFC 6673).
 #[derive(Clone, Debug, Default)]
@@ -73,9 +73,9 @@ impl Echoes {
 
     /// The requests without an answer when the run ends.
     pub fn unanswered(&self, end: Time) -> impl Iterator<Item = Echo> {
-        let patience = PATIENCE.max(self.longest);
+        let waiting_time = WAITING_TIME.max(self.longest);
         self.waiting.iter().map(move |&(number, sent)| {
-            let is_lost = self.latest.is_some_and(|latest| latest > number) || end - sent > patience;
+            let is_lost = self.latest.is_some_and(|latest| latest > number) || end - sent > waiting_time;
             Echo { number, sent, rtt: None, is_lost }
         })
     }

@@ -4,6 +4,6 @@ mod echoes;
 mod schedule;
 mod sequence;
 
-pub use echoes::{Echo, EchoCounts, Echoes, PATIENCE};
+pub use echoes::{Echo, EchoCounts, Echoes};
 pub use schedule::{HEADERS, Schedule};
 pub use sequence::{Arrival, Sequence};
