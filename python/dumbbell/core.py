@@ -17,7 +17,7 @@ else:
         """Looks names up when they are used: the package can be imported, and says what is wrong, without its core."""
 
         def __getattr__(self, name: str) -> Any:
-            """What the core has under `name`. Raises `RunFailed` if the core is not built, or older than this."""
+            """The core's attribute `name`. Raises `RunFailed` if the core is not built, or older than this."""
             try:
                 from dumbbell import _core
 

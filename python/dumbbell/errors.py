@@ -90,7 +90,7 @@ class Place:
     file: str | None = None
     """Path of the file, or a bundled scenario's name."""
     line: int | None = None
-    """From 1; `None`: the file as a whole."""
+    """The line, counted from 1; `None`: the file as a whole."""
     column: int | None = None
     """Column of the first character, from 1."""
     length: int | None = None
@@ -114,7 +114,7 @@ class Problem:
     why: str = ""
     hint: str = ""
     wrong: str = ""
-    """What is wrong, without the place, the key and the value; empty if `what` has none of them."""
+    """The problem without the place, the key and the value; empty if `what` has none of those."""
     key: str = ""
     """The scenario's key, as `--set` spells it: `flows.1.cc`; empty if the problem is about no key."""
     place: Place | None = None
@@ -148,7 +148,7 @@ class ScenarioError(InputError):
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """All of them, in the file's order."""
+        """All problems in the file's order."""
         return self._problems
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Problem, ...]]]:

@@ -177,7 +177,7 @@ def test_of_several_sockets_the_busiest_says_states_and_samples_the_windows(tmp_
         socket=pl.when(pl.int_range(pl.len()) % 3 == 0).then(41000).otherwise("socket").cast(pl.UInt16),
     )
     plots = build(run)
-    assert "Of the socket that delivered most: f1, f2 and f3." in panel(plots, "Sequence").views[0].note
+    assert "The curve shows the socket that delivered most: f1, f2 and f3." in panel(plots, "Sequence").views[0].note
     assert "samples" in panel(plots, "Congestion window").views[0].note
     assert has_states(plots)
 
@@ -215,7 +215,7 @@ def test_a_control_connection_is_not_in_the_curves(tmp_path: Path, with_acks: bo
         assert [one.flow for one in after.lines] == sorted(one.flow for one in after.lines), "as in the plan"
         assert [(one.flow, one.quantity) for one in after.lines] == [(one.flow, one.quantity) for one in before.lines]
         assert all(one.values.equals(other.values) for one, other in zip(before.lines, after.lines, strict=True))
-        said = "Of the socket that delivered most: f1." if with_acks else "delivered next to nothing: f1."
+        said = "The curve shows the socket that delivered most: f1." if with_acks else "delivered next to nothing: f1."
         assert said in after.note
         assert said not in before.note
 

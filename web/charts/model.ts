@@ -18,15 +18,15 @@ export interface Line {
   /** Index of its group; `null`: of no flow. */
   group: number | null;
   flow: string | null;
-  /** What it shows, if it is of no flow: `queue`, `capacity`. */
+  /** The quantity, if it is not a flow's: `queue`, `capacity`. */
   name: string;
   /** Other curves are read against it, as against a `Reference`; it changes along the axis. */
   isLevel: boolean;
   /** Index into the panel's `quantities`, if it has any. */
   quantity: number;
-  /** Its own times; `null`: those of its view. */
+  /** Times of this line; `null`: those of its view. */
   timeS: Float64Array | null;
-  /** Where its values stand on a horizontal axis that is not time. */
+  /** The values' places on a horizontal axis that is not time. */
   x: Float32Array | null;
   /** A value holds until the next one. */
   steps: boolean;
@@ -38,11 +38,11 @@ export interface Band {
   low: Float32Array;
   high: Float32Array;
   group: number | null;
-  /** Its own times; `null`: those of its view. */
+  /** Times of this band; `null`: those of its view. */
   timeS: Float64Array | null;
-  /** Where its values stand on a horizontal axis that is not time. */
+  /** The values' places on a horizontal axis that is not time. */
   x: Float32Array | null;
-  /** No point can lie in it: it stands behind everything, in grey. */
+  /** No point can lie in this band: it is drawn behind everything, in grey. */
   isExcluded: boolean;
   kind: "band";
 }
@@ -55,7 +55,7 @@ export interface Points {
   flow: string | null;
   /** Index into the panel's `quantities`, if it has any. */
   quantity: number;
-  /** Where they stand on a horizontal axis that is not time. */
+  /** The points' places on a horizontal axis that is not time. */
   x: Float32Array | null;
   /** Index of each point's state in the panel's `states`. */
   state: Uint8Array | null;
@@ -66,11 +66,11 @@ export interface Points {
 /** Moments: in a lane, or at an edge of the panel. */
 export interface Ticks {
   timeS: Float64Array;
-  /** How many events each tick stands for; `null`: one. */
+  /** The number of events behind each tick; `null`: one. */
   count: Uint32Array | null;
   /** Index into the view's `lanes`. */
   lane: number | null;
-  /** Drops stand at the upper edge, ECN marks at the lower one. */
+  /** Drops are drawn at the upper edge, ECN marks at the lower one. */
   edge: "" | "drop" | "mark";
   kind: "tick";
 }
@@ -91,9 +91,9 @@ export interface Text {
   words: string;
   x: number;
   y: number;
-  /** On which side of its text the place is. */
+  /** The side of the text on which the place is. */
   align: "left" | "right";
-  /** Where the text stands, seen from the place. */
+  /** The text's position as seen from the place. */
   side: "above" | "middle" | "below";
   /** It is left out of a narrow plot. */
   onlyWide: boolean;
@@ -106,12 +106,12 @@ export interface Text {
 export interface Quantity {
   /** Column name in CSV, in the unit of the panel's `key`: `bbr_bw_bps`. */
   key: string;
-  /** In a legend: `bw`. */
+  /** The name in a legend: `bw`. */
   word: string;
   look: "curve" | "pale" | "low" | "high" | "resent" | "lost";
 }
 
-/** A level that the curves are read against, such as the capacity. */
+/** A reference level for the curves, such as the capacity. */
 export interface Reference {
   value: number;
   label: string;
@@ -125,53 +125,53 @@ export interface SecondAxis {
 
 /** A strip along the time axis. Neighbours of one name and group make a row. */
 export interface Lane {
-  /** In CSV, the event that it counts; empty for states. */
+  /** The name in CSV of the event that it counts; empty for states. */
   key: string;
-  /** Of its row, left of the axis. */
+  /** The name of its row, left of the axis. */
   name: string;
-  /** `null`: of no known flow. */
+  /** `null`: the flow is not known. */
   group: number | null;
   /** After a count: `12 resent`. */
   word: string;
   isPale: boolean;
 }
 
-/** What a panel shows at one time; a panel of queues has one view per link. */
+/** The part of a panel that is shown at one time; a panel of queues has one view per link. */
 export interface View {
   name: string;
   timeS: Float64Array;
   marks: (Line | Band | Points | Ticks | States | Text)[];
-  /** Where the data comes from and how it was thinned out. */
+  /** The source of the data, and how it was thinned out. */
   note: string;
   references: Reference[];
   second: SecondAxis | null;
   /** The axis of values starts here; `null`: where the panel says. */
   low: number | null;
-  /** Values above it are cut off: a few of them would press the rest flat. */
+  /** Values above it are cut off: a few of those values would press the rest flat. */
   top: number | null;
-  /** In place of an axis of values. */
+  /** Lanes that replace an axis of values. */
   lanes: Lane[];
   /** Column name in CSV, of a panel whose views differ in what they show; empty: the panel's. */
   key: string;
-  /** With `key`: value in that unit = value in the view's unit * `per_unit`. */
+  /** The second unit, if there is a `key`: value in that unit = value in the view's unit * `per_unit`. */
   perUnit: number;
-  /** With `key`: what the view shows. */
+  /** The view's title, if there is a `key`. */
   title: string;
-  /** With `key`: the unit of its values. */
+  /** The unit of its values, if there is a `key`. */
   unit: string;
 }
 
 /** A state of BBR, or for version 1 a part of one. */
 export interface State {
-  /** As in CSV: `probe_bw_up`. */
+  /** The name in CSV: `probe_bw_up`. */
   key: string;
-  /** As papers write it: `PROBE_BW: UP`. */
+  /** The name in papers: `PROBE_BW: UP`. */
   word: string;
   /** Colour on white. */
   light: string;
   /** Colour on black. */
   dark: string;
-  /** Of its block, in the lane's: more where BBR sends faster. */
+  /** The height of its block as a share of the lane: a state in which BBR sends faster is higher. */
   height: number;
 }
 
@@ -187,7 +187,7 @@ export interface Across {
   right: number;
   /** Values with a dotted line upwards. */
   levels: number[];
-  /** How much the unit is, where that depends on the run: `75 kB`. */
+  /** The size of the unit, if that depends on the run: `75 kB`. */
   unitIs: string;
 }
 
@@ -200,7 +200,7 @@ export interface Panel {
   title: string;
   unit: string;
   views: View[];
-  /** Whether the axis of values starts at 0. */
+  /** True if the axis of values starts at 0. */
   fromZero: boolean;
   /** Empty: one, which `key` names. */
   quantities: Quantity[];
@@ -208,11 +208,11 @@ export interface Panel {
   across: Across | null;
   /** Those that its marks refer to, in the order of a flow's life. */
   states: State[];
-  /** All views are shown, one above the other; else one, which the reader chooses. */
+  /** True if all views are shown, one above the other; otherwise the reader chooses one. */
   isStacked: boolean;
-  /** What the reader chooses among: `Link whose queue is shown`. */
+  /** The label of the reader's choice: `Link whose queue is shown`. */
   choice: string;
-  /** Of values under the crosshair; `null`: as many as tell something. */
+  /** Decimals of values under the crosshair; `null`: as many as are significant. */
   decimals: number | null;
 }
 
@@ -220,7 +220,7 @@ export interface Panel {
 export interface Change {
   timeS: number;
   link: string;
-  /** What it is from then on. */
+  /** The state from then on. */
   words: string;
   /** The same with its time, and short. */
   label: string;
@@ -231,19 +231,19 @@ export interface Plots {
   title: string;
   durationS: number;
   groups: Group[];
-  /** In the order of the page. */
+  /** The panels in the order of the page. */
   panels: Panel[];
-  /** In the order of time. */
+  /** The changes in order of time. */
   changes: Change[];
   /** Sentences that say which plot could not be drawn and why. */
   missing: string[];
 }
 
-/** Of a curve. */
+/** The colour of a curve. */
 export interface Colour {
-  /** On white, `#rrggbb`. */
+  /** The colour on white, `#rrggbb`. */
   light: string;
-  /** On black. */
+  /** The colour on black. */
   dark: string;
   /** 0: a whole line; others tell curves of one colour apart. */
   dash: number;
@@ -255,13 +255,13 @@ export interface StudyAxis {
   label: string;
   title: string;
   kind: "linear" | "log" | "category";
-  /** Where each value stands. */
+  /** The place of each value. */
   at: number[];
   texts: string[];
   ticks: string[];
   /** Index of each cell's value. */
   cells: number[];
-  /** Of each value, in curves that are of no algorithm. */
+  /** The colour of each value, in curves that are of no algorithm. */
   colours: Colour[];
 }
 
@@ -279,11 +279,11 @@ export interface StudyPanel {
   name: string;
   title: string;
   unit: string;
-  /** Which values are better. */
+  /** The direction of better values. */
   direction: "higher" | "lower" | "neither";
   formula: string;
   source: string;
-  /** What there are values of: algorithms, or one empty text for the run itself. */
+  /** The scopes that have values: algorithms, or one empty text for the run itself. */
   of: string[];
   /** Cell, index in `of`, n, mean, both ends of its interval, median, standard deviation. */
   points: ([number, number, number, number, number | null, number | null, number, number | null])[];
@@ -295,9 +295,9 @@ export interface StudyPanel {
 export interface StudyCurve {
   cell: number;
   of: string;
-  /** How many flows have a value, and of how many. */
+  /** The number of flows with a value, and the number of all flows. */
   label: string;
-  /** What the curve goes up to: less than 1 if some flows have no value. */
+  /** The height that the curve reaches: less than 1 if some flows have no value. */
   share: number;
   /** It has evenly spaced quantiles, and not all values. */
   thinned: boolean;
@@ -312,12 +312,12 @@ export interface StudyDistribution {
   curves: StudyCurve[];
 }
 
-/** All that the page of a study draws. */
+/** The content of a study's page. */
 export interface StudyPage {
   confidence: string;
-  /** What flows are told apart by: algorithms, or entries of the scenario. */
+  /** The scopes that separate flows: algorithms, or entries of the scenario. */
   of: string[];
-  /** Of each of these. */
+  /** The colour of each scope. */
   colours: Colour[];
   axes: StudyAxis[];
   /** Index of the horizontal axis. */
@@ -326,7 +326,7 @@ export interface StudyPage {
   lines: number | null;
   /** Number, id, seed and repetition of the runs of each cell. */
   runs: (([number, string, number, number])[])[];
-  /** What runs one of them again, before its `--cell` and `--repetition`. */
+  /** The command that repeats one run, before its `--cell` and `--repetition`. */
   command: string;
   /** Beginning of the path of a run's report, if runs have one. */
   report: string | null;

@@ -12,8 +12,8 @@ from dumbbell.agree.figures import Figures, What, common
 from dumbbell.statistics.intervals import Interval, paired_difference, paired_ratio
 
 CONFIDENCE: Final = 0.90
-"""Confidence of all intervals here. To ask whether a 90 % interval lies within bounds is a test of equivalence at the
-level of 5 %."""
+"""Confidence of all intervals here. The question whether a 90 % interval lies within bounds is a test of equivalence at
+the level of 5 %."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def summary(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def within_targets(table: pl.DataFrame) -> bool:
-    """Whether enough cells are inside."""
+    """True if enough cells are inside."""
     inside = table.filter(pl.col("agreement") == targets.Status.INSIDE.value).height
     return table.height > 0 and inside >= targets.CELLS * table.height
 

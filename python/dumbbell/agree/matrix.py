@@ -1,9 +1,9 @@
 """The scenarios that compare the engines: paths and algorithms, chosen so that every pair of values occurs.
 
-A cell is a mix of flows on a path. Of the 54 paths (2 rates x 3 RTTs x 3 buffers x 3 losses) each mix is run on 9: the
+A cell is a mix of flows on a path. Each mix is run on 9 of the 54 paths (2 rates x 3 RTTs x 3 buffers x 3 losses): the
 rows of the orthogonal array L9 (R. L. Plackett and J. P. Burman, Biometrika 33:305, 1946; the name is G. Taguchi's), in
-which any two of the four factors have each pair of their values. The rate has two values and takes the third level as
-one of them, in turn. So each mix, and with it each algorithm and each pair of algorithms, meets each value of each
+which any two of the four factors have each pair of their values. The rate has two values: the third level is one of the
+two, in turn. Each mix, and with it each algorithm and each pair of algorithms, therefore meets each value of each
 dimension and each pair of values of two dimensions. Levels are shifted from mix to mix, so that all 54 paths occur.
 """
 
@@ -68,7 +68,7 @@ class Cell:
         return max(LEAST_S, LEAST_ROUNDS * self.rtt_ms / 1e3 * (1 + self.buffer_bdp))
 
     def scenario(self) -> dict[str, Any]:
-        """All flows run from the start, each between its own hosts. Packets and ACKs are not recorded."""
+        """All flows run from the start, each between separate hosts. Packets and ACKs are not recorded."""
         bottleneck: dict[str, Any] = {"rate": f"{self.rate_mbit} Mbit/s", "buffer": f"{self.buffer_bdp:g} bdp"}
         if self.loss_percent:
             bottleneck["loss"] = f"{self.loss_percent:g} %"

@@ -36,7 +36,7 @@ _QUEUE: Final = (("#4d5866", "#9aa5b1"), ("#c2321d", "#e8735f"))
 def overlay(emulated: Run, simulated: Run) -> Plots:
     """Goodput, window and RTT of each flow, and the queue of the bottleneck, of both runs.
 
-    Both are of the same scenario. A panel that one run has no data for is left out, and `missing` says so.
+    Both runs have the same scenario. A panel that one run has no data for is left out, and `missing` says so.
     """
     both = build(emulated), build(simulated)
     panels, missing = [], []

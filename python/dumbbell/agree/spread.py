@@ -1,7 +1,7 @@
 """Measures in the simulator how much the seed alone changes a scenario's figures, to decide whether a difference of
 engines is more than chance.
 
-Two flows that start alike end apart, and who gets ahead hangs on a few packets: runs of one engine with different seeds
+Two flows that start alike end apart, and a few packets decide who gets ahead: runs of one engine with different seeds
 then differ by more than the targets allow. A few emulated runs can't show that; the simulator has hundreds in the time
 of one.
 """
@@ -37,7 +37,7 @@ class Range:
     """Number of seeds."""
 
     def holds(self, value: float) -> bool:
-        """Whether `value` lies in the range."""
+        """True if `value` lies in the range."""
         return self.low <= value <= self.high
 
 
@@ -48,7 +48,7 @@ class Spread:
     ranges: dict[tuple[str, str], Range]
 
     def is_chance(self, comparison: Comparison, measure: str, of: str = "") -> bool | None:
-        """Whether the emulated mean lies where simulated runs with other seeds do; `None` if that is unknown."""
+        """True if the emulated mean lies where simulated runs with other seeds do; `None` if that is unknown."""
         row = comparison.get(measure, "flow" if of else "run", of)
         found = self.ranges.get((measure, of))
         return None if row is None or found is None else found.holds(row.emulated_mean)

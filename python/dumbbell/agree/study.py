@@ -42,7 +42,7 @@ class Subject:
     def of(
         cls, source: str | Path | Mapping[str, Any] | Scenario, overrides: Sequence[str], repeat: int, root: Path
     ) -> Subject:
-        """A scenario, `repeat` times: with its own seed, and with the next ones.
+        """A scenario, `repeat` times: with its seed, and with the next ones.
 
         Raises `InputError` for a scenario that is refused.
         """
@@ -153,8 +153,8 @@ def until_inside(
 ) -> list[Outcome]:
     """Carry out `subjects`, and repeat those that are not within all targets, until all are or have had `most` runs.
 
-    To stop as soon as an interval is inside favours that answer a little: at the last look, its confidence is not quite
-    what it says (A. Wald, Annals of Mathematical Statistics 16:117, 1945).
+    Stopping as soon as an interval is inside favours that answer a little: at the last look, its confidence is not
+    quite what it says (A. Wald, Annals of Mathematical Statistics 16:117, 1945).
     """
     outcomes = {outcome.subject.name: outcome for outcome in carry_out(subjects)}
     while open_ := [

@@ -73,7 +73,7 @@ def _goodput(comparison: Comparison) -> Iterator[Judged]:
     allowed = f"the interval within {GOODPUT_BOUNDS[0]:g} to {GOODPUT_BOUNDS[1]:g}"
     found = row.ratio
     if found is None:
-        # No data arrived under one engine: that is agreement only if none did under the other.
+        # If no data arrived under one engine, the engines agree only if none arrived under the other.
         same = max(row.emulated) == max(row.simulated) == 0
         yield Judged(TOTAL_GOODPUT, Status.INSIDE if same else Status.OUTSIDE, "no ratio: a run had none", allowed)
         return

@@ -22,9 +22,9 @@ class Algorithm:
     """One that the core can work on."""
 
     entry: core.Algorithm
-    """As the core takes it."""
+    """The algorithm in the core's form."""
     parameters: Parameters
-    """As far as its source tells: with what each is."""
+    """Its parameters with their meanings, as far as the source shows them."""
     compiler: str = ""
     """Empty if nothing had to be compiled."""
     text: str = ""
@@ -53,7 +53,7 @@ def opened(name: str, values: Values) -> Iterator[Algorithm]:
         out.write_bytes(found.object)
         label, source = label_of_file(program.stem), {"kind": "object", "path": str(out)}
         if values and not program.parameters.complete:
-            # What the source does not tell without a compiler, the object does.
+            # The object has the parameters that the source does not show without a compiler.
             _check(Path(name).name, core.parameters(core.inspect(core.algorithm(label, source))), values)
         yield Algorithm(core.algorithm(label, source, values), program.parameters, found.compiler, found.text)
 
@@ -73,7 +73,7 @@ def program_in(name: str) -> Program:
 
 
 def label_of(name: str) -> str:
-    """What a file is called when it is loaded; other names are what they are."""
+    """The label under which a file is loaded; other names are unchanged."""
     suffix = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
     return label_of_file(Path(name).name.removesuffix(suffix)) if suffix else name
 

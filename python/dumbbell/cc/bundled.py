@@ -1,4 +1,4 @@
-"""The congestion controls known by name: those that come with dumbbell, the kernel's, and those of the simulator."""
+"""The congestion controls that have names: those that come with dumbbell, the kernel's, and those of the simulator."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ KERNEL: Final = frozenset(_KERNEL)
 """Names that mean the kernel's own in every record."""
 
 SIMULATED: Final = {one.name: one for one in MANIFESTS if one.simulated}
-"""What the simulator has under these names, whatever a kernel has."""
+"""The simulator's algorithms of these names, whatever a kernel has."""
 
 
 def label_of_file(stem: str) -> str:
-    """What a user's program is called: as its file, and never as one of these or of the kernel's own."""
+    """The label of a user's program: the name of its file, and never one of these or of the kernel's."""
     return f"{stem} (file)" if stem in BUNDLED or stem in KERNEL else stem

@@ -1,4 +1,4 @@
-"""From a user's program to a BPF object."""
+"""Compiles a user's program to a BPF object."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Compiled:
 def compiled(program: Program, whole: bool = False, file: str = "") -> Compiled:
     """Compile `program`; one that is compiled passes unchanged.
 
-    The source is compiled as a run keeps it, in one file, so that the object is the same wherever the source lies.
+    The source is compiled as a run keeps it, in one file: the object is the same wherever the source lies.
 
     Args:
         program: what to compile.

@@ -1,6 +1,6 @@
 """Typed functions of the compiled core for BPF congestion controls.
 
-Its functions take and return JSON. What fails there is a `RunFailed` here, with what, why and a hint.
+Its functions take and return JSON. A failure there is a `RunFailed` here, with what, why and a hint.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dumbbell.core import core
 from dumbbell.errors import RunFailed
 
 Algorithm = Mapping[str, Any]
-"""As in the plan's `algorithms`; the path of an object is absolute, or relative to the working directory."""
+"""An entry of the plan's `algorithms`; the path of an object is absolute, or relative to the working directory."""
 
 
 def algorithm(label: str, source: Mapping[str, str], parameters: Mapping[str, Value] | None = None) -> Algorithm:
@@ -26,7 +26,7 @@ def algorithm(label: str, source: Mapping[str, str], parameters: Mapping[str, Va
 
 @cache
 def bundled() -> dict[str, dict[str, Any]]:
-    """What the core says about each algorithm that comes with dumbbell, by label; empty if it is not built."""
+    """The core's facts about each algorithm that comes with dumbbell, by label; empty if the core is not built."""
     try:
         told: list[dict[str, Any]] = _ask(core.cc_bundled())
     except RunFailed:
@@ -46,7 +46,7 @@ def parameters_of(label: str | None) -> Parameters | None:
 
 
 def parameters(told: Mapping[str, Any]) -> Parameters:
-    """Those that the core told about an algorithm."""
+    """The parameters in the core's facts about an algorithm."""
     return Parameters(tuple(_parameter(**one) for one in told["parameters"]))
 
 
@@ -55,7 +55,7 @@ def _parameter(limits: list[int] | None = None, **told: Any) -> Parameter:
 
 
 def sha256_of(label: str) -> str | None:
-    """Of the source of one that comes with dumbbell; `None` if the core is not built."""
+    """The SHA-256 of a bundled algorithm's source; `None` if the core is not built."""
     told = bundled().get(label)
     return None if told is None else str(told["sha256"])
 
@@ -71,7 +71,7 @@ def build(source: Path, out: Path) -> dict[str, Any]:
 
 
 def inspect(algorithm: Algorithm) -> dict[str, Any]:
-    """What an object holds: `label`, `licence`, `variant`, `operations`, `parameters`, `name`. Loads nothing."""
+    """The contents of an object: `label`, `licence`, `variant`, `operations`, `parameters`, `name`. Loads nothing."""
     return _table(_ask(core.cc_inspect(json.dumps(algorithm))))
 
 
@@ -96,7 +96,7 @@ def registered() -> dict[str, Any]:
 
 
 def can_load() -> dict[str, Any]:
-    """Whether this process may load them: `ok`, `missing` (capabilities), `failure`."""
+    """The answer whether this process may load them: `ok`, `missing` (capabilities), `failure`."""
     return _table(_ask(core.cc_can_load()))
 
 

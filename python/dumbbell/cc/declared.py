@@ -12,7 +12,8 @@ from dumbbell.cc.parameters import Parameter, Parameters, Value
 def declared(source: str) -> Parameters:
     """The parameters that a C source declares: `const volatile __u32 beta = 717; /* what it is */`.
 
-    Without a compiler: what stands in structures or comes out of macros is not found, and the list is not complete.
+    The search needs no compiler: it does not find parameters in structures or from macros, and then the list is not
+    complete.
     """
     found = tuple(_declared(source))
     bare = _COMMENT.sub(" ", source)

@@ -1,4 +1,4 @@
-"""What the manifest of a congestion control says of it."""
+"""The manifest of a congestion control."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ class Manifest:
     """An algorithm's: `bpf/algorithms/NAME/algorithm.toml`."""
 
     name: str
-    """Of the algorithm: the simulator calls it so."""
+    """The algorithm's name in the simulator."""
     label: str | None
-    """What scenario, plan and records call its BPF program; `None`: it has none."""
+    """The name of its BPF program in scenario, plan and records; `None`: it has none."""
     sentence: str
-    """What it is, for lists."""
+    """A description for lists."""
     needs_ecn: bool
     """It asks the kernel to negotiate ECN, whatever the host's setting."""
     simulated: bool
@@ -22,6 +22,6 @@ class Manifest:
 
     @property
     def what(self) -> str:
-        """What its BPF program is, for lists."""
+        """A description of its BPF program for lists."""
         is_twin = self.label is not None and self.label != self.name
         return f"{self.sentence}, written for comparison with the kernel's" if is_twin else self.sentence

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from typing import Final
 
 Value = int | bool
-"""Of a parameter."""
+"""The value of a parameter."""
 Values = Mapping[str, Value]
-"""By name."""
+"""Values by parameter name."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One of them."""
+    """One parameter."""
 
     name: str
     bits: int
-    """Of its type; 1 for a flag."""
+    """Bits of its type; 1 for a flag."""
     signed: bool
     default: Value | None = None
-    """`None` where only a compiler can tell."""
+    """`None` if only a compiler can find it."""
     doc: str = ""
-    """What its source says about it."""
+    """The comment in its source."""
     limits: tuple[int, int] | None = None
     """The least and the most that mean anything, where they are known."""
 
@@ -41,7 +41,7 @@ class Parameter:
         return (-(1 << self.bits - 1), (1 << self.bits - 1) - 1) if self.signed else (0, (1 << self.bits) - 1)
 
     def misfit(self, value: Value) -> str:
-        """What was expected, if `value` does not fit; else empty."""
+        """The expected values, if `value` does not fit; otherwise empty."""
         if self.bits == 1:
             return "" if isinstance(value, bool) else "true or false"
         least, most = self.bounds
@@ -52,14 +52,14 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a congestion control can be told."""
+    """The parameters of a congestion control."""
 
     known: tuple[Parameter, ...]
     complete: bool = True
-    """There are no others. Not so of a source that declares some in a way that only a compiler understands."""
+    """True if there are no other parameters. False for a source that declares some in a way that only a compiler understands."""
 
     def find(self, name: str) -> Parameter | None:
-        """By name."""
+        """The parameter called `name`."""
         return next((parameter for parameter in self.known if parameter.name == name), None)
 
     def closest(self, name: str) -> Parameter | None:
@@ -79,7 +79,7 @@ class Misfit:
 
 
 def misfits(of: str, known: Parameters, values: Values) -> Iterator[Misfit]:
-    """What is wrong with `values` for the algorithm that is called `of`."""
+    """The errors in `values` for the algorithm that is called `of`."""
     for name, value in values.items():
         parameter = known.find(name)
         if name.startswith("db_"):
@@ -94,7 +94,7 @@ def misfits(of: str, known: Parameters, values: Values) -> Iterator[Misfit]:
 
 
 _TOLD: Final = 12
-"""Of so many parameters each is told with what it is; of more, the names alone."""
+"""Up to this many parameters are listed with their meanings; more are listed as names alone."""
 
 
 def _unknown(name: str, of: str, known: Parameters) -> Misfit:

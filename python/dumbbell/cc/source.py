@@ -14,7 +14,7 @@ from dumbbell.cc.declared import declared
 from dumbbell.cc.parameters import Parameters
 
 SUFFIXES: Final = (".bpf.c", ".bpf.o")
-"""Of a source and of an object."""
+"""Suffixes of a source and of an object."""
 
 LARGEST: Final = 32 << 20
 """Bytes of a source with all that it includes: a `vmlinux.h` has 3 to 5 MB."""
@@ -41,22 +41,22 @@ class Program:
     stem: str
     """Name of its file, without `.bpf.c` or `.bpf.o`."""
     content: bytes
-    """Of the source, with the local files that it includes in their places; or of the object."""
+    """The source, with the local files that it includes in their places; or the object."""
     compiled: bool
 
     @property
     def sha256(self) -> str:
-        """Of the content, in hex."""
+        """The SHA-256 of the content, in hex."""
         return hashlib.sha256(self.content).hexdigest()
 
     @cached_property
     def parameters(self) -> Parameters:
-        """As far as the source tells without a compiler."""
+        """The parameters, as far as the source shows them without a compiler."""
         return Parameters((), complete=False) if self.compiled else declared(self.content.decode())
 
     @property
     def needs_ecn(self) -> bool:
-        """Whether it asks the kernel to negotiate ECN, as far as the source tells."""
+        """True if the program asks the kernel to negotiate ECN, as far as the source shows."""
         return not self.compiled and b"TCP_CONG_NEEDS_ECN" in self.content
 
 
@@ -78,7 +78,7 @@ def read(path: Path) -> Program:
 class _Inliner:
     """Puts the files that a source includes by `#include "..."` into their places, so that it is one file.
 
-    What is not there beside the including file is left to the compiler, which looks for dumbbell's own headers.
+    An include that is not beside the including file is left to the compiler, which looks for dumbbell's headers.
     """
 
     def __init__(self) -> None:

@@ -31,7 +31,7 @@ VERBS = (
     "cc",
     "doctor",
 )
-"""In the order of the help page."""
+"""The verbs in the order of the help page."""
 
 
 class Verbs(TyperGroup):

@@ -82,7 +82,7 @@ def command(
     same command continues where it was stopped; a larger --repeat adds runs.
 
     Exit code: 0 for a valid or suspect run, 3 for an invalid one, 1 if it failed, 2 for bad input, 130 if interrupted.
-    For a study: 4 if an expectation fails, or else 1 or 3 if there are such runs, 5 if an expectation can't be told.
+    For a study: 4 if an expectation fails, or else 1 or 3 if there are such runs, 5 if an expectation can't be decided.
     """
     if not (json or quiet):
         # Prints before the imports below, so that something shows at once.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def is_study(path: Path) -> bool:
-    """Whether a directory holds a study."""
+    """True if a directory holds a study."""
     from dumbbell.studies.directory import MANIFEST
 
     return (path / MANIFEST).exists()

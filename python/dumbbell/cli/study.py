@@ -1,4 +1,4 @@
-"""The output of `dumbbell run` for a study. Not a verb."""
+"""The output of `dumbbell run` for a study. This module is not a verb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of a study's cells that `dumbbell run` prints. Not a verb."""
+"""The table of a study's cells that `dumbbell run` prints. This module is not a verb."""
 
 from __future__ import annotations
 

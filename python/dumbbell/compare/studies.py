@@ -49,8 +49,8 @@ def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float) -> 
     """Compare cells with the same values of the keys that both vary.
 
     Raises:
-        InputError: no such metric; or a study has several cells with the same values of these keys; or the studies
-        share no cell.
+        InputError: there is no such metric; or a study has several cells with the same values of these keys; or the
+        studies share no cell.
     """
     keys = tuple(key for key in a.keys if key in b.keys)
     cells_a, cells_b = _cells(a, keys, b), _cells(b, keys, a)

@@ -34,7 +34,7 @@ def examine() -> Iterator[Finding]:
 
 
 def kernel(release: str | None = None, types: Path = TYPES) -> Finding:
-    """Whether the kernel supports them."""
+    """Check that the kernel supports BPF congestion controls."""
     release = release or os.uname().release
     names = ", ".join(BUNDLED)
     if release_of(release) < SINCE:
@@ -48,7 +48,7 @@ def kernel(release: str | None = None, types: Path = TYPES) -> Finding:
 
 
 def privileges(told: Mapping[str, Any] | None = None) -> Finding:
-    """Whether this user may load them, checked as the core does before a run."""
+    """Check that this user may load them, as the core checks before a run."""
     try:
         told = told or core.can_load()
     except RunFailed as error:
@@ -61,7 +61,7 @@ def privileges(told: Mapping[str, Any] | None = None) -> Finding:
 
 
 def jit(enabled: str | None = None) -> Finding:
-    """Whether the kernel compiles BPF programs to machine code."""
+    """Check that the kernel compiles BPF programs to machine code."""
     enabled = enabled or read_line("/proc/sys/net/core/bpf_jit_enable")
     if enabled == "0":
         why = "off: the kernel interprets BPF programs, which takes several times as long"
@@ -70,7 +70,7 @@ def jit(enabled: str | None = None) -> Finding:
 
 
 def compiler(path: str | None = None) -> Finding:
-    """Whether there is a compiler. Only users' own programs need it: bundled ones are compiled."""
+    """Check that there is a compiler. Only users' own programs need it: bundled ones are compiled."""
     path = path or shutil.which(os.environ.get("CLANG", "clang"))
     if path:
         return Finding("clang", Level.OK, path)

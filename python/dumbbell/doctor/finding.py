@@ -11,7 +11,7 @@ class Level(StrEnum):
 
     OK = "ok"
     WARN = "warn"
-    """Runs work, but less well, or not all of them work."""
+    """Runs work, but less well, or only some work."""
     MISSING = "missing"
     """No run works without it."""
 

@@ -17,7 +17,7 @@ GOOD_CLOCKS: Final = frozenset({"tsc", "kvm-clock", "hyperv_clocksource_tsc_page
 
 
 def kernel(release: str | None = None) -> Finding:
-    """Whether this is Linux, and new enough to schedule the emulator in time."""
+    """Check that this is Linux, and new enough to schedule the emulator in time."""
     if os.uname().sysname != "Linux":
         return Finding("kernel", Level.MISSING, os.uname().sysname, "run dumbbell in a Linux virtual machine")
     release = release or os.uname().release
@@ -33,14 +33,14 @@ def release_of(text: str) -> tuple[int, ...]:
 
 
 def priority(capabilities: int | None = None) -> Finding:
-    """Whether this user may raise the emulator's priority."""
+    """Check that this user may raise the emulator's priority."""
     if has(_CAP_SYS_NICE, capabilities):
         return Finding("priority", Level.OK, "the highest for the emulator (CAP_SYS_NICE)")
     return Finding("priority", Level.OK, "the normal one (no CAP_SYS_NICE), so keep the machine idle")
 
 
 def cores(count: int | None = None) -> Finding:
-    """Whether there are two cores: the emulator and the traffic each need one."""
+    """Check that there are two cores: the emulator and the traffic each need one."""
     count = count or len(os.sched_getaffinity(0))
     if count < 2:
         fix = "use a machine with two or more; single runs at low rates may still be valid"
@@ -49,7 +49,7 @@ def cores(count: int | None = None) -> Finding:
 
 
 def load(average: float | None = None, count: int | None = None) -> Finding:
-    """Whether other work, which makes packets late, is running."""
+    """Check that no other work is running, which would make packets late."""
     average = os.getloadavg()[0] if average is None else average
     count = count or len(os.sched_getaffinity(0))
     detail = f"{average:.2f} on {count} cores over the last minute"
@@ -59,7 +59,7 @@ def load(average: float | None = None, count: int | None = None) -> Finding:
 
 
 def clocksource(name: str | None = None) -> Finding:
-    """Whether reading the time is cheap: it happens several times per packet."""
+    """Check that reading the time is cheap: it happens several times per packet."""
     name = name or read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource") or "unknown"
     if name in GOOD_CLOCKS:
         return Finding("clock source", Level.OK, name)
@@ -68,7 +68,7 @@ def clocksource(name: str | None = None) -> Finding:
 
 
 def scheduler_statistics() -> Finding:
-    """Whether there are scheduler statistics, without which the verdict cannot see that the emulator waited for a
+    """Check that there are scheduler statistics, without which the verdict cannot see that the emulator waited for a
     CPU."""
     if read_line("/proc/self/schedstat") is None:
         detail = "/proc/self/schedstat is absent: starvation shows as lateness only"
@@ -87,14 +87,14 @@ def tools() -> Iterator[Finding]:
             yield Finding(program, Level.WARN, detail, f"sudo apt-get install {program}")
 
 
-# From linux/capability.h.
+# The constant is from linux/capability.h.
 _CAP_SYS_NICE: Final = 23
 _INITIAL_USER_NAMESPACE: Final = 0xEFFFFFFD
 """Inode of the initial user namespace, the same on every machine."""
 
 
 def has(capability: int, capabilities: int | None = None) -> bool:
-    """Whether this process, or one with the bits `capabilities`, has a capability: root in a container may lack it."""
+    """True if this process, or one with the bits `capabilities`, has a capability: root in a container may lack it."""
     return bool((_effective() if capabilities is None else capabilities) >> capability & 1)
 
 

@@ -50,7 +50,7 @@ def _ours() -> set[str]:
 
 
 def has_module(name: str, modules: Path) -> bool:
-    """Whether `name` lies among the loadable modules in `modules`."""
+    """True if `name` is among the loadable modules in `modules`."""
     try:
         listed = (modules / "modules.dep").read_text()
     except OSError:

@@ -1,6 +1,6 @@
 """Tries to build a lab: `python -m dumbbell.doctor.probe` prints a JSON list of {name, ok, detail, fix}.
 
-A process of its own, as a run's helper is: a user namespace can only be entered by a process of one thread.
+The probe is a separate process, as a run's helper is: only a process of one thread can enter a user namespace.
 """
 
 

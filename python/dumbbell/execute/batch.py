@@ -33,14 +33,14 @@ class Ended(Generic[Task, Given]):
     why: str = ""
     """Why the result is unusable; empty: it is usable."""
     lost: bool = False
-    """Whether it was lost with its machine. The task is not at fault, and begins again before all others."""
+    """True if the task was lost with its machine. The task is not at fault, and begins again before all others."""
 
 
 class Workers(Protocol[Task, Given]):
     """Workers that carry out tasks: threads of this machine, or the nodes of a cluster."""
 
     def admits(self, task: Task) -> bool:
-        """Whether `task` may begin beside those in progress; alone it always may."""
+        """True if `task` may begin beside those in progress; a task alone always may."""
         ...
 
     def begin(self, task: Task) -> None:
@@ -62,8 +62,8 @@ def all_of(
     settle: Callable[[Ended[Task, Given]], bool],
     look: Callable[[], None] = lambda: None,
 ) -> None:
-    """Begin each task as soon as there is room for it. Tasks begin in order, even if a later one would fit, so that
-    none waits for ever.
+    """Begin each task as soon as there is room for it. Tasks begin in order, even if a later one would fit: no task
+    waits for ever.
 
     `settle` gets each attempt that has ended, and returns whether to repeat it after all others; `look` is called twice
     a second. An exception in either, or here, ends all tasks.

@@ -27,7 +27,7 @@ AFTER_INVALID: Final = 0.6
 GROWTH: Final = 0.1
 """Share of the machine's cores by which the budget grows after a series of valid runs."""
 START: Final = 0.75
-"""Initial budget in machine's cores, so that runs find a CPU when they wake up."""
+"""Initial budget as a share of the machine's cores: runs then find a CPU when they wake up."""
 CEILING: Final = 2.0
 """Largest budget in machine's cores: the estimate from plans may be too high."""
 
@@ -36,7 +36,7 @@ class Room(Protocol):
     """Decides whether another run may begin, and learns from those that end."""
 
     def admits(self, job: Any, beside: int) -> bool:
-        """Whether `job` may begin beside `beside` others."""
+        """True if `job` may begin beside `beside` others."""
         ...
 
     def begin(self, job: Any) -> None:
@@ -60,7 +60,7 @@ class Fixed:
     most: int
 
     def admits(self, job: Any, beside: int) -> bool:
-        """Whether fewer than the number are in progress."""
+        """True if fewer than the number are in progress."""
         return beside < self.most
 
     def begin(self, job: Any) -> None:
@@ -96,11 +96,11 @@ class Budget:
         return self._costs.get(job.kind, (job.cores, 0))[0]
 
     def at_once(self, job: Job[Any]) -> int:
-        """How many such jobs would run at a time."""
+        """The number of such jobs that would run at a time."""
         return max(1, min(int(self.cores / self.cost(job) + 1e-9), self.most))
 
     def admits(self, job: Job[Any], beside: int) -> bool:
-        """Whether it fits beside the runs in progress; alone it always does."""
+        """True if the job fits beside the runs in progress; a job alone always does."""
         used = sum(cost for cost, _, _ in self._going.values())
         return not beside or (used + self.cost(job) <= self.cores and beside < self.most)
 

@@ -17,13 +17,13 @@ from dumbbell.scenario.model import Scenario
 class Executor(Protocol):
     """Carries out many runs, here or elsewhere.
 
-    The name of a run's directory, and of a shard, identifies everything that determines it. So an executor may lose a
-    run and begin it again, also on another machine: complete results are found by name.
+    The name of a run's directory, and of a shard, identifies everything that determines it. An executor may therefore
+    lose a run and begin it again, also on another machine: complete results are found by name.
     """
 
     @property
     def is_here(self) -> bool:
-        """Whether runs are carried out on this machine. If so, the engine checks each cell on this machine."""
+        """True if runs are carried out on this machine. If so, the engine checks each cell on this machine."""
         ...
 
     @property

@@ -37,7 +37,7 @@ def carry_out(
     """Carry out `jobs` in a random order, `at_once` at a time, and `measure` each run that is not invalid.
 
     Writes no report: `Run.report` makes one on request. The order is random, so that a slow period of the machine
-    doesn't affect one kind of run. `again`: also repeat runs on disk. For the rest, see `Executor`.
+    doesn't affect one kind of run. `again`: also repeat runs on disk. `Executor` describes the other arguments.
     """
     shuffled = list(jobs)
     Random(1).shuffle(shuffled)
@@ -68,7 +68,7 @@ class Local:
         on_progress: Callable[[Progress], None] | None = None,
         on_refused: Callable[[Key, str], None] | None = None,
     ) -> Carried[Key, Result]:
-        """Carry out `jobs`, each in its own process."""
+        """Carry out `jobs`, each in a separate process."""
         with _Threads(self.room) as threads:
             return batch.carry_out(jobs, threads, measure, on_progress, on_refused)
 

@@ -1,4 +1,4 @@
-"""The executors by name."""
+"""The executors and their names."""
 
 from __future__ import annotations
 

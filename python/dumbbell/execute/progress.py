@@ -36,7 +36,8 @@ class Progress:
 class Forecast:
     """Counts the outcomes of a batch, and estimates when it will be done.
 
-    What is left takes as long for each second of its runs' durations as what is done took, repetitions included.
+    The estimate assumes that the remaining runs take as long, per second of their durations, as the finished ones did,
+    repetitions included.
     """
 
     def __init__(self, total: int, found: int, work_s: float, clock: Callable[[], float] = time.monotonic) -> None:

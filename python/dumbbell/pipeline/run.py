@@ -63,8 +63,8 @@ def run(
 
     Raises:
         InputError: the scenario, the engine, or this machine, does not allow the run; nothing was started.
-        RunFailed: it failed. What was measured is kept in `<name>-<run_id>.failed-N`.
-        Interrupted: Ctrl-C; kept likewise.
+        RunFailed: it failed. The measurements until then are kept in `<name>-<run_id>.failed-N`.
+        Interrupted: Ctrl-C; the measurements are kept in the same way.
     """
     engine = engine_of(engine)
     overrides = overrides if isinstance(overrides, Mapping | str) else list(overrides)

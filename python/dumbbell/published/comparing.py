@@ -10,9 +10,9 @@ from dumbbell.statistics.intervals import Interval
 
 
 def compared(one: Interval | None, sign: Literal["<", ">"], other: Interval | None) -> Status:
-    """Whether `one` is smaller, or larger, than `other`: it holds or fails where the intervals do not overlap.
+    """The status of "`one` is smaller, or larger, than `other`": it holds or fails where the intervals do not overlap.
 
-    Stricter than a test of the difference: intervals may overlap though the difference is certain.
+    This is stricter than a test of the difference: intervals may overlap though the difference is certain.
     """
     if one is None or other is None or None in (one.low, one.high, other.low, other.high):
         return Status.UNKNOWN

@@ -77,7 +77,7 @@ class Figures:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values of a swept key are equal: 1 is 1.0."""
+    """True if two values of a swept key are equal: 1 is 1.0."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, int | float) and isinstance(other, int | float):

@@ -14,7 +14,7 @@ NOT_RUN = Judged(Status.UNKNOWN, "not run")
 
 
 def told(found: Interval, factor: float = 1.0) -> str:
-    """`9.3 [9.1, 9.5]`. A ratio of several runs has no interval if one of them carried nothing."""
+    """An interval as text: `9.3 [9.1, 9.5]`. A ratio of several runs has no interval if one of them carried nothing."""
     value = _number(found.value / factor)
     if found.low is None or found.high is None:
         return f"{value} ({'one run' if found.n == 1 else 'no interval'})"
@@ -26,17 +26,18 @@ def _number(value: float) -> str:
 
 
 def above(found: Interval | None, bound: float) -> Status:
-    """Whether the interval lies above `bound`: holds if all of it does, fails if none of it does, else unknown."""
+    """The status of "the interval lies above `bound`": holds if all of it does, fails if none of it does, else
+    unknown."""
     return within(found, bound, float("inf"))
 
 
 def below(found: Interval | None, bound: float) -> Status:
-    """Whether the interval lies below `bound`, judged as in `above`."""
+    """The status of "the interval lies below `bound`", judged as in `above`."""
     return within(found, float("-inf"), bound)
 
 
 def within(found: Interval | None, low: float, high: float) -> Status:
-    """Whether the interval lies between the bounds, judged as in `above`. A single run is unknown."""
+    """The status of "the interval lies between the bounds", judged as in `above`. A single run is unknown."""
     if found is None or found.low is None or found.high is None:
         return Status.UNKNOWN
     if found.within(low, high):
@@ -45,9 +46,9 @@ def within(found: Interval | None, low: float, high: float) -> Status:
 
 
 def most(found: Sequence[bool], confidence: float = CONFIDENCE) -> tuple[Status, str]:
-    """Whether most runs have a property, given for each whether it has it: `in 10 of 10 runs (72 to 100 %)`.
+    """The status of "most runs have a property", from whether each run has it: `in 10 of 10 runs (72 to 100 %)`.
 
-    By the interval of the share of those that do. It takes four runs that agree.
+    It follows from the interval of the share of runs that do. It takes four runs that agree.
     """
     share = of_share(sum(found), len(found), confidence)
     if share is None:
@@ -61,8 +62,8 @@ def most(found: Sequence[bool], confidence: float = CONFIDENCE) -> tuple[Status,
 def of_share(times: int, n: int, confidence: float = CONFIDENCE) -> Interval | None:
     """A share of `n` runs and its score interval, which is also right for few runs; `None` for no run.
 
-    With z the normal quantile and p the share, (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n)
-    (E. B. Wilson, J. Am. Stat. Assoc. 22:209, 1927).
+    The formula, with z the normal quantile and p the share, is (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) /
+    (1 + z^2 / n) (E. B. Wilson, J. Am. Stat. Assoc. 22:209, 1927).
     """
     if n == 0:
         return None

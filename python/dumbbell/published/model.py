@@ -29,13 +29,13 @@ class Published:
 
     where: Cell
     metric: str
-    """As `dumbbell.statistics.metrics` calls it."""
+    """The metric's name in `dumbbell.statistics.metrics`."""
     of: str | None
     """The algorithm, group, flow or link; `None`: all flows together, or the bottleneck."""
     value: float
     """The number in the metric's unit."""
     source: str
-    """Where it is printed: `table 2`."""
+    """The place where it is printed: `table 2`."""
     relative_to: str | None = None
     """If given, only the ratio to this algorithm (`of`) in the same cell can be compared, not the number itself."""
 
@@ -70,7 +70,7 @@ class Axis:
     """An axis as it was drawn."""
 
     title: str
-    """With its unit."""
+    """The title of the axis, with its unit."""
     low: float | None = None
     high: float | None = None
     """Ends of the axis; `None` if unknown: ours then fits the curves."""
@@ -97,9 +97,9 @@ class Plot:
     x: Axis
     y: Axis
     metric: str
-    """As `dumbbell.statistics.metrics` calls it; of `series` a `Signal`."""
+    """The metric's name in `dumbbell.statistics.metrics`; a `Signal` for `series`."""
     key: str | None = None
-    """For lines and bars: the swept key along x."""
+    """The swept key along x, for lines and bars."""
     curves: str | None = None
     """The swept key with a curve for each value."""
     where: Cell = field(default_factory=dict)

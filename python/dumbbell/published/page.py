@@ -59,7 +59,7 @@ def _cell(cell: str | Status) -> Html:
 
 
 def _figure(plot: Picture) -> Html:
-    """Identifiers inside are made the plot's own: several stand in one file."""
+    """Identifiers get a prefix of the plot, because several plots share one file."""
     svg = plot.svg.decode()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{plot.name}-", svg)

@@ -14,10 +14,10 @@ def ratio(above: Seeded, below: Seeded, confidence: float = CONFIDENCE) -> Inter
     """Ratio of geometric means, with an interval in logarithms, so that both spreads count and the interval is never
     negative.
 
-    By pairs of runs with the same seed, where these are most of the runs; or else Welch's, of all runs.
+    Runs with the same seed are paired, if these are most of the runs; otherwise the interval is Welch's, of all runs.
 
-    Where a value is 0 or negative there is no interval, and the ratio is that of the means; `None` if that is none, or
-    if there are no values.
+    If a value is 0 or negative there is no interval, and the ratio is that of the means; `None` if that is none, or if
+    there are no values.
     """
     if not above or not below:
         return None

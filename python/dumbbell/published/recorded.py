@@ -85,7 +85,7 @@ def spells(run: Run, flow: str) -> list[Spell]:
 
 @dataclass(frozen=True)
 class ProbeRtt:
-    """How often and how deep a BBR flow's PROBE_RTT was."""
+    """Frequency and depth of a BBR flow's PROBE_RTT."""
 
     entered_s: list[float]
     gaps_s: list[float]
@@ -95,17 +95,17 @@ class ProbeRtt:
 
     @property
     def gap_s(self) -> float | None:
-        """The median of them."""
+        """The median gap."""
         return median(self.gaps_s)
 
     @property
     def depth_packets(self) -> float | None:
-        """The median of them."""
+        """The median depth."""
         return median(self.in_flight_packets)
 
 
 HOLD_S: Final = 0.2
-"""How long the small window is held (200 ms, and a round)."""
+"""The time that the small window is held (200 ms, and a round)."""
 
 
 def probe_rtt(run: Run, flow: str) -> ProbeRtt | None:
@@ -132,8 +132,8 @@ def _in_flight(run: Run, flow: str, start_s: float, stop_s: float) -> float | No
 def together(run: Run, flow: str, after_s: float) -> dict[str, float]:
     """Pearson's correlation over time of a flow's window and RTT with the bottleneck's queue: `cwnd`, `rtt`.
 
-    From `after_s` on, on a grid of 100 ms, each value the mean of its samples. An RTT is that of a packet that was sent
-    an RTT before: it is set against the queue of then.
+    Each value is the mean of its samples on a grid of 100 ms, from `after_s` on. An RTT belongs to a packet that was
+    sent one RTT earlier: it is compared with the queue of that time.
     """
     own = run.samples.filter(pl.col("flow").cast(pl.String) == flow, pl.col("time_ns") >= int(after_s * 1e9))
     links = run.links.filter(pl.col("link").cast(pl.String) == "bottleneck")
@@ -205,6 +205,6 @@ def _thirds(points: Sequence[Point], low: Point, top: Point) -> tuple[float, flo
 
 
 def median(values: Sequence[float]) -> float | None:
-    """`None` if there are none."""
+    """`None` if there are no values."""
     found = pl.Series(values, dtype=pl.Float64).median()
     return found if isinstance(found, float) else None

@@ -185,7 +185,7 @@ def _wrong(found: Study) -> str:
 
 
 def _picture(part: Part, n: int, plot: Plot, figures: Figures, study: Reproduction) -> Picture | None:
-    """`None` where there is nothing to draw."""
+    """`None` if there is nothing to draw."""
     name = f"{part.name}-{n}"
     match plot.kind:
         case "lines" | "bars":

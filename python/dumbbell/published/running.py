@@ -51,7 +51,7 @@ class Size:
 
     cells: int
     repetitions: int
-    """At most."""
+    """The most repetitions."""
     seconds: float
     """Traffic time of all runs."""
     forecast_s: float | None
@@ -59,7 +59,7 @@ class Size:
 
     @property
     def runs(self) -> int:
-        """At most."""
+        """The most runs."""
         return self.cells * self.repetitions
 
 

@@ -56,7 +56,7 @@ def nearness(found: Sequence[Side]) -> Nearness:
 
 
 def _is_reference(one: Published) -> bool:
-    """Whether this is the ratio of the reference to itself, which is always 1."""
+    """True if this is the ratio of the reference to itself, which is always 1."""
     return one.relative_to is not None and one.of == one.relative_to
 
 
@@ -72,7 +72,7 @@ def _side(one: Published, all_: Sequence[Published], figures: Figures | None, co
     )
     if figures is None:
         return Side(one, one.value / theirs, None)
-    # Where each algorithm has its own cell, runs with the same seed are paired.
+    # If each algorithm has a separate cell, runs with the same seed are paired.
     above, below = (figures.samples(one.metric, of, one.where) for of in (one.of, one.relative_to))
     return Side(one, one.value / theirs, ratio(above, below, confidence))
 

@@ -17,7 +17,7 @@ _EACH = ("printed", "ours", "ratio")
 
 
 def tables(part: Part, sides: Sequence[Side]) -> Iterator[Rows]:
-    """The tables that the part declares, then a list of the numbers in none of them."""
+    """The tables that the part declares, then a list of the numbers that are in no table."""
     # An algorithm's ratio to itself says nothing.
     left = [side for side in sides if side.published.of is None or side.published.of != side.published.relative_to]
     for table in part.tables:

@@ -24,7 +24,7 @@ class Verdicts:
     """Suspect runs, which are used."""
     invalid: int
     failed: int
-    """Failed runs, which are not used, nor are invalid ones."""
+    """Failed runs. Neither failed nor invalid runs are used."""
 
     @property
     def said_of_bad(self) -> str:

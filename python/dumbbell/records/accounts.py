@@ -24,7 +24,8 @@ class Accounts:
     """The engine that wrote them."""
     plan: Plan
     network: Json
-    """Of links and packets: the file that the engine names. All engines call alike what they have."""
+    """The accounts of links and packets: the file that the engine names. All engines use the same names for the
+    accounts that they have."""
     traffic: Json
     """The account of flows: traffic.json."""
     lab: Json

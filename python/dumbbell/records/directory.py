@@ -33,7 +33,7 @@ class RunDirectory:
     """A run directory while it is written. Made by `begin`; ended by `complete` or `fail`, exactly once."""
 
     def __init__(self, root: Path, stem: str, path: Path, lock: int) -> None:
-        """For `begin` only."""
+        """Only `begin` calls this."""
         self.root = root
         self.stem = stem
         self.path = path
@@ -86,7 +86,7 @@ class RunDirectory:
 def adopt(folder: Path, stem: str) -> Path:
     """Give a run that was made elsewhere its name among others; `folder` lies two below where these are.
 
-    What `folder` is called says how the run ended: it is complete under its plan's name `stem`, failed under any other.
+    The name of `folder` tells how the run ended: it is complete under its plan's name `stem`, failed under any other.
     """
     root = folder.parents[1]
     sync_tree(folder)
@@ -102,7 +102,7 @@ def adopt(folder: Path, stem: str) -> Path:
 
 
 def attempts(root: Path, stem: str) -> dict[str, int]:
-    """How many other runs of this plan lie in `root`: `failed` ones, and complete ones `excluded` as invalid."""
+    """The number of other runs of this plan in `root`: `failed` ones, and complete ones `excluded` as invalid."""
     failed = sum(1 for _ in root.glob(f"{glob.escape(stem)}.failed-*"))
     excluded = 0
     for path in (root / stem, *root.glob(f"{glob.escape(stem)}.[0-9]*")):

@@ -74,14 +74,14 @@ def lock(path: Path) -> Iterator[None]:
 def remove_unlocked(root: Path, prefix: str) -> None:
     """Remove folders in `root` that begin with `prefix` and whose file `lock` nobody holds: their maker was killed."""
     for path in root.glob(f"{prefix}*"):
-        # Of a young one the lock may be about to be taken.
+        # A process may be about to lock a young directory.
         with suppress(OSError):
             if time.time() - (path / "lock").stat().st_mtime > YOUNG_S and not is_locked(path / "lock"):
                 shutil.rmtree(path)
 
 
 def is_locked(lock: Path) -> bool:
-    """Whether a process holds a lock on the file `lock`."""
+    """True if a process holds a lock on the file `lock`."""
     try:
         descriptor = os.open(lock, os.O_RDWR)
     except OSError:

@@ -57,7 +57,7 @@ def at_end(manifest: Json, wall_s: float, accounts: Accounts) -> dict[str, Any]:
 def _algorithms(plan: Plan, lab: Json) -> Iterator[dict[str, Any]]:
     """Congestion controls that are not the kernel's own under their own names: what each really was.
 
-    In a simulation none was loaded, and whatever its source is, the simulator's own code of that name worked.
+    A simulation loads none: whatever the source is, the simulator's code of that name worked.
     """
     found = {fact["label"]: fact for fact in lab.get("algorithms", ())}
     for planned in plan.algorithms:

@@ -151,7 +151,7 @@ class Run:
         return self.scan("flows").collect()
 
     def has(self, table: str) -> bool:
-        """Whether `table` was recorded."""
+        """True if `table` was recorded."""
         return self._path(table).exists()
 
     def scan(self, table: str) -> pl.LazyFrame:

@@ -42,10 +42,10 @@ def write(run: Run, format: Format | str, output: Path | None = None) -> list[Pa
     Args:
         run: the run; one that failed may lack tables, and the report says which.
         format: `html`, a figure (`png`, `svg`, `pdf`), or `csv`, one table per plot.
-        output: a file, or for `csv` a folder. By default `report.FORMAT` or `report-csv` in the run's directory.
+        output: a file, or for `csv` a folder. The default is `report.FORMAT` or `report-csv` in the run's directory.
 
     Raises:
-        InputError: no such format, or `output` cannot be written.
+        InputError: there is no such format, or `output` cannot be written.
     """
     if format not in FORMATS:
         raise InputError(f"no report format {format!r}", f"the formats are {', '.join(FORMATS)}")

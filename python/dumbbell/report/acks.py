@@ -15,7 +15,7 @@ from dumbbell.records import Run
 from dumbbell.report.model import Group
 
 MOST_FLOWS: Final = 12
-"""With more, curves of ACKs would bury one another; the timed samples are drawn."""
+"""With more flows, curves of ACKs would bury one another; the timed samples are drawn instead."""
 _COLUMNS: Final = ("time_ns", "socket", "moment")
 
 
@@ -27,13 +27,13 @@ class Acks:
     group: int
     rows: pl.DataFrame
     sockets: int
-    """How many the flow has; `rows` are of the one that delivered most."""
+    """Number of the flow's sockets; `rows` belong to the one that delivered most."""
     carrying: int = 1
-    """How many of them carried its data; the others delivered next to nothing."""
+    """Number of sockets that carried the flow's data; the others delivered next to nothing."""
 
     @property
     def n(self) -> int:
-        """How many ACKs."""
+        """Number of ACKs."""
         return self.rows.height
 
 
@@ -54,7 +54,7 @@ def each(run: Run, groups: Sequence[Group], columns: Iterable[str], most: int = 
         if counts[flow] > 1:
             rows = rows.filter(pl.col("socket") == busiest[flow])
         rows = _one_moment(rows)
-        # As it is written; a table of a gigabit flow takes long to sort.
+        # Rows are sorted only if they need it: sorting the table of a gigabit flow takes long.
         in_order = rows if rows["time_ns"].is_sorted() else rows.sort("time_ns", maintain_order=True)
         yield Acks(flow, group, in_order, counts[flow], carried[flow])
 

@@ -17,7 +17,7 @@ _Floats = npt.NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class VaryingCapacity:
-    """What a link could have sent by each sampling time, from the `links` table."""
+    """The bytes that a link could have sent by each sampling time, from the `links` table."""
 
     time_ns: _Floats
     bytes: _Floats
@@ -25,7 +25,7 @@ class VaryingCapacity:
 
     @classmethod
     def read(cls, run: Run, known: Facts) -> VaryingCapacity | None:
-        """Of the bottleneck; `None` if its capacity is constant, or not recorded."""
+        """The bottleneck's capacity; `None` if it is constant or was not recorded."""
         link = known.bottleneck
         if link is None or known.is_constant or not run.has("links"):
             return None

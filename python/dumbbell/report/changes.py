@@ -17,7 +17,7 @@ _SHORT: Final = 48
 
 
 def changes(run: Run, known: Facts) -> tuple[Change, ...]:
-    """In the order of time."""
+    """The changes in order of time."""
     rtt_ns = max(network(run.plan).base_rtts_ns, default=0)
     now = {link.name: link for link in run.plan.links}
     found = []

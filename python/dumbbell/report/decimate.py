@@ -10,9 +10,9 @@ from typing import Final
 import polars as pl
 
 POINTS_PER_LINE: Final = 4000
-"""Twice the pixels of a wide screen, so that a first zoom still finds detail."""
+"""Twice the pixels of a wide screen: a first zoom still finds detail."""
 POINTS_PER_PANEL: Final = 200_000
-"""With 1,000 flows a page of all panels stays well below 10 MB, and a browser draws it at once."""
+"""A page of all panels with 1,000 flows stays well below 10 MB, and a browser draws it at once."""
 
 
 def round_width_ns(at_least_ns: float) -> int:
@@ -31,7 +31,7 @@ class Thinned:
 
 
 def extremes(frame: pl.LazyFrame, time: str, value: str, span_ns: int, points: int = POINTS_PER_LINE) -> Thinned:
-    """Keep smallest and largest `value` of each interval, each at its own time. Short series stay whole."""
+    """Keep the smallest and the largest `value` of each interval, each at its own time. Short series stay whole."""
     series = frame.select(pl.col(time).alias("t"), pl.col(value).alias("v")).drop_nulls().sort("t").collect()
     if series.height <= points:
         return Thinned(series["t"], series["v"], None)
@@ -73,8 +73,9 @@ class Aligned:
 def align(samples: pl.DataFrame, value: str, flows: Sequence[str], interval_ns: int, span_ns: int) -> Aligned:
     """Bring the samples of all flows, taken microseconds apart in each round, to common times.
 
-    A round of samples keeps its time (that of its first sample). Where there are too many rounds to draw, or a late
-    round runs into the next, intervals take their place: each holds two points, the extremes in order of appearance.
+    A round of samples keeps its time (that of its first sample). If there are too many rounds to draw, or a late round
+    runs into the next, intervals replace the rounds. Each interval holds two points, the extremes in order of
+    appearance.
 
     Args:
         samples: columns `time_ns`, `flow` (text) and `value`, at most one row per flow and time.
@@ -109,7 +110,7 @@ def envelope(rows: pl.DataFrame, flows: Sequence[str], span_ns: int) -> Aligned:
 
 
 def _points(flows: Sequence[str]) -> int:
-    """For each curve of so many."""
+    """The number of points for each of that many curves."""
     return max(100, min(POINTS_PER_LINE, POINTS_PER_PANEL // max(1, len(flows))))
 
 

@@ -26,15 +26,15 @@ class Definition(Protocol):
 
     @property
     def place(self) -> int:
-        """Panels stand in ascending order of it."""
+        """Panels are in ascending order of their place."""
 
     @property
     def title(self) -> str:
-        """As the page shows it."""
+        """The title on the page."""
 
     @property
     def is_expected(self) -> bool:
-        """Every TCP flow has it in its samples: a report without it says so."""
+        """Every TCP flow has this in its samples: a report without it says so."""
 
     @property
     def sample_columns(self) -> frozenset[str]:

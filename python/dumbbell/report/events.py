@@ -16,10 +16,10 @@ from dumbbell.report.model import Group
 
 @dataclass(frozen=True)
 class Kind:
-    """What happens to a packet."""
+    """One kind of packet event."""
 
     key: str
-    """As in CSV: `tail`, `mark`, `retransmission`."""
+    """The name in CSV: `tail`, `mark`, `retransmission`."""
     word: str
     """After a count: `12 resent`."""
     pale: bool = False
@@ -32,7 +32,7 @@ class Events:
     kind: str
     """Key of its `Kind`."""
     group: int | None
-    """`None`: of no known flow."""
+    """`None`: the flow is not known."""
     time_s: pl.Series
     count: pl.Series
 
@@ -50,7 +50,7 @@ REASONS: Final = {
 """Fate -> what its marks are called."""
 MARK: Final = Kind("mark", "marked")
 DROP: Final = Kind("drop", "dropped")
-"""Where only the links' counters are known, which don't tell reasons."""
+"""For links whose counters alone are known: counters don't give reasons."""
 LOST: Final = REASONS["lost-before"]
 RETRANSMISSION: Final = Kind("retransmission", "resent", pale=True)
 _ORDER: Final = (*dict.fromkeys(REASONS.values()), DROP, MARK, RETRANSMISSION)
@@ -59,7 +59,7 @@ _MARKS_PER_LANE: Final = 2000
 
 @dataclass(frozen=True)
 class Found:
-    """All events, what they were drawn from, and which kinds there are, and which are known for each flow."""
+    """All events, their source, the kinds that occur, and the kinds that are known for each flow."""
 
     events: tuple[Events, ...]
     note: str
@@ -112,7 +112,7 @@ def retransmissions(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_packets(run: Run) -> dict[Kind, pl.DataFrame]:
-    """By kind, only of those that occurred."""
+    """The events by kind, without kinds that did not occur."""
     reason = pl.col("fate").cast(pl.String).replace_strict({fate: k.key for fate, k in REASONS.items()}, default=None)
     # A packet that was marked and lost later counts as lost, which is what its sender sees.
     kind = pl.coalesce(reason, pl.when(pl.col("mark").is_not_null()).then(pl.lit(MARK.key)))

@@ -12,7 +12,7 @@ from dumbbell.plan.types import BufferBytes, DropTailQueue, Link
 from dumbbell.records import Run
 
 MOST_LINKS: Final = 24
-"""Whose queues are drawn."""
+"""The number of links whose queues are drawn."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Facts:
     base_rtts_s: tuple[float, ...]
     """Different base RTTs of the flows at any time, ascending."""
     network: Network
-    """What follows from the plan's network."""
+    """The facts that follow from the plan's network."""
 
     @property
     def bottleneck(self) -> Link | None:
@@ -33,7 +33,7 @@ class Facts:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the bottleneck has the same rate all the time, and is never down."""
+        """True if the bottleneck has the same rate all the time, and is never down."""
         if self.bottleneck is None:
             return True
         history = self.network.histories[self.bottleneck.name]
@@ -72,14 +72,14 @@ def buffer_bytes(link: Link) -> float | None:
 
 
 def bytes_tell_delay(known: Facts, link: Link) -> bool:
-    """Whether the bytes in a link's queue say how long packets wait: a FIFO that drains at a constant rate."""
+    """True if the bytes in a link's queue give the waiting time of packets: a FIFO that drains at a constant rate."""
     history = known.network.histories[link.name]
     plain = all(isinstance(state.queue, DropTailQueue) and state.slots is None for _, state in history)
     return plain and known.network.facts[link.name].is_steady
 
 
 def has_summary(run: Run) -> bool:
-    """Whether the run got as far as a summary."""
+    """True if the run got as far as a summary."""
     return (run.directory / "summary.json").exists()
 
 

@@ -23,7 +23,7 @@ from dumbbell.report.thin import points_per_curve
 
 Unit = Literal["bit/s", "packets", "ms", "bytes"]
 _SPIKE: Final = 1.5
-"""A noisy measure may rise so many times as high as nearly all of its values; the rest is cut off."""
+"""A noisy measure may rise to this multiple of the value that nearly all samples stay below; the rest is cut off."""
 _MOST_LATE: Final = 4
 """Intervals without a sample after which a curve has a gap."""
 
@@ -42,12 +42,12 @@ class FlowPanel:
     unit: Unit
     measures: tuple[Measure, ...]
     levels: Callable[[Facts], list[Reference]] = _no_levels
-    """What the curves are read against, in the panel's basic unit."""
+    """Reference levels of the curves, in the panel's basic unit."""
     from_zero: bool = True
     together: str = "sum"
-    """What the samples of several sockets become."""
+    """The rule that combines the samples of several sockets."""
     note: str = ""
-    """Of curves of ACKs."""
+    """A note on curves of ACKs."""
     is_noisy: bool = False
     """Few values of the first measure are far above all others, and mean little."""
     of_one_socket: bool = False
@@ -56,7 +56,7 @@ class FlowPanel:
     """It is drawn of any number of flows, then from the samples of its first sampled measure."""
     is_expected: bool = False
     decimals: int | None = None
-    """Of values under the crosshair."""
+    """Decimals of values under the crosshair."""
 
     @property
     def sample_columns(self) -> frozenset[str]:
@@ -84,15 +84,15 @@ class _OfFew:
     n_acks: int = 0
     n_samples: int = 0
     one_of_several: list[str] = field(default_factory=list)
-    """Flows of whose sockets only one is drawn, wherever they are drawn from ACKs."""
+    """Flows with several sockets of which only one is drawn, because the curve is of ACKs."""
     sampled: list[str] = field(default_factory=list)
     """Flows that have curves of their samples."""
 
     def add(self, acks: Acks) -> None:
-        """All curves of one flow.
+        """Add all curves of one flow.
 
-        They are of the socket that delivered most. If others carried data, too, windows add up, which only samples at
-        common times can.
+        They belong to the socket that delivered most. If other sockets carried data, too, the windows add up, and only
+        samples at common times can be added.
         """
         if acks.sockets > 1:
             self.one_of_several.append(acks.flow)
@@ -104,7 +104,7 @@ class _OfFew:
             self.n_acks += acks.n
 
     def panel(self) -> Panel | None:
-        """With what the samples tell of the flows that have no curve of their ACKs; `None` without any curve."""
+        """The panel, with samples of the flows that have no curve of their ACKs; `None` without any curve."""
         samples = self.source.samples
         for group, of in enumerate(samples.groups):
             for flow in of.flows:
@@ -168,7 +168,7 @@ class _OfFew:
             said.append(of_sockets)
         one = [flow for flow in self.one_of_several if flow not in self.sampled]
         if self.n_acks and one:
-            said.append(f"Of the socket that delivered most: {words.listed(one)}.")
+            said.append(f" The curve shows the socket that delivered most: {words.listed(one)}.")
         return " ".join([*said, *([spec.note] if spec.note and self.n_acks else [])])
 
 
@@ -183,7 +183,7 @@ class _OfMany:
         """Curves of ACKs would bury one another."""
 
     def panel(self) -> Panel | None:
-        """`None` without any value."""
+        """The panel; `None` without any value."""
         spec, samples = self.spec, self.source.samples
         measure = next((one for one in spec.measures if one.sampled is not None), None)
         if measure is None or not spec.of_many:

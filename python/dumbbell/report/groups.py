@@ -15,7 +15,7 @@ from dumbbell.units import Size
 MOST_FLOWS_IN_LEGEND: Final = 12
 
 # Okabe & Ito, "Color Universal Design" (2008), without its yellow and black, which vanish on white and on black.
-# On dark ground each hue is raised until it stands out 4.5 : 1.
+# On a dark ground each hue is lighter, until its contrast is 4.5 : 1.
 HUES: Final = (
     ("#0072b2", "#3d9fe0"),
     ("#d55e00", "#f07f2e"),
@@ -30,8 +30,8 @@ _DASHES: Final[tuple[tuple[int, ...], ...]] = ((), (6, 3), (2, 2))
 def groups(run: Run) -> tuple[Group, ...]:
     """One group per flow; with more than `MOST_FLOWS_IN_LEGEND`, one for all flows of a kind.
 
-    Of a kind are connections of one entry of the scenario that have the same congestion control (or protocol) and size.
-    Flows that stand for themselves are told apart by their congestion control alone.
+    Connections are of one kind if they come from one entry of the scenario and have the same congestion control (or
+    protocol) and size. Single flows differ by their congestion control alone.
     """
     flows = run.plan.flows
     labels = {flow["id"]: flow.get("label") or flow["id"] for flow in summary_list(run, "flows")}
@@ -47,7 +47,7 @@ def groups(run: Run) -> tuple[Group, ...]:
 
 
 def has_kinds(groups: Sequence[Group]) -> bool:
-    """Whether they are of several flows each, but maybe for some."""
+    """True if the groups have several flows each, except perhaps some."""
     return any(len(group.flows) > 1 for group in groups)
 
 

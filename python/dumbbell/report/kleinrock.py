@@ -17,11 +17,11 @@ from dumbbell.report.facts import Facts, buffer_bytes
 from dumbbell.report.samples import Samples
 
 POINTS: Final = 24_000
-"""Of all flows."""
+"""The most points of all flows together."""
 _MOST_POINTS: Final = 6_000
-"""Of one flow."""
+"""The most points of one flow."""
 _CELLS: Final = (160, 80, 80)
-"""In which points lie on one another: of data in flight, rate, and RTT."""
+"""Cells along data in flight, rate, and RTT: points in one cell lie on one another."""
 ACK_COLUMNS: Final = (
     *("time_ns", "snd_mss_bytes", "bytes_in_flight", "delivery_rate_bps", "rtt_us"),
     *states.COLUMNS,
@@ -50,7 +50,7 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Limit:
-    """What no flow can pass, as a polyline over bytes in flight, in bit/s or ms."""
+    """A limit that no flow can pass, as a polyline over bytes in flight, in bit/s or ms."""
 
     label: str
     inflight_bytes: tuple[float, ...]
@@ -62,9 +62,9 @@ class Frame:
     """The limits of the plot's axes, and of flows."""
 
     bdp_bytes: float | None
-    """`None`: the capacity changes, or nothing limits it."""
+    """`None`: the capacity changes, or nothing limits the rate."""
     full_bytes: float | None
-    """In flight as the buffer overflows, of a flow alone."""
+    """Bytes in flight of a single flow at which the buffer overflows."""
     rate_limits: tuple[Limit, ...]
     rtt_limits: tuple[Limit, ...]
     top_rate_bps: float
@@ -81,7 +81,7 @@ class Clouds:
     n_flows: int
     found: list[Cloud] = field(default_factory=list)
     n: int = 0
-    """How many rows they were drawn from."""
+    """The number of rows behind the points."""
     kept: int = 0
     mss: int = 0
     from_samples: bool = False
@@ -136,10 +136,10 @@ class Clouds:
 
 
 def _as_sent(rows: pl.DataFrame) -> pl.DataFrame:
-    """With `inflight` and `state` as they were one RTT before each row.
+    """The rows, with `inflight` and `state` as they were one RTT earlier.
 
-    Then the packet was sent that it acknowledges, and what an ACK measures is what that packet met: a rate and an RTT
-    that follow from what was in flight then.
+    At that time the acknowledged packet was sent, and an ACK measures what that packet met: its rate and RTT follow
+    from the data in flight then.
     """
     known = rows.filter(pl.col("rtt").is_not_null(), pl.col("inflight").is_not_null())
     sent = (known["time_ns"] - (known["rtt"] * 1e6).cast(pl.Int64)).to_numpy()
@@ -171,7 +171,7 @@ def _spread(rows: pl.DataFrame, most: int) -> pl.Series:
 
 
 def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Frame:
-    """What the points of `clouds`, of which there are some, are drawn in."""
+    """The frame of the points of `clouds`, which has some."""
     inflight = np.concatenate([cloud.inflight_bytes.to_numpy() for cloud in clouds.found])
     rate = np.concatenate([cloud.rate_bps.drop_nulls().to_numpy() for cloud in clouds.found])
     rtt = np.concatenate([cloud.rtt_ms.drop_nulls().to_numpy() for cloud in clouds.found])
@@ -205,15 +205,15 @@ def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Fr
         for base in _few(known.base_rtts_s):
             knee = capacity * base / 8
             rate_limits.append(Limit(f"capacity {words.rate(capacity)}", (0, knee, 9 * right), (0, capacity, capacity)))
-            # What is beyond a full buffer was dropped: it delays nobody.
+            # Packets beyond a full buffer were dropped: they delay nobody.
             end = knee + room * share if room is not None else 9 * right
             slope = (base * 1e3, base * 1e3, end * 8e3 / capacity, end * 8e3 / capacity)
             rtt_limits.append(Limit(f"base {words.seconds(base)}", (0, knee, end, max(end, 9 * right)), slope))
         note += _LINES
     else:
-        note += " No limits are drawn: the capacity changes." if link is not None else " No link limits the rate."
+        note += "  No limits are drawn: the capacity changes." if link is not None else "  No link limits the rate."
     if left_out:
-        note += f" Not drawn: {words.count(len(left_out), 'more flow')}."
+        note += f"  Not drawn: {words.count(len(left_out), 'more flow')}."
     return Frame(
         bdp,
         full,

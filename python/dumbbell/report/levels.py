@@ -1,4 +1,4 @@
-"""Levels that curves are read against: drawn where they help, told in words where they would press the curves flat."""
+"""Reference levels of curves: drawn where they help, given as text where they would press the curves flat."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from dumbbell.report.model import Reference
 
 _FAR_ABOVE: Final = 4
-"""A level this many times above the highest value takes so much room that the curves could not be read."""
+"""A level this many times above the highest value takes too much room to leave the curves legible."""
 
 
 def split(levels: Iterable[Reference], highest: float) -> tuple[tuple[Reference, ...], str]:

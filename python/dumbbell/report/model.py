@@ -1,4 +1,5 @@
-"""What a report draws, free of how: the page, the figures and the CSV files all read these descriptions.
+"""The content of a report, independent of how it is drawn: the page, the figures and the CSV files all read these
+descriptions.
 
 A report has panels, a panel has views, a view has marks: lines, bands, points, ticks, states and text. Times are
 seconds since the run's origin. Values are in the view's unit; a null value is a gap. The page's types are generated
@@ -22,7 +23,7 @@ Counts = Annotated[pl.Series, "counts"]
 """Integers from 0 to 2^32 - 1."""
 
 Look = Literal["curve", "pale", "low", "high", "resent", "lost"]
-"""How a quantity is drawn: strong; pale, as what a model is made from; dotted and dashed, as bounds; as points."""
+"""The look of a quantity: strong; pale, for the inputs of a model; dotted and dashed, for bounds; as points."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +49,15 @@ class Line:
     """Index of its group; `None`: of no flow."""
     flow: str | None = None
     name: str = ""
-    """What it shows, if it is of no flow: `queue`, `capacity`."""
+    """The quantity, if it is not a flow's: `queue`, `capacity`."""
     is_level: bool = False
     """Other curves are read against it, as against a `Reference`; it changes along the axis."""
     quantity: int = 0
     """Index into the panel's `quantities`, if it has any."""
     time_s: Times | None = None
-    """Its own times; `None`: those of its view."""
+    """Times of this line; `None`: those of its view."""
     x: Values | None = None
-    """Where its values stand on a horizontal axis that is not time."""
+    """The values' places on a horizontal axis that is not time."""
     steps: bool = False
     """A value holds until the next one."""
     kind: Literal["line"] = "line"
@@ -70,11 +71,11 @@ class Band:
     high: Values
     group: int | None
     time_s: Times | None = None
-    """Its own times; `None`: those of its view."""
+    """Times of this band; `None`: those of its view."""
     x: Values | None = None
-    """Where its values stand on a horizontal axis that is not time."""
+    """The values' places on a horizontal axis that is not time."""
     is_excluded: bool = False
-    """No point can lie in it: it stands behind everything, in grey."""
+    """No point can lie in this band: it is drawn behind everything, in grey."""
     kind: Literal["band"] = "band"
 
 
@@ -89,7 +90,7 @@ class Points:
     quantity: int = 0
     """Index into the panel's `quantities`, if it has any."""
     x: Values | None = None
-    """Where they stand on a horizontal axis that is not time."""
+    """The points' places on a horizontal axis that is not time."""
     state: Codes | None = None
     """Index of each point's state in the panel's `states`."""
     look: Literal["dot", "ring", "lost", "resent"] = "dot"
@@ -102,11 +103,11 @@ class Ticks:
 
     time_s: Times
     count: Counts | None = None
-    """How many events each tick stands for; `None`: one."""
+    """The number of events behind each tick; `None`: one."""
     lane: int | None = None
     """Index into the view's `lanes`."""
     edge: Literal["", "drop", "mark"] = ""
-    """Drops stand at the upper edge, ECN marks at the lower one."""
+    """Drops are drawn at the upper edge, ECN marks at the lower one."""
     kind: Literal["tick"] = "tick"
 
 
@@ -131,9 +132,9 @@ class Text:
     x: float
     y: float
     align: Literal["left", "right"] = "left"
-    """On which side of its text the place is."""
+    """The side of the text on which the place is."""
     side: Literal["above", "middle", "below"] = "middle"
-    """Where the text stands, seen from the place."""
+    """The text's position as seen from the place."""
     only_wide: bool = False
     """It is left out of a narrow plot."""
     is_outside: bool = False
@@ -151,13 +152,13 @@ class Quantity:
     key: str
     """Column name in CSV, in the unit of the panel's `key`: `bbr_bw_bps`."""
     word: str
-    """In a legend: `bw`."""
+    """The name in a legend: `bw`."""
     look: Look = "curve"
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A level that the curves are read against, such as the capacity."""
+    """A reference level for the curves, such as the capacity."""
 
     value: float
     label: str
@@ -176,11 +177,11 @@ class Lane:
     """A strip along the time axis. Neighbours of one name and group make a row."""
 
     key: str
-    """In CSV, the event that it counts; empty for states."""
+    """The name in CSV of the event that it counts; empty for states."""
     name: str
-    """Of its row, left of the axis."""
+    """The name of its row, left of the axis."""
     group: int | None
-    """`None`: of no known flow."""
+    """`None`: the flow is not known."""
     word: str = ""
     """After a count: `12 resent`."""
     is_pale: bool = False
@@ -188,29 +189,29 @@ class Lane:
 
 @dataclass(frozen=True)
 class View:
-    """What a panel shows at one time; a panel of queues has one view per link."""
+    """The part of a panel that is shown at one time; a panel of queues has one view per link."""
 
     name: str
     time_s: Times
     marks: tuple[Mark, ...]
     note: str
-    """Where the data comes from and how it was thinned out."""
+    """The source of the data, and how it was thinned out."""
     references: tuple[Reference, ...] = ()
     second: SecondAxis | None = None
     low: float | None = None
     """The axis of values starts here; `None`: where the panel says."""
     top: float | None = None
-    """Values above it are cut off: a few of them would press the rest flat."""
+    """Values above it are cut off: a few of those values would press the rest flat."""
     lanes: tuple[Lane, ...] = ()
-    """In place of an axis of values."""
+    """Lanes that replace an axis of values."""
     key: str = ""
     """Column name in CSV, of a panel whose views differ in what they show; empty: the panel's."""
     per_unit: float = 1.0
-    """With `key`: value in that unit = value in the view's unit * `per_unit`."""
+    """The second unit, if there is a `key`: value in that unit = value in the view's unit * `per_unit`."""
     title: str = ""
-    """With `key`: what the view shows."""
+    """The view's title, if there is a `key`."""
     unit: str = ""
-    """With `key`: the unit of its values."""
+    """The unit of its values, if there is a `key`."""
 
     @property
     def lines(self) -> tuple[Line | Points, ...]:
@@ -223,15 +224,15 @@ class State:
     """A state of BBR, or for version 1 a part of one."""
 
     key: str
-    """As in CSV: `probe_bw_up`."""
+    """The name in CSV: `probe_bw_up`."""
     word: str
-    """As papers write it: `PROBE_BW: UP`."""
+    """The name in papers: `PROBE_BW: UP`."""
     light: str
     """Colour on white."""
     dark: str
     """Colour on black."""
     height: float
-    """Of its block, in the lane's: more where BBR sends faster."""
+    """The height of its block as a share of the lane: a state in which BBR sends faster is higher."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +250,7 @@ class Across:
     levels: tuple[float, ...] = ()
     """Values with a dotted line upwards."""
     unit_is: str = ""
-    """How much the unit is, where that depends on the run: `75 kB`."""
+    """The size of the unit, if that depends on the run: `75 kB`."""
 
 
 @dataclass(frozen=True)
@@ -264,7 +265,7 @@ class Panel:
     unit: str
     views: tuple[View, ...]
     from_zero: bool = True
-    """Whether the axis of values starts at 0."""
+    """True if the axis of values starts at 0."""
     quantities: tuple[Quantity, ...] = ()
     """Empty: one, which `key` names."""
     across: Across | None = None
@@ -272,11 +273,11 @@ class Panel:
     states: tuple[State, ...] = ()
     """Those that its marks refer to, in the order of a flow's life."""
     is_stacked: bool = False
-    """All views are shown, one above the other; else one, which the reader chooses."""
+    """True if all views are shown, one above the other; otherwise the reader chooses one."""
     choice: str = ""
-    """What the reader chooses among: `Link whose queue is shown`."""
+    """The label of the reader's choice: `Link whose queue is shown`."""
     decimals: int | None = None
-    """Of values under the crosshair; `None`: as many as tell something."""
+    """Decimals of values under the crosshair; `None`: as many as are significant."""
 
 
 @dataclass(frozen=True)
@@ -286,7 +287,7 @@ class Change:
     time_s: float
     link: str
     words: str
-    """What it is from then on."""
+    """The state from then on."""
     label: str
     """The same with its time, and short."""
 
@@ -299,9 +300,9 @@ class Plots:
     duration_s: float
     groups: tuple[Group, ...]
     panels: tuple[Panel, ...]
-    """In the order of the page."""
+    """The panels in the order of the page."""
     changes: tuple[Change, ...]
-    """In the order of time."""
+    """The changes in order of time."""
     missing: tuple[str, ...]
     """Sentences that say which plot could not be drawn and why."""
 

@@ -27,12 +27,12 @@ class RatePanel:
 
     place: int
     key: str
-    """In bit/s."""
+    """The rate in bit/s."""
     title: str
     counter: pl.Expr
-    """Bytes so far, of a row of `samples`."""
+    """The byte counter, of a row of `samples`."""
     note: str
-    """What is counted in each interval: `Goodput: bytes read by the receiver's application`."""
+    """The counted bytes of each interval: `Goodput: bytes read by the receiver's application`."""
     otherwise: tuple[pl.Expr, str] | None = None
     """Rows of another kind, and what is counted there."""
     above_capacity: str = ""
@@ -59,7 +59,7 @@ class _Rates:
         """Rates are those of samples: of all sockets, at common times."""
 
     def panel(self) -> Panel | None:
-        """The rates; `None` if nothing is known of them."""
+        """The panel of rates; `None` if no rate is known."""
         of, samples, known = self.of, self.source.samples, self.source.known
         width = max(round_width_ns(samples.span_ns / _INTERVALS), samples.interval_ns)
         found = rates(samples.rows, of.counter, width)
@@ -124,7 +124,7 @@ def rates(rows: pl.DataFrame, counter: pl.Expr, width_ns: int) -> pl.DataFrame:
 
 
 def _exceeds(found: pl.DataFrame, capacity: pl.Series | float | None) -> bool:
-    """Whether any flow was above it at a time."""
+    """True if any flow was above the capacity at some time."""
     flows = found.drop("time_ns")
     return capacity is not None and any((flow > capacity).any() for flow in flows)
 

@@ -16,7 +16,7 @@ from dumbbell.report.decimate import Aligned
 from dumbbell.report.model import Group, Line
 
 _COLUMNS: Final = ("time_ns", "socket", "bytes_acked")
-"""What is needed to tell which connections carried a flow's data."""
+"""The columns that show which connections carried a flow's data."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Samples:
     def per_flow(self, column: str, combine: pl.Expr) -> pl.DataFrame:
         """`column` with one row per flow and time: over several sockets, `combine` of their latest values.
 
-        Those count that carried the flow's data. They are sampled microseconds apart, so they meet in the sampling
-        interval.
+        Only sockets that carried the flow's data count. Sockets are sampled microseconds apart: their samples meet in
+        the sampling interval.
         """
         latest = pl.col(column).cast(pl.Float64).alias("v")
         rows = self.carrying.select("time_ns", "flow", "socket", latest).drop_nulls()
@@ -83,7 +83,8 @@ class Samples:
     def of(
         self, flow: str, column: str, combine: Literal["sum", "mean", "one"] | None, late: int
     ) -> pl.DataFrame | None:
-        """`time_ns` and `column` of one flow; null where no sample came for `late` intervals. `None`: no value."""
+        """`time_ns` and `column` of one flow; null where no sample came for `late` intervals. `None`: there is no
+        value."""
         if combine is None or (combine == "one" and flow in self.several):
             return None
         v = pl.col("v")
@@ -95,12 +96,12 @@ class Samples:
         return pl.concat([rows.select("time_ns", "v"), ends]).sort("time_ns").rename({"v": column})
 
     def said_of_sockets(self, flows: Sequence[str], together: str) -> str:
-        """What the curves of `flows` are, as far as those have several sockets; begins with a space."""
+        """A sentence on the curves of `flows` that have several sockets; it begins with a space."""
         left_out = [flow for flow in flows if flow in self.left_out]
         said = f" Flows with several sockets: their {together}." if self.several.intersection(flows) else ""
         return f"{said} Without sockets that delivered next to nothing: {words.listed(left_out)}." if left_out else said
 
 
 def _sockets(rows: pl.DataFrame) -> dict[str, int]:
-    """How many each flow has."""
+    """The number of sockets of each flow."""
     return dict(rows.group_by("flow").agg(pl.col("socket").n_unique()).iter_rows())

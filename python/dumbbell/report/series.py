@@ -19,7 +19,7 @@ from dumbbell.report.source import Source
 
 
 def build(run: Run) -> Plots:
-    """Gather what to draw. A table that is missing or cut short costs its panels, and `missing` says so."""
+    """Gather what to draw. A missing or truncated table costs its panels, and `missing` lists it."""
     known, legend, wanted = facts(run), groups(run), definitions()
     columns = chain.from_iterable(one.sample_columns for one in wanted)
     source = Source(run, known, legend, frozenset(columns))
@@ -36,7 +36,7 @@ def build(run: Run) -> Plots:
 
 
 def _gather(wanted: Sequence[Definition], source: Source) -> list[Gatherer]:
-    """All panels, with each flow's ACKs read once, one flow after another."""
+    """All panels; each flow's ACKs are read once, one flow after another."""
     gatherers = [one.start(source) for one in wanted]
     if not source.run.has("acks"):
         return gatherers

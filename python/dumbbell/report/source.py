@@ -41,7 +41,7 @@ class Source:
 
     @property
     def has_few_flows(self) -> bool:
-        """Whether each flow can have curves of its ACKs."""
+        """True if each flow can have curves of its ACKs."""
         return len(self.flows) <= MOST_FLOWS
 
     @cached_property
@@ -59,5 +59,5 @@ class Source:
 
     @property
     def left_out(self) -> list[str]:
-        """Flows of many that have neither a lane of states nor points."""
+        """Flows that have neither a lane of states nor points, because there are too many flows."""
         return [] if self.has_few_flows else [flow for flow in self.flows if flow not in self.with_acks]

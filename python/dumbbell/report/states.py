@@ -11,8 +11,9 @@ from dumbbell.report.acks import Acks
 from dumbbell.report.decimate import round_width_ns
 from dumbbell.report.model import State, States
 
-# Any two differ by at least 20 in CIE L*a*b*, on white and on black, for people with full colour vision, and with each
-# kind of dichromacy (Machado, Oliveira and Fernandes, 2009). The height of a block tells the same once more.
+# Any two colours differ by at least 20 in CIE L*a*b*, on white and on black, for people with full colour vision and
+# with each kind of dichromacy (Machado, Oliveira and Fernandes, 2009). The height of a block shows the state a second
+# time.
 STATES: Final = (
     State("startup", "STARTUP", "#b13750", "#ee7b5e", 1.0),
     State("drain", "DRAIN", "#7c3170", "#9a63bd", 0.4),
@@ -28,7 +29,7 @@ STATES: Final = (
 INDEX: Final = {state.key: index for index, state in enumerate(STATES)}
 BLOCKS_PER_LANE: Final = 4000
 COLUMNS: Final = ("time_ns", "bbr_state", "bbr_pacing_gain")
-"""Of `acks`, that tell the state."""
+"""The columns of `acks` that give the state."""
 
 
 def of_rows() -> pl.Expr:
@@ -53,7 +54,7 @@ class Blocks:
     group: int
     states: States
     width_ns: int | None
-    """How short ones may be missing."""
+    """The length below which states may be missing."""
 
 
 def blocks(acks: Acks, lane: int, span_ns: int) -> Blocks | None:

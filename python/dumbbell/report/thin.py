@@ -10,11 +10,11 @@ import numpy.typing as npt
 from dumbbell.report.decimate import round_width_ns
 
 POINTS_PER_CURVE: Final = 20_000
-"""Of ACKs: a flow at 10 Mbit/s stays whole for half a minute, to the last ACK."""
+"""Points of ACKs in a curve: a flow at 10 Mbit/s stays whole for half a minute, to the last ACK."""
 POINTS_PER_PAGE: Final = 240_000
-"""Of ACKs, in all curves: less than 3 MB of the page."""
+"""Points of ACKs in all curves: less than 3 MB of the page."""
 CURVES_PER_FLOW: Final = 8
-"""That change with almost every ACK."""
+"""The number of a flow's curves that change with almost every ACK."""
 
 _Ints = npt.NDArray[np.int64]
 _Floats = npt.NDArray[np.float64]
@@ -22,13 +22,13 @@ _Any = npt.NDArray[Any]
 
 
 def points_per_curve(n_flows: int) -> int:
-    """How many points of ACKs each curve may have if so many flows share the page."""
+    """The number of points of ACKs for each curve if that many flows share the page."""
     share = POINTS_PER_PAGE // (CURVES_PER_FLOW * max(1, n_flows))
     return max(1000, min(POINTS_PER_CURVE, share))
 
 
 def changes(values: _Floats) -> _Ints:
-    """Where a series that holds its value takes another one, and its last point. NaN is a value, too."""
+    """The indices at which a series changes its value, and the index of its last point. NaN is a value, too."""
     if len(values) == 0:
         return np.zeros(0, dtype=np.int64)
     before, after = values[:-1], values[1:]

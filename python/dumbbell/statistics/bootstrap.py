@@ -2,8 +2,8 @@
 
 The n values are drawn again, with replacement, many times; the interval is cut from the statistic's distribution over
 these draws, corrected for bias and skew: BCa (B. Efron, J. American Statistical Association 82:171, 1987; B. Efron and
-R. J. Tibshirani: An Introduction to the Bootstrap, chapter 14). With few values it is too narrow: below about 20,
-Student's t is more accurate where it applies.
+R. J. Tibshirani: An Introduction to the Bootstrap, chapter 14). The interval is too narrow for few values: below about
+20, Student's t is more accurate where it applies.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def bootstrap(
 ) -> Interval:
     """BCa interval of the mean or the median. Takes at least one value; the order of values does not matter.
 
-    Where BCa does not exist, as of a median that all draws but a few agree on, the percentile interval takes its place.
+    If BCa does not exist, as for a median that nearly all draws agree on, the percentile interval replaces it.
     """
     import numpy as np
 

@@ -56,7 +56,7 @@ def check_confidence(confidence: float) -> None:
 
 def _t(found: pl.DataFrame, confidence: float) -> tuple[pl.Series, pl.Series]:
     """Intervals of all groups at once, equal to `intervals.of_mean` for each."""
-    # Not scipy.stats: see there.
+    # scipy.stats would be slow to import: see there.
     from scipy.special import stdtrit
 
     n = found["n"].to_numpy().astype(float)

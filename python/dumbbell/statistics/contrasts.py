@@ -48,7 +48,7 @@ class Contrast:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval excludes 0."""
+        """True if the interval excludes 0."""
         return self.difference.beyond(0, 0)
 
 

@@ -15,7 +15,7 @@ def hedges_g(x: Sequence[float], y: Sequence[float]) -> float | None:
         g = J(f) * (mean(y) - mean(x)) / s,    s^2 = ((n - 1) s(x)^2 + (m - 1) s(y)^2) / f,    f = n + m - 2
         J(f) = gamma(f / 2) / (sqrt(f / 2) * gamma((f - 1) / 2))
 
-    L. V. Hedges, J. Educational Statistics 6:107, 1981. `None` if nothing spreads, or of fewer than two values.
+    L. V. Hedges, J. Educational Statistics 6:107, 1981. `None` if nothing spreads, or for fewer than two values.
     """
     if min(len(x), len(y)) < 2:
         return None
@@ -33,8 +33,8 @@ def cliffs_delta(x: Sequence[float], y: Sequence[float]) -> float:
 
         delta = (#(y > x) - #(y < x)) / (n * m)    over all pairs
 
-    It needs no scale and no normal distribution. N. Cliff, Psychological Bulletin 114:494, 1993. At least one value
-    each.
+    It needs no scale and no normal distribution. N. Cliff, Psychological Bulletin 114:494, 1993. Each sample needs at
+    least one value.
     """
     ordered = sorted(x)
     more = sum(bisect_left(ordered, value) for value in y)

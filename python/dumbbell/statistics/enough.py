@@ -27,7 +27,7 @@ def relative_half_width(interval: Interval) -> float | None:
 
 
 def is_enough(values: Sequence[float], relative: float, confidence: float = CONFIDENCE, least: int = LEAST) -> bool:
-    """Whether the interval of the mean is within `relative` of it, such as 0.05, with at least `least` runs."""
+    """True if the interval of the mean is within `relative` of it, such as 0.05, with at least `least` runs."""
     if len(values) < least:
         return False
     width = relative_half_width(of_mean(values, confidence))
@@ -37,9 +37,9 @@ def is_enough(values: Sequence[float], relative: float, confidence: float = CONF
 def still_needed(
     values: Sequence[float], relative: float, confidence: float = CONFIDENCE, least: int = LEAST
 ) -> int | None:
-    """How many more runs would suffice if mean and spread stay the same; 0 if there are enough.
+    """The number of further runs that would suffice if mean and spread stay the same; 0 if there are enough.
 
-    `None` if that cannot be told: of fewer than two values, of a mean of 0, and where a thousand would not do.
+    `None` if that is unknown: for fewer than two values, for a mean of 0, and if a thousand runs would not suffice.
     """
     if is_enough(values, relative, confidence, least):
         return 0

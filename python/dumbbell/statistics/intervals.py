@@ -1,6 +1,6 @@
 """Student-t intervals of a mean, and of a difference or a ratio of two samples.
 
-For n values x, independent because each run has its own seed:
+The n values x are independent because each run has a different seed:
 
     mean(x) -+ t(1 - alpha / 2, n - 1) * s(x) / sqrt(n)
 
@@ -13,15 +13,15 @@ counted from the first: the two measurements of a pair share much of their chanc
     d_i = y_i - x_i               for a difference
     d_i = ln y_i - ln x_i         for a ratio of geometric means
 
-Without correlation it still holds, and is wider than Welch's because of the lost degrees of freedom.
+The interval holds without correlation, too; it is then wider than Welch's because of the lost degrees of freedom.
 
 *Welch*: for independent samples (B. L. Welch, Biometrika 34:28, 1947)
 
     mean(y) - mean(x) -+ t(1 - alpha / 2, f) * sqrt(v),   v = a + b,  a = s(x)^2 / n,  b = s(y)^2 / m,
     f = v^2 / (a^2 / (n - 1) + b^2 / (m - 1))
 
-To ask whether a 90 % interval lies within bounds is a test of equivalence at the level of 5 % (two one-sided tests; D.
-J. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15:657, 1987).
+The question whether a 90 % interval lies within bounds is a test of equivalence at the level of 5 % (two one-sided
+tests; D. J. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15:657, 1987).
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class Interval:
     n: int
 
     def within(self, low: float, high: float) -> bool:
-        """Whether the whole interval lies between bounds."""
+        """True if the whole interval lies between bounds."""
         return self.low is not None and self.high is not None and low <= self.low and self.high <= high
 
     def beyond(self, low: float, high: float) -> bool:
-        """Whether the whole interval lies outside the bounds."""
+        """True if the whole interval lies outside the bounds."""
         return self.low is not None and self.high is not None and (self.high < low or high < self.low)
 
     @property
@@ -89,8 +89,8 @@ def paired_ratio(x: Sequence[float], y: Sequence[float], confidence: float = CON
 
 
 def welch_difference(x: Sequence[float], y: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """Interval of the difference of the means, y - x, of independent samples. `n` is the smaller size. At least one
-    value each."""
+    """Interval of the difference of the means, y - x, of independent samples. `n` is the smaller size. Each sample
+    needs at least one value."""
     n, m, centre = len(x), len(y), mean(y) - mean(x)
     if min(n, m) < 2:
         return Interval(centre, None, None, min(n, m))
@@ -105,9 +105,9 @@ def welch_difference(x: Sequence[float], y: Sequence[float], confidence: float =
 def repetitions_needed(
     x: Sequence[float], y: Sequence[float], low: float, high: float, confidence: float = CONFIDENCE
 ) -> int | None:
-    """How many pairs would put the interval of the ratio between bounds if mean and spread stay the same.
+    """The number of pairs that would put the interval of the ratio between bounds if mean and spread stay the same.
 
-    `None` where no number would, or the spread is unknown: of fewer than two pairs, or a value that is not positive.
+    `None` if no number would, or the spread is unknown: for fewer than two pairs, or a value that is not positive.
     """
     if len(x) < 2 or min(*x, *y) <= 0:
         return None
@@ -124,7 +124,7 @@ def fitting(spread: float, half_width: float, confidence: float) -> int | None:
 
 def student_t(freedom: float, confidence: float) -> float:
     """Student's t that bounds a two-sided interval."""
-    # Not scipy.stats, whose import takes longer than the command may need to say its first word.
+    # scipy.stats is not used: its import takes longer than the command may need to print its first word.
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + confidence) / 2))

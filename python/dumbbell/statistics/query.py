@@ -1,7 +1,7 @@
 """SQL over a study's tables, by DuckDB: `runs`, `flows`, `links` and `cells`, with the columns of its frames.
 
-Nothing can be changed: one statement that reads is let through, on tables that are copies of what it names, by a
-database in memory that may read no other file. DuckDB comes with the extra `dumbbell[query]`.
+Queries cannot change anything: only one reading statement is allowed. It runs on copies of the tables that it names, in
+a database in memory that may read no other file. DuckDB comes with the extra `dumbbell[query]`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ Vary = Mapping[str, Any] | Sequence[Cell]
 """A list or range of values for each key, all combinations of which are cells; or the cells themselves."""
 
 KEYS: Final = ("sweep", "repeat", "expect")
-"""Keys that make a scenario a study; the scenario of a cell has none of them."""
+"""Keys that make a scenario a study; the scenario of a cell has none of these."""
 
 _EXAMPLE = 'write --vary topology.bottleneck.buffer="0.5 bdp,1 bdp"'
 
@@ -41,7 +41,7 @@ def values(cell: Cell) -> Cell:
 
 
 def is_study(draft: Draft) -> bool:
-    """Whether a scenario has several runs, or expectations."""
+    """True if a scenario has several runs, or expectations."""
     return bool(draft.data.get("sweep") or draft.data.get("expect")) or draft.data.get("repeat", 1) != 1
 
 

@@ -1,4 +1,4 @@
-"""Checks of a study that need its cells. Nothing is started before all of them hold."""
+"""Checks of a study that need its cells. No run starts before all checks hold."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def _bounds(at: Key, expected: Expectation) -> Iterator[Finding]:
 
 
 def check_names(scenario: Scenario, cells: Sequence[Cell], plans: Sequence[Planned]) -> Iterator[Finding]:
-    """Problems with `of`: names that a cell of the expectation lacks, so that the expectation could not be told.
+    """Problems with `of`: names that a cell of the expectation lacks, which would leave the expectation undecided.
 
-    What was set outside the file may have replaced it.
+    A key that was set outside the file may have replaced the name.
     """
     from dumbbell.statistics.metrics import METRICS
 
@@ -116,7 +116,7 @@ def _no_such(
 
 
 def _may_rename(metric: Metric, override: Key) -> bool:
-    """Whether a key that was set outside the file decides which links or flows exist."""
+    """True if a key that was set outside the file decides which links or flows exist."""
     key = str(override[1] if override[0] == "sweep" and len(override) > 1 else override[0])
     makers = ("topology", "events") if measures.LINK in measures.kinds(metric) else ("flows",)
     return key.split(".")[0] in (*makers, "zip", "cases")

@@ -1,7 +1,8 @@
-"""Runs of a study in real time. Each is a process with its own records; as many run at once as the machine can.
+"""Runs of a study in real time. Each is a process with separate records; as many run at once as the machine can carry.
 
 Their order is random within each round, and rounds follow each other: a slow spell of the machine falls on all cells.
-Figures are compiled into few files as runs finish; runs of a killed command that were not yet are found by their names.
+Figures are compiled into few files as runs finish; a later command finds the uncompiled runs of a killed one by their
+names.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ class Work:
     """The study's directory."""
     plans: Sequence[Planned]
     scenario: Callable[[int], Scenario]
-    """Of a cell."""
+    """The scenario of a cell."""
     engine: Engine
     executor: Executor
     failed_only: bool
-    """Whether to run only runs that were given up."""
+    """True if only runs that were given up are repeated."""
 
 
 def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mapping[str, Any]:

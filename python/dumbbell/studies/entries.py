@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     base_rtt_ms: float
     """The least RTT that the path allows at any time, without serialisation and queues."""
     has_size: bool
-    """Whether the flows end by themselves, after a number of bytes."""
+    """True if the flows end after a number of bytes."""
 
 
 def of(plan: Plan) -> set[Entry]:

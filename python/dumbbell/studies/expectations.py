@@ -65,7 +65,7 @@ def _judge(study: Study, expected: Expectation) -> Found:
 
 
 def is_meant(expected: Expectation, cell: Cell) -> bool:
-    """Whether an expectation applies to a cell."""
+    """True if an expectation applies to a cell."""
     return all(cell.get(key) == value or _among(cell.get(key), value) for key, value in expected.where.items())
 
 

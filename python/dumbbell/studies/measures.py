@@ -60,7 +60,7 @@ def by_run(study: Frames, name: str, of: str | None = None) -> pl.DataFrame:
 
 
 def needs_of(metric: Metric) -> bool:
-    """Whether the metric has no value for all flows together."""
+    """True if the metric has no value for all flows together."""
     return not {RUN, LINK} & {*metric.scopes}
 
 

@@ -69,8 +69,8 @@ class Planner:
     version: str
     """Version of the core."""
     asks: bool = True
-    """Whether this machine carries the runs out, so that the engine's checks apply. Those of a deterministic engine
-    apply everywhere."""
+    """True if this machine carries the runs out, and the engine's checks therefore apply. Those of a deterministic
+    engine apply everywhere."""
 
     def scenario(self, cell: Cell) -> Scenario:
         """The draft of a cell. Raises `ScenarioError`."""
@@ -124,8 +124,7 @@ class Planner:
 
 
 def alike(planner: Planner, cells: Sequence[Cell], plans: Sequence[Planned]) -> Planner:
-    """A planner that gives all cells the path that the fastest needs, so that cells don't differ in how they are
-    run."""
+    """A planner that gives all cells the path that the fastest cell needs: all cells run in the same way."""
     paths = {plan.read().emulate.path for plan in plans}
     if len(paths) < 2 or "emulate.path" in keys(cells):
         return planner
@@ -133,7 +132,7 @@ def alike(planner: Planner, cells: Sequence[Cell], plans: Sequence[Planned]) -> 
 
 
 def _may_fork() -> bool:
-    """Whether the process can be forked safely: not with threads, such as those of polars."""
+    """True if the process can be forked safely: not with threads, such as those of polars."""
     return sys.platform == "linux" and threading.active_count() == 1 and "polars" not in sys.modules
 
 

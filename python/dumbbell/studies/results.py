@@ -28,8 +28,8 @@ TABLES: Final = ("runs", "flows", "links")
 class Study:
     """A study's directory.
 
-    Every frame has a column for each varied key, beside `run`, `run_id`, `cell`, `repetition` and `seed`, and stands in
-    the order of `run`. What the columns mean is in `docs/reference/records.md`.
+    Every frame has a column for each varied key, beside `run`, `run_id`, `cell`, `repetition` and `seed`, and is in the
+    order of `run`. `docs/reference/records.md` gives the meanings of the columns.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
@@ -55,12 +55,12 @@ class Study:
 
     @property
     def has_runs(self) -> bool:
-        """Whether any run is finished."""
+        """True if any run is finished."""
         return bool(shards.folders(self.directory)) or bool(self._refused)
 
     @property
     def has_usable_runs(self) -> bool:
-        """Whether any run is usable."""
+        """True if any run is usable."""
         from dumbbell.statistics.frames import usable
 
         return self.has_runs and not usable(self).is_empty()
@@ -99,7 +99,7 @@ class Study:
         import polars as pl
 
         means = pl.col("jain_index").mean(), pl.len().alias("runs"), pl.col("error").is_not_null().sum().alias("failed")
-        # Flows are active at different times, so the sum of their goodputs could exceed the link's rate.
+        # Flows are active at different times: the sum of their goodputs could exceed the link's rate.
         lasted_s = pl.col("stop_s").max() - pl.col("start_s").min()
         flows = self.flows.group_by("cell", "run").agg(
             (8 * pl.col("received_bytes").sum() / lasted_s).alias("goodput_bps"),

@@ -45,7 +45,7 @@ class Wanted:
     jobs: int | None = None
     """Runs at a time; `None`: as many as the machine can run validly."""
     failed: bool = False
-    """Whether to repeat only unusable runs."""
+    """True if only unusable runs are repeated."""
     elsewhere: Executor | None = None
     """`None`: this machine."""
 
@@ -56,7 +56,7 @@ class Wanted:
 
     @property
     def simulated(self) -> bool:
-        """Whether its runs are simulated, many in one process."""
+        """True if its runs are simulated, many in one process."""
         return self.engine.capabilities.batches
 
     @property
@@ -211,7 +211,7 @@ def _plans(planner: Planner, cells: Sequence[grid.Cell], wanted: Wanted, on_even
 
 
 def _naming_files(planner: Planner, cells: Sequence[grid.Cell]) -> Iterator[Scenario]:
-    """For each varied value that names a file, the scenario of a cell that has it."""
+    """The scenario of a cell for each varied value that names a file."""
     seen: set[tuple[str, str]] = set()
     for cell in cells:
         named = {(key, show(value)) for key, value in grid.values(cell).items() if writing.names_files(key, value)}

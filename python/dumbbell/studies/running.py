@@ -108,12 +108,12 @@ def run(
             that it belongs to; or an executor, such as `dumbbell.execute.cluster.Ray(address="head:6379")`.
 
     Returns:
-        The finished `Run`; it may be suspect or invalid: ask `run.verdict`. Or the finished `Study`.
+        The finished `Run`; it may be suspect or invalid: ask `run.verdict`. A study returns the finished `Study`.
 
     Raises:
         InputError: the scenario, a cell, the engine or this machine does not allow the run; nothing was started.
-        RunFailed: a run failed. What was measured is kept in `<name>-<id>.failed-N`. In a study it is a row.
-        Interrupted: Ctrl-C; kept likewise. Running a study again continues it.
+        RunFailed: a run failed. The measurements until then are kept in `<name>-<id>.failed-N`. A failed run of a study
+        is a row. Interrupted: Ctrl-C; the measurements are kept in the same way. Running a study again continues it.
     """
     overrides = overrides if isinstance(overrides, Mapping | str) else list(overrides)
     draft = read(scenario, overrides)

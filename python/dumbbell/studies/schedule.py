@@ -1,6 +1,6 @@
 """The runs of a study, and the order in which they are numbered.
 
-A round is a repetition of all cells, or of some. Rounds are only ever added, so a run keeps its number whatever is
+A round is a repetition of all cells, or of some. Rounds are only ever added, and a run keeps its number whatever is
 asked for later: more repetitions, or as many more of a cell as it takes.
 """
 
@@ -37,7 +37,7 @@ class Schedule:
         return [[number, None if some is None else list(some)] for number, some in self._rounds]
 
     def want(self, repetitions: Mapping[int, int] | int) -> list[Scheduled]:
-        """The runs for so many repetitions of each cell, or of these cells; rounds are added as needed."""
+        """The runs for that many repetitions of each cell, or of these cells; rounds are added as needed."""
         wanted = repetitions if isinstance(repetitions, Mapping) else dict.fromkeys(range(self._cells), repetitions)
         for number in range(max(wanted.values(), default=0)):
             some = [cell for cell, count in wanted.items() if self._done[cell] <= number < count]

@@ -1,8 +1,8 @@
 """The figures of a study's runs on disk: few files, however many runs there are.
 
 A simulated study has the shards of `_core.simulate_many`, whose names say which runs they hold. An emulated one has
-parts, which hold any runs; `index.json` lists those that count. Parts are small, so that a killed command leaves few
-runs to be read again from their directories; as soon as there are many, they are merged.
+parts, which hold any runs; `index.json` lists those that count. Parts are small: a killed command leaves few runs to be
+read again from their directories. Many parts are merged.
 """
 
 from __future__ import annotations

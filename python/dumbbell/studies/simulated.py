@@ -1,6 +1,6 @@
 """Runs of a study in the simulator: many in one process. Only their figures are kept.
 
-In the order of their numbers, which goes through all cells before any is repeated: what is deterministic depends on no
+The order is that of their numbers, which goes through all cells before any is repeated: deterministic runs depend on no
 order.
 """
 
@@ -58,8 +58,7 @@ def _of(plan: Planned, first: int, repetition: int) -> tuple[int, int, int, str]
 
 
 def shard_runs(runs: int, least: int) -> int:
-    """Runs in a shard for this many runs: `least` times a power of two, so that shards stay valid when a study
-    grows."""
+    """Runs in a shard for this many runs: `least` times a power of two, which keeps shards valid when a study grows."""
     size = least
     while size * SHARDS_IN_ALL < runs:
         size *= 2

@@ -54,7 +54,7 @@ def _links(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _at(found: Any, keys: Sequence[str]) -> Any:
-    """What the keys lead to; `None` where a group is null."""
+    """The value at the end of the keys; `None` where a group is null."""
     for key in keys:
         found = None if found is None else found.get(key)
     return found

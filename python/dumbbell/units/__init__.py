@@ -4,7 +4,7 @@ A quantity is written `"<decimal number> <unit>"` and held as an integer of its 
 second, bytes. Parsing goes through exact fractions, never through floating point, and what is finer than the smallest
 unit is refused. `str()` prints the shortest exact form, which parses back to the same value.
 
-Bits and bytes are told apart by case as everywhere in networking: `bit` or `b` are bits, `B` are bytes; `k`, `M` and
+Case distinguishes bits and bytes, as everywhere in networking: `bit` or `b` are bits, `B` are bytes; `k`, `M` and
 `G` are powers of 1000, `Ki`, `Mi` and `Gi` of 1024. Rates are in bits.
 """
 

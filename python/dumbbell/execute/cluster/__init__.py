@@ -2,7 +2,7 @@
 
 The command that works on a study, the driver, plans it and keeps its directory; nodes only carry out tasks: an emulated
 run, or the simulated runs of a shard. A task works in a directory of its node's own disk; what it has made comes to the
-driver as an archive, by way of Ray or of a store that all nodes see. So no two machines ever write to one study.
+driver as an archive, by way of Ray or of a store that all nodes see. No two machines ever write to one study.
 """
 
 from dumbbell.execute.cluster.executor import Ray

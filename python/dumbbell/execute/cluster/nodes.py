@@ -13,7 +13,7 @@ from dumbbell.errors import InputError, Problem
 EMULATE: Final = "dumbbell_emulate"
 """The resource that a node declares if it takes emulated runs: the number of cores that these may use."""
 ANSWER_S: Final = 120.0
-"""To start a worker and import dumbbell takes seconds on a busy node."""
+"""Starting a worker and importing dumbbell takes seconds on a busy node."""
 
 
 @dataclass(frozen=True)

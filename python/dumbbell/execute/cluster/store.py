@@ -15,7 +15,8 @@ from dumbbell.errors import InputError
 
 SUFFIX: Final = ".tar"
 AT_ONCE: Final = frozenset({"abfs", "abfss", "adl", "az", "gcs", "gs", "memory", "oss", "s3", "s3a"})
-"""Protocols in which a file appears only when it is complete. In others it is first written under another name."""
+"""Protocols in which a file appears only when it is complete. Other protocols first write the file under another
+name."""
 
 
 def absolute(place: str) -> str:
@@ -37,7 +38,7 @@ class Store:
         except ImportError as error:
             hint = "install that on every node, beside dumbbell[cluster]"
             raise InputError(f"cannot use the store {place}", str(error), hint) from None
-        except Exception as error:  # each file system has errors of its own
+        except Exception as error:  # each file system has different errors
             raise _unreachable(place, error) from error
 
     def names(self) -> set[str]:
@@ -53,7 +54,7 @@ class Store:
         return {name.removesuffix(SUFFIX) for name in map(os.path.basename, found) if name.endswith(SUFFIX)}
 
     def has(self, name: str) -> bool:
-        """Whether the store has this result."""
+        """True if the store has this result."""
         self._files.invalidate_cache(self._folder)
         return bool(self._files.exists(self._path(name)))
 

@@ -1,7 +1,7 @@
 """A cluster's nodes as workers. The driver decides which task goes to which node.
 
-So each node has a budget of its own, which shrinks when its runs turn out disturbed. Of Ray a task asks for its part of
-the node's resources, so that other work on the cluster is seen.
+Each node therefore has a separate budget, which shrinks when its runs turn out disturbed. A task reserves its part of
+the node's resources in Ray, which shows Ray's other users the load.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Workers(Generic[Task, Given]):
         self._next: Node | None = None
 
     def admits(self, task: Task) -> bool:
-        """Whether a node has room for the task; the least busy one gets it."""
+        """True if a node has room for the task; the least busy one gets it."""
         beside = Counter(node for _, node, _ in self._going.values())
         able = [node for node, room in self._rooms.items() if room.admits(task, beside[node])]
         self._next = min(able, key=lambda node: beside[node] / max(node.emulate, node.cpus, 1.0), default=None)

@@ -1,4 +1,4 @@
-"""What our runs of aulbach-2020 show beyond their plots."""
+"""Evidence of aulbach-2020 that our runs give beyond their plots."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 CC = "flows.0.cc"
 RATE_BPS = 10e6
-"""Of part 2."""
+"""The bottleneck of part 2."""
 SETTLED_NS = 20 * 10**9
 """Part 2 lasts for 50 s; by then the shares are as they stay."""
 
 
 def phases(study: Study) -> str:
-    """How long each BBR's first run was in each phase."""
+    """The time that each BBR's first run spent in each phase."""
     said = []
     for cc in Figures(study).along(CC):
         run = recorded(study, {CC: cc})
@@ -40,7 +40,8 @@ def phases(study: Study) -> str:
 
 
 def windows(study: Study) -> str:
-    """What two flows of unequal RTTs may have in flight, and the queue that they meet, where the buffer is large."""
+    """The data that two flows of unequal RTTs may have in flight, and the queue that they meet, if the buffer is
+    large."""
     said = []
     for case in Figures(study).along("case"):
         run = recorded(study, {"case": case, "topology.bottleneck.buffer": "2 bdp"})

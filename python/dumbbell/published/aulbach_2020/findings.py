@@ -1,4 +1,4 @@
-"""What aulbach-2020 says that it found, and what our runs say to it."""
+"""The findings of aulbach-2020, judged by our runs."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _nearer(successor: str) -> Finding:
 
 
 def _unfair(share: Interval | None) -> Interval | None:
-    """How far a share is from a half."""
+    """The distance of a share from a half."""
     if share is None or share.low is None or share.high is None:
         return None
     ends = sorted(abs(end - 0.5) for end in (share.low, share.high))
@@ -93,13 +93,13 @@ def _unfair(share: Interval | None) -> Interval | None:
 
 
 def _everywhere(statuses: list[Status]) -> Status:
-    """Of a finding whose setting is not given: told only if it is the same in all settings."""
+    """The status of a finding whose setting is not given: known only if it is the same in all settings."""
     same = set(statuses)
     return same.pop() if len(same) == 1 else Status.UNKNOWN
 
 
 def _shares(figures: Figures, case: str) -> dict[str, Interval]:
-    """Of the second algorithm of a pair, by buffer."""
+    """The shares of the second algorithm of a pair, by buffer."""
     second = PAIRS[case][1]
     found = {b: figures.interval("goodput_share", second, {"case": case, BUFFER: b}) for b in figures.along(BUFFER)}
     return {buffer: one for buffer, one in found.items() if one is not None}
@@ -116,7 +116,7 @@ def crossing(shares: Mapping[str, float]) -> float | None:
 
 
 def _crossings(figures: Figures, case: str) -> Seeded | None:
-    """Of the runs of each seed, with all buffers; `None` if those of a seed don't cross."""
+    """The crossings of the runs of each seed, with all buffers; `None` if those of a seed don't cross."""
     second = PAIRS[case][1]
     of_seed: dict[int, dict[str, float]] = {}
     for buffer in figures.along(BUFFER):
@@ -188,9 +188,10 @@ def _loss(studies: Studies) -> Judged:
 
 
 def endured(carried: Sequence[tuple[float, Status]]) -> tuple[float, float] | None:
-    """Between which losses a flow ceases to carry enough: up to the first surely, from the second on surely not.
+    """The losses between which a flow ceases to carry enough: it surely does up to the first, and surely does not from
+    the second on.
 
-    `carried`: whether it does, by loss, which rises. `None` if it never or always does.
+    `carried`: whether the flow carries enough, by loss, which rises. `None` if it never or always does.
     """
     enough = list(takewhile(lambda one: one[1] is Status.HOLDS, carried))
     too_little = list(takewhile(lambda one: one[1] is Status.FAILS, reversed(carried)))

@@ -1,4 +1,4 @@
-"""What our runs of bernardi-2020 say about its differences from what was published."""
+"""Evidence from our runs of bernardi-2020 on its differences from the publication."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def probe_rtt(study: Study) -> str:
 
 
 def losses(study: Study) -> str:
-    """How much of what was sent was sent again, and who lost it."""
+    """The share of retransmissions, and the links that lost the packets."""
     figures = Figures(study)
     parts = []
     for cc in figures.along(CC):
@@ -53,7 +53,7 @@ def losses(study: Study) -> str:
 
 
 def one_cpu(study: Study) -> str:
-    """Which checks found something, by the CPUs of the lab."""
+    """The checks that found something, by the CPUs of the lab."""
     found = []
     for cpus in Figures(study).along("emulate.cpus"):
         rows = study.runs.filter(pl.col("emulate.cpus") == cpus, pl.col("error").is_null())

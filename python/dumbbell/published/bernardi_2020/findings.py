@@ -1,4 +1,4 @@
-"""What bernardi-2020 says that it found, and what our runs say to it."""
+"""The findings of bernardi-2020, judged by our runs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from dumbbell.statistics.intervals import Interval, of_mean
 
 CC: Final = "flows.0.cc"
 SLOW_START_S: Final = 3.0
-"""In part 1 it is over by then, whatever the algorithm."""
+"""Slow start is over by then in part 1, whatever the algorithm."""
 _BBRS: Final = ("bbr", "bbr2", "bbr3")
 BDP_PACKETS: Final = 100e6 * 0.030 / 8 / 1514
-"""Of part 2."""
+"""The BDP of part 2."""
 
 
 def _goodput(figures: Figures, cc: str, **more: object) -> Interval | None:
@@ -39,7 +39,7 @@ def _cubic(studies: Studies) -> Judged:
 
 
 def _shape(studies: Studies, cc: str, has_it: Callable[[Cut], bool]) -> Judged:
-    """Whether the windows of part 1's runs have a shape, each from every one of its cuts to the next."""
+    """The judgement whether the windows of part 1's runs have a shape, from each cut to the next."""
     runs = [cuts(run, "f1", SLOW_START_S) for run in every(studies["1"], {CC: cc})] if "1" in studies else []
     if not runs:
         return NOT_RUN
@@ -197,7 +197,7 @@ def _detected(studies: Studies) -> Judged:
 
 
 def _shallow(part: str, loses: bool) -> Finding:
-    """What a shallow buffer does to BBRv1: to its packets, or (`loses`) to its throughput."""
+    """The finding on BBRv1 in a shallow buffer: on its packets, or (`loses`) on its throughput."""
 
     def judge(studies: Studies) -> Judged:
         if part not in studies:

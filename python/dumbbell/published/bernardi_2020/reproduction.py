@@ -15,7 +15,7 @@ AS_SCRIPT: Final[dict[str, Any]] = {"emulate.path": "gso", "emulate.whole_bursts
 """Segmentation offload was on in their hosts, and on the host in the middle."""
 
 STATES: Final = {"record.acks": "auto"}
-"""Of an emulated run only its ACKs tell BBR's states; studies don't record them unless asked."""
+"""Only the ACKs of an emulated run show BBR's states; studies don't record them unless asked."""
 
 _SIGNALS: Final[tuple[tuple[Signal, str, float], ...]] = (
     ("goodput", "goodput (Mbit/s)", 1e6),
@@ -27,7 +27,7 @@ _SIGNALS: Final[tuple[tuple[Signal, str, float], ...]] = (
 
 
 def _plots(seconds: float) -> tuple[Plot, ...]:
-    """As theirs: all ordinates begin at 0, and end where the data do."""
+    """The plots have their axes: all ordinates begin at 0, and end where the data do."""
     return tuple(
         Plot(title, "one figure per algorithm", "series", Axis("time (s)", 0, seconds), Axis(title, 0, factor=factor),
              signal, curves=CC)

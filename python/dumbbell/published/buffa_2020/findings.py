@@ -1,4 +1,4 @@
-"""What buffa-2020 found."""
+"""The findings of buffa-2020."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRINTED: Final = 45.0
 
 
 def _ratio(studies: Studies, part: str, case: str, above_: str, below_: str) -> Interval | None:
-    """Of goodputs."""
+    """The ratio of goodputs."""
     if part not in studies:
         return None
     figures = Figures(studies[part])

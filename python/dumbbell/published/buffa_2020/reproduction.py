@@ -13,24 +13,24 @@ from dumbbell.published.packaged import rows
 CCS: Final = ("reno", "cubic", "bbr")
 CASE: Final = "case"
 BOTH, ONE = 2, 1
-"""How many of the two links carry delay and loss."""
+"""The number of the two links that carry delay and loss."""
 STAND_IN: Final = "10 Gbit/s"
-"""Simulated in place of no limit, which in Mininet is what the CPU can do: 8 to 15 Gbit/s in the study."""
+"""The simulated rate for "no limit", which in Mininet is the rate that the CPU reaches: 8 to 15 Gbit/s in the study."""
 LEAST_MS: Final = 0.1
 """RTT without any delay."""
 
 LONG_MS: Final = 1000
 WHOLE: Final = "60 s"
 FAST: Final = "10 s"
-"""Simulated at a gigabit and more, where 60 s are up to 50 million packets, and what loss limits is steady by then."""
+"""Duration at a gigabit and more, where 60 s are up to 50 million packets. Flows that loss limits are steady by then."""
 
 Row = Mapping[str, str]
 
 
 def _case(delay_ms: float, loss: float, links: int, duration: str) -> dict[str, Any]:
-    """What a delay and a loss per link, in percent, come to on the path. Each link has them in both directions.
+    """A case on the path, from the delay and the loss of each link, in percent, which apply in both directions.
 
-    `duration`: where round trips are short; a minute takes no time to simulate where they are long.
+    `duration`: used for short round trips; long ones always run a minute, which takes no time to simulate.
     """
     lost = f"{100 * (1 - (1 - loss / 100) ** links):.4g} %"
     return {
@@ -61,7 +61,7 @@ def _published(chosen: Iterable[Row], source: str, gbit: bool, relative: bool) -
 
 
 def _rows(name: str, keep: Callable[[Row], bool]) -> list[Row]:
-    """Without single repetitions where a mean is printed, too."""
+    """The rows; single repetitions are left out where a mean is printed, too."""
     return [row for row in rows(name) if row.get("repetition", "mean") == "mean" and keep(row)]
 
 

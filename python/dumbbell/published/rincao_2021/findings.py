@@ -1,4 +1,4 @@
-"""What rincao-2021 found."""
+"""The findings of rincao-2021."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def _changes(figures: Figures, cc: str) -> dict[int, dict[int, float]]:
 def _mean_change(figures: Figures, cc: str) -> Interval | None:
     """Mean over numbers of connections. Those of one seed are averaged first: they are not independent.
 
-    Of seeds that all of them have: where a run is missing, the rest of its seed would be another mean.
+    Only seeds that all numbers of connections have count: if a run is missing, the rest of its seed would give another
+    mean.
     """
     changes = list(_changes(figures, cc).values())
     if not changes:
@@ -61,7 +62,7 @@ def _keeps_throughput(studies: Studies) -> Judged:
             continue
         gap = None
         if None not in (bbr.low, bbr.high, cubic.low, cubic.high):
-            # Both from the same seeds, but of different connections: taken as independent.
+            # Both have the same seeds but different connections, and count as independent.
             half = ((bbr.half_width or 0) ** 2 + (cubic.half_width or 0) ** 2) ** 0.5
             centre = bbr.value - cubic.value
             gap = Interval(centre, centre - half, centre + half, bbr.n)

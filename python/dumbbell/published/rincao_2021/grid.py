@@ -19,9 +19,9 @@ RATES: Final = (100, 300)
 MIXES: Final = (100, 75, 50, 25, 0)
 """Percent of the connections that are CUBIC's."""
 DURATION: Final = {100: "40 s", 300: "25 s"}
-"""By then the slowest transfer is complete, with room to spare."""
+"""The slowest transfer is complete by then, with room to spare."""
 CPU_S: Final = 0.1
-"""Of a simulated run."""
+"""CPU time of a simulated run."""
 
 QUICK: Final = {"sweep": {CONNECTIONS: [5, 30], UDP: ["10 %", "30 %"]}, "repeat": 3}
 
@@ -51,7 +51,7 @@ class Mix:
         return f"{', '.join(f'{share} % {cc.upper()}' for cc, share in self.algorithms.items())} at {self.mbit} Mbit/s"
 
     def settings(self, instead: str = "bbr") -> dict[str, Any]:
-        """With `instead` in place of BBR."""
+        """The settings with `instead` in place of BBR."""
         mix = {instead if cc == "bbr" else cc: share / 100 for cc, share in self.algorithms.items()}
         return {
             "topology.bottleneck.rate": f"{self.mbit} Mbit/s",
@@ -76,7 +76,7 @@ ALL: Final = tuple(Mix(mbit, cubic) for mbit in RATES for cubic in MIXES)
 
 
 def published_of(mix: Mix) -> tuple[Published, ...]:
-    """What is printed of a setting."""
+    """The printed numbers of a setting."""
     return tuple(
         Published(
             {CONNECTIONS: int(row["connections"]), UDP: f"{row['udp_percent']} %"},

@@ -21,11 +21,11 @@ from dumbbell.published.rincao_2021.grid import (
 )
 
 BURSTS: Final = {"10 %": "1 ms", "20 %": "2 ms", "30 %": "3 ms"}
-"""Of 100 Mbit/s: how long a host at 1 Gbit/s takes to send what is due in 100 ms."""
+"""Bursts at 100 Mbit/s: the time that a host at 1 Gbit/s takes to send the data of 100 ms."""
 ON: Final = "flows.1.on"
 CASE: Final = "case"
 UDP_OF_THREE: Final = "flows.2.rate"
-"""In elephants.toml."""
+"""The key in elephants.toml."""
 
 
 def bursts(part: Part, mix: Mix) -> Part:
@@ -121,7 +121,7 @@ def elephants(part: Part, mix: Mix) -> Part:
 
 
 def _case(connections: int, mix: Mix) -> dict[str, Any]:
-    """How many mice and elephants, and what share of either is BBR's; a half is rounded to the even number."""
+    """The numbers of mice and elephants, and BBR's share of each; a half is rounded to the even number."""
     large = connections // 5
     small = connections - large
     of_bbr = round(connections * (100 - mix.cubic) / 100)

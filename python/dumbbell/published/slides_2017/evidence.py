@@ -1,4 +1,4 @@
-"""What our runs of slides-2017 say about its differences from what was printed."""
+"""Evidence from our runs of slides-2017 on its differences from the printed numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def limits(study: Study) -> str:
-    """What the bottleneck dropped, and how much of it was used, of rows without loss."""
+    """The drops and the utilisation of the bottleneck, for rows without loss."""
     figures = Figures(study)
     said = []
     for rtt in figures.along(RTT):

@@ -1,4 +1,4 @@
-"""What slides-2017 says that it found, and what our runs say to it."""
+"""The findings of slides-2017, judged by our runs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _unfair(studies: Studies) -> Judged:
             said.append(f"{' and '.join(rtt)}, {buffer}: Reno {told(reno)}, CUBIC {told(cubic)}")
     if not statuses:
         return NOT_RUN
-    # Neither RTTs nor buffer are given: told only if it is the same in all settings.
+    # Neither RTTs nor buffer are given: the status is known only if it is the same in all settings.
     status = statuses[0] if len(set(statuses)) == 1 else Status.UNKNOWN
     return Judged(status, "Jain's index: " + "; ".join(said))
 

@@ -31,7 +31,7 @@ def _table(rtts: dict[str, str]) -> tuple[Published, ...]:
 
 
 _UNEQUAL: Final[dict[str, Any]] = {RTT: ["15 ms", "150 ms"], BUFFER: "1000 packets"}
-"""The cell beside which the slides' numbers stand: delays and buffer as in the table."""
+"""The cell that is compared with the slides' numbers: delays and buffer as in the table."""
 
 _FAIRNESS: Final = tuple(
     Published({**_UNEQUAL, CC: cc}, metric, of, value, "fairness")

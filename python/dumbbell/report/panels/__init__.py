@@ -1,6 +1,6 @@
 """The panels of a run's report, a module each, which names its panel `PANEL`.
 
-A module that is added here is drawn on the page, in figures and in CSV. Panels stand in the order of their `place`.
+A module that is added here is drawn on the page, in figures and in CSV. Panels are drawn in the order of their `place`.
 """
 
 from __future__ import annotations

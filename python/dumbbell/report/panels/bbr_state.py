@@ -42,7 +42,7 @@ class _States:
             self.found.append(found)
 
     def panel(self) -> Panel | None:
-        """All lanes with the states that occur; a lane's states become indices into these."""
+        """The panel of all lanes with the states that occur; a lane's states become indices into these."""
         if not self.found:
             return None
         occurring = np.unique(np.concatenate([one.states.state.to_numpy() for one in self.found]))
@@ -63,7 +63,7 @@ class _States:
             note += f" States shorter than {words.seconds(max(widths) / 1e9)} can be missing."
         if left_out := self.source.left_out:
             few = len(left_out) <= _MOST_NAMED
-            note += f" Not drawn: {words.listed(left_out) if few else words.count(len(left_out), 'more flow')}."
+            note += f"  Not drawn: {words.listed(left_out) if few else words.count(len(left_out), 'more flow')}."
         return note
 
 

@@ -17,7 +17,7 @@ from dumbbell.report.source import Source
 from dumbbell.report.states import STATES
 
 _RISE: Final = 0.62
-"""Where a rising limit is named, of its length."""
+"""The place of a rising limit's name, as a share of its length."""
 _NO_TIMES: Final = pl.Series([], dtype=pl.Float64)
 
 
@@ -44,7 +44,7 @@ class _Kleinrock:
         self.clouds.add(acks)
 
     def panel(self) -> Panel | None:
-        """With points of samples if there is no record of ACKs; `None` without any."""
+        """The panel, with points of samples if there is no record of ACKs; `None` without any points."""
         if self.source.has_few_flows and not self.source.with_acks:
             self.clouds.add_samples(self.source.samples)
         if not self.clouds.found:
@@ -59,7 +59,7 @@ class _Kleinrock:
         return Panel("kleinrock", 1.0, PANEL.title, "", views, across=across, states=states, is_stacked=True)
 
     def _points(self, size: float, factor: float) -> tuple[tuple[State, ...], list[tuple[Points, Points]]]:
-        """States that occur; rates and RTTs of each flow, which share all but their values."""
+        """States that occur; rates and RTTs of each flow, which share everything except their values."""
         occurring = sorted({code for cloud in self.clouds.found for code in cloud.state.drop_nulls().unique()})
         place = {old: new for new, old in enumerate(occurring)}
         found = []
@@ -125,7 +125,7 @@ def _limits(limits: Sequence[Limit], size: float, factor: float) -> list[Line]:
 
 
 def _excluded(limit: Limit, size: float, factor: float, above: float | None = None, below: float = 0.0) -> Band:
-    """Where no point can be: beyond the widest limit."""
+    """The region beyond the widest limit, where no point can be."""
     values = _series(limit.values, factor)
     edge = pl.Series([below if above is None else above] * len(values))
     low, high = (edge, values) if above is None else (values, edge)

@@ -14,11 +14,11 @@ from dumbbell.report.source import Source
 
 
 def _panel(source: Source) -> Panel | None:
-    """`None` if nothing happened to any packet."""
+    """The panel; `None` if there were no packet events."""
     try:
         samples = source.samples.rows
     except DumbbellError:
-        # Other panels say so; drops are in another table.
+        # Other panels report missing samples; drops are in another table.
         samples = None
     found = events(source.run, source.groups, samples)
     if not found.events:
@@ -31,7 +31,7 @@ def _panel(source: Source) -> Panel | None:
 
 
 def _lanes(found: Found, groups: tuple[Group, ...]) -> tuple[Lane, ...]:
-    """Of each group the kinds that are known of single flows; then those of no known flow."""
+    """The lanes: for each group the kinds that are known of single flows; then the kinds without a known flow."""
     per_flow = [kind for kind in found.kinds if kind.key in found.per_flow]
     lanes = [
         _lane(kind, group.label.split()[0] if len(group.flows) == 1 else group.label, index)

@@ -24,7 +24,8 @@ _MARKS: Final = 2000
 def _panel(source: Source) -> Panel | None:
     """The rate-limited links that carried anything, the bottleneck first; `None` if there is none.
 
-    Where a plain FIFO drains at a constant rate, its bytes tell how long packets wait: a second axis says it in ms.
+    The bytes of a plain FIFO that drains at a constant rate give the waiting time of packets: a second axis shows it in
+    ms.
     """
     run, known = source.run, source.known
     links = known.limited_links[:MOST_LINKS]
@@ -37,7 +38,7 @@ def _panel(source: Source) -> Panel | None:
 
 
 def _queue(run: Run, link: Link, known: Facts) -> View | None:
-    """In bytes."""
+    """The queue in bytes."""
     span = run.plan.duration_ns
     if run.has("packets"):
         packets = run.scan("packets").filter(pl.col("link") == link.name)

@@ -30,7 +30,7 @@ def _panel(source: Source) -> Panel | None:
 
 
 def _view(run: Run, link: Link, groups: Sequence[Group]) -> View | None:
-    """In ms, a line per flow."""
+    """The view in ms, a line per flow."""
     left = run.scan("packets").filter((pl.col("link") == link.name) & pl.col("departure_ns").is_not_null())
     rows = left.select(
         time_ns=left_queue_ns(),
@@ -41,7 +41,7 @@ def _view(run: Run, link: Link, groups: Sequence[Group]) -> View | None:
         return None
     flows = [flow for group in groups for flow in group.flows]
     aligned = envelope(rows, flows, run.plan.duration_ns)
-    # All flows in every view: the page changes the link under the same curves.
+    # Every view has all flows: the page changes the link under the same curves.
     lines = tuple(Line(aligned.line(flow), index, flow) for index, group in enumerate(groups) for flow in group.flows)
     width = words.seconds((aligned.width_ns or 0) / 1e9)
     note = f"How long packets waited at {link.name}, as they left its queue. Drawn from "

@@ -1,4 +1,4 @@
-"""What each flow's sender puts on the wire: its throughput, with what it sends again."""
+"""The sending rate of each flow: the sender's throughput, retransmissions included."""
 
 from __future__ import annotations
 

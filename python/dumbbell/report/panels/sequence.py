@@ -31,6 +31,6 @@ PANEL: Final = FlowPanel(
     from_zero=False,
     note="Marks of loss and retransmission stand at the first byte that is not acknowledged.",
     of_one_socket=True,
-    # Of a sequence, the last digits tell.
+    # The last digits of a sequence number matter.
     decimals=3,
 )

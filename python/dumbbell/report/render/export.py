@@ -37,7 +37,7 @@ def _quantities(panel: Panel) -> dict[str, bytes]:
 
 
 def _curves(panel: Panel, key: str, curves: Sequence[tuple[View, Line | Points]]) -> bytes:
-    """A level that changes stands among the flows, by its name. The end of a bound is a row without a value."""
+    """A level that changes is a column among the flows, under its name. The end of a bound is a row without a value."""
     of_links = any(view.name for view, _ in curves)
     of_flows = any(line.flow for _, line in curves)
     parts = [

@@ -39,7 +39,7 @@ _BLOCK: Final = 0.84
 
 @dataclass(frozen=True)
 class Place:
-    """Where marks are drawn."""
+    """The place of a view's marks."""
 
     ax: Axes
     plots: Plots
@@ -63,7 +63,7 @@ class Place:
 
 
 def draw(place: Place) -> None:
-    """All marks of the view; pale lines first, as what is made from them stands above."""
+    """Draw all marks of the view; pale lines first: the curves that are made from them lie above."""
     view, panel = place.view, place.panel
     lines = [mark for mark in view.marks if isinstance(mark, Line)]
     many = len({line.flow for line in lines}) > _MANY
@@ -156,7 +156,7 @@ def _events_on_curve(place: Place, points: Points, x: Any, y: Any) -> None:
     if ticks:
         style |= {"marker": "|", "markersize": 3, "markeredgewidth": 0.4}
     if look == "lost" or ticks:
-        # They point at the curve, or stand beneath it.
+        # They point at the curve, or lie below it.
         away = {"lost": 4 if ticks else 3}.get(look, -4)
         figure = place.ax.get_figure(root=True)
         style["transform"] = offset_copy(place.ax.transData, fig=figure, y=away, units="points")
@@ -164,7 +164,7 @@ def _events_on_curve(place: Place, points: Points, x: Any, y: Any) -> None:
 
 
 def by_state(place: Place) -> bool:
-    """Whether points have the colours of states: those of one flow that has any."""
+    """True if points have the colours of states: the points of one flow that has any."""
     dots = [mark for mark in place.view.marks if isinstance(mark, Points) and mark.look == "dot"]
     return bool(place.panel.states) and len(dots) == 1
 

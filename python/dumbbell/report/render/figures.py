@@ -25,7 +25,7 @@ _STATES_IN: Final = 0.22
 _STACKED_IN: Final = 1.7
 _MOST_CHANGES_NAMED: Final = 12
 _LABEL_HEIGHT: Final = 0.2
-"""Two lines, of the axes'."""
+"""Two lines of the axes' label."""
 _LETTER: Final = 0.0092
 """Width of a small letter, of the axes'."""
 
@@ -46,13 +46,13 @@ def figure(plots: Plots) -> Figure:
             axes.append(fig.add_subplot(grid[row], sharex=axes[0] if axes else None))
             _panel(axes[-1], panel, panel.views[0], plots)
         _time_axis(axes, plots)
-        # From below: those above share the lowest one's axis.
+        # The panels from the lowest up: those above share the lowest one's axis.
         shared: dict[str, Axes] = {}
         for row, (panel, view) in reversed(list(enumerate(others, len(over_time)))):
             ax = fig.add_subplot(grid[row], sharex=shared.get(panel.key))
             _across(ax, panel, view, plots, is_lowest=panel.key not in shared, is_highest=view is panel.views[0])
             shared.setdefault(panel.key, ax)
-        # The names of lanes are long: units stand beside their own ticks.
+        # The names of lanes are long: units are written beside their own ticks.
         fig.align_ylabels([ax for ax in fig.axes if ax.get_ylabel()])
         if plots.groups:
             entries = _legend(plots)
@@ -61,7 +61,7 @@ def figure(plots: Plots) -> Figure:
 
 
 def _height(panel: Panel) -> float:
-    """In inches."""
+    """The height in inches."""
     view = panel.views[0]
     if not view.lanes:
         return _PANEL_IN
@@ -112,7 +112,7 @@ def _panel(ax: Axes, panel: Panel, view: View, plots: Plots) -> None:
         if all(abs(at - other) > _LABEL_HEIGHT for other in labelled):
             labelled.append(at)
             _label(ax, reference, inside=view.second is not None)
-    # Ticks of drops stand on the upper edge.
+    # Ticks of drops lie on the upper edge.
     dropped = any(isinstance(mark, Ticks) and mark.edge == "drop" for mark in view.marks)
     ax.set_title(f"{panel.title}, {view.name}" if view.name else panel.title, pad=7 if dropped else None)
     ax.set_ylabel(panel.unit)
@@ -171,7 +171,7 @@ def _across(ax: Axes, panel: Panel, view: View, plots: Plots, is_lowest: bool, i
 
 
 def _quantities(ax: Axes, panel: Panel) -> None:
-    """What is drawn how, on the title's line."""
+    """Draw the legend of quantities on the title's line."""
     plain: dict[str, Any] = {"color": SOFT, "linewidth": 0.9, "linestyle": "-"}
     handles = [Line2D([], [], label=one.word, **plain | LOOKS[one.look]) for one in panel.quantities]
     if handles:
@@ -214,7 +214,7 @@ def _scaling(factor: float) -> Callable[[Any], Any]:
 
 
 def _label(ax: Axes, reference: Reference, inside: bool) -> None:
-    """Right of the axes, or within them where an axis stands on the right."""
+    """Labels are right of the axes, or within the axes if a second axis is on the right."""
     ax.annotate(
         reference.label if inside else reference.label.replace(" ", "\n", 1),
         (1, reference.value),
@@ -229,7 +229,7 @@ def _label(ax: Axes, reference: Reference, inside: bool) -> None:
 
 
 def _limits(ax: Axes, view: View, from_zero: bool) -> None:
-    """Room for curves and levels, and for words above the level where an axis stands on the right."""
+    """Leave room for curves and levels, and for words above the level if a second axis is on the right."""
     low, high = ax.get_ylim()
     levels = [reference.value for reference in view.references]
     low = 0.0 if from_zero or not levels else min([low, *(level - 0.03 * (high - level) for level in levels)])

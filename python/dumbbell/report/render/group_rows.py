@@ -1,4 +1,4 @@
-"""Many flows as a table: a row for each group of them."""
+"""A table of many flows: a row for each group of flows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLUMNS: Final = (
 
 
 def rows(flows: Sequence[Mapping[str, Any]], groups: Sequence[Group]) -> list[list[str]]:
-    """Of the `flows` of a run's summary, in the order of `groups`."""
+    """The rows, from the `flows` of a run's summary, in the order of `groups`."""
     by_name = {flow["id"]: flow for flow in flows}
     return [_row(group, [by_name[name] for name in group.flows if name in by_name]) for group in groups]
 

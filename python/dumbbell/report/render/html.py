@@ -55,7 +55,7 @@ def document(
 
 
 def of_run(tables: Html, missing: Html, checks: Html, scenario: Html, machine: Html, command: Html) -> Html:
-    """What a run's page shows."""
+    """The content of a run's page."""
     parts = {"tables": tables, "missing": missing, "checks": checks}
     return Html(
         Template(read("run.html")).substitute(parts, scenario=scenario, machine=machine, command=command).rstrip()

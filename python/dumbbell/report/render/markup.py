@@ -16,7 +16,7 @@ Child = str | Iterable[str]
 
 
 def el(name: str, *children: Child, **attributes: str) -> Html:
-    """An element. Children are text, `Html`, or iterables of them. `class_` is the attribute `class`, `a_b` `a-b`."""
+    """An element. Children are text, `Html`, or iterables of those. `class_` is the attribute `class`, `a_b` `a-b`."""
     written = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
     return Html(f"<{name}{written}>{join(*children)}</{name}>")
 

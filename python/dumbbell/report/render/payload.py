@@ -1,8 +1,8 @@
-"""What is drawn as JSON for the page.
+"""The plots as JSON for the page.
 
-Objects have their fields' names in camel case. Series stand apart as base64 of little-endian arrays, each once; in
-their place is `{"series": index}`. Times are unsigned integers, 32 bits each, that count `tick` seconds: enough to tell
-any two ACKs apart, at half the length of a double.
+Objects have their fields' names in camel case. Each series is stored once, separately, as base64 of a little-endian
+array; `{"series": index}` takes its place. Times are unsigned integers, 32 bits each, that count `tick` seconds: enough
+to tell any two ACKs apart, at half the length of a double.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KINDS: Final = ("times", "values", "codes", "counts")
 
 
 def payload(plots: Plots) -> str:
-    """The plots of a run, as JSON that may stand inside a script element: no `<` in it."""
+    """The plots of a run, as JSON without `<`, which can be put inside a script element."""
     # Twice the duration: the last ACKs of a run come after its end.
     return encode(plots, tick=2 * plots.duration_s / _TICKS)
 
@@ -51,7 +51,7 @@ class _Packer:
         """Kind and base64."""
         self._places: dict[tuple[int, str], int] = {}
         self._alive: list[pl.Series] = []
-        """So that no two have one `id`."""
+        """The list keeps them alive, because no two live objects have one `id`."""
 
     def plain(self, value: Any, kind: str | None) -> Any:
         """`value` as JSON has it; `kind`: of the series that it may be."""
@@ -97,7 +97,7 @@ def _fields(type_: type) -> tuple[tuple[str, str, str | None], ...]:
 
 
 def _kind(hint: Any) -> str | None:
-    """Of the series that a type holds."""
+    """The kind of series that a type holds."""
     found = [note for note in getattr(hint, "__metadata__", ()) if note in _KINDS]
     found += [kind for part in get_args(hint) if (kind := _kind(part))]
     return found[0] if found else None

@@ -100,7 +100,7 @@ def facts(run: Run, known: Facts) -> Html:
 
 
 def _simulated(run: Run) -> Html:
-    """That nothing here was measured, where it is so."""
+    """A note that nothing here was measured, if the engine simulates."""
     if capabilities(run.engine).real_time:
         return Html("")
     said = "no kernel took part. Hosts and their TCP are a model of Linux's; the links are those of emulation."
@@ -108,7 +108,7 @@ def _simulated(run: Run) -> Html:
 
 
 def _besides(link: Link) -> Html:
-    """What befalls packets at the bottleneck and takes more than a few words."""
+    """The packet events at the bottleneck that take more than a few words."""
     loss = plan_words.losses(link)
     said = ([f"loss: {loss}"] if len(loss) > _SHORT else []) + plan_words.impairments(link)
     return el("p", f"Besides, at {link.name}: {'; '.join(said)}.", class_="beneath") if said else Html("")
@@ -176,11 +176,11 @@ _MACHINE = (
     ("load_average", "Load average before"),
 )
 _COMPUTER = ("distribution", "cpu_model", "cores")
-"""Of these, what tells how long a simulation takes. Its results are the same on any machine."""
+"""The facts that explain how long a simulation takes. Its results are the same on any machine."""
 
 
 def machine(run: Run) -> Html:
-    """What it ran on; what the manifest lacks is left out."""
+    """The machine of the run; facts that the manifest lacks are left out."""
     known = run.manifest.get("machine") or {}
     simulated = not capabilities(run.engine).real_time
     shown = [(key, name) for key, name in _MACHINE if known.get(key) is not None]
@@ -218,7 +218,7 @@ def command(run: Run) -> Html:
 
 
 def missing(sentences: tuple[str, ...]) -> Html:
-    """What could not be drawn."""
+    """The list of what could not be drawn."""
     if not sentences:
         return Html("")
     return el("ul", (el("li", sentence) for sentence in sentences), class_="missing")

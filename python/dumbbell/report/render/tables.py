@@ -24,7 +24,7 @@ _SCROLL_FROM = 16
 
 
 def flows(run: Run, groups: Sequence[Group]) -> Html:
-    """One row per flow; beneath them Jain's index, echo requests and responsiveness."""
+    """One row per flow; below the rows Jain's index, echo requests and responsiveness."""
     rows = summary_list(run, "flows")
     total = sum(flow.get("goodput_bps") or 0.0 for flow in rows)
     group_of = {flow: group for group in groups for flow in group.flows}
@@ -146,7 +146,7 @@ _LOADED: Final = {"run": "for this run", "stay": "to stay, before this run", "ke
 
 
 def algorithms(run: Run) -> Html:
-    """One row per congestion control that is not the kernel's own under its own name: which program it was."""
+    """One row per congestion control other than the kernel's own: the program behind each name."""
     rows = run.manifest.get("algorithms") or []
     if not rows:
         return Html("")
@@ -243,7 +243,7 @@ _EVENTS: Final = (
 def packet_events(run: Run) -> Html:
     """One row per link that did more to packets than deliver them; columns only for events that occurred.
 
-    Nothing where the table of links says it all: full buffers and losses.
+    The table is empty where the table of links has everything: full buffers and losses.
     """
     rows = [(row, {**row, **row["drops_by_reason"]}) for row in summary_list(run, "links")]
     columns = [(key, word) for key, word in _EVENTS if any(counts[key] for _, counts in rows)]
@@ -284,7 +284,7 @@ def _counted(row: Mapping[str, Any], counts: Mapping[str, Any], key: str) -> str
 
 
 def changes(plots: Plots) -> Html:
-    """What the plan changed while the run went on."""
+    """The changes of the plan during the run."""
     if not plots.changes:
         return Html("")
     head = el("thead", el("tr", *(el("th", name, scope="col") for name in ("At", "Link", "From then on"))))

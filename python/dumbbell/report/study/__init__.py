@@ -18,7 +18,7 @@ FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 
 def confidence(percent: int) -> float:
-    """From percent. Raises `InputError` for one that reports don't offer."""
+    """The confidence level as a fraction, from percent. Raises `InputError` for a level that reports don't offer."""
     offered = {round(100 * one): one for one in CONFIDENCES}
     if percent not in offered:
         raise InputError(f"confidence {percent} %", f"expected one of {', '.join(map(str, offered))}")
@@ -53,7 +53,7 @@ def write(
         reference: the column of tables with which the others are compared; the first if not given.
 
     Raises:
-        InputError: no such format or column, or `output` cannot be written, or no run can be used.
+        InputError: there is no such format or column, or `output` cannot be written, or no run can be used.
     """
     if format not in FORMATS:
         raise InputError(f"no report format {format!r}", f"the formats are {', '.join(FORMATS)}")

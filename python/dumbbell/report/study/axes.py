@@ -1,4 +1,4 @@
-"""What a study varied, as axes: numbers on a line, evenly or by their logarithms, or categories."""
+"""The axes of a study, one per varied key: numbers on a linear or logarithmic line, or categories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBER: Final = re.compile(r"\s*([0-9.eE+-]+)\s*(\S*)\s*")
 _QUANTITIES: Final[tuple[type[Quantity], ...]] = (Time, Rate, Size)
 _BASE: Final = {Time: (1e6, "ms"), Rate: (1e6, "Mbit/s"), Size: (1e3, "kB")}
 _WIDE: Final = 5.0
-"""Values whose largest is at least so many times the smallest can be on a logarithmic axis."""
+"""Values whose largest is at least this many times the smallest can be on a logarithmic axis."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Axis:
     label: str
     """The end of the key, as short as tells it from the others."""
     unit: str
-    """Of numbers; empty for categories."""
+    """The unit of numbers; empty for categories."""
     kind: Kind
     texts: tuple[str, ...]
     """The different values, in order: of numbers ascending, of categories as they came."""
     at: tuple[float, ...]
-    """Where each stands: the number, or its place."""
+    """The place of each value: the number, or its index."""
     cells: tuple[int, ...]
     """Index of each cell's value."""
 
@@ -47,12 +47,12 @@ class Axis:
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     def tick(self, index: int) -> str:
-        """A value as it stands on the axis, whose title has the unit."""
+        """A value as written on the axis, whose title has the unit."""
         return f"{self.at[index]:g}" if self.kind != "category" else self.texts[index]
 
 
 def axes(cells: pl.DataFrame, keys: Sequence[str]) -> list[Axis]:
-    """Those keys that have more than one value, the best one for a horizontal axis first: numbers, and many of them."""
+    """The keys that have more than one value, the best one for a horizontal axis first: numbers, and many of those."""
     labels = _labels([key for key in keys if cells[key].n_unique() > 1])
     found = [_axis(key, label, cells[key].to_list()) for key, label in labels.items()]
     return sorted(found, key=lambda axis: (axis.kind == "category", -len(axis.texts)))
@@ -104,7 +104,7 @@ def _numbers(values: Sequence[Any]) -> tuple[str, list[float] | None]:
 
 
 def _is_log(ordered: Sequence[float]) -> bool:
-    """Whether steps are more alike as ratios than as differences."""
+    """True if steps are more alike as ratios than as differences."""
     if len(ordered) < 3 or ordered[0] <= 0 or ordered[-1] < _WIDE * ordered[0]:
         return False
     return _unevenness([log(value) for value in ordered]) < _unevenness(ordered)
@@ -116,7 +116,7 @@ def _unevenness(ordered: Sequence[float]) -> float:
 
 
 def _labels(keys: Sequence[str]) -> dict[str, str]:
-    """`topology.bottleneck.buffer` is `buffer`, unless another key ends so."""
+    """`topology.bottleneck.buffer` is `buffer`, unless another key ends the same way."""
     labels = {}
     for key in keys:
         parts = key.split(".")

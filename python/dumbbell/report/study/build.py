@@ -1,4 +1,4 @@
-"""From a study's frames to its report."""
+"""Builds a study's report from the study's frames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dumbbell.statistics.metrics import METRICS, Scope, values
 from dumbbell.statistics.metrics.model import group_of
 
 BY_FLOWS: Final = "flows"
-"""Stands for: by algorithm, or by group where there is one algorithm only."""
+"""This stands for "by algorithm", or "by group" if there is one algorithm only."""
 
 HEADLINES: Final[tuple[tuple[str, str], ...]] = (
     ("goodput", "run"),
@@ -44,7 +44,7 @@ HEADLINES: Final[tuple[tuple[str, str], ...]] = (
     ("harm_rtt", BY_FLOWS),
     ("power", "run"),
 )
-"""In the order of the report. What no run has a value of, or what is 0 in all, is left out."""
+"""The metrics in the order of the report. A metric without a value in any run, or with 0 in all runs, is left out."""
 
 MOST_LINES: Final = 6
 """Values of a second key that are drawn into one plot."""
@@ -90,7 +90,7 @@ def _layout(varied: list[Axis]) -> Layout:
 
 def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Method) -> tuple[Panel, ...]:
     by, link = by_flows(study), main_link(study)
-    # Of one flow each, the rate of its application would be drawn where goodput is drawn already.
+    # If each scope has one flow, the rate of its application would repeat the goodput.
     single = study.flows.group_by("run", _told_apart(study).alias("of")).len()["len"].max() == 1
     found = []
     for name, wanted in HEADLINES:
@@ -115,7 +115,7 @@ def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Me
 
 
 def by_flows(study: Frames) -> Scope:
-    """What flows are told apart by: their algorithms, or where all have one, the entries that they come from."""
+    """The scopes that separate flows: their algorithms, or their entries if all have one algorithm."""
     flows = study.flows
     algorithms = flows.select(pl.coalesce("cc", "protocol").n_unique()).item()
     groups = flows.select(group_of(flows).n_unique()).item()
@@ -137,7 +137,7 @@ def _distributions(study: Frames) -> tuple[Distribution, ...]:
         if rows.is_empty():
             continue
         grouped = rows.sort("value").group_by("cell", "of", maintain_order=True).agg("value").sort("cell", "of")
-        # Of flows whose plans nobody kept it is not known which could have been completed.
+        # If nobody kept a flow's plan, it is not known whether the flow could have been completed.
         of_all = good.filter(pl.col(column).is_not_null() | (pl.col("has_size") & (key == "fct")))
         counts = {(cell, of): n for cell, of, n in of_all.group_by("cell", "of").len().iter_rows()}
         factor, unit = unit_of(base, float(rows["value"].max()))  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from typing import Final
 from dumbbell.report.groups import HUES
 from dumbbell.report.study.axes import Axis
 
-# From dark to light on white, from light to dark on black: values in their order, beside any hue.
+# Shades for ordered values beside any hue: from dark to light on white, from light to dark on black.
 _SHADES: Final = (
     ("#25303b", "#eef2f6"),
     ("#43505d", "#cfd7df"),
@@ -22,23 +22,23 @@ _SHADES: Final = (
 
 @dataclass(frozen=True)
 class Colour:
-    """Of a curve."""
+    """The colour of a curve."""
 
     light: str
-    """On white, `#rrggbb`."""
+    """The colour on white, `#rrggbb`."""
     dark: str
-    """On black."""
+    """The colour on black."""
     dash: int
     """0: a whole line; others tell curves of one colour apart."""
 
 
 def of_names(names: Sequence[str]) -> tuple[Colour, ...]:
-    """Of algorithms, or of entries of the scenario's `flows`."""
+    """Colours of algorithms, or of entries of the scenario's `flows`."""
     return tuple(Colour(*HUES[i % len(HUES)], i // len(HUES)) for i in range(len(names)))
 
 
 def of_values(axis: Axis, names: Sequence[str]) -> tuple[Colour, ...]:
-    """Of a key's values, in curves that are of no algorithm.
+    """Colours of a key's values, in curves that are of no algorithm.
 
     A value that is an algorithm has its colour. Other values are shades of grey where algorithms have the hues; each
     has the dash that it has in the curves of algorithms.

@@ -22,7 +22,7 @@ def csv(plots: StudyPlots) -> dict[str, bytes]:
 
 
 def stem(panel: Panel) -> str:
-    """Of a panel's files: metrics that are told of several scopes have their scope in the name."""
+    """The stem of a panel's files: a metric with several scopes has its scope in the name."""
     return f"{panel.metric.name}_by_{panel.scope}" if len(panel.metric.scopes) > 1 else panel.metric.name
 
 
@@ -59,9 +59,9 @@ def _bounds(name: str, found: Interval | None) -> dict[str, object]:
 
 
 def caption(grid: Grid, unclear: str = "ns") -> str:
-    """What a table shows: metric, unit, number of runs, interval, and what the changes are against.
+    """The caption of a table: metric, unit, number of runs, interval, and the reference of the changes.
 
-    `unclear`: how changes are marked that may be none.
+    `unclear`: the mark of changes that may be none.
     """
     plots, panel = grid.plots, grid.panel
     runs = sorted({entry.n for row in grid.rows for column in grid.columns if (entry := grid.entry(row, column))})

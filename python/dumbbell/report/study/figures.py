@@ -51,7 +51,8 @@ def figure(plots: StudyPlots, panel: Panel) -> Figure:
 
 
 def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
-    """Of single flows over all runs of a cell: a plot for each cell, or for six of them, evenly spread."""
+    """The distribution over single flows in all runs of a cell: a plot for each cell, or for six cells, evenly
+    spread."""
     with as_file(files("dumbbell.report") / "paper.mplstyle") as paper, matplotlib.style.context(paper):
         shown = _spread(plots.cells, 6)
         largest = max(found[-1] for found in distribution.values.values()) / distribution.factor
@@ -141,7 +142,7 @@ def _legend(fig: Figure, axes: list[Axes]) -> None:
 
 
 def _style(colour: Colour | None, place: int | None = None) -> dict[str, Any]:
-    """Of a curve; `place`: of its marker."""
+    """The style of a curve; `place`: of its marker."""
     marked = {} if place is None else {"marker": _MARKERS[place % len(_MARKERS)], "markersize": 2.6}
     line = _LINES[(colour.dash if colour else 0) % len(_LINES)]
     return {"color": _hex(colour), "linestyle": line, **marked}

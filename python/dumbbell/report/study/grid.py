@@ -29,7 +29,7 @@ class Column:
 
 
 class Grid:
-    """A panel with one value of every key that is neither on the horizontal axis nor told apart by curves."""
+    """A panel with one value of every key that neither the horizontal axis nor the curves show."""
 
     def __init__(self, plots: StudyPlots, panel: Panel, fixed: Mapping[Axis, int]) -> None:
         """`fixed`: index of the value of each other key."""
@@ -58,7 +58,7 @@ class Grid:
         return [column for column in found if any(self.entry(row, column) for row in self.rows)]
 
     def _colour(self, of: str, line: int | None, several: bool) -> Colour | None:
-        """Of the algorithm, dashed by the second key; else of the second key's value."""
+        """The algorithm's colour, dashed by the second key; without algorithms the colour of the second key's value."""
         names = self.plots.of
         if several:
             own = of_names(names)[names.index(of)]
@@ -70,14 +70,14 @@ class Grid:
         return [None] if self.lines is None else list(range(len(self.lines.texts)))
 
     def entry(self, row: int, column: Column) -> Entry | None:
-        """What there is at a value of the horizontal axis."""
+        """The entry at a value of the horizontal axis."""
         cell = self._cell(row, column.line)
         return None if cell is None else self.panel.entries.get((cell, column.of))
 
     def told(self, entry: Entry) -> tuple[str, ...]:
         """An entry's mean, and its interval by half of its length, or by both bounds if it is not symmetric.
 
-        Of one run the mean alone.
+        An entry of one run has the mean alone.
         """
         mean = entry.mean / self.panel.factor
         if entry.low is None or entry.high is None:

@@ -19,7 +19,7 @@ TEXT_PT: Final = 345.0
 CHARACTER_PT: Final = 4.1
 """Mean width of a character in \\small, about."""
 GAP_PT: Final = 12.0
-"""Between two columns."""
+"""The gap between two columns."""
 MOST_ROWS: Final = 18
 """Each has two lines if there are changes."""
 
@@ -27,7 +27,7 @@ _SPECIAL: Final = {char: f"\\{char}" for char in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    # In the old encoding of LaTeX's fonts other characters stand in the place of these.
+    # In the old encoding of LaTeX's fonts other characters have the codes of these.
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
@@ -124,7 +124,8 @@ def _relative(change: Contrast | None) -> str:
 
 
 def _line(cells: Sequence[str]) -> str:
-    r"""A row. What begins with a bracket or an asterisk would be an argument of the `\\` before it."""
+    r"""A row. LaTeX would read a cell that begins with a bracket or an asterisk as an argument of the `\\` before
+    it."""
     first, *others = cells
     return " & ".join([f"{{{first}}}" if first[:1] in ("[", "*") else first, *others]) + r" \\"
 
@@ -148,12 +149,12 @@ def _side_by_side(grid: Grid, rows: Sequence[int]) -> list[Sequence[Column]]:
     ]
     most = max(1, int((TEXT_PT - first) / max(columns)))
     of_each = len(grid.lines.texts) if several and grid.lines else 1
-    # What has a name above its columns stays together, if it can.
+    # Columns under one name stay together, if they can.
     return pieces(grid.columns, most - most % of_each if most > of_each else most)
 
 
 def _width(texts: Sequence[str]) -> float:
-    """Of a column, in pt."""
+    """The width of a column, in pt."""
     return CHARACTER_PT * max(map(len, texts), default=0) + GAP_PT
 
 
@@ -162,6 +163,6 @@ def _plain(grid: Grid, entry: Entry | None) -> str:
 
 
 def pieces(items: Sequence[T], most: int) -> list[Sequence[T]]:
-    """As few as there can be, of about the same length; of at least one item."""
+    """Split `items` into as few pieces as possible, of about the same length and at least one item."""
     count = -(-len(items) // most)
     return [items[first:end] for first, end in pairwise(len(items) * i // count for i in range(count + 1))]

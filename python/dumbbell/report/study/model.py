@@ -1,4 +1,4 @@
-"""What a study's page, figures and tables are made of."""
+"""The parts of a study's page, figures and tables."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Panel:
     factor: float
     """Divide by it to have values in the unit."""
     of: tuple[str, ...]
-    """What there are values of; one empty text for the run itself."""
+    """The scopes that have values; one empty text for the run itself."""
     points: pl.DataFrame
     """`summaries`: a row per cell and `of`."""
     values: pl.DataFrame
@@ -51,7 +51,7 @@ class Panel:
 
     @cached_property
     def entries(self) -> dict[tuple[int, str], Entry]:
-        """Of each cell and `of`."""
+        """The entry of each cell and scope."""
         fields = ("cell", "n", "mean", "median", "sd", "low", "high")
         rows = self.points.select("of", *fields).iter_rows()
         return {(cell, of): Entry(cell, *rest) for of, cell, *rest in rows}
@@ -73,7 +73,7 @@ class Distribution:
     values: Mapping[tuple[int, str], pl.Series]
     """Cell and `of` -> all values, ascending."""
     counts: Mapping[tuple[int, str], int]
-    """The same -> how many flows there are, those included that never came so far as to have a value."""
+    """The number of flows for the same keys, including flows that never got far enough to have a value."""
 
     @property
     def without(self) -> int:
@@ -88,7 +88,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which varied key is drawn how, unless the reader chooses otherwise."""
+    """The default place of each varied key in a plot; the reader can choose another."""
 
     x: Axis | None
     lines: Axis | None
@@ -99,7 +99,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class StudyPlots:
-    """All of it."""
+    """All plots of a study."""
 
     name: str
     directory: str
@@ -111,10 +111,10 @@ class StudyPlots:
     axes: tuple[Axis, ...]
     layout: Layout
     of: tuple[str, ...]
-    """What flows are told apart by, in the order in which they occur: each has a colour."""
+    """The scopes that separate flows, in order of occurrence: each has a colour."""
     cells: int
     runs: pl.DataFrame
-    """All, with `error`, and `verdict` where they are judged."""
+    """All runs, with `error`, and with `verdict` where they are judged."""
     usable: pl.DataFrame
     panels: tuple[Panel, ...]
     distributions: tuple[Distribution, ...]

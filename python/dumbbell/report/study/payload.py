@@ -34,13 +34,13 @@ class StudyAxis:
     title: str
     kind: Kind
     at: tuple[float, ...]
-    """Where each value stands."""
+    """The place of each value."""
     texts: tuple[str, ...]
     ticks: tuple[str, ...]
     cells: tuple[int, ...]
     """Index of each cell's value."""
     colours: tuple[Colour, ...]
-    """Of each value, in curves that are of no algorithm."""
+    """The colour of each value, in curves that are of no algorithm."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class StudyPanel:
     title: str
     unit: str
     direction: Literal["higher", "lower", "neither"]
-    """Which values are better."""
+    """The direction of better values."""
     formula: str
     source: str
     of: tuple[str, ...]
-    """What there are values of: algorithms, or one empty text for the run itself."""
+    """The scopes that have values: algorithms, or one empty text for the run itself."""
     points: tuple[tuple[int, int, int, float, float | None, float | None, float, float | None], ...]
     """Cell, index in `of`, n, mean, both ends of its interval, median, standard deviation."""
     values: RunValues | None
@@ -80,9 +80,9 @@ class StudyCurve:
     cell: int
     of: str
     label: str
-    """How many flows have a value, and of how many."""
+    """The number of flows with a value, and the number of all flows."""
     share: float
-    """What the curve goes up to: less than 1 if some flows have no value."""
+    """The height that the curve reaches: less than 1 if some flows have no value."""
     thinned: bool
     """It has evenly spaced quantiles, and not all values."""
     values: Values
@@ -100,13 +100,13 @@ class StudyDistribution:
 
 @dataclass(frozen=True)
 class StudyPage:
-    """All that the page of a study draws."""
+    """The content of a study's page."""
 
     confidence: str
     of: tuple[str, ...]
-    """What flows are told apart by: algorithms, or entries of the scenario."""
+    """The scopes that separate flows: algorithms, or entries of the scenario."""
     colours: tuple[Colour, ...]
-    """Of each of these."""
+    """The colour of each scope."""
     axes: tuple[StudyAxis, ...]
     x: int | None
     """Index of the horizontal axis."""
@@ -115,7 +115,7 @@ class StudyPage:
     runs: tuple[tuple[tuple[int, str, int, int], ...], ...]
     """Number, id, seed and repetition of the runs of each cell."""
     command: str
-    """What runs one of them again, before its `--cell` and `--repetition`."""
+    """The command that repeats one run, before its `--cell` and `--repetition`."""
     report: str | None
     """Beginning of the path of a run's report, if runs have one."""
     panels: tuple[StudyPanel, ...]
@@ -123,7 +123,7 @@ class StudyPage:
 
 
 def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
-    """JSON that may stand inside a script element: no `<` in it; and sentences on what was thinned or left out."""
+    """JSON without `<`, which can be put inside a script element; and sentences on what was thinned or left out."""
     notes: list[str] = []
     values = sum(panel.values.height for panel in plots.panels)
     with_values = values <= MOST_VALUES
@@ -160,7 +160,7 @@ def _axis(axis: Axis, plots: StudyPlots) -> StudyAxis:
 
 
 def _runs(plots: StudyPlots) -> tuple[tuple[tuple[int, str, int, int], ...], ...]:
-    """Of each cell: number, id, seed and repetition of its usable runs."""
+    """Number, id, seed and repetition of each cell's usable runs."""
     found: list[list[tuple[int, str, int, int]]] = [[] for _ in range(plots.cells)]
     for cell, *run in plots.usable.select("cell", "run", "run_id", "seed", "repetition").iter_rows():
         found[cell].append((run[0], run[1], run[2], run[3]))
@@ -168,7 +168,7 @@ def _runs(plots: StudyPlots) -> tuple[tuple[tuple[int, str, int, int], ...], ...
 
 
 def _command(plots: StudyPlots) -> str:
-    """What runs one of them again with all its records, before its `--cell` and `--repetition`."""
+    """The command that repeats one run with all its records, before its `--cell` and `--repetition`."""
     engine = str(plots.manifest.get("engine", DEFAULT))
     return f"dumbbell run {shlex.quote(plots.directory + '/scenario.toml')} --engine {engine}"
 
@@ -200,7 +200,7 @@ def _panel(panel: Panel, with_values: bool) -> StudyPanel:
 
 
 def _short(value: float | None) -> float | None:
-    """With the digits of a single."""
+    """A number with the digits of single precision."""
     return None if value is None else float(f"{value:.7g}")
 
 

@@ -47,7 +47,8 @@ def values(frames: Frames, metric: Metric | str, scope: str | None = None) -> pl
     """A row per run and subject (link, flow, group or algorithm): `run`, `run_id`, `cell`, `repetition`, `seed`, `of`,
     `value`; never null, never NaN.
 
-    Of runs that went well and are not invalid. `of` is an algorithm, a group, a flow or a link, and empty for the run.
+    Only runs that succeeded and are not invalid count. `of` is an algorithm, a group, a flow or a link, and empty for
+    the run.
 
     Raises:
         InputError: there is no such metric, or it has no such scope.

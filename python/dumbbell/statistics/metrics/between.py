@@ -78,10 +78,11 @@ def _harm(value: pl.Expr, harm: pl.Expr) -> Callable[[Frames, Scope], pl.DataFra
 
 
 def _solo_cells(frames: Frames) -> pl.DataFrame:
-    """`cell`, `of`, `solo_cell`: where an algorithm's flows of a mixed cell, as many of them, run by themselves.
+    """`cell`, `of`, `solo_cell`: the cell where the same number of an algorithm's flows run without the other flows of
+    a mixed cell.
 
-    Both cells have the same value of every varied key that does not say which flows there are, and beside them the same
-    flows that have no congestion control, such as UDP.
+    Both cells have the same value of every varied key that does not select the flows. Both have the same flows without
+    congestion control, such as UDP.
     """
     of_cells = frames.flows.join(frames.flows.group_by("cell").agg(pl.col("run").min()), on=["cell", "run"])
     counted = (

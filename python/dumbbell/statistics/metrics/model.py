@@ -28,7 +28,7 @@ class Metric:
     """A quantity that has a value for each run of a study."""
 
     name: str
-    """As in `[[expect]]`, tables and files."""
+    """The name in `[[expect]]`, tables and files."""
     title: str
     unit: str
     """`bit/s`, `B`, `ms`, `s`, `segments`, `packets`, `/min`; `share`, from 0 to 1; empty for an index."""
@@ -63,7 +63,7 @@ def over_links(value: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
 
 
 def total(column: str) -> pl.Expr:
-    """The sum over the flows in question; null if none of them has a value."""
+    """The sum over the flows in question; null if no flow has a value."""
     return pl.when(pl.col(column).is_not_null().any()).then(pl.col(column).sum())
 
 
