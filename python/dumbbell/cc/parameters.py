@@ -56,7 +56,7 @@ class Parameters:
 
     known: tuple[Parameter, ...]
     complete: bool = True
-    """True if there are no other parameters. False for a source that declares some in a way that only a compiler understands."""
+    """True if there are no others. False for a source with parameters that only a compiler understands."""
 
     def find(self, name: str) -> Parameter | None:
         """The parameter called `name`."""

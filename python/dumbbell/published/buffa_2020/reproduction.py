@@ -22,7 +22,7 @@ LEAST_MS: Final = 0.1
 LONG_MS: Final = 1000
 WHOLE: Final = "60 s"
 FAST: Final = "10 s"
-"""Duration at a gigabit and more, where 60 s are up to 50 million packets. Flows that loss limits are steady by then."""
+"""Duration at a gigabit and more: 60 s are up to 50 million packets, and flows limited by loss are steady by then."""
 
 Row = Mapping[str, str]
 
