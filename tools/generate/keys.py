@@ -31,7 +31,7 @@ _WORDS: Final[Mapping[Any, str]] = {
     Any: "any",
 }
 _DEFAULT: Final = re.compile(r"\s*Default: (.*?)(?<!\.)\.?$", re.DOTALL)
-"""How a description ends if the default is not simply the field's."""
+"""The end of a description whose default is not simply the field's."""
 _SIGNS: Final = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
@@ -75,7 +75,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _fields(model: Model) -> dict[str, FieldInfo]:
-    """By the keys that a file has."""
+    """Fields by the keys that a file has."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
@@ -91,7 +91,7 @@ def _row(name: str, having: Sequence[Model], among: Sequence[Model], prefix: str
 
 
 def _common(having: Sequence[Model], name: str) -> str:
-    """What a key of several kinds means: of a word, what each stands for; or else the texts that differ."""
+    """The meaning of a key of several kinds: a word with the meaning in each kind, or else the texts that differ."""
     fields = [_fields(model)[name] for model in having]
     if all(get_origin(field.annotation) is Literal for field in fields):
         return " ".join(f"`{show(get_args(field.annotation)[0])}`: {_meaning(field)}" for field in fields)
@@ -109,7 +109,7 @@ def _uncapital(text: str) -> str:
 
 
 def _selector(model: Model) -> str:
-    """What makes a table one of this kind: `kind = "path"`, or the key that only it must have."""
+    """The key that selects this kind of table: `kind = "path"`, or the key that only it must have."""
     for name, field in _fields(model).items():
         if get_origin(field.annotation) is Literal:
             return f"`{name} = {show(get_args(field.annotation)[0])}`"
@@ -146,7 +146,7 @@ def _with_default(name: str, field: FieldInfo) -> str:
 
 
 def _kind_meant(name: str, field: FieldInfo) -> str:
-    """Where one model is several kinds, its description has a sentence for each: `name: what it does.`"""
+    """If one model is several kinds, its description has a sentence for each: `name: what it does.`"""
     said = re.search(rf"(?:^|\s){re.escape(name)}: (.*?\.)(?=\s+[a-z-]+: |$)", field.description or "")
     return said[1][:1].upper() + said[1][1:] if said else field.description or ""
 
@@ -186,7 +186,7 @@ def _is_quantity(kind: Any) -> bool:
 
 
 def _accepted(annotation: Any) -> list[str]:
-    """What a file may hold there, in words."""
+    """The values that a file may hold there, in words."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         inner, *metadata = parts

@@ -14,7 +14,7 @@ from tools.generate.keys import table
 
 
 def options() -> Mapping[str, Callable[[], str]]:
-    """What makes the table of each verb: `options of run`, `options of cc load`."""
+    """The function that makes the table of each verb: `options of run`, `options of cc load`."""
     return {f"options of {name}": partial(_table, command) for name, command in _commands()}
 
 

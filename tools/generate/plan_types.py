@@ -38,7 +38,7 @@ _SCALARS: Final = {"integer": "int", "number": "float", "string": "str", "boolea
 
 
 def text(schema: Schema) -> str:
-    """The module: what a type needs stands before it."""
+    """The module; a type's parts are declared before the type."""
     definitions = {**schema["$defs"], schema["title"]: schema}
     parts = [_definition(name, definitions) for name in _in_order(schema["title"], definitions)]
     return "\n\n".join([_HEAD, *parts]) + "\n"
@@ -97,7 +97,7 @@ def _variant(name: str, variant: Schema) -> str:
 
 
 def _tag(schema: Schema) -> str | None:
-    """The key by which a variant is told from others, if it has one."""
+    """The key that distinguishes the variants, if there is one."""
     return next((tag for tag in _TAGS if "const" in schema["properties"].get(tag, {})), None)
 
 
@@ -125,7 +125,7 @@ def _paragraphs(schema: Schema, meant: list[str]) -> str:
 
 
 def _dataclass(name: str, schema: Schema, definitions: Mapping[str, Schema]) -> str:
-    # What follows from a plan is kept beside it, for as long as it is in use.
+    # The facts that follow from a plan are kept beside it, for as long as it is in use.
     weak = ", weakref_slot=True" if "$defs" in schema else ""
     lines = [
         f"@dataclass(frozen=True, slots=True, kw_only=True{weak})",
@@ -141,7 +141,7 @@ def _dataclass(name: str, schema: Schema, definitions: Mapping[str, Schema]) -> 
 def _fields(schema: Schema) -> list[tuple[str, Schema, bool]]:
     """A class's keys in the order of the file, their schemas, and whether they are always in it."""
     always = schema.get("required", [])
-    # Properties come sorted by name; those that are required, in the order of Rust.
+    # Properties are sorted by name; required ones have Rust's order.
     keys = [*always, *(key for key in schema["properties"] if key not in always)]
     tag = _tag(schema)
     keys.sort(key=lambda key: key != tag)
@@ -210,7 +210,7 @@ def _value(value: Any, schema: Schema, definitions: Mapping[str, Schema]) -> str
 
 
 def _is_of(value: Mapping[str, Any], variant: Schema) -> bool:
-    """Whether `value` is of this variant of an enum."""
+    """True if `value` is of this variant of an enum."""
     tag = _tag(variant)
     return variant["properties"][tag]["const"] == value[tag] if tag else value.keys() == variant["properties"].keys()
 

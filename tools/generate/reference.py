@@ -1,6 +1,6 @@
 """The sections of the reference that follow from declarations.
 
-A page says by comments where they stand, and is written by hand around them:
+Comments mark their places in a page; the rest of the page is written by hand:
 
     <!-- generated: keys of topology -->
     <!-- end -->
@@ -56,7 +56,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     "records.md": tables.sections(),
     "study-metrics.md": {"metrics": tables.study_metrics},
 }
-"""By page and by the name in its comment."""
+"""The sections, by page and by the name in the comment."""
 
 _SEE: Final = {
     "queue disciplines": ("queue",),
@@ -105,7 +105,7 @@ def _linked(rows: str, headings: Sequence[str]) -> str:
 
 
 def _anchor(heading: str) -> str:
-    """As GitHub makes it."""
+    """The anchor that GitHub makes for a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 

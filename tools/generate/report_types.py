@@ -78,7 +78,7 @@ def _type(hint: Any) -> str:
 
 
 def _docstrings(of: type) -> dict[str, str]:
-    """Field -> the text beneath it."""
+    """Field -> the docstring below it."""
     (tree,) = ast.parse(inspect.getsource(of)).body
     assert isinstance(tree, ast.ClassDef)
     return dict(_told(tree.body))
@@ -92,7 +92,7 @@ def _told(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
 
 
 def _comment(said: str | None, indent: str) -> str:
-    """As TypeScript writes it; Python's `None` is `null` there."""
+    """The text as a comment of TypeScript; Python's `None` is `null` there."""
     lines = (said or "").replace("`None`", "`null`").splitlines()
     if len(lines) <= 1:
         return f"{indent}/** {lines[0]} */" if lines else ""

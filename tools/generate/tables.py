@@ -1,7 +1,7 @@
-"""What follows from the declarations of tables and figures in the crates `records` and `figures`.
+"""The files that follow from the declarations of tables and figures in the crates `records` and `figures`.
 
-The columns and where figures stand, for `dumbbell.records`; the metrics that studies make of single figures, for
-`dumbbell.statistics`; the tables of columns of `docs/reference/records.md`.
+They are the columns and the places of figures, for `dumbbell.records`; the metrics that studies make of single figures,
+for `dumbbell.statistics`; and the tables of columns of `docs/reference/records.md`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _VALUES: Final = {
 
 
 def columns_module(found: Declarations) -> str:
-    """Of `dumbbell.records`."""
+    """The module of `dumbbell.records`."""
     places = {
         figure["name"]: tuple(figure["place"])
         for figure in found["figures"]["link"]
@@ -70,7 +70,7 @@ def columns_module(found: Declarations) -> str:
 
 
 def metrics_module(found: Declarations) -> str:
-    """Of `dumbbell.statistics.metrics`."""
+    """The module of `dumbbell.statistics.metrics`."""
     parts = [_METRICS]
     for of in ("flow", "link"):
         metrics = ", ".join(_metric(figure) for figure in found["figures"][of] if figure["metric"])

@@ -27,9 +27,9 @@ class Target:
     """A generated file."""
 
     path: str
-    """From the repository's root."""
+    """The path from the repository's root."""
     source: str
-    """What it is generated from, for its first line: the file to edit instead."""
+    """The source, for the file's first line: the file to edit instead."""
     write: Callable[[Declarations], str]
     """Its text, without the first line; ruff formats that of Python."""
 
@@ -41,7 +41,7 @@ TARGETS: Final = (
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),
     Target("python/dumbbell/statistics/metrics/declared.py", "crates/figures", tables.metrics_module),
 )
-"""All that follow from declarations at once."""
+"""The targets that follow from all declarations at once."""
 
 STUB: Final = Target("python/dumbbell/_core.pyi", "crates/core-py", lambda _: core_stub.text(ROOT))
 """The types of the compiled core. Writing them builds it."""
@@ -51,7 +51,7 @@ _COMMENT: Final = {".py": "# {}", ".pyi": "# {}", ".toml": "# {}", ".md": "<!-- 
 
 
 def declarations() -> Declarations:
-    """What the compiled core declares."""
+    """The declarations of the compiled core."""
     found: Declarations = json.loads(_core.declarations())
     return found
 
@@ -78,6 +78,6 @@ def _ruff(text: str, path: str) -> str:
 
 
 def is_current(target: Target, found: Declarations) -> bool:
-    """Whether the file holds what would be generated now."""
+    """True if the file holds what would be generated now."""
     path = ROOT / target.path
     return path.exists() and path.read_text(encoding="utf-8") == generated(target, found)

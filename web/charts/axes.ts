@@ -28,7 +28,7 @@ function nearInteger(value: number): boolean {
 
 type Cursor = uPlot.Cursor;
 
-/** A crosshair that stands at the same place in all charts of one horizontal axis. */
+/** A crosshair that has the same place in all charts of one horizontal axis. */
 export function crosshair(key: string, drag: boolean, onDoubleClick: () => void): Cursor {
   return {
     y: false,
@@ -50,7 +50,7 @@ export function crosshair(key: string, drag: boolean, onDoubleClick: () => void)
   };
 }
 
-/** `values`: what stands at ticks; `size`: 0 leaves them out and keeps the grid. */
+/** `values`: the labels of ticks; `size`: 0 leaves them out and keeps the grid. */
 export function horizontal(theme: Theme, values: uPlot.Axis.DynamicValues, size = 24): uPlot.Axis {
   return {
     font: FONT,
@@ -83,7 +83,7 @@ export function vertical(theme: Theme, width: number, values: (tick: number) => 
   };
 }
 
-/** No axis of values: room for names of lanes. */
+/** An empty axis of values: room for names of lanes. */
 export function noAxis(width: number): uPlot.Axis {
   return { size: gutters(width).left, ticks: { show: false }, grid: { show: false }, values: () => [] };
 }

@@ -31,7 +31,7 @@ export interface Place {
   x: number;
   y: number;
   group: number | null;
-  /** Of a small ring, on a curve. */
+  /** The colour of a small ring on a curve. */
   color?: string;
 }
 
@@ -109,13 +109,13 @@ export class Chart {
     this.u.redraw(false, true);
   }
 
-  /** Where the crosshair is on the horizontal axis. */
+  /** The crosshair's value on the horizontal axis. */
   get cursor(): number | null {
     const left = this.u.cursor.left ?? -1;
     return left >= 0 ? this.u.posToVal(left, "x") : null;
   }
 
-  /** Whether the pointer is here, and not in a chart whose crosshair this one follows. */
+  /** True if the pointer is here, and not in a chart whose crosshair this one follows. */
   get hasPointer(): boolean {
     return this.u.cursor.event != null;
   }
@@ -138,7 +138,7 @@ export class Chart {
     });
   }
 
-  /** How many events of each lane are near the crosshair, or in all. */
+  /** The number of each lane's events near the crosshair, or in all. */
   counts(near: boolean): number[] | null {
     const left = this.u.cursor.left ?? -1;
     if (near && left < 0) return null;
@@ -247,7 +247,7 @@ export class Chart {
     else this.ring(this.view.marks.flatMap((mark, i) => this.onCurve(mark, x, values[i] ?? Number.NaN)));
   }
 
-  /** Where the crosshair meets a curve; bounds and levels have none. */
+  /** The place where the crosshair meets a curve; bounds and levels have none. */
   private onCurve(mark: Mark, x: number, y: number): Place[] {
     if (mark.kind !== "line" || mark.isLevel) return [];
     const look = this.panel.quantities[mark.quantity]?.look ?? "curve";
@@ -279,7 +279,7 @@ export class Chart {
     return this.view.second ? `${label(tick)} ${this.view.second.unit}` : "";
   }
 
-  /** From 0, or from just below the lowest curve or reference, to just above the highest. */
+  /** The range, from 0 or from just below the lowest curve or reference, to just above the highest. */
   private range(): [number, number] {
     const { panel, view, shared } = this;
     if (panel.across) return [view.low ?? 0, view.top ?? 1];
@@ -287,7 +287,7 @@ export class Chart {
     const { isWhole, min, max } = shared.axis;
     const [lowest, highest] = extent(this.visible(), view, min, max) ?? [0, 0];
     const high = Math.max(0, view.top === null ? highest : Math.min(highest, view.top));
-    // A short time of a sequence is read between its own values.
+    // A short time of a sequence has a range of values that fits it.
     const zoomed = !isWhole && !panel.fromZero && levels.length === 0;
     const top = Math.max(high, ...levels);
     const bottom = panel.fromZero || (isWhole && levels.length === 0) ? 0 : Math.min(lowest, ...levels);

@@ -1,4 +1,5 @@
-// What a chart of few points shows, free of its size: averages with their intervals, bars, distributions, a heat map.
+// The content of a chart of few points, independent of its size: averages with their intervals, bars, distributions, a
+// heat map.
 
 import type { Hued } from "./theme";
 
@@ -16,12 +17,12 @@ export type Shape =
   /** x, lowest and highest value. */
   | { kind: "band"; points: [number, number, number][] }
   | { kind: "whisker"; x: number; low: number; high: number }
-  /** From 0, at a category, beside those of other series. */
+  /** A bar from 0, at a category, beside those of other series. */
   | { kind: "bar"; x: number; value: number }
   /** A square at two categories; `share`: its place between the lowest and the highest value. */
   | { kind: "cell"; x: number; y: number; share: number; text: string };
 
-/** What can be pointed at, by mouse, finger or keys, and opened. */
+/** A place that the reader can point at, by mouse, finger or keys, and open. */
 export interface Spot {
   x: number;
   y: number;
@@ -33,7 +34,7 @@ export interface Spot {
 }
 
 export interface Series {
-  /** What the legend shows and hides, the same in all charts of a page. */
+  /** The key that the legend shows and hides, the same in all charts of a page. */
   key: string;
   label: string;
   /** Null: the only one. */
@@ -44,7 +45,7 @@ export interface Series {
 }
 
 export interface Figure {
-  /** What it is, for those who do not see it. */
+  /** A description for readers who do not see the chart. */
   name: string;
   x: Axis;
   y: Axis;

@@ -29,7 +29,7 @@ function moveCrosshair(u: uPlot, left: number): void {
   u.setCursor({ left: within, top: u.bbox.height / devicePixelRatio / 2 });
 }
 
-/** Of the plot within its axes. */
+/** The width of the plot within its axes. */
 function widthOf(u: uPlot): number {
   return u.bbox.width / devicePixelRatio;
 }

@@ -8,7 +8,7 @@ const GAP = 6;
 /** Heights of a row of states, by the number of rows. */
 const STATES = [30, 24, 24, 20];
 const MANY = 16;
-/** Between two lines of a row's name. */
+/** The distance of two lines of a row's name. */
 const LINE = 11;
 
 /** Neighbouring lanes of one name and group. */
@@ -33,17 +33,17 @@ export function hasStates(marks: readonly Mark[]): boolean {
   return marks.some((mark) => mark.kind === "state");
 }
 
-/** Of one lane, in pixels of the screen. */
+/** The height of one lane, in pixels of the screen. */
 export function laneHeight(view: View): number {
   return hasStates(view.marks) ? (STATES[view.lanes.length - 1] ?? MANY) : TICKS;
 }
 
-/** Of a plot of lanes, with its axis. */
+/** The height of a plot of lanes, with its axis. */
 export function heightOf(view: View): number {
   return view.lanes.length * laneHeight(view) + rowsOf(view).length * GAP + 30;
 }
 
-/** Where a lane is on the canvas. */
+/** The place of a lane on the canvas. */
 export function placeOf(pen: Pen, lane: number): { top: number; height: number } {
   const height = laneHeight(pen.view);
   const row = rowsOf(pen.view).findIndex(({ lanes }) => lanes.includes(lane));

@@ -29,7 +29,7 @@ export function legend(groups: Pick<Group, "label" | "light" | "dark" | "dash">[
   return element("div", { class: "legend", role: "group", "aria-label": "Flows shown in all plots" }, ...buttons);
 }
 
-/** Of a group, of a level that others are read against, or of neither. */
+/** The swatch of a group, of a reference level, or of neither. */
 export function swatch(index: number | "level" | null, group: Pick<Group, "light" | "dark" | "dash"> | undefined): HTMLElement {
   const dash = group?.dash.length ? " dashed" : "";
   const kind = index === null ? "swatch queue" : index === "level" ? "swatch level dashed" : `swatch${dash}`;

@@ -29,7 +29,7 @@ export function drawReferences(pen: Pen): void {
   ctx.restore();
 }
 
-/** Two short lines: what it is, and how much. */
+/** Two short lines: the name and the value. */
 export function labelInGutter(pen: Pen, label: string, x: number, y: number): void {
   const { ctx, ratio } = pen;
   const [what = "", ...amount] = label.split(" ");
@@ -73,7 +73,7 @@ export function drawAcross(pen: Pen): void {
   ctx.restore();
 }
 
-/** Where the plan changes a link: a line, and `named`, what changes, as far as there is room. */
+/** Draw a line at each change of a link and, if `named`, the changes in words, as far as there is room. */
 export function drawChanges(pen: Pen, named: boolean): void {
   const { ctx, box, ratio, theme } = pen;
   let free = box.left;

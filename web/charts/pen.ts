@@ -1,14 +1,14 @@
-// What marks are drawn with: a canvas, and where times and values are on it.
+// The tools for drawing marks: a canvas, and the places of times and values on it.
 
 import type uPlot from "uplot";
 import type { Change, Group, Panel, View } from "./model";
 import { fontAt, type Theme } from "./theme";
 import type { TimeAxis } from "./time-axis";
 
-/** With curves of more flows each is thin and pale. */
+/** If more flows have curves, each curve is thin and pale. */
 const MANY = 24;
 
-/** What all charts of a page have in common. */
+/** The settings that all charts of a page share. */
 export interface Shared {
   groups: Group[];
   changes: Change[];
@@ -16,7 +16,7 @@ export interface Shared {
   theme: Theme;
 }
 
-/** Pixels of the canvas, of which a screen has `ratio` per pixel of its own. */
+/** Pixels of the canvas; a pixel of the screen is `ratio` of these. */
 export interface Box {
   left: number;
   right: number;
@@ -37,7 +37,7 @@ export interface Pen {
   to: number;
   /** Points have the colours of states, and not of flows. */
   byState: boolean;
-  /** There are curves of so many flows that each is drawn thin and pale. */
+  /** Many flows have curves, and each curve is thin and pale. */
   isCrowded: boolean;
   /** There is room for words right of the plot. */
   hasGutter: boolean;
@@ -67,7 +67,7 @@ export function isCrowded(view: View): boolean {
   return new Set(view.marks.flatMap((mark) => (mark.kind === "line" ? [mark.flow] : []))).size > MANY;
 }
 
-/** Of a group; nothing has the queue's colour. */
+/** The colour of a group; a line without a group has the queue's colour. */
 export function colorOf(pen: Pen, group: number | null): string {
   return pen.theme.of(group === null ? undefined : pen.shared.groups[group]);
 }

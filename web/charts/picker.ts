@@ -8,7 +8,7 @@ const REACH = 60;
 /** Above a spot there is room for what it says. */
 const ROOM = 96;
 
-/** Show what is told of the spot under the pointer; call `open` for the one that is chosen. */
+/** Show the description of the spot under the pointer; call `open` for the one that is chosen. */
 export class Picker {
   private readonly ring = svg("circle", { class: "ring", r: 6 });
   private readonly tip = element("div", { class: "tip", hidden: "" });
@@ -72,7 +72,7 @@ export class Picker {
     const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const across = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === "Enter" && this.chosen) {
-      // Or the key would press the first button of what opens.
+      // The default action would press the first button of the opened part.
       event.preventDefault();
       return this.open(this.chosen);
     }

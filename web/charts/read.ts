@@ -1,4 +1,4 @@
-// What the page carries as JSON: `python/dumbbell/report/payload.py` writes it.
+// The JSON in the page: `python/dumbbell/report/payload.py` writes it.
 
 interface Packed {
   /** Seconds that times count. */
@@ -20,7 +20,7 @@ export function read<T>(id: string): T {
   return unpack(packed.content, arrays) as T;
 }
 
-/** The same with arrays where `{"series": index}` stands. */
+/** The same value with arrays in place of `{"series": index}`. */
 function unpack(value: unknown, arrays: unknown[]): unknown {
   if (Array.isArray(value)) return value.map((one) => unpack(one, arrays));
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-// From values to places: linear, logarithmic, and round numbers for ticks.
+// Scales map values to places: linear, logarithmic, and round numbers for ticks.
 
 export type Scale = (value: number) => number;
 

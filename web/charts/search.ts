@@ -1,4 +1,4 @@
-// Where a time lies in a series of ascending times.
+// The place of a time in a series of ascending times.
 
 /** Index of the last one that is no later than `time`; -1 if all are later. */
 export function indexAt(times: ArrayLike<number>, time: number): number {

@@ -132,7 +132,7 @@ function onDrawing(spot: Spot, place: number, figure: Figure, { x, y, offset }: 
   return { ...spot, x: x(spot.x) + beside, y: y(spot.y) };
 }
 
-/** Squares stand for themselves; all else has the colour of its series. */
+/** Squares have their own colours; everything else has the colour of its series. */
 function drawn(series: Series, place: number, places: Places): SVGElement[] {
   const shapes = series.shapes.flatMap((shape) => shapeOf(shape, series, place, places));
   if (series.shapes.every(({ kind }) => kind === "cell")) return shapes;

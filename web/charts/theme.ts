@@ -34,7 +34,7 @@ export class Theme {
     return this.colors.get(name) ?? "";
   }
 
-  /** Of a group or a state; nothing has the queue's. */
+  /** The colour of a group or a state; a line without either has the queue's. */
   of(hued: Hued | undefined): string {
     if (!hued) return this.color("queue");
     return this.dark.matches && !this.printing ? hued.dark : hued.light;

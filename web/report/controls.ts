@@ -1,4 +1,4 @@
-// What belongs to all plots over time: the time under the crosshair, zoom.
+// The controls of all plots over time: the time under the crosshair, zoom.
 
 import { seconds } from "../charts/axes";
 import { element } from "../charts/dom";

@@ -77,7 +77,7 @@ function single(panel: Panel, shared: Shared, host: HTMLElement, isFirst: boolea
   };
 }
 
-/** All views above one another, over an axis of their own. A point is the same ACK in each. */
+/** All views above one another, with a shared axis. A point is the same ACK in each. */
 function stacked(panel: Panel, shared: Shared, host: HTMLElement): Drawn {
   const frame = frameOf(panel.key, panel.title, panel.unit, host);
   const near = element("output", { "aria-label": "ACK at the crosshair" });
@@ -90,7 +90,7 @@ function stacked(panel: Panel, shared: Shared, host: HTMLElement): Drawn {
     for (const chart of charts) chart.ring(picked.flatMap((one) => place(chart.shown, one)));
   };
   const onCursor = (from: Chart): void => {
-    // The crosshair of one stands in all; only the one that the pointer is in has a height.
+    // All charts show one chart's crosshair; only the chart that the pointer is in shows its height.
     if (!from.hasPointer) return;
     const picked = from.nearest();
     mark(picked ? [picked] : []);
@@ -131,7 +131,7 @@ function at(mark: Points, time: number): Picked[] {
   return index === null ? [] : [{ mark, index }];
 }
 
-/** Where the same ACK is in another view. */
+/** The place of the same ACK in another view. */
 function place(view: View, { mark, index }: Picked): Place[] {
   const same = dots(view).find((one) => one.flow === mark.flow);
   return same ? [{ x: same.x?.[index] ?? 0, y: same.values[index] ?? Number.NaN, group: same.group }] : [];

@@ -12,9 +12,9 @@ const MOST_NAMED = 5;
 
 export interface Readout {
   elements: HTMLElement[];
-  /** Names stand in two columns. */
+  /** The names are in two columns. */
   inTwo: boolean;
-  /** What the crosshair of a chart reads. */
+  /** Show the values at a chart's crosshair. */
   show(chart: Chart): void;
   setVisible(group: number, visible: boolean): void;
 }
@@ -25,7 +25,7 @@ export function readoutOf(panel: Panel, view: View, groups: Group[]): Readout {
   return panel.quantities.length ? matrix(panel, view, groups) : list(panel, view, groups);
 }
 
-/** Which point it is, and what it says in all views of its panel. */
+/** The description of a point, with its values in all views of its panel. */
 export function pointInWords(panel: Panel, { mark, index }: Picked): string {
   const across = panel.across;
   const views = panel.views.map((view) => {

@@ -21,7 +21,7 @@ class Page {
   private readonly layout: Layout;
   private readonly known: Entries[];
   private readonly cards = new Cards();
-  /** What depends on the layout besides the charts. */
+  /** The parts that depend on the layout besides the charts. */
   private readonly refreshes: (() => void)[] = [];
 
   constructor(

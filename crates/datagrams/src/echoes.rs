@@ -6,7 +6,8 @@ use units::{Duration, Time};
 /// the waiting time of RFC 6673 section 4.1.
 const WAITING_TIME: Duration = Duration::from_secs(1);
 
-/// Echo requests of one flow, and which of them were answered: round-trip delay (RFC 2681) and round-trip loss (RFC 6673).
+/// Echo requests of one flow, and the requests that were answered: round-trip delay (RFC 2681) and round-trip loss (RFC
+/// 6673).
 #[derive(Clone, Debug, Default)]
 pub struct Echoes {
     /// Requests without an answer yet, oldest first.
@@ -26,13 +27,14 @@ pub struct Echo {
     pub number: u64,
     /// When it was sent.
     pub sent: Time,
-    /// From sending to the answer's arrival; `None` without an answer.
+    /// Time from sending to the answer's arrival; `None` without an answer.
     pub rtt: Option<Duration>,
-    /// It has no answer, and none is to be expected. A request that is still under way is neither answered nor lost.
+    /// The request has no answer, and none is to be expected. A request that is still under way is neither answered nor
+    /// lost.
     pub is_lost: bool,
 }
 
-/// How many requests came to what.
+/// The number of requests with each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EchoCounts {
     /// Requests sent.
@@ -57,7 +59,7 @@ impl Echoes {
         self.sent += 1;
     }
 
-    /// An answer to request `number` arrives. `None` if that was answered before, or never sent.
+    /// An answer to request `number` arrives. `None` if the request was answered before, or never sent.
     pub fn answer(&mut self, number: u64, now: Time) -> Option<Echo> {
         let Ok(at) = self.waiting.binary_search_by_key(&number, |request| request.0) else {
             self.duplicates += u64::from(number < self.sent);
@@ -80,7 +82,7 @@ impl Echoes {
         })
     }
 
-    /// What all requests have come to when the run ends.
+    /// The counts of all requests at the end of the run.
     pub fn counts(&self, end: Time) -> EchoCounts {
         let &Echoes { sent, answered, duplicates, .. } = self;
         let lost = self.unanswered(end).filter(|echo| echo.is_lost).count() as u64;

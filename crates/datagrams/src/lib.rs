@@ -1,4 +1,5 @@
-//! Datagrams on a schedule: flows of constant rate, the order in which datagrams arrive, and echo requests. Both engines use it.
+//! Datagrams on a schedule: flows of constant rate, the order in which datagrams arrive, and echo requests. Both
+//! engines use this crate.
 
 mod echoes;
 mod schedule;

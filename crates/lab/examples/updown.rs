@@ -88,7 +88,7 @@ fn run(specs: &[HostSpec], ready: OwnedFd, order: OwnedFd) -> Result<()> {
     Ok(())
 }
 
-/// Runs `f` in a child of its own: a process enters a sandbox once.
+/// Runs `f` in a separate child: a process enters a sandbox once.
 fn in_child(f: impl FnOnce() -> Result<[f64; 2]>) -> Result<[f64; 2]> {
     let (read, write) = pipe()?;
     // SAFETY: this process has one thread.

@@ -1,4 +1,4 @@
-//! Device features through the ethtool ioctl: the one call that changes many of them at once.
+//! Device features through the ethtool ioctl: the one call that changes many features at once.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -80,8 +80,8 @@ impl Features {
     }
 }
 
-/// Features that let a frame differ from what a wire would carry: larger than the MTU, or without its checksum. By
-/// pattern, as kernels keep adding names (`tx-tcp-accecn-segmentation`).
+/// Features that let a frame differ from what a wire would carry: larger than the MTU, or without its checksum.
+/// Features match by pattern, because kernels keep adding names (`tx-tcp-accecn-segmentation`).
 fn is_offload(name: &str) -> bool {
     const STARTS: [&str; 6] = ["tx-checksum-", "tx-scatter-gather", "tx-gso-", "rx-gro", "rx-udp-gro", "rx-lro"];
     name.ends_with("-segmentation") || STARTS.iter().any(|start| name.starts_with(start))

@@ -11,11 +11,11 @@ use messages::Failure;
 /// A host to build.
 #[derive(Clone, Debug)]
 pub struct HostSpec {
-    /// Also the name of its namespace and of its interface's core end: at most 15 characters.
+    /// The name is also that of its namespace and of its interface's core end: at most 15 characters.
     pub name: String,
-    /// On `eth0`, as a /32.
+    /// The address on `eth0`, as a /32.
     pub address: Ipv4Addr,
-    /// Namespaced sysctls by name, e.g. `net.ipv4.tcp_rmem`.
+    /// Names and values of namespaced sysctls, e.g. `net.ipv4.tcp_rmem`.
     pub sysctl: BTreeMap<String, String>,
     /// MTU of `eth0`, in bytes of IP packet.
     pub mtu: u32,
@@ -33,12 +33,12 @@ impl HostSpec {
 pub struct Host {
     /// The specified name; `ip netns exec NAME` works inside the sandbox.
     pub name: String,
-    /// On `eth0`.
+    /// The address on `eth0`.
     pub address: Ipv4Addr,
     /// MAC address of `eth0`. Frames for the host carry it as their destination.
     pub mac: [u8; 6],
-    /// MAC address to which the host sends every frame; no interface has it. So the core's IP layer ignores frames that
-    /// packet sockets see.
+    /// MAC address to which the host sends every frame; no interface has it. The core's IP layer therefore ignores
+    /// frames that packet sockets see.
     pub gateway_mac: [u8; 6],
     /// Index in the core's namespace of the veth end that leads to this host.
     pub core_ifindex: i32,

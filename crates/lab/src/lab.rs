@@ -96,7 +96,7 @@ impl Lab {
         f().with_context(|| format!("in host {}", host.name))
     }
 
-    /// Both ends of every pair, hosts in order.
+    /// Counters of both ends of every pair, hosts in order.
     pub fn counters(&self) -> Result<Vec<Counters>> {
         let core = links(&mut Netlink::open()?, None, statistics)?;
         let mut counters = Vec::with_capacity(2 * self.hosts.len());
@@ -201,7 +201,7 @@ fn statistics(attribute: &LinkAttribute) -> Option<Stats64> {
     if let LinkAttribute::Stats64(statistics) = attribute { Some(*statistics) } else { None }
 }
 
-/// By interface index an attribute of one interface, or of all in the socket's namespace.
+/// An attribute of one interface, or of all in the socket's namespace, by interface index.
 fn links<T>(
     socket: &mut Netlink,
     ifindex: Option<i32>,

@@ -1,6 +1,6 @@
 //! A laboratory of network namespaces, built by batched netlink.
 //!
-//! One single-threaded process [enters a sandbox](sandbox::enter) of its own namespaces, forks, and its child (pid 1 of the
+//! One single-threaded process [enters a sandbox](sandbox::enter) of new namespaces, forks, and its child (pid 1 of the
 //! sandbox) calls [`sandbox::mounts`] and [`Lab::build`]. When that child ends, by whatever cause, the kernel removes
 //! everything: nothing of a lab outlives it, and nothing outside was touched.
 //!

@@ -58,7 +58,7 @@ pub struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
-    /// Only remembers the thread's namespace: the caller moves the thread by [`create`].
+    /// This only remembers the thread's namespace: the caller moves the thread by [`create`].
     pub fn from(home: &'a OwnedFd) -> Visit<'a> {
         Visit { home }
     }

@@ -1,8 +1,8 @@
 //! A synchronous rtnetlink socket that sends many requests at once.
 //!
 //! The kernel handles every message of one `send` before that call returns, and answers a failed one even if no
-//! acknowledgement was asked for. So a batch asks for one acknowledgement, on its last message, and failures are matched
-//! to their requests by sequence number.
+//! acknowledgement was asked for. A batch therefore asks for one acknowledgement, on its last message, and failures are
+//! matched to their requests by sequence number.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};

@@ -42,7 +42,7 @@ pub fn enter(rootless: bool) -> Result<()> {
         let map = |file: &str, line: &str| {
             fs::write(file, line).map_err(|why| refusal(&format!("writing {file}"), why, rootless))
         };
-        // Without setgroups the kernel lets nobody map a group (user_namespaces(7)).
+        // The kernel lets nobody map a group without this (user_namespaces(7)).
         map("/proc/self/setgroups", "deny")?;
         map("/proc/self/uid_map", &format!("0 {user} 1"))?;
         map("/proc/self/gid_map", &format!("0 {group} 1"))?;
@@ -59,14 +59,14 @@ pub fn enter(rootless: bool) -> Result<()> {
     Ok(())
 }
 
-/// What [`mounts`] could do.
+/// The mounts that [`mounts`] could make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Mounts {
     /// `/proc` shows the sandbox's processes. Some containers refuse this; the lab works without.
     pub proc: bool,
 }
 
-/// Mounts a fresh `/proc` and an empty `/run` with `/run/netns`. To be called by the sandbox's pid 1.
+/// Mounts a fresh `/proc` and an empty `/run` with `/run/netns`. The sandbox's pid 1 must call this.
 pub fn mounts() -> Result<Mounts> {
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     let proc = mount(Some("proc"), "/proc", Some("proc"), safe | MsFlags::MS_NOEXEC, None::<&str>).is_ok();

@@ -12,7 +12,7 @@ use messages::Failure;
 pub fn set(key: &str, value: &str) -> Result<()> {
     let what = || format!("setting {key} = {value}");
     let path = path(key).with_context(what)?;
-    // Not fs::write, which would ask for the file to be created: a missing sysctl shall be reported as missing.
+    // fs::write would ask for the file to be created: a missing sysctl must be reported as missing.
     let write = |path: PathBuf| OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes());
     write(path).map_err(|why| Failure::new(what(), reason(&why)).hint(hint(&why)))?;
     let kept = get(key)?;
@@ -44,7 +44,8 @@ fn normalize(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The file of a sysctl. As in sysctl(8), the first separator says which one is used: `net/ipv4/conf/a.b/forwarding`.
+/// The file of a sysctl. The first separator decides which one is used, as in sysctl(8):
+/// `net/ipv4/conf/a.b/forwarding`.
 fn path(key: &str) -> Result<PathBuf> {
     let separator = key.chars().find(|character| ['.', '/'].contains(character)).unwrap_or('.');
     let parts: Vec<&str> = key.split(separator).collect();

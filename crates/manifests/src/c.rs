@@ -1,4 +1,4 @@
-//! What C learns of a manifest.
+//! The header that C gets from a manifest.
 
 use std::fmt::Write;
 use std::fs;

@@ -1,5 +1,6 @@
-//! The manifests of congestion controls: `bpf/algorithms/NAME/algorithm.toml` says what an algorithm is and what it can be
-//! told. The builds of the crates `bpf`, `cc` and `bbr-host` read them, and everybody else has it from there.
+//! The manifests of congestion controls: `bpf/algorithms/NAME/algorithm.toml` describes an algorithm and declares its
+//! parameters. The builds of the crates `bpf`, `cc` and `bbr-host` read the manifests; all other code has them from
+//! these crates.
 
 mod c;
 mod parameter;
@@ -13,7 +14,7 @@ use serde::Deserialize;
 pub use c::{header, write_headers};
 pub use parameter::{Parameter, Value};
 
-/// The congestion controls that Linux has of its own. These names mean the kernel's in every record.
+/// The congestion controls that Linux itself has. These names mean the kernel's in every record.
 pub const KERNEL: [&str; 17] = [
     "bbr",
     "bic",
@@ -34,12 +35,12 @@ pub const KERNEL: [&str; 17] = [
     "yeah",
 ];
 
-/// What is declared of an algorithm.
+/// The declarations of an algorithm.
 #[derive(Clone, Debug)]
 pub struct Manifest {
-    /// Of its folder. The simulator calls it so.
+    /// The name of its folder. The simulator uses the same name.
     pub name: String,
-    /// What it is, for lists.
+    /// A description for lists.
     pub sentence: String,
     /// It asks the stack to negotiate ECN, whatever the host's setting.
     pub needs_ecn: bool,
@@ -47,7 +48,7 @@ pub struct Manifest {
     pub simulated_by: Option<String>,
     /// The source of its BPF program, if it has one.
     pub program: Option<PathBuf>,
-    /// What it can be told, in order.
+    /// Its parameters, in order.
     pub parameters: Vec<Parameter>,
 }
 
@@ -63,7 +64,7 @@ struct File {
     parameters: Vec<Parameter>,
     /// A file of parameters that several algorithms share, relative to the manifest.
     parameters_of: Option<PathBuf>,
-    /// Where its defaults differ from those in that file.
+    /// The defaults that differ from those in that file.
     #[serde(default)]
     defaults: toml::Table,
 }
@@ -75,14 +76,14 @@ struct Shared {
 }
 
 impl Manifest {
-    /// What scenario, plan and records call its BPF program: its name, but never one of the kernel's own.
+    /// The name of its BPF program in scenario, plan and records: the algorithm's name, but never one of the kernel's.
     pub fn label(&self) -> Option<String> {
         let is_kernels = KERNEL.contains(&self.name.as_str());
         self.program.as_ref().map(|_| if is_kernels { format!("bpf_{}", self.name) } else { self.name.clone() })
     }
 }
 
-/// All manifests under `bpf`, the directory of BPF programs, by name.
+/// All manifests under `bpf`, the directory of BPF programs, in order of their names.
 ///
 /// # Errors
 /// A file cannot be read, is no manifest, or contradicts itself.

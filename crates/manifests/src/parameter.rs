@@ -1,18 +1,18 @@
 use anyhow::{Result, ensure};
 use serde::Deserialize;
 
-/// Something that an algorithm can be told before it begins: a constant of its program.
+/// A parameter of an algorithm, set before the algorithm begins: a constant of its program.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
     /// Unique among those of its algorithm.
     pub name: String,
-    /// What it is if nobody sets it.
+    /// The value if nobody sets it.
     pub default: Value,
     /// The least and the most that mean anything, of an integer. The type would allow more: a window gain of 0 stops a
     /// flow, and a share cannot be more than the whole.
     pub limits: Option<(u32, u32)>,
-    /// What it does, with its unit.
+    /// The parameter's effect, with its unit.
     pub meaning: String,
 }
 
@@ -20,14 +20,14 @@ pub struct Parameter {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(untagged)]
 pub enum Value {
-    /// Of a flag.
+    /// The value of a flag.
     Flag(bool),
-    /// Of an integer of 32 bits.
+    /// The value of an integer of 32 bits.
     Number(u32),
 }
 
 impl Parameter {
-    /// As C has it.
+    /// The type in C.
     pub(crate) fn c_type(&self) -> &'static str {
         match self.default {
             Value::Flag(_) => "bool",
@@ -48,7 +48,7 @@ impl Parameter {
 }
 
 impl std::fmt::Display for Value {
-    /// As C and Rust write it.
+    /// The value in C and Rust.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Value::Flag(flag) => flag.fmt(f),

@@ -2,16 +2,16 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What failed, why, and what to do about it, for a person to read.
+/// A failure for a person to read: what failed, why, and what to do about it.
 ///
 /// It travels inside `anyhow::Error`, with contexts around it; [`Failure::of`] finds it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What was being done, and to what.
+    /// The action that failed, and its object.
     pub what: String,
     /// The kernel's answer, or the rule that was broken.
     pub why: String,
-    /// What to do about it; empty if there is nothing to say.
+    /// Advice; empty if there is none.
     pub hint: String,
 }
 

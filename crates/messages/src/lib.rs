@@ -20,12 +20,12 @@ pub use progress::{FlowCounts, FlowProgress, LinkCounts, LinkProgress, Meter};
 pub enum Event {
     /// The lab is up.
     Lab {
-        /// From entering the sandbox to the last host.
+        /// Time from entering the sandbox to the last host.
         build_ms: f64,
     },
     /// A process waits for the origin.
     Ready {
-        /// Which.
+        /// The process that ended.
         process: Process,
     },
     /// Traffic starts at this time.
@@ -33,7 +33,7 @@ pub enum Event {
         /// CLOCK_MONOTONIC of time 0.
         origin_ns: i64,
     },
-    /// How far the run is: about ten times a second.
+    /// The run's progress, about ten times a second.
     Progress {
         /// Since the origin.
         time_ns: i64,

@@ -42,7 +42,7 @@ pub struct Inbox<R> {
 }
 
 impl<R: Read> Inbox<R> {
-    /// Nothing has come yet.
+    /// An inbox in which nothing has arrived yet.
     pub fn new(pipe: R) -> Inbox<R> {
         Inbox { pipe, partial: Vec::new(), closed: false }
     }
@@ -65,7 +65,7 @@ impl<R: Read> Inbox<R> {
         self.receive_each()?.into_iter().collect()
     }
 
-    /// As [`receive`](Inbox::receive), but a line that is no order does not hide the others.
+    /// Like [`receive`](Inbox::receive), but a line that is no order does not hide the others.
     ///
     /// # Errors
     /// The pipe cannot be read.

@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-/// Where a flow stands.
+/// The progress of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowProgress {
-    /// As in the plan.
+    /// The id in the plan.
     pub id: String,
     /// Payload that the receiver's application has read so far.
     pub received_bytes: u64,
@@ -17,10 +17,10 @@ pub struct FlowProgress {
     pub retransmitted_segments: Option<u32>,
 }
 
-/// Where a link stands.
+/// The progress of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkProgress {
-    /// As in the plan.
+    /// The name in the plan.
     pub name: String,
     /// Frames and overhead that left its queue since the event before, per second.
     pub rate_bps: u64,
@@ -32,33 +32,33 @@ pub struct LinkProgress {
     pub dropped_packets: u64,
 }
 
-/// What a flow has counted by a time. As words it fits a gauge that processes share.
+/// The counts of a flow at a time. The counts as words fit a gauge that processes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowCounts {
     /// Since the run's origin.
     pub time_ns: i64,
-    /// As in [`FlowProgress`].
+    /// See [`FlowProgress`].
     pub received_bytes: u64,
-    /// As in [`FlowProgress`].
+    /// See [`FlowProgress`].
     pub srtt_us: Option<u32>,
-    /// As in [`FlowProgress`].
+    /// See [`FlowProgress`].
     pub cwnd_packets: Option<u32>,
-    /// As in [`FlowProgress`].
+    /// See [`FlowProgress`].
     pub retransmitted_segments: Option<u32>,
 }
 
-/// What a link has counted by a time.
+/// The counts of a link at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkCounts {
     /// Since the run's origin.
     pub time_ns: i64,
     /// Frames and overhead that left its queue so far.
     pub departed_bytes: u64,
-    /// As in [`LinkProgress`].
+    /// See [`LinkProgress`].
     pub queue_bytes: u64,
-    /// As in [`LinkProgress`].
+    /// See [`LinkProgress`].
     pub queue_packets: u64,
-    /// As in [`LinkProgress`].
+    /// See [`LinkProgress`].
     pub dropped_packets: u64,
 }
 
@@ -73,7 +73,7 @@ fn value(word: u64) -> Option<u32> {
 }
 
 impl FlowCounts {
-    /// How many words they are.
+    /// The number of words.
     pub const WORDS: usize = 5;
 
     /// The counts as words.
@@ -96,7 +96,7 @@ impl From<[u64; FlowCounts::WORDS]> for FlowCounts {
 }
 
 impl LinkCounts {
-    /// How many words they are.
+    /// The number of words.
     pub const WORDS: usize = 5;
 
     /// The counts as words.
@@ -138,7 +138,7 @@ impl Rate {
 }
 
 impl Meter {
-    /// Of flows and links of these names.
+    /// A meter for flows and links of these names.
     pub fn new(flows: impl IntoIterator<Item = String>, links: impl IntoIterator<Item = String>) -> Meter {
         let named = |name| (name, Rate::default());
         Meter { flows: flows.into_iter().map(named).collect(), links: links.into_iter().map(named).collect() }
@@ -197,7 +197,7 @@ mod tests {
         let mut rate = |counts| meter.links(std::iter::once(counts))[0].rate_bps;
         assert_eq!(rate(link(100_000_000, 1_250_000)), 100_000_000);
         assert_eq!(rate(link(180_000_000, 2_250_000)), 100_000_000);
-        // Nothing new was counted: the last rate stands.
+        // Nothing new was counted: the last rate stays.
         assert_eq!(rate(link(180_000_000, 2_250_000)), 100_000_000);
         assert_eq!(rate(link(280_000_000, 2_250_000)), 0);
     }

@@ -4,16 +4,16 @@ use nix::unistd::Pid;
 /// A part of the CPUs that a process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// One of them.
+    /// One CPU.
     Last,
     /// The others.
     AllButLast,
 }
 
-/// Keep the calling thread, and what it starts, to a part of its CPUs, where there are at least two.
+/// Keep the calling thread, and the threads that it starts, to a part of its CPUs, if there are at least two.
 ///
-/// At high rates two busy processes cost each other more by meeting on a CPU, until the scheduler has moved one away, than
-/// either would gain by being free to move.
+/// At high rates two busy processes that meet on a CPU delay each other until the scheduler has moved one away. That
+/// costs more than either gains by being free to move.
 pub fn keep_to(part: Part) {
     let cpus = allowed();
     let [others @ .., last] = cpus.as_slice() else { return };
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn the_parts_are_all_and_share_nothing() {
         let kept = |part| {
-            // A thread of its own: affinity is a thread's.
+            // Affinity belongs to a thread, so the test has a separate one.
             std::thread::spawn(move || {
                 keep_to(part);
                 allowed()

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 /// Words that one thread publishes and others read, without a lock: the writer never waits, and a reader never sees a mix
 /// of two publications (a sequence lock).
 ///
-/// Each has cache lines of its own, so that gauges don't slow each other down.
+/// Each gauge has separate cache lines, so that gauges don't slow each other down.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Gauge<const WORDS: usize> {
@@ -14,11 +14,12 @@ pub struct Gauge<const WORDS: usize> {
     words: [AtomicU64; WORDS],
 }
 
-/// How often a reader tries: a publication takes nanoseconds, unless its writer is taken off the CPU in mid-way.
+/// The number of attempts of a reader: a publication takes nanoseconds, unless its writer is taken off the CPU in
+/// mid-way.
 const TRIES: usize = 64;
 
 impl<const WORDS: usize> Gauge<WORDS> {
-    /// Publish. To be called by one thread only.
+    /// Publish. Only one thread may call this.
     pub fn publish(&self, words: [u64; WORDS]) {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version.wrapping_add(1), Ordering::Relaxed);
@@ -29,7 +30,7 @@ impl<const WORDS: usize> Gauge<WORDS> {
         self.version.store(version.wrapping_add(2), Ordering::Release);
     }
 
-    /// What was published last; `None` if nothing was, or if the writer is in mid-way for longer than a reader waits.
+    /// The last publication; `None` if there was none, or if the writer is in mid-way for longer than a reader waits.
     pub fn read(&self) -> Option<[u64; WORDS]> {
         for _ in 0..TRIES {
             let before = self.version.load(Ordering::Acquire);

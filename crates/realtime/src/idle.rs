@@ -5,7 +5,7 @@ use crate::affinity::allowed;
 /// Measures the idle time of the CPUs that the calling thread may use.
 #[derive(Debug)]
 pub struct Idle {
-    /// `None`: this system doesn't tell.
+    /// `None`: this system doesn't say.
     stat: Option<std::fs::File>,
     cpus: Vec<usize>,
     text: String,
@@ -28,8 +28,8 @@ impl Idle {
         idle
     }
 
-    /// The share of their time in which they had nothing to do since the last call; `None` if that is not known, or too
-    /// short to be known to a tenth.
+    /// The share of time in which the CPUs had nothing to do since the last call; `None` if that is not known, or the
+    /// time is too short to know the share to a tenth.
     pub fn share(&mut self) -> Option<f64> {
         let file = self.stat.as_mut()?;
         self.text.clear();
@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn a_busy_thread_leaves_less_of_its_cpu() {
-        // A thread of its own: affinity is a thread's. On one CPU that it keeps busy there is little to spare, whoever
-        // else is on it.
+        // Affinity belongs to a thread, so the test has a separate one. The thread keeps its one CPU busy: there is
+        // little idle time, whoever else is on it.
         let share = std::thread::spawn(|| {
             crate::keep_to_first(1);
             let mut idle = Idle::new();

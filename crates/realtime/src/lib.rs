@@ -1,4 +1,5 @@
-//! What processes that keep to a schedule share: clock, sleep, priority, records of being late, and gauges that others read.
+//! Shared parts of processes that keep to a schedule: clock, sleep, priority, records of being late, and gauges that
+//! others read.
 
 mod affinity;
 mod clock;

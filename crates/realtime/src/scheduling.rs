@@ -30,13 +30,13 @@ pub struct Urgency {
     scheduling: Scheduling,
     /// Open while no CPU may sleep.
     _awake: Option<std::fs::File>,
-    /// Whether the thread is SCHED_FIFO now.
+    /// True if the thread is SCHED_FIFO now.
     fifo: bool,
     window_began: Time,
     cpu_began_ns: i64,
 }
 
-/// How a thread is scheduled.
+/// The scheduling of a thread.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Scheduling {
     /// The kernel grants SCHED_FIFO.
@@ -95,8 +95,8 @@ impl Urgency {
 
 /// Opens the file that, with privilege, keeps CPUs from sleeping.
 ///
-/// An idle CPU sleeps, and takes a while to wake up: microseconds, or tens of them in a virtual machine, where another
-/// system may have it by then. A request for a latency of 0 lets it watch for work instead
+/// An idle CPU sleeps, and takes microseconds to wake up; in a virtual machine it takes tens of microseconds, because
+/// another system may have the CPU by then. A request for a latency of 0 makes it poll for work instead
 /// (Documentation/power/pm_qos_interface.rst).
 fn stay_awake() -> Option<std::fs::File> {
     let mut file = std::fs::File::options().write(true).open("/dev/cpu_dma_latency").ok()?;
@@ -113,7 +113,7 @@ fn fifo() -> bool {
 
 /// An ordinary thread with a short slice; returns the slice that was granted.
 fn ordinary(nice: i32) -> u64 {
-    // SAFETY: plain system calls on the calling thread; the struct is valid and of its own size.
+    // SAFETY: plain system calls on the calling thread; the struct is valid, and its size is right.
     unsafe {
         let mut attributes: libc::sched_attr = std::mem::zeroed();
         let size = size_of::<libc::sched_attr>() as u32;

@@ -8,7 +8,7 @@ use units::Duration;
 /// earlier, which settles where nine of ten wake-ups are in time.
 ///
 /// Watching the clock takes CPU time. It does no harm while CPUs are idle; otherwise it delays hosts and other runs by
-/// more than the wake-ups are late. So the limit shrinks as CPUs get scarce, and grows again.
+/// more than the wake-ups are late. The limit therefore shrinks as CPUs get scarce, and grows again.
 #[derive(Clone, Debug)]
 pub struct Sleep {
     /// The configured limit.
@@ -43,7 +43,7 @@ impl Sleep {
         self.margin = self.margin.min(self.limit);
     }
 
-    /// How long before the time to wake up.
+    /// The margin: how long before the time to wake up.
     pub fn margin(&self) -> Duration {
         self.margin
     }

@@ -44,7 +44,7 @@ impl Spans {
         self.0.len() - self.0.count_between(0, span.as_nanos() as u64)
     }
 
-    /// All zero if there are none.
+    /// All are zero if there are no spans.
     pub fn quantiles(&self) -> Quantiles {
         let us = |nanos: u64| nanos as f64 / 1e3;
         Quantiles {

@@ -1,4 +1,4 @@
-//! What engines say of flows and links at the end of a run: parts of `traffic.json`, `emulator.json` and `simulator.json`.
+//! The accounts of flows and links at the end of a run: parts of `traffic.json`, `emulator.json` and `simulator.json`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,17 +7,17 @@ use link::Fate;
 use realtime::Quantiles;
 use serde::{Deserialize, Serialize};
 
-/// What became of a flow.
+/// The account of a flow.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowReport {
     /// The plan's.
     pub id: String,
-    /// As the plan names it; `None` if the flow is not our TCP.
+    /// The name in the plan; `None` if the flow is not our TCP.
     pub cc_requested: Option<String>,
-    /// As the kernel names it, read back after the handshake.
+    /// The name in the kernel, read back after the handshake.
     pub cc_actual: Option<String>,
-    /// Payload that the receiver's application has read: TCP until the flow's stop, UDP until the run's end. Of programs,
-    /// what their sockets at the flow's port have received in order.
+    /// Payload that the receiver's application has read: TCP until the flow's stop, UDP until the run's end. For
+    /// programs, payload that their sockets at the flow's port have received in order.
     pub received_bytes: u64,
     /// Payload sent at least once, repetitions not counted.
     pub sent_bytes: u64,
@@ -27,8 +27,8 @@ pub struct FlowReport {
     pub first_byte_ns: Option<i64>,
     /// Last payload byte at the receiver's application; the completion time of a flow of so many bytes.
     pub end_ns: Option<i64>,
-    /// All its bytes arrived or, without a number of bytes, it ran without error until its stop. A program: it exited with 0,
-    /// or ran until the stop.
+    /// True if all its bytes arrived or, without a number of bytes, it ran without error until its stop. For a program,
+    /// true if it exited with 0, or ran until the stop.
     pub completed: bool,
     /// Of TCP, as the three below.
     pub retransmitted_segments: u32,
@@ -55,7 +55,7 @@ impl FlowReport {
     }
 }
 
-/// What became of datagrams.
+/// The account of datagrams.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UdpReport {
@@ -65,9 +65,9 @@ pub struct UdpReport {
     pub refused_packets: u64,
     /// Different ones that arrived.
     pub received_packets: u64,
-    /// Those of them that arrived marked Congestion Experienced (RFC 3168 section 5).
+    /// Received packets that arrived marked Congestion Experienced (RFC 3168 section 5).
     pub ce_packets: u64,
-    /// Gaps in the sequence numbers received. Those still under way at the end are neither lost nor received.
+    /// Gaps in the sequence numbers received. Packets still under way at the end are neither lost nor received.
     pub lost_packets: u64,
     /// Arrived after one with a higher sequence number (RFC 4737).
     pub reordered_packets: u64,
@@ -77,11 +77,11 @@ pub struct UdpReport {
     pub socket_drops: u64,
     /// Sent minus due.
     pub schedule_error_us: Quantiles,
-    /// From just before the send to the receiver's application, on one clock.
+    /// Delay from just before the send to the receiver's application, on one clock.
     pub one_way_delay_us: Quantiles,
 }
 
-/// What became of echo requests. Round-trip times are in the `pings` table.
+/// The account of echo requests. Round-trip times are in the `pings` table.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct PingReport {
     /// Handed to the kernel.
@@ -90,7 +90,7 @@ pub struct PingReport {
     pub refused_packets: u64,
     /// Requests with an answer.
     pub answered_packets: u64,
-    /// Requests without one (RFC 6673). Those still under way at the end are neither lost nor answered.
+    /// Requests without one (RFC 6673). Requests still under way at the end are neither lost nor answered.
     pub lost_packets: u64,
     /// Further answers to a request that had one.
     pub duplicate_packets: u64,
@@ -98,23 +98,23 @@ pub struct PingReport {
     pub schedule_error_us: Quantiles,
 }
 
-/// How programs ended: an exit code, or minus the signal that ended it.
+/// The ends of programs: an exit code, or minus the signal that ended the program.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct CommandReport {
-    /// Of `command`; `None` if it was never started.
+    /// The exit of `command`; `None` if it was never started.
     pub exit_code: Option<i32>,
     /// `command` still ran at the flow's stop, so that it was sent SIGTERM, and its exit code is its answer to that.
     pub ended_by_us: bool,
-    /// Of `server_command`; `None` if there is none.
+    /// The exit of `server_command`; `None` if there is none.
     pub server_exit_code: Option<i32>,
-    /// As `ended_by_us`, of `server_command`.
+    /// Like `ended_by_us`, for `server_command`.
     pub server_ended_by_us: bool,
 }
 
-/// What a link did in a run.
+/// The account of a link.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LinkReport {
-    /// In the plan.
+    /// The name in the plan.
     pub name: String,
     /// Frames plus overhead, as in all of these.
     pub arrived_bytes: u64,
@@ -140,7 +140,7 @@ pub struct LinkReport {
     pub corrupted: u64,
     /// Still there at the end.
     pub inside: u64,
-    /// For how long its serializer was busy with packets that have left it.
+    /// The time that its serializer was busy with packets that have left it.
     pub busy_ns: i64,
 }
 

@@ -16,7 +16,7 @@ use crate::Names;
 /// A column of a table whose rows are `R`. The unit is in the name: `_ns`, `_us`, `_ms`, `_s`, `_bytes`, `_packets`, `_bps`.
 #[derive(Debug)]
 pub struct Column<R: 'static> {
-    /// In every file and frame.
+    /// The name in every file and frame.
     pub name: &'static str,
     /// Some rows may have no value.
     pub is_nullable: bool,
@@ -26,7 +26,7 @@ pub struct Column<R: 'static> {
     pub values: Values<R>,
 }
 
-/// How a column is filled, which says its type. `None` only where the column is nullable.
+/// The source of a column's values, which determines its type. `None` occurs only if the column is nullable.
 #[derive(Debug)]
 #[allow(missing_docs)]
 pub enum Values<R: 'static> {
@@ -49,16 +49,16 @@ pub enum Values<R: 'static> {
 /// A table, as documents and other languages need it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Table {
-    /// Of the file, without its ending.
+    /// The name of the file, without its ending.
     pub name: &'static str,
-    /// In order.
+    /// The columns in order.
     pub columns: Vec<Described>,
 }
 
 /// A column, as documents and other languages need it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Described {
-    /// In every file and frame.
+    /// The name in every file and frame.
     pub name: &'static str,
     /// `i64`, `u16`, `u32`, `u64`, `f32`, `f64`, `bool`, `str`, or `dict`: text of few values.
     #[serde(rename = "type")]
@@ -84,7 +84,7 @@ impl<R> Column<R> {
         Column { name, is_nullable: true, meaning, values }
     }
 
-    /// For documents and other languages.
+    /// The description for documents and other languages.
     pub fn described(&self) -> Described {
         let kind = match self.values {
             Values::I64(_) => "i64",
@@ -122,7 +122,7 @@ impl<R> Column<R> {
 
     /// The column of some rows.
     pub fn array(&self, rows: &[R], names: &Names) -> Result<ArrayRef> {
-        // What every row has is filled without a mask: this is done per packet.
+        // A column that every row has is filled without a mask: this is done per packet.
         macro_rules! numbers {
             ($array:ty, $of:expr) => {
                 if self.is_nullable {

@@ -46,10 +46,10 @@ impl Names {
 pub trait Row: Send + Sized + 'static {
     /// Name of the table.
     const TABLE: &'static str;
-    /// In order.
+    /// The columns in order.
     const COLUMNS: &'static [Column<Self>];
 
-    /// How columns are encoded, where dictionaries are not the best.
+    /// The encoding of columns for which dictionaries are not the best.
     fn encoding(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
         properties
     }

@@ -19,7 +19,7 @@ pub struct LinkRow {
     pub backlog: Backlog,
     /// The most bytes that waited since the row before.
     pub queue_bytes_max: u64,
-    /// What it could have sent since the run's origin; `None` without a limit.
+    /// Bytes that it could have sent since the run's origin; `None` without a limit.
     pub capacity_bytes: Option<u64>,
 }
 

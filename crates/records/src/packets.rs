@@ -18,7 +18,7 @@ pub struct PacketRow {
     pub payload_bytes: u32,
     /// TCP sequence number of the first payload byte.
     pub tcp_seq: Option<u32>,
-    /// What the link did to it.
+    /// The packet's passage through the link.
     pub passage: Passage,
     /// When it was really handed to its host, on the last logged link of its path.
     pub sent: Option<Time>,

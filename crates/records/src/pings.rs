@@ -14,7 +14,7 @@ pub struct PingRow {
     pub number: u64,
     /// When it was sent.
     pub sent: Time,
-    /// From sending to the answer's arrival; `None` without an answer.
+    /// Time from sending to the answer's arrival; `None` without an answer.
     pub rtt: Option<Duration>,
     /// It has no answer, and none is to be expected.
     pub is_lost: bool,

@@ -17,7 +17,7 @@ use crate::{Names, Row, batch, schema};
 /// Rows that change hands at once: large enough to make a hand-over rare, small enough to stay in cache.
 const CHUNK: usize = 8 * 1024;
 
-/// What writing cost.
+/// The cost of writing.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct WriterStats {
     /// Rows written.
@@ -102,7 +102,7 @@ impl<R: Row> Writer<R> {
 
     fn hand_over(&mut self) {
         let is_far_behind = self.waiting.load(Ordering::Relaxed) >= self.backlog_limit;
-        // Nothing comes back from a thread that has ended with an error.
+        // A thread that has ended with an error returns nothing.
         let empty = if is_far_behind { self.empty.recv().ok() } else { self.empty.try_recv().ok() };
         let next = empty.unwrap_or_else(|| Vec::with_capacity(CHUNK));
         let chunk = std::mem::replace(&mut self.chunk, next);
@@ -135,7 +135,7 @@ fn write_all<R: Row>(
     names: &Names,
     waiting: &AtomicUsize,
 ) -> Result<WriterStats> {
-    // Whatever priority the creating thread has, records are less urgent than packets.
+    // Records are less urgent than packets, whatever priority the creating thread has.
     // SAFETY: plain system calls on the calling thread.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, 19) };
     let mut rows = 0;

@@ -1,4 +1,4 @@
-//! What is written to the acks table is what a reader finds in it.
+//! A reader of the acks table finds what was written to it.
 
 use std::fs::File;
 

@@ -1,4 +1,4 @@
-//! What became of flows and links, in memory.
+//! The accounts of flows and links, in memory.
 
 use anyhow::Result;
 use plan::{Plan, Workload};
@@ -9,20 +9,20 @@ use units::Time;
 
 use crate::delays::Delays;
 
-/// What a run has come to.
+/// The accounts of a run.
 #[derive(Clone, Debug)]
 pub struct Accounts {
-    /// Of each flow, in the plan's order.
+    /// The account of each flow, in the plan's order.
     pub flows: Vec<FlowReport>,
-    /// Of each link, in the plan's order.
+    /// The account of each link, in the plan's order.
     pub links: Vec<LinkReport>,
     /// Over all links.
     pub ledger: Ledger,
-    /// Until when it was simulated.
+    /// The virtual time at which the simulation ended.
     pub simulated: Time,
 }
 
-/// Where packets went: what entered and was made is what left, was dropped, or is inside.
+/// The balance of packets: those that entered and were made equal those that left, were dropped, or are inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Ledger {
     /// Packets that hosts sent into the links.
@@ -38,7 +38,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// No packet has vanished or come from nowhere.
+    /// True if no packet has vanished or come from nowhere.
     pub fn is_balanced(&self) -> bool {
         let out = self.left_packets + self.dropped_packets + self.inside_packets;
         self.entered_packets + self.duplicated_packets == out
@@ -62,14 +62,14 @@ pub fn observe<O: Observer>(plan: &Plan, options: Options, observer: O) -> Resul
     Ok(observed.expect("nobody stops it"))
 }
 
-/// As [`observe`], as long as `goes_on` says so: `None` if it was stopped.
+/// Like [`observe`], as long as `goes_on` says so: `None` if it was stopped.
 pub(crate) fn observe_while<O: Observer>(
     plan: &Plan,
     options: Options,
     observer: O,
     goes_on: impl Fn() -> bool,
 ) -> Result<Option<(Accounts, O)>> {
-    /// Between two questions; what happens doesn't depend on it.
+    /// The time between two questions; the simulation doesn't depend on it.
     const SLICE: units::Duration = units::Duration::from_millis(100);
     let mut simulation = Simulation::new(plan, options, (Delays::of(plan), observer))?;
     while simulation.now() < simulation.end() {
@@ -84,7 +84,7 @@ pub(crate) fn observe_while<O: Observer>(
 }
 
 impl Accounts {
-    /// Of a simulation as it stands.
+    /// The accounts of a simulation at its present time.
     pub(crate) fn of<O: Observer>(plan: &Plan, simulation: &Simulation<O>, delays: &Delays) -> Accounts {
         let flows = plan.flows.iter().zip(simulation.reports()).enumerate();
         Accounts {
@@ -100,7 +100,7 @@ fn links<O: Observer>(plan: &Plan, simulation: &Simulation<O>) -> Vec<LinkReport
     let counted = plan.links.iter().zip(simulation.links()).zip(simulation.crossed());
     let report = |((spec, link), crossed): ((&plan::Link, &link::Link), sim::Tally)| {
         let report = LinkReport::from((spec, link));
-        // On which nothing can happen, it has been passed by.
+        // No event can happen on this link, so packets passed it by.
         let bytes = crossed.bytes + crossed.packets * u64::from(spec.overhead_bytes);
         LinkReport {
             arrived_packets: report.arrived_packets + crossed.packets,

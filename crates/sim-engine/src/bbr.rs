@@ -1,9 +1,9 @@
-//! What a BBR publishes of itself, as records have it.
+//! The state that a BBR publishes, in the form of records.
 
 use cc::{Column, CongestionControl, Value};
 use records::acks::{BbrAck, BbrAckPhase, BbrState};
 
-/// What records tell of a BBR. Bandwidths are packets per microsecond in fixed point.
+/// A BBR's columns of the records. Bandwidths are packets per microsecond in fixed point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Model {
     state: BbrState,
@@ -26,7 +26,7 @@ pub(crate) struct Model {
 const BW_SHIFT: u32 = 24;
 
 impl Model {
-    /// Of a bandwidth: bits per second of payload.
+    /// A bandwidth in bits per second of payload.
     pub(crate) fn bps(&self, bw: u64, mss: u32) -> u64 {
         let bits = (u128::from(bw) * u128::from(mss) * 8_000_000) >> BW_SHIFT;
         u64::try_from(bits).unwrap_or(u64::MAX)
@@ -71,12 +71,12 @@ const COLUMNS: [&str; 14] = [
     "bbr.cycle_idx",
 ];
 
-/// Where in an algorithm's columns those are that make a [`Model`]. An algorithm always publishes the same columns in the
+/// The places of a [`Model`]'s columns among an algorithm's. An algorithm always publishes the same columns in the
 /// same order, so names are compared once.
 #[derive(Clone, Debug)]
 struct Layout {
     algorithm: &'static str,
-    /// Of each column published, its index in [`COLUMNS`]; beyond it: not wanted. Empty: it is no BBR.
+    /// The index in [`COLUMNS`] of each published column; beyond it: not wanted. Empty: it is no BBR.
     wanted: Vec<usize>,
 }
 

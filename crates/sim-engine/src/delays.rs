@@ -2,17 +2,17 @@ use plan::Plan;
 use realtime::{Quantiles, Spans};
 use sim::{DatagramRow, Observer};
 
-/// How long datagrams are under way, flow by flow. A flow costs nothing before its first one arrives.
+/// The delays of datagrams, flow by flow. A flow costs nothing before its first one arrives.
 #[derive(Debug, Default)]
 pub(crate) struct Delays(Vec<Option<Box<Spans>>>);
 
 impl Delays {
-    /// Of the plan's flows.
+    /// Delays of the plan's flows.
     pub(crate) fn of(plan: &Plan) -> Delays {
         Delays(vec![None; plan.flows.len()])
     }
 
-    /// Of one flow.
+    /// The quantiles of one flow.
     pub(crate) fn quantiles(&self, flow: usize) -> Quantiles {
         self.0[flow].as_ref().map(|spans| spans.quantiles()).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! A simulation goes on, somebody is told how far it is, and may say stop.
+//! Drives a simulation, reports its progress, and stops it on request.
 
 use std::time::{Duration as Wall, Instant};
 
@@ -10,15 +10,15 @@ use units::Duration;
 
 use crate::samples::srtt_us;
 
-/// Told what happens; returns whether the run is to go on. An error ends the run, too.
+/// A callback for events; it returns true if the run is to go on. An error ends the run, too.
 pub type OnEvent<'a> = dyn FnMut(&Event) -> Result<bool> + 'a;
 
-/// Between two reports of progress.
+/// The interval of progress reports.
 const PROGRESS: Wall = Wall::from_millis(100);
-/// Between two looks at the clock: rarely enough to cost nothing, often enough for progress.
+/// The interval of looks at the clock: rarely enough to cost nothing, often enough for progress.
 const LOOK: Wall = Wall::from_millis(10);
 
-/// How a simulation came to its end.
+/// The end of a simulation.
 pub(crate) struct Ended {
     /// Before the plan's.
     pub interrupted: bool,
@@ -55,12 +55,12 @@ pub(crate) fn drive<O: Observer>(
         }
         stride.adapt(looked.elapsed());
     }
-    // All is simulated: nobody can stop it any more.
+    // The whole run is simulated: nobody can stop it any more.
     let error = on_event(&live.event(simulation)).err();
     Ended { interrupted: false, error }
 }
 
-/// Says where flows and links stand.
+/// Reports the progress of flows and links.
 struct Live {
     meter: Meter,
     /// The links that can do something to a packet.
@@ -100,7 +100,7 @@ impl Live {
     }
 }
 
-/// How much is simulated between two looks at the clock. What happens doesn't depend on it.
+/// The virtual time that is simulated between two looks at the clock. The results don't depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stride(Duration);
 

@@ -1,12 +1,12 @@
 //! The simulation engine: carries out plans in virtual time and writes their records.
 //!
-//! [`sim`] computes what happens, without files, threads or a clock; this crate has all of these. [`simulate`] carries out one
-//! run as the emulation engine would, and leaves the same tables. [`summarize`] writes nothing: what became of flows and
-//! links is its answer, for runs by the thousand; [`observe`] does the same and lets an observer of the caller's listen.
-//! [`batch`] keeps the figures of many runs, simulated on many threads.
+//! [`sim`] computes the events, without files, threads or a clock; this crate has all of these. [`simulate`] carries
+//! out one run as the emulation engine would, and leaves the same tables. [`summarize`] writes nothing: it returns the
+//! accounts of flows and links, for runs by the thousand; [`observe`] does the same and lets the caller's observer
+//! listen. [`batch`] keeps the figures of many runs, simulated on many threads.
 //!
-//! Tables hang on the plan and on nothing else: the same plan gives the same bytes, on every machine and whatever the
-//! timing of threads.
+//! Tables depend only on the plan: the same plan gives the same bytes, on every machine and whatever the timing of
+//! threads.
 
 mod accounts;
 mod acks;

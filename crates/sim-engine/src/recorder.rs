@@ -20,7 +20,7 @@ use crate::samples::sample;
 /// Rows come faster than they can be written: so many chunks of 8192 may wait for each table, some 30 MB.
 const BACKLOG_CHUNKS: usize = 16;
 
-/// Turns what a simulation tells into rows of the tables. What is not to be recorded is not even compiled.
+/// Turns the events of a simulation into rows of the tables. Rows that are not to be recorded are not even compiled.
 pub struct Recorder<const PACKETS: bool, const ACKS: bool> {
     samples: Writer<Sample>,
     links: Writer<records::links::LinkRow>,
@@ -94,7 +94,7 @@ impl<const PACKETS: bool, const ACKS: bool> Observer for Recorder<PACKETS, ACKS>
                 payload_bytes: row.payload_bytes,
                 tcp_seq: row.tcp_seq,
                 passage: *row.passage,
-                // Nothing is late in virtual time.
+                // No packet is late in virtual time.
                 sent: row.passage.delivery.filter(|_| row.is_last && row.passage.fate == link::Fate::Delivered),
             });
         }

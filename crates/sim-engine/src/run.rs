@@ -23,18 +23,18 @@ use crate::recorder::Recorder;
 /// `traffic.json` of a simulated run.
 #[derive(Clone, Debug, Serialize)]
 pub struct TrafficReport {
-    /// Until when it was simulated, in virtual seconds.
+    /// The virtual time until which it was simulated, in seconds.
     pub wall_s: f64,
     /// Ended before the plan's duration.
     pub interrupted: bool,
-    /// In the plan's order.
+    /// The flows in the plan's order.
     pub flows: Vec<FlowReport>,
 }
 
 /// `simulator.json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct SimulatorReport {
-    /// Where packets went.
+    /// The balance of packets.
     #[serde(flatten)]
     pub ledger: Ledger,
     /// Packets that hosts sent.
@@ -43,20 +43,20 @@ pub struct SimulatorReport {
     pub links: Vec<LinkReport>,
     /// CPU time of the simulating thread. The writers' is in `writers`.
     pub cpu_s: f64,
-    /// How long the computation took, with its waiting for the writers.
+    /// Wall-clock time of the computation, with its waiting for the writers.
     pub wall_s: f64,
-    /// Until when it was simulated, in virtual seconds.
+    /// The virtual time until which it was simulated, in seconds.
     pub simulated_s: f64,
     /// Hosts sent trains of segments.
     pub tso: bool,
-    /// What writing cost, by table.
+    /// The cost of writing, by table.
     pub writers: BTreeMap<&'static str, WriterStats>,
 }
 
 /// Carry out the plan in `directory/plan.json` and write its records there.
 ///
-/// `on_event` is told of progress, at the start, about every 100 ms and at the end. If it says stop, or fails, the run ends
-/// there, and what was simulated is written. Returns whether the run was interrupted.
+/// `on_event` gets the progress, at the start, about every 100 ms and at the end. If it answers stop, or fails, the
+/// run ends there, and the simulated part is written. Returns whether the run was interrupted.
 ///
 /// # Errors
 /// The plan can't be read or simulated: then nothing is written. A file can't be written. `on_event` failed. A bug in the

@@ -25,7 +25,7 @@ pub(crate) fn sample(row: &FlowRow<'_>, bbr: Option<&Model>) -> Option<Sample> {
     })
 }
 
-/// What figures need of the same row.
+/// The values of the same row that figures need.
 pub(crate) fn flow_sample(row: &FlowRow<'_>) -> Option<FlowSample> {
     if row.sender.is_some_and(|sender| !sender.has_connected()) {
         return None;
@@ -42,7 +42,7 @@ pub(crate) fn flow_sample(row: &FlowRow<'_>) -> Option<FlowSample> {
     })
 }
 
-/// What figures need of a link's row.
+/// The values of a link's row that figures need.
 pub(crate) fn link_sample(row: &LinkRow) -> LinkSample {
     LinkSample {
         time: row.time,

@@ -1,4 +1,4 @@
-//! Sockets, which nobody has in a simulation: each flow has a local port of its own, as the kernel would give it one.
+//! Sockets, which a simulation does not have: each flow has a separate local port, as the kernel would give it one.
 
 /// `net.ipv4.ip_local_port_range`.
 const FIRST: u16 = 32_768;

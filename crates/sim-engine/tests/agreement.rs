@@ -184,7 +184,7 @@ fn samples_show_what_the_acknowledgements_before_them_have_made() {
         for sample in samples.of("flow", id) {
             let before = rows.iter().rev().find(|row| row.number("time_ns") <= sample.number("time_ns"));
             let Some(before) = before else { continue };
-            // What only an acknowledgement can change. A timer may have changed the rest meanwhile.
+            // Only an acknowledgement can change these. A timer may have changed the rest meanwhile.
             for column in ["delivered_packets", "srtt_us", "min_rtt_us", "delivery_rate_bps", "delivered_ce_packets"] {
                 assert_eq!(before.get(column), sample.get(column), "{id}: {column} at {}", sample.number("time_ns"));
             }

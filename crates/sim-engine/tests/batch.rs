@@ -184,7 +184,7 @@ fn a_batch_that_was_stopped_goes_on_where_it_was() {
     let (stopped, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     assert!(carry_out(stopped.path(), &runs(100_000), 2, |progress| progress.wall_s == 0.0));
     let kept = files(stopped.path());
-    // As many runs again: shards that were cut short stay, and others fill the gaps.
+    // The same number of runs again: shards that were cut short stay, and others fill the gaps.
     let count = 8 * kept.len();
     let mut found = 0;
     carry_out(stopped.path(), &runs(count), 2, |progress| {

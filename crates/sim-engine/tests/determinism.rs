@@ -1,4 +1,4 @@
-//! A run hangs on its plan alone: the same bytes twice, and the same content on every machine.
+//! A run depends only on its plan: the same bytes twice, and the same content on every machine.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! How runs end before their time, and what is left of them.
+//! Runs that end before their time, and the records that they leave.
 
 mod common;
 

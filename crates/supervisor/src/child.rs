@@ -14,7 +14,7 @@ use crate::service::{Service, Work};
 pub(crate) struct Child {
     pub service: Service,
     pid: Pid,
-    /// Where it gets orders; `None` once it was told to stop.
+    /// The pipe for its orders; `None` once it has the order to stop.
     control: Option<File>,
     events: File,
     partial: Vec<u8>,
@@ -38,8 +38,8 @@ impl Child {
         match unsafe { fork() }.with_context(|| format!("starting the {process:?} process"))? {
             ForkResult::Child => {
                 drop((control_write, events_read));
-                // Copies of ours would keep from them that init has closed its own. Nothing here is dropped any more: the
-                // process ends without.
+                // Copies of our pipes would keep siblings from noticing that init has closed its ends. The process ends
+                // without dropping anything.
                 for control in siblings.iter().filter_map(|sibling| sibling.control.as_ref()) {
                     // SAFETY: a descriptor of this process that nobody uses from here on.
                     unsafe { libc::close(control.as_raw_fd()) };
@@ -75,12 +75,12 @@ impl Child {
         }
     }
 
-    /// Where its events come from; negative, so that poll ignores it, once it is gone.
+    /// The source of its events; negative, so that poll ignores it, once it is gone.
     pub(crate) fn poll_fd(&self) -> RawFd {
         if self.gone { -1 } else { self.events.as_raw_fd() }
     }
 
-    /// Give it an order. Whoever was told to stop gets none.
+    /// Give it an order. A child that has the order to stop gets no other order.
     pub(crate) fn tell(&mut self, order: &Order) -> Result<()> {
         let Some(control) = &mut self.control else { return Ok(()) };
         control.write_all(&order.line()?).with_context(|| format!("ordering the {:?} process", self.service.process))
@@ -143,10 +143,10 @@ impl Child {
     }
 }
 
-/// Put the calling process into a scheduling group of its own, of the given niceness.
+/// Put the calling process into a new scheduling group, of the given niceness.
 ///
-/// With autogroups (sched(7)) a niceness counts only among the processes of one session; between sessions the groups'
-/// own niceness does. Negative ones need privilege; without it the process keeps an equal share for itself.
+/// With autogroups (sched(7)) a niceness counts only among the processes of one session; between sessions the niceness
+/// of the groups counts. Negative ones need privilege; without it the process keeps an equal share for itself.
 fn prefer(nice: i32) {
     let _ = nix::unistd::setsid();
     let _ = std::fs::write("/proc/self/autogroup", nice.to_string());

@@ -19,12 +19,12 @@ use crate::machine::{Cpu, Machine};
 use crate::services::services;
 use crate::watch::Watch;
 
-/// How a lab is to be.
+/// The options of a lab.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
-    /// Inside a user namespace of its own.
+    /// True inside a new user namespace.
     pub rootless: bool,
-    /// Events say where flows and links stand.
+    /// True if events report the progress of flows and links.
     pub live: bool,
 }
 
@@ -34,18 +34,18 @@ struct LabReport {
     build_ms: f64,
     rootless: bool,
     fresh_proc: bool,
-    /// By host: what the kernel held at the end.
+    /// The kernel's values at the end, by host.
     sysctls: BTreeMap<String, BTreeMap<String, String>>,
     offloads: BTreeMap<String, BTreeMap<String, bool>>,
     interfaces: Vec<lab::Counters>,
     /// Over the run, of the whole machine.
     softnet_dropped: u64,
     cpu: Cpu,
-    /// How many CPUs the lab's processes could use.
+    /// The number of CPUs that the lab's processes could use.
     cpus: usize,
-    /// Whether `acks.parquet` was written.
+    /// Records whether `acks.parquet` was written.
     acks: Recorded,
-    /// What the kernel knows of the plan's `algorithms`, in the plan's order.
+    /// The kernel's facts about the plan's `algorithms`, in the plan's order.
     algorithms: Vec<bpf::Fact>,
 }
 

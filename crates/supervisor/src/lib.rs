@@ -1,4 +1,4 @@
-//! The processes of an emulated run: who starts whom, who tells whom, and who dies with whom.
+//! The processes of an emulated run: their starts, messages and ends.
 //!
 //! ```text
 //!   command ──spawns──> helper ──forks──> init (pid 1 of the lab) ──forks──> services
@@ -6,8 +6,8 @@
 //!      └ events <──────────────────────────── stdout: JSON lines
 //! ```
 //!
-//! The services are the emulator, the traffic and the probe ([`services`]). Init relays their events and the command's orders
-//! ([`watch`]), and ten times a second says where flows and links stand ([`live`]).
+//! The services are the emulator, the traffic and the probe ([`services`]). Init relays their events and the command's
+//! orders ([`watch`]), and ten times a second reports the progress of flows and links ([`live`]).
 //!
 //! Before it enters the lab, the helper loads the plan's congestion controls into the kernel: in there it may lack the right
 //! to. Their registrations live as long as the processes do.
@@ -15,8 +15,8 @@
 //! * The command dies: its end of the control pipe closes, init ends, and with pid 1 the kernel ends everything inside.
 //! * The helper dies: init is killed with it.
 //! * Init dies: the kernel kills the rest; the helper notices.
-//! * A service dies: init lets the others write down what they measured, and fails the run. Without a service that is not
-//!   needed the run goes on, and says so: the probe is needed only if the plan insists on the record of every ACK.
+//! * A service dies: init lets the others write down what they measured, and fails the run. If a service ends that is
+//! not needed, the run goes on, and says so: the probe is needed only if the plan insists on the record of every ACK.
 
 mod child;
 mod init;
@@ -45,8 +45,8 @@ use crate::loaded::Loaded;
 
 /// Run `dir/plan.json` and write its records into `dir`. Returns an exit code: 0, or 1 after a `failed` event.
 ///
-/// Orders come from standard input, events go to standard output; with `live`, those that say where flows and links stand, too.
-/// The process must have one thread.
+/// Orders come from standard input, events go to standard output; with `live`, events on the progress of flows and
+/// links, too. The process must have one thread.
 pub fn emulate(dir: &Path, live: bool) -> i32 {
     let ended = run(dir, live);
     if let Err(error) = &ended {
@@ -72,7 +72,7 @@ fn run(dir: &Path, live: bool) -> Result<bool> {
             .hint("lower emulate.cpus, or leave it out")
             .into());
     }
-    // The lab gets a /run of its own, and `dir` may lie below the old one: hold it by descriptor.
+    // The lab gets a new /run, and `dir` may lie below the old one: hold it by descriptor.
     let held = File::open(dir).with_context(|| format!("opening the run's directory {}", dir.display()))?;
     let dir = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
     let loaded = Loaded::of(&plan, &dir)?;
@@ -83,7 +83,7 @@ fn run(dir: &Path, live: bool) -> Result<bool> {
     match unsafe { fork() }.context("starting the lab's first process")? {
         ForkResult::Child => {
             let code = init::main(&plan, &dir, &loaded, Options { rootless, live }, started);
-            // Not `exit`: what the interpreter registered to run at its end is the parent's to run.
+            // `exit` would run the interpreter's exit handlers, which are the parent's to run.
             // SAFETY: ends the process.
             unsafe { libc::_exit(code) }
         }

@@ -5,22 +5,22 @@ use messages::{Event, FlowCounts, LinkCounts, Meter};
 use plan::Plan;
 use realtime::Gauges;
 
-/// Between two events.
+/// The interval of events.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Where flows and links stand while a run goes on.
+/// The progress of flows and links while a run goes on.
 ///
-/// The services publish counts in memory that they share with the supervisor, and never wait for it; the supervisor, which has
-/// nothing else to do, makes events of them.
+/// The services publish counts in memory that they share with the supervisor, and never wait for it. The supervisor,
+/// which has nothing else to do, makes events from these counts.
 pub(crate) struct Live {
-    /// By flow of the plan.
+    /// The counts by flow of the plan.
     pub flows: Gauges<{ FlowCounts::WORDS }>,
-    /// By link of the plan; the transparent ones are never published.
+    /// The counts by link of the plan; transparent links are never published.
     pub links: Gauges<{ LinkCounts::WORDS }>,
 }
 
 impl Live {
-    /// Nothing is published yet. To be made before the services are started.
+    /// Gauges without a publication. Call this before the services start.
     pub(crate) fn of(plan: &Plan) -> Result<Live> {
         let (flows, links) = (Gauges::new(plan.flows.len()), Gauges::new(plan.links.len()));
         Ok(Live { flows: flows.context("sharing memory")?, links: links.context("sharing memory")? })
@@ -47,7 +47,7 @@ impl<'a> Ticker<'a> {
         Ticker { live, opaque, meter, last_ns: None, due: Instant::now() }
     }
 
-    /// How long until an event may be due.
+    /// The time until an event may be due.
     pub(crate) fn wait(&self) -> Duration {
         self.due.saturating_duration_since(Instant::now())
     }

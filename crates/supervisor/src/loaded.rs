@@ -6,11 +6,11 @@ use bpf::Session;
 use plan::Plan;
 use probe::Wanted;
 
-/// What a run has in the kernel besides its lab.
+/// The parts of a run in the kernel besides its lab.
 pub(crate) struct Loaded {
     /// The plan's algorithms.
     pub session: Session,
-    /// Whether every ACK is recorded. Algorithms write rows to the probe's ring, too.
+    /// The plan's wish for a record of every ACK. Algorithms write rows to the probe's ring, too.
     pub acks: Wanted,
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Cpu {
     pub cores: usize,
 }
 
-/// What the whole machine has counted so far.
+/// The counts of the whole machine so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Machine {
     cpu: Cpu,
@@ -25,7 +25,7 @@ impl Machine {
         Machine { cpu: cpu().unwrap_or_default(), softnet_dropped: softnet_dropped() }
     }
 
-    /// What it has counted since `earlier`: CPU time and packets dropped for want of a backlog.
+    /// The counts since `earlier`: CPU time and packets dropped for want of a backlog.
     pub(crate) fn since(self, earlier: Machine) -> (Cpu, u64) {
         let (now, then) = (self.cpu, earlier.cpu);
         let cpu = Cpu {

@@ -19,7 +19,7 @@ pub(crate) struct Service {
     pub needed: bool,
     /// Its records. Cut off they cannot be read, and are taken away where the run goes on without it.
     pub records: &'static [&'static str],
-    /// When it is told to stop.
+    /// The time of its order to stop.
     pub stop: Stop,
     /// It has the links, and takes orders to change one.
     pub has_links: bool,
@@ -28,16 +28,16 @@ pub(crate) struct Service {
 /// The work of a service: `work(control, events)`. Orders come on `control`, the first is `start`.
 pub(crate) type Work<'a> = Box<dyn FnOnce(OwnedFd, &mut File) -> Result<()> + 'a>;
 
-/// When a service is told to stop.
+/// The time of a service's order to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It ends by itself, and with it the run. It is told only if the run is to end early.
+    /// It ends without an order, and with it the run. It gets the order only if the run is to end early.
     EndsTheRun,
     /// Once the other service is as far as this.
     After(Process, Stage),
 }
 
-/// How far a service is towards its end.
+/// The progress of a service towards its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// It has written its records.
@@ -47,7 +47,7 @@ pub(crate) enum Stage {
 }
 
 impl Service {
-    /// Whether the service takes this order.
+    /// True if the service takes this order.
     pub(crate) fn takes(&self, order: &Order) -> bool {
         match order {
             Order::ChangeLink { .. } => self.has_links,

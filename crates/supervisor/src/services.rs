@@ -21,7 +21,7 @@ pub(crate) fn services<'a>(
     dir: &'a Path,
     live: Option<&'a Live>,
 ) -> Vec<(Service, Work<'a>)> {
-    // In bursts go the rates at which the emulator needs a CPU of its own.
+    // A path in bursts has rates at which the emulator needs one CPU for itself.
     let bursts = plan.emulate.path == EmulatePath::Gso;
     let keep = move |part: Part| {
         if bursts {
@@ -41,7 +41,7 @@ pub(crate) fn services<'a>(
             nice: -5,
             needed: plan.record.acks == Acks::On,
             records: &["acks.parquet", "probe.json"],
-            // Only then are all sockets closed, and their last rows written.
+            // At this stage all sockets are closed, and their last rows are written.
             stop: Stop::After(Process::Traffic, Stage::Gone),
             has_links: false,
         };

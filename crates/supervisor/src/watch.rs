@@ -12,19 +12,19 @@ use crate::child::Child;
 use crate::live::Ticker;
 use crate::service::{Stage, Stop};
 
-/// Between "all are ready" and time 0: long enough for all services to have read the order and to be asleep.
+/// Time between "all are ready" and time 0: long enough for all services to have read the order and to be asleep.
 const LEAD_NS: i64 = 20_000_000;
 /// A service that isn't ready by then won't be.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 /// A service that hasn't written its records so long after its end won't.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(60);
-/// Between two looks at the clock.
+/// The interval of looks at the clock.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Watches the services of a run from their start to their end.
 pub(crate) struct Watch<'a> {
     children: Vec<Child>,
-    /// As it is, orders included.
+    /// The plan as it is now, orders included.
     plan: Plan,
     orders: Inbox<File>,
     ticker: Option<Ticker<'a>>,
@@ -158,7 +158,7 @@ impl<'a> Watch<'a> {
             for event in events {
                 if matches!(event, Event::Failed { .. }) {
                     if !child.service.needed {
-                        // For lab.json.
+                        // This goes into lab.json.
                         continue;
                     }
                     self.failed = true;

@@ -43,9 +43,8 @@ impl From<Rate> for u64 {
 
 /// A wire that packets are put on one after another, without drift, at a rate that may change at any time.
 ///
-/// A packet of 1514 bytes at 7 Mbit/s takes 1,730,285.714… ns. The rest that the wire still has to send is kept
-/// exactly, in bits times nanoseconds per second, so the nth departure of a busy period is the exact one rounded down,
-/// whatever the rate did.
+/// A packet of 1514 bytes at 7 Mbit/s takes 1,730,285.714… ns. The remainder is kept exactly, in bits times nanoseconds
+/// per second: the nth departure of a busy period is the exact one rounded down, whatever the rate did.
 #[derive(Clone, Debug)]
 pub struct Serializer {
     /// Bits per second; 0: nothing moves.

@@ -29,7 +29,7 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
+    /// A duration of zero.
     pub const ZERO: Duration = Duration(0);
 
     /// A span of whole microseconds.

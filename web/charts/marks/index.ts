@@ -1,4 +1,4 @@
-// Every kind of mark: how it is drawn, what room its values take, and where it stands among the others.
+// Every kind of mark: how it is drawn, how much room its values take, and its rank among the others.
 
 import type { Mark, View } from "../model";
 import type { Pen } from "../pen";
@@ -15,7 +15,7 @@ export type Extent = [number, number] | null;
 export interface Painter<M> {
   draw(pen: Pen, mark: M): void;
   extent(mark: M, view: View, from: number, to: number): Extent;
-  /** Marks of higher rank stand above. Below 0: beneath the grid. */
+  /** Marks of higher rank are drawn above. Marks of a rank below 0 are drawn below the grid. */
   rank(mark: M, pen: Pen): number;
 }
 
@@ -27,7 +27,7 @@ function painterOf<M extends Mark>(mark: M): Painter<M> {
   return PAINTERS[mark.kind] as unknown as Painter<M>;
 }
 
-/** Draw the marks beneath the grid, or all others. */
+/** Draw the marks below the grid, or all others. */
 export function draw(pen: Pen, marks: readonly Mark[], beneath: boolean): void {
   const ranked = marks.map((mark) => ({ mark, rank: painterOf(mark).rank(mark, pen) }));
   const chosen = ranked.filter(({ rank }) => rank < 0 === beneath).sort((a, b) => a.rank - b.rank);
@@ -58,7 +58,7 @@ export function appended<M extends Mark>(mark: M, more: M): M {
   return joined as unknown as M;
 }
 
-/** Two arrays one after the other; of anything else the first. */
+/** Two arrays joined; for any other values the first. */
 export function together(first: unknown, second: unknown): unknown {
   if (!ArrayBuffer.isView(first) || !ArrayBuffer.isView(second)) return first;
   const [a, b] = [first as Float64Array, second as Float64Array];

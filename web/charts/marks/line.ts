@@ -50,7 +50,7 @@ export const line: Painter<Line> = {
   rank: (mark, pen) => (mark.isLevel ? LEVEL_RANK : RANKS[lookOf(mark, pen)]),
 };
 
-/** Where a mark's values stand on the horizontal axis. */
+/** The places of a mark's values on the horizontal axis. */
 export function positions(mark: { x: Float32Array | null; timeS: Float64Array | null }, view: View): ArrayLike<number> {
   return mark.x ?? mark.timeS ?? view.timeS;
 }
@@ -79,7 +79,8 @@ function shown(mark: Line, view: View, from: number, to: number): [number, numbe
   return [Math.max(0, indexAt(at, from)), Math.min(at.length - 1, indexAt(at, to) + 1)];
 }
 
-/** Of the values in one column of pixels the first, the lowest, the highest and the last: more cannot be told apart. */
+/** Of the values in one column of pixels, the path has the first, the lowest, the highest and the last: more would look
+ * the same. */
 function pathOf(pen: Pen, mark: Line): Path2D {
   const path = new Path2D();
   const at = positions(mark, pen.view);
@@ -130,7 +131,7 @@ function stroke(pen: Pen, path: Path2D, color: string, width: number, dash: numb
   ctx.globalAlpha = 1;
 }
 
-/** What is of no flow, such as a queue, fills the room beneath it. */
+/** A line without a flow, such as a queue, fills the area below it. */
 function fillBeneath(pen: Pen, mark: Line): void {
   const { ctx } = pen;
   const at = positions(mark, pen.view);

@@ -17,7 +17,7 @@ export const points: Painter<Points> = {
     else if (mark.look === "dot") dots(pen, mark);
     else events(pen, mark, mark.look);
   },
-  // Events stand at a curve, and dots in a plot whose limits are given.
+  // Events lie at a curve, and dots in a plot whose limits are given.
   extent: () => null,
   rank: (mark) => RANKS[mark.look],
 };
@@ -43,7 +43,7 @@ export function indexOf(mark: Points, time: number): number | null {
   return index < 0 || index === mark.timeS.length - 1 ? null : index;
 }
 
-/** All that the time axis shows, in colour, and the others as a shade. */
+/** The dots within the time axis are drawn in colour, the others as a shade. */
 function dots(pen: Pen, mark: Points): void {
   const { ctx, theme, ratio, view } = pen;
   const { min, max, isWhole } = pen.shared.axis;

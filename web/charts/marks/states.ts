@@ -31,7 +31,7 @@ export const states: Painter<States> = {
   rank: () => 0,
 };
 
-/** What state it is at a time. */
+/** The state at a time. */
 export function stateAt(mark: States, known: State[], time: number): State | undefined {
   const at = indexAt(mark.startS, time);
   return time <= (mark.endS[at] ?? -1) ? known[mark.state[at] ?? -1] : undefined;
@@ -56,7 +56,7 @@ function shorter(word: string): string[] {
   return part ? [word, part] : [word];
 }
 
-/** Black or white, whichever stands out from `#rrggbb`. */
+/** Black or white, whichever contrasts more with `#rrggbb`. */
 function readableOn(ground: string, fallback: string): string {
   const [red, green, blue] = [1, 3, 5].map((i) => Number.parseInt(ground.slice(i, i + 2), 16) / 255);
   if (red === undefined || green === undefined || blue === undefined) return fallback;

@@ -16,7 +16,7 @@ export const ticks: Painter<Ticks> = {
   rank: () => 7,
 };
 
-/** How many events there are from one time to another. */
+/** The number of events from one time to another. */
 export function countIn(mark: Ticks, from: number, to: number): number {
   return mark.timeS.reduce((sum, time, i) => (time >= from && time <= to ? sum + (mark.count?.[i] ?? 1) : sum), 0);
 }

@@ -1,4 +1,4 @@
-// Charts with their titles and legends. A legend's entry shows and hides a curve in all of them.
+// Charts with their titles and legends. A legend's entry shows and hides a curve in all charts.
 
 import { element } from "../../charts/dom";
 import type { Figure, Series, Spot } from "../../charts/figure";

@@ -1,4 +1,4 @@
-// Which varied key is drawn how: chosen by the reader.
+// The reader's choice of a place in the plot for each varied key.
 
 import { element } from "../../charts/dom";
 import type { StudyPage } from "../../charts/model";
@@ -16,7 +16,8 @@ export function choice(name: string, texts: string[], chosen: number, onChoose: 
   return element("label", { class: "choice" }, `${name} `, select);
 }
 
-/** Of the horizontal axis, the curves, and the values of all other keys. Nothing for fewer than two keys. */
+/** Choices for the horizontal axis, the curves, and the values of all other keys. A study of fewer than two keys has
+ * none. */
 export function controls(study: StudyPage, layout: Layout, onChange: () => void): HTMLElement {
   const bar = element("div", { class: "bar choices" });
   const fill = (): void => {

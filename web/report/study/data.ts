@@ -29,7 +29,7 @@ export function entryKey(cell: number, of: string): string {
   return `${cell} ${of}`;
 }
 
-/** Of a panel: run -> value, of one algorithm. */
+/** Values of a panel for one algorithm: run -> value. */
 export function valuesOf(panel: StudyPanel, of: string): Map<number, number> {
   const found = new Map<number, number>();
   if (!panel.values) return found;

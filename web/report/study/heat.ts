@@ -7,7 +7,7 @@ import { type Entries, type Entry, entryKey } from "./data";
 import type { Cells, Layout } from "./layout";
 import { told } from "./metric";
 
-/** Which keys are drawn: indices of axes, and of the others' values. */
+/** The drawn keys: indices of axes, and of the others' values. */
 export interface Keys {
   x: number;
   y: number;

@@ -1,4 +1,4 @@
-// Which varied key is drawn how, and which cells that makes visible.
+// The place of each varied key in the plot, and the cells that are therefore visible.
 
 import type { Colour, StudyAxis, StudyPage } from "../../charts/model";
 import { type Entries, type Entry, entryKey } from "./data";
@@ -8,7 +8,7 @@ export interface Layout {
   x: number | null;
   /** Index of the axis whose values are curves. */
   lines: number | null;
-  /** Of each axis, the value that is shown where it is neither. */
+  /** The shown value of each axis that is neither. */
   fixed: number[];
 }
 
@@ -21,7 +21,7 @@ export interface Column {
   colour: Colour | null;
 }
 
-/** What the legend shows and hides, in all charts. */
+/** The key that the legend shows and hides, in all charts. */
 export function keyOf(column: Column): string {
   return `${column.of} ${column.line}`;
 }
@@ -69,7 +69,7 @@ export function columns(study: StudyPage, layout: Layout, of: string[]): Column[
   );
 }
 
-/** Of the algorithm, dashed by the second key; else of the second key's value. */
+/** The algorithm's colour, dashed by the second key; without algorithms the colour of the second key's value. */
 function colourOf(study: StudyPage, axis: StudyAxis | null, of: string, line: number | null, several: boolean): Colour | null {
   if (!several) return axis && line !== null ? (axis.colours[line] ?? null) : null;
   const own = study.colours[study.of.indexOf(of)];

@@ -1,4 +1,4 @@
-// The runs behind a point, and how to see one of them again.
+// The runs behind a point, and how to repeat one with its records.
 
 import { element } from "../../charts/dom";
 import { digits } from "../../charts/numbers";
@@ -18,7 +18,7 @@ export class RunList {
     });
   }
 
-  /** Of a cell; with the values of a panel, if they are told. */
+  /** Show the runs of a cell, with the values of a panel, if the page has them. */
   open(title: string, cell: number, of: string, panel: StudyPanel | null, entry: Entry | null): void {
     const values = panel ? valuesOf(panel, of) : new Map<number, number>();
     const all = this.study.runs[cell] ?? [];

@@ -20,7 +20,7 @@ use messages::Failure;
 pub struct Fact {
     /// The tested action.
     pub name: String,
-    /// Whether it works.
+    /// True if it works.
     pub ok: bool,
     /// The observation.
     pub detail: String,
@@ -37,7 +37,7 @@ pub fn check() -> Result<Vec<Fact>> {
         ForkResult::Parent { child } => child,
         ForkResult::Child => {
             let done = outside(&mut Facts(write.into())).is_ok();
-            // SAFETY: ends this copy of the caller without running what the caller registered for its own end.
+            // SAFETY: ends this copy of the caller without running the caller's exit handlers.
             unsafe { libc::_exit(i32::from(!done)) }
         }
     };

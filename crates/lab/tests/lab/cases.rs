@@ -1,4 +1,4 @@
-//! What a lab is, seen from inside.
+//! A lab, seen from inside.
 
 use std::collections::BTreeMap;
 use std::fs;

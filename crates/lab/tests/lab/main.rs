@@ -1,5 +1,5 @@
-//! Real labs in real namespaces, each in a sandbox of its own: as root (where the tests are run by root) and as an ordinary
-//! user. `cargo test -p lab --test lab -- NAME` runs the cases whose names contain NAME.
+//! Real labs in real namespaces, each in a separate sandbox: as root (where the tests are run by root) and as an
+//! ordinary user. `cargo test -p lab --test lab -- NAME` runs the cases whose names contain NAME.
 
 mod cases;
 mod outside;

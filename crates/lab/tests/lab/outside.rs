@@ -23,7 +23,7 @@ pub const ALL: &[(&str, Case)] = &[
     ("a_refusal_names_its_cause", Case::Outside(a_refusal_names_its_cause)),
 ];
 
-/// A lab of three hosts with a process inside one of them ends, or its pid 1 is killed.
+/// A lab of three hosts with a process inside one host ends, or its pid 1 is killed.
 fn nothing_is_left(user: User, killed: bool) -> Result<()> {
     let before = Outside::look()?;
     let mut sandbox = Sandbox::start(user, |mut report, mut order| {
@@ -88,7 +88,7 @@ fn the_check_tells_facts(user: User) -> Result<()> {
     Ok(())
 }
 
-/// As in a service that may not make namespaces: a seccomp filter answers EPERM to unshare(2).
+/// A seccomp filter answers EPERM to unshare(2), as in a service that may not make namespaces.
 fn a_refusal_names_its_cause(user: User) -> Result<()> {
     let facts = facts_as(user, forbid_unshare)?;
     let last = facts.last().context("no facts")?;
@@ -120,7 +120,8 @@ fn netns_inode(host: &lab::Host) -> Result<String> {
     Ok(fs::read_link(format!("/proc/self/fd/{}", host.netns.as_raw_fd()))?.to_string_lossy().into_owned())
 }
 
-/// What the test program's own namespaces hold of a lab. Other work on this machine comes and goes, and is not counted.
+/// The parts of a lab that the test program's namespaces hold. Other work on this machine comes and goes, and is not
+/// counted.
 #[derive(Debug)]
 struct Outside {
     interfaces: Vec<String>,

@@ -51,7 +51,7 @@ impl PacketSocket {
 
     pub fn receive(&self) -> Result<Frame> {
         let mut bytes = vec![0; 2048];
-        // SAFETY: the buffer and the address are as long as the kernel is told.
+        // SAFETY: the buffer and the address have the lengths that the kernel gets.
         unsafe {
             let mut address: libc::sockaddr_ll = mem::zeroed();
             let mut size = mem::size_of_val(&address) as u32;

@@ -11,7 +11,7 @@ use nix::sys::prctl::set_dumpable;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Gid, Pid, Uid, fork, pipe, setgroups, setresgid, setresuid};
 
-/// Who builds the lab.
+/// The user who builds the lab.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum User {
     /// Root, without a user namespace.
@@ -120,7 +120,7 @@ impl Sandbox {
     }
 }
 
-/// What `f` returns, run as `user` in a child process.
+/// The result of `f`, run as `user` in a child process.
 pub fn in_child(user: User, f: impl FnOnce() -> Result<String>) -> Result<String> {
     let (report, reporting) = pipe()?;
     // SAFETY: the test program has one thread.
@@ -146,7 +146,7 @@ fn become_user(user: User) -> Result<()> {
         setgroups(&[gid])?;
         setresgid(gid, gid, gid)?;
         setresuid(uid, uid, uid)?;
-        // A process that changed its user may not write its own id maps until it is dumpable again, or executes a program.
+        // A process that changed its user may not write its id maps until it is dumpable again, or executes a program.
         set_dumpable(true)?;
         ensure!(sandbox::is_unprivileged(), "the ordinary user has capabilities");
     }

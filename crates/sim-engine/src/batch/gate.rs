@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Keeps threads from running so far ahead of a slow run that the results behind it pile up.
 #[derive(Debug)]
 pub(super) struct Gate {
-    /// All before this place are on disk.
+    /// All runs before this place are on disk.
     floor: Mutex<usize>,
     raised: Condvar,
     ahead: usize,
@@ -16,7 +16,7 @@ impl Gate {
         Gate { floor: Mutex::new(0), raised: Condvar::new(), ahead }
     }
 
-    /// Until `place` is less than `ahead` above the floor, or `stop` is set.
+    /// Wait until `place` is less than `ahead` above the floor, or `stop` is set.
     pub(super) fn wait(&self, place: usize, stop: &AtomicBool) {
         let mut floor = self.floor.lock().expect("no thread panics with the lock held");
         while place >= *floor + self.ahead && !stop.load(Ordering::Relaxed) {

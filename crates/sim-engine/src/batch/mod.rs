@@ -1,8 +1,8 @@
 //! Many runs on many threads, of which only summaries are kept, in shards of many runs.
 //!
-//! A run is one of some plans, with a seed of its own. Its number says where its rows stand: tables have the same bytes
-//! however many threads there are. A shard is on disk as a whole or not at all, so a batch that was cut short goes on where
-//! it was.
+//! A run is one of some plans, with a separate seed. Its number gives the place of its rows: tables have the same
+//! bytes however many threads there are. A shard is on disk as a whole or not at all, so a batch that was cut short
+//! goes on where it was.
 
 mod gate;
 mod pending;
@@ -37,41 +37,41 @@ pub use shard::missing;
 pub struct Batch<'a> {
     /// Plans, as JSON.
     pub plans: &'a [String],
-    /// What to run, in the order of their numbers.
+    /// The runs, in the order of their numbers.
     pub runs: &'a [Run],
     /// The first one's number: of a part of a study, carried out by itself.
     pub first: usize,
-    /// Where shards are written.
+    /// The directory of the shards.
     pub directory: &'a Path,
     /// Runs in a shard.
     pub shard_runs: usize,
     /// Runs at a time.
     pub threads: usize,
-    /// What is not asked about; `None`: nothing is.
+    /// The runs that need no question; `None`: no run is asked about.
     pub screen: Option<Screen>,
 }
 
 /// One of a batch's runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Which of the studied settings it has.
+    /// The cell, which has one of the studied settings.
     pub cell: u32,
-    /// Index of its plan: the cell's, or one of its own where seeds decide more than the simulator's random numbers.
+    /// Index of its plan: the cell's, or a separate one if seeds decide more than the simulator's random numbers.
     pub plan: u32,
-    /// Which of the cell's runs it is.
+    /// The run's number in the cell.
     pub repetition: u32,
-    /// In place of the plan's.
+    /// The seed, in place of the plan's.
     pub seed: u64,
     /// Hash of all that determines it.
     pub id: String,
 }
 
-/// How far a batch is. Counts are of this call's runs, except `runs`.
+/// The progress of a batch. Counts are of this call's runs, except `runs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Progress {
     /// Finished, those of earlier calls included.
     pub runs: usize,
-    /// Of so many.
+    /// The number of all runs.
     pub of: usize,
     /// Finished by an earlier call.
     pub found: usize,
@@ -87,7 +87,7 @@ pub struct Progress {
     pub wall_s: f64,
 }
 
-/// How often progress is told.
+/// The interval of progress reports.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Shards' worth of runs that may be ahead of the oldest unfinished one: their rows are in memory.
@@ -95,8 +95,8 @@ const AHEAD: usize = 4;
 
 /// Carry out what is not on disk yet. Returns true if `on_progress` said false, which ends it: what is finished is kept.
 ///
-/// `judge` is asked about runs that don't pass the batch's screen: it gets the plan's index, and what the run tells of its own
-/// fidelity as JSON.
+/// `judge` is asked about runs that don't pass the batch's screen: it gets the plan's index, and the run's evidence of
+/// its fidelity as JSON.
 ///
 /// A run that fails, or is invalid, is a row with its error. Errors here are those of the directory, and of `judge`.
 pub fn simulate_many(
@@ -141,7 +141,7 @@ pub fn simulate_many(
     })
 }
 
-/// What a thread does: the next run, until there is none.
+/// The work of a thread: the next run, until there is none.
 fn work(
     batch: &Batch<'_>,
     plans: &Plans<'_>,

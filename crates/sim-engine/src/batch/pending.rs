@@ -12,7 +12,7 @@ pub(super) struct PendingShards<'a> {
     batch: &'a Batch<'a>,
     shards: Vec<Range<usize>>,
     is_written: Vec<bool>,
-    /// What has come of those that are not written yet.
+    /// The outcomes of those runs that are not written yet.
     open: BTreeMap<usize, Vec<Option<Outcome>>>,
     /// Shards before this are written, and so many runs are in them.
     first: usize,
@@ -20,7 +20,7 @@ pub(super) struct PendingShards<'a> {
 }
 
 impl<'a> PendingShards<'a> {
-    /// For the runs of `shards`.
+    /// Pending shards for the runs of `shards`.
     pub(super) fn new(batch: &'a Batch<'a>, shards: Vec<Range<usize>>) -> PendingShards<'a> {
         let is_written = vec![false; shards.len()];
         PendingShards { batch, shards, is_written, open: BTreeMap::new(), first: 0, floor: 0 }

@@ -10,7 +10,7 @@ use super::Run;
 #[derive(Debug)]
 pub(super) struct Plans<'a> {
     texts: &'a [String],
-    /// Of those with several runs; `None`: not kept.
+    /// The plans with several runs; `None`: not kept.
     parsed: Vec<Option<OnceLock<Plan>>>,
 }
 

@@ -12,14 +12,14 @@ use super::screen::{Judged, Verdict};
 use super::summary::Summary;
 use crate::accounts::observe_while;
 
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// Or what went wrong.
+    /// The summary, or the failure.
     pub result: Result<Summary, String>,
-    /// Of one that has come to its end.
+    /// The judgement of a run that has come to its end.
     pub judged: Option<Judged>,
-    /// What it cost.
+    /// The CPU time of the run.
     pub cpu_ns: i64,
 }
 

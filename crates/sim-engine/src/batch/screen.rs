@@ -1,7 +1,7 @@
-//! Which runs are looked at closely.
+//! The screen decides which runs are looked at closely.
 //!
-//! Runs are judged by rules that are not known here: who calls tells how bad a run may look before it asks. What passes
-//! is valid by each of the rules, so that almost no run costs more than the look.
+//! The rules that judge runs are not known here: the caller says how bad a run may look before it is asked about. A run
+//! that passes is valid by each of the rules: almost no run costs more than the look.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::recorder::Recorder;
 use crate::Accounts;
 use crate::accounts::Ledger;
 
-/// What is sound without a question.
+/// The limits of a run that is sound without a question.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
     /// The share of its busy time in which a flow may be held back by windows.
@@ -23,7 +23,7 @@ pub struct Screen {
     pub window_packets: u32,
 }
 
-/// Whether to trust a run, from best to worst.
+/// The trust in a run, from best to worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing was found.
@@ -36,7 +36,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// As tables have it.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Valid => "valid",
@@ -45,13 +45,13 @@ impl Verdict {
         }
     }
 
-    /// By its name.
+    /// The verdict of that name.
     pub fn of(name: &str) -> Option<Verdict> {
         [Verdict::Valid, Verdict::Suspect, Verdict::Invalid].into_iter().find(|verdict| verdict.name() == name)
     }
 }
 
-/// What was found of a run.
+/// The findings about a run.
 #[derive(Clone, Debug, Default)]
 pub struct Judged {
     /// The worst of all rules'.
@@ -60,7 +60,7 @@ pub struct Judged {
     pub reasons: Option<String>,
 }
 
-/// What a run tells of its own fidelity: the accounts of a single run, and what its samples say.
+/// The evidence of a run's fidelity: the accounts of a single run, and facts from its samples.
 #[derive(Serialize)]
 struct Evidence<'a> {
     network: Network<'a>,
@@ -84,7 +84,7 @@ struct Traffic<'a> {
 }
 
 impl Screen {
-    /// What is to be judged of a run that has come to its end, as JSON; `None` if it is sound.
+    /// The question about a run that has come to its end, as JSON; `None` if it is sound.
     pub(super) fn question(&self, plan: &Plan, accounts: &Accounts, recorder: &Recorder) -> Option<String> {
         if self.is_sound(plan, accounts, recorder) {
             return None;
@@ -125,7 +125,7 @@ fn is_balanced(link: &LinkReport) -> bool {
     link.arrived_packets + link.duplicated == out + link.dropped.values().sum::<u64>()
 }
 
-/// No flow has measured an RTT that its path does not allow.
+/// True if no flow has measured an RTT that its path does not allow.
 fn none_is_too_fast(plan: &Plan, recorder: &Recorder) -> bool {
     let Ok(delays) = plan.least_delays() else { return false };
     delays.iter().zip(recorder.figures.min_rtts_us()).all(|(delay, rtt_us)| {

@@ -9,9 +9,9 @@ use anyhow::{Context, Result};
 use super::run::Outcome;
 use super::{Batch, tables};
 
-/// Of the runs with these numbers those that no shard in `directory` has yet, in pieces of one shard each. Pieces end at
-/// multiples of the shard's size, so that they are the same ones whatever was there before. What a batch that was killed
-/// had begun to write is removed.
+/// The runs with these numbers that no shard in `directory` has yet, in pieces of one shard each. Pieces end
+/// at multiples of the shard's size, which makes them the same whatever was there before. The partial files of a batch
+/// that was killed are removed.
 pub fn missing(directory: &Path, numbers: Range<usize>, shard_runs: usize) -> Result<Vec<Range<usize>>> {
     fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
     let mut has = vec![false; numbers.len()];
@@ -49,7 +49,7 @@ fn present(directory: &Path) -> Result<Vec<Range<usize>>> {
 
 const PARTIAL: &str = ".partial-";
 
-/// Write the shard of `runs`, indices into the batch's, so that it is there as a whole or not at all.
+/// Write the shard of `runs`, indices into the batch's runs; it is there as a whole or not at all.
 pub(super) fn write(batch: &Batch<'_>, runs: Range<usize>, outcomes: &[Outcome]) -> Result<()> {
     let first = batch.first + runs.start;
     let name = format!("{first:08}-{:08}", batch.first + runs.end - 1);

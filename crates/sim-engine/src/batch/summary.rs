@@ -7,7 +7,7 @@ use units::Time;
 use super::recorder::Recorder;
 use crate::Accounts;
 
-/// What is kept of a run: the figures of a single run that don't take a row per packet.
+/// The summary of a run: the figures of a single run that don't take a row per packet.
 #[derive(Debug)]
 pub(super) struct Summary {
     /// Rows of the study's table.
@@ -21,12 +21,12 @@ pub(super) struct Summary {
     /// Sent by hosts.
     pub packets: u64,
     pub simulated: Time,
-    /// What is to be judged; `None` if it is sound.
+    /// The question for the judge; `None` if the run is sound.
     pub question: Option<String>,
 }
 
 impl Summary {
-    /// Of a run that has come to its end.
+    /// The summary of a run that has come to its end.
     pub(super) fn of(plan: &Plan, accounts: Accounts, recorder: Recorder) -> Result<Summary> {
         let Accounts { flows, links, ledger, simulated } = accounts;
         let run_end = Time::ZERO + plan.duration_ns;

@@ -1,6 +1,6 @@
 //! Runs in directories of their own, and their tables.
 
-#![allow(dead_code)] // Not every test needs all of it.
+#![allow(dead_code)] // Not every test needs all of this module.
 
 #[path = "../../../sim/tests/common/mod.rs"]
 mod plans;
