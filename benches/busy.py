@@ -1,4 +1,4 @@
-"""How busy the whole machine is."""
+"""The load of the whole machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Busy:
     """CLOCK_REALTIME in ns, and seconds so far in which some CPU did something."""
 
     def cores(self, begin_ns: int, end_ns: int) -> float:
-        """How many were busy between two times, on average."""
+        """The average number of busy cores between two times."""
         within = [sample for sample in self.samples if begin_ns <= sample[0] <= end_ns]
         (begin, before), (end, after) = within[0], within[-1]
         return (after - before) / ((end - begin) / 1e9)

@@ -1,6 +1,6 @@
 """Studies on a Ray cluster against this machine by itself: what a task costs, and how the work spreads.
 
-All nodes are on this machine, so that they share its cores and its disk, and no network lies between them.
+All nodes are on this machine: they share its cores and its disk, and no network lies between them.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Cpu:
     """CPU seconds so far: they say more than the clock on a machine that does other things, too."""
 
     here: float
-    """Of this process, the driver."""
+    """CPU time of this process, the driver."""
     nodes: float
-    """Of all of Ray's, workers among them."""
+    """CPU time of all of Ray's processes, workers among them."""
 
     @classmethod
     def now(cls) -> Cpu:
-        """Until now."""
+        """The CPU time until now."""
         times = [one.cpu_times() for one in psutil.Process().children(recursive=True)]
         return cls(time.process_time(), sum(one.user + one.system for one in times))
 

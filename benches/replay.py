@@ -1,4 +1,4 @@
-"""An ideal drop-tail link, to compare a measured one with.
+"""An ideal drop-tail link, as the reference for a measured one.
 
 It is written from the semantics in `docs/reference/scenario.md` and shares no code with the emulator, not even the way
 of computing: it walks over packets where the emulator walks over events, and holds times as exact fractions.
@@ -16,7 +16,7 @@ BIT_NS = 8_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What became of a packet on the ideal link."""
+    """The outcome of a packet on the ideal link."""
 
     queue_bytes: int
     """Waiting at its arrival, without itself and without the packet in service."""
@@ -33,9 +33,9 @@ def replay(
     """Send packets through an ideal FIFO in front of an ideal serializer.
 
     A packet that finds the serializer free is in service at once. Otherwise it waits if the buffer has room for all of
-    it beside those that wait already, the one in service not counted, and is dropped if not. What happens at the same
-    nanosecond as an arrival happens before it. Packets of a busy period leave without gaps between their bits: each
-    departure is the exact one rounded down, and no rounding is carried on.
+    it beside those that wait already, the one in service not counted, and is dropped if not. Other events of the same
+    nanosecond happen before an arrival. Packets of a busy period leave without gaps between their bits: each departure
+    is the exact one rounded down, and no rounding is carried on.
 
     Args:
         arrivals: time in ns and size in bytes (frame and overhead) of each packet, in the order of arrival.

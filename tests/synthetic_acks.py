@@ -1,4 +1,4 @@
-"""ACKs made up by a formula, for tests of what reads `acks.parquet`. Nothing in it was measured.
+"""ACKs made up by a formula, for tests of readers of `acks.parquet`. Nothing here was measured.
 
 Flows share one bottleneck as a fluid, in steps of a millisecond. BBR flows walk through the states of their version at
 set times; the others grow until the buffer overflows. An ACK is a row for every second packet that the fluid delivers.
@@ -34,7 +34,7 @@ _Floats = npt.NDArray[np.floating[Any]]
 
 @dataclass
 class Bottleneck:
-    """What the flows share, and for how long."""
+    """The path that the flows share, and the duration."""
 
     rate_bps: float
     rtt_s: float
@@ -43,7 +43,7 @@ class Bottleneck:
 
     @property
     def bdp(self) -> float:
-        """In bytes."""
+        """The BDP in bytes."""
         return self.rate_bps * self.rtt_s / 8
 
 
@@ -61,7 +61,7 @@ class Flow:
 
     @property
     def is_bbr(self) -> bool:
-        """Of any version."""
+        """True for BBR of any version."""
         return self.cc.startswith("bbr")
 
     def state(self, since: float, base_s: float) -> tuple[str, int]:
@@ -168,7 +168,7 @@ def _rows(flow: Flow, path: Bottleneck, rng: np.random.Generator) -> pl.DataFram
     window = np.where(of["state"][at] == "probe_rtt", inflight, window)
     lost = np.cumsum(of["lost"])[at]
     una = np.arange(1, n + 1) * 2 * MSS
-    # What an ACK measures is what its packet met, which was sent one RTT ago.
+    # An ACK measures the conditions that its packet met one RTT ago, when it was sent.
     sent = np.maximum(np.searchsorted(of["t"], time - of["rtt"][at]), 0)
     rtt_us = (of["rtt"][sent] + rng.exponential(0.0003, n)) * 1e6
     rate = of["rate"][sent] * noise
@@ -207,7 +207,7 @@ def _rows(flow: Flow, path: Bottleneck, rng: np.random.Generator) -> pl.DataFram
 
 
 def _with_model(frame: pl.DataFrame, flow: Flow, path: Bottleneck) -> pl.DataFrame:
-    """What BBR believes."""
+    """Add BBR's model."""
     rtts = path.rtt_s * 10 * 1e9
     bw = pl.col("delivery_rate_bps").rolling_max_by("time_ns", window_size=f"{int(rtts)}i")
     state, v1 = pl.col("bbr_state"), flow.cc == "bbr"

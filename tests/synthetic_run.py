@@ -1,4 +1,4 @@
-"""A run directory made up by a formula, for tests of what reads runs. Nothing in it was measured.
+"""A run directory made up by a formula, for tests of readers of runs. Nothing here was measured.
 
 A fluid model, good enough to look like the real thing: windows share one bottleneck, CUBIC flows grow and are cut when
 the buffer overflows, BBR flows cycle around their share. The same arguments give the same bytes.
@@ -50,10 +50,10 @@ start = "2 s"
 
 @dataclass
 class Synthetic:
-    """What to make up.
+    """The parameters of the made-up run.
 
-    `dropped_as`: fates that drops have in turn. `marked_share`: of packets that find a queue. `slow_from_s`: the
-    bottleneck's rate varies, and is a quarter from then on. `events`: when (s), and what changes there then.
+    `dropped_as`: fates that drops have in turn. `marked_share`: share of the packets that find a queue. `slow_from_s`:
+    the bottleneck's rate varies, and is a quarter from then on. `events`: the time (s) and the content of each change.
     """
 
     name: str = "bbr-vs-cubic"

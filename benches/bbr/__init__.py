@@ -1,1 +1,1 @@
-"""How BBRv1, v2 and v3 behave beside CUBIC: the evidence in docs/results/bbr.md, one command each."""
+"""The behaviour of BBRv1, v2 and v3 beside CUBIC: the evidence in docs/results/bbr.md, one command each."""

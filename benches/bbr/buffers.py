@@ -11,7 +11,7 @@ from benches.table import show
 
 RATE_MBIT, RTT_MS = 50, 40
 BUFFERS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
-"""In BDP."""
+"""Buffers in BDP."""
 WARM_UP_S = 4
 
 

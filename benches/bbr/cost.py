@@ -1,4 +1,4 @@
-"""What each algorithm costs per ACK, by the kernel's own count (BPF run-time statistics, `kernel.bpf_stats_enabled`).
+"""The cost of each algorithm per ACK, by the kernel's count (BPF run-time statistics, `kernel.bpf_stats_enabled`).
 
 The kernel's BBR is measured by the same counter, called through BPF (kernel_bbr.bpf.c). About 60 ns of every figure
 are the counting and the entry into BPF. Root only; the sysctl is put back afterwards.

@@ -11,7 +11,7 @@ from benches.table import show
 
 RATE_MBIT, RTT_MS = 50, 40
 BUFFERS = (0.3, 1, 3, 10)
-"""In BDP."""
+"""Buffers in BDP."""
 BBRS = ("bbr", "bbr2", "bbr3")
 WARM_UP_S = 5
 

@@ -1,7 +1,7 @@
 """Random loss from 0.001 % to 20 %, and the same loss at different BDPs.
 
-BBRv2 and v3 take more than 2 % of loss (in integers: 5/256, 1.95 %) for congestion. Of a small window one packet is
-more than that, so that what they keep at 1 % depends on the BDP.
+BBRv2 and v3 take more than 2 % of loss (in integers: 5/256, 1.95 %) for congestion. One packet of a small window is
+more than that: the share that they keep at 1 % depends on the BDP.
 """
 
 from __future__ import annotations

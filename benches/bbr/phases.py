@@ -17,7 +17,7 @@ from dumbbell.report.states import STATES
 RATE_MBIT, RTT_MS = 10, 40
 BUFFER = "2 bdp"
 HOLD_S = 0.2
-"""How long PROBE_RTT holds its small window (spec: 200 ms and a round)."""
+"""The time that PROBE_RTT holds its small window (spec: 200 ms and a round)."""
 
 Spells = list[tuple[str, float, float]]
 """State, from and until, in s."""
@@ -41,7 +41,7 @@ def packets_in_flight(acks: pl.DataFrame, begin_s: float, end_s: float) -> float
 
 
 def row(cc: str, run: dumbbell.Run) -> list[str]:
-    """What the table says of a run."""
+    """The table's row of a run."""
     acks = run.acks
     assert acks is not None, "these runs record every ACK: as root, on a kernel with BPF"
     found = spells(acks)

@@ -39,7 +39,7 @@ def scenario(
 ) -> dict[str, Any]:
     """Flows of the named algorithms from one host each, over one bottleneck, all from the start.
 
-    No packets and no ACKs are recorded: what is made of them after a run takes CPU from the runs beside it.
+    No packets and no ACKs are recorded: processing them after a run takes CPU from the runs beside it.
     """
     bottleneck: dict[str, Any] = {"rate": f"{rate_mbit:g} Mbit/s", "buffer": buffer}
     if loss_percent:

@@ -1,4 +1,4 @@
-"""What recording every ACK costs: the same run with and without, in turn, as ratios.
+"""The cost of recording every ACK: the same run with and without, in turn, as ratios.
 
 One bottleneck, 25 ms, 1 BDP of buffer, one flow. CPU is that of the probe's process, all its threads, and of the BPF
 programs by the kernel's own count (`kernel.bpf_stats_enabled`; about 60 ns of each run are the counting). Root only;
@@ -29,7 +29,7 @@ GOODPUT, CORES = 0.97, 0.10
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run measured; all but the first two are 0 without the probe."""
+    """The measurements of one run; without the probe, only the first two are not 0."""
 
     goodput_mbps: float
     programs: float
@@ -82,7 +82,7 @@ def _share(programs: list[dict[str, Any]], seconds: int) -> float:
 
 
 def rows(pairs: list[tuple[Outcome, Outcome]]) -> list[list[str]]:
-    """Of runs with and without the probe, pair by pair."""
+    """The rows of runs with and without the probe, pair by pair."""
 
     def median(of: Callable[[Outcome, Outcome], float]) -> float:
         return statistics.median(of(*pair) for pair in pairs)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 NANOSECOND_MAGIC = 0xA1B23C4D
 UDP = 17
-"""Of IPv4's protocols."""
+"""The protocol's number in IPv4."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What sampling and logging cost at 100 Mbit/s: the same run with everything recorded and with next to nothing."""
+"""The cost of sampling and logging at 100 Mbit/s: the same run with everything recorded and with next to nothing."""
 
 from __future__ import annotations
 

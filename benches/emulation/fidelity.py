@@ -1,8 +1,8 @@
-"""How close the emulated link is to an ideal one, seen from outside: 100 Mbit/s, 25 ms each way, CUBIC saturating.
+"""The distance of the emulated link from an ideal one, seen from outside: 100 Mbit/s, 25 ms each way, CUBIC saturating.
 
-tcpdump in the sender's and in the receiver's namespace capture the same flow. What the sender's capture saw is replayed
-through an ideal drop-tail FIFO; what came out is compared with the receiver's capture, packet by packet. The captures'
-own delay, about 6 us on the receiver's way, counts as the emulator's error.
+tcpdump in the sender's and in the receiver's namespace capture the same flow. The packets of the sender's capture are
+replayed through an ideal drop-tail FIFO; its output is compared with the receiver's capture, packet by packet. The
+captures' own delay, about 6 us on the receiver's way, counts as the emulator's error.
 """
 
 from __future__ import annotations

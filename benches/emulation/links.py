@@ -22,7 +22,7 @@ FRAME, PAYLOAD = 1514, 1448
 
 
 def plan(links: int, rate_mbit: int, seconds: int) -> dict[str, Any]:
-    """As many separate paths side by side: the scenario presets have one bottleneck, the engine takes any links."""
+    """A number of separate paths side by side: the scenario presets have one bottleneck, the engine takes any links."""
     whole: dict[str, Any] = {}
     for index in range(links):
         planned = expand(

@@ -48,7 +48,7 @@ sleep 1.5  # what is under way arrives, and tcpdump hears of it
 kill $taps
 wait $taps
 """
-"""Run in network and process namespaces of its own: nothing is left when it ends, however it ends."""
+"""Run in new network and process namespaces: nothing is left when it ends, however it ends."""
 
 PROBE = """
 import socket, struct, time
@@ -61,7 +61,7 @@ for number in range({datagrams}):
 
 @dataclass(frozen=True)
 class Qdiscs:
-    """What `tc qdisc add dev ... root` gets, on the way there and on the way back."""
+    """The arguments of `tc qdisc add dev ... root`, on the way there and on the way back."""
 
     forward: str = ""
     back: str = ""

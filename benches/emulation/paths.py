@@ -27,7 +27,7 @@ WARM_UP_NS = 3 * 10**9
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run measured."""
+    """The measurements of one run."""
 
     verdict: str
     goodput_mbps: float
@@ -37,12 +37,12 @@ class Outcome:
     rtt_ms: tuple[float, float]
     """min, p50."""
     cores: float
-    """Of the emulator."""
+    """The emulator's CPU use."""
     us_per_segment: float
     lateness_us: tuple[float, float]
     """p50, p99."""
     segments_per_frame: tuple[float, float]
-    """As they came in and as they went out."""
+    """The segments as they came in and as they went out."""
 
 
 def scenario(path: str, rate: str, rtt: str, cc: str, seconds: int) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _median(column: pl.Series) -> float:
 
 
 def median(outcomes: list[Outcome], of: Callable[[Outcome], float]) -> float:
-    """Of all runs of a path."""
+    """The median over all runs of a path."""
     return statistics.median(map(of, outcomes))
 
 

@@ -60,7 +60,7 @@ def ours(mbit: int, delay_ms: int, seconds: int, scratch: Path) -> Seen:
     bottleneck = {"rate": f"{mbit} Mbit/s", "buffer": f"{buffer_bytes(mbit)} B"}
     scenario = {
         "name": "shapers",
-        # At the end, what is under way arrives, and tcpdump hears of it.
+        # Packets under way at the end arrive in this time, and tcpdump records them.
         "duration": f"{PROBE_S + seconds + 3} s",
         "topology": {"kind": "path", "rtt": f"{2 * delay_ms} ms", "bottleneck": bottleneck},
         "emulate": {"path": "wire"},
@@ -95,7 +95,7 @@ def kernels(qdiscs: Qdiscs, seconds: int, scratch: Path, rate: str = "") -> Seen
 
 
 def shapers(mbit: int) -> dict[str, tuple[str, Qdiscs]]:
-    """Kernel shapers by name: the qdisc without which there is none, and its use at both ends."""
+    """Kernel shapers and their names: the qdisc without which there is none, and its use at both ends."""
     limit = buffer_bytes(mbit)
     # netem's limit holds what waits and what is on its way.
     packets = 2 * limit // FRAME
@@ -141,14 +141,14 @@ def row(name: str, mbit: int, delay_ms: int, seen: Seen) -> list[str]:
 
 
 def late(got: Segment, want: Passed, delay_ms: int) -> int:
-    """How far from the ideal delivery, ns."""
+    """The distance from the ideal delivery, ns."""
     return abs(got.time_ns - (want.departure_ns or 0) - delay_ms * 10**6)
 
 
 def rate_error(through: list[tuple[int, int]], window: tuple[int, int], mbit: int) -> float:
-    """What came out (when, bytes) from one packet to another, against what the rate lets out meanwhile.
+    """The output (time, bytes) from one packet to another, compared with the output that the rate allows in that time.
 
-    The ideal's is not zero where its queue runs dry.
+    The ideal link's error is not zero when its queue runs dry.
     """
     within = [one for one in through if window[0] <= one[0] <= window[1]]
     bits = 8 * sum(size for _, size in within[1:])

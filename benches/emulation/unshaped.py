@@ -1,6 +1,7 @@
-"""How fast packets of wire size cross the emulator when no link slows them: one CUBIC flow, no rate, no delay.
+"""The speed at which packets of wire size cross the emulator when no link slows them: one CUBIC flow, no rate, no
+delay.
 
-Beside it, as a measure of the machine, the same without an emulator: iperf3 over one plain veth pair, offloads off.
+The same run without an emulator measures the machine: iperf3 over one plain veth pair, offloads off.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ sleep 0.5
 ip netns exec a iperf3 -c 10.1.0.2 -C cubic -t "$1" --json
 wait
 """
-"""Run in namespaces of its own: nothing is left when it ends."""
+"""Run in new namespaces: nothing is left when it ends."""
 
 
 def plain_veth_gbps(seconds: int) -> float | None:

@@ -15,19 +15,19 @@ import dumbbell
 FALL = 0.85
 """Below this share of its peak the window was reduced by a loss: Reno leaves 0.5 of it, CUBIC 0.7."""
 GROWTH = 2
-"""So many packets above its lowest it grows again: the next cycle has begun."""
+"""The next cycle has begun when the window is this many packets above its lowest value."""
 
 
 @dataclass(frozen=True)
 class Cycle:
-    """From one reduction of the window to the next."""
+    """One cycle of the window, from one reduction to the next."""
 
     period: float
     """s"""
     mean: float
-    """Of the window, packets."""
+    """The mean of the window, packets."""
     peak: float
-    """At the end, packets."""
+    """The window at the end, packets."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Curve:
     goodput_bps: float
 
     def reductions(self) -> Iterator[int]:
-        """Where the window begins to fall: indices of its peaks."""
+        """The indices of the window's peaks, where it begins to fall."""
         top, low = 0, None
         for index, window in enumerate(self.window):
             if low is not None:

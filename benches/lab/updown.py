@@ -1,8 +1,8 @@
-"""How long a lab takes to come up and to go: ours, `ip -batch`, and Mininet where it is installed, in turn.
+"""The time that a lab takes to come up and to go: ours, `ip -batch`, and Mininet where it is installed, in turn.
 
 All build hosts on one switch without shaping. Ours has its switch in the emulator, so it builds no bridge; the others
-use the kernel's. Up: until every host could send. Down: until the command is told that everything is gone. What the
-kernel frees in the background afterwards counts for none. Debian: mininet, bridge-utils.
+use the kernel's. Up: until every host could send. Down: until the command learns that everything is gone. Work that
+the kernel does in the background afterwards does not count. Debian: mininet, bridge-utils.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ up = time.perf_counter()
 batch([f"netns del h{i}" for i in hosts] + ["link del sw"])
 print((up - began) * 1e3, (time.perf_counter() - up) * 1e3)
 """
-"""Run in namespaces of its own, with a `/run` of its own."""
+"""Run in new namespaces, with a new `/run`."""
 
 MININET = r"""
 import sys, time
@@ -78,7 +78,7 @@ def ip_batch(hosts: int) -> Times:
 
 
 def mininet(hosts: int) -> Times:
-    """As its users start it, with a Linux bridge as the switch."""
+    """Mininet as its users start it, with a Linux bridge as the switch."""
     return _two_numbers(["/usr/bin/python3", "-c", MININET, str(hosts)])
 
 

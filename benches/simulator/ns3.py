@@ -1,8 +1,8 @@
 """CPU seconds for the same work as ns-3: a dumbbell of 100 Mbit/s, 50 ms, a buffer of a BDP, 10 flows, 60 s simulated.
 
 ns-3 is measured where it is installed (Debian: `apt-get install libns3-dev`), in turns with ours. Its figure is without
-setting up; ours is the whole call, from the plan's text to the summaries on disk. Of several measurements the quickest
-counts, on both sides: whatever else the machine does only adds to it.
+setting up; ours is the whole call, from the plan's text to the summaries on disk. The quickest of several measurements
+counts, on both sides: other work on the machine only adds to it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from benches.simulator.work import Cost, cost, dumbbell
 from benches.table import show
 
 NS3 = {"reno": "TcpLinuxReno", "cubic": "TcpCubic", "bbr": "TcpBbr"}
-"""What ns-3 calls them; it has no others of ours."""
+"""The algorithms' names in ns-3; it has no others of ours."""
 OURS = ("reno", "cubic", "bbr", "bbr2", "bbr3", "dctcp", "vegas")
 TARGETS = {"cubic": 2e6, "bbr": 1e6}
 """Delivered data packets per CPU second."""
 RATIO = 100
-"""How many times fewer CPU seconds than ns-3."""
+"""The smallest ratio of ns-3's CPU seconds to ours."""
 SPACING_MS = 100.0
 
 _MODULES = ("point-to-point", "applications", "internet", "traffic-control", "network", "core")
@@ -40,7 +40,7 @@ def compile_ns3(directory: Path) -> Path | None:
 
 
 def ns3(program: Path, cc: str, flows: int, seconds: float) -> dict[str, Any]:
-    """What ns-3 needs for it: `cpu_s`, `packets`, `goodput_bps`, `jain_index`."""
+    """The cost and the results of ns-3: `cpu_s`, `packets`, `goodput_bps`, `jain_index`."""
     command = [program, f"--cc={NS3[cc]}", f"--flows={flows}", f"--time={seconds}", f"--spacing={SPACING_MS / 1e3}"]
     found: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return found

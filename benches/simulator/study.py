@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def start_up() -> None:
-    """What the core needs for a run in which next to nothing happens."""
+    """Measure the core's time for a run in which next to nothing happens."""
     rows = []
     for flows in (2, 10, 100):
         plan = plan_of("cubic", flows, "10 Mbit/s", "20 ms", seconds=0.011)

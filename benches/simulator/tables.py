@@ -1,7 +1,7 @@
-"""What each table of a single run costs: the same run with and without it.
+"""The cost of each table of a single run: the same run with and without it.
 
-100 Mbit/s, 50 ms, a buffer of a BDP, 10 flows, 60 s simulated. Writing happens in threads of its own, so CPU and wall
-time are both shown.
+100 Mbit/s, 50 ms, a buffer of a BDP, 10 flows, 60 s simulated. Separate threads write the tables, so CPU and wall time
+are both shown.
 """
 
 from __future__ import annotations

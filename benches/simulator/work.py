@@ -1,4 +1,4 @@
-"""Work for the simulator, and what it costs in a process of its own."""
+"""Work for the simulator, and its cost in a separate process."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ def dumbbell(
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a call that simulated one run or many."""
+    """The cost of a call that simulated one run or many."""
 
     cpu_s: float
-    """Of all threads, reading the plan and writing the shards included."""
+    """CPU time of all threads, reading the plan and writing the shards included."""
     wall_s: float
     rss_bytes: int
-    """How much the process grew at most."""
+    """The most that the process grew."""
     packets: int
     """Data packets delivered."""
     goodput_bps: float
-    """Of all flows of a run, mean over the runs."""
+    """Goodput of all flows of a run, mean over the runs."""
     jain_index: float | None
 
     @property
@@ -107,7 +107,7 @@ def _main() -> None:
     plans = [json.dumps(order["plan"])]
     runs = [(0, 0, i, seed, f"{i:012x}") for i, seed in enumerate(order["seeds"])]
     before_bytes = _memory("VmRSS")
-    # From here on the peak counts (proc(5)): what reading the order took is past.
+    # The peak counts from here on (proc(5)): reading the order is over.
     Path("/proc/self/clear_refs").write_text("5")
     began, before = monotonic(), getrusage(RUSAGE_SELF)
     _core.simulate_many(plans, runs, order["directory"], lambda event: True, shard_runs=64, threads=order["threads"])
@@ -118,7 +118,7 @@ def _main() -> None:
 
 
 def _memory(field: str) -> int:
-    """Of this process, in bytes."""
+    """Memory of this process, in bytes."""
     (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
     return int(line.split()[1]) * 1024
 

@@ -56,7 +56,7 @@ class Opened:
         self.page.wait_for_selector(".u-over")
 
     def drawn(self) -> list[str]:
-        """What each plot shows, as pixels."""
+        """The content of each plot, as pixels."""
         return [canvas.evaluate("canvas => canvas.toDataURL()") for canvas in self.page.locator(".plot canvas").all()]
 
     def close(self) -> None:

@@ -101,7 +101,7 @@ def test_the_reader_chooses_what_is_drawn_how(page: Page, complaints: list[str])
 def test_the_pointer_reads_a_point(page: Page) -> None:
     drawing = card(page, "utilisation").locator(".canvas svg")
     drawing.scroll_into_view_if_needed()
-    # Two curves meet in this point: whichever is told, it is of one cell.
+    # Two curves meet in this point: whichever is described, it is of one cell.
     point = drawing.locator("circle:not(.ring)").first.bounding_box()
     assert point is not None
     page.mouse.move(point["x"] + 2, point["y"] + 2)

@@ -63,7 +63,7 @@ class NotingEngine:
         return Outcome(interrupted=False)
 
     def noted(self) -> list[tuple[str, int, str]]:
-        """What was begun, has ended, or was interrupted, with its seed and its node, in order."""
+        """The runs that began, ended, or were interrupted, with seed and node, in order."""
         lines = self._notes.read_text().splitlines() if self._notes.exists() else []
         return [(what, int(seed), node) for what, seed, node in map(str.split, lines)]
 

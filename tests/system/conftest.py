@@ -1,4 +1,4 @@
-"""Who runs the command in a test: root, an ordinary user, or each in turn."""
+"""The user who runs the command in a test: root, an ordinary user, or each in turn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-# For `benches`, whose replay of a link is also what the fidelity test compares with.
+# The fidelity test uses the replay of a link in `benches`.
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from harness import Place, place, place_of

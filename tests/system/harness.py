@@ -1,4 +1,4 @@
-"""The real command in a directory of its own, as root or as an ordinary user."""
+"""The real command in a new directory, as root or as an ordinary user."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ATTEMPTS = 3
 """A machine that is too busy for a run says so in the verdict: once more then, twice at most."""
 
 TIMING = {rule.name for rule in timing.RULES}
-"""What a busy machine does to a run."""
+"""The checks that a busy machine can fail."""
 
 # The checkout and the interpreter may lie where only root can go. The user gets a view of them at another place, in a
 # mount namespace that ends with the command. Each step replaces the process: the command keeps the first one's pid.
@@ -77,7 +77,7 @@ class Place:
         return dumbbell.open(self.directory / done.stdout.splitlines()[-1].removesuffix("/report.html"))
 
     def run_steadily(self, scenario: str, *args: str) -> dumbbell.Run:
-        """As `run`, for what is measured: once more while the verdict says that the machine was too busy.
+        """Like `run`, for measurements: it repeats the run while the verdict says that the machine was too busy.
 
         If it was each time, the test is skipped, and says why: nothing follows from such a run. One that is invalid for
         another reason is returned as it is.
@@ -130,7 +130,7 @@ class Live:
     runs: Path
 
     def output(self) -> str:
-        """What it has printed so far, stderr included."""
+        """The output so far, stderr included."""
         return self._output.read_text(encoding="utf-8")
 
     def part(self, name: str) -> psutil.Process:
@@ -168,7 +168,7 @@ class Live:
 @contextmanager
 def place(ordinary: bool) -> Iterator[Place]:
     """A fresh working directory; gone with the context."""
-    # Not pytest's own: only its user can enter that.
+    # Only pytest's user can enter pytest's own directory.
     directory = Path(tempfile.mkdtemp(prefix="dumbbell-system-"))
     becomes_ordinary = ordinary and os.geteuid() == 0
     if becomes_ordinary:
@@ -205,8 +205,8 @@ def until(condition: Callable[[], bool], seconds: float, what: str) -> None:
 def in_one_of_some(check: Callable[[int], None]) -> None:
     """Call `check` with 0, 1, ... until it holds, or has failed `ATTEMPTS` times.
 
-    A machine that stands still for a moment spoils a run now and then, too little for its verdict and enough for a
-    comparison. What is wrong is wrong each time.
+    A machine that pauses for a moment spoils a run now and then, too little for its verdict and enough for a
+    comparison. A real fault shows each time.
     """
     for attempt in range(ATTEMPTS):
         try:

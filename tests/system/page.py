@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class References(HTMLParser):
-    """What a page points to."""
+    """The links of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a run has on the machine, and what is left of it later."""
+"""The traces of a run on the machine, and the traces that are left later."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Footprint:
     Other programs of the machine make namespaces too, so those of the run are noted by their inodes instead of counting
     all. A namespace without processes may live on in the kernel, held by a socket that is still closing, where nothing
     in /proc shows it. But a veth pair lives exactly as long as the namespaces of both its ends: we hold the core's
-    open, and when its links are gone, so are all hosts.
+    open, and when its links are gone, all hosts are gone, too.
     """
 
     def __init__(self, live: Live) -> None:
@@ -72,7 +72,7 @@ def footprint(live: Live) -> Iterator[Footprint]:
 
 
 def outside() -> dict[str, str]:
-    """What the machine shows outside of labs: mounts, interfaces, named namespaces."""
+    """The machine's state outside of labs: mounts, interfaces, named namespaces."""
     ip = {what: subprocess.check_output(["ip", "-oneline", *what.split()], text=True) for what in ("link", "netns")}
     return {"mounts": Path("/proc/self/mountinfo").read_text(), **ip}
 

@@ -44,7 +44,7 @@ bottleneck = {{ rate = "{rate}", {bottleneck} }}
 
 
 def checks(run: dumbbell.Run) -> Mapping[str, Mapping[str, Any]]:
-    """The verdict's checks by name."""
+    """The verdict's checks, by name."""
     return {check["check"]: check for check in run.summary["checks"]}
 
 

@@ -79,7 +79,7 @@ def test_rows_tell_what_samples_tell(run: dumbbell.Run, name: str, cc: str) -> N
     )
     shares = {column: beside[column].eq_missing(beside[f"{column}_row"]).mean() for column in EQUAL}
     assert min(shares.values()) > 0.9, shares
-    # BBR sends between ACKs, by a clock of its own.
+    # BBR sends between ACKs, when its pacing timer fires.
     flying, seen = (beside[column].cast(pl.Int64) for column in ("bytes_in_flight", "bytes_in_flight_row"))
     assert ((flying - seen).abs() <= 4 * 1448).mean() > 0.9  # type: ignore[operator]
 

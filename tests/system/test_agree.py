@@ -21,7 +21,7 @@ SCENARIOS = {
 
 GOODPUT = 0.06
 RTT_SHARE, RTT_MS = 0.1, 2.0
-"""Twice the targets of the matrix, whose runs are three times as long: of these, start-up is a larger part, and the
+"""Twice the targets of the matrix, whose runs are three times as long: start-up is a larger part of these runs, and the
 machine that runs the tests may be late by a millisecond and still be valid."""
 
 

@@ -32,7 +32,8 @@ def known() -> set[str]:
 
 @pytest.fixture(autouse=True)
 def _nothing_stays(here: Place) -> Iterator[None]:
-    """Of what the test's runs had registered, by their manifests. Other runs on this machine come and go meanwhile."""
+    """Nothing stays of the registrations of the test's runs, by their manifests. Other runs on this machine come and go
+    meanwhile."""
     yield
     manifests = [json.loads(file.read_text()) for file in here.directory.glob("runs/*/manifest.json")]
     ones = [one for manifest in manifests for one in manifest.get("algorithms", ())]
@@ -41,17 +42,17 @@ def _nothing_stays(here: Place) -> Iterator[None]:
 
 
 def algorithms(run: dumbbell.Run) -> dict[str, Any]:
-    """What the manifest says, by label."""
+    """The manifest's algorithms, by label."""
     return {one["label"]: one for one in run.manifest["algorithms"]}
 
 
 def goodput(run: dumbbell.Run) -> list[float]:
-    """Of each flow, in Mbit/s."""
+    """The goodput of each flow, in Mbit/s."""
     return [flow["goodput_bps"] / 1e6 for flow in run.summary["flows"]]
 
 
 def test_those_that_come_with_dumbbell(here: Place) -> None:
-    """Side by side, one of them twice with other parameters, and records know them by their labels alone."""
+    """Bundled algorithms run side by side, one twice with other parameters, and records have their labels alone."""
     labels = ["bbr2", "bbr3", "bbr3 (beta_keep=200)", "bpf_reno", "bpf_cubic", "bpf_dctcp"]
     given: list[Any] = ["bbr2", "bbr3", {"name": "bbr3", "parameters": {"beta_keep": 200}}, *labels[3:]]
     run = here.run(path(*(flow(cc=cc) for cc in given), rate="30 Mbit/s", duration="3 s"))
@@ -94,7 +95,8 @@ def ran(here: Place, scenario: str, *overrides: str) -> dumbbell.Run:
 
 
 def test_the_tutorial(tutorial: Place) -> None:
-    """What it says that one's own program does: the link is used, and `target` packets of 0.6 ms each wait."""
+    """The tutorial's program does what the tutorial says: the link is used, and `target` packets of 0.6 ms each
+    wait."""
     with ThreadPoolExecutor() as pool:
         overrides = ([], ["flows.0.cc.parameters.target=20"], ["flows.0.cc=cubic"])
         calm, more, cubic = pool.map(lambda words: ran(tutorial, "calm.toml", *words), overrides)
@@ -172,7 +174,7 @@ STEM = f"dbt{os.getpid() % 100_000}"
 
 
 def ours() -> set[str]:
-    """What is registered of it."""
+    """The registrations of the tutorial's program."""
     return {name for name in known() if name.startswith(f"{STEM}_")}
 
 

@@ -27,7 +27,7 @@ pytestmark = [
 
 VERSIONS = ["bbr2", "bbr3"]
 BDP = 10e6 * 0.040 / (1514 * 8)
-"""Of 10 Mbit/s and 40 ms: 33 packets."""
+"""The BDP of 10 Mbit/s and 40 ms: 33 packets."""
 RATE = 10e6 * 1448 / 1514
 """Its payload."""
 
@@ -130,8 +130,8 @@ def latest_starts_of_probe_rtt(rows: pl.DataFrame, cc: str) -> list[float]:
     """The latest time of each PROBE_RTT, in seconds, as `bpf/bbr/probe_rtt.h` has it.
 
     5 s after the end of the one before, or after the last RTT since then that was lower than those before it; v2 starts
-    anew with an equal one, too. Whether the first RTT in PROBE_RTT replaces the minimum hangs on what no record has
-    (was the ACK delayed?): it is assumed here, so that more RTTs are lower.
+    anew with an equal one, too. No record shows whether the first RTT in PROBE_RTT replaces the minimum (was the ACK
+    delayed?): the test assumes that it does, and more RTTs are then lower.
     """
     found, least, counted_from, was = [], math.inf, 0.0, ""
     for now, rtt, state in rows.select(pl.col("time_ns") / 1e9, "rtt_us", "bbr_state").iter_rows():
@@ -165,7 +165,7 @@ def test_probe_rtt_comes_every_5_s_and_holds_half_a_bdp(runs: dict[str, dumbbell
 @pytest.mark.parametrize("cc", VERSIONS)
 def test_the_model_is_the_path(runs: dict[str, dumbbell.Run], cc: str) -> None:
     later = acks(runs[cc]).filter(pl.col("time_ns") > 1e9)
-    # The largest of the samples of two cycles: a machine that stood still for 4 of the 40 ms of a round trip made one
+    # The largest of the samples of two cycles: a machine that paused for 4 of the 40 ms of a round trip made one sample
     # too large by a tenth. The simulator's tests say it exactly.
     assert 0.95 * RATE < later["bbr_bw_bps"].median() < 1.1 * RATE
     assert 40_000 <= later["bbr_min_rtt_us"].min() < 43_000
@@ -177,7 +177,7 @@ def test_the_model_is_the_path(runs: dict[str, dumbbell.Run], cc: str) -> None:
 
 
 def test_the_draft_is_a_set_of_switches(runs: dict[str, dumbbell.Run]) -> None:
-    """What shows: DRAIN at half the rate, and DOWN at 0.90."""
+    """The visible effects are: DRAIN at half the rate, and DOWN at 0.90."""
     rows = acks(runs["draft"])
     gains = {
         state: rows.filter(pl.col("bbr_state") == state)["bbr_pacing_gain"].first()
@@ -220,7 +220,7 @@ def test_a_shallow_buffer_sees_few_losses() -> None:
             if cc != "bbr":
                 bounds = acks(run).filter(pl.col("time_ns") > 2e9)["bbr_inflight_hi_packets"]
                 assert bounds.null_count() == 0
-                # What fits: the BDP, which is five times that of the other tests, and the buffer.
+                # The BDP, which is five times that of the other tests, and the buffer fit.
                 assert bounds.median() == pytest.approx(1.1 * 5 * BDP, rel=0.2)
             later = run.samples.filter(pl.col("time_ns") > 2e9)["retransmitted_segments"]
             return int(later.max()) - int(later.min())
@@ -232,7 +232,8 @@ def test_a_shallow_buffer_sees_few_losses() -> None:
 
 @pytest.mark.parametrize("cc", VERSIONS)
 def test_marks_hold_the_queue_at_the_threshold(cc: str) -> None:
-    """20 Mbit/s and 20 ms, marks from 12 packets (7 ms) on. BBR answers them if it is told to, at this RTT too."""
+    """20 Mbit/s and 20 ms, marks from 12 packets (7 ms) on. BBR answers them if the scenario asks for it, at this RTT
+    too."""
 
     def run(keys: Mapping[str, Any]) -> tuple[float, float, int]:
         bottleneck = 'buffer = "300 packets", queue = { kind = "drop-tail", ce_threshold = "12 packets" }'

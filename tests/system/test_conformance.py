@@ -45,7 +45,7 @@ def test_work_by_hand() -> None:
     # 8 bit/s for 3 ns, nothing for 4 ns, then 3 bit/s.
     work = Work([(0, 8), (3, 0), (7, 3)])
     assert [work.at(time) for time in (0, 1, 3, 7, 8)] == [0, 8, 24, 24, 27]
-    # All done at 3 ns is done then, not when the link goes on; one more is done at 7 1/3 ns.
+    # The work that is done at 3 ns is done then, not when the link goes on; one more is done at 7 1/3 ns.
     assert [work.when(done) for done in (0, 12, 24, 25, 27)] == [0, 1, 3, 7, 8]
 
 

@@ -1,4 +1,4 @@
-"""What links do to packets, from the record of each packet up to the figures and to what hosts see of it."""
+"""The effects of links on packets, from the record of each packet to the figures and to the hosts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_everything_at_once_adds_up(here: Place) -> None:
     (found,) = [row for row in run.summary["flows"] if row["id"] == "stream"]
     assert found["udp"]["received_packets"] == mine["packet"].n_unique()
     assert found["udp"]["duplicate_packets"] == len(mine) - mine["packet"].n_unique()
-    # Of two copies the first to arrive counts, marked or not.
+    # The first of two copies to arrive counts, marked or not.
     first = mine.sort("sent_ns", maintain_order=True).unique("packet", keep="first", maintain_order=True)
     assert found["udp"]["ce_packets"] == first.filter(pl.col("ecn") == "ce").height > 0
 
@@ -60,5 +60,5 @@ def test_utilisation_and_pace_follow_a_trace(here: Place) -> None:
     # Busy from the first datagram on; 5 % for a sender that lags on a loaded machine.
     assert link(run)["utilisation"] == pytest.approx(1, rel=0.05)
     rows = run.links.filter(pl.col("link") == "bottleneck")
-    # In 1.5 s: five rounds of 250, 125 and 62.5 kB.
+    # The capacity of 1.5 s: five rounds of 250, 125 and 62.5 kB.
     assert rows.filter(pl.col("time_ns") == 1_500_000_000)["capacity_bytes"].item() == 5 * 437_500

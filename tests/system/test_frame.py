@@ -28,7 +28,7 @@ GOODPUT = 0.03
 
 @pytest.fixture(scope="module")
 def curves() -> dict[str, Curve]:
-    """All four at once, each in a lab of its own."""
+    """All four at once, each in a separate lab."""
     if os.geteuid() != 0:
         pytest.skip("only root may load BPF")
     return drawn([(name, cc) for name in PATHS for cc in (name, f"bpf_{name}")])

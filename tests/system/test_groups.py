@@ -26,7 +26,7 @@ def test_hundreds_of_sized_connections_are_all_completed(here: Place, engine: tu
     assert run.flows["id"].to_list() == [f"web.{n}" for n in range(1, 301)]
     assert sorted(run.flows["cc"].to_list()) == ["cubic"] * 150 + ["reno"] * 150
     assert run.flows["received_bytes"].unique().to_list() == [20_000]
-    # None is faster than a handshake and half a round trip.
+    # No flow is faster than a handshake and half a round trip.
     assert run.flows["fct_s"].null_count() == 0
     assert run.flows["fct_s"].min() > 0.015
     starts = run.flows["start_s"].to_list()

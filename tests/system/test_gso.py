@@ -61,7 +61,7 @@ def test_the_links_see_segments_and_the_receiver_gets_them_all(here: Place) -> N
     data = run.packets.filter(pl.col("link") == "bottleneck", pl.col("payload_bytes") > 0)
     assert data["size_bytes"].max() == FULL_FRAME
     assert len(data) >= SIZE / 1448
-    # Everything that left is in some frame, and each segment was logged with its own sequence number.
+    # Everything that left is in some frame, and each segment was logged with a separate sequence number.
     assert emulator["segments_out"] == emulator["sent_packets"] == emulator["left_packets"]
     assert emulator["bursts_out"] < emulator["segments_out"]
     first_of_each = data.unique("tcp_seq")

@@ -1,4 +1,4 @@
-"""Whatever part of a run is killed, nothing stays behind, and what happened is said."""
+"""Whatever part of a run is killed, nothing stays behind, and the run says what happened."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def assert_nothing_stays(live: Live, send: signal.Signals, name: str) -> None:
         parts = 5 + any(part.name() == "db-probe" for part in found.parts)
         assert len(found.parts) == parts
         assert sum(link.startswith("net:") for link in found.namespaces) == 3
-        # What is looked for later is seen now: each process, a veth pair to each host, who holds the namespaces.
+        # The traces that must be gone later are there now: each process, a veth pair to each host, the holders of the
+        # namespaces.
         there = [thing.split()[0] for thing in found.remains()]
         assert (there.count("process"), there.count("link")) == (parts, 2)
         assert "namespace" in there

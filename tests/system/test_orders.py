@@ -20,7 +20,7 @@ EXACT = ("conservation", "packet-log", "rate", "rtt-floor")
 
 
 class Conduct:
-    """Gives the orders once a run is half a second old, and keeps what comes of them."""
+    """Gives the orders once a run is half a second old, and keeps the answers."""
 
     def __init__(self, *changes: Mapping[str, Any]) -> None:
         self.changes, self.events = list(changes), list[Mapping[str, Any]]()
@@ -58,7 +58,7 @@ def test_a_link_of_a_running_run_is_another_and_the_record_says_since_when(tmp_p
     assert (event.at_ns, wire.part(event.link)) == (changed["time_ns"], changed["link"])
     assert event.link.rate_bps == 5_000_000
     assert done.manifest["changes"] == [{"time_ns": event.at_ns, "link": "bottleneck"}]
-    # What the link could send, to the byte.
+    # The link's capacity, to the byte.
     rows = done.links.filter(pl.col("link").cast(pl.String) == "bottleneck").sort("time_ns")
     since = rows.filter(pl.col("time_ns") > event.at_ns)
     sent = since["capacity_bytes"][-1] - since["capacity_bytes"][0]

@@ -18,7 +18,7 @@ import dumbbell
 
 UDP = flow(protocol="udp", rate="15 Mbit/s")
 RECEIVER = ["h2", "h1"]
-"""For programs that act on the receiving host."""
+"""The hosts in the order for a program that acts on the receiving host."""
 
 
 def assert_told(run: dumbbell.Run, check: str, verdict: str = "invalid") -> str:
@@ -136,7 +136,7 @@ def test_everything_on_one_cpu(anyone: Place) -> None:
     more = "[emulate]\ncpus = 1\n"
     run = anyone.run(path(flow(), flow(command="nproc", start="100 ms"), rate="5 Mbit/s", more=more))
     assert "shared 1" in assert_told(run, "cpus", "suspect")
-    # All that the lab starts, programs as well.
+    # All processes that the lab starts have this limit, programs as well.
     assert (run.directory / "logs" / "f2.stdout").read_text() == "1\n"
     assert (run.manifest["scheduling"]["cpus"], run.manifest["lab"]["cpus"]) == (1, 1)
 
@@ -144,7 +144,7 @@ def test_everything_on_one_cpu(anyone: Place) -> None:
 def test_nothing_is_told_without_a_fault(anyone: Place) -> None:
     run = anyone.run(path(flow(), flow(protocol="udp", rate="2 Mbit/s"), flow(command="true", start="100 ms")))
     found = {name: check["measured"] for name, check in checks(run).items() if check["verdict"] != "valid"}
-    # On a loaded machine processes may wait for a CPU; all else holds everywhere.
+    # Processes on a loaded machine may wait for a CPU; everything else holds everywhere.
     timing = {
         "lateness",
         "stall",

@@ -58,11 +58,11 @@ class Nodes:
 
     @property
     def ids(self) -> list[str]:
-        """Of those that live, the head aside."""
+        """The ids of the live nodes, without the head."""
         return [node.node_id for node in self._nodes]
 
     def kill(self) -> None:
-        """All processes of the last one, at once."""
+        """Kill all processes of the last one, at once."""
         import ray
 
         node = self._nodes.pop()
@@ -71,7 +71,7 @@ class Nodes:
         until(lambda: any(gone.items() <= one.items() for one in ray.nodes()), 120, "news of the killed node")
 
     def end(self) -> None:
-        """All of it."""
+        """End the whole cluster."""
         import ray
 
         ray.shutdown()
@@ -80,7 +80,7 @@ class Nodes:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Nodes]:
-    """Of three nodes; two tests below end one each, and come last."""
+    """A cluster of three nodes; two tests below end one each, and come last."""
     with pytest.MonkeyPatch.context() as environment:
         found = [str(Path(dumbbell.__file__).parents[1]), str(TESTS), str(TESTS / "unit"), str(TESTS / "system")]
         environment.setenv("PYTHONPATH", os.pathsep.join(found))
@@ -95,7 +95,7 @@ def cluster() -> Iterator[Nodes]:
 
 
 def frames(study: dumbbell.Study) -> list[str]:
-    """With all digits."""
+    """The frames with all digits."""
     return [study.scan(table).collect().write_csv() for table in ("runs", "flows", "links")]
 
 
@@ -126,13 +126,13 @@ def test_what_a_node_lacks_is_said_before_anything_starts(
 
 
 def test_real_runs_on_nodes_that_take_them(cluster: Nodes, tmp_path: Path) -> None:
-    """Two cells of a second each, one on each node: what a run on this machine gives."""
+    """Two cells of a second each, one on each node, give the same as a run on this machine."""
     short = tmp_path / "short.toml"
     short.write_text(path(flow(), rate="10 Mbit/s", duration="1 s"))
     both = {"flows.0.cc": ["cubic", "reno"]}
     study = dumbbell.run(short, directory=tmp_path, vary=both, executor=Ray(cluster.address, jobs=1))
     assert isinstance(study, dumbbell.Study)
-    # On a busy machine all attempts may be invalid; none fails, and each is here.
+    # All attempts may be invalid on a busy machine; none fails, and each is here.
     assert set(study.runs["verdict"]) <= {"valid", "suspect", "invalid"}
     assert len(list(study.directory.glob("runs/test-*/summary.json"))) >= study.runs.height == 2
     usable = study.runs.filter(pl.col("verdict").is_in(["valid", "suspect"]))
@@ -254,7 +254,7 @@ def test_runs_in_real_time_survive_a_killed_node(cluster: Nodes, tmp_path: Path)
     assert killed
     begun = Counter(seed for what, seed, _ in engine.noted() if what == "begun")
     assert begun == Counter(engine.ended()) + Counter(killed)
-    # As here: the invalid attempt is kept beside the other one, which knows of it.
+    # The invalid attempt is kept beside the other one, which counts it, as on this machine.
     second = study.open(1)
     assert second.summary["attempts"] == {"failed": 0, "excluded": 1}
     assert dumbbell.open(second.directory.with_name(f"{second.directory.name}.1")).verdict == "invalid"

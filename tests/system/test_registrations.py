@@ -54,7 +54,7 @@ class Fixed:
         return flow(cc={"bpf": self.source, "parameters": {"window": window}})
 
     def registered(self) -> list[str]:
-        """What the kernel has of it now."""
+        """The kernel's registrations of it now."""
         return [name for name in AVAILABLE.read_text().split() if name.startswith(f"{self.stem}_")]
 
 
@@ -90,7 +90,7 @@ def test_one_that_is_killed_while_it_loads_leaves_nothing(
 
 @pytest.mark.parametrize("victim", ["db-init", "db-probe", "db-emulator"])
 def test_one_that_is_killed_before_its_start_leaves_nothing(here: Place, fixed: Fixed, victim: str) -> None:
-    """As soon as it is there; the traffic process still waits for a server that never comes."""
+    """Kill the victim as soon as it is there; the traffic process still waits for a server that never comes."""
     slow = flow(command="true", server_command="sleep 30")
     scenario = path(fixed.flow(10), slow, duration="20 s", more="record = { acks = true }")
     with here.starting(scenario) as live:
@@ -103,13 +103,13 @@ def test_one_that_is_killed_before_its_start_leaves_nothing(here: Place, fixed: 
 def test_an_interrupt_while_it_loads_ends_it_as_soon_as_that_is_done(here: Place, fixed: Fixed) -> None:
     with loading(here, fixed) as live:
         live.part("command").send_signal(signal.SIGINT)
-        # What is being verified is loaded first.
+        # The program that is being verified is loaded first.
         assert live.end(8) == 130
         until(lambda: not fixed.registered(), 5, "the end of its registrations")
 
 
 def is_there(live: Live, name: str) -> bool:
-    """Whether the run has got this process."""
+    """True if the run has this process."""
     with suppress(psutil.NoSuchProcess, ValueError):
         return live.part(name).is_running()
     return False
@@ -142,6 +142,6 @@ def test_two_runs_at_once_have_their_own(here: Place, fixed: Fixed) -> None:
         entries = [entry for run in runs for entry in run.manifest["algorithms"]]
         assert len({entry["registered"] for entry in entries}) == 3
         assert all(entry["registered"].startswith(fixed.stem) for entry in entries)
-        # So many packets of 1,448 bytes in each round trip.
+        # That many packets of 1,448 bytes in each round trip.
         rates = [flow["goodput_bps"] for run in runs for flow in run.summary["flows"]]
         assert rates == pytest.approx([packets * 1448 * 8 / 20e-3 for packets in (10, 40, 10)], rel=0.15)

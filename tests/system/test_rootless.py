@@ -1,4 +1,4 @@
-"""An ordinary user gets all of it, or is told what this machine lacks."""
+"""An ordinary user gets everything, or learns what this machine lacks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_reno_cubic_and_bbr_run_without_privileges(ordinary: Place) -> None:
     assert [flow["cc"] for flow in run.summary["flows"]] == ["reno", "cubic", "bbr"]
     assert all(flow["received_bytes"] > 100_000 for flow in run.summary["flows"])
     assert run.manifest["lab"]["rootless"] is True
-    # All evidence is there, as for root: packets captured, settings pinned, offloads off, counters read.
+    # All evidence is present, as for root: packets captured, settings pinned, offloads off, counters read.
     found = checks(run)
     for name in ("conservation", "packet-log", "algorithm", "offloads", "sysctls", "interfaces", "ring-drops"):
         assert found[name]["verdict"] == "valid", found[name]

@@ -77,9 +77,9 @@ def test_the_figures_are_plausible(done: tuple[dumbbell.Run, int, str]) -> None:
     run, _, _ = done
     flows = {flow["id"]: flow for flow in run.summary["flows"]}
     assert [(flow["cc"], flow["protocol"]) for flow in flows.values()] == [("cubic", "tcp"), ("bbr", "tcp")]
-    # At most what the headers leave, over the whole run; within a window, bytes behind a hole may come at once.
+    # The headers leave at most this over the whole run; within a window, bytes behind a hole may come at once.
     assert sum(flow["received_bytes"] for flow in flows.values()) * 8 <= 3 * RATE * 1448 / 1514
-    # After the first second the queue stands; a loaded machine takes its share of the rest.
+    # The queue is full after the first second; a loaded machine takes its share of the rest.
     steady = metrics.between(run.directory, 1_000_000_000, 3_000_000_000).received_bytes
     assert sum(steady.values()) * 8 / 2 >= 0.85 * RATE
     for flow in flows.values():
@@ -107,7 +107,7 @@ def test_samples_hold_the_senders_state(done: tuple[dumbbell.Run, int, str]) -> 
         assert flow["time_ns"].is_sorted()
         for column in ("received_bytes", "bytes_acked", "retransmitted_segments", "busy_us"):
             assert flow[column].drop_nulls().is_sorted(), column
-    # Of 300 ticks of f1, with room for a loaded machine.
+    # There are 300 ticks of f1; the bound leaves room for a loaded machine.
     assert len(cubic) > 200
 
 
@@ -116,7 +116,7 @@ def test_the_report_is_one_file(done: tuple[dumbbell.Run, int, str]) -> None:
     references = References(page)
     assert [url for url in references.found if not url.startswith(("data:", "#"))] == []
     assert re.findall(r"@import|url\((?!['\"]?(?:data:|#))", page) == []
-    # And the browser is told to fetch nothing.
+    # The policy forbids the browser to fetch anything.
     assert "default-src 'none'" in references.policy
 
 

@@ -44,7 +44,7 @@ def test_it_leaves_all_files_and_says_what_it_did(anyone: Place) -> None:
 
 
 def test_without_user_namespaces_and_capabilities(here: Place) -> None:
-    """Nothing of what a lab is made of is allowed, and nothing of it is missed."""
+    """The parts of a lab are all forbidden, and the simulation needs none."""
     script = 'echo 0 > /proc/sys/user/max_user_namespaces && ! unshare --user true 2>/dev/null && exec "$@"'
     inside = ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"]
     powerless = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
@@ -58,10 +58,10 @@ def test_without_user_namespaces_and_capabilities(here: Place) -> None:
 
 
 def test_the_same_run_twice_is_the_same_to_the_last_byte(here: Place) -> None:
-    """With chance in it; and another seed is another run."""
+    """The run has random losses; another seed gives another run."""
     lossy = path(flow(cc="bbr3"), flow(cc="cubic"), bottleneck='buffer = "1 bdp", loss = "0.5 %", jitter = "1 ms"')
     first, again, other = (here.run(lossy, *SIMULATE, *more) for more in ((), (), ("--set", "seed=2")))
-    # What was first has been moved aside.
+    # The first run has been moved aside.
     first = dumbbell.open(f"{first.directory}.1")
     for name in [*(f"{table}.parquet" for table in TABLES), "traffic.json", "plan.json"]:
         assert (first.directory / name).read_bytes() == (again.directory / name).read_bytes(), name
@@ -98,7 +98,7 @@ def test_a_signal_stops_early_and_keeps_what_was_simulated(anyone: Place, send: 
 
 
 def _packets_written(live: Live) -> int:
-    """In bytes."""
+    """The size in bytes."""
     return sum(file.stat().st_size for file in live.runs.glob(".partial-*/packets.parquet"))
 
 

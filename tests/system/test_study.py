@@ -67,7 +67,7 @@ def test_an_interrupted_study_says_how_to_go_on(here: Place) -> None:
 
 
 def test_a_study_in_real_time(anyone: Place) -> None:
-    """Two cells once: each run's figures are in the study's tables, its records in a directory of its own."""
+    """Two cells, one run each: each run's figures are in the study's tables, its records in a separate directory."""
     expect = '\n[[expect]]\nmetric = "goodput"\nmin = "1 Mbit/s"\n'
     scenario = anyone.write(path(flow(), duration="1 s") + expect)
     command = ("run", scenario, "--vary", "flows.0.cc=cubic,reno")

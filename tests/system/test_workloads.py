@@ -14,7 +14,7 @@ import dumbbell
 
 UDP_FRAME = 1472 + 42
 TCP_SHARE = 1448 / 1514
-"""Of a link's rate, what full segments with timestamps carry."""
+"""The share of a link's rate that full segments with timestamps carry."""
 
 
 def measured(run: dumbbell.Run, flow_id: str = "f1") -> dict:
@@ -63,7 +63,7 @@ def test_random_loss_takes_its_share_and_the_same_packets_each_time(here: Place)
         assert measured(run)["udp"]["lost_packets"] in (sum(lost), sum(lost) - lost[-1])
         fates.append(lost)
     assert len(fates[0]) == 826
-    # Binomial(826, 0.05): mean 41.3, standard deviation 6.3; within four of them.
+    # Binomial(826, 0.05): mean 41.3, standard deviation 6.3; within four standard deviations.
     assert all(16 <= sum(lost) <= 66 for lost in fates)
     assert fates[0] == fates[1]
     assert fates[0] != fates[2]
@@ -161,7 +161,7 @@ def test_a_buffer_of_two_packets(here: Place) -> None:
     assert packets["queue_packets"].max() == 2
     assert (packets.filter(pl.col("fate") == "dropped-tail")["queue_packets"] == 2).all()
     assert link(run)["drops"] > 0
-    # Two packets wait at most, behind one in service: 3 * 605.6 us.
+    # At most two packets wait behind one in service: 3 * 605.6 us.
     assert link(run)["queue_ms"]["max"] <= 3 * 8 * 1514 / 20e6 * 1e3
 
 
@@ -178,7 +178,7 @@ def test_overhead_counts_in_rate_and_buffer(here: Place) -> None:
     run = here.run(path(flow(protocol="udp", rate="19.9 Mbit/s", stop="1 s"), bottleneck='overhead = "24 B"'))
     # 1514 / 1538 of the rate is left for frames: at 19.9 of 20 Mbit/s a queue builds up.
     packets = run.packets.filter(pl.col("link") == "bottleneck").sort("departure_ns")
-    # The last 100 packets stand in line: their departures are the serialisation of 1538 bytes apart.
+    # The last 100 packets wait in the queue: their departures are the serialisation of 1538 bytes apart.
     gaps = packets["departure_ns"].diff().tail(100)
     assert gaps.min() >= 615_200 - 1
     assert gaps.max() <= 615_200 + 1
@@ -189,11 +189,11 @@ def test_pings_take_the_rtt_and_are_lost_where_packets_are(anyone: Place, echo: 
     ping = flow(protocol="ping", interval="20 ms", echo=echo, stop="1 s")
     run = anyone.run(path(ping, bottleneck='buffer = "1 bdp", loss = { model = "periodic", every = 10 }'))
     told = measured(run)["ping"]
-    # Every tenth is lost; the last of them may still be under way when the run ends half a second later.
+    # Every tenth is lost; the last lost one may still be under way when the run ends half a second later.
     assert (told["sent"], told["lost"]) == (50, 4)
     assert run.pings is not None
     rtts_ms = run.pings["rtt_ns"].drop_nulls() / 1e6
-    # 20 ms and two transmissions of 98 bytes at 20 Mbit/s. A busy machine may add any time, but not to most of them.
+    # 20 ms and two transmissions of 98 bytes at 20 Mbit/s. A busy machine may add any time, but not to most samples.
     assert rtts_ms.min() >= 20 + 2 * 98 * 8 / 20e3  # type: ignore[operator]
     assert rtts_ms.median() < 30  # type: ignore[operator]
     assert link(run)["losses"] == 5

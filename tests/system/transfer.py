@@ -12,7 +12,7 @@ import time
 
 
 def content(size: int) -> bytes:
-    """What is sent: no byte depends on its place, so a segment at the wrong place is seen."""
+    """The content of a transfer: no byte depends on its place, and a segment at the wrong place is therefore seen."""
     return random.Random(size).randbytes(size)
 
 

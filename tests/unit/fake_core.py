@@ -21,7 +21,7 @@ LACKS = {"what": "loading", "why": "this process lacks CAP_BPF and CAP_PERFMON",
 
 
 class FakeCore:
-    """What the core answers. Attributes change it."""
+    """A fake of the core with prepared answers. Attributes change it."""
 
     def __init__(self) -> None:
         self.may_load = True
@@ -52,7 +52,7 @@ class FakeCore:
         return {"ok": not self.errors, "compiler": "clang 14.0.6", "diagnostics": diagnostics, "text": text}
 
     def name(self, entry: dict[str, Any]) -> str:
-        """As the kernel would call it if it were loaded to stay."""
+        """The kernel's name of it if it were loaded to stay."""
         source = entry["source"]
         content = Path(source["path"]).read_bytes() if source["kind"] == "object" else source["name"].encode()
         defaults = {one["name"]: one["default"] for one in (BETA, UNDO)}
@@ -107,7 +107,7 @@ class FakeCore:
 
 
 class Compiled:
-    """In place of `dumbbell._core`: a function by its name."""
+    """A replacement of `dumbbell._core`: functions by name."""
 
     def __init__(self, fake: FakeCore) -> None:
         self._fake = fake
@@ -118,7 +118,7 @@ class Compiled:
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCore]:
-    """In place of the compiled core."""
+    """Replace the compiled core."""
     found = FakeCore()
     monkeypatch.setattr(core, "core", Compiled(found))
     _forget()

@@ -23,7 +23,7 @@ Files = dict[str, Any]
 
 
 def scenario(name: str = "synthetic", seed: int = 1) -> dict[str, Any]:
-    """Whose plan the known records fit: two flows on a path, for 2 s."""
+    """A scenario whose plan fits the known records: two flows on a path, for 2 s."""
     return {
         "name": name,
         "duration": "2 s",
@@ -34,10 +34,10 @@ def scenario(name: str = "synthetic", seed: int = 1) -> dict[str, Any]:
 
 
 class FakeEngine:
-    """`outcomes` says of each execution in turn what becomes of it: `valid`, `invalid` or `failed`, or `interrupted` by
+    """`outcomes` gives the outcome of each execution in turn: `valid`, `invalid` or `failed`, or `interrupted` by
     Ctrl-C, after which it goes on until it is ended. Then all are valid.
 
-    `change` may alter the files of a run, told its plan.
+    `change` gets the plan and may alter the files of a run.
     """
 
     def __init__(

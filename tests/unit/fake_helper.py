@@ -1,4 +1,4 @@
-"""Speaks the helper's protocol and writes what an engine would, without a lab: `fake_helper.py MODE DIR`."""
+"""Implements the helper's protocol and writes an engine's files, without a lab: `fake_helper.py MODE DIR`."""
 
 import json
 import signal

@@ -1,7 +1,7 @@
 """A small run directory, as an engine would have written it, with every figure known in advance.
 
-Two hosts on a path: a bottleneck of 10 Mbit/s with 10 ms each way. Packets of 1514 bytes take 1.2112 ms each and leave
-back to back from 10 ms on, alternately of f1 and f2; each arrives 5 ms before its last bit leaves.
+Two hosts are on a path: a bottleneck of 10 Mbit/s with 10 ms each way. Packets of 1514 bytes take 1.2112 ms each and
+leave back to back from 10 ms on, alternately of f1 and f2; each arrives 5 ms before its last bit leaves.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ EMULATOR: dict[str, Any] = {
 
 
 BOOKS = ("links", *(f"{what}_packets" for what in ("entered", "duplicated", "left", "dropped", "inside")))
-"""What every engine accounts for."""
+"""The accounts of every engine."""
 
 SIMULATOR: dict[str, Any] = {key: EMULATOR[key] for key in BOOKS} | {
     "packets": PACKETS,

@@ -11,7 +11,7 @@ PLAIN: dict[str, Any] = {
     "queue": {"kind": "drop-tail", "ce_threshold": None}, "jitter": None, "reordering": False, "reorder": None,
     "delay_line_packets": None, "loss_before": [], "loss_after": [], "duplication": None, "corruption": None,
 }  # fmt: skip
-"""What a link is that says nothing but its rate, buffer and delay."""
+"""The planned form of a link whose keys are only rate, buffer and delay."""
 
 
 def dumbbell(bottleneck: dict[str, Any], rtt: Any = "30 ms", pairs: int = 2, **more: Any) -> dict[str, Any]:

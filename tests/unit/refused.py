@@ -28,7 +28,7 @@ to = "h2"
 
 
 def refused(text: str) -> str:
-    """What is printed."""
+    """The printed text."""
     Path("my.toml").write_text(text)
     with pytest.raises(ScenarioError) as caught:
         load("my.toml")
@@ -37,7 +37,7 @@ def refused(text: str) -> str:
 
 
 def points_at_the_text(refusal: ScenarioError, text: str) -> None:
-    """Each problem has a key, and a place in the file at which that key, or the table that lacks it, stands."""
+    """Each problem has a key, and a place in the file that has that key, or the table that lacks it."""
     for problem in refusal.problems:
         assert problem.place is not None
         assert problem.place.file == "my.toml"

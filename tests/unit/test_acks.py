@@ -55,7 +55,7 @@ def test_a_missing_row_is_found(tmp_path: Path) -> None:
 
 
 def test_the_closing_tail_is_not_compared(tmp_path: Path) -> None:
-    """There is no ACK's row after the application's close, and nothing before the first ACK."""
+    """No ACK's row follows the application's close, and nothing precedes the first ACK."""
     acks = [(10, 1, "before"), (20, 2, "close"), (60, 9, "close")]
     assert covered(run(tmp_path, acks, [(5, 1), (15, 2), (25, 4), (35, 6)])) == {"f1": Coverage(1, 0, 0)}
 

@@ -42,7 +42,7 @@ def test_each_algorithm_alone_with_itself_and_with_each_other() -> None:
 
 @pytest.mark.parametrize("mix", mixes(), ids="-".join)
 def test_each_mix_meets_each_pair_of_values(mix: tuple[str, ...]) -> None:
-    """And so each algorithm, alone and with each other one, meets each value of each dimension."""
+    """Each algorithm, alone and with each other one, therefore meets each value of each dimension."""
     mine = [cell for cell in CELLS if cell.flows == mix]
     for first, second in combinations(DIMENSIONS, 2):
         assert values(mine, first, second) == set(product(DIMENSIONS[first], DIMENSIONS[second]))

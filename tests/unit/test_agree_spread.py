@@ -1,4 +1,4 @@
-"""What the seed alone moves, by the simulator."""
+"""The spread that the seed alone causes, by the simulator."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, FakeEngine]:
-    """In place of both engines; pages are without the built front end."""
+    """Replace both engines; pages are without the built front end."""
     found = engines()
     monkeypatch.setattr("dumbbell.engines.registry.engine", lambda name: found[name])
     read = html.read

@@ -1,4 +1,4 @@
-"""Comparisons that are made up, and what the targets say of them."""
+"""Made-up comparisons, and the targets' answers to them."""
 
 from __future__ import annotations
 

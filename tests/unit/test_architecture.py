@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names every crate and every package in an order in which each stands on those above it."""
+"""ARCHITECTURE.md names every crate and every package in an order in which each depends only on those above it."""
 
 from __future__ import annotations
 

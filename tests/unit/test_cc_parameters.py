@@ -1,4 +1,4 @@
-"""What is said about parameters."""
+"""The descriptions of parameters."""
 
 from __future__ import annotations
 

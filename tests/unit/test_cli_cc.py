@@ -1,4 +1,4 @@
-"""What `dumbbell cc` prints, and its exit codes."""
+"""The output of `dumbbell cc`, and its exit codes."""
 
 from __future__ import annotations
 

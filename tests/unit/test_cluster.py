@@ -1,4 +1,4 @@
-"""What a cluster's executor is made of, without a cluster."""
+"""The parts of a cluster's executor, without a cluster."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def test_a_lost_task_begins_again_but_not_for_ever(monkeypatch: pytest.MonkeyPat
 def test_nodes_that_come_later_take_part_if_they_can(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """At first there is none; then two come, and the first of them lacks something."""
+    """There is no node at first; then two come, and the first one lacks something."""
     looks = iter([[], [], [LAB3, LAB4]])
     monkeypatch.setattr(workers, "alive", lambda ray: next(looks, [LAB3, LAB4]))
     asked = list[Node]()

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md: every file that it names is there, and what it says is made is made."""
+"""CONTRIBUTING.md: every file that it names exists, and what it says about generated files holds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_it_names_files() -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_exists(path: str) -> None:
-    """Of a path with a placeholder, what it stands for: some file has that place."""
+    """If a path has a placeholder, some file matches it."""
     pattern = path
     for placeholder in PLACEHOLDERS:
         pattern = pattern.replace(placeholder, "*")

@@ -35,7 +35,7 @@ def samples(**rates: list[tuple[int, int]]) -> pl.DataFrame:
 
 @pytest.fixture
 def found(tmp_path: Path) -> Any:
-    """Convergence times (s) of bulk flows that are active from `start_ms` to `end_ms`; `None` if they can't be told."""
+    """Convergence times (s) of bulk flows that are active from `start_ms` to `end_ms`; `None` if they are unknown."""
 
     def compute(
         frame: pl.DataFrame,
@@ -64,7 +64,7 @@ def found(tmp_path: Path) -> Any:
 
 
 def test_from_the_first_second_that_is_fair(found: Any) -> None:
-    """At 3.7 s three tenths of the second are unfair: 30 % off the fair share; at 3.8 s it is 20 %."""
+    """Three tenths of the second at 3.7 s are unfair: 30 % off the fair share; at 3.8 s it is 20 %."""
     frame = samples(a=[(4000, 200), (16000, 100)], b=[(4000, 0), (16000, 100)])
     assert found(frame, "ab", 0, 20_000) == {"a": 3.8, "b": 3.8}
     # Counted from the change.
@@ -96,7 +96,7 @@ def test_the_last_change_counts(found: Any) -> None:
     link = known_run.PLAN["links"][0]
     events = [{"at_ns": at, "link": link} for at in (MS, 2 * S, 20 * S)]
     assert found(frame, "ab", 0, 20_000, events=events[:0]) == {"a": 3.8, "b": 3.8}
-    # From the second one on; the third comes when all is over.
+    # The time counts from the second event; the third comes when all is over.
     assert found(frame, "ab", 0, 20_000, events=events) == {"a": 1.8, "b": 1.8}
 
 
@@ -136,7 +136,7 @@ def test_a_study_finds_what_single_runs_find(tmp_path: Path, changes: dict[str, 
 
 
 def test_two_flows_of_one_kind_converge_and_it_can_be_expected(tmp_path: Path) -> None:
-    # Of 20 seeds all converge within 15 s; of CUBIC 14.
+    # All of 20 seeds converge within 15 s; with CUBIC 14 do.
     reno = {"duration": "30 s", "expect.0.max": "20 s", "flows.0.cc": "reno", "flows.1.cc": "reno"}
     study = dumbbell.run(SCENARIO, reno, tmp_path, engine="simulate", repeat=3, report=False)
     assert isinstance(study, dumbbell.Study)

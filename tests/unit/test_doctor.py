@@ -1,4 +1,4 @@
-"""What the doctor says about machines good and bad."""
+"""The doctor's findings about machines good and bad."""
 
 from __future__ import annotations
 

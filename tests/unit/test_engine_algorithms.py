@@ -1,4 +1,4 @@
-"""What the emulation engine says about congestion controls before a run, and how it compiles the user's."""
+"""The emulation engine's checks of congestion controls before a run, and its compilation of the user's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `dumbbell run` shows, and its exit codes."""
+"""The output of `dumbbell run`, and its exit codes."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_a_reader_that_leaves_does_not_end_the_run(mode: str, code: int, options
 
 
 def test_a_simulation_has_ten_lines_at_most(capsys: pytest.CaptureFixture[str]) -> None:
-    """Seconds of it may pass between two events; each is told once."""
+    """Seconds of it may pass between two events; each event is printed once."""
     lines = Lines()
     lines({"event": "planned", "plan": known_run.plan(duration_ns=100 * 10**9), "engine": "simulate"})
     for second in (0, 3, 9, 11, 15, 29, 31, 99, 100):

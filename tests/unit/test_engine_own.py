@@ -1,4 +1,4 @@
-"""A new engine is a package and a line in the registry: nothing else knows that it is there."""
+"""A new engine is a package and a line in the registry: no other code knows it."""
 
 from __future__ import annotations
 

@@ -133,7 +133,8 @@ def test_a_second_interrupt_ends_the_run_at_once(directory: Path, lock: int) -> 
 
 
 def test_an_interrupt_before_the_start_has_a_bound(directory: Path, lock: int) -> None:
-    """A lab that hangs while it is set up ends soon after one Ctrl-C, not when the silence has lasted long enough."""
+    """A lab that stops responding during its setup ends soon after one Ctrl-C, not when the silence has lasted long
+    enough."""
     events = Events("lab")
     stuck = EmulateEngine((sys.executable, str(FAKE), "stuck"), stopping_s=0.3)
     with pytest.raises(Interrupted, match="before it started"):

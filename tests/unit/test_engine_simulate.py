@@ -148,7 +148,7 @@ def test_a_flow_s_algorithm_is_told_with_its_place(scenario: Path, monkeypatch: 
 
 
 def test_a_host_s_setting_is_told_where_it_is_set(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own, or that of all hosts; and not a shorter one that begins alike."""
+    """The problem is at the host's setting, or at that of all hosts; and not at a shorter one that begins alike."""
     sysctls = '"net.ipv4.tcp_sack" = 1, "net.ipv4.tcp_sack_more" = 2, "net.ipv4.tcp_frto" = 0'
     scenario.write_text(f"{SCENARIO}[hosts]\nsysctl = {{ {sysctls} }}\nh2.sysctl = {{ 'net.ipv4.tcp_frto' = 2 }}\n")
     refusing(monkeypatch, host="h1", what="sysctl net.ipv4.tcp_sack_more = 2")

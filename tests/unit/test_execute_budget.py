@@ -1,4 +1,4 @@
-"""As many runs at once as go well: what they need, and what is learned from those that end."""
+"""The budget of parallel runs: their needs, and the lessons from those that end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def job(key: int, cores: float = 0.5, kind: Any = None) -> Job[int]:
 
 
 def ended(verdict: str = "valid", reasons: Sequence[str] = (), cost: float | None = None) -> Any:
-    """As much of a run as a budget looks at."""
+    """The parts of a run that a budget looks at."""
     cost_of = (
         {}
         if cost is None
@@ -152,7 +152,7 @@ def test_the_plan_tells_what_a_run_needs() -> None:
     assert need("10 Mbit/s") == LEAST
     assert 0.3 < need("50 Mbit/s") < 0.4
     assert 0.5 < need("100 Mbit/s") < 0.7
-    # In bursts a segment costs less.
+    # A segment costs less in bursts.
     assert 1 < need("1 Gbit/s") < 2
     assert need("unlimited") == UNLIMITED
 

@@ -99,7 +99,7 @@ def test_queueing_delay_is_the_time_in_the_queue_of_packets_that_left(tmp_path: 
 
 
 def test_queueing_delay_of_a_flow_adds_up_its_way(tmp_path: Path, packets: pl.DataFrame) -> None:
-    """f1 waits at two links, f2 crosses one of them, and what the reverse link says is of acknowledgements."""
+    """f1 waits at two links, f2 crosses one of the two, and the rows of the reverse link are acknowledgements."""
     host = {"kind": "host", "sysctl": {}}
     plan = known_run.PLAN | {
         "nodes": [

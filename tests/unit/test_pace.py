@@ -1,4 +1,4 @@
-"""How fast a link was, against what its plan allows: known departures, made late or too fast."""
+"""The pace of a link, compared with its plan: known departures, made late or too fast."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_packets_that_were_lost_afterwards_count(packets: pl.LazyFrame) -> None:
 
 
 def test_lateness_is_found_on_another_link(packets: pl.LazyFrame) -> None:
-    """`sent_ns` stands on the last link of a path: its rows carry the lateness of the bottleneck's packets."""
+    """`sent_ns` is known at the last link of a path: its rows carry the lateness of the bottleneck's packets."""
     last = packets.with_columns(
         pl.lit("access").cast(pl.Categorical).alias("link"),
         sent_ns=pl.col("delivery_ns") + pl.col("departure_ns") // 10,
@@ -93,7 +93,8 @@ def test_a_copy_leaves_behind_its_original(packets: pl.LazyFrame) -> None:
 
 
 def test_order_does_not_matter(packets: pl.LazyFrame) -> None:
-    """Fair queueing and jitter: who leaves is not who came first, nor is it logged in the order of departure."""
+    """Fair queueing and jitter: packets leave in another order than they came, and are logged in another order than
+    they leave."""
     mixed = packets.with_columns(pl.col("packet", "flow").reverse()).reverse()
     assert pace(mixed).achieved == pytest.approx(1)
 
@@ -166,7 +167,8 @@ def test_a_busy_link_with_steps_keeps_its_pace() -> None:
 
 
 def test_a_busy_link_with_opportunities_keeps_its_pace() -> None:
-    """Two packets and a half each 10 ms: three leave, then two; what is cut begins at one time and ends at the next."""
+    """Two packets and a half each 10 ms: three leave, then two; a cut packet begins at one time and ends at the
+    next."""
     link = varying(kind="opportunities", times=[[5 * MS, 5]], bytes=500, period_ns=10 * MS)
     times = [at * MS for slot in range(5, 1000, 20) for at in (slot, slot, slot + 10, slot + 10, slot + 10)]
     found = pace(departures(times), ((0, link),))

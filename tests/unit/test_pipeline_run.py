@@ -104,7 +104,7 @@ def test_another_seed_is_another_run(scenario: Path) -> None:
 
 
 def test_the_kept_scenario_repeats_the_run(scenario: Path) -> None:
-    """Whatever it came from, and whatever becomes of that."""
+    """The scenario's source may be anything, and may change afterwards."""
     import tomllib
 
     plain = run(scenario, "good")

@@ -1,4 +1,4 @@
-"""What changes during a run, and when."""
+"""The changes during a run, and their times."""
 
 from typing import Any
 
@@ -79,10 +79,10 @@ def test_a_link_that_fails() -> None:
 
 
 def test_failures_are_counted_as_far_as_until() -> None:
-    """To the end of the run they would be too many."""
+    """They would be too many to the end of the run."""
     often = {"at": "0 s", "down_for": "100 us", "every": "1 ms", "until": "1 s"}
     found = dumbbell(BASE, events=[often])["events"]
-    # At 0 ms, 1 ms, ... 1000 ms, down and up.
+    # There are changes at 0 ms, 1 ms, ... 1000 ms, down and up.
     assert len(found) == 2 * 1001
     assert found[-1]["at_ns"] == S + 100_000
     with pytest.raises(ScenarioError, match="20000 changes in all"):

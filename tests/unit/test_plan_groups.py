@@ -1,4 +1,4 @@
-"""Entries of `[[flows]]` that stand for many connections."""
+"""Entries of `[[flows]]` that make many connections."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_connections_are_numbered_and_take_turns_over_the_pairs() -> None:
 
 
 def test_one_of_many_is_numbered_too() -> None:
-    """So that a study over the number of connections has the same names throughout."""
+    """The names are then the same throughout a study over the number of connections."""
     assert [flow["id"] for flow in plan(many(1))] == ["web.1"]
 
 

@@ -196,7 +196,7 @@ OTHERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "down": ({"up": False}, {"up": False}),
     "overhead": ({"overhead": "24 B"}, {"overhead_bytes": 24}),
-    # What has no effect is not in the plan, so that its links compare equal.
+    # Values without effect are not in the plan, and its links therefore compare equal.
     "nothing": (
         {"loss": "0 %", "jitter": "0 ms", "duplicate": "0 %", "corrupt": "none", "reorder": "0 %", "slots": "none"},
         {},

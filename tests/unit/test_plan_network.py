@@ -1,4 +1,4 @@
-"""What is known of a plan's links over time."""
+"""The facts about a plan's links over time."""
 
 from __future__ import annotations
 

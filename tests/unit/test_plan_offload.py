@@ -1,4 +1,4 @@
-"""How packets cross the boundary to the kernel: one choice for a study."""
+"""The path of packets to the kernel: one choice for a study."""
 
 from typing import Any
 

@@ -40,7 +40,7 @@ def test_buffers_are_measured_by_the_mean() -> None:
 
 def test_steps_after_the_end_of_the_run_do_not_count() -> None:
     assert forward(rate={"steps": [*STEPS, ["10 s", "1 Gbit/s"]]})["rate_bps"] == 16_000_000
-    # Nothing within the run: a nominal rate is at least 1 bit/s.
+    # No rate within the run: a nominal rate is at least 1 bit/s.
     assert forward(rate={"steps": [["0 s", "0 bit/s"], ["20 s", "1 Mbit/s"]]}, buffer="9 kB")["rate_bps"] == 1
 
 

@@ -103,6 +103,6 @@ def test_events_count_in_socket_memory(event: dict[str, Any]) -> None:
     """100 Mbit/s x 90 ms x 8 = 9 MB need 16 MiB; with the event more."""
     found = sysctls({"rate": "100 Mbit/s"}, events=[{"at": "0.5 s", **event}])
     assert maxima(found["h1"])[0] > 16 << 20
-    # And what comes before counts, too.
+    # The rate before the change counts, too.
     found = sysctls({"rate": "100 Mbit/s"}, events=[{"at": "0.5 s", "rate": "1 Mbit/s"}])
     assert maxima(found["h1"]) == (16 << 20, 16 << 20)

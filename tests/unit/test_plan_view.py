@@ -1,4 +1,4 @@
-"""What `dumbbell plan` says of links and events."""
+"""The descriptions of links and events by `dumbbell plan`."""
 
 from typing import Any
 

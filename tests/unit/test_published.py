@@ -57,7 +57,7 @@ def test_ours_beside_theirs(study: Study) -> None:
 
 
 def test_numbers_of_all_flows_together_count_for_how_near_ours_are(study: Study) -> None:
-    """Both algorithms' goodput is some 120 Mbit/s in that cell: theirs is twice as much."""
+    """The goodput of both algorithms is some 120 Mbit/s in that cell: theirs is twice as much."""
     printed = Published({RTT: "10 ms", BUFFER: "1 bdp"}, "goodput", None, 240e6, "table 1")
     near = nearness(sides([printed], Figures(study), 0.95))
     assert (near.factor, near.counted) == (pytest.approx(2, rel=0.1), 1)
@@ -191,7 +191,7 @@ def test_the_report(study: Study, tmp_path: Path) -> None:
 
 
 def test_findings_on_runs_that_are_not_valid_say_so(tmp_path: Path) -> None:
-    """Of 20 runs of part a 9 are suspect, one is invalid and one failed; b, which is as bad, is not asked."""
+    """9 of 20 runs of part a are suspect, one is invalid and one failed; b, which is as bad, is not asked."""
     verdicts = {run: "suspect" for run in range(9)} | {12: "invalid"}
     bad = Synthetic(cells=CELLS, goodput_mbit=goodput, spread=0.001, failed=(12, 13), verdicts=verdicts)
     study = Study(bad.write(tmp_path / "study"))

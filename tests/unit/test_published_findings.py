@@ -1,4 +1,4 @@
-"""How findings are judged: what is paired, what an interval is of, and what one run can't tell."""
+"""The judgement of findings: pairs, the subject of an interval, and the limits of a single run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Seeded(Synthetic):
 
 
 def test_changes_are_of_the_same_seed_though_a_run_is_missing(tmp_path: Path) -> None:
-    """With 5 connections seeds 1 to 3 lose 10, 50 and 20 %, with 10 twice as much; seed 1 has no run with 10."""
+    """Seeds 1 to 3 lose 10, 50 and 20 % with 5 connections, and twice as much with 10; seed 1 has no run with 10."""
     cells = [{rincao.CONNECTIONS: n, rincao.UDP: udp} for n in (5, 10) for udp in (rincao.LEAST, rincao.MOST)]
     loss = {5: (0.1, 0.5, 0.2), 10: (0.2, 0.9, 0.4)}
 
@@ -51,7 +51,7 @@ def test_changes_are_of_the_same_seed_though_a_run_is_missing(tmp_path: Path) ->
 
 
 def test_an_interval_that_holds_the_printed_value_tells_nothing(tmp_path: Path) -> None:
-    """Of two runs one loses 5 %, one 90 %: a wide interval must not make it easier."""
+    """One of two runs loses 5 %, the other 90 %: a wide interval must not make it easier."""
     cells = [{rincao.CONNECTIONS: 5, rincao.UDP: udp} for udp in (rincao.LEAST, rincao.MOST)]
 
     def study(name: str, *kept: float) -> Study:
@@ -92,7 +92,7 @@ def test_a_ratio_of_other_seeds_is_welchs() -> None:
     assert found.low is not None
     assert logs.low is not None
     assert (math.log(found.value), math.log(found.low)) == pytest.approx((logs.value, logs.low))
-    # Both seeds' runs stand in two cells: which belong together is not known.
+    # The runs of both seeds are in two cells: the pairs are not known.
     assert ratio(seeded(Y) | seeded(Y, cell=1), seeded(X)) == ratio(seeded(Y) | seeded(Y, cell=1), seeded(X, first=11))
 
 

@@ -1,4 +1,4 @@
-"""What findings read from runs: cuts of a window, PROBE_RTT, what moves together; which of two averages is larger."""
+"""Findings from the records of runs: cuts of a window, PROBE_RTT, correlations; the larger of two averages."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ def test_where_two_share_alike() -> None:
 
 
 def test_up_to_which_loss_enough_is_carried() -> None:
-    """Where it can't be told lies between the two; where it fails in the middle, between what is sure on both sides."""
+    """An unknown loss lies between the two; if one in the middle fails, the range lies between the sure ones on both
+    sides."""
     holds, fails, unknown = Status.HOLDS, Status.FAILS, Status.UNKNOWN
     assert endured([(1, holds), (2, holds), (3, unknown), (4, fails)]) == (2, 4)
     assert endured([(1, holds), (2, fails), (3, holds), (4, fails)]) == (1, 4)

@@ -1,4 +1,4 @@
-"""The published studies: all that is printed is there, and every part of them can be run."""
+"""The published studies: they have all printed numbers, and every part can be run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_names_are_used_once(key: str) -> None:
     assert max(Counter(part.name for part in study.parts).values()) == 1
     names = {part.name for part in study.parts}
     assert {part.variant_of for part in study.parts if part.variant_of} <= names
-    # What is nearly the same set-up must not be the same study on disk.
+    # Set-ups that are nearly the same must not be the same study on disk.
     assert (
         max(
             Counter((part.scenario, str(Order(part, part.engines[0], False).settings)) for part in study.parts).values()
@@ -65,7 +65,7 @@ def test_buffa_has_each_printed_mean_once() -> None:
 
 
 def test_a_part_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In seconds: a round trip of 4 s carries little."""
+    """The test takes seconds: a round trip of 4 s carries little."""
     args = ["reproduce", "buffa-2020", "--part", "3-10mbit", "--quick", "--set", "repeat=2", "--set", "duration=30 s"]
     assert invoke([*args, "--output", str(tmp_path), "--jobs", "1", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""Nothing measured is ever lost, and nothing half-written is taken for a run."""
+"""No measurement is ever lost, and a half-written run is never read as a run."""
 
 import fcntl
 import os

@@ -64,7 +64,7 @@ def test_compose_without_packets(directory: Path) -> None:
 
 
 def test_waits_that_the_links_counters_do_not_tell_are_none(directory: Path) -> None:
-    """Without packets: another order than that of arrival, or a rate that changes."""
+    """There are no packets: the order is not that of arrival, or the rate changes."""
     (directory / "packets.parquet").unlink()
     link = known_run.PLAN["links"][0]
     fair = {"kind": "fq", "quantum_bytes": 3028, "flows": 1024}

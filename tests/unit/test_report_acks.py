@@ -1,4 +1,4 @@
-"""What reports draw of every ACK: curves that lose no peak, BBR's states, Kleinrock's plot."""
+"""Plots of every ACK: curves that lose no peak, BBR's states, Kleinrock's plot."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def test_a_control_connection_is_not_in_the_curves(tmp_path: Path, with_acks: bo
 
 
 def test_several_sockets_of_one_flow_cost_the_others_no_curve(tmp_path: Path) -> None:
-    """Of f1, two connections carry data; it has no one ssthresh. f2 has one."""
+    """Two connections carry f1's data, and it has no single ssthresh; f2 has one."""
     directory = SPEC.write(tmp_path / "run")
     (directory / "acks.parquet").unlink()
     rows = pl.read_parquet(directory / "samples.parquet").with_columns(ssthresh_packets=pl.lit(40, pl.UInt32))

@@ -1,4 +1,4 @@
-"""What `dumbbell report` writes: the page's words, figures, CSV."""
+"""The files of `dumbbell report`: the page's words, figures, CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn is what was recorded: peaks, rates, gaps, marks."""
+"""Plots show the recorded values: peaks, rates, gaps, marks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def panel(plots: Plots, title: str) -> Panel:
 
 
 def counted(plots: Plots) -> dict[str, int]:
-    """Packet events -> how many of them there are."""
+    """Packet events -> their number."""
     view = panel(plots, "Packet events").views[0]
     counts = {lane.key: 0 for lane in view.lanes}
     for mark in view.marks:

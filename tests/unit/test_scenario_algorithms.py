@@ -210,7 +210,7 @@ def test_a_program_s_algorithm_is_filled_in_when_it_runs() -> None:
 
 @pytest.mark.parametrize("cc", ['"dctcp"', '"bpf_dctcp"', '{ bpf = "marks.bpf.c" }'])
 def test_algorithms_that_need_ecn_negotiate_it_themselves(cc: str) -> None:
-    """So the host's setting stays, and other flows from the host need no ECN."""
+    """The host's setting stays, and other flows from the host need no ECN."""
     Path("marks.bpf.c").write_text("flags = TCP_CONG_NEEDS_ECN\n")
     plan = plan_of(cc, '"cubic"')
     assert [flow["workload"]["ecn"] for flow in plan["flows"]] == [True, False]

@@ -1,4 +1,4 @@
-"""What the reference says about scenarios is so."""
+"""The reference's statements about scenarios hold."""
 
 import re
 import shlex
@@ -63,7 +63,7 @@ def test_traffic_of_the_how_to_can_be_planned(snippet: str) -> None:
 
 
 def test_the_draft_s_parameters_can_be_pasted() -> None:
-    """As they stand, below a flow; the core knows each of them, and none is the default already."""
+    """The parameters fit below a flow unchanged; the core knows each one, and none is the default already."""
     (snippet,) = re.findall(r"```toml\n(.*?)```", (EXPLANATION / "bbr.md").read_text(), re.DOTALL)
     path = '[topology]\nkind = "path"\nrtt = "30 ms"\nbottleneck = { rate = "20 Mbit/s" }\n'
     flow = '[[flows]]\nfrom = "h1"\nto = "h2"\n'

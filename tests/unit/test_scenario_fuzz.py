@@ -1,4 +1,4 @@
-"""Whatever a file holds, it is planned or refused in words; nothing else comes out."""
+"""Any file is planned or refused in words; nothing else comes out."""
 
 import copy
 import tomllib

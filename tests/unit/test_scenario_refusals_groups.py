@@ -1,4 +1,4 @@
-"""What is refused of connections, mixes, sizes, arrivals, shares of the bottleneck, and on and off."""
+"""Refusals of connections, mixes, sizes, arrivals, shares of the bottleneck, and on and off."""
 
 from __future__ import annotations
 

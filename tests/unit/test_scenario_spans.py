@@ -1,4 +1,4 @@
-"""Where keys and values stand in a TOML text."""
+"""The places of keys and values in a TOML text."""
 
 import tomllib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is written into a run directory gives the same run again."""
+"""The scenario in a run directory gives the same run again."""
 
 import shutil
 import tomllib

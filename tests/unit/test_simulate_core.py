@@ -15,7 +15,7 @@ _core = pytest.importorskip("dumbbell._core", reason="the core is not built")
 
 
 def plan(cc: str = "cubic", duration_s: float = 1.0, algorithms: Any = ()) -> dict[str, Any]:
-    """Two hosts and a link each way."""
+    """A plan of two hosts and a link each way."""
     link = {"rate_bps": 10_000_000, "delay_ns": 10_000_000, "buffer": {"bytes": 50_000}, "overhead_bytes": 0}
     duration_ns = round(duration_s * 1e9)
     return {

@@ -1,4 +1,4 @@
-"""Runs of many connections: what records, console and report say of them."""
+"""Runs of many connections: their records, console output and report."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_figures_of_a_study_name_the_group(tmp_path: Path) -> None:
 
 
 def test_a_repetition_of_a_study_is_the_run_of_its_seed(tmp_path: Path) -> None:
-    """With what that seed draws: when connections start, and which one gets what."""
+    """The run has the random draws of that seed: when connections start, and which one has which algorithm."""
     study = dumbbell.run(SCENARIO, directory=tmp_path / "studies", engine="simulate", repeat=2, report=False)
     columns = ["id", "cc", "start_s", "received_bytes", "fct_s", "goodput_bps"]
     rows = [study.flows.filter(seed=seed).select(columns) for seed in (1, 2)]
@@ -108,7 +108,7 @@ def test_three_hundred_connections_at_once(tmp_path: Path) -> None:
 
 
 def test_a_connection_that_begins_when_there_is_no_time_left_is_no_error(tmp_path: Path) -> None:
-    """Of random starts some are; of a flow that the scenario names alone it would be a mistake."""
+    """Some random starts come too late; for a flow that the scenario names alone that would be a mistake."""
     late = {"from": "s1", "to": "r1", "start": "5990 ms", "bytes": "20 kB"}
     for more, verdict in (({"connections": 2}, "valid"), ({}, "suspect")):
         scenario = {**SCENARIO, "flows": [SCENARIO["flows"][1], {**late, **more}]}

@@ -1,4 +1,4 @@
-"""What bundled scenarios are on the simulation engine, short: all that is read of a run, without a kernel."""
+"""Short runs of bundled scenarios on the simulation engine: all readers of a run, without a kernel."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from dumbbell.scenario.file.loading import load
 
 NEEDS_A_KERNEL = {"iperf3"}
 SECONDS = {"bbr-generations": 16, "link-flap": 6, "rrul": 8, "short-flows": 8, "udp-cross-traffic": 11}
-"""Until all flows have begun and something has changed, where that takes more than three."""
+"""Seconds until all flows have begun and something has changed, where that takes more than three."""
 ONCE: dict[str, object] = {"sweep": {}, "repeat": 1, "expect": []}
 """A study is a scenario by itself, too."""
 
 
 @pytest.fixture(autouse=True)
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here; pages have tests of their own."""
+    """These tests write no report; pages have separate tests."""
     monkeypatch.setattr(dumbbell.Run, "report", lambda run: run.directory / "report.html")
 
 

@@ -24,7 +24,8 @@ def test_the_same_values_give_the_same_interval() -> None:
 
 
 def test_a_bootstrap_of_normal_values_is_near_students() -> None:
-    """Of 200, where t is normal: apart by the chance of the draws, 1 % of the width, and by what the sample is skew."""
+    """The intervals of 200 values, where t is normal, differ by the chance of the draws, 1 % of the width, and by the
+    sample's skew."""
     values = np.random.default_rng(4).normal(100, 10, 200).tolist()
     by_t, drawn = of_mean(values), bootstrap(values)
     assert drawn.low == pytest.approx(by_t.low, abs=0.15)
@@ -52,7 +53,7 @@ def test_the_median_of_a_bootstrap() -> None:
 def test_nothing_to_draw_from(of: str) -> None:
     assert bootstrap([2.0], of=of) == Interval(2.0, None, None, 1)  # type: ignore[arg-type]
     assert bootstrap([2.0] * 4, of=of) == Interval(2.0, 2.0, 2.0, 4)  # type: ignore[arg-type]
-    # All but a few draws have the same median: BCa has no answer, percentiles do.
+    # Nearly all draws have the same median: BCa has no answer, percentiles do.
     few = bootstrap([1.0] * 9 + [5.0], of=of)  # type: ignore[arg-type]
     assert few.low is not None
     assert few.high is not None
@@ -76,7 +77,7 @@ def test_cliffs_delta_by_counting() -> None:
     assert cliffs_delta([1, 2, 3], [4, 5]) == 1
     assert cliffs_delta([4, 5], [1, 2, 3]) == -1
     assert cliffs_delta([1, 2, 3], [1, 2, 3]) == 0
-    # Of six pairs, four are larger and one is equal.
+    # Four of six pairs are larger and one is equal.
     assert cliffs_delta([1, 2, 2], [2, 3]) == pytest.approx(4 / 6)
     counted = sum((b > a) - (b < a) for a in SLEEP[0] for b in SLEEP[1]) / 100
     assert cliffs_delta(*SLEEP) == pytest.approx(counted)

@@ -68,7 +68,7 @@ def test_within_and_beyond() -> None:
 
 @pytest.mark.parametrize("n", [3, 5, 10])
 def test_nine_intervals_of_ten_hold_the_truth(n: int) -> None:
-    """With noise of each engine's own on top of noise that they share. 4,000 studies: one sigma is 0.5 %."""
+    """Each engine has separate noise on top of shared noise. 4,000 studies: one sigma is 0.5 %."""
     rng = np.random.default_rng(n)
     studies = 4000
     shared = rng.normal(3, 0.3, (studies, n))
@@ -80,7 +80,7 @@ def test_nine_intervals_of_ten_hold_the_truth(n: int) -> None:
 
 
 def test_engines_that_are_apart_by_the_bound_seldom_pass() -> None:
-    """At the bound itself 5 % of studies may; that is what the level of the test says."""
+    """At the bound itself 5 % of studies may pass; that is the meaning of the test's level."""
     rng = np.random.default_rng(1)
     x = np.exp(rng.normal(0, 0.01, (4000, 5)))
     y = 1.03 * np.exp(rng.normal(0, 0.01, (4000, 5)))

@@ -1,4 +1,4 @@
-"""What a study varies, from its file, from the command line and from Python."""
+"""The varied keys of a study, from its file, from the command line and from Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the how-to shows can be run, and so can the bundled studies."""
+"""The how-to's examples can be run, and so can the bundled studies."""
 
 from __future__ import annotations
 

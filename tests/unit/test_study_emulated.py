@@ -110,7 +110,7 @@ def test_only_failed_runs_are_done_again(tmp_path: Path) -> None:
     assert idle.executed == []
     again = FakeEngine(["failed"] * 4, name="emulate")
     more = run(again, tmp_path, 3, failed=True)
-    # Nothing that is merely missing.
+    # Runs that are merely missing are not repeated.
     assert {seed for _, seed in again.executed} == {1, 2}
     assert 0 < more.runs["error"].null_count() <= 6
     assert status(more).status == "interrupted"

@@ -1,4 +1,4 @@
-"""What a study keeps of its plans, and what is told with it."""
+"""The parts of its plans that a study keeps, and their use in descriptions."""
 
 from __future__ import annotations
 

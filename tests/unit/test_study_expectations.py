@@ -1,4 +1,4 @@
-"""Expectations and repetitions: what holds, what fails, what can't be told, and when it is enough."""
+"""Expectations and repetitions: which hold, which fail, which stay undecided, and when runs are enough."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def test_cells_are_repeated_until_they_are_known_well(tmp_path: Path) -> None:
 
 
 def test_cells_that_most_was_too_few_for_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without loss and with one flow, all repetitions are nearly alike; with loss they are not."""
+    """All repetitions are nearly alike without loss and with one flow; with loss they are not."""
     flows = [{"from": "s1", "to": "r1", "cc": "cubic"}]
     repeat = {"until": "0.1 %", "of": "goodput", "least": 3, "most": 4}
     told: list[Any] = []

@@ -1,4 +1,4 @@
-"""Files that a study varies are kept with it: it goes on wherever it lies."""
+"""Files that a study varies are kept with it: it can continue in any place."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ SCENARIO: dict[str, Any] = {
 RMEM = "hosts.sysctl.net.ipv4.tcp_rmem"
 CASES: list[dict[str, Any]] = [
     {"name": "sound"},
-    # Its receiver takes less than the path carries, as if we had reckoned wrongly.
+    # Its receiver takes less than the path carries, as if we had computed wrongly.
     {
         "name": "held back",
         RMEM: "4096 6291456 6291456",
@@ -43,7 +43,7 @@ CASES: list[dict[str, Any]] = [
     {"name": "asked for", RMEM: "4096 16384 16384"},
     # No time is left to connect.
     {"name": "too late", "flows.0.start": "2990 ms"},
-    # Nothing comes through.
+    # No packet arrives.
     {"name": "dead", "topology.bottleneck.loss": "100 %"},
 ]
 VERDICTS = {
@@ -78,7 +78,7 @@ def test_the_verdict_is_that_of_the_single_run(study: dumbbell.Study, tmp_path: 
 def test_what_is_invalid_counts_nowhere_and_is_told(
     study: dumbbell.Study, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    # Nothing delivered is a result: who starves counts.
+    # A flow that delivers nothing is a result: starvation counts.
     assert usable(study)["cell"].to_list() == [0, 2, 3, 4]
     assert study.flows["case"].to_list() == ["sound", "asked for", "too late", "dead"]
     assert study.flows.filter(case="dead").select("cc", "received_bytes").row(0) == ("cubic", 0)

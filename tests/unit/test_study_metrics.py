@@ -42,7 +42,7 @@ def test_goodput_by_each_scope(exact: Study) -> None:
 
 
 def test_the_applications_rate_is_a_mean_over_connections(exact: Study) -> None:
-    """At the sender: 14,480 bytes more than arrived."""
+    """The sender's count: 14,480 bytes more than arrived."""
     assert of(values(exact, "application_rate")) == pytest.approx({"": 45e6 + 8 * 14480 / 20})
 
 
@@ -72,7 +72,7 @@ def test_links(exact: Study) -> None:
 
 
 def test_power_is_of_the_best_that_the_path_allows(tmp_path: Path) -> None:
-    """Of 20 ms, though nobody has measured less than 30: the queue was never empty."""
+    """The base RTT is 20 ms, though nobody has measured less than 30: the queue was never empty."""
     found = study(tmp_path, base_rtt_ms=20.0)
     used = found.links.filter(pl.col("run") == 0)["utilisation"][0]
     assert of(values(found, "power")) == pytest.approx({"": used * (20 / 40 + 20 / 50) / 2})
@@ -126,7 +126,7 @@ def test_groups_are_what_is_before_the_number(tmp_path: Path) -> None:
 
 
 def harmful(cell: Any, cc: str) -> float:
-    """cubic gets 80 alone and 20 beside bbr; at 40 Mbit/s half of each. UDP gets what it sends, 1 unless told."""
+    """cubic gets 80 alone and 20 beside bbr; at 40 Mbit/s half of each. UDP gets what it sends, 1 unless given."""
     if cc == "udp":
         return float(cell.get("flows.udp", 1.0))
     alone = {"cubic": 80.0, "bbr": 90.0}[cc]
@@ -230,7 +230,7 @@ def test_a_contrast_pairs_by_seed_where_seeds_match() -> None:
 
 
 def test_a_contrast_leaves_out_who_has_no_partner() -> None:
-    """All of it: 1,000 is in neither mean."""
+    """Repetitions without a partner are left out: 1,000 is in neither mean."""
     found = contrast({1: 10.0, 2: 20.0, 3: 30.0, 4: 1000.0}, {1: 11.0, 2: 22.0, 3: 33.0, 5: 0.0})
     assert found == contrast({1: 10.0, 2: 20.0, 3: 30.0}, {1: 11.0, 2: 22.0, 3: 33.0})
     assert (found.by, found.reference) == ("3 pairs", 20)
@@ -238,7 +238,7 @@ def test_a_contrast_leaves_out_who_has_no_partner() -> None:
 
 @pytest.mark.parametrize("seeds", [(4, 5, 6), (3, 4, 5), (1, 2, 3, 4, 5, 6)])
 def test_a_contrast_of_other_seeds_is_welchs(seeds: tuple[int, ...]) -> None:
-    """None in common, one of three, and three of six, which are not most."""
+    """The seeds in common are none, one of three, and three of six, which are not most."""
     y = {seed: 20.0 + seed for seed in seeds}
     found = contrast({1: 10.0, 2: 11.0, 3: 12.0}, y)
     assert (found.method, found.by) == ("Welch", "Welch")
@@ -252,7 +252,7 @@ def test_a_contrast_with_nothing_has_no_share() -> None:
 
 
 def test_utilisation_until_the_last_transfer(tmp_path: Path) -> None:
-    """Of a link at 10 Mbit/s: 5 s of a transfer at 8 Mbit/s beside UDP at 2 Mbit/s, which goes on alone to 20 s."""
+    """The link has 10 Mbit/s: 5 s of a transfer at 8 Mbit/s beside UDP at 2 Mbit/s, which goes on alone to 20 s."""
     found = study(tmp_path, repeat=1, spread=0.0, fct_s=1.0)
     payload, frame = 1472, 1514
     udp = int(20 * 2e6 / 8 * payload / frame)

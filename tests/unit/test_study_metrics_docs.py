@@ -16,6 +16,6 @@ def row(metric: Metric) -> str:
 
 
 def test_each_metric_has_its_row_in_order() -> None:
-    """Where it fails: the table of the page is to be replaced by these rows."""
+    """If it fails, replace the table of the page by these rows."""
     told = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     assert told == [row(metric) for metric in METRICS.values()]

@@ -75,7 +75,7 @@ def test_suspect_runs_count_and_are_told(tmp_path: Path) -> None:
 
 
 def test_a_case_may_leave_a_key_out(tmp_path: Path) -> None:
-    """As the cells of `[[sweep.cases]]` do."""
+    """The cells of `[[sweep.cases]]` do the same."""
     cells = [{"case": "plain"}, {"case": "red", "queue.min_th": "10 kB"}, {"case": "late", "queue.min_th": "90 kB"}]
     told = series(page(build(Study(Synthetic(cells=cells).write(tmp_path / "study")), 0.95, "t")))
     axes = {axis["label"]: axis["texts"] for axis in told["axes"]}
@@ -161,7 +161,7 @@ def test_tables_in_latex(study: Study, tmp_path: Path) -> None:
     assert text.count(r"\toprule") == text.count(r"\bottomrule") == 1
     assert r"Share of bandwidth (\%): mean and 95 \% interval (Student's t), n = 3 to 4" in text
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
-    # Above each of four columns, and above each two of them, is what they are of.
+    # One row of heads is above the four columns, and one above each two columns.
     assert [line.count("&") for line in rows[:2]] == [2, 4]
     assert {line.count("&") for line in rows[1:]} == {4}
     assert re.search(r"\$\d+\.?\d* \\pm \d", text)
@@ -209,13 +209,13 @@ def test_a_mean_is_rounded_as_its_interval(mean: float, half: float, expected: t
 
 @pytest.fixture
 def skewed(tmp_path: Path) -> Study:
-    """As most completion times are: much longer tails to the right."""
+    """Most completion times are like this: much longer tails to the right."""
     cells = [{"queue.kind": kind} for kind in ("drop-tail", "codel")]
     return Study(Synthetic(cells=cells, repeat=12, fct_s=1.0).write(tmp_path / "study"))
 
 
 def test_bootstrapped_intervals_have_two_ends(skewed: Study) -> None:
-    """In figures, tables of the page and of LaTeX: half of the interval would be wrong on either side."""
+    """Figures, tables of the page and of LaTeX show both bounds: half of the interval would be wrong on either side."""
     from dumbbell.report.study.figures import figure
     from dumbbell.report.study.latex import latex
 
@@ -272,7 +272,7 @@ def test_the_same_study_gives_the_same_bytes(study: Study, path: Path) -> None:
 
 
 def test_flows_that_were_not_completed_are_told(tmp_path: Path) -> None:
-    """Of each algorithm's 5 flows one: curves end at 4 of 5, and not at 1."""
+    """One of each algorithm's 5 flows was not completed: curves end at 4 of 5, and not at 1."""
     from dumbbell.report.study.figures import cdf
 
     study = Study(Synthetic(fct_s=1.0).write(tmp_path / "study"))

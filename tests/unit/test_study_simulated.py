@@ -75,7 +75,7 @@ def test_a_row_is_what_a_single_run_has(tmp_path: Path, monkeypatch: pytest.Monk
 
 def _assert_flows(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     columns = [column for column in found.columns if column not in OWN and "." not in column]
-    # What a row per packet would tell is not there, nor what hosts in virtual time never are limited by.
+    # Figures that need a row per packet are missing, and so are limits that hosts in virtual time never have.
     unknown = {"queue_p50_ms", "queue_p95_ms", "queue_max_ms", "ce_packets", "ce_share", "sndbuf_limited_share"}
     assert set(columns) | unknown == set(expected.columns)
     assert_frame_equal(found.select(columns), expected.select(columns), rel_tol=1e-12, abs_tol=0)
@@ -159,7 +159,7 @@ def test_only_runs_that_failed_again(tmp_path: Path) -> None:
     before = (study.directory / "study.json").read_bytes()
     assert simulate(SMALL, repeat=2, directory=tmp_path, failed=True).runs.height == 2
     assert (study.directory / "study.json").read_bytes() == before
-    # A window that is too small for the second, and looks as if we had reckoned it.
+    # A window that is too small for the second, and looks as if we had computed it.
     long = {"kind": "path", "rtt": "100 ms", "bottleneck": {"rate": "5 Mbit/s", "buffer": "1 bdp"}}
     held = {**SMALL, "duration": "2 s", "topology": long, "hosts": {"sysctl": {RMEM: "4096 6291456 6291456"}}}
     rates = {"topology.bottleneck.rate": ["5 Mbit/s", "1 Gbit/s"]}
@@ -178,7 +178,7 @@ def test_a_study_grows(tmp_path: Path) -> None:
     assert many.manifest["cost"]["found"] == 2
     assert shard.stat().st_mtime_ns == before
     assert many.runs["run"].to_list() == [0, 1, 2, 3, 4]
-    # Who asks for fewer again gets those.
+    # A smaller number asked for again gives that number.
     assert simulate(SMALL, repeat=1, directory=tmp_path).runs.height == 1
     assert simulate(SMALL, repeat=1, directory=tmp_path, overrides={"seed": 2}).directory != few.directory
 
@@ -217,7 +217,8 @@ def test_bad_cells_are_refused_before_anything_starts(tmp_path: Path) -> None:
 
 
 def test_many_cells_are_planned_in_processes_to_the_same_end(tmp_path: Path) -> None:
-    """In a process of its own: this one has threads, so that it plans by itself, and finds all done."""
+    """The planning is in a separate process: this one has threads, and therefore plans by itself, and finds all
+    done."""
     rates = [f"{5 + i} Mbit/s" for i in range(planning.MANY)]
     short = {**SMALL, "duration": "20 ms"}
     script = f"import dumbbell; dumbbell.run({short!r}, vary={{'topology.bottleneck.rate': {rates!r}}}, jobs=2, "

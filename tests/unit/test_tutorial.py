@@ -20,7 +20,7 @@ def blocks(language: str) -> list[str]:
 def test_what_it_shows_of_the_program_is_in_the_program() -> None:
     assert len(blocks("c")) == 4
     for block in blocks("c"):
-        # What it shows together may have other lines between.
+        # Examples shown together may have other lines between.
         for part in block.strip().split("\n\n"):
             assert part in SOURCE
 

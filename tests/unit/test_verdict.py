@@ -126,7 +126,7 @@ def command(
 
 
 def program_with(cc: str | None, actual: str | None) -> Change:
-    """f1 is a program that was told to use `cc`; its socket said `actual`."""
+    """f1 is a program with the flag `cc`; its socket said `actual`."""
     workload = {"kind": "command", "command": "iperf3", "server_command": None} | ({"cc": cc} if cc else {})
     planned = update("plan.flows.0.workload", workload)
     found = (update("traffic.flows.0.cc_requested", None), update("traffic.flows.0.cc_actual", actual))
@@ -138,7 +138,7 @@ def both(*changes: Change) -> Change:
 
 
 def starved(error: str | None) -> Change:
-    """Nothing came through, not even the handshake: there was no socket to ask for its algorithm."""
+    """No packet arrived, not even the handshake: there was no socket to ask for its algorithm."""
     changes = {"received_bytes": 0, "cc_actual": None, "error": error}
     return both(*(update(f"traffic.flows.1.{key}", value) for key, value in changes.items()))
 
@@ -154,7 +154,7 @@ def later(**changes: Any) -> Change:
 
 
 def in_bursts(change: Change) -> Change:
-    """On the GSO path: 20 segments a burst, which interfaces count as one."""
+    """The GSO path: 20 segments a burst, which interfaces count as one."""
     received = [update(f"lab.interfaces.{i}.rx_packets", known_run.PACKETS // 20) for i in (2,)]
     bursts = update("network.bursts_out", known_run.PACKETS // 20)
     return both(update("plan.emulate.path", "gso"), bursts, *received, change)
@@ -291,7 +291,7 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("commands", X, command(1, None)),
     ("commands", X, command(-15, None)),
     ("commands", X, command(0, 1)),
-    # By itself, before its flow's stop: a signal is no excuse then.
+    # The program ended by itself, before its flow's stop: a signal is no excuse then.
     ("commands", X, command(0, -15)),
     ("commands", X, command(1, 0, server_ended=True)),
     ("commands", X, command(1, 1, ended=True)),
@@ -318,7 +318,7 @@ OF_SIMULATIONS = {rule.name for rule in RULES if rule.needs <= capabilities("sim
 
 @pytest.mark.parametrize(("name", "verdict", "change"), [case for case in CASES if case[0] in OF_SIMULATIONS])
 def test_rule_of_a_simulated_run(name: str, verdict: Verdict, change: Change) -> None:
-    """Where a rule is for both engines, it judges both alike."""
+    """A rule for both engines judges both alike."""
     evidence = simulated()
     change(evidence)
     found = {check.check: check.verdict for check in check_all(evidence)}

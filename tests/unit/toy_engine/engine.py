@@ -36,5 +36,5 @@ class ToyEngine:
 
 
 def create() -> ToyEngine:
-    """As the registry asks for it."""
+    """The registry calls this."""
     return ToyEngine()
