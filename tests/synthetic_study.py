@@ -14,6 +14,7 @@ import polars as pl
 from dumbbell.studies import entries
 from dumbbell.studies.directory import MANIFEST, SHARDS
 from dumbbell.studies.entries import Entry
+from dumbbell.studies.tables import SCHEMAS
 
 SCENARIO = """\
 name = "synthetic"
@@ -74,17 +75,16 @@ class Synthetic:
                     {**about, "cell": index, "repetition": repetition, "seed": 1 + repetition}
                     | {"error": "it broke" if failed else None, "packets": None if failed else 1000}
                     | {"jain_index": None if failed else 0.9, "jain_start_s": 1.0, "jain_stop_s": 20.0, "rpm": None}
-                    | ({} if self.verdicts is None else {"verdict": self.verdicts.get(run, "valid")})
+                    | {"verdict": (self.verdicts or {}).get(run, None if failed else "valid"), "reasons": None}
                 )
                 if not failed:
                     flows += [about | row for row in self._flows(cell, index, repetition)]
                     links += [about | self._link(cell, index, repetition)]
         shard = directory / SHARDS / f"{0:08}-{len(runs) - 1:08}"
         shard.mkdir(parents=True)
-        own = {"run": pl.UInt64, "cell": pl.UInt32, "repetition": pl.UInt32, "seed": pl.UInt64, "error": pl.String}
         for name, rows in (("runs", runs), ("flows", flows), ("links", links)):
             frame = pl.DataFrame(rows, infer_schema_length=None)
-            frame = frame.with_columns(pl.col(name).cast(type_) for name, type_ in own.items() if name in frame.columns)
+            frame = frame.cast({column: SCHEMAS[name][column] for column in frame.columns})
             frame.write_parquet(shard / f"{name}.parquet")
         manifest = {
             "name": "synthetic",
@@ -130,6 +130,7 @@ class Synthetic:
                 | {"throughput_bps": 1.01 * goodput, **dict.fromkeys(("ping_p50_ms", "ping_p99_ms", "ping_lost"))}
                 | {"retransmitted_segments": 10 * (i + 1) if is_tcp else None, "rwnd_limited_share": 0.0}
                 | {"rtt_min_ms": 30.0, "rtt_p50_ms": 40.0 + 10 * i, "rtt_p95_ms": 60.0, "fct_s": took}
+                | dict.fromkeys(("converged", "convergence_s"))
             )
         return rows
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 import dumbbell
@@ -17,7 +16,6 @@ from dumbbell.statistics.frames import usable
 from dumbbell.studies import status
 from dumbbell.studies.outcome import exit_code
 from dumbbell.studies.planning import RECORD
-from dumbbell.studies.shards import LATER
 
 SCENARIO: dict[str, Any] = {
     "name": "judged",
@@ -103,24 +101,6 @@ def test_a_suspect_run_counts_and_says_why(tmp_path: Path, capsys: pytest.Captur
     assert "2 of them suspect: window-limits in 2" in (study.directory / "report.html").read_text()
     assert invoke(["status", str(study.directory)]) == 0
     assert "2 of 2 runs, 2 of them suspect (window-limits 2)\n" in capsys.readouterr().out
-
-
-def test_a_study_that_an_earlier_version_began_goes_on(tmp_path: Path) -> None:
-    """Its shards lack columns: nobody judged simulated runs."""
-
-    def simulate(repeat: int) -> dumbbell.Study:
-        return dumbbell.run(SCENARIO, (), tmp_path, engine="simulate", repeat=repeat, report=False)
-
-    study = simulate(1)
-    for table, columns in LATER.items():
-        (path,) = study.directory.glob(f"shards/*/{table}.parquet")
-        pl.read_parquet(path).drop(columns).write_parquet(path)
-    reopened = dumbbell.Study(study.directory)
-    assert reopened.runs.select("verdict", "reasons").rows() == [("valid", None)]
-    assert reopened.flows.select("converged", "convergence_s").rows() == [(None, None)]
-    for grown in (simulate(3), simulate(2)):
-        assert set(grown.runs["verdict"]) == {"valid"}
-        assert grown.flows.height == grown.runs.height
 
 
 def test_evidence_that_the_screen_lets_through_is_judged_by_all_rules() -> None:

@@ -17,7 +17,6 @@ from dumbbell.statistics.bootstrap import bootstrap
 from dumbbell.statistics.cells import summaries
 from dumbbell.statistics.contrasts import contrast
 from dumbbell.statistics.metrics import METRICS, get, values
-from dumbbell.studies import entries
 
 
 def study(path: Path, **spec: Any) -> Study:
@@ -78,11 +77,6 @@ def test_power_is_of_the_best_that_the_path_allows(tmp_path: Path) -> None:
     assert of(values(found, "power")) == pytest.approx({"": used * (20 / 40 + 20 / 50) / 2})
 
 
-def test_where_nobody_kept_the_base_rtt_nothing_has_power(exact: Study) -> None:
-    (exact.directory / entries.FILE).unlink()
-    assert values(exact, "power").is_empty()
-
-
 def test_completion_times(tmp_path: Path) -> None:
     found = study(tmp_path, fct_s=2.0, ccs=("cubic",) * 9)
     times = sorted(found.flows.filter(pl.col("run") == 0)["fct_s"])
@@ -103,13 +97,6 @@ def test_survivors_are_not_all(tmp_path: Path) -> None:
     found.flows = found.flows.with_columns(has_size=pl.col("fct_s").is_not_null())
     assert of(values(found, "completed_share")) == {"cubic": 1}
     assert of(values(found, "fct_mean")) == pytest.approx({"cubic": sum(times[:6]) / 6})
-
-
-def test_of_an_earlier_version_only_survivors_are_known(tmp_path: Path) -> None:
-    found = study(tmp_path, fct_s=2.0)
-    (found.directory / entries.FILE).unlink()
-    assert values(found, "fct_mean").height == 10
-    assert values(found, "completed_share").is_empty()
 
 
 def test_flows_without_a_size_have_no_completion_time(exact: Study) -> None:

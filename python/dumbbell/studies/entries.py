@@ -58,12 +58,10 @@ def write(study: Path, cells: Sequence[Sequence[Entry]]) -> None:
 
 
 def joined(study: Path, flows: pl.LazyFrame) -> pl.LazyFrame:
-    """`flows`, each with what was planned; null in a study that an earlier version has left."""
+    """`flows`, each with the columns `PLANNED` of its entry."""
     import polars as pl
 
-    path = study / FILE
-    known = pl.scan_parquet(path) if path.exists() else pl.LazyFrame(schema=_schema())
-    return flows.join(known, on=_JOINED, how="left", maintain_order="left")
+    return flows.join(pl.scan_parquet(study / FILE), on=_JOINED, how="left", maintain_order="left")
 
 
 def _schema() -> dict[str, Any]:

@@ -173,10 +173,7 @@ class Study:
         """Runs that the latest command asked for, including those given up; there may be more on disk."""
         import polars as pl
 
-        # Earlier versions judged no simulated run, and left out the column.
-        unjudged = pl.col("error").is_null() & pl.col("verdict").is_null()
         rows = shards.scan(self.directory, "runs")
-        rows = rows.with_columns(verdict=pl.when(unjudged).then(pl.lit("valid")).otherwise("verdict"))
         if self._refused:
             schema = rows.collect_schema()
             given_up = pl.LazyFrame(self._refused).cast({key: schema[key] for key in self._refused[0]})

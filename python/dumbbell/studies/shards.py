@@ -23,9 +23,6 @@ INDEX: Final = "index.json"
 REFUSED: Final = "refused.json"
 """File beside the manifest with the runs that were given up."""
 
-LATER: Final = {"runs": ("verdict", "reasons"), "flows": ("converged", "convergence_s")}
-"""Columns that not all versions wrote; null in what an earlier one has left."""
-
 SMALL: Final = 4096
 """Runs up to which a part is merged into another."""
 MANY: Final = 64
@@ -49,12 +46,7 @@ def scan(study: Path, table: str) -> pl.LazyFrame:
     found = folders(study)
     if not found:
         return pl.LazyFrame(schema=SCHEMAS[table])
-    # A study that an earlier version began may lack columns in some of its files.
-    files = [folder / f"{table}.parquet" for folder in found]
-    rows = pl.scan_parquet(files, missing_columns="insert", extra_columns="ignore")
-    later = {column: SCHEMAS[table][column] for column in LATER.get(table, ())}
-    lacking = later.keys() - rows.collect_schema().names()
-    return rows.with_columns(pl.lit(None, later[column]).alias(column) for column in sorted(lacking))
+    return pl.scan_parquet([folder / f"{table}.parquet" for folder in found])
 
 
 def finished(study: Path) -> set[int]:

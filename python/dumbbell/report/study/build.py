@@ -137,7 +137,6 @@ def _distributions(study: Frames) -> tuple[Distribution, ...]:
         if rows.is_empty():
             continue
         grouped = rows.sort("value").group_by("cell", "of", maintain_order=True).agg("value").sort("cell", "of")
-        # If nobody kept a flow's plan, it is not known whether the flow could have been completed.
         of_all = good.filter(pl.col(column).is_not_null() | (pl.col("has_size") & (key == "fct")))
         counts = {(cell, of): n for cell, of, n in of_all.group_by("cell", "of").len().iter_rows()}
         factor, unit = unit_of(base, float(rows["value"].max()))  # type: ignore[arg-type]

@@ -18,9 +18,7 @@ _sent_again = pl.col("retransmitted_segments").sum()
 _is_tcp = pl.col("retransmitted_segments").is_not_null()
 _has_tcp = _is_tcp.any()
 _sent_bytes = pl.col("sent_bytes").filter(_is_tcp).sum()
-# If nobody kept the plans of flows, the completed ones are known to have a size.
-_has_size = pl.coalesce("has_size", pl.col("fct_s").is_not_null())
-_fct_s = pl.when(_has_size).then(pl.col("fct_s").fill_null(float("inf")))
+_fct_s = pl.when("has_size").then(pl.col("fct_s").fill_null(float("inf")))
 """A completion time above all others, for a flow that was not completed."""
 _UNFINISHED: Final = "none if it falls among those that were not completed, which count as the longest"
 
