@@ -156,7 +156,7 @@ extern "C" fn bbr_host_random_below(n: u32) -> u32 {
     drawn
 }
 
-/// Declares the functions of both versions, and a table of them.
+/// Declares the functions of both versions, and a table with all functions.
 macro_rules! functions {
     ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?, $v2:literal, $v3:literal;)*) => {
         /// The functions of `host.c`, for one version.

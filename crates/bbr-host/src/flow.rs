@@ -10,7 +10,7 @@ use crate::ffi::{Ack, Functions, Lost, TcpSock, V2, V3, View, with_random};
 pub struct Core {
     parameters: Parameters,
     pub(crate) functions: &'static Functions,
-    /// What a kernel has beyond a [`Socket`].
+    /// The parts of a kernel beyond a [`Socket`].
     pub(crate) beyond: TcpSock,
     /// `struct host_flow`.
     flow: Vec<u64>,
@@ -61,8 +61,8 @@ impl Core {
 
     /// Calls a function of C on the flow and on what it may see of `sk`, and takes over what it may write.
     pub(crate) fn call<R>(&mut self, sk: &mut Socket, function: impl FnOnce(*mut c_void, *mut TcpSock) -> R) -> R {
-        // v3 answers marks where both ends negotiated ECN and the route says that they are of the shallow kind. What routes
-        // say is not in mainline Linux: there, only the parameter counts.
+        // v3 answers marks where both ends negotiated ECN and the route says that they are of the shallow kind. Routes
+        // say nothing in mainline Linux: only the parameter counts there.
         let is_v3 = self.parameters.version == Version::V3;
         let is_ecn_low = is_v3 && sk.ecn_flags.ok && sk.ecn_flags.low;
         self.set("ecn", u32::from(self.parameters.ecn || is_ecn_low));

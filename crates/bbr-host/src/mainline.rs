@@ -7,17 +7,17 @@ use cc::{CaEvent, CaState, Column, CongestionControl, LostPacket, RateSample, So
 use crate::Core;
 use crate::ffi::{Ack, Sample, SkbCb, Tx};
 
-/// The C core with no more than a mainline kernel tells it, as the BPF programs run it: what was in flight and had been lost
-/// when a packet was sent, which packet was lost, and repairs by tail loss probes are found out by `bbr/transport.h`.
+/// The C core with the information of a mainline kernel alone, as the BPF programs run it. `bbr/transport.h` finds out
+/// the data in flight and lost when a packet was sent, the packet that was lost, and repairs by tail loss probes.
 #[derive(Clone, Debug)]
 pub struct Mainline {
     core: Core,
-    /// What it made of the last ACK.
+    /// The core's estimate for the last ACK.
     ack: Estimate,
     quality: Arc<Quality>,
 }
 
-/// What is estimated of an ACK.
+/// The estimate for an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     /// Packets in flight right after the newest packet ACKed was sent; 0: not looked for.
@@ -35,7 +35,7 @@ pub struct Estimate {
 pub struct Quality {
     /// ACKs for which the packets in flight were looked for.
     pub samples: AtomicU64,
-    /// Those with the right number of them.
+    /// The ACKs with the right number of lost packets.
     pub exact: AtomicU64,
     /// The sum of errors, packets.
     pub error: AtomicU64,
@@ -49,12 +49,12 @@ impl Mainline {
         Mainline { core: Core::new(parameters), ack: Estimate::default(), quality: Arc::default() }
     }
 
-    /// How its estimates compare with what the rate samples say.
+    /// Compares the estimates with the rate samples.
     pub fn quality(&self) -> Arc<Quality> {
         self.quality.clone()
     }
 
-    /// What it made of the last ACK.
+    /// The estimate for the last ACK.
     pub fn estimate(&self) -> Estimate {
         self.ack
     }
@@ -71,7 +71,7 @@ impl Mainline {
         self.core.beyond.has_first_lost = true;
     }
 
-    /// From now on, ACKs and losses tell of a probe.
+    /// From now on, ACKs and losses belong to a probe.
     pub fn begin_sampling(&mut self, sk: &mut Socket) {
         let begin_sampling = self.core.functions.begin_sampling;
         // SAFETY: here and below: `call` hands over a flow and a tcp_sock that live as long as the call.
@@ -134,7 +134,7 @@ impl CongestionControl for Mainline {
         };
         let mut ack = Ack::default();
         let take_ack = self.core.functions.take_ack;
-        // ECE is not told, as before Linux 6.10.
+        // ECE is not passed on, as before Linux 6.10.
         self.core.call(sk, |flow, sk| unsafe { take_ack(flow, sk, &sample, false, &mut ack) });
         self.core.beyond.has_first_lost = false;
         let Ack { tx_in_flight, lost, is_of_tlp, is_ece, .. } = ack;

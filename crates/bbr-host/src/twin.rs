@@ -3,7 +3,7 @@ use cc::{AckSample, CaEvent, CaState, Column, CongestionControl, LostPacket, Rat
 
 use crate::Core;
 
-/// The C core and the Rust implementation side by side: told the same, they must do the same.
+/// The C core and the Rust implementation side by side: the same calls must have the same effects.
 ///
 /// After each callback everything that they may write must be equal (window, pacing rate, threshold, app_limited and the
 /// state of the random numbers), and so must be all columns that they publish.
@@ -43,7 +43,7 @@ impl Twin {
     }
 }
 
-/// What `cc` publishes, sorted by name.
+/// The columns of `cc`, sorted by name.
 fn columns(cc: &dyn CongestionControl) -> Vec<Column> {
     let mut columns = Vec::with_capacity(32);
     cc.publish(&mut |column| columns.push(column));
@@ -51,7 +51,7 @@ fn columns(cc: &dyn CongestionControl) -> Vec<Column> {
     columns
 }
 
-/// `cc::create`, but where the C core is an implementation too, both of them.
+/// Like `cc::create`, but if the C core has the algorithm, too, both run.
 pub fn create(name: &str) -> Option<Box<dyn CongestionControl>> {
     let parameters = match name {
         "bbr2" => Parameters::v2(),
@@ -88,7 +88,7 @@ impl CongestionControl for Twin {
     }
 
     fn cwnd_event(&mut self, sk: &mut Socket, event: CaEvent) {
-        // What a receiver does about marks is beside the core, in `bpf/bbr/callbacks.h`.
+        // The receiver's answer to marks is outside the core, in `bpf/bbr/callbacks.h`.
         if matches!(event, CaEvent::EcnIsCe | CaEvent::EcnNoCe) {
             return self.rust.cwnd_event(sk, event);
         }

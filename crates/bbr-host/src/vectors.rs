@@ -1,4 +1,4 @@
-//! The core's arithmetic, function by function. What both versions share is that of v3.
+//! The core's arithmetic, function by function. The functions that both versions share are those of v3.
 
 use crate::ffi::V3;
 
@@ -43,7 +43,7 @@ pub fn slope(cwnd: u32, up_rounds: u32) -> u32 {
     unsafe { (V3.slope)(cwnd, up_rounds) }
 }
 
-/// What of `tx_in_flight` packets fitted before the share of losses was too high; `None`: it is not.
+/// The part of `tx_in_flight` packets that fitted before the share of losses was too high; `None`: it is not too high.
 pub fn inflight_at_loss(tx_in_flight: u32, lost: u32, segments: u32) -> Option<u32> {
     let inflight = unsafe { (V3.inflight_at_loss)(tx_in_flight, lost, segments) };
     Some(inflight).filter(|&inflight| inflight > 0)
@@ -54,7 +54,7 @@ pub fn average_alpha(alpha: u32, share: u32) -> u32 {
     unsafe { (V3.average_alpha)(alpha, share) }
 }
 
-/// What a cut by ECN leaves, of 256.
+/// The rest after a cut by ECN, of 256.
 pub fn ecn_keep(alpha: u32) -> u32 {
     unsafe { (V3.ecn_keep)(alpha) }
 }

@@ -1,7 +1,7 @@
-//! Whatever a stack tells, in whatever order, and whatever the parameters: the C core does what the Rust implementation
-//! does, integer for integer.
+//! The C core does what the Rust implementation does, integer for integer, for any calls of a stack, in any order, and
+//! for any parameters.
 
-#[allow(dead_code)] // What only other tests use.
+#[allow(dead_code)] // Only other tests use the rest.
 #[path = "../../cc/tests/flows/path/mod.rs"]
 mod path;
 #[allow(dead_code)]
@@ -85,7 +85,7 @@ proptest! {
 struct Scene {
     mbps: u64,
     rtt_ms: u64,
-    /// Of the BDP, percent.
+    /// Percent of the BDP.
     buffer: u64,
     /// Per million.
     loss: u32,

@@ -1,6 +1,6 @@
-//! What BBR finds out for itself where the kernel doesn't tell it.
+//! The facts that BBR finds out itself because the kernel doesn't pass them on.
 
-#[allow(dead_code, unused_imports)] // What only other tests use.
+#[allow(dead_code, unused_imports)] // Only other tests use the rest.
 #[path = "../../cc/tests/flows/path/mod.rs"]
 mod path;
 
@@ -72,7 +72,7 @@ fn change_state(flow: &mut Mainline, sk: &mut Socket, state: CaState) {
 
 #[test]
 fn a_tail_loss_probe_that_repaired_a_loss_is_told_from_other_reductions() {
-    // The stack enters CWR and leaves it while it processes the ACK. For ECN it stays in CWR for a round.
+    // The stack enters CWR and leaves it while it processes the ACK. For ECN the stack stays in CWR for a round.
     for (parameters, is_retransmission, is_at_once, is_loss) in [
         (Parameters::v3(), true, true, true),
         (Parameters::v3(), false, true, false),
@@ -97,8 +97,8 @@ fn local_congestion_is_no_repair_by_a_tail_loss_probe_of_long_ago() {
     // The bit of a probe that repeated data stays set.
     flow.set_tlp(0, true);
     ack(&mut flow, &mut sk, RateSample::default());
-    // Between two ACKs the queue of the host itself is full. The next ACK is of all that was in flight: the stack leaves CWR
-    // before congestion control is called.
+    // The queue of the host itself is full between two ACKs. The next ACK is of all that was in flight: the stack
+    // leaves CWR before congestion control is called.
     flow.ssthresh(&mut sk);
     change_state(&mut flow, &mut sk, CaState::Cwr);
     sk.snd_una += 1448;
@@ -148,7 +148,7 @@ fn losses_that_a_timer_marks_are_seen() {
         sk.lost += 3;
         change_state(&mut flow, &mut sk, CaState::Loss);
         assert!(flag(&flow, "bbr.loss_in_round"), "{}", parameters.name);
-        // And by the next ACK, where no state changed.
+        // The next ACK finds it, too, if no state changed.
         let (mut flow, mut sk) = flowing(&parameters);
         sk.lost += 3;
         let before = RateSample { losses: 0, ..RateSample::default() };
@@ -159,16 +159,16 @@ fn losses_that_a_timer_marks_are_seen() {
 
 #[test]
 fn a_loss_in_a_probe_bounds_what_is_in_flight_at_the_packet_that_was_one_too_many() {
-    // Of 100 packets in flight two are too many: 5/256 of 100 is 1.
+    // Two of 100 packets in flight are too many: 5/256 of 100 is 1.
     for (marked, segments, expected) in [
         (1, 1, None),
         (2, 2, Some(100)),        // A train of two: 98, and both fitted.
-        (2, 1, Some(100)),        // Two packets: the second is one too many, 99 and one of it fitted.
+        (2, 1, Some(100)),        // The second of two packets is one too many: 99 and the first one fitted.
         (45, 45, Some(57)),       // Spec section 16: a train of 45.
         (45, 1, Some(100)),       // 45 packets, of which the second is one too many.
-        (45, u16::MAX, Some(57)), // No more of a train than was marked.
+        (45, u16::MAX, Some(57)), // No more packets of a train count than were marked.
     ] {
-        // Without the floor of 0.7 of the target.
+        // The floor of 0.7 of the target is off.
         let (mut flow, mut sk) = flowing(&Parameters { beta_keep: 0, ..Parameters::v3() });
         flow.begin_sampling(&mut sk);
         sk.lost += marked;
@@ -211,7 +211,7 @@ fn marks_are_seen_by_their_count() {
 #[test]
 fn marks_in_the_first_probe_bound_what_is_in_flight_at_what_was() {
     for parameters in [Parameters::v2(), Parameters::v3()] {
-        // Nothing was lost and no bound is known. Without the floor of 0.7 of the target.
+        // Nothing was lost and no bound is known. The floor of 0.7 of the target is off.
         let ecn = Parameters { ecn: true, ecn_max_rtt_us: 20_000, beta_keep: 0, ..parameters };
         let (mut flow, mut sk) = flowing(&ecn);
         (0..400).for_each(|_| ack(&mut flow, &mut sk, RateSample::default()));
@@ -252,7 +252,8 @@ fn of_a_packet_older_than_the_history_what_was_delivered_and_lost_since_is_known
 
 #[test]
 fn what_was_in_flight_and_lost_is_found_again() {
-    // By ACKs that come alone and in lumps, with losses at random and by a full buffer, and more ACKs a round than entries.
+    // ACKs come alone and in lumps, losses come at random and from a full buffer, and a round has more ACKs than
+    // entries.
     for (mbps, rtt_ms, buffer, loss, ack_lump) in
         [(50, 40, 100, 0, 0), (50, 40, 1_000, 10_000, 0), (50, 40, 1_000, 1_000, 4), (200, 100, 3_000, 1_000, 0)]
     {

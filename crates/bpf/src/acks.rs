@@ -19,7 +19,7 @@ impl AckRing {
         Ok(AckRing(map))
     }
 
-    /// As libbpf's ring buffer reader wants it.
+    /// The map as libbpf's ring buffer reader needs it.
     pub fn map(&self) -> &MapHandle {
         &self.0
     }

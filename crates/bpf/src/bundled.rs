@@ -5,9 +5,9 @@ include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
 /// An embedded object.
 #[derive(Debug)]
 pub struct Bundled {
-    /// What scenario, plan and records call it.
+    /// The name in scenario, plan and records.
     pub label: &'static str,
-    /// Of the source, in the directory `bpf`.
+    /// The path of the source in the directory `bpf`.
     pub path: &'static str,
     /// SHA-256 over the source and the headers that it may include, in hexadecimal.
     pub sha256: &'static str,
@@ -30,7 +30,7 @@ pub fn bundled(label: &str) -> Option<&'static [u8]> {
     find(label).map(|bundled| bundled.object)
 }
 
-/// What [`bundled`] knows.
+/// The labels that [`bundled`] knows.
 pub fn bundled_labels() -> Vec<&'static str> {
     algorithms().map(|bundled| bundled.label).collect()
 }

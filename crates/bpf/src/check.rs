@@ -1,4 +1,4 @@
-//! What an algorithm is, and what the kernel's verifier makes of it, without registering it.
+//! Inspects an algorithm, and has the kernel's verifier check it, without registering it.
 
 use std::path::Path;
 
@@ -16,29 +16,29 @@ use crate::statistics::statistics;
 use crate::verifier::Refusal;
 use crate::{bundled, names};
 
-/// What an object holds.
+/// The contents of an object.
 #[derive(Clone, Debug, Serialize)]
 pub struct Inspection {
-    /// As it was asked for.
+    /// The label that the caller asked for.
     pub label: String,
-    /// As the object states it.
+    /// The licence that the object states.
     pub licence: String,
     /// `v64`, `v610` or `v71`; `None` if there is only one.
     pub variant: Option<&'static str>,
     /// The members of `tcp_congestion_ops` that are set.
     pub operations: Vec<String>,
-    /// What can be set.
+    /// The parameters that can be set.
     pub parameters: Vec<Parameter>,
-    /// What it is called in the kernel if it is loaded to stay, with these parameters.
+    /// The kernel's name for it if it is loaded to stay, with these parameters.
     pub name: String,
 }
 
-/// What the verifier made of an algorithm.
+/// The verifier's result for an algorithm.
 #[derive(Clone, Debug, Serialize)]
 pub struct Check {
-    /// As it was asked for.
+    /// The label that the caller asked for.
     pub label: String,
-    /// As in [`Inspection`].
+    /// See [`Inspection`].
     pub variant: Option<&'static str>,
     /// Those that were loaded.
     pub programs: Vec<Program>,
@@ -47,7 +47,7 @@ pub struct Check {
 /// One of an algorithm's programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Program {
-    /// As in the source.
+    /// The name in the source.
     pub name: String,
     /// The member of `tcp_congestion_ops` that it is for.
     pub operation: String,
@@ -64,7 +64,7 @@ pub struct Program {
 /// An algorithm that isn't loadable.
 #[derive(Debug)]
 pub struct Unfit {
-    /// For a person to read.
+    /// A text for a person to read.
     pub failure: Failure,
     /// Its parts, if it was the verifier that refused.
     pub refused: Option<Box<Refusal>>,
@@ -76,14 +76,14 @@ impl<E: Into<anyhow::Error>> From<E> for Unfit {
     }
 }
 
-/// What an algorithm's object holds, without loading it. Paths are relative to `dir`.
+/// The contents of an algorithm's object, without loading it. Paths are relative to `dir`.
 ///
 /// # Errors
 /// It isn't a congestion control that could be loaded, as far as can be seen without the kernel; its parameters don't fit.
 pub fn inspect(algorithm: &plan::Algorithm, dir: &Path) -> Result<Inspection> {
     let object = read(algorithm, dir)?;
     let mut opened = Algorithm::open(&algorithm.label, &object, Interface::of_running_kernel()?)?;
-    // Before they are set: what is told are their defaults.
+    // Read them before they are set: the values are then the defaults.
     let parameters = opened.parameters()?;
     opened.set_parameters(&algorithm.parameters)?;
     Ok(Inspection {
@@ -96,7 +96,7 @@ pub fn inspect(algorithm: &plan::Algorithm, dir: &Path) -> Result<Inspection> {
     })
 }
 
-/// Whether this process may load congestion controls, and this kernel takes them.
+/// The answer whether this process may load congestion controls, and this kernel takes them.
 #[derive(Clone, Debug, Serialize)]
 pub struct CanLoad {
     /// It may.
@@ -153,7 +153,7 @@ pub fn check(algorithm: &plan::Algorithm, dir: &Path) -> Result<Check, Unfit> {
     Ok(Check { label: label.clone(), variant: loaded.variant().map(Variant::name), programs })
 }
 
-/// With what the manifest says of the parameters of one that comes with the core.
+/// Adds the manifest's descriptions to the parameters of a bundled algorithm.
 fn documented(source: &Source, mut parameters: Vec<Parameter>) -> Vec<Parameter> {
     let Source::Bundled { name } = source else { return parameters };
     let declared = bundled::find(name).map_or(&[][..], |bundled| bundled.parameters);
@@ -168,7 +168,7 @@ fn documented(source: &Source, mut parameters: Vec<Parameter>) -> Vec<Parameter>
 
 fn open(algorithm: &plan::Algorithm, object: &[u8]) -> Result<Algorithm> {
     let mut opened = Algorithm::open(&algorithm.label, object, Interface::of_running_kernel()?)?;
-    // To find out whether they fit: what is opened here may never be loaded.
+    // This finds out whether they fit: the opened object may never be loaded.
     opened.set_parameters(&algorithm.parameters)?;
     Ok(opened)
 }

@@ -13,31 +13,31 @@ use serde::Serialize;
 
 use crate::bundled;
 
-/// What the compiler said.
+/// The compiler's output.
 #[derive(Clone, Debug, Serialize)]
 pub struct Build {
     /// An object was written.
     pub ok: bool,
     /// Its name and version.
     pub compiler: String,
-    /// In its order.
+    /// The compiler's messages in its order.
     pub diagnostics: Vec<Diagnostic>,
-    /// All of it, with the lines of the source.
+    /// The whole output, with the lines of the source.
     pub text: String,
 }
 
 /// An error, a warning, or a note to one of these.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// As the source names it: relative to the source's directory.
+    /// The file's name in the source: relative to the source's directory.
     pub file: String,
-    /// Of the file, from 1.
+    /// The line of the file, from 1.
     pub line: u32,
-    /// Of the line, from 1.
+    /// The column of the line, from 1.
     pub column: u32,
     /// `error`, `warning` or `note`.
     pub severity: String,
-    /// What it is about.
+    /// The text of the message.
     pub message: String,
 }
 
@@ -63,9 +63,9 @@ pub fn build(source: &Path, out: &Path) -> Result<Build> {
     command.args(["-target", "bpf", "-O2", "-g", "-mcpu=v3", "-Wall", "-fno-color-diagnostics", "-c"]);
     command.arg("-fdebug-compilation-dir=.").arg(prefix_map(&headers.0, "dumbbell"));
     command.arg("-I").arg(&headers.0);
-    // Where Debian keeps <asm/types.h>, which <linux/bpf.h> includes; clang doesn't look there for the target bpf.
+    // Debian keeps <asm/types.h> there, which <linux/bpf.h> includes; clang doesn't look there for the target bpf.
     command.arg("-idirafter").arg(format!("/usr/include/{}-linux-gnu", env::consts::ARCH));
-    // By its name alone: that is what messages and the verifier's log will call it.
+    // The file's name alone appears in messages and in the verifier's log.
     command.arg(file).arg("-o").arg(&out).current_dir(dir);
     let output = command.output().map_err(|error| missing(&clang, &error))?;
     let text = String::from_utf8_lossy(&output.stderr).replace(&format!("{}/", headers.0.display()), "");

@@ -1,4 +1,4 @@
-//! As much of ELF as it takes to find a section: libbpf doesn't tell an object's licence.
+//! The part of ELF that finds a section: libbpf doesn't give an object's licence.
 
 /// The contents of a section of a 64-bit little-endian ELF file, if that's what it is and has.
 pub(crate) fn section<'a>(file: &'a [u8], name: &str) -> Option<&'a [u8]> {

@@ -1,16 +1,16 @@
-//! What the running kernel's types say, and which variant of an algorithm fits it.
+//! The types of the running kernel, and the variant of an algorithm that fits it.
 
 use anyhow::{Context, Result};
 use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
 use libbpf_rs::btf::{Btf, BtfType, ReferencesType};
 use messages::Failure;
 
-/// What differs between kernels in `struct tcp_congestion_ops`.
+/// The differences between kernels in `struct tcp_congestion_ops`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Parameters of `cong_control`: 2 before Linux 6.10, 4 since.
     pub cong_control_parameters: usize,
-    /// `cwnd_event_tx_start` is an operation of its own, since Linux 7.1.
+    /// `cwnd_event_tx_start` is a separate operation since Linux 7.1.
     pub has_tx_start: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn is_new_enough() -> Result<()> {
         .into())
 }
 
-/// Whether a release such as `6.18.4-arch1` is of this version or a later one.
+/// True if a release such as `6.18.4-arch1` is of this version or a later one.
 fn at_least(release: &str, version: (u32, u32)) -> bool {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|digits| digits.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= version
@@ -80,13 +80,13 @@ impl Variant {
         Variant::ALL.iter().find(|(_, suffix)| map.ends_with(suffix)).map(|(variant, _)| *variant)
     }
 
-    /// As names of maps end, without the underscore.
+    /// The end of a map's name, without the underscore.
     pub fn name(self) -> &'static str {
         &Variant::ALL.iter().find(|(variant, _)| *variant == self).expect("all are listed").1[1..]
     }
 }
 
-/// Which of an object's struct_ops maps to load. A single one is taken whatever its name.
+/// Choose the struct_ops map of an object to load. A single one is taken whatever its name.
 pub fn choose<'a>(maps: &[&'a str], interface: Interface) -> Option<(&'a str, Option<Variant>)> {
     if let [only] = maps {
         return Some((only, Variant::of(only)));

@@ -1,8 +1,8 @@
 //! Congestion controls written in BPF, loaded into the running kernel as `tcp_congestion_ops`.
 //!
 //! A registration holds for the whole machine, under a name of at most 15 characters. Each run registers its algorithms
-//! under names of its own, so that runs with different parameters live side by side; they end with the descriptors of
-//! the processes that hold them, however these die.
+//! under separate names: runs with different parameters live side by side. The registrations end with the descriptors
+//! of the processes that hold them, however these die.
 
 mod acks;
 mod bundled;

@@ -1,4 +1,4 @@
-//! What libbpf and the verifier say, collected instead of printed.
+//! The messages of libbpf and the verifier, collected instead of printed.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ pub(crate) fn collecting<T>(f: impl FnOnce() -> T) -> (T, String) {
     collecting_from(PrintLevel::Warn, f)
 }
 
-/// As [`collecting`], with all that it says otherwise.
+/// Like [`collecting`], with all other messages, too.
 pub(crate) fn collecting_all<T>(f: impl FnOnce() -> T) -> (T, String) {
     collecting_from(PrintLevel::Debug, f)
 }

@@ -1,4 +1,4 @@
-//! What algorithms are called: by a label in scenario, plan and records, by a name of at most 15 characters in the kernel.
+//! The names of algorithms: a label in scenario, plan and records, and a name of at most 15 characters in the kernel.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::{log, parameters};
 /// Digits of the hash in a registered name.
 const DIGITS: usize = 6;
 
-/// Labels and the kernel's names. What is not in it is called the same on both sides.
+/// Labels and the kernel's names. Other names are the same on both sides.
 #[derive(Clone, Debug, Default)]
 pub struct Names(Vec<(String, String)>);
 
@@ -20,12 +20,12 @@ impl Names {
         self.0.push((label.to_owned(), kernel.to_owned()));
     }
 
-    /// What the kernel calls it.
+    /// The kernel's name.
     pub fn kernel<'a>(&'a self, label: &'a str) -> &'a str {
         self.0.iter().find(|(known, _)| known == label).map_or(label, |(_, kernel)| kernel)
     }
 
-    /// What records call it.
+    /// The name in records.
     pub fn label<'a>(&'a self, kernel: &'a str) -> &'a str {
         self.0.iter().find(|(_, known)| known == kernel).map_or(kernel, |(label, _)| label)
     }
@@ -37,7 +37,7 @@ pub(crate) fn sha256(object: &[u8]) -> String {
 }
 
 /// The name under which an algorithm is registered: short for its label, and a hash of all that makes it differ from
-/// others. With an empty nonce it is that of an algorithm loaded to stay, which everybody can compute.
+/// others. With an empty nonce it is the name of an algorithm loaded to stay, which everybody can compute.
 pub(crate) fn registered(label: &str, object: &[u8], parameters: &BTreeMap<String, Parameter>, nonce: &[u8]) -> String {
     let mut hash = Sha256::new();
     hash.update(Sha256::digest(object));
@@ -54,7 +54,7 @@ fn differing(object: &[u8], given: &BTreeMap<String, Parameter>) -> BTreeMap<Str
         return differing;
     }
     let defaults = || -> anyhow::Result<_> { parameters::all(&mut ObjectBuilder::default().open_memory(object)?) };
-    // What cannot be read has no defaults that anybody knows; loading it says why.
+    // An unreadable object has no known defaults; loading it says why.
     for known in log::collecting(defaults).0.unwrap_or_default() {
         if given.get(&known.name) == Some(&known.default) {
             differing.remove(&known.name);
@@ -63,7 +63,7 @@ fn differing(object: &[u8], given: &BTreeMap<String, Parameter>) -> BTreeMap<Str
     differing
 }
 
-/// What registered names of a label begin with.
+/// The beginning of registered names of a label.
 pub(crate) fn prefix(label: &str) -> String {
     // A label with parameters, such as `bbr3 (beta_keep=200)`, is short for the same algorithm.
     let mut words = label.split_whitespace();
@@ -80,7 +80,7 @@ pub(crate) fn prefix(label: &str) -> String {
     }
 }
 
-/// Whether a kernel's name looks like one of ours; if so, its prefix.
+/// The prefix of a kernel's name, if the name looks like one of ours.
 pub(crate) fn prefix_of(kernel: &str) -> Option<&str> {
     let (prefix, digits) = kernel.rsplit_once('_')?;
     let hash = digits.len() == DIGITS && digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));

@@ -1,4 +1,4 @@
-//! What an algorithm can be told before it is loaded: its `const volatile` integers and flags.
+//! The parameters of an algorithm, which are set before it is loaded: its `const volatile` integers and flags.
 
 use std::collections::BTreeMap;
 
@@ -18,15 +18,15 @@ pub(crate) const RESERVED: &str = "db_";
 /// A constant that can be set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Parameter {
-    /// Of the variable, or of the structure's member.
+    /// The name of the variable, or of the structure's member.
     pub name: String,
-    /// Of its type; 1 of a flag.
+    /// Bits of its type; 1 for a flag.
     pub bits: usize,
-    /// Whether it can be negative.
+    /// True if it can be negative.
     pub signed: bool,
-    /// What it is if nobody sets it.
+    /// The value if nobody sets it.
     pub default: Value,
-    /// What it is; empty if that isn't known.
+    /// A description; empty if that isn't known.
     pub doc: String,
     /// The least and the most that mean anything, where they are known.
     pub limits: Option<(u32, u32)>,
@@ -69,7 +69,7 @@ impl Parameter {
     }
 }
 
-/// All that can be set, in the order of the source. Structures stand for their members.
+/// All parameters that can be set, in the order of the source. The members of structures are parameters.
 pub(crate) fn all(open: &mut OpenObject) -> Result<Vec<Parameter>> {
     let mut found = declared(open)?;
     if let Some(data) = read_only_data(open) {

@@ -1,4 +1,4 @@
-//! Whether this process may load congestion controls.
+//! The privileges for loading congestion controls.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
-/// What stands between this process and the kernel.
+/// The facts that decide whether this process may load programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Privilege {
     capabilities: u64,
@@ -19,7 +19,7 @@ pub struct Privilege {
 }
 
 impl Privilege {
-    /// Of the calling thread.
+    /// The privileges of the calling thread.
     pub fn now() -> Privilege {
         let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
         let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -29,7 +29,7 @@ impl Privilege {
         Privilege { capabilities, initial }
     }
 
-    /// The capabilities that are missing. In a user namespace of their own even root's are worth nothing here.
+    /// The capabilities that are missing. Capabilities in a user namespace are worth nothing here, not even root's.
     pub fn missing(self) -> Vec<&'static str> {
         let has = |capability: u32| self.initial && self.capabilities & (1 << capability) != 0;
         if has(CAP_SYS_ADMIN) {

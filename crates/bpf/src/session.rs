@@ -1,4 +1,4 @@
-//! What one run has loaded.
+//! The algorithms that one run has loaded.
 
 use std::fs;
 use std::os::fd::BorrowedFd;
@@ -15,7 +15,7 @@ use crate::privilege::Privilege;
 use crate::statistics::{ProgramStatistics, stateless_flows, statistics};
 use crate::{available, bundled};
 
-/// How many names are tried.
+/// The number of names that are tried.
 const DRAWS: usize = 10;
 
 /// Everything that a run has loaded. Dropping it, or the death of all processes that hold it, takes the names away.
@@ -26,18 +26,18 @@ pub struct Session {
     facts: Vec<Fact>,
 }
 
-/// What the kernel knows of one of the plan's algorithms: evidence for the manifest.
+/// The kernel's facts about one of the plan's algorithms: evidence for the manifest.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fact {
     /// The plan's.
     pub label: String,
     /// The name by which the kernel knows it.
     pub registered: String,
-    /// Of the object, in hexadecimal; `None` of the kernel's own.
+    /// The hash of the object, in hexadecimal; `None` for the kernel's own.
     pub sha256: Option<String>,
     /// `v64`, `v610` or `v71`; `None` if it has only one, is the kernel's own, or was there before.
     pub variant: Option<&'static str>,
-    /// Who has loaded it.
+    /// The loader of the algorithm.
     pub loaded: LoadedBy,
     /// Connections whose state the kernel had no memory for, so that they were not controlled; `None`: it doesn't say.
     /// Filled at the end of a run.
@@ -46,7 +46,7 @@ pub struct Fact {
     pub programs: Vec<ProgramStatistics>,
 }
 
-/// Who has loaded an algorithm.
+/// The loader of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoadedBy {
@@ -59,10 +59,11 @@ pub enum LoadedBy {
 }
 
 impl Session {
-    /// Loads what the plan names. `dir` is the run's directory; `acks` the ring buffer to which algorithms of ours write a
-    /// row per ACK.
+    /// Loads the plan's algorithms. `dir` is the run's directory; `acks` the ring buffer to which algorithms of ours
+    /// write a row per ACK.
     ///
-    /// Without the right to load, algorithms that were loaded to stay are used, if they have the plan's parameters.
+    /// A process without the right to load uses algorithms that were loaded to stay, if they have the plan's
+    /// parameters.
     pub fn load(plan: &Plan, dir: &Path, acks: Option<BorrowedFd<'_>>) -> Result<Session> {
         let mut session = Session::default();
         for algorithm in &plan.algorithms {
@@ -111,8 +112,8 @@ impl Session {
         &self.names
     }
 
-    /// What the kernel knows of the plan's algorithms, in the plan's order. `programs` says how often they have run until
-    /// now and how long, if the kernel counts it (`kernel.bpf_stats_enabled`, or [`crate::count_run_time`]).
+    /// The kernel's facts about the plan's algorithms, in the plan's order. `programs` says how often they have run
+    /// until now and how long, if the kernel counts it (`kernel.bpf_stats_enabled`, or [`crate::count_run_time`]).
     pub fn facts(&self) -> Result<Vec<Fact>> {
         let mut facts = self.facts.clone();
         for fact in &mut facts {
@@ -124,7 +125,7 @@ impl Session {
         Ok(facts)
     }
 
-    /// What this run itself has loaded.
+    /// The algorithms that this run itself has loaded.
     pub fn registered(&self) -> &[Registered] {
         &self.registered
     }
@@ -190,7 +191,7 @@ fn under_free_name<T>(
     Err(refused.unwrap_or_else(|| anyhow::anyhow!("{DRAWS} names in a row were taken")))
 }
 
-/// What no other run has.
+/// A random number that no other run has.
 fn nonce() -> Result<[u8; 16]> {
     let mut nonce = [0; 16];
     // SAFETY: writes at most as many bytes as there are.
@@ -205,7 +206,8 @@ mod tests {
 
     use super::*;
 
-    /// Registers with these names drawn one after the other, of which `taken` are there and `others` come meanwhile.
+    /// Registers with these names drawn one after the other; `taken` names are there already, and `others` come
+    /// meanwhile.
     fn register(names: &[&str], taken: &[&str], others: &[&str]) -> Result<String> {
         let mut drawn = names.iter();
         let there = RefCell::new(taken.iter().map(ToString::to_string).collect::<Vec<_>>());

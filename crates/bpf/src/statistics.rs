@@ -1,4 +1,4 @@
-//! How often the kernel has run an algorithm's programs, and how long that took.
+//! The number of times that the kernel has run an algorithm's programs, and the time that this took.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -8,14 +8,14 @@ use libbpf_rs::{MapCore, MapFlags, Object};
 use libbpf_sys::{BPF_STATS_RUN_TIME, bpf_enable_stats, bpf_obj_get_info_by_fd, bpf_prog_info};
 use serde::Serialize;
 
-/// What the kernel has counted of a program, while it counted (`bpf_prog_info`).
+/// The kernel's counts of a program, while it counted (`bpf_prog_info`).
 #[derive(Clone, Debug, Serialize)]
 pub struct ProgramStatistics {
-    /// As in the source.
+    /// The name in the source.
     pub name: String,
-    /// How often it ran.
+    /// The number of times that it ran.
     pub run_count: u64,
-    /// For how long in all. About 60 ns per run of it are the counting itself.
+    /// The time of all these runs. About 60 ns per run of it are the counting itself.
     pub run_time_ns: u64,
     /// Instructions that the verifier has processed.
     pub verified_instructions: u32,
@@ -35,7 +35,7 @@ pub fn count_run_time() -> Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Of each program of a loaded object.
+/// The statistics of each program of a loaded object.
 pub fn statistics(object: &Object) -> Result<Vec<ProgramStatistics>> {
     let mut all = Vec::new();
     for program in object.progs() {

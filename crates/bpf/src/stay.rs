@@ -1,7 +1,7 @@
 //! Algorithms that are loaded to stay, for everybody, until somebody unloads them or the machine restarts.
 //!
-//! What keeps one registered is its link, pinned to a BPF file system. What it is lies beside, in a file that everybody may
-//! read: its name in the kernel is only a hash.
+//! A link, pinned to a BPF file system, keeps an algorithm registered. A file beside it, which everybody may read,
+//! describes it: its name in the kernel is only a hash.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -27,14 +27,14 @@ use crate::privilege::Privilege;
 use crate::session::read;
 use crate::{available, bundled};
 
-/// Where the system keeps its BPF file system, and where ours is if it has none.
+/// The system's BPF file system, and the place of ours if it has none.
 const SYSTEM: &str = "/sys/fs/bpf";
 const OURS: &str = "/run/dumbbell/bpf";
 /// Folder of the pins in it.
 const PINS: &str = "dumbbell";
 /// The longest that the kernel takes to forget one.
 const GOING: Duration = Duration::from_secs(5);
-/// What they are.
+/// The directory of the descriptions.
 const RECORDS: &str = "/run/dumbbell/cc";
 /// Held while one is loaded or unloaded.
 const LOCK: &str = "/run/dumbbell/cc.lock";
@@ -44,25 +44,25 @@ const LOCK: &str = "/run/dumbbell/cc.lock";
 pub struct Stay {
     /// The kernel's.
     pub name: String,
-    /// What it was loaded as.
+    /// The label under which it was loaded.
     pub label: String,
-    /// What was set in place of its defaults.
+    /// The parameters that were set in place of its defaults.
     pub parameters: BTreeMap<String, Parameter>,
-    /// Of the object, in hexadecimal.
+    /// The hash of the object, in hexadecimal.
     pub sha256: String,
     /// Seconds since 1970.
     pub loaded_at: u64,
 }
 
-/// What loading one did.
+/// The result of loading one.
 #[derive(Clone, Debug, Serialize)]
 pub struct Stayed {
-    /// What it is now.
+    /// The loaded algorithm.
     #[serde(flatten)]
     pub stay: Stay,
     /// It was there before.
     pub already: bool,
-    /// Where a BPF file system had to be mounted for it.
+    /// The place where a BPF file system had to be mounted for it.
     pub mounted: Option<PathBuf>,
 }
 
@@ -84,7 +84,7 @@ pub struct Listing {
 pub struct OfRun {
     /// The kernel's.
     pub name: String,
-    /// As far as the name tells: of a long one only the beginning.
+    /// The label as far as the name shows it: only the beginning of a long one.
     pub label: String,
 }
 
@@ -98,7 +98,7 @@ pub fn load(algorithm: &plan::Algorithm, dir: &Path) -> Result<Stayed> {
     kernel::is_new_enough()?;
     let object = read(algorithm, dir)?;
     let name = names::registered(label, &object, &algorithm.parameters, b"");
-    // Until it is pinned: what is looked at here must not change meanwhile.
+    // The lock is held until it is pinned: nothing may change meanwhile.
     let _lock = lock().with_context(|| what.clone())?;
     let (fs, mounted) = file_system(&what)?;
     let stay = Stay {
@@ -121,7 +121,7 @@ pub fn load(algorithm: &plan::Algorithm, dir: &Path) -> Result<Stayed> {
         return Ok(Stayed { stay, already: true, mounted });
     }
     let pin = fs.join(PINS).join(&name);
-    // What a machine that stopped in between has left.
+    // A machine that stopped in between has left this file.
     let _ = fs::remove_file(&pin);
     let mut opened = Algorithm::open(label, &object, Interface::of_running_kernel()?)?;
     opened.set_parameters(&algorithm.parameters)?;
@@ -151,7 +151,7 @@ pub fn unload(called: &str) -> Result<Vec<String>> {
         };
         return Err(Failure::new(what, why).hint("`dumbbell cc list` tells what there is").into());
     }
-    // Who may not take the lock may not remove anything either, and is told so.
+    // A user who may not take the lock may not remove anything either, and gets that error.
     let _lock = lock();
     for name in &found {
         for fs in [SYSTEM, OURS] {
@@ -200,7 +200,7 @@ fn all() -> Result<Vec<Stay>> {
     Ok(found)
 }
 
-/// Keeps others from loading and unloading. Not a lock of the folder itself, which anybody can open and hold.
+/// Keeps others from loading and unloading. The lock is not on the folder itself, which anybody can open and hold.
 fn lock() -> Result<Flock<File>> {
     if let Some(folder) = Path::new(LOCK).parent() {
         fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
@@ -210,7 +210,7 @@ fn lock() -> Result<Flock<File>> {
     Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| errno).with_context(|| format!("locking {LOCK}"))
 }
 
-/// Names of those that are pinned, wherever the pins lie.
+/// The names of pinned algorithms, wherever the pins lie.
 fn pins() -> Vec<String> {
     let folders = [SYSTEM, OURS].map(|fs| Path::new(fs).join(PINS));
     let entries = folders.into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();

@@ -1,4 +1,4 @@
-//! What the kernel's verifier says of a program that it refuses, in an order in which a person can read it.
+//! The verifier's messages about a program that it refuses, in an order in which a person can read them.
 
 use messages::Failure;
 use serde::Serialize;
@@ -46,19 +46,19 @@ pub(crate) fn refusal(said: &str) -> Option<Refusal> {
     })
 }
 
-/// Without the instruction that some sentences stand behind.
+/// The sentence without the instruction in front of it.
 fn sentence(line: &str) -> &str {
     line.find("infinite loop detected").map_or(line, |at| &line[at..])
 }
 
-/// What the verifier adds at the end, whatever happened.
+/// The verifier adds these lines at the end, whatever happened.
 fn is_summary(line: &str) -> bool {
     ["processed ", "verification time ", "stack depth ", "cur state: ", "old state: "]
         .iter()
         .any(|start| line.starts_with(start))
 }
 
-/// What failed as `label` was loaded, from libbpf's `error` and what it `said`.
+/// The failure to load `label`, from libbpf's `error` and the text that it `said`.
 pub(crate) fn failure(label: &str, error: &str, said: &str, refusal: Option<&Refusal>) -> Failure {
     let what = format!("loading {label} into the kernel");
     let Some(refusal) = refusal else {
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_state_that_is_too_large_is_told() {
-        // As Linux refuses a write behind icsk_ca_priv, and one across its end.
+        // Linux refuses a write behind icsk_ca_priv, and one across its end, with these words.
         let across = "write access at off 1280 with size 8 beyond the member of tcp_sock ended at 1284";
         for message in ["no write support to tcp_sock at off 1284", across] {
             assert!(hint(message).contains("more than 104 bytes"), "{message}");

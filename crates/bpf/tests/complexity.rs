@@ -1,4 +1,4 @@
-//! How much work each program is for the verifier, against what is recorded in `bpf/complexity.txt`. It has a limit, 1,000,000
+//! The verifier's work for each program, compared with the record in `bpf/complexity.txt`. It has a limit, 1,000,000
 //! instructions, and a change in the source may multiply the work: that should be noticed before a kernel refuses.
 
 mod support;

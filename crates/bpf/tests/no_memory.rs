@@ -15,7 +15,7 @@ use serde_json::json;
 
 mod support;
 
-/// What a socket may have besides its data: less than BBR's state, and as much as every kernel takes.
+/// The memory that a socket may have besides its data: less than BBR's state, and as much as every kernel takes.
 const OPTMEM_BYTES: &str = "2048";
 
 #[test]

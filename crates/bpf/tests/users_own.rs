@@ -119,7 +119,7 @@ fn what_is_no_congestion_control_is_refused_before_it_is_loaded() {
         (GOOD.replace("Dual MIT/GPL", "Proprietary"), "its licence is \"Proprietary\""),
         (GOOD.replace("char LICENSE[] SEC(\"license\") = \"Dual MIT/GPL\";", ""), "it states no licence"),
     ] {
-        // What isn't used any more may stand there all the same.
+        // Unused functions may stay in the source.
         let text = text.replace("static void hold", "__attribute__((unused)) static void hold");
         let text = text.replace("static __u32 keep", "__attribute__((unused)) static __u32 keep");
         let failure = mine("mine", &text).refused();
@@ -230,7 +230,7 @@ fn what_is_loaded_by_two_at_once_is_loaded_once() {
         loading.into_iter().map(|one| one.join().unwrap().unwrap()).collect::<Vec<bool>>()
     });
     assert_eq!(already.iter().filter(|already| !**already).count(), 1, "{already:?}");
-    // Its pin is there: it can be unloaded.
+    // Its pin exists: it can be unloaded.
     assert_eq!(bpf::unload(&label).unwrap().len(), 1);
 }
 

@@ -1,8 +1,8 @@
 //! The variants of an algorithm that are not for the running kernel.
 //!
-//! They can't be registered here. What is shown: each bundled object has all of them, the kernel's verifier accepts the programs
-//! that only they contain (`bpf/tests/variants.h`), and their types have the members that such a kernel has. Which one is chosen is
-//! shown by unit tests, for kernels that are described.
+//! They can't be registered here. The tests show that each bundled object has all variants, that the kernel's verifier
+//! accepts the programs that only they contain (`bpf/tests/variants.h`), and that their types have the members that
+//! such a kernel has. Unit tests show which variant is chosen, for kernels that are described.
 
 mod support;
 
@@ -18,7 +18,7 @@ fn btf(open: &OpenObject) -> Btf<'_> {
     Btf::from_bpf_object(object).unwrap().unwrap()
 }
 
-/// By the type's name: arguments of the member, if there is such a member.
+/// The number of arguments of the member, if there is such a member, by the type's name.
 fn arguments(btf: &Btf<'_>, ops: &str, member: &str) -> Option<usize> {
     let ops: Struct<'_> = btf.type_by_name(ops)?;
     let of = (0..ops.len()).filter_map(|i| ops.get(i)).find(|m| m.name == Some(OsStr::new(member)))?.ty;

@@ -2,29 +2,29 @@ use alloc::boxed::Box;
 
 use crate::{CongestionControl, Parameter, Setting, Unfit};
 
-/// What the manifest of an algorithm says: `bpf/algorithms/NAME/algorithm.toml`.
+/// The declarations of an algorithm's manifest: `bpf/algorithms/NAME/algorithm.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declared {
-    /// By which it is asked for, e.g. `cubic`.
+    /// The name of the algorithm, e.g. `cubic`.
     pub name: &'static str,
-    /// What its BPF program is called, if it has one.
+    /// The label of its BPF program, if it has one.
     pub label: Option<&'static str>,
-    /// What it is.
+    /// A description.
     pub sentence: &'static str,
     /// It asks the stack to negotiate ECN, whatever the host's setting.
     pub needs_ecn: bool,
     /// It can be simulated: [`create`] knows it.
     pub simulated: bool,
-    /// What it can be told.
+    /// Its parameters.
     pub parameters: &'static [Parameter],
 }
 
-/// What an algorithm's module makes.
+/// The result of an algorithm's module.
 pub(crate) type Made = Result<Box<dyn CongestionControl>, Unfit>;
 
 include!(concat!(env!("OUT_DIR"), "/declared.rs"));
 
-/// What is declared of the algorithm `name`.
+/// The declarations of the algorithm `name`.
 pub fn declared(name: &str) -> Option<&'static Declared> {
     DECLARED.iter().find(|one| one.name == name)
 }
@@ -47,7 +47,7 @@ pub fn create_with(name: &str, settings: &[(&str, Setting)]) -> Result<Box<dyn C
     instance(declared(name).ok_or(Unfit::Algorithm)?, settings)
 }
 
-/// What the algorithm `name` can be told; `None` if there is no such algorithm.
+/// The parameters of the algorithm `name`; `None` if there is no such algorithm.
 pub fn parameters(name: &str) -> Option<&'static [Parameter]> {
     declared(name).filter(|one| one.simulated).map(|one| one.parameters)
 }

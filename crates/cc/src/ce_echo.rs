@@ -13,8 +13,8 @@ impl CeEcho {
         CeEcho { is_ce: false, prior_rcv_nxt: sk.rcv_nxt }
     }
 
-    /// Data came, marked or not. Where that changes, what came before is acknowledged at once and with the old echo, so
-    /// that the sender can count marked packets in spite of delayed ACKs.
+    /// Data came, marked or not. If that changes, the data before it is acknowledged at once and with the old echo: the
+    /// sender can count marked packets in spite of delayed ACKs.
     pub(crate) fn receive(&mut self, sk: &mut Socket, is_ce: bool) {
         if self.is_ce != is_ce && sk.is_ack_pending {
             sk.immediate_ack = Some(ImmediateAck { rcv_nxt: self.prior_rcv_nxt, ece: self.is_ce });

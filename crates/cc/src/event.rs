@@ -1,7 +1,7 @@
-/// Where loss recovery stands: `enum tcp_ca_state`, in Linux's order, so that states can be compared.
+/// The state of loss recovery: `enum tcp_ca_state`, in Linux's order, so that states can be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaState {
-    /// Nothing suspicious.
+    /// No sign of loss.
     #[default]
     Open,
     /// The first duplicate ACKs or SACKs: maybe reordering.
@@ -14,7 +14,7 @@ pub enum CaState {
     Loss,
 }
 
-/// What `cwnd_event` tells: `enum tcp_ca_event`, and the TLP event of Google's kernel.
+/// The events of `cwnd_event`: `enum tcp_ca_event`, and the TLP event of Google's kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaEvent {
     /// The first transmission with no packet in flight.
@@ -29,7 +29,7 @@ pub enum CaEvent {
     EcnNoCe,
     /// Data came that is CE (receiver).
     EcnIsCe,
-    /// A tail loss probe repaired a loss (RFC 8985 section 7.4.2). Not in mainline Linux.
+    /// A tail loss probe repaired a loss (RFC 8985 section 7.4.2). Mainline Linux does not have it.
     TlpRecovery,
 }
 

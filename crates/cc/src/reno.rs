@@ -2,7 +2,7 @@ use crate::algorithms::{Declared, Made};
 use crate::tunable::plain;
 use crate::{CongestionControl, Setting, Socket};
 
-/// Reno, or NewReno with the stack's recovery (RFC 5681, RFC 6582), as Linux runs it. It has no state of its own.
+/// Reno, or NewReno with the stack's recovery (RFC 5681, RFC 6582), as Linux runs it. It has no private state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reno;
 

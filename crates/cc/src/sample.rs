@@ -1,4 +1,5 @@
-/// What an ACK says of the path: `struct rate_sample`, field by field (draft-cheng-iccrg-delivery-rate-estimation).
+/// An ACK's information about the path: `struct rate_sample`, field by field
+/// (draft-cheng-iccrg-delivery-rate-estimation).
 ///
 /// The last four fields are not in mainline Linux; spec section 2 says what they mean, `bpf-struct-ops.md` section 2 how a
 /// BPF program recovers them.
@@ -12,7 +13,7 @@ pub struct RateSample {
     pub prior_delivered_ce: u32,
     /// Packets delivered over the interval; negative: no sample.
     pub delivered: i32,
-    /// Of those, packets reported as CE-marked.
+    /// Of these packets, those reported as CE-marked.
     pub delivered_ce: i32,
     /// The longer of the send phase and the ACK phase, us; 0 or less: no sample.
     pub interval_us: i64,
@@ -30,9 +31,9 @@ pub struct RateSample {
     pub prior_in_flight: u32,
     /// The end of the newest packet that was ACKed or SACKed.
     pub last_end_seq: u32,
-    /// That packet was sent while the application limited the flow.
+    /// True if that packet was sent while the application limited the flow.
     pub is_app_limited: bool,
-    /// That packet was a retransmission.
+    /// True if that packet was a retransmission.
     pub is_retrans: bool,
     /// The receiver probably delayed this ACK.
     pub is_ack_delayed: bool,
@@ -46,18 +47,19 @@ pub struct RateSample {
     pub is_ece: bool,
 }
 
-/// What `pkts_acked` tells: `struct ack_sample`.
+/// The arguments of `pkts_acked`: `struct ack_sample`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckSample {
     /// Packets newly cumulatively ACKed or SACKed.
     pub pkts_acked: u32,
     /// The RTT, us; negative: none (RFC 6298 section 3, Karn).
     pub rtt_us: i32,
-    /// Bytes in flight when the newest of them was sent.
+    /// Bytes in flight when the newest of these packets was sent.
     pub in_flight: u32,
 }
 
-/// A packet as it is marked lost: what `skb_marked_lost` of Google's kernel tells. Not in mainline Linux.
+/// A packet as it is marked lost: the argument of `skb_marked_lost` in Google's kernel. Mainline Linux does not have
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LostPacket {
     /// Packets in flight right after it was sent, with it.

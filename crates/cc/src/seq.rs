@@ -1,4 +1,4 @@
-/// Does `a` come before `b`? For sequence numbers and counts that wrap (RFC 9293 section 3.4).
+/// Does `a` come before `b`? It serves sequence numbers and counts that wrap (RFC 9293 section 3.4).
 pub const fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }

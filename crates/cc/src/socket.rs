@@ -1,7 +1,8 @@
 use crate::{CaState, Random};
 
-/// What an algorithm reads and writes of a connection: the fields of `tcp_sock`, `inet_connection_sock` and `sock`, by
-/// their names. Packets are segments of `mss_cache` bytes, counts wrap, times are microseconds unless the name says `ns`.
+/// The part of a connection that an algorithm reads and writes: the fields of `tcp_sock`, `inet_connection_sock` and
+/// `sock`, under their names. Packets are segments of `mss_cache` bytes, counts wrap, times are microseconds unless the
+/// name says `ns`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Socket {
     /// Now: when the ACK that is processed arrived, us.
@@ -37,21 +38,21 @@ pub struct Socket {
 
     /// Packets sent and not cumulatively ACKed.
     pub packets_out: u32,
-    /// Of those, retransmitted and not ACKed.
+    /// Of these, packets retransmitted and not ACKed.
     pub retrans_out: u32,
-    /// Of those, marked lost.
+    /// Of these, packets marked lost.
     pub lost_out: u32,
-    /// Of those, SACKed.
+    /// Of these, packets SACKed.
     pub sacked_out: u32,
     /// Packets that ever were ACKed or SACKed.
     pub delivered: u32,
-    /// Of those, packets reported as CE-marked.
+    /// Of these, packets reported as CE-marked.
     pub delivered_ce: u32,
     /// Packets ever marked lost.
     pub lost: u32,
     /// The flow is application-limited until `delivered` reaches this; 0: it is not.
     pub app_limited: u32,
-    /// The data that the last TLP repeated was sent while application-limited. Not in mainline Linux.
+    /// The data that the last TLP repeated was sent while application-limited. Mainline Linux does not have it.
     pub tlp_orig_data_app_limited: bool,
 
     /// The smoothed RTT, us << 3; 0: no sample yet.
@@ -72,9 +73,9 @@ pub struct Socket {
     /// The stack must pace.
     pub sk_pacing_needed: bool,
 
-    /// Where loss recovery stands.
+    /// The state of loss recovery.
     pub ca_state: CaState,
-    /// What of ECN is in force.
+    /// The parts of ECN that are in force.
     pub ecn_flags: EcnFlags,
     /// The next byte expected from the peer (receiver).
     pub rcv_nxt: u32,
@@ -87,7 +88,7 @@ pub struct Socket {
     pub random: Random,
 }
 
-/// What of ECN is in force on a connection.
+/// The parts of ECN that are in force on a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnFlags {
     /// Both ends negotiated it (`TCP_ECN_OK`).

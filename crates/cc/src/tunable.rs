@@ -1,5 +1,5 @@
-//! What algorithms can be told before they begin: what their manifests declare, which are the parameters of the BPF programs
-//! of the same algorithms, too.
+//! The parameters of algorithms, as their manifests declare them. The BPF programs of the same algorithms have the same
+//! parameters.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -13,29 +13,29 @@ use crate::algorithms::Made;
 /// The value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// Of a flag.
+    /// The value of a flag.
     Flag(bool),
-    /// Of an integer.
+    /// The value of an integer.
     Number(i64),
 }
 
-/// Something that an algorithm can be told, as its manifest declares it.
+/// A parameter of an algorithm, as its manifest declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// Unique among those of its algorithm.
     pub name: &'static str,
-    /// What it is if nobody sets it.
+    /// The value if nobody sets it.
     pub default: Setting,
     /// The least and the most that mean anything; `None` of a flag.
     pub limits: Option<(i64, i64)>,
-    /// What it does, with its unit.
+    /// The parameter's effect, with its unit.
     pub meaning: &'static str,
 }
 
 /// Why there can't be such an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// None has this name.
+    /// No algorithm has this name.
     Algorithm,
     /// It has no parameter of this name, but these.
     Unknown(String, Vec<&'static str>),
@@ -56,7 +56,7 @@ impl fmt::Display for Unfit {
 
 impl core::error::Error for Unfit {}
 
-/// Where in a `P` the parameter `name` lies; a flag is 0 or 1.
+/// The place of the parameter `name` in a `P`; a flag is 0 or 1.
 pub(crate) struct Tunable<P> {
     pub name: &'static str,
     pub get: fn(&P) -> i64,
@@ -107,7 +107,7 @@ impl Parameter {
     }
 }
 
-/// `blank` with the declared default of each of `known`, which stand in the manifest's order.
+/// `blank` with the declared default of each of `known`, which are in the manifest's order.
 ///
 /// # Panics
 /// `known` are others than those that are declared.

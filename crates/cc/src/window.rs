@@ -1,4 +1,4 @@
-//! What all window-based algorithms share: RFC 5681 as Linux runs it, counted in packets.
+//! The shared parts of all window-based algorithms: RFC 5681 as Linux runs it, counted in packets.
 
 use crate::{CaState, Socket};
 
@@ -8,8 +8,8 @@ impl Socket {
         self.snd_cwnd < self.snd_ssthresh
     }
 
-    /// Is it the window that limits the flow? If not it must not grow (RFC 7661 section 4.1). In slow start it may grow to
-    /// twice what was in flight, so that pacing and TSO trains don't hold it back.
+    /// True if the window limits the flow. If not it must not grow (RFC 7661 section 4.1). The window may grow to
+    /// twice the data in flight in slow start, which keeps pacing and TSO trains from holding it back.
     pub fn is_window_limiting(&self) -> bool {
         self.is_cwnd_limited
             || (self.is_in_slow_start() && u64::from(self.snd_cwnd) < 2 * u64::from(self.max_packets_out))

@@ -23,7 +23,7 @@ pub(crate) fn set_ipv4(ip: &mut [u8]) {
     ip[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// Sum of the pseudo header for `bytes` of TCP or UDP below the IPv4 header `ip`: what the kernel leaves in the checksum
+/// Sum of the pseudo header for `bytes` of TCP or UDP below the IPv4 header `ip`. The kernel leaves it in the checksum
 /// field of a segment whose checksum is still to be completed.
 pub(crate) fn pseudo(ip: &[u8], bytes: usize) -> u16 {
     sum(&ip[12..20], u32::from(ip[9]) + bytes as u32) as u16

@@ -74,7 +74,8 @@ impl Classifier {
         class
     }
 
-    /// By the receiver's port, in either direction; else the only external program between the two hosts; else other.
+    /// The flow is found by the receiver's port, in either direction; otherwise it is the only external program between
+    /// the two hosts, or `other`.
     fn flow_of(&self, t: Tuple) -> u16 {
         let protocol = |ends: &Ends| ends.protocol.is_none_or(|p| p == t.protocol);
         let forward = |e: &Ends| e.from == t.src && e.to == t.dst;

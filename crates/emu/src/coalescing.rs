@@ -17,7 +17,7 @@ impl Coalescing {
 
     /// Call it every few milliseconds; `left`: packets that have left until `now`.
     pub(crate) fn adapt(&mut self, now: Time, left: u64) {
-        // Two in the time that one would wait: on average, one finds another.
+        // Two arrive in the time that one would wait: on average, one finds another.
         let pairs = i128::from(left - self.left) * i128::from(self.limit.as_nanos());
         self.pays = pairs >= 2 * i128::from((now - self.since).as_nanos());
         (self.since, self.left) = (now, left);
@@ -50,7 +50,7 @@ mod tests {
         // 100 Mbit/s: one each 121 us.
         coalescing.adapt(Time(40_000_000), 1652 + 165);
         assert_eq!(coalescing.span(), Duration::ZERO);
-        // At two in 100 us, not at one less.
+        // The gap is two in 100 us, not one less.
         coalescing.adapt(Time(60_000_000), 1817 + 400);
         assert_eq!(coalescing.span(), limit);
         coalescing.adapt(Time(80_000_000), 2217 + 399);

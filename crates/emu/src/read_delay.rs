@@ -6,8 +6,8 @@ use units::Duration;
 const LONGEST: Duration = Duration::from_micros(500);
 
 /// Time that an arrival may wait to be read without leaving late: half of the least time that any flow's packet takes
-/// through the network, there or back. The other half is for waking up. What else hosts send to each other may come out
-/// late, which is measured.
+/// through the network, there or back. The other half is for waking up. Other traffic between hosts may come out late,
+/// which is measured.
 pub(crate) fn longest(plan: &Plan) -> Result<Duration> {
     Ok(Duration(least_delay(plan)?.as_nanos() / 2).min(LONGEST))
 }

@@ -4,7 +4,7 @@ use plan::{Flow, Plan, Workload};
 use records::accounts::FlowReport;
 use units::Time;
 
-/// From when to when a flow is active.
+/// The start and the stop of a flow's activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Active {
     /// When it began to connect or to send; of one that never did, when it was to.
@@ -16,9 +16,10 @@ pub struct Active {
 }
 
 impl Active {
-    /// As it came. A flow does not end when it last receives something, or a starved one would not count: one that failed
-    /// ends with its last sample, which is taken as it fails; a sized flow ends when it is complete, an external program
-    /// that ends by itself with its last byte; every other one at its stop, or with the run.
+    /// The activity as measured. A flow does not end when it last receives something: a starved flow would not count
+    /// then. A flow that failed ends with its last sample, which is taken as it fails; a sized flow ends when it is
+    /// complete, an external program that ends by itself with its last byte; every other one at its stop, or with the
+    /// run.
     pub fn measured(flow: &Flow, report: &FlowReport, run_end: Time, last_sample: Option<Time>) -> Active {
         let end = report.end_ns.map(Time);
         let ended = match (&flow.workload, &report.error) {
@@ -69,7 +70,7 @@ fn common(spans: impl Iterator<Item = (Time, Time)>) -> Option<(Time, Time)> {
     (start < end).then_some((start, end))
 }
 
-/// From when on nothing is changed from outside until the end of a window.
+/// The time after which no event changes anything until the end of a window.
 pub(crate) fn last_change(plan: &Plan, (start, end): (Time, Time)) -> Time {
     plan.events.iter().map(|event| event.at_ns).filter(|&at| at < end).fold(start, Time::max)
 }

@@ -12,7 +12,7 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// Of integers, each multiplied by `scale`; `None` of none.
+    /// The percentiles of integers, each multiplied by `scale`; `None` if there are none.
     pub(crate) fn of<T: Copy + Ord>(values: &mut [T], scaled: impl Fn(T) -> f64) -> Option<Percentiles> {
         values.sort_unstable();
         let at = |share| quantile(values, share, &scaled);
@@ -97,7 +97,7 @@ mod tests {
     fn a_ratio_is_the_nearest_float_of_the_exact_quotient() {
         assert_eq!(ratio(1, 3), 1.0 / 3.0);
         assert_eq!(ratio(2, 1), 2.0);
-        // Both beyond 53 bits: rounding each first would end elsewhere.
+        // Both are beyond 53 bits: rounding each first would end elsewhere.
         assert_eq!(ratio((1 << 53) + 1, 1), 9_007_199_254_740_992.0);
         assert_eq!(ratio((1 << 54) + 2, (1 << 53) + 1), 2.0);
         assert_eq!(ratio(8 * 123_456_789_123_000_000_007, 19_999_999_999), 49_382_715_651.669_136);

@@ -1,23 +1,23 @@
-//! How long flows take to come to their fair shares.
+//! The time that flows take to come to their fair shares.
 //!
 //! The definition is that of M. Dong, Q. Li, D. Zarchy, P. B. Godfrey, M. Schapira: *PCC: Re-architecting Congestion Control
 //! for Consistent High Performance*, NSDI 2015, section 4.2.2: the least time from which on the throughput of each second
-//! is within 25 % of the fair share for 5 s. Here a second may begin at each [`STEP`], and the fair share is what all flows
-//! together get in the end, divided by their number: the half of the time that comes last. `docs/reference/metrics.md`
-//! gives the reasons.
+//! is within 25 % of the fair share for 5 s. Here a second may begin at each [`STEP`], and the fair share is the amount
+//! that all flows together get in the end, divided by their number: the half of the time that comes last.
+//! `docs/reference/metrics.md` gives the reasons.
 
 use units::{Duration, Time};
 
-/// Between two times at which bytes are looked at; convergence times are multiples of it. With samples less often than that
-/// nothing can be told.
+/// Time between two looks at the bytes; convergence times are multiples of it. Less frequent samples leave
+/// the convergence time unknown.
 pub const STEP: Duration = Duration::from_millis(100);
 /// Throughput is that of so many steps.
 pub const WINDOW: usize = 10;
 /// It must stay within bounds for so many steps.
 pub const HOLD: usize = 50;
-/// How far from the fair share throughput may be, as a share of it.
+/// The allowed distance of throughput from the fair share, as a share of it.
 pub const TOLERANCE: f64 = 0.25;
-/// With fewer steps nothing can be told.
+/// Fewer steps leave the convergence time unknown.
 pub const LEAST: usize = 2 * HOLD;
 
 /// The bytes that a flow had received at each step between two times.
@@ -30,7 +30,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// Of a flow that has received nothing so far.
+    /// A flow that has received nothing so far.
     pub fn between(start: Time, end: Time) -> Received {
         Received { by_step: Vec::new(), next: start, end, now: 0 }
     }
@@ -57,8 +57,8 @@ impl Received {
     }
 }
 
-/// After how long each of some flows has come to its fair share, if it has; `None` where nothing can be told: in less than
-/// [`LEAST`] steps, or if nothing arrived. `received`: of each flow, the bytes at each step.
+/// The time after which each flow has come to its fair share, if it has; `None` if it is unknown: with less than
+/// [`LEAST`] steps, or if nothing arrived. `received`: the bytes of each flow at each step.
 pub fn times(received: &[Vec<u64>]) -> Option<Vec<Option<Duration>>> {
     let steps = received.iter().map(Vec::len).min()?.checked_sub(1)?;
     if steps < LEAST {
@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn from_the_first_window_that_is_fair() {
-        // One has all for 4 s, then both have the same. Of the window that begins at 3.7 s three tenths are unfair: 30 % off. At
-        // 3.8 s it is 20 %.
+        // One has all for 4 s, then both have the same. Three tenths of the window that begins at 3.7 s are unfair: 30
+        // % off. The window at 3.8 s is 20 % off.
         let curves = [curve(&[(40, 2000), (160, 1000)]), curve(&[(40, 0), (160, 1000)])];
         assert_eq!(after(&curves), Some(vec![Some(38), Some(38)]));
     }
@@ -124,7 +124,7 @@ mod tests {
     fn the_share_is_of_what_flows_get_in_the_end() {
         // A flow alone: slow at first.
         assert_eq!(after(&[curve(&[(30, 100), (170, 1000)])]), Some(vec![Some(28)]));
-        // Of three, two have the same and one has half of that: its bound is a quarter below the mean.
+        // Two of three flows have the same and one has half of that: its bound is a quarter below the mean.
         let thirds = [curve(&[(200, 1000)]), curve(&[(200, 1000)]), curve(&[(200, 500)])];
         assert_eq!(after(&thirds), Some(vec![Some(0), Some(0), None]));
     }
@@ -148,7 +148,7 @@ mod tests {
         {
             received.is(ms(time), bytes);
         }
-        // At 1050, 1150, 1250, 1350 and 1450.
+        // The steps are at 1050, 1150, 1250, 1350 and 1450.
         assert_eq!(received.bytes(), [10, 12, 13, 20, 20]);
         assert_eq!(Received::between(ms(0), ms(200)).bytes(), [0, 0, 0]);
     }

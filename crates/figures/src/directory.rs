@@ -60,7 +60,7 @@ pub fn read(directory: &Path, plan: &Plan, network: &str) -> Result<Run> {
     Ok(Run::of(plan, flows, links, run_end, recorder))
 }
 
-/// What happened in the run in `directory` between two times.
+/// The events of the run in `directory` between two times.
 ///
 /// # Errors
 /// A table is missing or cannot be read.

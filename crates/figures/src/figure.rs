@@ -1,5 +1,5 @@
-//! What a figure is: one declaration, of which the summary's key, the tables' column, the metric of studies and the
-//! documents' row are made.
+//! The declaration of a figure: the summary's key, the tables' column, the metric of studies and the documents' row are
+//! made from it.
 
 use records::{Column, Described};
 use serde::Serialize;
@@ -13,32 +13,32 @@ pub struct Figure<R: 'static> {
     pub place: &'static [&'static str],
     /// It takes a row per packet: studies that keep figures only are without.
     pub takes_packets: bool,
-    /// What studies make of it, if that is no more than to put together the values of several flows.
+    /// The metric of studies, if it only puts together the values of several flows.
     pub metric: Option<Metric>,
 }
 
 /// A metric of studies whose value is that of a link, or put together from those of several flows.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Metric {
-    /// As in `[[expect]]`, tables and files.
+    /// The name in `[[expect]]`, tables and files.
     pub name: &'static str,
-    /// As in reports.
+    /// The title in reports.
     pub title: &'static str,
     /// `bit/s`, `B`, `ms`, `s`, `segments`, `packets`; `share`, from 0 to 1.
     pub unit: &'static str,
-    /// What is better.
+    /// The direction of better values.
     pub better: Better,
-    /// What a value is of if nobody says.
+    /// The default scope of a value.
     pub scope: Scope,
-    /// How the values of several flows are put together.
+    /// The rule that puts the values of several flows together.
     pub over: Over,
-    /// In words.
+    /// The formula in words.
     pub formula: &'static str,
-    /// Where the definition comes from.
+    /// The source of the definition.
     pub source: &'static str,
 }
 
-/// What is better.
+/// The direction of better values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
@@ -48,7 +48,7 @@ pub enum Better {
     Neither,
 }
 
-/// What a value is of: all flows of a run, those of one algorithm, or one link.
+/// The scope of a value: all flows of a run, those of one algorithm, or one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
@@ -58,7 +58,7 @@ pub enum Scope {
     Link,
 }
 
-/// How the values of several flows are put together. A link's value stands by itself.
+/// The rule that puts the values of several flows together. A link's value is used alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
@@ -79,17 +79,17 @@ pub struct Declared {
     pub place: Vec<&'static str>,
     /// It takes a row per packet.
     pub takes_packets: bool,
-    /// What studies make of it.
+    /// The metric of studies.
     pub metric: Option<Metric>,
 }
 
 impl<R> Figure<R> {
-    /// A figure that stands under its own name, and of which no metric is made.
+    /// A figure under its column's name, without a metric.
     pub const fn new(column: Column<R>) -> Figure<R> {
         Figure { column, place: &[], takes_packets: false, metric: None }
     }
 
-    /// It stands elsewhere in the summary, in a group of its own for example.
+    /// The figure has another place in the summary, such as a separate group.
     pub const fn at(mut self, place: &'static [&'static str]) -> Figure<R> {
         self.place = place;
         self
@@ -112,7 +112,7 @@ impl<R> Figure<R> {
         if self.place.is_empty() { vec![self.column.name] } else { self.place.to_vec() }
     }
 
-    /// For documents and other languages.
+    /// The declaration for documents and other languages.
     pub fn declared(&self) -> Declared {
         Declared {
             column: self.column.described(),

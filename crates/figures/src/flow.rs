@@ -11,24 +11,24 @@ use crate::arithmetic::{Percentiles, quantile, ratio, share};
 use crate::figure::{Better, Figure, Metric, Over, Scope};
 use crate::flow_samples::Sampled;
 
-/// What is known of a flow at the end of its run.
+/// The facts about a flow at the end of its run.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// As planned.
+    /// The flow as planned.
     pub plan: plan::Flow,
     /// Its engine's account of it.
     pub report: FlowReport,
-    /// From when to when.
+    /// The start and the stop of its activity.
     pub active: Active,
-    /// What its samples say.
+    /// The facts from its samples.
     pub sampled: Sampled,
     /// Round-trip times of its echo requests, ns, ascending; empty of a flow that doesn't ping.
     pub pings_ns: Vec<i64>,
-    /// How long its packets waited on their way, ms; `None` if packets are not recorded.
+    /// The waiting times of its packets on their way, ms; `None` if packets are not recorded.
     pub waits: Option<Percentiles>,
     /// Its packets that arrived marked, and all ECN-capable ones that arrived; `None` if packets are not recorded.
     pub marked: Option<(u64, u64)>,
-    /// Of a bulk flow, whether and when it came to its fair share; `None` if that can't be told.
+    /// For a bulk flow, the time at which it came to its fair share, if it did; `None` if that is unknown.
     pub converged: Option<Option<Duration>>,
     label: String,
 }
@@ -49,7 +49,8 @@ impl Flow {
         Flow { label: format!("{} {}", flow.plan.id, flow.cc().unwrap_or(flow.protocol())), ..flow }
     }
 
-    /// As it was read back from the socket. One that never connected had none yet: it counts as what it was to be.
+    /// The algorithm as it was read back from the socket. A flow that never connected had none yet: it counts as the
+    /// planned one.
     fn cc(&self) -> Option<&str> {
         let planned = match &self.plan.workload {
             Workload::Tcp { cc, .. } => Some(cc.as_str()),
@@ -93,7 +94,7 @@ const fn figure(column: Column<Flow>) -> Figure<Flow> {
     Figure::new(column)
 }
 
-/// All of them, in the order of the tables' columns.
+/// All figures, in the order of the tables' columns.
 pub static FIGURES: &[Figure<Flow>] = &[
     figure(Column::required("id", Text(|f| Some(f.plan.id.as_str())), "id in the plan")),
     figure(Column::required(

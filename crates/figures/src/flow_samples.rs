@@ -1,11 +1,12 @@
-//! What the samples of a flow come to: 4 bytes per TCP connection and sampling interval, and 80 per bulk flow and second.
+//! The sums over the samples of a flow: 4 bytes per TCP connection and sampling interval, and 80 per bulk flow and
+//! second.
 
 use units::Time;
 
 use crate::arithmetic::quantile;
 use crate::convergence::Received;
 
-/// What figures need of a row of `samples`.
+/// The values of a row of `samples` that figures need.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowSample {
     /// When.
@@ -26,7 +27,7 @@ pub struct FlowSample {
     pub min_rtt_us: Option<u32>,
 }
 
-/// What a flow's samples say of all its time.
+/// The facts from all samples of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampled {
     /// The least minimum of the RTT.
@@ -39,11 +40,11 @@ pub struct Sampled {
     pub bytes_sent: Option<u64>,
 }
 
-/// A flow's connections carried its data if they delivered this share of what the busiest did: a program's control
-/// connection, such as iperf3's, delivers far less, and its window and RTT are not the flow's.
+/// A flow's connections carried its data if they delivered this share of the busiest connection's bytes: a program's
+/// control connection, such as iperf3's, delivers far less, and its window and RTT are not the flow's.
 const LEAST_SHARE: f64 = 0.01;
 
-/// What was sampled of a flow.
+/// The samples of a flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowSamples {
     sockets: Vec<SocketSamples>,
@@ -51,9 +52,9 @@ pub struct FlowSamples {
     window: Option<(Time, Time)>,
     received_before: u64,
     received_by_end: u64,
-    /// Of a bulk flow, since the last change.
+    /// The bytes of a bulk flow since the last change.
     steps: Option<Received>,
-    /// Of a bulk flow beside pings: its smoothed RTTs within the window, ns.
+    /// The smoothed RTTs within the window, ns, of a bulk flow beside pings.
     loaded_ns: Option<Vec<i64>>,
 }
 
@@ -64,7 +65,7 @@ struct SocketSamples {
     min_rtt_us: Option<u32>,
     acked: u64,
     sent: u64,
-    /// By connections that had the same port before.
+    /// Bytes sent by connections that had the same port before.
     sent_before: u64,
 }
 
@@ -137,7 +138,7 @@ impl FlowSamples {
         self.sockets.iter().filter_map(|socket| socket.min_rtt_us).min()
     }
 
-    /// What its receiver got within the window: the counter's last value by its end minus that by its start.
+    /// The receiver's bytes within the window: the counter's last value by its end minus that by its start.
     pub(crate) fn received_in_window(&self) -> u64 {
         self.received_by_end - self.received_before
     }
@@ -147,7 +148,7 @@ impl FlowSamples {
         Some(self.steps.take()?.bytes())
     }
 
-    /// RTTs are of the connections that carried the flow's data. To be asked once.
+    /// RTTs are of the connections that carried the flow's data. Call this once.
     pub(crate) fn total(&mut self) -> Sampled {
         let sent = self.sockets.iter().map(|socket| socket.sent_before + socket.sent).sum();
         let bytes_sent = self.last.map(|_| sent);
@@ -167,7 +168,7 @@ impl FlowSamples {
 mod tests {
     use super::*;
 
-    /// Of samples that say nothing.
+    /// The facts from samples that say nothing.
     const NONE: Sampled = Sampled { rtt_min_us: None, rtt_p50_us: None, rtt_p95_us: None, bytes_sent: Some(0) };
 
     fn rtt(samples: impl IntoIterator<Item = FlowSample>) -> Sampled {

@@ -1,9 +1,9 @@
 //! The figures of a run: one implementation for every engine, for single runs and for studies.
 //!
 //! A [`Recorder`] takes rows, as they come from a simulation or as they lie in a run's tables ([`directory`]), and keeps
-//! what figures need. With the engine's accounts it comes to a [`Run`], of whose flows and links [`flow::FIGURES`] and
-//! [`link::FIGURES`] declare the figures: name, type, meaning, and how each is found. Summaries, tables, metrics of studies
-//! and documents are made of these declarations. `docs/reference/metrics.md` gives definitions and sources.
+//! what figures need. With the engine's accounts it becomes a [`Run`]. [`flow::FIGURES`] and [`link::FIGURES`] declare
+//! the figures of its flows and links: name, type, meaning, and how each is found. Summaries, tables, metrics of
+//! studies and documents are made of these declarations. `docs/reference/metrics.md` gives definitions and sources.
 
 mod activity;
 mod arithmetic;

@@ -8,7 +8,7 @@ use records::accounts::LinkReport;
 use crate::arithmetic::Percentiles;
 use crate::figure::{Better, Figure, Metric, Over, Scope};
 
-/// What is known of a link at the end of its run.
+/// The facts about a link at the end of its run.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// Its engine's account of it.
@@ -17,7 +17,7 @@ pub struct Link {
     pub utilisation: Option<f64>,
     /// Share of the packets that left it on which it set Congestion Experienced.
     pub marked_share: Option<f64>,
-    /// How long packets waited, ms; `None` where they never do, or it can't be told.
+    /// The waiting times of packets, ms; `None` if they never wait, or the times are unknown.
     pub waits: Option<Percentiles>,
 }
 
@@ -43,7 +43,7 @@ const fn figure(column: Column<Link>) -> Figure<Link> {
     Figure::new(column)
 }
 
-/// All of them, in the order of the tables' columns.
+/// All figures, in the order of the tables' columns.
 pub static FIGURES: &[Figure<Link>] = &[
     figure(Column::required("link", Text(|l| Some(l.report.name.as_str())), "name of the link")).at(&["name"]),
     figure(Column::optional("utilisation", F64(|l| l.utilisation), "share of its capacity that was used")).studied(

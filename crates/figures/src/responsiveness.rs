@@ -1,9 +1,10 @@
 //! Responsiveness under working conditions, in round trips per minute (RPM): draft-ietf-ippm-responsiveness-08.
 //!
-//! The draft averages two rates: of probes on connections of their own ("foreign"), and of requests on the connections that
-//! load the path ("loaded"). Each is 60,000 over a mean of round trips in ms, from which the slowest twentieth is trimmed. Our
-//! foreign probes are echo requests, which take one round trip, as each of the draft's (TCP, TLS and HTTP) is counted; our
-//! loaded round trips are the smoothed RTTs of bulk TCP flows. So neither waits in a sending application's buffer.
+//! The draft averages two rates: of probes on separate connections ("foreign"), and of requests on the connections that
+//! load the path ("loaded"). Each is 60,000 over a mean of round trips in ms, from which the slowest twentieth is
+//! trimmed. Our foreign probes are echo requests, which take one round trip, as each of the draft's (TCP, TLS and HTTP)
+//! is counted; our loaded round trips are the smoothed RTTs of bulk TCP flows. Neither therefore waits in a sending
+//! application's buffer.
 
 use serde::Serialize;
 
@@ -15,14 +16,14 @@ const KEPT_PER_MILLE: usize = 950;
 pub struct Responsiveness {
     /// The mean of the two below.
     pub rpm: f64,
-    /// Of echo requests.
+    /// The rate of echo requests.
     pub foreign_rpm: f64,
-    /// Of the bulk flows themselves.
+    /// The rate of the bulk flows themselves.
     pub loaded_rpm: f64,
 }
 
 impl Responsiveness {
-    /// Of round-trip times in ns: of echo requests, and of bulk flows. `None` without any of either.
+    /// Responsiveness from round-trip times in ns: of echo requests, and of bulk flows. `None` if either is missing.
     pub(crate) fn of(mut foreign_ns: Vec<i64>, mut loaded_ns: Vec<i64>) -> Option<Responsiveness> {
         let (foreign_rpm, loaded_rpm) = (per_minute(&mut foreign_ns)?, per_minute(&mut loaded_ns)?);
         Some(Responsiveness { rpm: (foreign_rpm + loaded_rpm) / 2.0, foreign_rpm, loaded_rpm })

@@ -37,7 +37,7 @@ impl<'a> Index<'a> {
 /// A column of text, as indices of known words.
 pub(crate) struct Words<'a> {
     keys: &'a PrimitiveArray<UInt16Type>,
-    /// Of each key.
+    /// The index of each key.
     indices: Vec<Option<u16>>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Words<'a> {
 pub(crate) fn read(path: &Path, columns: &[&str], mut take: impl FnMut(&Rows) -> Result<()>) -> Result<()> {
     let mut read = || -> Result<()> {
         let file = File::open(path)?;
-        // Whoever wrote it: text is read by words and numbers, not letter by letter.
+        // The file may come from any writer: text is read as words and numbers, not letter by letter.
         let options = ArrowReaderOptions::new();
         let found = ArrowReaderMetadata::load(&file, options.clone().with_skip_arrow_metadata(true))?;
         let fields: Vec<Field> = found.schema().fields().iter().map(|field| by_words(field)).collect();

@@ -12,18 +12,18 @@ use crate::link::Link;
 use crate::recorder::Recorder;
 use crate::responsiveness::Responsiveness;
 
-/// All that is known of a run at its end.
+/// All facts about a run at its end.
 #[derive(Debug)]
 pub struct Run {
-    /// In the plan's order.
+    /// The flows in the plan's order.
     pub flows: Vec<Flow>,
-    /// In the plan's order.
+    /// The links in the plan's order.
     pub links: Vec<Link>,
     /// Fairness of the bulk flows; `None` with fewer than two.
     pub jain_index: Option<f64>,
     /// The time in which it was measured.
     pub jain_window: Option<(Time, Time)>,
-    /// Of a run with pings beside bulk flows.
+    /// The responsiveness of a run with pings beside bulk flows.
     pub responsiveness: Option<Responsiveness>,
 }
 
@@ -39,7 +39,7 @@ impl Run {
         let active: Vec<Active> = (plan.flows.iter().zip(&flows).zip(&recorder.flows))
             .map(|((flow, report), samples)| Active::measured(flow, report, run_end, samples.last()))
             .collect();
-        // Of a flow that never began there is no fairness.
+        // A run with a flow that never began has no fairness index.
         let window = measured_window(plan, &active).filter(|&window| recorder.window == Some(window));
         let bulk = || plan.flows.iter().enumerate().filter(|(_, flow)| is_bulk(flow)).map(|(at, _)| at);
         let received: Vec<u64> = bulk().map(|at| recorder.flows[at].received_in_window()).collect();
@@ -83,19 +83,19 @@ impl Run {
     }
 }
 
-/// What happened between two times of a run.
+/// The events between two times of a run.
 #[derive(Debug)]
 pub struct Span {
-    /// Of each flow, in the plan's order: bytes that its receiver got.
+    /// The bytes that the receiver of each flow got, in the plan's order.
     pub received_bytes: Vec<u64>,
     /// Fairness of the bulk flows; `None` with fewer than two.
     pub jain_index: Option<f64>,
-    /// Of each link, in the plan's order.
+    /// The utilisation of each link, in the plan's order.
     pub utilisation: Vec<Option<f64>>,
 }
 
 impl Span {
-    /// Of rows that a recorder of this span has taken.
+    /// The span of the rows that a recorder of it has taken.
     pub(crate) fn of(plan: &Plan, recorder: &Recorder) -> Span {
         let received = || recorder.flows.iter().map(|flow| flow.received_in_window());
         let bulk: Vec<u64> =

@@ -20,11 +20,11 @@ pub struct RunRow {
     pub run: u64,
     /// Hash of all that determines it.
     pub run_id: String,
-    /// Which of the studied settings it has.
+    /// The cell, which has one of the studied settings.
     pub cell: u32,
-    /// Which of the cell's runs it is.
+    /// The run's number in the cell.
     pub repetition: u32,
-    /// Of its random streams.
+    /// The seed of its random streams.
     pub seed: u64,
     /// Why it can't be used.
     pub error: Option<String>,

@@ -12,17 +12,17 @@ use crate::pipeline::Link;
 pub trait Sink {
     /// A link is done with a packet. `last`: no later link on its path can do anything to it.
     ///
-    /// Not called for transparent links.
+    /// Transparent links don't call it.
     fn passed(&mut self, link: u32, passage: &Passage, last: bool);
     /// A packet reached its destination host.
     fn delivered(&mut self, packet: Packet, at: Time);
-    /// A link duplicates `packet`: the copy's own, with a handle of its own. `None` if there is no room for it.
+    /// A link duplicates `packet`: returns the copy, with a separate handle. `None` if there is no room for it.
     fn copied(&mut self, packet: Packet) -> Option<Packet>;
 }
 
 /// Links joined by switches, in virtual time.
 ///
-/// Hosts stand outside: packets [`enter`](Network::enter) at a host and come out of the [`Sink`].
+/// Hosts are outside: packets [`enter`](Network::enter) at a host and come out of the [`Sink`].
 #[derive(Debug)]
 pub struct Network {
     links: Vec<Link>,
@@ -99,8 +99,8 @@ impl Network {
         self.now = self.now.max(now);
     }
 
-    /// The link is another from `at` on, which the plan did not say. What is due and what enters by then happens first; a
-    /// time that is over counts as now.
+    /// The link is another from `at` on, which the plan did not say. Packets that are due or enter by then are handled
+    /// first; a time that is over counts as now.
     pub fn change_link(&mut self, link: u32, spec: plan::Link, at: Time) {
         let at = at.max(self.now);
         let behind = self.changes.partition_point(|(other, ..)| *other <= at);
@@ -115,7 +115,7 @@ impl Network {
         }
     }
 
-    /// Packets inside, by link. To be asked after [`catch_up`](Network::catch_up).
+    /// Packets inside, by link. Call [`catch_up`](Network::catch_up) before.
     pub fn inside(&self) -> impl Iterator<Item = (u32, Passage)> {
         self.links.iter().enumerate().flat_map(|(i, link)| link.inside().map(move |passage| (i as u32, passage)))
     }

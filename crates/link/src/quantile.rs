@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn known_percentage_points() {
-        // By mpmath, with 40 digits.
+        // The values are from mpmath, with 40 digits.
         let known = [
             (1e-15, -7.941345326170997),
             (1e-9, -5.9978070150076865),

@@ -1,8 +1,8 @@
 /// A stream of random numbers that is indexed, not drawn from: number n is the same whenever it is asked for.
 ///
-/// So the fate of the nth packet doesn't depend on timing, and a new link doesn't shift another link's randomness.
-/// The mixing function is SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators",
-/// OOPSLA 2014), applied to a key of seed and element name and to the index.
+/// The fate of the nth packet therefore doesn't depend on timing, and a new link doesn't shift another link's
+/// randomness. The mixing function is SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number
+/// generators", OOPSLA 2014), applied to a key of seed and element name and to the index.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
     key: u64,

@@ -9,7 +9,7 @@ pub(crate) enum Service {
     Immediate,
     /// At a rate.
     Wire(Wire),
-    /// At moments.
+    /// At the moments of a trace.
     Trace(Trace),
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Wire {
     pub steps: Option<Steps>,
 }
 
-/// Opportunities and what the packet in service still needs of them.
+/// Opportunities, and the part that the packet in service still needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
     pub opportunities: Opportunities,

@@ -1,4 +1,4 @@
-//! For tests of random processes. Each assertion fails for a right process with at most the probability that it states,
+//! Tests of random processes. Each assertion fails for a right process with at most the probability that it states,
 //! were the seeds not fixed.
 
 /// `of` for each of 64 batches of `series`: where the batches are much longer than the memory of the process, they are

@@ -34,7 +34,7 @@ impl Cursor {
         }
     }
 
-    /// To the first moment after `now`, and how many whole rounds were left behind.
+    /// Skip to the first moment after `now`; returns the number of whole rounds left behind.
     fn skip_until(&mut self, now: Time) -> u64 {
         let mut rounds = 0;
         if let Some(period) = self.period {

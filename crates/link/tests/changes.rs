@@ -1,4 +1,4 @@
-//! What an event does to a link, and what it leaves alone.
+//! The effects of an event on a link, and the parts that it leaves alone.
 
 use link::{Fate, Link, Packet, Passage};
 use plan::{Buffer, Queue, Slots, Variation};
@@ -95,7 +95,7 @@ fn a_trace_goes_on_with_what_is_left_of_a_packet() {
     push(&mut link, 1, Time::ZERO);
     link.configure(&trace(100), Time(666_667));
     assert_eq!(until(&mut link, ms(100))[0].departure, Some(ms(5)));
-    // And back: 10 opportunities carry 1000 bytes, the rest takes a third of a millisecond.
+    // The change back: 10 opportunities carry 1000 bytes, the rest takes a third of a millisecond.
     let mut link = Link::new(&trace(100), 1);
     push(&mut link, 1, Time::ZERO);
     link.configure(&spec(), Time(10_500_000));

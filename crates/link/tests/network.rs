@@ -87,7 +87,7 @@ fn the_queue_drops_what_does_not_fit_and_the_rest_arrives() {
 fn what_is_due_happens_before_what_enters() {
     let (mut net, mut log) = (Network::new(&plan()).unwrap(), Log::default());
     net.enter(Packet { id: 1, size: 1514, to: 3, ..Packet::default() }, 0, Time::ZERO, &mut log);
-    // At the very end of its service the wire is free: the next packet doesn't wait.
+    // The wire is free at the very end of its service: the next packet doesn't wait.
     net.enter(Packet { id: 2, size: 1514, to: 3, ..Packet::default() }, 0, Time(121_120), &mut log);
     net.advance(Time(1_000_000_000), &mut log);
     assert_eq!(log.delivered[1].1, Time(2 * 121_120 + 20_000_000));

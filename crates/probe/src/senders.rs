@@ -54,7 +54,7 @@ impl Senders {
     }
 }
 
-/// Whether a workload may have TCP connections: a program may.
+/// True if a workload may have TCP connections: a program may.
 pub(crate) fn has_tcp(workload: &Workload) -> bool {
     match workload {
         Workload::Tcp { .. } | Workload::Command { .. } => true,

@@ -1,6 +1,6 @@
-//! Run a plan and say what became of its flows, a JSON object a line: `run PLAN.json`. With `samples` behind it, also what
-//! the senders said at each sample interval: time in ms, flow, cwnd, ssthresh, state, srtt in us, packets
-//! retransmitted, time in which the receive window was the limit in us.
+//! Run a plan and say what became of its flows, a JSON object a line: `run PLAN.json`. With `samples` behind it, it
+//! also prints the senders' values at each sample interval: time in ms, flow, cwnd, ssthresh, state, srtt in us,
+//! packets retransmitted, time in which the receive window was the limit in us.
 
 use std::path::Path;
 use std::time::Instant;

@@ -5,11 +5,11 @@ use units::Time;
 /// When each of a fixed set of sources is due next: a tournament, whose leaves are the sources and in which the earlier of two
 /// goes on.
 ///
-/// A source has one time, which may move. Of several that are due at the same time, the one comes first whose time was
-/// set first.
+/// A source has one time, which may move. If several are due at the same time, the one comes first whose time was set
+/// first.
 ///
 /// A heap would hold only what is due, but where an entry goes in it is a matter of chance, and a processor that guesses
-/// wrongly waits. Here all ways are equally long, and most end early: a timer that is not the next of its neighbours
+/// wrongly waits. All ways are equally long here, and most end early: a timer that is not the next of its neighbours
 /// changes nothing above them.
 #[derive(Clone, Debug)]
 pub(crate) struct EventQueue {
@@ -45,7 +45,7 @@ impl Entry {
 const SOURCE_BITS: u32 = 24;
 
 impl EventQueue {
-    /// Of `sources` sources, at least two, none of which is due.
+    /// A queue of `sources` sources, at least two, none of which is due.
     pub(crate) fn new(sources: usize) -> EventQueue {
         assert!((2..1 << SOURCE_BITS).contains(&sources), "{sources} sources of events");
         EventQueue { nodes: vec![Entry::NEVER; 2 * sources], set: 0 }

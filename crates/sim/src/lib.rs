@@ -2,7 +2,7 @@
 //!
 //! A [`Simulation`] runs a [`plan::Plan`] on the [`link`] crate's links, between TCP ends that behave as Linux's do, with
 //! the [`cc`] crate's congestion controls. It has no clock and no other chance than the plan's seed: the same plan gives the
-//! same packets on every machine. What happens is told to an [`Observer`]; one that doesn't listen costs nothing.
+//! same packets on every machine. An [`Observer`] gets all events; one that doesn't listen costs nothing.
 //!
 //! ```
 //! use sim::{Options, Simulation};

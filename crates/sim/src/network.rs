@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use link::Link;
 use plan::{Plan, Routes};
 
-/// The plan's links, and which of them the packets of each flow pass.
+/// The plan's links, and the links that the packets of each flow pass.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub links: Vec<Link>,
@@ -12,7 +12,7 @@ pub(crate) struct Network {
     pub is_opaque: Vec<bool>,
     /// Opaque links of all paths, one path after another: each flow's, then that of its replies.
     hops: Vec<u32>,
-    /// Where in `hops` each path begins, and where the last ends.
+    /// The beginning of each path in `hops`, and the end of the last path.
     begins: Vec<u32>,
     /// Packets sent into each path, and then those that left each of its hops.
     tallies: Vec<Tally>,
@@ -23,7 +23,7 @@ pub(crate) struct Network {
 /// Packets, and the bytes of their frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// How many.
+    /// The number of packets.
     pub packets: u64,
     /// Whole frames, without a link's overhead.
     pub bytes: u64,

@@ -38,7 +38,7 @@ pub trait Observer {
 
 impl Observer for () {}
 
-/// Two are told, each of what it asks for.
+/// Both observers get the events, each those that it asks for.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const ACKS: bool = A::ACKS || B::ACKS;
     const PACKETS: bool = A::PACKETS || B::PACKETS;
@@ -120,7 +120,7 @@ pub struct PacketRow<'a> {
     pub payload_bytes: u32,
     /// TCP sequence number of the first payload byte.
     pub tcp_seq: Option<u32>,
-    /// What happened to it on the link.
+    /// The packet's passage through the link.
     pub passage: &'a Passage,
     /// No later link on its path can do anything to it.
     pub is_last: bool,
@@ -133,7 +133,7 @@ pub struct DatagramRow {
     pub time: Time,
     /// Index of the flow in the plan.
     pub flow: u16,
-    /// How long it was under way.
+    /// The time that it was under way.
     pub delay: Duration,
 }
 
@@ -159,7 +159,7 @@ pub struct FlowRow<'a> {
     pub received_bytes: u64,
     /// UDP: gaps in the sequence numbers received so far.
     pub gaps: u64,
-    /// Of TCP.
+    /// The sender of a TCP flow.
     pub sender: Option<&'a Sender>,
 }
 

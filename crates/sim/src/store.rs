@@ -49,7 +49,7 @@ impl Store {
         self.slots[handle as usize]
     }
 
-    /// How many are under way.
+    /// The number of packets under way.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }

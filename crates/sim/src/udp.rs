@@ -12,7 +12,7 @@ pub(crate) struct Udp {
     stop: Time,
     payload: u32,
     ecn: Ecn,
-    /// How many datagrams carry its bytes.
+    /// The number of datagrams that carry its bytes.
     limit: u64,
     sent: u64,
     sequence: Sequence,
@@ -26,9 +26,9 @@ pub struct Datagrams {
     pub sent: u64,
     /// Different ones that arrived.
     pub received: u64,
-    /// Those of them that arrived marked Congestion Experienced.
+    /// Received datagrams that arrived marked Congestion Experienced.
     pub congestion_experienced: u64,
-    /// Gaps in the sequence numbers received. Those that are still under way are neither lost nor received.
+    /// Gaps in the sequence numbers received. Datagrams that are still under way are neither lost nor received.
     pub lost: u64,
     /// Arrived after one with a higher sequence number (RFC 4737).
     pub reordered: u64,
@@ -109,7 +109,7 @@ impl Udp {
         self.limit < u64::MAX
     }
 
-    /// All that it has to send was sent.
+    /// True if all its data was sent.
     pub(crate) fn has_sent_all(&self) -> bool {
         self.sent >= self.limit
     }

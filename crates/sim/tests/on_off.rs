@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sim::{FlowRow, Observer, Options, Simulation};
 use units::Time;
 
-/// Of the first flow: payload sent and received, and cwnd, at each sample.
+/// Payload sent and received, and cwnd, of the first flow at each sample.
 #[derive(Default)]
 struct Samples(Vec<(Time, u64, u64, u32)>);
 

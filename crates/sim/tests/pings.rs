@@ -36,7 +36,7 @@ fn an_idle_path_takes_its_delays_and_two_transmissions() {
     // 56 + 42 bytes at 10 Mbit/s take 78.4 us each way, besides 40 ms.
     let (echoes, report) = run(&Dumbbell::new(10, 40.0).seconds(1.0).flow(ping(100), 0.05));
     let counts = report.echoes.unwrap();
-    // At 50, 150, ... 950 ms; the last answer comes after 990.2 ms.
+    // Requests go at 50, 150, ... 950 ms; the last answer comes after 990.2 ms.
     assert_eq!((counts.sent, counts.answered, counts.lost, counts.duplicates), (10, 10, 0, 0));
     assert_eq!((report.sent_bytes, report.received_bytes), (560, 560));
     for (n, echo) in (0..).zip(&echoes) {

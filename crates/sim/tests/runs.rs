@@ -1,4 +1,5 @@
-//! What holds of every run: it repeats, nothing gets lost that the links don't account for, whatever the network does.
+//! Properties of every run: it repeats, and nothing gets lost that the links don't account for, whatever the network
+//! does.
 
 mod common;
 
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use sim::{AckRow, FlowRow, LinkRow, Observer, Options, PacketRow, Simulation};
 
-/// All that an observer is told, as text: the same text for the same run.
+/// All events of an observer, as text: the same text for the same run.
 #[derive(Default)]
 struct Transcript(Vec<String>);
 
@@ -153,13 +154,13 @@ fn a_flow_is_sampled_once_at_a_time_and_last_at_its_end() {
         let of = |flow| samples.iter().filter(move |row| row.0 == flow).map(|row| row.1);
         assert_eq!(of(0).next_back(), Some(until), "{until_ms}");
         assert!(of(0).is_sorted_by(|a, b| a < b), "{until_ms}");
-        // The sender learns of the end when the receiver's FIN is there, half a round trip later.
+        // The sender learns of the end when the receiver's FIN arrives, half a round trip later.
         let end = reports[1].end.unwrap();
         assert!(reports[1].completed && of(1).next_back().unwrap() > end, "{until_ms}");
     }
 }
 
-/// How long datagrams were under way.
+/// The times that datagrams were under way.
 #[derive(Default)]
 struct Delays(Vec<i64>);
 
@@ -251,7 +252,7 @@ fn what_cannot_be_simulated_is_refused_by_name() {
     assert!(refuse(json!({"kind": "command", "command": "true", "server_command": null})).contains("--engine emulate"));
 }
 
-/// What the network does to packets.
+/// The effects of the network on packets.
 fn impairments() -> impl Strategy<Value = Value> {
     let loss = prop_oneof![
         Just(json!([])),

@@ -1,4 +1,4 @@
-//! Whole connections against what theory says of them.
+//! Whole connections, compared with theory.
 
 mod common;
 
@@ -31,7 +31,8 @@ fn utilisation(plan: &Dumbbell, reports: &[FlowReport]) -> f64 {
     received as f64 * 8.0 * 1514.0 / 1448.0 / plan.seconds / plan.rate_bps as f64
 }
 
-/// Of the windows from `from_s` on: the maxima just before they fall by a fifth at least, and the minima after it.
+/// The maxima of the windows from `from_s` on, just before they fall by a fifth at least, and the minima after these
+/// falls.
 fn teeth(windows: &Windows, from_s: i64) -> Vec<(u32, u32)> {
     let windows: Vec<u32> = windows.0.iter().filter(|w| w.0 > Time(from_s * 1_000_000_000)).map(|w| w.2).collect();
     let (mut teeth, mut max, mut min, mut falls) = (Vec::new(), 0, u32::MAX, false);
@@ -58,7 +59,7 @@ fn reno_saws_between_a_full_and_an_empty_buffer() {
     let (reports, windows) = run(&plan);
     let teeth = teeth(&windows, 5);
     assert!(teeth.len() > 8, "{teeth:?}");
-    // Of the first only a part was seen.
+    // Only a part of the first one was seen.
     for &(max, min) in &teeth[1..] {
         assert!((66..=70).contains(&max), "down from {max}");
         assert!(min.abs_diff(max / 2) <= 2, "from {max} to {min}");
@@ -109,7 +110,7 @@ fn bbr_fills_the_pipe_and_leaves_the_buffer_alone() {
             let mut rtts = simulation.into_observer().0;
             rtts.sort_unstable();
             let median = rtts[rtts.len() / 2];
-            // No more than a quarter of a BDP waits, on the whole.
+            // At most a quarter of a BDP waits, on the whole.
             assert!(median < 50_000, "{cc} at {rate} Mbit/s: a median RTT of {median} us");
         }
     }
@@ -197,7 +198,7 @@ fn ecn_spares_the_losses_that_an_aqm_would_inflict() {
     assert!(with as f64 > 0.95 * without as f64);
 }
 
-/// The sender is what a test of its own would see.
+/// The sender sees what a separate test of it would see.
 #[test]
 fn the_retransmission_timeout_is_an_rtt_and_200_ms() {
     struct Last(u64);

@@ -79,7 +79,7 @@ impl CommandFlow {
         Ok(())
     }
 
-    /// Whether something listens on the flow's port, or nothing will. An error if the server has failed.
+    /// True if a program listens on the flow's port, or none will. An error if the server has failed.
     pub fn is_served(&self, shared: &mut Shared) -> Result<bool> {
         let Some(server) = &self.server else { return Ok(true) };
         if let Some(code) = server.exit_code().filter(|code| *code != 0) {
@@ -158,12 +158,12 @@ impl CommandFlow {
         Ok(())
     }
 
-    /// Both programs with all their children.
+    /// Signal both programs with all their children.
     pub fn signal(&self, signal: Signal) {
         self.programs().for_each(|program| program.signal(signal));
     }
 
-    /// Whether one of the two still runs.
+    /// True if one of the two still runs.
     pub fn is_running(&self) -> bool {
         self.programs().any(|program| program.exit_code().is_none())
     }

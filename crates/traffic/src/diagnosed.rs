@@ -77,7 +77,7 @@ impl Diagnosed {
         }
     }
 
-    /// A row per connection. What the kernel doesn't answer is left out.
+    /// A row per connection. Values that the kernel doesn't give are left out.
     pub fn sample(&mut self, shared: &mut Shared) -> io::Result<()> {
         let now = shared.clock.now();
         if now >= self.next_discovery {

@@ -19,7 +19,7 @@ pub fn within<T>(target: BorrowedFd, work: impl FnOnce() -> Result<T>) -> Result
     done
 }
 
-/// Whether the calling thread is in `netns`.
+/// True if the calling thread is in `netns`.
 pub fn is_ours(netns: BorrowedFd) -> Result<bool> {
     let (ours, other) = (fstat(ours()?)?, fstat(netns)?);
     Ok((ours.st_dev, ours.st_ino) == (other.st_dev, other.st_ino))

@@ -18,7 +18,7 @@ use crate::netns;
 /// The kernel's default; ours is 1 ns and would be inherited.
 const DEFAULT_TIMER_SLACK_NS: libc::c_ulong = 50_000;
 
-/// A shell command line, in a process group of its own. Dropping it kills the group.
+/// A shell command line, in a separate process group. Dropping it kills the group.
 pub struct Process {
     child: Child,
     pidfd: OwnedFd,

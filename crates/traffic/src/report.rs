@@ -8,7 +8,7 @@ pub use records::accounts::{CommandReport, FlowReport, UdpReport};
 pub struct TrafficReport {
     /// Time from origin to end.
     pub wall_s: f64,
-    /// CPU time of the event loop's thread. The writer of records, a thread of its own, has its share in `writer`.
+    /// CPU time of the event loop's thread. The writer of records, a separate thread, has its share in `writer`.
     pub cpu_s: f64,
     /// Time that the event loop was ready to run and waited for a CPU; `None` if this kernel doesn't say.
     pub run_delay_s: Option<f64>,

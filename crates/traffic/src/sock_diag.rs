@@ -23,7 +23,7 @@ const INET_DIAG_INFO: u16 = 2;
 const INET_DIAG_VEGASINFO: u16 = 3;
 const INET_DIAG_CONG: u16 = 4;
 const INET_DIAG_BBRINFO: u16 = 16;
-/// Vegas' bit stands for every algorithm's own information: BBR's is beyond the 8 bits of `idiag_ext`.
+/// Vegas' bit requests every algorithm's information: BBR's is beyond the 8 bits of `idiag_ext`.
 const EXTENSIONS: u8 = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1) | 1 << (INET_DIAG_CONG - 1);
 
 const HEADER: usize = 16;
@@ -94,7 +94,7 @@ impl SockDiag {
         Ok(SockDiag { socket, buffer: vec![0; 64 * 1024] })
     }
 
-    /// Whether a program listens on a TCP port, or has bound a UDP port.
+    /// True if a program listens on a TCP port, or has bound a UDP port.
     pub fn has_server(&mut self, port: u16) -> io::Result<bool> {
         let mut found = false;
         let (v4, v6) = (libc::AF_INET as u8, libc::AF_INET6 as u8);
@@ -106,7 +106,7 @@ impl SockDiag {
         ] {
             let request = request(family, protocol, states, 0, &[0; ID_LENGTH]);
             match self.ask(&request, NLM_F_DUMP, |d| found |= d.id.port_at(0) == port) {
-                // No inet_diag module for this protocol: such a server can't be seen.
+                // The kernel has no inet_diag module for this protocol: such a server can't be seen.
                 Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {}
                 asked => asked?,
             }

@@ -209,7 +209,7 @@ unsafe fn bytes_of_mut<T>(value: &mut T) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut((value as *mut T).cast(), size_of::<T>()) }
 }
 
-/// As much of `T` as `bytes` has, the rest 0.
+/// The first bytes of `T`, as many as `bytes` has; the rest is 0.
 fn prefix<T: Default + Copy>(bytes: &[u8]) -> T {
     let mut value = T::default();
     // SAFETY: only called for the two structs above.

@@ -23,7 +23,7 @@ use serde_json::json;
 
 const RTAX_CC_ALGO: u32 = 16;
 
-/// Entering a namespace needs CAP_SYS_ADMIN. A process of one thread can give itself that over namespaces of its own; a test
+/// Entering a namespace needs CAP_SYS_ADMIN. A process of one thread can get that right over its new namespaces; a test
 /// runner has several threads, so the tests below run in a child that becomes root of a user namespace first.
 #[test]
 fn flows_in_another_namespace() {
@@ -68,7 +68,7 @@ fn the_kernel_answers_icmp() {
     let flows = &ran.report.as_ref().unwrap().flows;
     let counts =
         |flow: usize| flows[flow].ping.map(|ping| (ping.sent_packets, ping.answered_packets, ping.lost_packets));
-    // Both flows are between the same hosts: each takes its own answers.
+    // Both flows are between the same hosts: each takes only the answers to its requests.
     assert_eq!((counts(0), counts(1)), (Some((19, 19, 0)), Some((8, 8, 0))));
     assert_eq!(ran.table("pings").len(), 19);
 }

@@ -31,7 +31,7 @@ fn every_datagram_of_the_schedule_is_sent_and_received() {
 fn datagrams_go_when_they_are_due() {
     let udp = json!({"kind": "udp", "rate_bps": 10_000_000, "payload_bytes": 1472, "bytes": null});
     let plan = plan(300 * MS, json!([flow("f0", 0, 300 * MS, udp)]));
-    // A machine that stands still makes half of a run late, now and then; a wrong schedule makes it late each time.
+    // A machine that pauses makes half of a run late, now and then; a wrong schedule makes it late each time.
     let late = || run(&plan, None).report.as_ref().unwrap().flows[0].udp.unwrap().schedule_error_us.p50;
     assert!((0..5).any(|_| late() < 5_000.0));
 }

@@ -23,12 +23,12 @@ class Coverage:
 
 
 def coverage(acks: pl.LazyFrame, samples: pl.LazyFrame) -> Mapping[str, Coverage]:
-    """Of each flow that has samples of TCP, from the tables `acks` and `samples` of a run.
+    """The coverage of each flow that has samples of TCP, from the tables `acks` and `samples` of a run.
 
-    Between two acknowledgements nothing changes what was delivered. So a sample shows the value of a row beside it: the
-    row before it if rows are taken after an acknowledgement is processed, the row after it if they are taken before.
-    One may come between the sample's reading of the clock and of the socket, so what is asked is whether any row has
-    the value, which never returns.
+    The count of delivered packets changes only at acknowledgements. A sample therefore shows the value of a row beside
+    it: the row before it if rows are taken after an acknowledgement is processed, the row after it if they are taken
+    before. An acknowledgement may come between the sample's reading of the clock and of the socket. The test is
+    therefore whether any row has the value, which never returns.
     """
     import polars as pl
 

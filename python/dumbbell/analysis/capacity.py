@@ -15,18 +15,18 @@ from dumbbell.plan.types import Link, OpportunitiesVariation, StepsVariation, Va
 Times = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.float64]
 _BYTE = 8e9
-"""In bits per second times nanoseconds."""
+"""A byte in bits per second times nanoseconds."""
 
 
 class Curve(Protocol):
     """Bytes that could have been sent since the origin, had the link always been this one; at each of some times."""
 
     def until(self, times: Times) -> Bytes:
-        """What falls on a time counts."""
+        """Bytes until each time, with those at the time itself."""
         ...
 
     def before(self, times: Times) -> Bytes:
-        """What falls on a time doesn't."""
+        """Bytes before each time, without those at the time itself."""
         ...
 
 
@@ -36,10 +36,10 @@ class Wire:
 
     times: Times
     bytes: Bytes
-    """By each of `times`, the last of which is past the end."""
+    """The bytes by each of `times`, the last of which is past the end."""
 
     def until(self, times: Times) -> Bytes:
-        """Between steps it grows evenly."""
+        """The bytes grow evenly between steps."""
         return np.interp(times, self.times, self.bytes)
 
     before = until
@@ -54,11 +54,11 @@ class Moments:
     """Up to and including each of `times`."""
 
     def until(self, times: Times) -> Bytes:
-        """With the opportunities at each time."""
+        """The bytes with the opportunities at each time."""
         return self._first(np.searchsorted(self.times, times, "right"))
 
     def before(self, times: Times) -> Bytes:
-        """Without them."""
+        """The bytes without these."""
         return self._first(np.searchsorted(self.times, times, "left"))
 
     def _first(self, count: npt.NDArray[np.int64]) -> Bytes:
@@ -69,7 +69,7 @@ class Capacity:
     """Bytes that a link with a rate at all times could have sent since the origin; none while it is down."""
 
     def __init__(self, history: History, end_ns: int) -> None:
-        """Of a link with this history, for times up to `end_ns`."""
+        """The capacity of a link with this history, for times up to `end_ns`."""
         rates = [(since, _rate(link)) for since, link in history]
         since = [next(group) for _, group in groupby(rates, key=lambda entry: entry[1])]
         until = [at for at, _ in since[1:]] + [end_ns]
@@ -78,11 +78,11 @@ class Capacity:
         ]
 
     def until(self, times: Times) -> Bytes:
-        """By each of `times`, what falls on it included."""
+        """The bytes by each of `times`, those at the time itself included."""
         return self._sum("until", times)
 
     def before(self, times: Times) -> Bytes:
-        """By each of `times`, what falls on it excluded."""
+        """The bytes by each of `times`, those at the time itself excluded."""
         return self._sum("before", times)
 
     def _sum(self, side: str, times: Times) -> Bytes:

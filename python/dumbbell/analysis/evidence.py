@@ -19,7 +19,7 @@ class Evidence(Accounts):
     """The engine's own accounts, and what the tables say about them."""
 
     paces: Mapping[str, pace.Pace]
-    """For each link that has a rate at all times: how fast it was; empty if packets were not recorded."""
+    """The pace of each link that has a rate at all times; empty if packets were not recorded."""
     logged_packets: Mapping[str, int] | None
     """Rows of `packets` per link; `None` if packets were not recorded."""
     corrupted_packets: Mapping[str, int] | None
@@ -27,7 +27,7 @@ class Evidence(Accounts):
     min_rtt_us: Mapping[str, int]
     """The smallest RTT that TCP measured, per flow that has one."""
     largest_window: int | None = None
-    """Of all samples, packets; `None` without a TCP flow."""
+    """The largest window of all samples, packets; `None` without a TCP flow."""
     ack_coverage: Mapping[str, acks.Coverage] | None = None
     """Rows of `acks` against samples, per flow; `None` if acknowledgements were not recorded."""
 
@@ -51,7 +51,7 @@ class Evidence(Accounts):
 
         logged: dict[str, int] | None = None
         corrupted: dict[str, int] | None = None
-        # Without packets there is no record of when they were really sent.
+        # The times at which packets were really sent are known only if packets are recorded.
         paces: dict[str, pace.Pace] = {}
         if packets is not None:
             found = network(accounts.plan)

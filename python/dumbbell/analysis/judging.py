@@ -24,7 +24,7 @@ class Judge:
     """Answers the simulator."""
 
     def __init__(self, plans: Sequence[str], engine: str) -> None:
-        """Of an engine's runs of these plans, as JSON."""
+        """A judge of an engine's runs of these plans, as JSON."""
         self._engine = engine
         self._plan = lru_cache(maxsize=64)(lambda index: wire.parsed(json.loads(plans[index])))
 
@@ -35,7 +35,7 @@ class Judge:
         from dumbbell.analysis.verdict import check_all
 
         told = json.loads(evidence)
-        # What takes a row per packet or ACK is not there, as in single runs that don't record them.
+        # Evidence with a row per packet or ACK is missing, as in single runs that don't record them.
         checks = check_all(
             Evidence(
                 engine=self._engine,

@@ -18,7 +18,7 @@ from dumbbell.errors import DumbbellError
 
 @dataclass(frozen=True)
 class Span:
-    """What happened between two times of a run."""
+    """The events between two times of a run."""
 
     received_bytes: Mapping[str, int]
     """Bytes that each flow's receiver got: the counter's last value by the end minus that by the start."""
@@ -43,7 +43,7 @@ def compute(directory: str | PathLike[str], network: str) -> Mapping[str, Any]:
 
 
 def between(directory: str | PathLike[str], start_ns: int, end_ns: int) -> Span:
-    """What happened between two times of the run in `directory`. Times are rounded down to the sampling interval.
+    """The events of the run in `directory` between two times. Times are rounded down to the sampling interval.
 
     Raises:
         DumbbellError: a file is missing, or cannot be read.

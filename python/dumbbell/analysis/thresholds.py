@@ -18,7 +18,7 @@ STALL_MS: Final = (10.0, 200.0)
 """Longest lateness of any packet. 200 ms is the smallest retransmission timeout of Linux."""
 
 READ_LAG_P99_US: Final = (1000.0, 10_000.0)
-"""From a packet's arrival in the ring until the emulator reads it."""
+"""Time from a packet's arrival in the ring until the emulator reads it."""
 
 SAMPLES_TAKEN_SHARE: Final = (0.99, 0.90)
 """Suspect below, invalid below."""
@@ -34,7 +34,7 @@ TRAFFIC_WAIT_SHARE: Final = (0.05, 0.20)
 """The same for the traffic process."""
 
 CPUS: Final = 2
-"""For hosts and links to run at the same time: one each. Suspect below."""
+"""Hosts and links need one CPU each to run at the same time. Suspect below."""
 
 RATE_ERROR: Final = (0.01, 0.05)
 """Difference between achieved and configured rate, as a share of the latter."""
@@ -51,7 +51,8 @@ ACK_MISMATCH_SHARE: Final = 0.01
 """Samples whose count of delivered packets no row of `acks` has. Suspect above."""
 
 CONNECTED_WITHIN_NS: Final = 3_000_000_000
-"""What a connection may take to open that loses two SYNs: sent again after 1 s, and 2 s more (RFC 6298 section 2)."""
+"""The longest time in which a connection opens that loses two SYNs: sent again after 1 s, and 2 s more (RFC 6298
+section 2)."""
 
 WINDOW_PACKETS: Final = 1 << 20
 """Congestion window. Suspect above: 100 Gbit/s fill so many packets of 1,500 bytes in 120 ms."""

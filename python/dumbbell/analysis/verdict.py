@@ -1,4 +1,4 @@
-"""Whether to trust a run: every rule judges the run's evidence, and the worst judgement is the verdict."""
+"""The verdict on a run: every rule judges the run's evidence, and the worst judgement is the verdict."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ RULES: Final[tuple[Rule, ...]] = (*timing.RULES, *packets.RULES, *hosts.RULES, *
 
 
 def check_all(evidence: Evidence) -> list[Check]:
-    """What every rule says about `evidence` that has what it judges."""
+    """The judgements of all rules whose evidence is in `evidence`."""
     there = capabilities(evidence.engine).evidence
     return [rule.check(evidence) for rule in RULES if rule.needs <= there]

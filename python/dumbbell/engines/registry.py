@@ -1,4 +1,4 @@
-"""The engines by name.
+"""The engines and their names.
 
 Each is imported when it is asked for: a machine may lack what another one needs.
 """

@@ -1,4 +1,4 @@
-"""Congestion controls as the plan has them, and which of them the kernel has."""
+"""The plan's congestion controls, and the kernel's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 def entries(found: Iterable[Label]) -> tuple[Algorithm, ...]:
-    """The plan's `algorithms`: what is not the kernel's own under its own name, each once."""
+    """The plan's `algorithms`: all except the kernel's own under their own names, each once."""
     by_label = {one.label: _entry(one) for one in found if isinstance(one, Labelled)}
     return tuple(by_label.values())
 
@@ -46,7 +46,7 @@ def _entry(found: Labelled) -> Algorithm:
 def available() -> list[str]:
     """Algorithms that are built in or loaded now, in the kernel's order; empty where the kernel does not list them.
 
-    `tcp_allowed_congestion_control` does not matter: inside a namespace of its own a user may set any of them.
+    `tcp_allowed_congestion_control` does not matter: a user may set any of these inside a new namespace.
     """
     try:
         return _AVAILABLE.read_text().split()
@@ -55,7 +55,7 @@ def available() -> list[str]:
 
 
 def own(scenario: Scenario) -> dict[Key, str]:
-    """Of each place that names one of the kernel's own: its name there."""
+    """For each place that names one of the kernel's own, its name there."""
     found = {}
     for at, one in resolve(scenario).labels.items():
         name = one if isinstance(one, str) else one.algorithm.own

@@ -15,16 +15,16 @@ from dumbbell.units import Rate, Size, Time
 COLUMNS = ["flow", "from", "to", "port", "sends", "start", "stop", "base RTT", "path"]
 
 MOST_KINDS = 6
-"""What a row says of what connections send."""
+"""The most kinds of connections that a row lists."""
 
 
 def rows(plan: Plan) -> list[list[str]]:
-    """In the plan's order."""
+    """The rows in the plan's order."""
     return [_row(plan, list(flows)) for _, flows in groupby(plan.flows, key=group)]
 
 
 def _row(plan: Plan, flows: Sequence[Flow]) -> list[str]:
-    """Of connections what they have in common, or from what to what it goes."""
+    """A row of connections has their common values, or ranges."""
     pairs = {(flow.from_, flow.to): flow for flow in flows}.values()
     ways = {_way(plan, flow) for flow in pairs}
     rtts = [network(plan).base_rtt_ns(flow) for flow in pairs]
@@ -60,7 +60,7 @@ def _range(values: Sequence[Any]) -> str:
 
 
 def _sent(flows: Sequence[Flow]) -> str:
-    """What each kind of connection sends, and how many of them do."""
+    """The workload of each kind of connection, and the number of its connections."""
     kinds = Counter(sends(flow.workload) for flow in flows)
     texts = [f"{count} x {kind}" for kind, count in sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))]
     if len(flows) == 1:

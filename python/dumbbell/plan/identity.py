@@ -13,18 +13,18 @@ from dumbbell.plan.wire import document
 def run_id(plan: Plan, engine: str, version: str) -> str:
     """12 hex digits of the SHA-256 of the plan, the engine's name and the core's version.
 
-    The plan is hashed as canonical JSON (sorted keys, no spaces), so neither the file's layout nor defaults written out
+    The plan is hashed as canonical JSON (sorted keys, no spaces): neither the file's layout nor defaults written out
     change the id.
     """
     return Identity(plan, engine, version).run_id(plan.seed)
 
 
 class Identity:
-    """What runs of a plan that differ by their seeds alone have in common: spelled and hashed once."""
+    """The common part of runs of a plan that differ by their seeds alone: spelled and hashed once."""
 
     def __init__(self, plan: Plan, engine: str, version: str) -> None:
         self._plan = canonical({**document(plan), "seed": _SEED}).split(canonical(_SEED))
-        # As the canonical JSON of {"engine": ..., "plan": ..., "version": ...}.
+        # The text is the canonical JSON of {"engine": ..., "plan": ..., "version": ...}.
         before = f'{{"engine":{canonical(engine)},"plan":{self._plan[0]}'
         self._hash = hashlib.sha256(before.encode())
         self._after = f'{self._plan[1]},"version":{canonical(version)}}}'
@@ -41,7 +41,7 @@ class Identity:
 
 
 _SEED = "\0seed"
-"""Stands for the seed; no name of a plan's has a NUL."""
+"""A placeholder for the seed; no name in a plan has a NUL."""
 
 
 def canonical(value: Any) -> str:

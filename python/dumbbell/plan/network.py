@@ -1,6 +1,7 @@
-"""What follows from a plan's network: the links that packets take, how long that takes, and what links do over time.
+"""The facts that follow from a plan's network: the links that packets take, the times that this takes, and the
+behaviour of links over time.
 
-The crate `plan` reckons it; here it is by name.
+The crate `plan` computes them; this module gives them names.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Network:
 
 
 def network(plan: Plan) -> Network:
-    """The network of a plan; reckoned once for each plan that is in use."""
+    """The network of a plan; computed once for each plan that is in use."""
     known = _KNOWN.get(id(plan))
     if known is not None and known[0]() is plan:
         return known[1]
@@ -86,12 +87,12 @@ def _keep(plan: Plan, found: Network) -> Network:
 
 
 _KNOWN: dict[int, tuple[weakref.ref[Plan], Network]] = {}
-"""By the plan's identity: it holds a mapping, so it has no hash."""
+"""The key is the plan's identity: a plan holds a mapping, and has no hash."""
 
 
 def peak_bps(link: Link) -> int | None:
     """The largest rate that a link has by itself, in bit/s; none without a limit.
 
-    That of a trace is what passes in its best 100 ms, or in its period, if that is shorter.
+    The rate of a trace is the one of its best 100 ms, or of its period, if that is shorter.
     """
     return link.rate_bps if link.variation is None else core.peak_bps(wire.text(link))

@@ -1,7 +1,7 @@
 """The scenario: what a user writes, checked for its shape.
 
-Each field's description is also its text in the JSON Schema (`dumbbell schema`). What needs more than one field to be
-judged, such as a flow between hosts that do not exist, is in `resolve`.
+Each field's description is also its text in the JSON Schema (`dumbbell schema`). Checks that need more than one field,
+such as a flow between hosts that do not exist, are in `resolve`.
 """
 
 from __future__ import annotations
@@ -148,6 +148,6 @@ class Scenario(Table):
         return self._source
 
     def __getstate__(self) -> dict[Any, Any]:
-        """For pickling: what is worked out again is left behind."""
+        """For pickling: values that can be computed again are left out."""
         state = super().__getstate__()
         return {**state, "__pydantic_private__": {**(state["__pydantic_private__"] or {}), "_resolved": None}}

@@ -37,7 +37,7 @@ class Range(Table):
 
 
 def listed(value: Any) -> Any:
-    """A list as it is; a table that is a range, as the list that it stands for. Raises `QuantityError`."""
+    """A list unchanged; a range as a list. Raises `QuantityError`."""
     if not isinstance(value, dict):
         return value
     kinds = [kind for kind in ("log", "linear") if kind in value]

@@ -17,9 +17,9 @@ class Span:
     """A piece of one line."""
 
     line: int
-    """From 1."""
+    """The line, from 1."""
     column: int
-    """Of the first character, from 1."""
+    """The column of the first character, from 1."""
     length: int
     """Characters; what goes on in the next line is not counted."""
 
@@ -28,8 +28,8 @@ class Span:
 def spans(text: str) -> dict[Key, Span]:
     """The place of each table, key and list item of a text that tomllib reads.
 
-    A table that has a header stands at the first header that names it, a key where `key = value` begins, and an item of
-    a list where its value begins.
+    A table that has a header is at the first header that names it, a key at the beginning of `key = value`, and an item
+    of a list at the beginning of its value.
     """
     scanner = _Scanner(text)
     scanner.document()
@@ -60,7 +60,7 @@ class _Scanner:
         self._text = text
         self._at = 0
         self._lists: dict[Key, int] = {}
-        """How many tables each `[[list]]` has so far."""
+        """The number of tables that each `[[list]]` has so far."""
         self.found: dict[Key, tuple[int, int]] = {}
 
     def document(self) -> None:

@@ -1,6 +1,6 @@
 """The keys that make a scenario a study: `[sweep]`, `repeat`, `[[expect]]`.
 
-What is here is their shape. What needs the cells to be judged is in `dumbbell.studies.check`.
+The module has their shape. Checks that need the cells are in `dumbbell.studies.check`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Case(BaseModel):
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """Of each key."""
+        """The value of each key."""
         return self.__pydantic_extra__
 
 
@@ -67,7 +67,7 @@ class Sweep(BaseModel):
 
     @property
     def axes(self) -> Iterator[list[Mapping[str, Any]]]:
-        """What a cell takes one of each from: lists of values by key."""
+        """The lists from which each cell takes one item: values by key."""
         for key, values in self.lists.items():
             yield [{key: value} for value in values]
         for table in self.zip:

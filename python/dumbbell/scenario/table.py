@@ -15,7 +15,8 @@ class Table(BaseModel):
 
 
 def word_for_none(word: str, schema: Any) -> tuple[BeforeValidator, WrapSerializer]:
-    """Metadata for an optional value: TOML has no null, so `word` stands for it. `schema` is what else is accepted."""
+    """Metadata for an optional value: TOML has no null, so `word` stands for it. `schema` describes the other accepted
+    values."""
 
     def dump(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
         return word if value is None else handler(value)
@@ -32,9 +33,9 @@ def shorthand(key: str, value: Any) -> Any:
 
 
 def tag_by(key: str, tables: Mapping[str, type[Table]], default: str | None = None) -> Callable[[Any], str | None]:
-    """What tells the tables of a union apart: the class behind the name that stands at `key`, as `@Class`.
+    """The discriminator of a union of tables: the class for the name at `key`, as `@Class`.
 
-    A name that no table has is its own tag, so that the refusal can say it.
+    A name that no table has is itself the tag, and the refusal can name it.
     """
 
     def tag(value: Any) -> str | None:

@@ -55,7 +55,7 @@ fn command(words: &str) -> Result<()> {
     Ok(())
 }
 
-/// A process inside a namespace. It is killed if it should hang.
+/// A process inside a namespace. It is killed if it stops responding.
 fn child(netns: &str, f: impl FnOnce() -> Result<()>) -> Result<nix::unistd::Pid> {
     // SAFETY: this program has one thread.
     match unsafe { fork() }? {

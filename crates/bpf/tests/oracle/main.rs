@@ -1,6 +1,6 @@
 //! Is what `bpf/bbr/history.h` says of each packet true? An oracle in the kernel saw each one leave (`bpf/tests/oracle.bpf.c`).
 //!
-//! A program of its own, with one thread, because a lab must be started by such a one. Needs root.
+//! This is a separate program with one thread, because only such a program can start a lab. Needs root.
 
 #[path = "../support/emulated.rs"]
 mod emulated;
@@ -16,7 +16,7 @@ use emulated::Path;
 use support::Running;
 use verdict::Verdict;
 
-/// What a path is for.
+/// The purpose of a path.
 enum Bound {
     /// The ACKs of a round trip fit the ring: nearly every answer is exact.
     Exact,
@@ -24,7 +24,7 @@ enum Bound {
     Small,
 }
 
-/// Objects. The one that stands for BBR asks at every ACK.
+/// Objects. The object in BBR's place asks at every ACK.
 const SMALL_BBR: &str = "oracle";
 const BBR3: &str = "oracle_bbr3";
 
@@ -40,7 +40,7 @@ const NAMES: [&str; 8] = [
 ];
 
 fn main() -> ExitCode {
-    // As with the usual harness, a word picks tests: here paths, e.g. `cargo test -p bpf --test oracle -- flows`.
+    // A word picks tests, as with the usual harness: here paths, e.g. `cargo test -p bpf --test oracle -- flows`.
     let word = std::env::args().skip(1).find(|word| !word.starts_with('-')).unwrap_or_default();
     if !NAMES.iter().any(|name| name.contains(&word)) {
         return ExitCode::SUCCESS;

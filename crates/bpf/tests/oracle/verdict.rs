@@ -1,4 +1,4 @@
-//! What the oracle has found out.
+//! The findings of the oracle.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -23,7 +23,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// From the words of `result`, in the order of `bpf/tests/oracle.h`.
+    /// The verdict from the words of `result`, in the order of `bpf/tests/oracle.h`.
     pub fn new(words: Vec<u64>) -> Result<Verdict> {
         let mut words = words.into_iter();
         let mut next = || words.next().context("the result is too short");

@@ -1,5 +1,5 @@
 //! Opening objects as the loader does, but with nothing hidden.
-#![allow(dead_code)] // Not every test that includes this needs all of it.
+#![allow(dead_code)] // Not every test that includes this module needs all of it.
 
 use std::io::Write;
 
@@ -25,7 +25,7 @@ pub fn open(bytes: &[u8]) -> Result<OpenObject> {
     Ok(open)
 }
 
-/// How many instructions the verifier looked at, by program, in the object's order.
+/// The number of instructions that the verifier looked at, by program, in the object's order.
 pub fn complexity(bytes: &[u8]) -> Result<Vec<(String, u64)>> {
     let mut open = open(bytes)?;
     let mut logs = Vec::new();
@@ -41,7 +41,7 @@ pub fn complexity(bytes: &[u8]) -> Result<Vec<(String, u64)>> {
         logs.push((program.name().to_string_lossy().into_owned(), log));
     }
     let _object = open.load().context("loading an object into the kernel")?;
-    // Of a program that belongs to another variant there is nothing.
+    // A program that belongs to another variant has no log.
     let told = logs.into_iter().filter_map(|(name, log)| {
         let text = String::from_utf8_lossy(&log);
         let words = text.split_once("processed ")?.1;
@@ -59,7 +59,7 @@ pub fn is_allowed(test: &str) -> bool {
     missing.is_empty()
 }
 
-/// As [`is_allowed`], and may files be written where root writes them?
+/// Like [`is_allowed`]; files may also be written where root writes them.
 pub fn is_root(test: &str) -> bool {
     let root = nix::unistd::geteuid().is_root();
     if !root {
@@ -76,14 +76,14 @@ pub fn test_object(name: &str) -> Result<Vec<u8>> {
 
 /// A test's congestion control, registered, and its tracing programs at work.
 pub struct Running {
-    /// What it is registered as: a name of this process, since registrations hold for the whole machine.
+    /// The registered name: it is unique to this process, since registrations hold for the whole machine.
     pub name: String,
     _links: Vec<Link>,
     object: Object,
 }
 
 impl Running {
-    /// From the object `bpf/tests/NAME.bpf.c`.
+    /// Load the object `bpf/tests/NAME.bpf.c`.
     pub fn load(name: &str) -> Result<Running> {
         let mut opened = open(&test_object(name)?)?;
         let registered = format!("dbt_{:x}", std::process::id());

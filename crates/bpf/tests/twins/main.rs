@@ -1,6 +1,6 @@
 //! The kernel's Reno and CUBIC, and ours asked at every callback what it would have done (`bpf/tests/twins_*.bpf.c`).
 //!
-//! A program of its own, with one thread, because a lab must be started by such a one. Needs root.
+//! This is a separate program with one thread, because only such a program can start a lab. Needs root.
 
 #[path = "../support/emulated.rs"]
 mod emulated;
@@ -79,7 +79,7 @@ fn undoes(object: &str) -> Result<()> {
     Ok(())
 }
 
-/// By callback: cong_avoid, ssthresh, undo_cwnd, and the threshold that HyStart sets.
+/// The results by callback: cong_avoid, ssthresh, undo_cwnd, and the threshold that HyStart sets.
 fn run(object: &str, path: &Path) -> Result<[Compared; 4]> {
     let running = Running::load(object)?;
     emulated::run(path, &running.name)?;

@@ -1,5 +1,5 @@
-//! ACK aggregation (spec section 9): how many packets more than expected are ACKed at a time, so that the window is large
-//! enough to keep sending while the next lump of ACKs is awaited.
+//! ACK aggregation (spec section 9): the number of packets beyond the expected that are ACKed at a time. It makes the
+//! window large enough to keep sending while the next lump of ACKs is awaited.
 
 use super::fixed::packets;
 use super::windowed::WindowedMax;

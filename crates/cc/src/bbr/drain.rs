@@ -10,7 +10,7 @@ impl Bbr {
         if self.state == State::Startup && self.full.is_reached {
             self.state = State::Drain;
             self.drain_round = self.rounds.count;
-            sk.snd_ssthresh = self.inflight(sk, self.max_bw(), UNIT); // For information only.
+            sk.snd_ssthresh = self.inflight(sk, self.max_bw(), UNIT); // This is for information only.
             self.signals.reset();
         }
         if self.state != State::Drain {

@@ -24,7 +24,7 @@ impl Default for EcnAlpha {
 }
 
 impl EcnAlpha {
-    /// What a cut leaves: 1 - alpha * factor.
+    /// The rest after a cut: 1 - alpha * factor.
     pub(super) fn keep(&self, factor: u32) -> u32 {
         UNIT - scale(self.alpha, factor).min(UNIT)
     }
@@ -47,7 +47,7 @@ impl EcnAlpha {
 }
 
 impl Bbr {
-    /// At the start of a round.
+    /// This runs at the start of a round.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Socket) {
         let is_short = self.rtt.min_rtt <= self.params.ecn_max_rtt_us;
         if self.is_ecn_allowed(sk) && self.params.ecn_factor != 0 && is_short {

@@ -1,4 +1,4 @@
-//! In UP, inflight_hi grows by 1, 2, 4, ... packets a round (spec section 8.3, `grow_inflight_hi`).
+//! The growth of inflight_hi in UP, by 1, 2, 4, ... packets a round (spec section 8.3, `grow_inflight_hi`).
 
 use super::Bbr;
 use super::fixed::INF;
@@ -10,7 +10,7 @@ pub(super) const MAX_UP_ROUNDS: u32 = 30;
 impl Bbr {
     pub(super) fn grow_inflight_hi(&mut self, sk: &Socket, rs: &RateSample) {
         if !sk.is_cwnd_limited || sk.snd_cwnd < self.bounds.inflight_hi {
-            // Not the bound is what limits the flow. v2 forgets the credits too.
+            // The bound does not limit the flow. v2 forgets the credits too.
             if self.is_v2() {
                 self.probe.up_acks = 0;
             }

@@ -12,9 +12,9 @@ pub(super) struct Hold {
 }
 
 impl Hold {
-    /// An ACK in PROBE_RTT, in which no more than `window` packets shall be in flight for `length_us`. True: it is over.
+    /// An ACK in PROBE_RTT, in which at most `window` packets may be in flight for `length_us`. True: it is over.
     pub(super) fn step(&mut self, sk: &mut Socket, rounds: &mut Rounds, window: u32, length_us: u64) -> bool {
-        // So little is sent that its delivery rate says nothing of the path.
+        // The flow sends so little that its delivery rate says nothing of the path.
         sk.app_limited = sk.delivered.wrapping_add(sk.packets_in_flight()).max(1);
         if self.until.is_none() {
             if sk.packets_in_flight() <= window {

@@ -5,7 +5,7 @@ use super::fixed::{GAIN_SHIFT, INF, UNIT, scale};
 use crate::{LostPacket, RateSample, Socket};
 
 impl Bbr {
-    /// The first loss of a round starts a round of its own, so that a whole one is measured.
+    /// The first loss of a round starts a new round, and a whole one is measured.
     fn note_loss(&mut self, sk: &Socket) {
         if !self.signals.loss_in_round {
             self.signals.loss_round_end = sk.delivered;
@@ -16,7 +16,7 @@ impl Bbr {
         (self.signals.loss_in_round, self.signals.loss_in_cycle) = (true, true);
     }
 
-    /// By an ACK or by a timer.
+    /// An ACK or a timer marked the packet as lost.
     pub(super) fn packet_lost(&mut self, sk: &mut Socket, packet: &LostPacket) {
         self.note_loss(sk);
         if !self.probe.is_sampling || packet.was_sacked {
@@ -50,14 +50,15 @@ impl Bbr {
     }
 }
 
-/// How much of what was in flight fitted before the share of losses crossed the threshold; `None`: it did not cross it.
+/// The part of the data in flight that fitted before the share of losses crossed the threshold; `None`: it did not
+/// cross it.
 ///
 /// `tx_in_flight`: with the lost packet, when it was sent; `lost`: since then, with it; `segments`: in it.
 fn inflight_at_loss(tx_in_flight: u32, lost: u32, segments: u32, threshold: u32) -> Option<u32> {
     if lost <= scale(tx_in_flight, threshold) {
         return None;
     }
-    // That all may be lost leaves no share to divide by.
+    // A share of 1 would leave nothing to divide by.
     let threshold = threshold.min(UNIT - 1);
     let (Some(inflight), Some(lost_before)) = (tx_in_flight.checked_sub(segments), lost.checked_sub(segments)) else {
         return Some(INF);

@@ -9,7 +9,7 @@ impl Bbr {
         if self.state.is_probing() {
             return;
         }
-        // Both cuts by ECN are of the values before the cut by losses.
+        // Both cuts by ECN start from the values before the cut by losses.
         let (inflight_ecn, bw_ecn) = self.ecn_cuts(sk);
         if self.signals.loss_in_round {
             self.init_bw_lo();

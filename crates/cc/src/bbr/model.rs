@@ -1,4 +1,4 @@
-//! What is derived from the model (spec section 5).
+//! The quantities that follow from the model (spec section 5).
 
 use super::Bbr;
 use super::fixed::{INF, INF_BW, UNIT, bdp, packets, scale};
@@ -96,7 +96,7 @@ impl Bbr {
         self.bdp(self.bw(), self.params.probe_rtt_bdp).max(MIN_CWND)
     }
 
-    /// Of `n` packets in flight, those that will be in the network when the next paced train leaves.
+    /// The part of `n` packets in flight that will be in the network when the next paced train leaves.
     pub(super) fn in_net(&self, sk: &Socket, n: u32) -> u32 {
         if !self.params.edt_inflight {
             return n;
@@ -106,7 +106,7 @@ impl Bbr {
     }
 }
 
-/// Until the earliest departure of the next packet, us.
+/// Time until the earliest departure of the next packet, us.
 pub(super) fn until_departure(sk: &Socket) -> u64 {
     sk.tcp_wstamp_ns.saturating_sub(sk.tcp_clock_cache) / 1000
 }

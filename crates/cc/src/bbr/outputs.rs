@@ -1,4 +1,4 @@
-//! What the model decides: gains, pacing rate and window (spec sections 6 and 11).
+//! The outputs of the model: gains, pacing rate and window (spec sections 6 and 11).
 
 use super::Bbr;
 use super::fixed::{BW_SHIFT, INF, UNIT, pacing_rate};
@@ -36,7 +36,7 @@ impl Bbr {
             self.init_pacing_rate(sk);
         }
         let rate = self.capped_rate(sk, bw, gain);
-        // Until the pipe is full, the estimate may just not be there yet.
+        // The estimate may be missing until the pipe is full.
         if self.full.is_reached || rate > sk.sk_pacing_rate {
             sk.sk_pacing_rate = rate;
         }

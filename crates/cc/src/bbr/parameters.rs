@@ -1,14 +1,14 @@
-/// What differs between BBRv2 and BBRv3 beyond numbers (spec section 14).
+/// The differences between BBRv2 and BBRv3 beyond numbers (spec section 14).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
-    /// As google/bbr v2alpha deploys it.
+    /// The version that google/bbr v2alpha deploys.
     V2,
-    /// As google/bbr v3 deploys it.
+    /// The version that google/bbr v3 deploys.
     #[default]
     V3,
 }
 
-/// How STARTUP and v3's PROBE_BW UP notice that the bandwidth has stopped growing (spec section 8.6).
+/// The way in which STARTUP and v3's PROBE_BW UP notice that the bandwidth has stopped growing (spec section 8.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plateau {
     /// The maximum is compared once a round \[v2\].
@@ -33,7 +33,7 @@ pub enum UpExit {
 /// The parameters of BBRv2 and v3: spec section 3, and the choices of section 15. Gains and fractions are of 256.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
-    /// Which of the two.
+    /// The version.
     pub version: Version,
     /// Its name in records.
     pub name: &'static str,
@@ -61,9 +61,9 @@ pub struct Parameters {
     pub full_bw_threshold: u32,
     /// Rounds without it that make a plateau.
     pub full_bw_rounds: u32,
-    /// How a plateau is found.
+    /// The way in which a plateau is found.
     pub plateau: Plateau,
-    /// How UP ends.
+    /// The way in which UP ends.
     pub up_exit: UpExit,
     /// Losses in a round that end STARTUP, if their share is too high.
     pub startup_loss_events: u32,
@@ -74,7 +74,7 @@ pub struct Parameters {
 
     /// Share of losses that is too high.
     pub loss_threshold: u32,
-    /// What a loss leaves of the bounds (1 - beta).
+    /// The share of the bounds that remains after a loss (1 - beta).
     pub beta_keep: u32,
     /// Share of inflight_hi that CRUISE leaves to others.
     pub headroom: u32,
@@ -83,7 +83,7 @@ pub struct Parameters {
 
     /// The window of PROBE_RTT, of a BDP.
     pub probe_rtt_bdp: u32,
-    /// Between two PROBE_RTT, us.
+    /// Time between two PROBE_RTT, us.
     pub probe_rtt_interval_us: u64,
     /// Length of PROBE_RTT, us.
     pub probe_rtt_hold_us: u64,
@@ -105,7 +105,7 @@ pub struct Parameters {
     pub ecn_max_rtt_us: u32,
     /// Gain of the average share of marks.
     pub ecn_alpha_gain: u32,
-    /// What of that share is cut.
+    /// The cut as a part of that share.
     pub ecn_factor: u32,
     /// Share of marks that is too high.
     pub ecn_threshold: u32,
@@ -114,7 +114,7 @@ pub struct Parameters {
     /// Start of the next probe where marks and no losses ended the last, of inflight_hi; 0: off.
     pub ecn_reprobe_gain: u32,
 
-    /// Reckon what is in flight at the earliest departure time, not now.
+    /// Compute the data in flight for the earliest departure time, not for now.
     pub edt_inflight: bool,
     /// The window grows without bound at first: until `2 * init_cwnd` (deployed) or until `init_cwnd` is delivered (draft).
     pub grow_until_delivered: bool,
@@ -122,7 +122,7 @@ pub struct Parameters {
     pub windowed_extra_acked: bool,
     /// An undo also goes back to STARTUP or REFILL, if it was the loss that ended STARTUP or UP.
     pub undo_state: bool,
-    /// What an undo restores is saved at the first loss of a round, not when recovery begins.
+    /// The values that an undo restores are saved at the first loss of a round, not when recovery begins.
     pub undo_from_first_loss: bool,
 }
 

@@ -11,7 +11,7 @@ pub(super) struct FullBandwidth {
     pub bw: u64,
     /// Rounds without growth.
     pub count: u32,
-    /// The plateau is there \[v3\]; can be restarted.
+    /// The plateau is reached \[v3\]; can be restarted.
     pub is_now: bool,
     /// It was there once in this connection: STARTUP is over.
     pub is_reached: bool,

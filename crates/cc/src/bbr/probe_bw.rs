@@ -21,7 +21,7 @@ pub(super) struct Probe {
     pub probes: u32,
     /// Rounds since DOWN began.
     pub rounds_since: u8,
-    /// Until the next probe, us.
+    /// Time until the next probe, us.
     pub wait_us: u32,
     /// The last probe was too high.
     pub was_too_high: bool,

@@ -5,13 +5,13 @@ use super::fixed::INF;
 use super::state::State;
 use crate::{CaState, Socket};
 
-/// What an undo restores.
+/// The values that an undo restores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Undo {
     bw_lo: u64,
     inflight_lo: u32,
     inflight_hi: u32,
-    /// Where the loss came (draft only).
+    /// The state in which the loss came (draft only).
     state: Option<State>,
 }
 
@@ -37,7 +37,7 @@ impl Bbr {
         if state == CaState::Loss {
             self.on_timeout(sk);
         } else if self.prev_ca_state == CaState::Loss {
-            // The stack sent from a window of its own; the model's bounds follow on the same ACK.
+            // The stack used a separate window for sending; the model's bounds follow on the same ACK.
             sk.snd_cwnd = sk.snd_cwnd.max(self.prior_cwnd);
         }
     }
@@ -55,7 +55,7 @@ impl Bbr {
         }
     }
 
-    /// Nothing was lost after all.
+    /// No packet was lost after all.
     pub(super) fn undo_recovery(&mut self, sk: &Socket) {
         self.full.reset(0);
         self.signals.loss_in_round = false;

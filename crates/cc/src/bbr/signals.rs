@@ -1,4 +1,4 @@
-//! Rounds, and what each of them tells (spec sections 7, 8.1 and 8.2).
+//! Rounds, and the signals of each round (spec sections 7, 8.1 and 8.2).
 
 use super::Bbr;
 use crate::{RateSample, Socket, before};
@@ -33,7 +33,7 @@ impl Rounds {
     }
 }
 
-/// What losses, marks and deliveries say in the current round and probing cycle.
+/// The losses, marks and deliveries of the current round and probing cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Signals {
     /// The greatest delivery rate in this loss round.

@@ -1,8 +1,8 @@
-//! How large a train of segments the stack will send, as BBR expects it (spec section 5).
+//! The size of a train of segments that the stack will send, as BBR expects it (spec section 5).
 
 use crate::Socket;
 
-/// The largest train that is reckoned with, bytes: 64 KB less one and the headers (`MAX_TCP_HEADER` = 320).
+/// The largest train that is expected, bytes: 64 KB less one and the headers (`MAX_TCP_HEADER` = 320).
 const MAX_TRAIN: u64 = 65_536 - 1 - 320;
 /// Each 512 us of min_rtt halve the 64 KB that are allowed on top (spec section 3, "TSO: RTT shift").
 const RTT_SHIFT: u32 = 9;

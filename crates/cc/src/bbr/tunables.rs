@@ -1,4 +1,4 @@
-//! The parameters by name, as `bpf/bbr/parameters.toml` has them.
+//! The parameters and their names in `bpf/bbr/parameters.toml`.
 
 use super::parameters::{Parameters, Plateau, Version};
 use crate::tunable::{Tunable, defaults, flag, number};
@@ -60,13 +60,13 @@ pub(super) const TUNABLES: [Tunable<Parameters>; 39] = [
 ];
 
 impl Parameters {
-    /// With the defaults that the manifest of `self` declares.
+    /// The parameters with the defaults that the manifest of `self` declares.
     pub(super) fn declared(self) -> Parameters {
         let declared = crate::parameters(self.name).unwrap_or_default();
         defaults(&TUNABLES, self, declared)
     }
 
-    /// All of them by the names that they have in C; a flag is 0 or 1, no bound 0.
+    /// All parameters by the names that they have in C; a flag is 0 or 1, no bound 0.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, i64)> {
         TUNABLES.iter().map(|one| (one.name, (one.get)(self)))
     }

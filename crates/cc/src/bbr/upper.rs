@@ -24,7 +24,7 @@ impl Bbr {
         if self.bounds.inflight_hi == INF && self.bounds.bw_hi == INF_BW {
             return false;
         }
-        // In any phase: a higher level proved safe.
+        // A higher level proved safe, in any phase.
         self.bounds.inflight_hi = self.bounds.inflight_hi.max(rs.tx_in_flight);
         if self.bounds.bw_hi != INF_BW {
             self.bounds.bw_hi = self.bounds.bw_hi.max(sample);
@@ -35,7 +35,7 @@ impl Bbr {
         false
     }
 
-    /// What was sent in the probe has been ACKed: the bandwidth filter advances; a probe that was stopped only because it
+    /// All data of the probe has been ACKed: the bandwidth filter advances. A probe that was stopped only because it
     /// was risky, and proved safe, goes on.
     fn end_of_feedback(&mut self, sk: &mut Socket, rs: &RateSample) -> bool {
         self.probe.is_sampling = false;
@@ -69,7 +69,7 @@ impl Bbr {
         if self.is_v2() { marked >= threshold } else { marked > threshold }
     }
 
-    /// With `tx_in_flight` packets in flight too much was lost or marked: once a probe, the bound is lowered.
+    /// Too much was lost or marked with `tx_in_flight` packets in flight: the bound is lowered, once per probe.
     pub(super) fn on_too_high(&mut self, sk: &mut Socket, tx_in_flight: u32, is_app_limited: bool) {
         self.probe.was_too_high = true;
         self.probe.is_sampling = false;
@@ -84,7 +84,7 @@ impl Bbr {
         }
     }
 
-    /// Not even one sample of the probe was good: the rate itself is too high \[v2\].
+    /// No sample of the probe was good: the rate itself is too high \[v2\].
     fn cut_bw_hi(&mut self) {
         if self.bounds.bw_hi == INF_BW {
             self.bounds.bw_hi = self.max_bw();

@@ -1,5 +1,6 @@
 /// The maximum over a sliding window, in constant memory: the best three samples, each later than the one before it
-/// (Kathleen Nichols' estimator). What falls out of the window is replaced by the next best that is still in it.
+/// (Kathleen Nichols' estimator). A sample that falls out of the window is replaced by the next best that is still in
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WindowedMax {
     best: [(u32, u64); 3],

@@ -1,13 +1,13 @@
 use crate::tunable::{Tunable, defaults, flag, number};
 
-/// What CUBIC can be told: `bpf/algorithms/cubic/algorithm.toml`.
+/// The parameters of CUBIC: `bpf/algorithms/cubic/algorithm.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parameters {
     /// The share of the window that a loss leaves, of 1024 (RFC 9438 section 4.6).
     pub(super) beta: u32,
     /// A loss below the last maximum lowers the plateau (RFC 9438 section 4.7).
     pub(super) fast_convergence: bool,
-    /// Never slower than Reno (RFC 9438 section 4.3).
+    /// True: it is never slower than Reno (RFC 9438 section 4.3).
     pub(super) reno_friendliness: bool,
     /// Leave slow start before the first loss.
     pub(super) hystart: bool,

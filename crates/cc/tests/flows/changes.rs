@@ -24,7 +24,7 @@ fn ten_times_the_bandwidth_is_found_in_two_probes() {
         path.run(10 * SECOND);
         path.bottleneck.rate *= 10;
         let probes = path.number("bbr.probes").unwrap();
-        // At most 3 s to a probe, each probe gains a quarter a round: log_1.25(10) = 10.3 rounds.
+        // A probe comes after at most 3 s, and each probe gains a quarter a round: log_1.25(10) = 10.3 rounds.
         let is_found =
             path.run_until(10 * SECOND, |path| path.number("bbr.max_bw").unwrap() * 10 >= path.path_bw() * 9);
         assert!(is_found, "{name}: {} of {}", path.number("bbr.max_bw").unwrap(), path.path_bw());
@@ -39,7 +39,7 @@ fn a_tenth_of_the_bandwidth_is_learnt_after_two_cycles() {
         let mut path = Path::new(name, 100, 40, 400);
         path.run(10 * SECOND);
         path.bottleneck.rate /= 10;
-        // What is left of the cycle of the change, two more, and a PROBE_RTT that may take the feedback of one away.
+        // The rest of the change's cycle, two more cycles, and a PROBE_RTT that may take the feedback of one away.
         path.run(12 * SECOND);
         let bw = path.number("bbr.max_bw").unwrap();
         assert!(bw * 100 <= path.path_bw() * 110, "{name}: {bw} of {}", path.path_bw());

@@ -8,7 +8,7 @@ use std::path::Path as File;
 
 use crate::path::{MS, Path};
 
-/// What the path is at a time.
+/// The path's state at a time.
 struct Point {
     ms: u64,
     cwnd: u32,

@@ -11,6 +11,6 @@ mod probe_rtt;
 mod recovery;
 mod startup;
 
-// What the path makes its algorithms by; another crate that runs these flows has another.
+// The path makes its algorithms by this function; another crate that runs these flows has another.
 use cc::create;
 use helpers::{DEEP, VERSIONS, assert_near, leave, path, reach};

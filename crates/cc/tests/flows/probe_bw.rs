@@ -86,7 +86,7 @@ fn down_leads_to_refill_when_it_is_time_to_probe() {
 
 #[test]
 fn loss_in_up_bounds_what_is_in_flight() {
-    // A buffer of a tenth of the BDP. The bound is there before, from the first probes.
+    // A buffer of a tenth of the BDP. The first probes set the bound earlier.
     for name in VERSIONS {
         let mut path = path(name, 16);
         path.run(10 * SECOND);

@@ -34,7 +34,7 @@ fn probe_rtt_of_v1_comes_after_10_seconds_and_holds_4_packets() {
 
 #[test]
 fn probe_rtt_is_skipped_after_idleness() {
-    // From 3 s to 9 s nothing is sent: the queue is gone, and the first RTT after it is a fresh minimum.
+    // The flow sends nothing from 3 s to 9 s: the queue is gone, and the first RTT after it is a fresh minimum.
     for name in VERSIONS {
         let mut path = path(name, DEEP);
         path.run(100 * MS);

@@ -63,7 +63,8 @@ fn drain_ends_when_a_bdp_is_in_flight() {
 
 #[test]
 fn drain_ends_after_three_rounds_in_the_draft_only() {
-    // The bandwidth falls to a quarter while the queue is there: what drains the old path overfills the new one.
+    // The bandwidth falls to a quarter while the queue is full: the rate that drains the old path overfills the new
+    // one.
     for (name, gives_up) in [("bbr3-draft", true), ("bbr3", false)] {
         let mut path = path(name, DEEP);
         path.run_until(SECOND, |path| path.sk.srtt_us >> 3 > 60_000);

@@ -3,7 +3,7 @@
 use cc::{AckSample, CaEvent, CaState, CongestionControl, LostPacket, RateSample, Socket, ack_event};
 use proptest::prelude::*;
 
-/// What may happen to a connection.
+/// The events of a connection.
 #[derive(Clone, Debug)]
 pub enum Operation {
     /// Time passes, us.
@@ -66,7 +66,7 @@ pub fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// A stack that does as it is told, and keeps its counts consistent.
+/// A stack that obeys the algorithm, and keeps its counts consistent.
 pub struct Model {
     pub cc: Box<dyn CongestionControl>,
     pub sk: Socket,

@@ -1,6 +1,6 @@
 //! Bursts of segments that the kernel hands over, and takes back, as one frame (generic segmentation offload).
 //!
-//! Between the two the network sees segments of wire size: [`split`] writes them, [`merge`] puts those that leave
+//! The network between the two sees segments of wire size: [`split`] writes them, [`merge`] puts those that leave
 //! together under one header again. Payload is copied once, when it comes.
 
 mod merge;

@@ -3,7 +3,7 @@ use super::{CWR, FIN, FLAGS_AT, PSH, UDP_LENGTH_AT, checksum_at};
 use crate::checksum;
 use crate::frame::{ETHERNET, Header, TCP, UDP};
 
-/// A burst that the kernel handed over as one frame: as segments of wire size, each a frame of its own.
+/// A burst that the kernel handed over as one frame: as segments of wire size, each a separate frame.
 #[derive(Clone, Copy)]
 pub(crate) struct Burst<'a> {
     frame: &'a [u8],
@@ -57,7 +57,7 @@ impl<'a> Burst<'a> {
         self.payload + self.gso_size <= bytes
     }
 
-    /// Write segment `index` as a frame; its length. Its checksum is still to be completed.
+    /// Write segment `index` as a frame; returns its length. Its checksum is still to be completed.
     ///
     /// The headers are as a network interface that segments would write them: identification and sequence number count
     /// on, FIN and PSH are the last segment's, CWR is the first one's.

@@ -191,7 +191,7 @@ proptest! {
         prop_assert_eq!(vnet, sent.vnet());
     }
 
-    /// What is left of a burst around a segment that was dropped or marked.
+    /// The rest of a burst around a segment that was dropped or marked.
     #[test]
     fn taking_apart_undoes_putting_together_any_part(sent in sent(), from in 0usize..60, to in 0usize..60) {
         let segments = split(&sent.whole(), &sent.vnet());

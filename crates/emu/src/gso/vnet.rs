@@ -49,17 +49,17 @@ impl Vnet {
         self.flags & NEEDS_CSUM != 0
     }
 
-    /// Whether it is a burst of TCP segments in IPv4.
+    /// True if it is a burst of TCP segments in IPv4.
     pub(crate) fn is_tcp(self) -> bool {
         self.gso_type & !GSO_ECN == GSO_TCPV4
     }
 
-    /// Whether it is a burst of UDP datagrams.
+    /// True if it is a burst of UDP datagrams.
     pub(crate) fn is_udp(self) -> bool {
         self.gso_type == GSO_UDP_L4
     }
 
-    /// Whether it is not a burst.
+    /// True if it is not a burst.
     pub(crate) fn is_single(self) -> bool {
         self.gso_type == 0
     }

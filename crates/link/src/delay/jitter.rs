@@ -96,7 +96,7 @@ mod tests {
         (0..n as u64).map(|n| jitter.next(n).as_nanos()).collect()
     }
 
-    /// Distribution functions of ns, each by its own formula and not from the quantiles.
+    /// Distribution functions of ns, each by a separate formula and not from the quantiles.
     fn cdf(distribution: &Distribution, x: f64) -> f64 {
         let ns = |d: &Duration| d.as_nanos() as f64;
         match distribution {

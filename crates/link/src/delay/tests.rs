@@ -69,7 +69,8 @@ fn jitter_overtakes_only_where_it_may() {
     assert!(ordered.iter().all(|p| (DELAY..=DELAY + 5_000).contains(&took(p))));
     let free = run(&jittery(true), 10_000, 100);
     assert!(!free.is_sorted_by_key(|p| p.packet.id) && free.is_sorted_by_key(|p| p.delivery));
-    // Whoever overtakes nobody arrives at the same time on both lines; kept order means waiting for the slowest before.
+    // A packet that overtakes no other arrives at the same time on both lines; kept order means waiting for the slowest
+    // before.
     for p in &free {
         let held = ordered[p.packet.id as usize].delivery;
         assert!(if p.reordered.is_some() { p.delivery < held } else { p.delivery == held });
@@ -128,7 +129,7 @@ fn a_full_line_refuses_until_one_has_left() {
     let mut line = Line::new(&Link { delay_line_packets: Some(2), ..link() }, 1);
     assert!(send(&mut line, 0, 0) && send(&mut line, 1, 10));
     assert!(!send(&mut line, 2, DELAY - 1));
-    // What is due leaves before what comes at that time, whether the driver has asked for it or not.
+    // A packet that is due leaves before one that comes at that time, whether the driver has asked for it or not.
     assert!(send(&mut line, 3, DELAY) && !send(&mut line, 4, DELAY));
     assert_eq!(ids(&drain(&mut line)), [0, 1, 3]);
     let mut none = Line::new(&Link { delay_line_packets: Some(0), ..link() }, 1);
@@ -206,7 +207,7 @@ proptest! {
         let mut line = Line::new(&first, seed);
         let mut spec = first;
         let mut now = Time::ZERO;
-        // What is on the way, as sent; and all deliveries that were scheduled.
+        // The packets on the way, as sent; and all deliveries that were scheduled.
         let mut model: Vec<Passage> = Vec::new();
         let (mut latest, mut latest_in_line) = (Time(i64::MIN), Time(i64::MIN));
         for (id, step) in steps.into_iter().enumerate() {

@@ -1,7 +1,7 @@
 use crate::chance::threshold;
 
-/// A channel that is good or bad, each with its own loss. Elliott: "Estimates of error rates for codes on burst-noise
-/// channels", Bell System Technical Journal 42 (1963). The first packet finds it good.
+/// A channel that is good or bad, with a loss for each state. Elliott: "Estimates of error rates for codes on
+/// burst-noise channels", Bell System Technical Journal 42 (1963). The first packet finds it good.
 #[derive(Clone, Debug)]
 pub(super) struct GilbertElliott {
     good: State,

@@ -1,8 +1,8 @@
 /// netem's `loss PERCENT CORRELATION`, with its bias.
 ///
-/// As tc-netem(8) documents it, each packet's number is that of the packet before times the correlation plus a uniform
-/// one times the rest. Such a mean is not uniform but gathers around the middle, so that what is below a small
-/// probability is much rarer than that: at 0.5 % with 25 % correlation one packet in millions.
+/// Each packet's number is that of the packet before times the correlation plus a uniform one times the rest, as
+/// tc-netem(8) documents it. Such a mean is not uniform but gathers around the middle: numbers below a small
+/// probability are much rarer than that probability. With 0.5 % and a correlation of 25 % it is one packet in millions.
 #[derive(Clone, Debug)]
 pub(super) struct Netem {
     /// Lost if its number is below: probability times 2^32.
@@ -22,9 +22,9 @@ impl Netem {
 
     pub(super) fn loses(&mut self, number: u64) -> bool {
         let fresh = number >> 32;
-        // The first packet has none before it: another uniform number stands in.
+        // The first packet has none before it: another uniform number replaces it.
         let last = u64::from(self.last.unwrap_or(number as u32));
-        // At most (2^32 - 1) * 2^32: no overflow.
+        // The sum is at most (2^32 - 1) * 2^32: no overflow.
         let mixed = ((fresh * (ONE - self.correlation) + last * self.correlation) >> 32) as u32;
         self.last = Some(mixed);
         u64::from(mixed) < self.limit

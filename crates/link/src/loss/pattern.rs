@@ -11,8 +11,8 @@ pub(super) struct Burst {
 }
 
 impl Burst {
-    /// Between two bursts of n packets (1 - q) / q get through on average, if each outside begins one with probability
-    /// q. For a share p of lost packets that is n (1 - p) / p.
+    /// (1 - q) / q packets get through between two bursts of n packets on average, if each outside begins one with
+    /// probability q. This is n (1 - p) / p for a share p of lost packets.
     pub(super) fn new(probability: f64, packets: u64) -> Burst {
         let begins =
             if probability == 0.0 { 0.0 } else { probability / (probability + packets as f64 * (1.0 - probability)) };

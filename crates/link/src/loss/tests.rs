@@ -97,8 +97,8 @@ fn the_four_states_have_their_closed_forms() {
         let rate = shares[2] + shares[3];
         let series = series(&spec);
         assert_mean(&batches(&series, mean), rate, &format!("rate of {spec:?}"));
-        // Two in a row: only state 3 can follow on a loss, on itself. Two with one between: 3-3-3, 3-2-3, 3-1-3, 3-1-4,
-        // 4-1-3 and 4-1-4.
+        // Two losses in a row: only state 3 can follow on a loss, on itself. Two losses with one packet between: 3-3-3,
+        // 3-2-3, 3-1-3, 3-1-4, 4-1-3 and 4-1-4.
         let stay = 1.0 - p31 - p32;
         let two = shares[2] * (stay * stay + p32 * p23 + p31 * (p13 + p14)) + shares[3] * (p13 + p14);
         for (lag, both) in [(1, shares[2] * stay), (2, two)] {
@@ -146,8 +146,8 @@ fn smoothed_share_below(limit: f64, correlation: f64) -> f64 {
 
 #[test]
 fn netem_has_the_rate_of_its_documented_average() {
-    // With correlation 1/2 it is Fabius' function, known at some points: "A probabilistic example of a nowhere analytic
-    // C-infinity function" (1966).
+    // The function with correlation 1/2 is Fabius' function, known at some points: "A probabilistic example of a
+    // nowhere analytic C-infinity function" (1966).
     for (limit, share) in [(0.125, 1.0 / 288.0), (0.25, 5.0 / 72.0), (0.5, 0.5)] {
         assert!((smoothed_share_below(limit, 0.5) - share).abs() < 1e-6);
     }
@@ -161,7 +161,7 @@ fn netem_has_the_rate_of_its_documented_average() {
 fn netem_all_but_stops_losing_at_half_a_percent_with_a_quarter_of_correlation() {
     let expected = smoothed_share_below(0.005, 0.25);
     assert!(expected < 1e-6, "one in {}", 1.0 / expected);
-    // Poisson: with a mean below 4, 16 or more have a probability below 1e-5. Without correlation there were 20,000.
+    // Poisson: with a mean below 4, 16 or more have a probability below 1e-5. There were 20,000 without correlation.
     let lost = losses(&Loss::Netem { probability: 0.005, correlation: 0.25 }, 4_000_000).iter().filter(|&&l| l).count();
     assert!(lost < 16, "{lost} lost, {} expected", expected * 4e6);
 }
@@ -284,7 +284,8 @@ proptest! {
 
     #[test]
     fn processes_do_not_disturb_each_other(specs in prop::collection::vec(models(), 1..4), seed: u64, from in 0usize..200) {
-        // All processes together lose what each alone would; taking the last one away leaves the others as they were.
+        // All processes together lose the packets that each alone would; taking the last one away leaves the others as
+        // they were.
         let (others, last) = specs.split_at(specs.len() - 1);
         let mut all = Losses::new(&specs, seed, "x");
         let mut without = Losses::new(others, seed, "x");

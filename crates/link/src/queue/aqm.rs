@@ -84,7 +84,7 @@ impl Updates {
         self.period
     }
 
-    /// From the next one on.
+    /// The new period counts from the next update on.
     pub fn set_period(&mut self, period: Duration) {
         self.period = period.max(Duration(1));
     }

@@ -1,7 +1,7 @@
 /// Finds the queue with the most bytes: a tournament tree that is updated on request.
 ///
-/// So a queue that changes costs next to nothing while there is room for all, and a few steps (at most the logarithm of
-/// the number of queues) for each search when there is none: a queue that is always full costs no search of all flows.
+/// A queue that changes costs next to nothing while there is room for all. Without room each search takes a few steps
+/// (at most the logarithm of the number of queues): a queue that is always full costs no search of all flows.
 #[derive(Clone, Debug)]
 pub(super) struct Backlogs {
     /// The root at 1, the children of node n at 2n and 2n + 1; the second half are the queues, always right.

@@ -15,7 +15,7 @@ use crate::packet::{Fate, Packet, Passage};
 /// Queues that flows are hashed into.
 const QUEUES: NonZeroU32 = NonZeroU32::new(1024).unwrap();
 
-/// Queues of a set: a flow may have any of them.
+/// Queues of a set: a flow may have any queue of its set.
 const WAYS: u32 = 8;
 
 /// Credits are kept in bytes times this, so that a quantum can be divided among many flows.
@@ -25,13 +25,13 @@ const FRACTIONS: i64 = 1 << 16;
 /// solution for home gateways", LANMAN 2018; tc-cake(8)): one tin (besteffort), without ACK filter. The link's serializer
 /// is its shaper.
 ///
-/// Flows have queues of their own, by a set-associative hash, that take turns (DRR++): those that have just become active
-/// go first. COBALT controls each. With triple isolation a flow's quantum is divided by the number of bulk flows that its
-/// source or its destination has, whichever has more: so first hosts share the link, then the flows of each.
+/// Flows have separate queues, by a set-associative hash, that take turns (DRR++): those that have just become active
+/// go first. COBALT controls each. With triple isolation a flow's quantum is divided by the number of bulk flows that
+/// its source or its destination has, whichever has more: hosts share the link first, then the flows of each.
 ///
-/// A quantum's share is rounded down to 2^-16 bytes, where Linux draws lots to round. A sparse queue that runs empty waits
-/// for a turn among the bulk queues, as in RFC 8290 section 4.2, lest a flow that sends a little at a time be sparse for
-/// ever. When too much waits, the longest queue loses packets at its head.
+/// A quantum's share is rounded down to 2^-16 bytes, where Linux draws lots to round. A sparse queue that runs empty
+/// waits for a turn among the bulk queues, as in RFC 8290 section 4.2: otherwise a flow that sends a little at a time
+/// would be sparse for ever. When too much waits, the longest queue loses packets at its head.
 #[derive(Clone, Debug)]
 pub(crate) struct Cake {
     cobalt: Cobalt,
@@ -39,7 +39,7 @@ pub(crate) struct Cake {
     isolation: Isolation,
     limit: Buffer,
     flows: Flows,
-    /// By queue.
+    /// The owner of each queue.
     owners: Vec<Owner>,
     sparse: Round,
     bulk: Round,
@@ -61,7 +61,7 @@ struct Owner {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Class {
-    /// In no round.
+    /// The queue is in no round.
     #[default]
     Idle,
     /// It has just become active.
@@ -73,7 +73,7 @@ enum Class {
 }
 
 impl Cake {
-    /// Empty queues. Which flows share a set follows from the seed and the element's name, as do BLUE's lots.
+    /// Empty queues. The seed and the element's name determine which flows share a set, and BLUE's draws.
     pub(crate) fn new(spec: &Queue, limit: Buffer, seed: u64, element: &str) -> Cake {
         let Some((cobalt, quantum, isolation)) = Cake::parameters(spec) else { unreachable!("CAKE's parameters") };
         Cake {
@@ -97,8 +97,8 @@ impl Cake {
         Some((cobalt, i64::from(quantum_bytes.get()), isolation))
     }
 
-    /// The queue of a packet's flow: its own in its set of [`WAYS`]; else one that nobody uses, best without anything to
-    /// remember; else it shares the one that the hash names.
+    /// The queue of a packet's flow: the queue in its set of [`WAYS`] that it already has; otherwise an unused one,
+    /// best without anything to remember; otherwise it shares the one that the hash names.
     fn queue_of(&self, packet: &Packet, now: Time) -> u32 {
         let named = self.flows.bucket(packet.flow_hash);
         let set = || (0..WAYS).map(|way| named - named % WAYS + (named + way) % WAYS);
@@ -125,7 +125,7 @@ impl Cake {
         self.flows.append(&mut self.sparse, queue);
     }
 
-    /// What a turn of the queue is worth, in fractions of bytes.
+    /// The bytes of a turn of the queue, in fractions of bytes.
     fn share(&self, queue: u32) -> i64 {
         let owner = &self.owners[queue as usize];
         let bulk = |counts: &[u32], host: u16| counts.get(usize::from(host)).copied().unwrap_or(0);

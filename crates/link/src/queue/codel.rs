@@ -85,8 +85,8 @@ impl Law {
         Some(item)
     }
 
-    /// May the next packet be dropped? Only if the sojourn time has been above target for an interval, and there was
-    /// always more than an MTU behind (`dodequeue`, RFC 8289 section 5.6).
+    /// True if the next packet may be dropped. That needs a sojourn time above target for an interval, and always more
+    /// than an MTU behind (`dodequeue`, RFC 8289 section 5.6).
     fn judge(&self, control: &mut Control, queue: &impl Source, mtu: u32, now: Time) -> bool {
         let is_above = queue.head().is_some_and(|item| {
             let behind = queue.bytes() - u64::from(item.bytes);
@@ -135,7 +135,8 @@ impl Control {
 }
 
 /// Controlled Delay (RFC 8289): first in, first out; when packets have waited longer than `target` for an `interval`,
-/// some that leave are dropped or marked, ever more of them until the wait is below. What doesn't fit is dropped.
+/// some that leave are dropped or marked, ever more packets until the wait is below. A packet that doesn't fit is
+/// dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Codel {
     law: Law,

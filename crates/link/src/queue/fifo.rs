@@ -23,7 +23,7 @@ impl Fifo {
         Fifo { limit, drop_head, ce_threshold, waiting: VecDeque::new(), backlog: Backlog::default() }
     }
 
-    /// Whether the oldest make room, and above what packets are marked.
+    /// True if the oldest make room; and the threshold above which packets are marked.
     fn parameters(spec: &Queue) -> Option<(bool, Option<Threshold>)> {
         match *spec {
             Queue::DropTail { ce_threshold } => Some((false, ce_threshold)),

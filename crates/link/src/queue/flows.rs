@@ -12,8 +12,8 @@ const NONE: u32 = u32::MAX;
 
 /// Packets in first-in-first-out queues, one for each bucket that flows are hashed into.
 ///
-/// All queues share one memory, chained by indices: a packet that comes takes the room of the one that left last, so
-/// nothing is allocated once as many have waited as ever will.
+/// All queues share one memory, chained by indices: a packet that comes takes the room of the one that left last.
+/// Nothing is allocated after the largest number of packets has waited once.
 #[derive(Clone, Debug)]
 pub(super) struct Flows {
     slots: Vec<Slot>,
@@ -64,7 +64,7 @@ impl Round {
 }
 
 impl Flows {
-    /// `count` empty queues. Which flows share one follows from the seed and the element's name.
+    /// `count` empty queues. The seed and the element's name determine which flows share one.
     pub(super) fn new(count: NonZeroU32, seed: u64, element: &str) -> Flows {
         let queue = Queue { head: NONE, tail: NONE, packets: 0, after: NONE, in_round: false, deficit: 0 };
         Flows {

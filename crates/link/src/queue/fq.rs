@@ -22,7 +22,7 @@ pub(crate) struct Fq {
 }
 
 impl Fq {
-    /// Empty queues. Which flows share one follows from the seed and the element's name.
+    /// Empty queues. The seed and the element's name determine which flows share one.
     pub(crate) fn new(spec: &Queue, limit: Buffer, seed: u64, element: &str) -> Fq {
         let &Queue::Fq { quantum_bytes, flows } = spec else { unreachable!("FQ's parameters") };
         Fq {

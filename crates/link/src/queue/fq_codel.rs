@@ -9,7 +9,7 @@ use crate::packet::{Fate, Passage};
 /// The most packets that are dropped at a time when the queue is full (RFC 8290 section 4.1).
 const DROP_BATCH: u32 = 64;
 
-/// Flow Queue CoDel (RFC 8290): flows are hashed into queues that take turns, each controlled by a CoDel of its own;
+/// Flow Queue CoDel (RFC 8290): flows are hashed into queues that take turns, each controlled by a separate CoDel;
 /// queues that have just become active go first.
 #[derive(Clone, Debug)]
 pub(crate) struct FqCodel {
@@ -23,7 +23,7 @@ pub(crate) struct FqCodel {
 }
 
 impl FqCodel {
-    /// Empty queues. Which flows share one follows from the seed and the element's name.
+    /// Empty queues. The seed and the element's name determine which flows share one.
     pub(crate) fn new(spec: &Queue, limit: Buffer, seed: u64, element: &str) -> FqCodel {
         let &Queue::FqCodel { quantum_bytes, flows, .. } = spec else { unreachable!("FQ-CoDel's parameters") };
         FqCodel {
@@ -60,8 +60,8 @@ impl FqCodel {
         }
     }
 
-    /// The queue whose turn it is proved empty: a new one becomes an old one, lest a flow that sends a little at a time
-    /// be new for ever; an old one becomes inactive (RFC 8290 section 4.2).
+    /// The queue whose turn it is proved empty: a new one becomes an old one, because otherwise a flow that sends a
+    /// little at a time would be new for ever; an old one becomes inactive (RFC 8290 section 4.2).
     fn give_up_turn(&mut self) {
         if let Some(queue) = self.flows.take_first(&mut self.new) {
             self.flows.append(&mut self.old, queue);

@@ -16,7 +16,7 @@ const AUTO_TUNING: [(f64, f64); 6] =
 /// Proportional Integral controller Enhanced (RFC 8033).
 ///
 /// The delay is that of timestamps (section 4.3): the wait of the packet that left last, and none while nothing waits.
-/// Of the optional elements (section 5) it has ECN, de-randomisation and the cap on the adjustment; it is always
+/// It has these optional elements (section 5): ECN, de-randomisation and the cap on the adjustment. It is always
 /// active, and packets count alike whatever their size.
 #[derive(Clone, Debug)]
 pub(crate) struct Pie {

@@ -1,4 +1,4 @@
-//! What holds for every queue discipline and every pattern of arrivals.
+//! Properties of every queue discipline, for every pattern of arrivals.
 
 use std::collections::HashMap;
 

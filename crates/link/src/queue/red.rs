@@ -17,8 +17,8 @@ const ARED_MAX_P: (f64, f64) = (0.01, 0.5);
 /// variant of RED", 2000. Adaptive: Floyd, Gummadi, Shenker, "Adaptive RED: an algorithm for increasing the robustness
 /// of RED's active queue management", 2001.
 ///
-/// A packet's chance doesn't depend on its size (RFC 7141). Where all is dropped, ECN-capable packets are too (RFC 3168
-/// section 7).
+/// A packet's chance doesn't depend on its size (RFC 7141). ECN-capable packets are dropped, too, if all packets are
+/// (RFC 3168 section 7).
 #[derive(Clone, Debug)]
 pub(crate) struct Red {
     limit: Buffer,

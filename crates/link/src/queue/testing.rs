@@ -1,4 +1,4 @@
-//! What the tests of queue disciplines share.
+//! Shared parts of the tests of queue disciplines.
 
 use units::{Duration, Time};
 
@@ -40,7 +40,7 @@ pub fn fill(queue: &mut impl Discipline, first: u64, count: u64, flow_hash: u32,
 pub struct Wire<Q> {
     pub queue: Q,
     pub dropped: Dropped,
-    /// What has begun to leave, and when.
+    /// The packets that have begun to leave, and when.
     pub left: Vec<(Time, Item)>,
     ns_per_byte: i64,
     /// When the one in service has left.

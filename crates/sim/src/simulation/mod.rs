@@ -22,11 +22,11 @@ use turnaround::Turnarounds;
 /// Properties of the hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Trains of segments, as the kernel sends them; if not, each segment on its own.
+    /// Trains of segments, as the kernel sends them; otherwise each segment is sent separately.
     pub tso: bool,
-    /// A host takes some time to answer, never twice the same; if not, none. Without it whatever is clocked by the
-    /// bottleneck reaches it in the very moment in which the packet before has left: such order is found in no network,
-    /// and lets windows grow far beyond what a small buffer holds.
+    /// A host takes some time to answer, never twice the same; if not, none. Without it a packet that is clocked by the
+    /// bottleneck reaches it in the very moment in which the packet before has left. No real network has such order,
+    /// and it lets windows grow far beyond what a small buffer holds.
     pub turnaround: bool,
 }
 
@@ -43,14 +43,14 @@ pub struct Simulation<O> {
     end: Time,
     network: Network,
     traffic: Vec<Traffic>,
-    /// Of each flow: is it TCP, and the addresses' part of its packets.
+    /// For each flow: is it TCP, and the addresses' part of its packets.
     addresses: Vec<Addresses>,
     store: Store,
     /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples.
     event_queue: EventQueue,
     changes: VecDeque<(Time, u32, plan::Link)>,
     sample_interval: units::Duration,
-    /// When flows were sampled last, all of them.
+    /// The time at which all flows were sampled last.
     sampled: Option<Time>,
     /// Packets that go into a link, or arrive where there is none, now.
     entering: VecDeque<(u32, Packet)>,
@@ -140,7 +140,7 @@ impl<O: Observer> Simulation<O> {
         self.now = self.now.max(until);
     }
 
-    /// No more is to happen, at the end or before it: the observer is told what is left to tell. Flows that are still active
+    /// The simulation is over, at the end or before it: the observer gets the last events. Flows that are still active
     /// get their last sample, and packets inside the links their rows.
     pub fn finish(&mut self) {
         for link in 0..self.network.links.len() {
@@ -197,8 +197,8 @@ impl<O: Observer> Simulation<O> {
         self.arrived
     }
 
-    /// What has crossed each of the plan's links on which nothing can happen, and which therefore counts nothing; of others
-    /// nothing.
+    /// The packets that have crossed each of the plan's links on which nothing can happen, and which therefore counts
+    /// nothing; zero for others.
     pub fn crossed(&self) -> Vec<Tally> {
         self.network.crossed()
     }

@@ -8,7 +8,7 @@ use crate::observer::{AckRow, DatagramRow, EchoRow, Observer, PacketRow};
 use crate::segment::Segment;
 use crate::store::Slot;
 
-/// No link is left on the path.
+/// The packet has passed the last link of its path.
 const ARRIVED: u32 = u32::MAX;
 
 impl<O: Observer> Simulation<O> {

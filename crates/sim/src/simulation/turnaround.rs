@@ -1,9 +1,10 @@
 //! The time that a receiving host takes until an ACK is on the wire.
 //!
-//! Real hosts take some tens of microseconds, never twice the same. That matters beyond its length: a flow that sends
-//! whenever an ACK comes, of packets that left a bottleneck one by one, would otherwise reach it again at the very moment
-//! in which the packet before has left, each time, for ever (phase effects; S. Floyd, V. Jacobson: On Traffic Phase
-//! Effects in Packet-Switched Gateways, Internetworking: Research and Experience 3:115, 1992, who break them in the same way).
+//! Real hosts take some tens of microseconds, never twice the same. That matters beyond its length. A flow that sends
+//! whenever an ACK comes, of packets that left a bottleneck one by one, would otherwise reach it again at the very
+//! moment in which the packet before has left, each time, for ever (phase effects; S. Floyd, V. Jacobson: On Traffic
+//! Phase Effects in Packet-Switched Gateways, Internetworking: Research and Experience 3:115, 1992, who break them in
+//! the same way).
 
 use std::collections::VecDeque;
 
@@ -21,14 +22,15 @@ const LEAST: Duration = Duration::from_micros(25);
 const MOST: Duration = Duration::from_micros(105);
 
 /// A host that has had nothing to do takes longer, up to this much more after a pause of [`ASLEEP`]: its processor sleeps (not
-/// while the emulator keeps it awake), its caches are cold. So the ACKs of a burst come closer together than its segments.
+/// while the emulator keeps it awake), its caches are cold. The ACKs of a burst therefore come closer together than its
+/// segments.
 const WAKING: Duration = Duration::from_micros(30);
 const ASLEEP: Duration = Duration::from_millis(10);
 
 /// The ACKs that wait for their time, of all flows.
 ///
-/// There are as many as ACKs are sent, so they have a queue of their own, sorted by time, beside the events of a run:
-/// seldom do more than a few wait, and a new one goes behind most of them.
+/// There are as many as ACKs are sent: a separate queue, sorted by time, holds them beside the events of a run. A few
+/// wait at most times, and a new one goes behind most others.
 #[derive(Debug, Default)]
 pub(super) struct Turnarounds {
     flows: Vec<Flow>,
@@ -43,12 +45,12 @@ struct Flow {
     drawn: u64,
     /// When it had something to send last.
     last: Time,
-    /// In the order of time: nothing overtakes.
+    /// The ACKs in the order of time: nothing overtakes.
     waiting: VecDeque<(Time, Segment)>,
 }
 
 impl Turnarounds {
-    /// Of these flows; of none: hosts take no time.
+    /// The turnarounds of these flows; without any, hosts take no time.
     pub(super) fn new<'a>(seed: u64, flows: impl Iterator<Item = &'a str>) -> Turnarounds {
         let flows = flows.map(|flow| {
             let stream = Stream::new(seed, &format!("flow/{flow}/turnaround"));
@@ -63,7 +65,7 @@ impl Turnarounds {
         self.due.front().map_or(Time::NEVER, |first| first.0)
     }
 
-    /// What a flow's receiver sends at one time goes at one time.
+    /// The segments that a flow's receiver sends at one time go at one time.
     fn hold(&mut self, flow: usize, segments: impl Iterator<Item = Segment>, now: Time) {
         let Flow { stream, drawn, last, waiting } = &mut self.flows[flow];
         let takes = stream.at(*drawn) % (MOST.0 - LEAST.0 + 1) as u64;
@@ -89,7 +91,7 @@ impl Turnarounds {
 }
 
 impl<O: Observer> Simulation<O> {
-    /// What a flow's receiver has let out waits for its time, if hosts take any.
+    /// The segments that a flow's receiver has let out wait for their time, if hosts take any.
     pub(super) fn reply(&mut self, flow: usize) {
         if self.turnarounds.flows.is_empty() {
             self.send(flow);

@@ -100,7 +100,7 @@ impl Dumbbell {
             link.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
             link
         };
-        // As a scenario's planner has it: eight times what the path holds when both buffers are full.
+        // A scenario's planner has the same value: eight times the data that the path holds when both buffers are full.
         let held = self.rate_bps as f64 / 8.0 * self.rtt_ms / 1e3 + 2.0 * self.buffer_bytes as f64;
         let memory = ((8.0 * held) as u64).next_power_of_two().clamp(6 << 20, 1 << 30);
         let rmem = format!("4096 {memory} {memory}");
@@ -126,7 +126,7 @@ impl Dumbbell {
 /// Everything at once: losses, `jitter`, reordering, copies, flipped bits, many algorithms, datagrams.
 pub fn mixed(jitter: Value) -> Dumbbell {
     let mut plan = Dumbbell::new(20, 20.0).seconds(2.0);
-    // Not all that there are: one more must not change what is recorded of these.
+    // The list is not complete: one more algorithm must not change the records of these.
     for cc in ["bbr", "bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp", "reno", "vegas"] {
         plan = plan.flow(bulk(cc), 0.1);
     }

@@ -43,7 +43,7 @@ struct Run {
     sender: Sender,
     now: Time,
     out: Vec<Segment>,
-    /// Of each packet: when it was first and last sent.
+    /// The first and the last sending of each packet.
     sent: Vec<(u32, u32)>,
     window: u64,
     /// The highest packet that a `>` has seen.

@@ -1,4 +1,4 @@
-//! How much is sent, when, and in what trains.
+//! The amount that is sent, the time, and the trains.
 
 use sim::tcp::{Sender, Settings};
 use sim::{Flags, Segment};

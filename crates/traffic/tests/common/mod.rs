@@ -87,11 +87,11 @@ impl Write for Watcher {
     }
 }
 
-/// What a run left.
+/// The results of a run.
 pub struct Ran {
     pub report: Result<TrafficReport>,
     pub events: Vec<Value>,
-    /// Where each flow stood at the end, as a process that looks on sees it.
+    /// The progress of each flow at the end, as another process sees it.
     pub live: Vec<Option<FlowCounts>>,
     pub dir: TempDir,
 }

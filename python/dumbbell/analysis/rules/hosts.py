@@ -18,7 +18,7 @@ _PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
 """A flow's programs: what their keys begin with, and what a reason calls their exit code."""
 
 UNCONNECTED: Final = "it was not connected when it stopped"
-"""What both engines tell as the error of a flow whose SYN, or its answer, never came through."""
+"""The error that both engines give for a flow whose SYN, or the answer to it, never arrived."""
 
 _MOST_NAMED: Final = 12
 """Flows that a reason names one by one."""
@@ -26,7 +26,7 @@ _MOST_NAMED: Final = 12
 
 @rule("complete", "the run was stopped before its end", TRAFFIC)
 def complete(evidence: Evidence) -> Judgement:
-    """Whether the traffic ran for as long as planned."""
+    """Judges whether the traffic ran for as long as planned."""
     stopped = evidence.traffic["interrupted"]
     measured = f"stopped after {evidence.traffic['wall_s']:.1f} s" if stopped else "ran to its end"
     return Judgement(Verdict.INVALID if stopped else Verdict.VALID, measured, "runs to its end")
@@ -36,8 +36,8 @@ def complete(evidence: Evidence) -> Judgement:
 def flow_errors(evidence: Evidence) -> Judgement:
     """Flows that report an error, and flows that delivered nothing.
 
-    Nothing may be the result: a flow that starves. It counts, and somebody should look. Of many connections with random
-    starts some begin when there is no time left to deliver.
+    Nothing delivered may be the result: a flow that starves. It counts, and somebody should look. Some of many
+    connections with random starts begin when there is no time left to deliver.
     """
     late = {
         flow.id
@@ -59,7 +59,7 @@ def algorithm(evidence: Evidence) -> Judgement:
     """The algorithm read back from each socket; of a program, from its connection that sent most."""
     planned = {flow.id: cc(flow) for flow in evidence.plan.flows}
     programs = {flow.id for flow in evidence.plan.flows if isinstance(flow.workload, CommandWorkload)}
-    # A program sets its algorithm itself, so only the plan knows which one it was told to set.
+    # A program sets its algorithm itself: only the plan has the one that it should set.
     asked = [
         (flow["id"], flow["cc_requested"] or planned[flow["id"]], flow["cc_actual"] or "unknown")
         for flow in evidence.traffic["flows"]
@@ -136,7 +136,7 @@ def congestion_window(evidence: Evidence) -> Judgement:
 )
 def offloads(evidence: Evidence) -> Judgement:
     """Segmentation and checksum offloads, as read back at the end of the run and as seen in the packets."""
-    # On the GSO path hosts send and receive bursts, which the emulator takes apart and puts together.
+    # Hosts on the GSO path send and receive bursts, which the emulator takes apart and puts together.
     in_bursts = evidence.plan.emulate.path == "gso"
     wrong = [
         f"{host}: {feature} is on"

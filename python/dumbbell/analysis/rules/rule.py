@@ -11,7 +11,7 @@ from dumbbell.analysis.evidence import Evidence
 
 
 class Verdict(StrEnum):
-    """From best to worst."""
+    """Verdicts from best to worst."""
 
     VALID = "valid"
     SUSPECT = "suspect"
@@ -56,7 +56,7 @@ class Rule:
     """The effect of a breach on the results, in one sentence."""
     judge: Callable[[Evidence], Judgement]
     needs: frozenset[str]
-    """The evidence that it judges, of `engines.capabilities`. Without it the rule does not apply."""
+    """The evidence that it judges, of `engines.capabilities`. The rule does not apply without it."""
 
     def check(self, evidence: Evidence) -> Check:
         """Judge `evidence`."""
@@ -70,7 +70,7 @@ def rule(name: str, why: str, *needs: str) -> Callable[[Callable[[Evidence], Jud
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst of them; `valid` if there are none."""
+    """The worst verdict; `valid` if there is none."""
     return max(verdicts, key=lambda verdict: verdict.badness, default=Verdict.VALID)
 
 

@@ -26,7 +26,7 @@ from dumbbell.scenario.source import Finding, Key, dotted
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """What this machine lacks of the algorithms that a scenario uses, and of what it takes to record every ACK."""
+    """The problems of this machine with the algorithms that a scenario uses, and with the record of every ACK."""
     yield from lacking(scenario, {*available(), *filter(has_algorithm, set(own(scenario).values()))})
     seen = set()
     for at, found in resolve(scenario).labels.items():
@@ -55,7 +55,7 @@ def _check(scenario: Scenario, at: Key, found: Labelled) -> Iterator[Problem]:
         told = core.inspect(wire.part(entry))
         allowed = core.can_load()
         if allowed["ok"] and found.algorithm.bpf is not None:
-            core.check(wire.part(entry))  # What the verifier refuses starts nothing. It takes what comes with dumbbell.
+            core.check(wire.part(entry))  # Nothing starts with a program that the verifier refuses.
     if allowed["ok"] or told["name"] in available():
         return
     why = "\n".join([core.why_not(allowed), *_otherwise(found, core.parameters(told))])
@@ -66,7 +66,7 @@ def _check(scenario: Scenario, at: Key, found: Labelled) -> Iterator[Problem]:
 
 
 def _otherwise(found: Labelled, known: Parameters) -> Iterator[str]:
-    """What is loaded to stay under the same name, and is not what this run asks for."""
+    """The differences between this run's program and one that is loaded to stay under the same name."""
 
     def differing(values: Values) -> Values:
         return {key: value for key, value in values.items() if value != getattr(known.find(key), "default", None)}
@@ -87,16 +87,16 @@ def _as_arguments(scenario: Scenario, found: Labelled) -> list[str]:
 
 
 def _name(scenario: Scenario, found: Labelled) -> str:
-    """As the command line takes it."""
+    """The algorithm's name on the command line."""
     file = found.algorithm.bpf
     return str(scenario.source.folder / file.name) if file is not None else str(found.algorithm)
 
 
 def has_algorithm(name: str) -> bool:
-    """Whether a socket can use congestion control `name` in a lab of ours.
+    """True if a socket can use congestion control `name` in a lab of ours.
 
-    Asks the kernel, which for root also loads the module. An algorithm that is there but reserved for administrators
-    (EPERM) counts: inside its own network namespace the lab is one.
+    Asks the kernel, which for root also loads the module. An algorithm that exists but is reserved for administrators
+    (EPERM) counts: a lab is an administrator inside its network namespace.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         try:

@@ -1,9 +1,8 @@
 """The process that becomes the lab: `python -m dumbbell.engines.emulate.helper [--no-live] DIR`.
 
-It is a process of its own because a user namespace can only be entered by a process of one thread, and it imports
-nothing but the compiled core, because numeric libraries start threads when they are imported. Orders come on its
-standard input, events go to its standard output; see `process`. With `--no-live` no event says where flows and links
-stand.
+It is a separate process because only a process of one thread can enter a user namespace. It imports nothing but the
+compiled core, because numeric libraries start threads when they are imported. Orders come on its standard input, events
+go to its standard output; see `process`. With `--no-live` no event reports the progress of flows and links.
 """
 
 import sys

@@ -20,7 +20,7 @@ from dumbbell.errors import RunFailed
 
 _QUOTED_LINES: Final = 8
 _EXIT_S: Final = 10.0
-"""From the end of the control pipe until the helper is gone: its namespaces die within milliseconds."""
+"""Time from the end of the control pipe until the helper is gone: its namespaces die within milliseconds."""
 
 
 class Silent(Exception):
@@ -45,7 +45,7 @@ class Wake:
         os.close(self._write)
 
     def up(self) -> None:
-        """There is an order more."""
+        """Add an order."""
         os.write(self._write, b"!")
 
     def take(self) -> None:
@@ -57,7 +57,7 @@ class Helper:
     """A running helper. Leaving the context ends it, and with it everything that it started."""
 
     def __init__(self, command: Sequence[str], stderr: Path, lock: int) -> None:
-        """Start `command`, in a session of its own so that Ctrl-C on a terminal reaches only us."""
+        """Start `command`, in a new session so that Ctrl-C on a terminal reaches only us."""
         self._stderr = stderr
         with stderr.open("wb") as errors:
             self._process = subprocess.Popen(
@@ -128,7 +128,8 @@ class Helper:
         return self._ready.popleft()
 
     def ending(self) -> str:
-        """How it ended and the last lines that it wrote to stderr, for an error's `why`. Waits for its end."""
+        """The way in which it ended and the last lines that it wrote to stderr, for an error's `why`. Waits for its
+        end."""
         self._close_control()
         try:
             code = self._process.wait(_EXIT_S)

@@ -18,7 +18,7 @@ from dumbbell.scenario.traffic.flows import CommandFlow
 
 
 def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[Problem]:
-    """Each of them. `text`: the plan as JSON, if there is one already. Raises `RunFailed` if the core is missing."""
+    """All refusals. `text`: the plan as JSON, if there is one already. Raises `RunFailed` if the core is missing."""
     text = text or wire.text(plan)
     told: list[dict[str, Any]] = json.loads(core.simulate_check(text, plan.simulate.tso))
     # Connections of one entry have the same problems.
@@ -43,7 +43,7 @@ _ONLY_KERNELS: Final = {
     "net.ipv4.tcp_wmem": ("a simulated sender's buffer has no limit", "leave it out"),
     "net.ipv4.tcp_ecn": ("a simulated flow asks for ECN by itself", "set ecn on the flows"),
 }
-"""Settings that every plan has and the simulator does without: what the scenario wants by its own, and how else."""
+"""Settings that every plan has and the simulator does without: the scenario's own value, and what to use instead."""
 
 
 def _key(scenario: Scenario, problem: Mapping[str, Any]) -> Key:

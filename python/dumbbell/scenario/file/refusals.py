@@ -60,7 +60,7 @@ _HOMES: dict[str, type[BaseModel]] = {
     'repeat, as in repeat = { until = "5 %" }': Repeat,
     "the top of the file, before the first [table]": Scenario,
 }
-"""Where a key that stands in the wrong table may belong, the likeliest first."""
+"""The tables to which a misplaced key may belong, the likeliest first."""
 
 _NEAR = {"flows": "a flow", "queue": "a queue", "loss": "a loss", "jitter": "a jitter"}
 """Below these keys, the homes that begin like this are the likeliest."""
@@ -125,8 +125,8 @@ def _finding(details: ErrorDetails, data: Any) -> Finding:
 def _key(loc: tuple[str | int, ...], data: Any) -> tuple[Key, list[type[BaseModel]]]:
     """The file's key for pydantic's location, and the models of the tables on the way to it.
 
-    Where the file has a short form (`loss = "1 %"`), pydantic sees what it stands for (`[{ rate = "1 %" }]`): the key
-    ends there.
+    If the file has a short form (`loss = "1 %"`), pydantic sees its long form (`[{ rate = "1 %" }]`): the key ends
+    there.
     """
     key: list[str | int] = []
     tables: list[type[BaseModel]] = [Scenario]

@@ -52,7 +52,7 @@ def write(scenario: Scenario, directory: Path, cells: Iterable[Scenario] = ()) -
 
 
 def names_files(key: str, value: Any) -> bool:
-    """Whether a value of `key`, which may be dotted, holds paths of files."""
+    """True if a value of `key`, which may be dotted, holds paths of files."""
     if isinstance(value, dict):
         return any(names_files(inner, part) for inner, part in value.items())
     if isinstance(value, list):
@@ -134,7 +134,7 @@ def _candidates(source: Source, plain: dict[str, Any], moved: Mapping[str, str])
     from tomlkit.exceptions import TOMLKitError
 
     if source.text:
-        # An override from Python may be a value that is no TOML as it stands.
+        # An override from Python may be a value that is not valid TOML.
         with suppress(TOMLKitError, TypeError, ValueError):
             yield _edited(source, moved)
     yield tomlkit.dumps(_without_none(plain))
@@ -158,7 +158,8 @@ def _edited(source: Source, moved: Mapping[str, str]) -> str:
     document = tomlkit.parse(source.text)
     for key in source.overrides:
         here: Any = document
-        # What the file lacks is made: from the first part that is not there on, or is no table, the whole value is new.
+        # Missing parts of the file are made: from the first part on that is missing, or is no table, the whole value is
+        # new.
         depth = min(lookup(document, key[:-1])[0], len(key) - 1)
         while depth and not isinstance(lookup(document, key[:depth])[1], dict | list):
             depth -= 1

@@ -12,7 +12,7 @@ from dumbbell.scenario.links.link import LinkKeys
 from dumbbell.units import Duration, QuantityError, Time
 
 MOST_CHANGES = 10_000
-"""What all events of a scenario may amount to."""
+"""The most changes of all events of a scenario."""
 
 
 def _without_defaults(schema: dict[str, Any]) -> None:
@@ -22,7 +22,7 @@ def _without_defaults(schema: dict[str, Any]) -> None:
 
 
 class Event(LinkKeys):
-    """At a moment a link changes: what is given replaces what was, the rest stays."""
+    """A change of a link at a moment: given keys replace the former values, the rest stays."""
 
     model_config = ConfigDict(json_schema_extra=_without_defaults)
 
@@ -58,7 +58,7 @@ class Event(LinkKeys):
         return self
 
     def changes(self, end: int) -> Iterator[tuple[Time, LinkKeys]]:
-        """What it does, when: all before `end`."""
+        """The changes and their times: all before `end`."""
         if self.down_for is None:
             yield self.at, self
             return
@@ -68,7 +68,7 @@ class Event(LinkKeys):
                 yield Time(at + self.down_for), LinkKeys(up=True)
 
     def count(self, end: int) -> int:
-        """How many changes there are, at most."""
+        """The largest number of changes."""
         return 1 if self.down_for is None else 2 * len(self._failures(end))
 
     def _failures(self, end: int) -> Sequence[int]:
@@ -84,12 +84,12 @@ class Change:
 
     at: Time
     index: int
-    """Of the event in the file."""
+    """The index of the event in the file."""
     link: str
     keys: LinkKeys
 
 
 def timeline(events: Sequence[Event], end: int) -> list[Change]:
-    """All changes before `end` in the order of time; at the same time, in the order of the file."""
+    """All changes before `end` in order of time; at the same time, in the order of the file."""
     changes = [Change(at, i, event.link, keys) for i, event in enumerate(events) for at, keys in event.changes(end)]
     return sorted(changes, key=lambda change: change.at)

@@ -1,7 +1,7 @@
-"""From a well-formed scenario to what it means: every link, connection and algorithm by name, or all that is wrong.
+"""Resolves a well-formed scenario: every link, connection and algorithm with its name, or all problems.
 
-Checks work while they resolve. What needs one value only to be judged is in the models; whether this machine has what a
-scenario needs is asked by the engines: a scenario is no worse for a machine that cannot run it.
+Checks work while they resolve. Checks of a single value are in the models. The engines ask whether this machine has
+what a scenario needs: a scenario is no worse for a machine that cannot run it.
 """
 
 from dumbbell.scenario.resolve.resolved import Resolved, resolve

@@ -1,4 +1,4 @@
-"""Entries of `[[flows]]` that stand for many connections, and what each of these is."""
+"""Entries of `[[flows]]` that make many connections, and each of these connections."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Connection:
 
     id: str
     group: str
-    """The entry's name, which is `id` if the entry stands for one flow."""
+    """The entry's name, which is `id` if the entry makes one flow."""
     entry: int
     """Its index in `flows`."""
     flow: Flow
@@ -43,7 +43,7 @@ class Connection:
 
 
 RateOf = Callable[[int, UdpFlow, str, str], Rate | None]
-"""What a UDP flow sends at: its entry's index, the entry, from, to."""
+"""The rate of a UDP flow: its entry's index, the entry, from, to."""
 
 
 def connections(scenario: Scenario, rate_of: RateOf) -> list[Connection]:
@@ -57,22 +57,23 @@ def connections(scenario: Scenario, rate_of: RateOf) -> list[Connection]:
 
 
 def used(found: Iterable[Connection]) -> dict[Key, Algorithm]:
-    """The congestion controls that connections use, by the place that names each. Of a mix those that any gets."""
+    """The congestion controls that connections use, by the place that names each. A mix has those that any connection
+    gets."""
     return {one.cc: one.algorithm for one in found if one.cc and one.algorithm}
 
 
 def flow_ids(scenario: Scenario) -> list[str]:
-    """Each entry's name: its own, or f1, f2, ... by position."""
+    """Each entry's name: the given one, or f1, f2, ... by position."""
     return [flow.id or f"f{i}" for i, flow in enumerate(scenario.flows, 1)]
 
 
 def number(flow: Flow) -> int:
-    """Number of connections that an entry stands for."""
+    """Number of connections that an entry makes."""
     return flow.connections or 1
 
 
 def is_drawn(scenario: Scenario) -> bool:
-    """Whether another seed gives other flows: what starts when, or which one gets what."""
+    """True if another seed gives other flows: other starts, or other draws for each flow."""
     return any(
         number(flow) > 1
         and (
@@ -84,7 +85,7 @@ def is_drawn(scenario: Scenario) -> bool:
 
 
 def matching(end: str, hosts: Sequence[str]) -> list[str]:
-    """The hosts that `from` or `to` names: one, or those whose names begin with what stands before the `*`."""
+    """The hosts that `from` or `to` names: one, or those whose names begin with the part before the `*`."""
     if not end.endswith("*"):
         return [end]
     return [host for host in hosts if host.startswith(end[:-1])]
@@ -113,7 +114,7 @@ def _connections(
     hosts = scenario.topology.hosts
     senders, receivers = matching(flow.from_, hosts) or [flow.from_], matching(flow.to, hosts) or [flow.to]
     ccs, sizes = _ccs(scenario, entry, flow, group), _sizes(scenario, flow, group)
-    # Of random starts there may be fewer than connections.
+    # There may be fewer random starts than connections.
     stop = scenario.duration if flow.stop is None else flow.stop
     for n, (start, (cc, algorithm), size) in enumerate(zip(starts(scenario, flow, group), ccs, sizes, strict=False)):
         from_, to = senders[n % len(senders)], receivers[n % len(receivers)]
@@ -151,7 +152,8 @@ def _sizes(scenario: Scenario, flow: Flow, group: str) -> list[Amount | None]:
 
 
 def _ports(scenario: Scenario) -> list[Sequence[int]]:
-    """The ports of each entry's connections: from its own on, or 5001, 5002, ..., leaving out what others ask for.
+    """The ports of each entry's connections: from the given one on, or 5001, 5002, ..., leaving out the ports that
+    others ask for.
 
     If there are not enough, the last are 0: `check_entries` refuses that.
     """

@@ -1,4 +1,4 @@
-"""Checks that need more than one value: entries that stand for many connections, and on and off."""
+"""Checks that need more than one value: entries that make many connections, and on and off."""
 
 from __future__ import annotations
 

@@ -15,12 +15,12 @@ from dumbbell.scenario.traffic.algorithms import Algorithm
 
 @dataclass(frozen=True)
 class Labelled:
-    """A congestion control that is not just the kernel's under its own name, as flows and records call it."""
+    """The name in flows and records of a congestion control that is not just the kernel's under its own name."""
 
     label: str
     algorithm: Algorithm
     file: str = ""
-    """For a user's program: the name of its copy in the run's directory."""
+    """The name of a user's program's copy in the run's directory."""
 
 
 Label = str | Labelled
@@ -50,7 +50,7 @@ def labelled(algorithms: Mapping[Key, Algorithm]) -> dict[Key, Label]:
 def _stems(algorithms: Iterable[Algorithm]) -> dict[Program, str]:
     """Labels of the user's programs: the file's stem, with a number if another program has it.
 
-    In the order of the flows, and never the stem of another file: `calm-2` may be one.
+    The labels are in the order of the flows, and never the stem of another file: `calm-2` may be one.
     """
     programs = dict.fromkeys(one.bpf.program for one in algorithms if one.bpf is not None)
     taken = {program.stem for program in programs}

@@ -17,7 +17,7 @@ class Shares:
     """Looks up what UDP flows send at."""
 
     def __init__(self, scenario: Scenario, start: Mapping[str, Direction]) -> None:
-        """`start`: the bottleneck's directions by name."""
+        """`start`: the bottleneck's directions, by name."""
         hosts = scenario.topology.hosts
         self._senders, self._receivers = set(hosts[: len(hosts) // 2]), set(hosts[len(hosts) // 2 :])
         self._rates = {name: link.rate for name, link in start.items()}
@@ -32,7 +32,7 @@ class Shares:
         return list(self._wrong.values())
 
     def rate(self, entry: int, flow: UdpFlow, from_: str, to: str) -> Rate | None:
-        """Of a connection between two hosts; `None` if its share is wrong."""
+        """The rate of a connection between two hosts; `None` if its share is wrong."""
         try:
             return flow.rate if isinstance(flow.rate, Rate) else self._share(from_, to, flow.rate)
         except QuantityError as error:

@@ -57,7 +57,7 @@ class ProgramFile:
             raise QuantityError(f"cannot read it: {why}", expected, _nearby(path)) from None
 
     def __str__(self) -> str:
-        """As the scenario names it."""
+        """The name in the scenario."""
         return self.name
 
     @classmethod
@@ -73,7 +73,7 @@ class ProgramFile:
 
 
 def _nearby(path: Path) -> str:
-    """What lies where the program should be."""
+    """The files beside a missing program."""
     try:
         there = sorted(file.name for file in path.parent.iterdir() if file.name.endswith(SUFFIXES))
     except (OSError, ValueError):
@@ -136,12 +136,12 @@ class Algorithm(Table):
 
     @property
     def bundled(self) -> str | None:
-        """Which of those that come with dumbbell."""
+        """The bundled algorithm, if it is one."""
         return self.name if self.name in BUNDLED else None
 
     @property
     def own(self) -> str | None:
-        """Which of the kernel's own."""
+        """The kernel's algorithm, if it is one."""
         return self.kernel or (None if self.name in BUNDLED else self.name)
 
     @property
@@ -153,7 +153,7 @@ class Algorithm(Table):
         return known is not None and known.needs_ecn
 
     def __str__(self) -> str:
-        """As the scenario names it."""
+        """The name in the scenario."""
         return str(self.bpf or self.kernel or self.name)
 
     @model_validator(mode="after")

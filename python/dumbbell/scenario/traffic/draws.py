@@ -29,7 +29,7 @@ class Stream:
         return int.from_bytes(digest[: _BITS // 8], "big")
 
     def below(self, limit: int) -> int:
-        """A whole number from 0 to `limit` - 1, all of them equally likely."""
+        """A whole number from 0 to `limit` - 1, all equally likely."""
         return self._bits() * limit >> _BITS
 
     def exponential(self, mean: int) -> int:
@@ -49,23 +49,23 @@ class Stream:
 
 @lru_cache(maxsize=256)
 def gaps(seed: int, name: str, mean: int, number: int) -> tuple[int, ...]:
-    """So many draws of an exponential distribution. A scenario is planned in steps that ask for the same ones."""
+    """That many draws of an exponential distribution. A scenario is planned in steps that ask for the same ones."""
     stream = Stream(seed, name)
     return tuple(stream.exponential(mean) for _ in range(number))
 
 
 @lru_cache(maxsize=256)
 def dealt(seed: int, name: str, numbers: tuple[int, ...]) -> tuple[int, ...]:
-    """Which part each one belongs to, in random order, where the parts have these `numbers`."""
+    """The part of each one, in random order, if the parts have these `numbers`."""
     in_order = [part for part, number in enumerate(numbers) for _ in range(number)]
     return tuple(Stream(seed, name).shuffled(in_order))
 
 
 def counts(shares: Sequence[Fraction], total: int) -> list[int]:
-    """How many of `total` each share gets: whole numbers that add up, each less than 1 from its exact part.
+    """The number of `total` that each share gets: whole numbers that add up, each less than 1 from its exact part.
 
-    By largest remainder (Hamilton's method): each gets the whole part of what is its due, and those with the largest
-    fractions get one more; of equal fractions the first.
+    The method is the largest remainder (Hamilton's method): each gets the whole part of its due, and those with the
+    largest fractions get one more; of equal fractions the first.
     """
     whole = sum(shares, Fraction())
     due = [share * total / whole for share in shares]

@@ -53,7 +53,7 @@ fn a_restart_from_idle_paces_at_the_bandwidth() {
     bbr.cwnd_event(&mut sk, CaEvent::TxStart);
     assert_eq!(sk.sk_pacing_rate, fixed::pacing_rate(bbr.bw(), 1448, UNIT));
     assert!(bbr.is_idle_restart);
-    // Nor does aggregation go on from before.
+    // Aggregation does not go on from before either.
     assert_eq!(bbr.aggregation, Aggregation::slots(sk.tcp_mstamp));
     sk.app_limited = 0;
     bbr.is_idle_restart = false;

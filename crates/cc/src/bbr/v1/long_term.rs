@@ -1,4 +1,4 @@
-//! The long-term bandwidth: is there a policer? Then its rate is used (spec section 18).
+//! The long-term bandwidth, which detects a policer. BBR then uses the policer's rate (spec section 18).
 
 use super::super::fixed::{BW_SHIFT, UNIT, pacing_rate};
 use super::{Bbr1, Mode};

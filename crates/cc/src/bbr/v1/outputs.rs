@@ -4,7 +4,7 @@ use super::super::fixed::{BW_SHIFT, pacing_rate};
 use super::{Bbr1, HIGH_GAIN, MIN_CWND, Mode};
 use crate::{CaState, RateSample, Socket};
 
-/// Until this many packets are delivered, the window grows whatever the target.
+/// The window grows whatever the target until this many packets are delivered.
 const INIT_CWND: u32 = 10;
 /// The RTT that the first pacing rate assumes while there is none, us.
 const FIRST_RTT_US: u64 = 1_000;

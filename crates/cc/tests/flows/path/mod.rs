@@ -1,7 +1,7 @@
 //! A path for tests: one flow, a bottleneck with a rate, a buffer, a delay and losses, and an ACK for each packet.
 //!
-//! It is not a TCP: every transmission is a packet of its own (what was lost is sent again as a new one), a packet is lost
-//! when three later ones were ACKed, and the application's data has no bytes. What it does as the kernel does: the
+//! It is not a TCP: every transmission is a separate packet (lost data is sent again as a new one), a packet is lost
+//! when three later ones were ACKed, and the application's data has no bytes. These parts behave like the kernel's: the
 //! delivery-rate sample, the order of the callbacks, pacing, the windows of recovery, the timeout.
 
 mod bottleneck;
@@ -28,7 +28,7 @@ pub struct Path {
     pub bottleneck: Bottleneck,
     /// ACKs come only at multiples of this, in a lump; 0: at once.
     pub ack_lump: u64,
-    /// What the application hands over, packets per second; 0: without limit.
+    /// The application's rate, packets per second; 0: without limit.
     pub app_rate: u64,
     /// It hands over nothing from .. until.
     pub app_silence: Option<(u64, u64)>,

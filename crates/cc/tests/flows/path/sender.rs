@@ -66,7 +66,7 @@ impl Path {
         let is_full = self.sent.len() as u32 >= self.sk.snd_cwnd;
         self.was_limited |= is_full;
         self.sk.is_cwnd_limited = self.was_limited;
-        // Nothing to send, and the window isn't the reason: the samples of what is in flight say too little.
+        // There is nothing to send, and the window isn't the reason: the samples of the data in flight say too little.
         if !self.has_data() && !is_full {
             self.sk.app_limited = self.sk.delivered.wrapping_add(self.sent.len() as u32).max(1);
         }
@@ -125,7 +125,7 @@ impl Path {
         while self.acks.front().is_some_and(|ack| ack.0 <= self.now) {
             let (_, id, is_marked) = self.acks.pop_front().unwrap();
             self.received += 1;
-            // What was marked lost by a timeout may still arrive.
+            // A packet that a timeout marked lost may still arrive.
             let Ok(index) = self.sent.binary_search_by_key(&id, |sent| sent.id) else { continue };
             newest = self.sent.remove(index);
             rs.acked_sacked += 1;
@@ -203,7 +203,7 @@ impl Path {
 
     /// Recovery's state, then the algorithm.
     fn control(&mut self, newest: u64, rs: &RateSample) {
-        // By then all losses among what was in flight when recovery began are known.
+        // By then all losses among the data in flight at the beginning of recovery are known.
         if self.recovery_point.is_some_and(|point| newest >= point + DUP_THRESH) {
             self.recovery_point = None;
             if !self.cc.has_cong_control() {

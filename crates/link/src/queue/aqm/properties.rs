@@ -1,4 +1,4 @@
-//! What holds for the active queue managements, whatever comes.
+//! Properties of the active queue managements, for any arrivals.
 
 use plan::{Buffer, Queue};
 use proptest::prelude::*;
@@ -75,7 +75,7 @@ fn is_within(backlog: Backlog, limit: Buffer) -> bool {
     }
 }
 
-/// Ids are numbers of arrival. All that came out, was dropped, and is inside.
+/// Ids are numbers of arrival. Returns all packets that came out, were dropped, and are inside.
 fn run(qdisc: &mut Qdisc, limit: Buffer, steps: &[Step]) -> (Vec<Passage>, Vec<Passage>, Vec<Passage>) {
     let (mut out, mut dropped, mut now, mut arrivals) = (Vec::new(), Dropped::default(), Time::ZERO, 0);
     for step in steps {

@@ -1,4 +1,4 @@
-//! For tests of queue disciplines: packets, and flows that react to what a queue does before a wire of constant rate.
+//! Helpers for tests of queue disciplines: packets, and flows that react to a queue before a wire of constant rate.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ pub(in crate::queue) fn ms(ms: i64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-/// How a flow sends packets of 1500 bytes.
+/// The way in which a flow sends packets of 1500 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::queue) enum Sender {
     /// Slow start, then a packet more per round trip, and half after a drop or mark, once per round trip.
@@ -61,7 +61,7 @@ struct Window {
     packets: f64,
     in_flight: u32,
     slow_start: bool,
-    /// No second halving before.
+    /// There is no second halving before this time.
     cut_until: Time,
     /// DCTCP's.
     alpha: f64,
@@ -99,7 +99,7 @@ impl Window {
 }
 
 /// Flows through `queue` and a wire on which a packet takes `packet`, with `rtt` besides, from 0 to `end`.
-/// `observe` is told of each event.
+/// `observe` gets each event.
 pub(in crate::queue) fn closed_loop<D: Discipline>(
     queue: &mut D,
     packet: Duration,

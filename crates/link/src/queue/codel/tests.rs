@@ -8,7 +8,7 @@ use crate::queue::testing::{FULL, Wire, ect, fates, fill, item};
 
 const TARGET: Duration = Duration::from_millis(5);
 const INTERVAL: Duration = Duration::from_millis(100);
-/// From one packet that leaves to the next in most tests.
+/// Time between packets that leave in most tests.
 const STEP: Duration = Duration::from_micros(100);
 
 fn codel(ecn: bool, ce_threshold_ns: Option<Duration>) -> Codel {
@@ -127,7 +127,7 @@ fn marks_that_are_overdue_are_made_up_for_packet_by_packet() {
     let (mut queue, mut dropped) = (codel(true, None), Dropped::default());
     (0..2_000).for_each(|id| queue.enqueue(ect(item(id, 0, FULL, Time::ZERO)), Time::ZERO, &mut dropped));
     leave(&mut queue, Time::ZERO, Time::ZERO + TARGET + INTERVAL + STEP);
-    // As above: those due at 205.0, 275.7, 333.4 and 383.4 ms.
+    // The marks are as above: those due at 205.0, 275.7, 333.4 and 383.4 ms.
     let marks = [0, 1, 2, 3, 4, 5].map(|n| {
         let item = queue.dequeue(Time(400_000_000 + n), &mut dropped).unwrap();
         item.passage.mark.is_some()
@@ -177,7 +177,7 @@ fn an_episode_soon_after_another_begins_at_its_rate() {
         let (second, end) = episode(&mut queue, end + pause, 6);
         assert_eq!(second[1], tick(second[0] + spacing(expected)), "after {pause}");
         assert_eq!(second[2], tick(second[0] + spacing(expected) + spacing(expected + 1)), "after {pause}");
-        // From 10 to 15, or from 1 to 6: five more.
+        // The drops go from 10 to 15, or from 1 to 6: five more.
         let (third, _) = episode(&mut queue, end + Duration::from_millis(200), 2);
         assert_eq!(third[1], tick(third[0] + spacing(5)), "after {pause}");
     }
@@ -221,7 +221,7 @@ fn marks_come_when_drops_would() {
     assert_eq!(leave(&mut queue, Time::ZERO, until), drops, "not ECN-capable");
 }
 
-/// What is marked already passes for a mark of ours, but isn't one.
+/// A packet that is already marked counts as a mark of ours, but isn't one.
 #[test]
 fn a_packet_that_came_marked_takes_the_place_of_a_mark() {
     let (mut queue, mut dropped) = (codel(true, None), Dropped::default());
@@ -253,7 +253,8 @@ fn the_threshold_marks_what_has_waited_longer() {
     }
 }
 
-/// What doesn't fit is refused; what the law drops has another fate (RFC 8289 section 5.4 leaves the limit open).
+/// A packet that doesn't fit is refused; packets that the law drops have another fate (RFC 8289 section 5.4 leaves the
+/// limit open).
 #[test]
 fn a_full_queue_refuses() {
     let spec = Queue::Codel { target_ns: TARGET, interval_ns: INTERVAL, ecn: false, ce_threshold_ns: None };

@@ -18,7 +18,7 @@ fn dualpi2() -> DualPi2 {
     DualPi2::new(&spec(0.16, 3.2, 0.1), Buffer::Unlimited, 1, "link/queue")
 }
 
-/// With p' held.
+/// A queue with a constant p'.
 fn held(base: f64) -> DualPi2 {
     let mut queue = DualPi2::new(&spec(0.0, 0.0, 0.1), Buffer::Unlimited, 1, "link/queue");
     queue.base = base;
@@ -42,8 +42,8 @@ fn pass(queue: &mut DualPi2, ecn: Ecn, why: Mark) -> (usize, usize) {
     (marked, dropped.0.len())
 }
 
-/// RFC 9332 section 2.1 and appendix A.1: p_C = p'^2, p_CL = k p', so p_CL = k sqrt(p_C). At even intervals: exact to
-/// one.
+/// RFC 9332 section 2.1 and appendix A.1: p_C = p'^2, p_CL = k p', so p_CL = k sqrt(p_C). The intervals are even: exact
+/// to one.
 #[test]
 fn the_queues_are_coupled_by_the_square() {
     for base in [0.01f64, 0.1, 0.2, 0.37] {
@@ -80,7 +80,8 @@ fn overload_drops_in_both_queues() {
 }
 
 /// RFC 9332 appendix A.1: p' += alpha (delay - target) + beta (delay - last delay) every Tupdate, of the packet at the
-/// head; appendix A.2: of the longer wait. By hand, first for C, then for an L that has waited longer.
+/// head; appendix A.2: of the longer wait. The values are computed by hand, first for C, then for an L that has waited
+/// longer.
 #[test]
 fn the_controller_is_that_of_the_appendix() {
     let mut queue = dualpi2();
@@ -157,7 +158,7 @@ fn priority_is_conditional() {
         while queue.low.backlog().packets > 1000 && queue.classic.backlog().packets > 1000 {
             let item = queue.dequeue(Time::ZERO, &mut Dropped::default()).unwrap();
             bytes[usize::from(item.passage.packet.ecn == Ecn::NotEct)] += f64::from(item.bytes);
-            // C is never ahead of its share by a packet, nor behind it by one and a packet of L.
+            // C is never ahead of its share by a packet, or behind it by one and a packet of L.
             let owed: f64 = share * (bytes[0] + bytes[1]) - bytes[1];
             assert!(-1e-6 <= owed && owed <= f64::from(low + classic), "share {share}: {owed}");
         }
@@ -243,7 +244,7 @@ fn an_unresponsive_overload_is_bounded() {
     assert!(passed > 0.5, "{passed} of a classic flow at its share");
 }
 
-/// What waits and what was learned stay when other parameters change.
+/// Waiting packets and learned values stay when other parameters change.
 #[test]
 fn new_parameters_keep_what_was_learned() {
     let mut queue = held(0.3);

@@ -9,7 +9,7 @@ fn fifo(limit: Buffer, drop_head: bool, ce_threshold: Option<Threshold>) -> Fifo
     Fifo::new(&spec, limit, 1, "link/queue")
 }
 
-/// Which of `count` ECN-capable packets that come at once are marked on arrival.
+/// The ECN-capable packets of `count` that come at once, and are marked on arrival.
 fn marked(threshold: Threshold, count: u64) -> Vec<u64> {
     let (mut queue, mut dropped) = (fifo(Buffer::Unlimited, false, Some(threshold)), Dropped::default());
     (0..count).for_each(|id| queue.enqueue(ect(item(id, 0, FULL, Time::ZERO)), Time::ZERO, &mut dropped));
@@ -40,7 +40,7 @@ fn the_step_follows_the_queue_at_once() {
     assert_eq!(marks, [false, false, true, false]);
 }
 
-/// What waited longer than the threshold is marked as it leaves; what waited exactly that long is not.
+/// A packet that waited longer than the threshold is marked as it leaves; one that waited exactly that long is not.
 #[test]
 fn a_packet_that_waited_longer_than_the_threshold_is_marked() {
     let threshold = Some(Threshold::Sojourn(Duration::from_millis(1)));

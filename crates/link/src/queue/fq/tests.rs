@@ -14,7 +14,7 @@ fn fq(quantum: u32, limit: Buffer) -> Fq {
     Fq::new(&spec(quantum), limit, 1, "link/queue")
 }
 
-/// Packets of these flows leave one after another while all of them have some waiting: flow and bytes of each.
+/// Packets of these flows leave one after another while each flow has some waiting: flow and bytes of each.
 fn order(quantum: u32, sizes: &[u32], count: usize) -> Vec<(usize, i64)> {
     let (mut queue, mut dropped) = (fq(quantum, Buffer::Unlimited), Dropped::default());
     for n in 0..count {
@@ -79,7 +79,7 @@ fn an_idle_flow_saves_nothing() {
         queue.enqueue(item(10 + id, 1, 600, Time::ZERO), Time::ZERO, &mut dropped);
         queue.enqueue(item(20 + id, 2, 600, Time::ZERO), Time::ZERO, &mut dropped);
     }
-    // With the 900 bytes of its first turn it would send three packets before the other's first.
+    // The first flow could send three packets with the 900 bytes of its first turn before the other's first.
     let order: Vec<u64> = (0..3).map(|_| id(&queue.dequeue(Time::ZERO, &mut dropped).unwrap())).collect();
     assert_eq!(order, [10, 20, 11]);
 }

@@ -87,7 +87,7 @@ fn flows_cannot_stay_new_by_their_timing() {
     assert!(3 * bulk + FULL >= all, "{bulk} of {all} bytes");
 }
 
-/// RFC 8290 section 4.2: a new queue goes before an old one that still has credits, until it has sent its own quantum.
+/// RFC 8290 section 4.2: a new queue goes before an old one that still has credits, until it has sent a quantum.
 #[test]
 fn a_new_queue_sends_a_quantum_before_the_old_ones() {
     let (mut queue, mut dropped) = (fq_codel(Buffer::Unlimited), Dropped::default());
@@ -166,8 +166,8 @@ fn flows_spread_over_all_queues() {
     assert!(chi2 < 103.4, "chi-square {chi2}");
 }
 
-/// RFC 8290 section 4.2: each queue has a CoDel of its own. The flow whose queue is long is told, the one that sends a
-/// packet now and then is not.
+/// RFC 8290 section 4.2: each queue has a separate CoDel. The flow whose queue is long gets marks, the one that sends
+/// a packet now and then gets none.
 #[test]
 fn only_the_flow_with_a_standing_queue_is_marked() {
     let queue = FqCodel::new(&spec(1024, FULL, true), Buffer::Unlimited, 1, "link/queue");

@@ -33,7 +33,7 @@ fn arrive(pie: &mut Pie, ecn: Ecn, now: Time) -> Option<Fate> {
     dropped.0.pop_front().map(|passage| passage.fate)
 }
 
-/// A packet per ms comes and one goes, so that each waits for `delay` ms, until `end`. `observe` is told after each.
+/// A packet per ms comes and one goes, so that each waits for `delay` ms, until `end`. `observe` is called after each.
 fn hold(pie: &mut Pie, delay: i64, end: i64, mut observe: impl FnMut(&Pie, i64)) {
     for t in 0..end {
         arrive(pie, Ecn::Ect0, ms(t));
@@ -54,7 +54,7 @@ fn the_probability_is_that_of_the_formula() {
         if t == 0 || t % 15 != 0 {
             return;
         }
-        // What comes at the time of an update comes after it: packets have left until t - 1.
+        // Packets that come at the time of an update come after it: packets have left until t - 1.
         let delay = if t > 40 { 0.040 } else { 0.0 };
         let scale = match p {
             p if p < 0.000001 => 1.0 / 2048.0,
@@ -221,7 +221,7 @@ fn an_overload_is_dropped_at_the_target_delay() {
     assert!((0.013..0.017).contains(&delay), "{delay}");
 }
 
-/// What waits and what was learned stay when other parameters change.
+/// Waiting packets and learned values stay when other parameters change.
 #[test]
 fn new_parameters_keep_what_was_learned() {
     let mut pie = loaded(false, 0.07, 10);

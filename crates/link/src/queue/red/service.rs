@@ -3,8 +3,8 @@ use units::Time;
 /// Older observations count half after this much time of service, so that a rate that changes is followed.
 const MEMORY_NS: f64 = 1e9;
 
-/// The link's time for a byte, from the times at which it takes packets while others wait: what it takes
-/// between two of them is the first one's transmission.
+/// The link's time for a byte, from the times at which it takes packets while others wait: the time between two packets
+/// is the first one's transmission.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Service {
     /// The last packet that was taken while another waited.

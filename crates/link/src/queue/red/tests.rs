@@ -38,7 +38,8 @@ fn spacings(average: f64, arrivals: u32) -> Vec<u32> {
 }
 
 /// Floyd and Jacobson 1993, section 4: avg <- (1 - w) avg + w q at an arrival; (1 - w)^m avg at one to an empty queue,
-/// m being the idle time in transmissions of an average packet. By hand, packets of 1000 bytes, one per ms.
+/// m being the idle time in transmissions of an average packet. The values are computed by hand, packets of 1000 bytes,
+/// one per ms.
 #[test]
 fn the_average_is_that_of_the_paper() {
     let mut red = red(0.25, true, false);
@@ -204,7 +205,7 @@ fn ared_brings_the_average_into_its_range() {
     }
 }
 
-/// What ARED has learned, the average and what waits stay when other parameters change; a new max_p is taken.
+/// ARED's learned values, the average and waiting packets stay when other parameters change; a new max_p is taken.
 #[test]
 fn new_parameters_keep_what_was_learned() {
     let mut red = Red::new(&spec(0.0, true, false, true), Buffer::Unlimited, 7, "link/queue");

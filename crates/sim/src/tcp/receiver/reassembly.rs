@@ -62,7 +62,7 @@ impl Reassembly {
         true
     }
 
-    /// All before `next` came in order. Returns up to where it goes on without a gap, and whether the FIN is there.
+    /// All data before `next` came in order. Returns the place of the next gap, and whether the FIN has arrived.
     pub(super) fn take_up_to(&mut self, mut next: u64) -> (u64, bool) {
         while let Some(&(begin, end)) = self.ranges.front().filter(|range| range.0 <= next) {
             next = next.max(end);
@@ -147,7 +147,7 @@ mod tests {
                 }
             }
             let expected = (next..).find(|byte| !set.contains(byte)).unwrap();
-            // What is taken begins at or before `next`.
+            // The taken part begins at or before `next`.
             prop_assert_eq!(ahead.take_up_to(next).0, expected);
             prop_assert_eq!(ahead.bytes(), set.range(expected..).count() as u64);
         }

@@ -230,7 +230,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// Where much reordering is usual, any delivery is progress (RFC 5681 knows only cumulative ACKs).
+    /// If much reordering is usual, any delivery is progress (RFC 5681 knows only cumulative ACKs).
     fn may_grow(&self, ack: &Ack) -> bool {
         ack.acks_data || (ack.sacks_data && self.reordering > self.settings.reordering)
     }

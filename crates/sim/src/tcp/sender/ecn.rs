@@ -11,7 +11,7 @@ impl Sender {
         if self.sk.ecn_flags.ok && (is_new || self.cc.needs_ecn()) { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
-    /// The window is reduced: the receiver is to be told.
+    /// The window is reduced: the receiver must learn it.
     pub(super) fn queue_cwr(&mut self) {
         self.queue_cwr = self.sk.ecn_flags.ok;
     }

@@ -38,7 +38,7 @@ impl Sender {
         self.sk.snd_cwnd = self.sk.packets_in_flight() + 1;
         self.sk.snd_cwnd_cnt = 0;
         self.usage.grew(self.now_us());
-        // So many SACKs and yet a timeout: what was taken for reordering was loss.
+        // Many SACKs and yet a timeout: the apparent reordering was loss.
         if prior_state <= CaState::Disorder && self.sk.sacked_out >= self.settings.reordering {
             self.reordering = self.reordering.min(self.settings.reordering);
         }

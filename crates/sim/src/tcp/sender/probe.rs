@@ -38,7 +38,7 @@ impl Probe {
 }
 
 impl Sender {
-    /// No ACK for two RTTs: send something, so that ACKs tell what was lost (RFC 8985 section 7.3).
+    /// No ACK came for two RTTs: send something whose ACK shows what was lost (RFC 8985 section 7.3).
     pub(super) fn send_loss_probe(&mut self, out: &mut Vec<Segment>) {
         if self.phase != Phase::Established || self.sk.packets_out == 0 {
             return;
@@ -75,7 +75,7 @@ impl Sender {
         if !self.probe.is_retransmission || ack.dsacks_probe {
             self.probe.forget();
         } else if ack_number > end {
-            // What it repeated was not acknowledged twice: it had been lost.
+            // The repeated segment was not acknowledged twice: it had been lost.
             self.begin_reduction();
             self.set_ca_state(CaState::Cwr);
             self.end_reduction();

@@ -89,10 +89,10 @@ impl Sender {
         }
     }
 
-    /// How long a segment may be late (RFC 8985 section 6.2 step 4), us.
+    /// The time that a segment may be late (RFC 8985 section 6.2 step 4), us.
     fn reordering_window_us(&self) -> u32 {
         let sk = &self.sk;
-        // Nothing was ever reordered: losses are repaired at once, in recovery and from the third SACK on.
+        // No segment was ever reordered: losses are repaired at once, in recovery and from the third SACK on.
         if self.reordering_seen == 0 && (sk.ca_state >= CaState::Recovery || sk.sacked_out >= self.reordering) {
             return 0;
         }
@@ -121,7 +121,7 @@ impl Sender {
         wait
     }
 
-    /// Until a segment is lost if it isn't delivered, us.
+    /// Time until a segment counts as lost if it isn't delivered, us.
     pub(super) fn time_left(&self, sent: &Sent, window: u32) -> i64 {
         i64::from(self.rack.rtt_us) + i64::from(window) - (self.now_us() - sent.sent_us) as i64
     }
@@ -138,7 +138,7 @@ impl Sender {
         wait > 0
     }
 
-    /// What was late is lost now.
+    /// Late segments are lost now.
     pub(super) fn on_reordering_timeout(&mut self, out: &mut Vec<Segment>) {
         let (in_flight, lost) = (self.sk.packets_in_flight(), self.sk.lost);
         self.detect_losses();

@@ -63,7 +63,7 @@ impl Sender {
         Resend::Lost
     }
 
-    /// What was in flight when the state began is acknowledged: it is over.
+    /// The data in flight at the state's beginning is acknowledged: the state is over.
     fn end_state(&mut self) {
         if self.sk.ca_state == CaState::Open {
             self.undo.retransmitted_us = None;
@@ -73,7 +73,7 @@ impl Sender {
             return;
         }
         match self.sk.ca_state {
-            // Until something is acknowledged that was sent with CWR, or after it.
+            // The state lasts until data is acknowledged that was sent with CWR, or after it.
             CaState::Cwr if self.snd_una != self.high_seq => {
                 self.end_reduction();
                 self.set_ca_state(CaState::Open);
@@ -94,7 +94,7 @@ impl Sender {
         ack.loses_retransmission |= retransmitting > self.sk.retrans_out;
     }
 
-    /// Nothing is lost: Open, or Disorder as long as something arrives out of order.
+    /// No segment is lost: Open, or Disorder as long as something arrives out of order.
     fn try_to_open(&mut self, ack: &Ack) {
         self.forget_retransmissions_if_done();
         if ack.is_ece {

@@ -80,7 +80,7 @@ impl RttEstimator {
         self.min.sample(rtt.max(1), now)
     }
 
-    /// The timeout after `backoff` of them in a row (RFC 6298 section 5.5).
+    /// The timeout after `backoff` timeouts in a row (RFC 6298 section 5.5).
     pub(crate) fn backed_off(&self, backoff: u32) -> u64 {
         (self.rto_us << backoff.min(16)).min(RTO_MAX_US)
     }

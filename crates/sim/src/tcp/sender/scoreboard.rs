@@ -19,7 +19,7 @@ pub(crate) struct Sent {
     pub tx_in_flight: u32,
     /// Payload, bytes.
     pub len: u16,
-    /// Whether it ends the stream.
+    /// True if it ends the stream.
     pub is_fin: bool,
     /// SACKed.
     pub is_sacked: bool,
@@ -43,8 +43,8 @@ impl Sent {
     }
 }
 
-/// Was this (time and end of a segment) sent after that? Of two that were sent at once, the one that is further in the
-/// stream (RFC 8985 section 5.2, `RACK_sent_after`).
+/// True if this (time and end of a segment) was sent after that. If both were sent at once, the one counts that is
+/// further in the stream (RFC 8985 section 5.2, `RACK_sent_after`).
 pub(crate) fn is_sent_after(this: (u64, u64), that: (u64, u64)) -> bool {
     this > that
 }
@@ -57,7 +57,7 @@ pub(crate) struct Scoreboard {
     segments: VecDeque<Sent>,
     /// The number of the first.
     base: u32,
-    /// Sent first and last of those that may be found lost by time: neither SACKed nor lost.
+    /// The first and the last sent of the segments that may be found lost by time: neither SACKed nor lost.
     first_sent: u32,
     last_sent: u32,
     /// No segment before this number is lost and yet to be sent again.
@@ -162,7 +162,7 @@ impl Scoreboard {
         self.distance(self.retransmit_from).min(self.segments.len())
     }
 
-    /// Nothing before `index` is lost and to be sent again.
+    /// No segment before `index` is lost and to be sent again.
     pub(crate) fn set_retransmit_hint(&mut self, index: usize) {
         self.retransmit_from = self.number(index);
     }

@@ -5,7 +5,7 @@ use units::{Duration, Time};
 use super::{Phase, Sender};
 use crate::segment::Segment;
 
-/// The sender's timer. As in Linux there is one deadline, and one action that is due then.
+/// The sender's timer. There is one deadline, and one action that is due then, as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     /// A SYN's answer.
@@ -22,7 +22,7 @@ pub(super) enum Timer {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
-    /// Nothing, or what is due at `at`.
+    /// The timer that is due at `at`, if any.
     pub waiting: Option<Timer>,
     pub at: Time,
     /// Pacing lets something go at this time; [`Time::NEVER`]: nothing waits for that.
@@ -136,5 +136,5 @@ impl Sender {
 
 /// RFC 8985's `WCDelAckT`: Linux takes the least retransmission timeout.
 const ALONE_US: u64 = super::RTO_MIN_US as u64;
-/// What Linux adds to short timers: two jiffies, here of a millisecond.
+/// Linux adds this to short timers: two jiffies, here of a millisecond.
 pub(super) const TIMER_MIN_US: u64 = 2_000;

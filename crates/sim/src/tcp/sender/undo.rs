@@ -91,7 +91,7 @@ impl Sender {
         self.sk.lost_out = 0;
     }
 
-    /// All is acknowledged up to `high_seq`: recovery is over.
+    /// All data up to `high_seq` is acknowledged: recovery is over.
     pub(super) fn finish_recovery(&mut self) {
         if self.may_undo() {
             self.undo_reduction(false);

@@ -1,4 +1,4 @@
-//! Whether the window is used (RFC 7661), what becomes of one that isn't (RFC 2861), and what limits the flow.
+//! The use of the window (RFC 7661), the reduction of an unused one (RFC 2861), and the limits of the flow.
 
 use cc::CaEvent;
 
@@ -32,7 +32,7 @@ impl Usage {
         self.busy_since.get_or_insert(now);
     }
 
-    /// Nothing is in flight any more; is there more to send?
+    /// Nothing is in flight any more; `has_more`: there is more to send.
     pub(super) fn drained(&mut self, now: u64, has_more: bool, counters: &mut Counters) {
         if !has_more {
             self.idle(now, counters);
@@ -89,8 +89,8 @@ impl Sender {
         }
     }
 
-    /// Not used for a timeout: halfway down to what was used (RFC 2861 section 3.2), unless the application waits for its
-    /// socket: then it is the receive window that keeps it.
+    /// If a window was not used for a timeout, it shrinks halfway down to the used part (RFC 2861 section 3.2), unless
+    /// the application waits for its socket: then the receive window is the limit.
     fn shrink_to_use(&mut self) {
         let threshold = self.current_ssthresh();
         let is_blocked = self.has_unsent();
