@@ -60,7 +60,7 @@ REPRODUCTION: Final = Reproduction(
             {**AS_SCRIPT, "name": "bernardi-2020-1-script", "topology.bottleneck.buffer": "95268 B"},
             (EMULATE,), quick=QUICK, plots=_plots(20), variant_of="1",
             notes=(
-                "Buffer. What tc makes of a latency is rate x latency + burst: 62,500 B + 32 KiB, 76 ms instead of 50.",
+                "Buffer. tc turns a latency into rate x latency + burst: 62,500 B + 32 KiB, 76 ms instead of 50.",
             ),
         ),
         Part(
@@ -92,7 +92,7 @@ REPRODUCTION: Final = Reproduction(
             notes=(
                 *_NOTES,
                 "Loss. The text speaks of a correlation of 25 %; the script sets none for loss. Ours keeps the rate "
-                "of 0.5 %. netem's correlation does not: at 0.5 % with 25 % it all but stops losing.",
+                "of 0.5 %. netem's correlation does not: at 0.5 % with 25 % it hardly loses anything.",
                 "Ten seconds. Slow start takes the first, and the loss that ends it is chance: Reno's and CUBIC's "
                 "means depend on it.",
             ), cpu_s=0.1,

@@ -126,8 +126,8 @@ def _notes(mbit: float | None) -> tuple[str, ...]:
         "carries more under loss."
     )
     said.append(
-        "What the sender's socket took was counted as sent, also what it had not transmitted: up to 4 MB, which is "
-        "much of what a minute at a round trip of seconds can carry."
+        "All data that the sender's socket took counted as sent, including data that it had not transmitted: up to 4 "
+        "MB, which is much of what a minute at a round trip of seconds can carry."
     )
     return tuple(said)
 
@@ -155,7 +155,7 @@ REPRODUCTION: Final = Reproduction(
         "Delay and loss are taken to be on both host links, in both directions, as Mininet's --link option sets them; "
         "the parts -one-link read them as on one link.",
         "The buffer is not given: 1000 packets, which is what Mininet's links have then.",
-        "Where delay and loss are 0 the round trip is 0.1 ms.",
+        "The round trip is 0.1 ms if delay and loss are 0.",
         "Their throughput is what iperf printed at the sender; ours is what arrived. Tests 1 and 2 are printed in "
         "Gbit/s with three digits: 0.001 is anything from 0.5 to 1.5 Mbit/s.",
         f"Runs last a minute; simulated at 1 and 10 Gbit/s, where the delay is not 1 s, {FAST}.",

@@ -67,8 +67,8 @@ NOTES: Final = (
     "Buffer. Mininet's delay is netem's, whose limit counts packets that propagate, too: with a limit of 1 BDP and the "
     "whole delay at the bottleneck no room is left to wait when the pipe is full. CUBIC needs a buffer; BBR does not. "
     "The parts -delay-line have a twentieth of a BDP in place of none.",
-    "Whose the elephants are. The text does not say; ours are drawn in each run. The parts -elephants give them to BBR "
-    "as far as there are BBR connections.",
+    "Elephants. The text does not say whose the elephants are; ours are drawn in each run. The parts -elephants give "
+    "them to BBR as far as there are BBR connections.",
     "Offloads were on in their hosts and switches, so their queue held super-packets; ours counts bytes of packets.",
 )
 

@@ -26,14 +26,15 @@ REPRODUCTION: Final = Reproduction(
     ),
     findings.FINDINGS,
     (
-        "When a run ends is left open. Here all transfers start at once, 0.1 ms apart, and each lasts until its bytes "
-        "are through; the run is long enough for all of them (40 s, at 300 Mbit/s 25 s), and UDP goes on to its end.",
+        "The text leaves open when a run ends. Here all transfers start at once, 0.1 ms apart, and each lasts until "
+        "its bytes are through; the run is long enough for all of them (40 s, at 300 Mbit/s 25 s), and UDP goes on to "
+        "its end.",
         "Throughput is the mean over connections of bytes divided by lifetime, from the SYN to the last byte.",
-        "Utilisation counts all bits on the link until the last transfer is complete: what UDP sends alone "
-        "afterwards is left out.",
+        "Utilisation counts all bits on the link until the last transfer is complete: UDP packets that are sent alone "
+        "afterwards are left out.",
         "Retransmitted segments are those of all connections of an algorithm in a run.",
-        "Which connections are elephants, and which are CUBIC's, is drawn anew for each repetition; how many is not: "
-        "shares are rounded to whole connections that add up (largest remainders).",
+        "Each repetition draws anew which connections are elephants, and which are CUBIC's. Their numbers are not "
+        "drawn: shares are rounded to whole connections that add up (largest remainders).",
     ),
     confidence=0.90,
 )

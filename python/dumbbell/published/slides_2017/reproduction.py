@@ -63,13 +63,13 @@ REPRODUCTION: Final = Reproduction(
             engines=BOTH, quick=QUICK, published=_table({"15 ms": "15 ms", "150 ms": "150 ms"}), plots=_CWND,
             evidence=evidence.limits, cpu_s=2,
             notes=(
-                "Two rows fix the RTT, since with 1 % loss only it, the segment and the loss count: 1.15 Mbit/s and "
-                "58 retransmissions are those of 150 ms of RTT; 4.55 Mbit/s and 234 are those of about 30 ms "
-                '(`table-one-way`). No one reading of "delay" gives both.',
+                "Two rows fix the RTT, because only the RTT, the segment and the loss count with 1 % loss: 1.15 "
+                "Mbit/s and 58 retransmissions are those of 150 ms of RTT; 4.55 Mbit/s and 234 are those of about 30 "
+                'ms (`table-one-way`). No one reading of "delay" gives both.',
                 "150 ms without loss. The receive window is never the limit here. With that of Linux's defaults "
                 "(`table-window`) Reno and CUBIC come near to what was printed. Both had the same 575 "
-                "retransmissions: what slow start loses when it overruns the buffer, once; how many that are depends "
-                "on the buffer, which is not given.",
+                "retransmissions: the packets that slow start loses once, when it overruns the buffer. Their number "
+                "depends on the buffer, which is not given.",
                 "0 retransmissions at 15 ms. The receive window alone doesn't explain them: with that of Linux's "
                 "defaults and a buffer of 1,000 packets both algorithms still lose packets (`table-window`). With a "
                 "buffer of 1,500 packets beside it neither loses any: the window lets some 2,680 segments be in "
@@ -113,13 +113,13 @@ REPRODUCTION: Final = Reproduction(
                 for rtt in (["15 ms", "30 ms"], ["15 ms", "60 ms"], ["15 ms", "150 ms"])
             ),
             notes=(
-                "RTTs and buffer are not given. The printed rates stand beside those of the table, 15 and 150 ms and "
-                "1,000 packets, which are 1.2 s at this rate: next to that the paths hardly differ. With 20 packets, "
-                "24 ms, both algorithms are about as unfair as printed of Reno; all cells are in the plots and in "
-                "the finding.",
-                "Without loss by chance a simulated run of Reno or CUBIC hardly differs from its repetitions: two "
-                "flows can lock into step (phase effects; Floyd and Jacobson 1991), which a real machine's jitter "
-                "would undo.",
+                "RTTs and buffer are not given. The printed rates are compared with those of the table, 15 and 150 ms "
+                "and 1,000 packets, which are 1.2 s at this rate: next to that the paths hardly differ. With 20 "
+                "packets, 24 ms, both algorithms are about as unfair as printed of Reno; all cells are in the plots "
+                "and in the finding.",
+                "A simulated run of Reno or CUBIC without random loss hardly differs from its repetitions: two flows "
+                "can lock into step (phase effects; Floyd and Jacobson 1991), which a real machine's jitter would "
+                "undo.",
             ),
         ),
         Part(
@@ -132,9 +132,9 @@ REPRODUCTION: Final = Reproduction(
                      where={UDP: "10.286 Mbit/s"}, of=("tcp",)),
             ),
             notes=(
-                "Both printed rates together are 10.1 Mbit/s as frames: their bottleneck carried more than 10 "
-                'Mbit/s, and "about 10" is all that is said of it. What TCP gets is what UDP leaves, so it is the '
-                "difference of two numbers that are nearly equal.",
+                "Both printed rates together are 10.1 Mbit/s as frames: their bottleneck carried more than 10 Mbit/s, "
+                'and the slides say only "about 10". TCP gets the rest that UDP leaves: the difference of two numbers '
+                "that are nearly equal.",
                 "Our UDP is evenly spaced, to the packet, and takes each place in the queue as it becomes free; a "
                 "program's datagrams come in bursts, and TCP's packets find room between them.",
             ),
@@ -142,9 +142,10 @@ REPRODUCTION: Final = Reproduction(
     ),
     findings.FINDINGS,
     (
-        "60 s where no duration is given. iperf's rates are of data, as goodput is here.",
-        "The buffer is not given: 1,000 packets, which is Mininet's own choice where one has none, and smaller "
-        "ones beside it where two flows share it.",
-        "Which algorithm stood beside UDP is not said: both are here, and the printed numbers stand beside Reno's.",
+        "Runs last 60 s if no duration is given. iperf's rates are of data, as goodput is here.",
+        "The buffer is not given: ours is 1,000 packets, Mininet's default, and smaller ones as well where two flows "
+        "share it.",
+        "The slides do not say which algorithm ran beside UDP: both are here, and the printed numbers are compared "
+        "with Reno's.",
     ),
 )  # fmt: skip
