@@ -7,10 +7,14 @@
 Importing this package imports nothing else; each name below is loaded when it is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # As in typing, which takes milliseconds to import.
 if TYPE_CHECKING:
+    from typing import Any
+
     from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed, RunInvalid, ScenarioError
     from dumbbell.pipeline.results import Run, open
     from dumbbell.plan.expand import expand

@@ -1,5 +1,23 @@
-"""`python -m dumbbell` is the command `dumbbell`."""
+"""The command `dumbbell`, also as `python -m dumbbell`."""
 
-from dumbbell.cli import main
+import os
+import signal
+from types import FrameType
 
-main()
+
+def _end(number: int, frame: FrameType | None) -> None:
+    os._exit(130)
+
+
+def main() -> None:
+    """Entry point of the command. Ctrl-C ends it without a traceback, also while it imports its modules."""
+    taken = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if taken:
+        signal.signal(signal.SIGINT, _end)
+    from dumbbell.cli import main as command
+
+    command(taken)
+
+
+if __name__ == "__main__":
+    main()

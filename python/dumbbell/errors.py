@@ -20,9 +20,10 @@ With `--json` the command line prints the problems to standard output, too: an o
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 
 class DumbbellError(Exception):
@@ -77,10 +78,31 @@ class ExpectationUndecided(DumbbellError):
     exit_code = 5
 
 
+def unwritable(what: object, error: OSError, kept: str = "") -> DumbbellError:
+    """The error for something that could not be written: a failure if the disk is full, or else bad input.
+
+    Args:
+        what: such as a path.
+        error: of the operating system.
+        kept: what is on disk all the same, and where.
+    """
+    why = "\n".join(filter(None, [error.strerror or str(error), kept]))
+    if error.errno in _FULL:
+        return RunFailed(f"cannot write {what}", why, "make room, or choose another place: --output DIR")
+    return InputError(f"cannot write {what}", why, "choose another place: --output DIR")
+
+
+_FULL: Final = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+
+
 class Interrupted(DumbbellError):
     """Stopped by the user."""
 
     exit_code = 130
+
+
+class DamagedFile(UserWarning):
+    """A file cannot be read, and what is left is used without it. The command line prints the warning to stderr."""
 
 
 @dataclass(frozen=True)

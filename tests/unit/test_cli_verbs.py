@@ -69,8 +69,11 @@ def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
             ["schem"],
             "error: No such command 'schem'. Did you mean 'schema'?\nhint: dumbbell --help lists the commands\n",
         ),
-        (["schema", "--nope"], "error: No such option: --nope\nhint: dumbbell --help lists the commands\n"),
-        (["plan"], "error: Missing argument 'SCENARIO'\nhint: dumbbell --help lists the commands\n"),
+        (
+            ["schema", "--nope"],
+            "error: No such option: --nope\nhint: dumbbell schema --help lists the arguments and options\n",
+        ),
+        (["plan"], "error: Missing argument 'SCENARIO'\nhint: dumbbell plan --help lists the arguments and options\n"),
         (["plan", "nope.toml"], "error: nope.toml: no such file\nhint: bundled scenarios: "),
         (
             ["plan", "single-flow", "--set", "duration=5", "--set", "sed=1"],

@@ -146,11 +146,12 @@ def test_a_reader_that_leaves_does_not_end_the_run(mode: str, code: int, options
     program = (
         "import sys, dumbbell\n"
         "from test_pipeline_run import FakeEngine\n"
-        "from dumbbell.cli import invoke\n"
+        "from dumbbell.cli import main\n"
         "from dumbbell.engines.emulate import engine\n"
         "dumbbell.Run.report = lambda run: run.directory / 'report.html'\n"
         f"engine.EmulateEngine = lambda: FakeEngine({mode!r})\n"
-        f"sys.exit(invoke(['run', 'synthetic.toml', *{options!r}]))"
+        f"sys.argv = ['dumbbell', 'run', 'synthetic.toml', *{options!r}]\n"
+        "main()"
     )
     reader, writer = os.pipe()
     os.close(reader)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import warnings
 import os
 import re
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from synthetic_run import CHECKS, LATE, SCENARIO, STARVED, Synthetic
 
 from dumbbell import report
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell.errors import DamagedFile, DumbbellError, InputError
 from dumbbell.pipeline import results as pipeline
 from dumbbell.records import Run
 from dumbbell.records.directory import find
@@ -207,7 +208,9 @@ def test_figures_of_many_flows_and_of_none(tmp_path: Path) -> None:
     directory = Synthetic().write(tmp_path / "none")
     for table in directory.glob("*.parquet"):
         table.unlink()
-    figure = report.figure(Run(directory))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamagedFile)
+        figure = report.figure(Run(directory))
     assert not figure.axes
     assert "samples.parquet is missing" in figure.texts[0].get_text()
 

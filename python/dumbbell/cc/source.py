@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from dumbbell import inputs
 from dumbbell.cc.declared import declared
 from dumbbell.cc.parameters import Parameters
 
@@ -70,7 +71,7 @@ def read(path: Path) -> Program:
     if not _STEM.fullmatch(stem):
         raise SourceError("records cannot call it that", "at most 32 letters, digits, _, ., - before .bpf.c")
     if suffix == ".bpf.o":
-        return Program(stem, path.read_bytes(), compiled=True)
+        return Program(stem, inputs.read(path, LARGEST), compiled=True)
     text = "".join(_Inliner().lines(path, path.name))
     return Program(stem, text.encode(), compiled=False)
 
@@ -110,6 +111,6 @@ class _Inliner:
 
 def _text(path: Path, name: str) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return inputs.read_text(path, LARGEST)
     except UnicodeDecodeError:
         raise SourceError(f"{name} is no text in UTF-8", "a source in C") from None

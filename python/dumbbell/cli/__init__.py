@@ -7,7 +7,9 @@ them all, and every run should say something within 0.3 s.
 
 from __future__ import annotations
 
+import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
@@ -15,7 +17,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from dumbbell.errors import DumbbellError, Problem
+from dumbbell.errors import DamagedFile, DumbbellError, InputError, Interrupted, Problem, RunFailed
 
 VERBS = (
     "run",
@@ -59,7 +61,12 @@ class Verbs(TyperGroup):
         self.commands = names
 
 
-app = typer.Typer(cls=Verbs, pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = typer.Typer(
+    cls=Verbs,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 def _version(wanted: bool) -> None:
@@ -79,9 +86,42 @@ def _root(
     """Run TCP congestion controls over an emulated or simulated network, and know whether to trust the result."""
 
 
-def main() -> None:
-    """Entry point of the command `dumbbell`."""
-    sys.exit(invoke(sys.argv[1:]))
+def main(interruptible: bool = False) -> None:
+    """Run the command line of this process, and exit. `interruptible`: let Ctrl-C end what goes on."""
+    from dumbbell.cli.output import Output
+
+    output = Output()
+    warnings.showwarning = _warn
+    try:
+        if interruptible:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            sys.unraisablehook = _interrupt_again
+        code = invoke(sys.argv[1:])
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = Interrupted.exit_code
+    if output.failure is not None:
+        complain([Problem("cannot write to standard output", output.failure.strerror or str(output.failure))])
+        code = code or RunFailed.exit_code
+    sys.exit(code)
+
+
+def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Repeat Ctrl-C that compiled code has swallowed, as code of imported modules does; print anything else."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    from os import getpid, kill
+    from threading import Timer
+
+    # Here, it would be lost once more.
+    Timer(0.01, kill, (getpid(), signal.SIGINT)).start()
+
+
+def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """Print a warning as errors are printed, without its place in our sources if it is about the user's files."""
+    known = issubclass(category, DamagedFile)
+    print(f"warning: {message}" if known else warnings.formatwarning(message, category, *where[:2]), file=sys.stderr)
 
 
 def invoke(args: Sequence[str]) -> int:
@@ -98,11 +138,20 @@ def invoke(args: Sequence[str]) -> int:
             print(dumps({"error": {"exit_code": error.exit_code, "problems": problems}}, indent=2))
         return error.exit_code
     except typer.TyperException as error:
-        complain([Problem(error.format_message().rstrip("."), hint="dumbbell --help lists the commands")])
-        return 2
+        complain([Problem(error.format_message().rstrip("."), hint=_usage_hint(error))])
+        return InputError.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        return 130
+        return Interrupted.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _usage_hint(error: typer.TyperException) -> str:
+    """Which help has what was asked for."""
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return "dumbbell --help lists the commands"
+    has = "commands" if hasattr(context.command, "commands") else "arguments and options"
+    return f"{context.command_path} --help lists the {has}"
 
 
 def complain(problems: Sequence[Problem]) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dumbbell.cli.options import Json, Set
-from dumbbell.cli.output import reader_may_leave
 
 if TYPE_CHECKING:
     from dumbbell.agree.matrix import Cell
@@ -69,8 +68,7 @@ def command(
     _refuse(scenarios or [], overrides or [], matrix, quick or bool(cells) or list_ or seeds > 0)
     chosen = select(quick_cells() if quick else all_cells(), cells or []) if matrix else []
     if list_:
-        with reader_may_leave():
-            print("\n".join(cell.name for cell in chosen))
+        print("\n".join(cell.name for cell in chosen))
         return 0
     from dumbbell.agree.study import Subject
 
@@ -83,8 +81,7 @@ def command(
         from dumbbell.agree.study import with_spread
 
         outcomes = with_spread(outcomes, seeds)
-    with reader_may_leave():
-        return _of_matrix(chosen, outcomes, output, json) if matrix else _of_scenarios(outcomes, json)
+    return _of_matrix(chosen, outcomes, output, json) if matrix else _of_scenarios(outcomes, json)
 
 
 def _refuse(scenarios: Sequence[str], overrides: Sequence[str], matrix: bool, of_matrix: bool) -> None:

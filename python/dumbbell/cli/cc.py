@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from dumbbell.cli.options import Json
-from dumbbell.cli.output import reader_may_leave
 
 app = typer.Typer(
     name="cc",
@@ -60,7 +59,7 @@ def build(
     """
     from dumbbell.cc.algorithm import program_in
     from dumbbell.cc.compile import compiled
-    from dumbbell.errors import InputError
+    from dumbbell.errors import InputError, unwritable
 
     program = program_in(str(file))
     if program.compiled:
@@ -70,7 +69,7 @@ def build(
     try:
         out.write_bytes(found.object)
     except OSError as error:
-        raise InputError(f"cannot write {out}", error.strerror or str(error)) from None
+        raise unwritable(out, error) from None
     if found.text:
         typer.echo(found.text, err=True)
     typer.echo(out)
@@ -107,8 +106,7 @@ def check(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = Fa
         held = core.inspect(found.entry)
         allowed = core.can_load()
         if not json:
-            with reader_may_leave():
-                print_held(found, held)
+            print_held(found, held)
         if not allowed["ok"]:
             raise RunFailed(
                 "the verifier did not run: this user may not load BPF programs",
@@ -116,11 +114,10 @@ def check(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = Fa
                 "run it as root",
             )
         seen = core.check(found.entry)
-    with reader_may_leave():
-        if json:
-            print(dumps({**held, **seen, "compiler": found.compiler, "warnings": found.text}, indent=2))
-        else:
-            print_seen(seen)
+    if json:
+        print(dumps({**held, **seen, "compiler": found.compiler, "warnings": found.text}, indent=2))
+    else:
+        print_seen(seen)
 
 
 @app.command()
@@ -207,18 +204,17 @@ def list_(
     from dumbbell.cli.cc_tables import known, print_parameters
     from dumbbell.cli.tables import print_table
 
-    with reader_may_leave():
-        if name is None:
-            told = core.registered()
-            if json:
-                print(dumps(told, indent=2))
-                return
-            for table in known(told):
-                print_table(table)
-            return
-        with opened(name, {}) as found:
-            held = core.inspect(found.entry)
+    if name is None:
+        told = core.registered()
         if json:
-            print(dumps(held, indent=2))
-        else:
-            print_parameters(core.parameters(held), found.parameters, {})
+            print(dumps(told, indent=2))
+            return
+        for table in known(told):
+            print_table(table)
+        return
+    with opened(name, {}) as found:
+        held = core.inspect(found.entry)
+    if json:
+        print(dumps(held, indent=2))
+    else:
+        print_parameters(core.parameters(held), found.parameters, {})

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dumbbell.cli.options import Json
-from dumbbell.cli.output import reader_may_leave
 
 if TYPE_CHECKING:
     from dumbbell.compare.settings import Setting
@@ -71,12 +70,11 @@ def _studies(places: Sequence[Path], metrics: Sequence[str], percent: int, json:
     a, b = (open_study(place) for place in places)
     differing = settings.of_studies(a, b)
     found = compare(a, b, named, confidence(percent))
-    with reader_may_leave():
-        if json:
-            _print_json(differing, [_told(row, found.keys) for row in found.rows])
-            return
-        _print_settings(differing)
-        _print_metrics(found, percent)
+    if json:
+        _print_json(differing, [_told(row, found.keys) for row in found.rows])
+        return
+    _print_settings(differing)
+    _print_metrics(found, percent)
 
 
 def _print_metrics(found: Comparison, percent: int) -> None:
@@ -137,16 +135,15 @@ def _runs(runs: Sequence[Run], json: bool) -> None:
     differing = settings.of_runs(runs[0], runs[1])
     a, b = (figures(run) for run in runs)
     both = common([a, b])
-    with reader_may_leave():
-        if json:
-            rows = [{"of": one.of, "metric": one.measure, "unit": one.unit, "a": a[one], "b": b[one]} for one in both]
-            _print_json(differing, rows)
-            return
-        _print_settings(differing)
-        cells = [[one.of or "run", _named(one.measure, one.unit), *_change(a[one], b[one])] for one in both]
-        print_table(
-            Table("Figures of one run each, without intervals", ["of", "quantity", "A", "B", "B - A", "change"], cells)
-        )
+    if json:
+        rows = [{"of": one.of, "metric": one.measure, "unit": one.unit, "a": a[one], "b": b[one]} for one in both]
+        _print_json(differing, rows)
+        return
+    _print_settings(differing)
+    cells = [[one.of or "run", _named(one.measure, one.unit), *_change(a[one], b[one])] for one in both]
+    print_table(
+        Table("Figures of one run each, without intervals", ["of", "quantity", "A", "B", "B - A", "change"], cells)
+    )
 
 
 def _named(title: str, unit: str) -> str:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from dumbbell.cli.output import reader_may_leave
-
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -62,6 +60,5 @@ def fitting(quiet: bool, lines: Callable[[], Display], bar: Callable[[], Display
 
 
 def say(line: str) -> None:
-    """Print `line`, unless the reader has left."""
-    with reader_may_leave():
-        print(line)
+    """Print `line` at once, also into a pipe."""
+    print(line, flush=True)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dumbbell.cli.options import StudyArgument
-from dumbbell.cli.output import reader_may_leave
 
 if TYPE_CHECKING:
     from dumbbell.statistics.query import Answer
@@ -39,8 +38,7 @@ def command(
     if format not in FORMATS:
         raise InputError(f"no format {format!r}", f"the formats are {', '.join(FORMATS)}")
     answer = query(open_study(find(study)), sql)
-    with reader_may_leave():
-        {"table": _table, "csv": _csv, "json": _json}[format](answer)
+    {"table": _table, "csv": _csv, "json": _json}[format](answer)
 
 
 def _table(answer: Answer) -> None:

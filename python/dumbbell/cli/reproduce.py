@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Executor, Json, Set, Store
-from dumbbell.cli.output import reader_may_leave
 
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
@@ -64,15 +63,13 @@ def command(
     from dumbbell.published.running import orders
 
     if key is None:
-        with reader_may_leave():
-            print("\n".join(f"{one:14} {reproduction(one).title}" for one in KEYS))
+        print("\n".join(f"{one:14} {reproduction(one).title}" for one in KEYS))
         return 0
     study = reproduction(key)
     among = study.parts if list_ and not parts else chosen(study, parts or [])
     wanted = orders(among, engine, quick, overrides or [], named=bool(parts))
     if list_:
-        with reader_may_leave():
-            _list(wanted, study)
+        _list(wanted, study)
         return 0
     elsewhere = named(executor, address, store, jobs)
     return _reproduce(study, [] if as_is else wanted, output, engine, quick, jobs, elsewhere, json, quiet)
@@ -94,18 +91,15 @@ def _reproduce(
 
     place = running.folder(root, study, quick, engine)
     if wanted and not (json or quiet):
-        with reader_may_leave():
-            print(_forecast(wanted))
+        print(_forecast(wanted), flush=True)
     for order in wanted:
         if not (json or quiet):
-            with reader_may_leave():
-                print(f"{order.part.name}: {order.part.title}", flush=True)
+            print(f"{order.part.name}: {order.part.title}", flush=True)
         with progress(json or quiet) as show:
             running.note(place, order, running.carry_out(order, root / "studies", jobs, show, elsewhere))
     done = running.done(place, study)
     files = report.write(study, done, place, _command(study, engine, quick))
-    with reader_may_leave():
-        _tell(report.judged(study, done), files, json)
+    _tell(report.judged(study, done), files, json)
     return 0
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Engine, Executor, Json, ScenarioArgument, Set, Store
-from dumbbell.cli.output import reader_may_leave
 from dumbbell.engines.registry import DEFAULT, capabilities
 
 if TYPE_CHECKING:
@@ -86,8 +85,7 @@ def command(
     """
     if not (json or quiet):
         # Prints before the imports below, so that something shows at once.
-        with reader_may_leave():
-            print(f"{scenario}: checking")
+        print(f"{scenario}: checking", flush=True)
     from dumbbell.errors import InputError
     from dumbbell.execute.names import executor as named
     from dumbbell.execute.names import refuse_single
@@ -113,13 +111,12 @@ def command(
 
     with progress(json or quiet) as show:
         finished = run(wanted, overrides or (), output or "runs", show, engine)
-    with reader_may_leave():
-        if json:
-            from json import dumps
+    if json:
+        from json import dumps
 
-            print(dumps({**finished.summary, "run_dir": str(finished.directory)}, indent=2))
-        else:
-            _print(finished)
+        print(dumps({**finished.summary, "run_dir": str(finished.directory)}, indent=2))
+    else:
+        _print(finished)
     return RunInvalid.exit_code if finished.verdict == "invalid" else 0
 
 

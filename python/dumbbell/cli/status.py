@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dumbbell.cli.options import Json, StudyArgument
-from dumbbell.cli.output import reader_may_leave
 
 
 def command(
@@ -21,16 +20,15 @@ def command(
 
     found = Study(find(study))
     told = status(found)
-    with reader_may_leave():
-        if json:
-            from dataclasses import asdict
-            from json import dumps
+    if json:
+        from dataclasses import asdict
+        from json import dumps
 
-            ends_at = None if told.ends_at is None else told.ends_at.isoformat(timespec="seconds")
-            judged = {key: found.manifest.get(key, []) for key in ("too_wide", "expectations")}
-            print(dumps({**asdict(told), "ends_at": ends_at, **judged}, indent=2))
-        else:
-            from dumbbell.cli.study import print_status
+        ends_at = None if told.ends_at is None else told.ends_at.isoformat(timespec="seconds")
+        judged = {key: found.manifest.get(key, []) for key in ("too_wide", "expectations")}
+        print(dumps({**asdict(told), "ends_at": ends_at, **judged}, indent=2))
+    else:
+        from dumbbell.cli.study import print_status
 
-            print_status(found, told)
+        print_status(found, told)
     return exit_code(found) if told.status == COMPLETE else 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.cli.output import reader_may_leave
 from dumbbell.engines.registry import capabilities
 
 if TYPE_CHECKING:
@@ -22,17 +21,16 @@ def show(study: Study, json: bool) -> int:
     """Print the results of a finished study. Returns the command's exit code."""
     from dumbbell.studies.outcome import exit_code, failures
 
-    with reader_may_leave():
-        if json:
-            from json import dumps
+    if json:
+        from json import dumps
 
-            failed = len(failures(study))
-            told = {"study_dir": str(study.directory), "runs": study.runs.height, "failed": failed}
-            told |= {key: study.manifest.get(key, []) for key in ("too_wide", "expectations")}
-            told |= {"report": _report(study)}
-            print(dumps({**told, "cells": study.summary.to_dicts()}, indent=2))
-        else:
-            _print(study)
+        failed = len(failures(study))
+        told = {"study_dir": str(study.directory), "runs": study.runs.height, "failed": failed}
+        told |= {key: study.manifest.get(key, []) for key in ("too_wide", "expectations")}
+        told |= {"report": _report(study)}
+        print(dumps({**told, "cells": study.summary.to_dicts()}, indent=2))
+    else:
+        _print(study)
     return exit_code(study)
 
 

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM while an engine works."""
+"""Signals that end a command, while an engine works."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ ENDED_AT_ONCE: Final = "the run was ended at once by a second interrupt; its rec
 
 @contextmanager
 def taken_over(note: Callable[[], None]) -> Iterator[None]:
-    """Within, both signals call `note` in place of what they do elsewhere.
+    """Within, SIGINT, SIGTERM and SIGHUP call `note` in place of what they do elsewhere.
 
-    Does nothing outside the main thread, where Python delivers no signals.
+    SIGHUP does nothing if it is ignored, as under nohup. Does nothing outside the main thread, where Python delivers no
+    signals.
     """
     former = {}
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            former[number] = signal.signal(number, lambda number, frame: note())
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                former[number] = signal.signal(number, lambda number, frame: note())
     try:
         yield
     finally:

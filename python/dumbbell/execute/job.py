@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from dumbbell.engines.protocol import Engine
-from dumbbell.errors import InputError
+from dumbbell.errors import DumbbellError
 from dumbbell.plan import expand, run_id
 from dumbbell.records.manifest import core_version
 from dumbbell.records.run import Run
@@ -60,10 +60,10 @@ class Job(Generic[Key]):
             return None
         try:
             run = Run(directory)
-        except InputError:
+            return None if run.verdict == "invalid" else run
+        except DumbbellError:
             # It is of another version, or broken: a new run moves it aside.
             return None
-        return None if run.verdict == "invalid" else run
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 import traceback
@@ -16,7 +17,7 @@ from dumbbell.engines.execute import OnLive, execute
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.engines.registry import engine as engine_of
-from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError
+from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError, unwritable
 from dumbbell.plan import expand, run_id, wire
 from dumbbell.plan.types import Plan
 from dumbbell.plan.wire import document
@@ -89,12 +90,20 @@ def run(
     except DumbbellError as error:
         kept = target.fail("failed", str(error))
         why = "\n".join(filter(None, [error.why, f"the measurements until then are in {kept}"]))
-        raise RunFailed(error.what, why, error.hint) from error
+        full = "make room, or choose another place: --output DIR" if os.strerror(errno.ENOSPC) in error.why else ""
+        raise RunFailed(error.what, why, error.hint or full) from error
+    except OSError as error:
+        kept = target.fail("failed", str(error))
+        raise unwritable(f"the run to {directory}", error, f"the measurements until then are in {kept}") from error
     except BaseException as error:
         target.fail("failed", f"{type(error).__name__}: {error}")
         raise
     if report:
-        finished.report()
+        try:
+            finished.report()
+        except DumbbellError as error:
+            why = "\n".join(filter(None, [error.why, f"the run is complete: {finished.directory}"]))
+            raise RunFailed(error.what, why, error.hint) from error
     return finished
 
 
@@ -130,7 +139,7 @@ def _carry_out(
         raise Interrupted("the run was interrupted")
     try:
         _compose(target, manifest, time.monotonic() - began, others)
-    except DumbbellError:
+    except (DumbbellError, OSError):
         raise
     except Exception as error:
         raise _uncomposed(error) from error

@@ -16,11 +16,11 @@ import fcntl
 import glob
 import os
 import re
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.errors import InputError
+from dumbbell.errors import DumbbellError, InputError, unwritable
 from dumbbell.records.files import is_locked, lock, read_json, sync, sync_tree, write_json
 
 RUNS: Final = "runs"
@@ -54,9 +54,7 @@ class RunDirectory:
                 lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise InputError(
-                f"cannot write runs to {root}", error.strerror or str(error), "choose another place: --output DIR"
-            ) from error
+            raise unwritable(f"runs to {root}", error) from error
         return cls(root, stem, path, lock)
 
     def complete(self) -> Path:
@@ -69,10 +67,15 @@ class RunDirectory:
             return self._settle(final)
 
     def fail(self, status: str, reason: str) -> Path:
-        """Keep what was measured as `.failed-N`; `status` (`failed`, `interrupted`) and `reason` go to its manifest."""
-        _mark(self.path, status, reason)
-        with _root_lock(self.root):
-            return self._settle(_next_free(self.root, f"{self.stem}.failed-"))
+        """Keep what was measured as `.failed-N`; `status` (`failed`, `interrupted`) and `reason` go to its manifest.
+
+        Returns its path. On a full disk the manifest may stay as it was, and the directory where it was.
+        """
+        with suppress(OSError):
+            _mark(self.path, status, reason)
+        with suppress(OSError), _root_lock(self.root):
+            self._settle(_next_free(self.root, f"{self.stem}.failed-"))
+        return self.path
 
     def _settle(self, final: Path) -> Path:
         self.path.rename(final)
@@ -106,9 +109,8 @@ def attempts(root: Path, stem: str) -> dict[str, int]:
     failed = sum(1 for _ in root.glob(f"{glob.escape(stem)}.failed-*"))
     excluded = 0
     for path in (root / stem, *root.glob(f"{glob.escape(stem)}.[0-9]*")):
-        summary = path / "summary.json"
-        if summary.exists() and read_json(summary).get("verdict") == "invalid":
-            excluded += 1
+        with suppress(DumbbellError):  # It has no summary, or one that cannot be read.
+            excluded += read_json(path / "summary.json").get("verdict") == "invalid"
     return {"failed": failed, "excluded": excluded}
 
 
@@ -137,7 +139,9 @@ def _file_stale(root: Path) -> None:
 
 def _mark(path: Path, status: str, reason: str) -> None:
     manifest_path = path / "manifest.json"
-    manifest: dict[str, Any] = read_json(manifest_path) if manifest_path.exists() else {}
+    manifest: dict[str, Any] = {}
+    with suppress(DumbbellError):  # It is missing, or a full disk has cut it short.
+        manifest = read_json(manifest_path)
     write_json(manifest_path, manifest | {"status": status, "reason": reason})
 
 

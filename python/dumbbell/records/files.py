@@ -9,10 +9,14 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.errors import DumbbellError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 YOUNG_S: Final = 60.0
 
@@ -21,11 +25,15 @@ def write_json(path: Path, value: Any) -> None:
     """Write `value` to `path` so that a reader sees the former content or all of the new one."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     text = json.dumps(value, indent=2, allow_nan=False)
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(f"{text}\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -41,6 +49,32 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DumbbellError(f"{path} holds no JSON object", f"found {type(value).__name__}")
     return value
+
+
+def write_parquet(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table whole or not at all. Raises `OSError`, where polars raises errors of its own."""
+    content = BytesIO()
+    frame.write_parquet(content)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(content.getbuffer())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def unreadable(path: Path, whole: bool) -> str:
+    """Why a table cannot be read; empty: it can. `whole`: read all of it, or else only what says where its rows lie."""
+    import polars as pl
+
+    try:
+        columns = pl.read_parquet_schema(path)
+        for column in columns if whole else ():
+            pl.read_parquet(path, columns=[column])
+    except (OSError, pl.exceptions.PolarsError) as error:
+        return (str(error).splitlines() or [type(error).__name__])[0]
+    return ""
 
 
 def sync_tree(directory: Path) -> None:

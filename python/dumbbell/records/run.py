@@ -9,16 +9,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.plan import wire
 from dumbbell.plan.types import Plan
+from dumbbell.records import files
 from dumbbell.records.directory import PARTIAL
 from dumbbell.records.files import read_json
 from dumbbell.records.schema import SCHEMA, TABLES
 
 if TYPE_CHECKING:
     import polars as pl
+    from polars.exceptions import PolarsError
 
 
 class Run:
@@ -55,10 +59,10 @@ class Run:
         path = self.directory / "plan.json"
         try:
             return wire.parsed(read_json(path))
-        except ValueError as error:
-            raise DumbbellError(
-                f"{path} cannot be read", str(error), "another version wrote it; repeat the run"
-            ) from error
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            why = f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}"
+            raise DumbbellError(f"{path} cannot be read", why, "another version wrote it; repeat the run") from error
 
     def _check(self, incomplete: bool) -> None:
         schema, status = self.manifest.get("schema"), self.manifest.get("status")
@@ -88,7 +92,13 @@ class Run:
     @cached_property
     def summary(self) -> Mapping[str, Any]:
         """Verdict, figures per flow and link, Jain's index: the content of `summary.json`."""
-        return read_json(self.directory / "summary.json")
+        path = self.directory / "summary.json"
+        found = read_json(path)
+        lacking = [key for key in ("verdict", "flows", "links") if key not in found]
+        if lacking:
+            why = f"it lacks {', '.join(lacking)}"
+            raise DumbbellError(f"{path} cannot be read", why, "repeat the run with this version")
+        return found
 
     @cached_property
     def scenario_text(self) -> str:
@@ -123,32 +133,47 @@ class Run:
     @cached_property
     def samples(self) -> pl.DataFrame:
         """A row per flow, socket and sampling interval: cwnd, RTT, bytes delivered, ..."""
-        return self.scan("samples").collect()
+        return self._read("samples")
 
     @cached_property
     def packets(self) -> pl.DataFrame | None:
         """A row per packet and link; `None` if the scenario says not to record packets."""
-        return self.scan("packets").collect() if self.has("packets") else None
+        return self._read("packets") if self.has("packets") else None
 
     @cached_property
     def acks(self) -> pl.DataFrame | None:
         """A row per acknowledgement that a sender took; `None` if they were not recorded."""
-        return self.scan("acks").collect() if self.has("acks") else None
+        return self._read("acks") if self.has("acks") else None
 
     @cached_property
     def pings(self) -> pl.DataFrame | None:
         """A row per echo request; `None` if no flow pings."""
-        return self.scan("pings").collect() if self.has("pings") else None
+        return self._read("pings") if self.has("pings") else None
 
     @cached_property
     def links(self) -> pl.DataFrame:
         """A row per link and sampling interval: bytes, packets, drops, queue."""
-        return self.scan("links").collect()
+        return self._read("links")
 
     @cached_property
     def flows(self) -> pl.DataFrame:
         """A row per flow: goodput, RTT, retransmissions, completion time."""
-        return self.scan("flows").collect()
+        return self._read("flows")
+
+    def _read(self, table: str) -> pl.DataFrame:
+        from polars.exceptions import PolarsError
+
+        try:
+            return self.scan(table).collect()
+        except PolarsError as error:
+            raise self.unreadable(error) from error
+
+    def unreadable(self, error: PolarsError) -> DumbbellError:
+        """What polars said of this run's tables, with the file that is damaged."""
+        for path in sorted(self.directory.glob("*.parquet")):
+            if why := files.unreadable(path, whole=True):
+                return DumbbellError(f"{path} cannot be read", why, "the file is damaged; repeat the run")
+        return DumbbellError(f"the tables of {self.directory} cannot be read", str(error))
 
     def has(self, table: str) -> bool:
         """True if `table` was recorded."""

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, unwritable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,5 +70,7 @@ def write_file(path: Path, content: bytes) -> Path:
         temporary.write_bytes(content)
         temporary.replace(path)
     except OSError as error:
-        raise InputError(f"cannot write {path}", error.strerror or str(error), "choose another --output") from error
+        with suppress(OSError):
+            temporary.unlink()
+        raise unwritable(path, error) from error
     return path

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from polars.exceptions import PolarsError
+
 from dumbbell.errors import DumbbellError
 from dumbbell.records import Run
 from dumbbell.report import acks as of_acks
@@ -28,7 +30,7 @@ def build(run: Run) -> Plots:
         source.missing.append(why)
     drawn, absent = _draw(wanted, gatherers, source)
     if run.plan.record.packets and not run.has("packets"):
-        source.missing.append("The queue of each packet, drops of each flow: packets.parquet is missing.")
+        source.lack("The queue of each packet, drops of each flow: packets.parquet is missing.")
     if absent:
         source.missing.append(f"{words.listed(absent)}: no flow has samples of it.")
     duration = run.plan.duration_ns / 1e9
@@ -46,8 +48,8 @@ def _gather(wanted: Sequence[Definition], source: Source) -> list[Gatherer]:
             source.with_acks.add(acks.flow)
             for gatherer in gatherers:
                 gatherer.add(acks)
-    except DumbbellError as error:
-        source.say(["Every ACK"], error)
+    except (DumbbellError, PolarsError) as error:
+        source.say(["Every ACK"], error if isinstance(error, DumbbellError) else source.run.unreadable(error))
         source.with_acks.clear()
         return [one.start(source) for one in wanted]
     return gatherers
@@ -63,6 +65,9 @@ def _draw(wanted: Sequence[Definition], gatherers: Sequence[Gatherer], source: S
             panel = gatherer.panel()
         except DumbbellError as error:
             failed.append((one.title, error))
+            continue
+        except PolarsError as error:
+            failed.append((one.title, source.run.unreadable(error)))
             continue
         if panel is not None:
             drawn.append(panel)

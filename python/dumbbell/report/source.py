@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from dumbbell.errors import DumbbellError
+from dumbbell.errors import DamagedFile, DumbbellError
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.acks import MOST_FLOWS
@@ -55,7 +56,12 @@ class Source:
         reason = f"{what} ({error.why})" if error.why else what
         said = f"{words.listed(titles)}: {reason}."
         if said not in self.missing:
-            self.missing.append(said)
+            self.lack(said)
+
+    def lack(self, said: str) -> None:
+        """Note that something cannot be drawn because of its file, also for those who see no page."""
+        self.missing.append(said)
+        warnings.warn(f"{self.run.directory}: {said}", DamagedFile, stacklevel=2)
 
     @property
     def left_out(self) -> list[str]:

@@ -78,7 +78,10 @@ def show(value: object) -> str:
             return f"[{', '.join(map(show, value))}]"
         case dict():
             return f"{{ {', '.join(f'{dotted((key,))} = {show(part)}' for key, part in value.items())} }}"
-    return str(value)
+    try:
+        return str(value)
+    except ValueError:  # Python refuses to write integers of more than 4,300 digits.
+        return "a number of thousands of digits"
 
 
 def lookup(data: Any, key: Key) -> tuple[int, Any]:

@@ -13,10 +13,14 @@ from typing import Any
 from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
 
+from dumbbell import inputs
 from dumbbell.units import MAX, QuantityError, Rate, Time
 
 FOLDER = "folder"
 """Key of pydantic's validation context: where relative paths begin."""
+
+LARGEST = 256 << 20
+"""Bytes of a trace: hours of a fast link."""
 
 _EXPECTED = "the path of a text file, relative to the scenario file"
 
@@ -37,8 +41,7 @@ class File:
             raise QuantityError("not a path", _EXPECTED, 'write "cell.trace"')
         folder = Path((info.context or {}).get(FOLDER, "."))
         try:
-            # Spreadsheets begin their text files with a byte order mark.
-            return cls(value, folder.joinpath(value).read_text(encoding="utf-8-sig"))
+            return cls(value, inputs.read_text(folder.joinpath(value), LARGEST))
         except UnicodeDecodeError:
             raise QuantityError("no text file", _EXPECTED, "a trace is a text file in UTF-8") from None
         except (OSError, ValueError) as error:  # ValueError: a null byte in the name

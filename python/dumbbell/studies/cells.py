@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -11,6 +10,8 @@ from typing import Any, Final
 from dumbbell.errors import Place, Problem, ScenarioError
 from dumbbell.scenario.file.loading import Draft
 from dumbbell.scenario.file.overrides import value_of
+from dumbbell.scenario.file.toml import TOMLDecodeError, plain
+from dumbbell.scenario.file.toml import parse as parse_toml
 from dumbbell.scenario.source import Key, show
 from dumbbell.scenario.study import CASE, Sweep
 
@@ -58,7 +59,7 @@ def varied(draft: Draft, vary: Vary | Iterable[str] | None, repeat: int | None) 
             raise _refused(text, f"{key} can't be varied by itself", why, "change the file", key)
         sweep = {**sweep, key: given}
         data["sweep"], places["sweep", key] = sweep, text
-    if not isinstance(vary, Mapping) and (rows := [one for one in vary or () if not isinstance(one, str)]):
+    if not isinstance(vary, Mapping) and (rows := [plain(one) for one in vary or () if not isinstance(one, str)]):
         data["sweep"] = {**sweep, "zip": [*sweep.get("zip", []), _columns(rows)]}
         places["sweep", "zip"] = "vary"
     if repeat is not None:
@@ -69,7 +70,7 @@ def varied(draft: Draft, vary: Vary | Iterable[str] | None, repeat: int | None) 
 def _given(vary: Vary | Iterable[str]) -> Iterable[tuple[str, Any, str]]:
     """Key, values, and the text of the option."""
     if isinstance(vary, Mapping):
-        yield from ((key, given, f"vary {key}") for key, given in vary.items())
+        yield from ((key, given, f"vary {key}") for key, given in plain(vary).items())
     else:
         texts = [text for text in vary if isinstance(text, str)]
         yield from (
@@ -115,8 +116,8 @@ def _refused(text: str, wrong: str, why: str, hint: str, key: str) -> ScenarioEr
 def _values(text: str) -> Any:
     """A TOML array without its brackets, or a range, or else texts between commas."""
     try:
-        parsed = tomllib.loads(f"values = [{text}]")["values"]
-    except tomllib.TOMLDecodeError:
+        parsed = parse_toml(f"values = [{text}]")["values"]
+    except TOMLDecodeError:
         return [value_of(part.strip()) for part in text.split(",")]
     is_range = len(parsed) == 1 and isinstance(parsed[0], dict) and parsed[0].keys() & {"log", "linear"}
     return parsed[0] if is_range else list(parsed)

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, unwritable
 
 MANIFEST: Final = "study.json"
 SHARDS: Final = "shards"
@@ -34,8 +34,7 @@ def locked(directory: Path) -> Iterator[None]:
         directory.mkdir(parents=True, exist_ok=True)
         lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        why = error.strerror or str(error)
-        raise InputError(f"cannot write to {directory}", why, "choose another place: --output DIR") from error
+        raise unwritable(directory, error) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield

@@ -5,14 +5,16 @@ A row per cell, entry of the scenario's `flows`, and pair of hosts that it joins
 
 from __future__ import annotations
 
-import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from dumbbell.errors import DamagedFile
 from dumbbell.plan.network import network
 from dumbbell.plan.parts import group, size
 from dumbbell.plan.types import Plan
+from dumbbell.records import files
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,18 +52,23 @@ def write(study: Path, cells: Sequence[Sequence[Entry]]) -> None:
 
     rows = [(cell, *entry) for cell, entries in enumerate(cells) for entry in entries]
     found, path = pl.DataFrame(rows, schema=_schema(), orient="row"), study / FILE
-    if path.exists() and pl.read_parquet(path).equals(found):
+    if path.exists() and not files.unreadable(path, whole=True) and pl.read_parquet(path).equals(found):
         return
-    temporary = study / f".{FILE}.{os.getpid()}"
-    found.write_parquet(temporary)
-    temporary.replace(path)
+    files.write_parquet(found, path)
 
 
 def joined(study: Path, flows: pl.LazyFrame) -> pl.LazyFrame:
     """`flows`, each with the columns `PLANNED` of its entry."""
     import polars as pl
 
-    return flows.join(pl.scan_parquet(study / FILE), on=_JOINED, how="left", maintain_order="left")
+    path = study / FILE
+    if why := files.unreadable(path, whole=True):
+        said = f"{path} cannot be read ({why}): metrics that need it are left out. The study's command writes it again"
+        warnings.warn(said, DamagedFile, stacklevel=2)
+        known = pl.LazyFrame(schema=_schema())
+    else:
+        known = pl.scan_parquet(path)
+    return flows.join(known, on=_JOINED, how="left", maintain_order="left")
 
 
 def _schema() -> dict[str, Any]:

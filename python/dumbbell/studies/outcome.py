@@ -15,7 +15,7 @@ def failures(study: Study) -> list[dict[str, Any]]:
     """Rows of unusable runs: failed ones, and those whose attempts were all invalid."""
     import polars as pl
 
-    return study.runs.filter(pl.col("error").is_not_null()).to_dicts()
+    return study.runs.filter(pl.col("error").is_not_null()).to_dicts() if study.has_runs else []
 
 
 def exit_code(study: Study) -> int:

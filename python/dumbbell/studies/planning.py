@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import multiprocessing
+import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -138,12 +141,23 @@ def _may_fork() -> bool:
 
 @contextmanager
 def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
-    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork"))
+    fork = multiprocessing.get_context("fork")
+    pool = ProcessPoolExecutor(processes, fork, _end_with, (os.getpid(),))
     try:
         yield pool
     finally:
         # Planning stops at the first cell that is refused.
         pool.shutdown(cancel_futures=True)
+
+
+def _end_with(parent: int) -> None:
+    """In a process of the pool: end as soon as the command ends, whatever ends it. Else it would wait for ever."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+_PR_SET_PDEATHSIG: Final = 1
 
 
 def _in_cell(problem: Problem, cell: Cell) -> Problem:

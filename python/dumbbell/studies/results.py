@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.errors import InputError
+from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records.directory import RUNS
 from dumbbell.records.files import read_json
 from dumbbell.scenario.resolve.bottleneck import NAMES
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from dumbbell.pipeline.results import Run
 
-TABLES: Final = ("runs", "flows", "links")
+
+_NEEDED: Final = ("name", "engine", "status", "cells", "runs", "repetitions")
+"""Keys of the manifest without which nothing can be said of a study."""
 
 
 class Study:
@@ -42,6 +44,10 @@ class Study:
         if not (self.directory / MANIFEST).exists():
             raise InputError(f"no study at {self.directory}", f"the directory has no {MANIFEST}", "ls studies")
         self.manifest: Mapping[str, Any] = read_json(self.directory / MANIFEST)
+        lacking = [key for key in _NEEDED if key not in self.manifest]
+        if lacking:
+            path, why = self.directory / MANIFEST, f"it lacks {', '.join(lacking)}"
+            raise DumbbellError(f"{path} cannot be read", why, f"move {self.directory} away, and run the study again")
 
     def __repr__(self) -> str:
         """The directory, and how many runs are done."""
@@ -77,17 +83,17 @@ class Study:
     @cached_property
     def runs(self) -> pl.DataFrame:
         """A row per run: `error` (null if it can be used), `verdict`, `reasons`, Jain's index, packets."""
-        return self.scan("runs").collect()
+        return self._read("runs")
 
     @cached_property
     def flows(self) -> pl.DataFrame:
         """A row per usable run and flow: goodput, RTT, retransmissions, completion time."""
-        return self.scan("flows").collect()
+        return self._read("flows")
 
     @cached_property
     def links(self) -> pl.DataFrame:
         """A row per usable run and link that can delay, drop or change packets: utilisation, drops, queueing delay."""
-        return self.scan("links").collect()
+        return self._read("links")
 
     @cached_property
     def summary(self) -> pl.DataFrame:
@@ -153,8 +159,8 @@ class Study:
         """
         import polars as pl
 
-        if table not in TABLES:
-            raise InputError(f"no table {table!r}", f"the tables are {', '.join(TABLES)}")
+        if table not in shards.TABLES:
+            raise InputError(f"no table {table!r}", f"the tables are {', '.join(shards.TABLES)}")
         if not self.has_runs:
             raise InputError(f"no runs in {self.directory}", "none is finished", "run the study again: it continues")
         runs = self._runs()
@@ -168,6 +174,17 @@ class Study:
         rows = rows.join(self.cells.lazy(), on="cell", how="left", maintain_order="left")
         first = ["run", "run_id", "cell", "repetition", "seed", *self.keys]
         return rows.select(*first, pl.exclude(first))
+
+    def _read(self, table: str) -> pl.DataFrame:
+        from polars.exceptions import PolarsError
+
+        try:
+            return self.scan(table).collect()
+        except PolarsError:
+            # Damage among the rows shows when they are read.
+            if not shards.damaged(self.directory, whole=True):
+                raise
+            return self.scan(table).collect()
 
     def _runs(self) -> pl.LazyFrame:
         """Runs that the latest command asked for, including those given up; there may be more on disk."""

@@ -6,6 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import Engine
-from dumbbell.errors import InputError, Interrupted, ScenarioError
+from dumbbell.errors import InputError, Interrupted, ScenarioError, unwritable
 from dumbbell.execute import Budget, Executor, Fixed, Local
 from dumbbell.plan.identity import canonical
 from dumbbell.records import manifest as manifests
@@ -87,7 +88,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     manifest |= {"study_id": identity, "cells": cells, "repeat": base.repeat.model_dump(mode="json")}
     manifest |= {"threads": wanted.threads, "planning_s": round(time.monotonic() - began, 3)}
     manifest |= {"executor": executor.told}
-    with places.locked(path):
+    with places.locked(path), _writing_to(path):
         writing.write(base, path, _naming_files(planner, cells))
         entries.write(path, [plan.entries for plan in plans])
         rounds = _Rounds(wanted, planner, base, cells, plans, path, manifest, on_event)
@@ -97,6 +98,17 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
             rounds.write(INTERRUPTED)
             why = f"finished runs are in {path}"
             raise Interrupted("the study was interrupted", why, "the same command continues from there") from error
+
+
+@contextmanager
+def _writing_to(path: Path) -> Iterator[None]:
+    """Turns errors of the file system into one that says what is kept."""
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(
+            f"the study to {path}", error, "finished runs are kept: the same command continues from there"
+        ) from error
 
 
 def _nothing_failed(path: Path) -> Study:

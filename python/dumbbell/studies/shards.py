@@ -8,18 +8,21 @@ read again from their directories. Many parts are merged.
 from __future__ import annotations
 
 import shutil
+import time
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.errors import InputError
-from dumbbell.records.files import read_json, sync, sync_tree, write_json
+from dumbbell.errors import DamagedFile, unwritable
+from dumbbell.records.files import read_json, sync, sync_tree, unreadable, write_json, write_parquet
 from dumbbell.studies.directory import SHARDS
 
 if TYPE_CHECKING:
     import polars as pl
 
 INDEX: Final = "index.json"
+TABLES: Final = ("runs", "flows", "links")
 REFUSED: Final = "refused.json"
 """File beside the manifest with the runs that were given up."""
 
@@ -30,7 +33,47 @@ MANY: Final = 64
 
 
 def folders(study: Path) -> list[Path]:
-    """Folders that hold figures, in order."""
+    """Folders that hold figures, in order; without those that are damaged, of which a warning tells."""
+    found, bad = _folders(study), damaged(study)
+    for path, why in bad.items():
+        said = f"{path} cannot be read ({why}): its runs are left out. To get them again, repeat the study's command"
+        warnings.warn(said, DamagedFile, stacklevel=2)
+    return [path for path in found if not any(file.parent == path for file in bad)]
+
+
+def damaged(study: Path, whole: bool = False) -> dict[Path, str]:
+    """The files of figures that cannot be read, and why. `whole`: look at each value. What was found is remembered."""
+    found = {}
+    for path in (folder / f"{table}.parquet" for folder in _folders(study) for table in TABLES):
+        if why := _why(path, whole):
+            found[path] = why
+    return found
+
+
+def set_aside(study: Path) -> None:
+    """Rename damaged folders, so that their runs count as missing."""
+    for folder in {path.parent for path in damaged(study, whole=True)}:
+        folder.rename(folder.with_name(f".damaged-{folder.name}-{time.time_ns()}"))
+
+
+def _why(path: Path, whole: bool) -> str:
+    try:
+        known = path.stat()
+    except OSError as error:
+        return error.strerror or str(error)
+    key = (path, known.st_mtime_ns, known.st_size)
+    if whole and not _DAMAGED.get(key):
+        _DAMAGED[key] = unreadable(path, whole=True)
+    elif key not in _DAMAGED:
+        _DAMAGED[key] = unreadable(path, whole=False)
+    return _DAMAGED[key]
+
+
+_DAMAGED: Final[dict[tuple[Path, int, int], str]] = {}
+"""File, time and size -> why it cannot be read."""
+
+
+def _folders(study: Path) -> list[Path]:
     place = study / SHARDS
     if (place / INDEX).exists():
         return [place / part["name"] for part in read_json(place / INDEX)["parts"]]
@@ -74,6 +117,9 @@ class Parts:
         self._place.mkdir(exist_ok=True)
         index = self._place / INDEX
         self._parts: list[dict[str, Any]] = read_json(index)["parts"] if index.exists() else []
+        # Their runs are read again from the runs' own directories.
+        bad = {path.parent.name for path in damaged(study, whole=True)}
+        self._parts = [part for part in self._parts if part["name"] not in bad]
         self._write_index()
         listed = {part["name"] for part in self._parts}
         for path in self._place.iterdir():
@@ -102,10 +148,10 @@ class Parts:
         try:
             path.mkdir()
             for table, frame in frames.items():
-                frame.write_parquet(path / f"{table}.parquet")
+                write_parquet(frame, path / f"{table}.parquet")
             sync_tree(path)
         except OSError as error:
-            raise InputError(f"cannot write {path}", error.strerror or str(error), "make room") from error
+            raise unwritable(path, error, "runs are kept: the same command continues from there") from error
         new = {"name": path.name, "runs": frames["runs"].height}
         self._parts = [*(part for part in self._parts if part not in instead), new]
         self._write_index()

@@ -15,6 +15,7 @@ from dumbbell.engines.events import Event, OnEvent
 from dumbbell.engines.signals import taken_over
 from dumbbell.errors import Interrupted
 from dumbbell.execute import Executor, Simulations
+from dumbbell.studies import shards
 from dumbbell.studies.directory import SHARDS
 from dumbbell.studies.planning import Planned
 from dumbbell.studies.schedule import Scheduled
@@ -46,6 +47,7 @@ def carry_out(
     told = tuple((run.cell, *_of(plans[run.cell], firsts[run.cell], run.repetition)) for run in runs)
     texts = tuple(text for plan in plans for text in plan.plans)
     size = shard_runs(len(runs), executor.shard_runs)
+    shards.set_aside(path)
     with taken_over(stop):
         executor.simulate(Simulations(texts, told, path / SHARDS, size), tell)
     return last

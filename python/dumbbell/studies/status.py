@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.engines.events import Event, OnEvent
+from dumbbell.errors import DumbbellError
 from dumbbell.records.files import is_locked, read_json, write_json
 from dumbbell.statistics.frames import suspects
 from dumbbell.studies.directory import LOCK
@@ -73,8 +75,9 @@ def status(study: Study) -> Status:
             if error is not None:
                 refused[error] += 1
         suspicions = suspects(study.runs)
-    path = study.directory / PROGRESS
-    told = read_json(path) if path.exists() else {}
+    told: Mapping[str, Any] = {}
+    with suppress(DumbbellError):  # There is none yet, or it is damaged: it only says how fast the study is.
+        told = read_json(study.directory / PROGRESS)
     if working and told:
         done = max(done, told["runs"] - told["failed"])
     ends_at = _ends_at(told) if working else None

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import copy
+import errno
 import os
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
+from dumbbell import inputs
 from dumbbell.errors import Place, Problem, ScenarioError
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.overrides import Overrides, apply
 from dumbbell.scenario.file.refusals import findings
+from dumbbell.scenario.file.toml import TOMLDecodeError, parse, plain
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Key, Source
 from dumbbell.scenario.traces import FOLDER
+
+LARGEST: Final = 16 << 20
+"""Bytes of a scenario: a hundred thousand flows, written one by one."""
 
 
 @dataclass(frozen=True)
@@ -109,16 +114,27 @@ def _read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario) -> tupl
             origin.folder,
         )
     if isinstance(source, Mapping):
-        return "scenario", "", copy.deepcopy(dict(source)), Path()
+        return "scenario", "", _of_dict(source), Path()
     name = os.fspath(source)
+    if name == inputs.STANDARD_INPUT:
+        text = _text_of_file(Path("standard input"), inputs.standard_input)
+        return "standard input", text, _parse("standard input", text), Path()
     path = Path(name) if isinstance(source, os.PathLike) or name.endswith(".toml") or "/" in name else None
-    text = _text_of_file(path) if path else bundled.text(name)
+    text = _text_of_file(path, partial(inputs.read_text, path)) if path else bundled.text(name)
     return name, text, _parse(name, text), path.parent if path else bundled.FOLDER
 
 
-def _text_of_file(path: Path) -> str:
+def _of_dict(given: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return path.read_text(encoding="utf-8")
+        data: dict[str, Any] = plain(given)
+    except RecursionError:
+        raise ScenarioError([Problem.at(Place("scenario"), "tables or lists that are nested too deeply")]) from None
+    return data
+
+
+def _text_of_file(path: Path, read: Callable[[int], str]) -> str:
+    try:
+        return read(LARGEST)
     except FileNotFoundError:
         here = [str(p) for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
         raise _refused(path, "no such file", hint=bundled.suggest(str(path), here)) from None
@@ -126,7 +142,8 @@ def _text_of_file(path: Path) -> str:
         why = f"byte {error.object[error.start]:#04x} at offset {error.start} is no UTF-8"
         raise _refused(path, "not TOML", why, "a scenario is a text file in UTF-8") from None
     except OSError as error:
-        raise _refused(path, "cannot read the scenario", error.strerror or str(error)) from None
+        hint = f"a pipe can be standard input: {inputs.STANDARD_INPUT}" if error.errno == errno.EINVAL else ""
+        raise _refused(path, "cannot read the scenario", error.strerror or str(error), hint) from None
 
 
 def _refused(path: Path, wrong: str, why: str = "", hint: str = "") -> ScenarioError:
@@ -135,14 +152,16 @@ def _refused(path: Path, wrong: str, why: str = "", hint: str = "") -> ScenarioE
 
 def _parse(name: str, text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return parse(text)
+    except TOMLDecodeError as error:
         raise ScenarioError([_not_toml(name, text, str(error))]) from None
 
 
 def _not_toml(name: str, text: str, message: str) -> Problem:
     """tomllib says `... (at line 3, column 7)`: put the place first and show the line."""
-    what, _, place = message.rpartition(" (at ")
+    what, at_all, place = message.rpartition(" (at ")
+    if not at_all:
+        return Problem.at(Place(name), f"not TOML: {message}")
     if not place.startswith("line "):
         wrong = f"not TOML: {message.replace(' (at end of document)', ', at the end of the file')}"
         lines = text.split("\n")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dumbbell.errors import Place, Problem, ScenarioError
+from dumbbell.scenario.file.toml import TOMLDecodeError, parse, plain
 from dumbbell.scenario.source import Key, dotted, show
 
 Overrides = Mapping[str, Any] | Iterable[str]
@@ -35,7 +35,7 @@ def apply(data: dict[str, Any], overrides: Overrides, name: str, by: str = "over
 
 def _each(overrides: Overrides, by: str) -> Iterable[tuple[str, list[str], Any]]:
     if isinstance(overrides, Mapping):
-        for key, value in overrides.items():
+        for key, value in plain(overrides).items():
             text = f"{by} {key}={show(value)}"
             yield text, _way(key, text), value
         return
@@ -49,8 +49,8 @@ def _each(overrides: Overrides, by: str) -> Iterable[tuple[str, list[str], Any]]
 def value_of(text: str) -> Any:
     """A TOML value, or else the text itself, so that quantities need no second pair of quotes."""
     try:
-        parsed = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+        parsed = parse(f"value = {text}")
+    except TOMLDecodeError:
         return text
     return parsed["value"] if len(parsed) == 1 else text
 
@@ -58,8 +58,8 @@ def value_of(text: str) -> Any:
 def _way(key: str, text: str) -> list[str]:
     """Split a dotted TOML key. The shell eats quotes, so what follows `sysctl` is one key."""
     try:
-        table: Any = tomllib.loads(f"{key} = 0")
-    except tomllib.TOMLDecodeError:
+        table: Any = parse(f"{key} = 0")
+    except TOMLDecodeError:
         raise _refused(text, f"{json.dumps(key)} is no key", "expected a dotted key", _EXAMPLE, key) from None
     way = []
     while isinstance(table, dict):

@@ -1,0 +1,116 @@
+"""Whatever standard output is, a command ends as it would have ended, and without a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SCENARIO = """\
+name = "small"
+duration = "200 ms"
+topology = { kind = "path", rtt = "10 ms", bottleneck = { rate = "5 Mbit/s", buffer = "1 bdp" } }
+flows = [{ from = "h1", to = "h2", cc = "cubic" }]
+"""
+VERBS = ["plan small.toml", "run small.toml --engine simulate", "scenarios", "schema", "--help", "--version", "cc list"]
+DUMBBELL = f"{sys.executable} -m dumbbell"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("small.toml").write_text(SCENARIO)
+    return tmp_path
+
+
+def shell(line: str) -> tuple[int, str]:
+    """Exit code, and what was printed to stderr."""
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, timeout=60)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_reader_that_leaves_and_a_closed_output_change_nothing(verb: str) -> None:
+    assert shell(f"{DUMBBELL} {verb} | head -1; exit ${{PIPESTATUS[0]}}") == (0, "")
+    assert shell(f"{DUMBBELL} {verb} >&-") == (0, "")
+    assert shell(f"{DUMBBELL} {verb} >&- 2>&- <&-") == (0, "")
+
+
+def test_the_exit_code_is_that_of_the_command_with_any_output() -> None:
+    refused = shell(f"{DUMBBELL} plan small.toml --set seed=x")
+    assert refused[0] == 2
+    assert shell(f"{DUMBBELL} plan small.toml --set seed=x | head -1; exit ${{PIPESTATUS[0]}}") == refused
+    assert shell(f"{DUMBBELL} plan small.toml --set seed=x >&-") == refused
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_output_that_is_full_is_an_error_and_the_run_goes_on(verb: str) -> None:
+    expected = "error: cannot write to standard output\n  No space left on device\n"
+    assert shell(f"{DUMBBELL} {verb} > /dev/full") == (1, expected)
+    if verb.startswith("run"):
+        assert [path.name for path in Path("runs").glob("small-*/report.html")] == ["report.html"]
+
+
+def test_files_of_a_run_are_not_given_the_numbers_of_closed_outputs() -> None:
+    assert shell(f"{DUMBBELL} run small.toml --engine simulate >&- 2>&-")[0] == 0
+    assert not any(path.stat().st_size for path in Path("runs").rglob("lock"))
+
+
+def test_an_output_without_unicode_gets_plain_characters() -> None:
+    code = "import sys\nfrom dumbbell.cli.output import Output\nOutput()\nprint('9.1 ± 0.2 \\u2013 5 µs, \\u2603')"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, timeout=60)
+    assert (done.stdout, done.stderr) == (b"9.1 +- 0.2 - 5 us, ?\n", b"")
+
+
+def test_ctrl_c_during_the_first_imports_leaves_no_traceback() -> None:
+    """The interpreter's own start, before the first line of ours, is not ours to change."""
+    code = (
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'typer':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from dumbbell.__main__ import main\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "scenarios"], capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
+def test_ctrl_c_that_compiled_code_swallows_is_repeated() -> None:
+    code = (
+        "import time\n"
+        "from dumbbell import cli\n"
+        "class Lost:\n"
+        "    def __del__(self):\n"
+        "        raise KeyboardInterrupt\n"
+        "def swallow(args):\n"
+        "    Lost()\n"
+        "    time.sleep(30)\n"
+        "cli.invoke = swallow\n"
+        "cli.main(True)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20)
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
+def test_ctrl_c_later_leaves_no_traceback_either() -> None:
+    command = [sys.executable, "-m", "dumbbell", "run", "small.toml", "--engine", "simulate"]
+    with subprocess.Popen(
+        [*command, "--set", "duration=100 min"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        run.stdout.readline()
+        time.sleep(0.2)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(30) == 130
+        assert b"Traceback" not in run.stderr.read()
