@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.scenario import model, study
-from dumbbell.scenario.links import changes, delays, link, losses, queues, rates
+from dumbbell.scenario.links import changes, delays, link, losses, part, queues, rates
 from dumbbell.scenario.traffic import algorithms, flows, shares
 from tools.generate import tables
 from tools.generate.keys import keys, kinds
@@ -34,7 +34,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "distributions of jitter": lambda: kinds(delays.DISTRIBUTIONS, "distribution", quoted=True),
         "keys of reorder": lambda: keys(delays.Reorder),
         "models of loss": lambda: kinds(losses.MODELS, "model", quoted=True),
-        "keys of duplicate and corrupt": lambda: keys(losses.Sometimes),
+        "keys of impairments by chance": lambda: keys(part.Sometimes),
         "keys of policer": lambda: keys(link.Policer),
         "keys of slots": lambda: keys(link.Slots),
         "keys of events": lambda: keys(changes.Event, besides=link.LinkKeys),
@@ -61,7 +61,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
 _SEE: Final = {
     "queue disciplines": ("queue",),
     "delay": ("jitter", "reordering", "reorder", "delay_line"),
-    "loss, duplication, corruption": ("loss", "duplicate", "corrupt"),
+    "loss": ("loss",),
     "policer and slots": ("policer", "slots"),
     "many connections": ("connections", "mix", "sizes"),
     "on and off": ("on", "off"),

@@ -47,10 +47,10 @@ pub(crate) struct Chance {
 }
 
 impl Chance {
-    /// A toss with `probability`, and `correlation` of a packet's fate with that of the one before; both 0 to 1.
-    pub(crate) fn new(probability: f64, correlation: f64, seed: u64, element: &str) -> Chance {
-        let coin = Coin::new(probability, correlation);
-        Chance { coin, never: probability == 0.0, stream: Stream::new(seed, element), packets: 0 }
+    /// `element` names its stream.
+    pub(crate) fn new(of: plan::Chance, seed: u64, element: &str) -> Chance {
+        let coin = Coin::new(of.probability, of.correlation);
+        Chance { coin, never: of.probability == 0.0, stream: Stream::new(seed, element), packets: 0 }
     }
 
     /// Does it happen to the next packet?
@@ -62,10 +62,10 @@ impl Chance {
 
     /// Go on with other parameters: the next packet keeps its number, and the fate of the one before counts. A chance
     /// that was 0 has no fate to remember: it starts at the marginal rate.
-    pub(crate) fn configure(&mut self, probability: f64, correlation: f64) {
-        let never = probability == 0.0;
+    pub(crate) fn configure(&mut self, to: plan::Chance) {
+        let never = to.probability == 0.0;
         let state = if never { FIRST } else { self.coin.state };
-        self.coin = Coin { state, ..Coin::new(probability, correlation) };
+        self.coin = Coin { state, ..Coin::new(to.probability, to.correlation) };
         self.never = never;
     }
 }
@@ -77,8 +77,12 @@ mod tests {
 
     const N: usize = 1 << 20;
 
+    fn of(probability: f64, correlation: f64) -> plan::Chance {
+        plan::Chance { probability, correlation }
+    }
+
     fn fates(probability: f64, correlation: f64) -> Vec<f64> {
-        let mut chance = Chance::new(probability, correlation, 42, "link/x");
+        let mut chance = Chance::new(of(probability, correlation), 42, "link/x");
         (0..N).map(|_| f64::from(u8::from(chance.next()))).collect()
     }
 
@@ -120,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_first_toss_has_the_marginal_rate() {
-        let first = |seed| f64::from(u8::from(Chance::new(0.3, 0.8, seed, "x").next()));
+        let first = |seed| f64::from(u8::from(Chance::new(of(0.3, 0.8), seed, "x").next()));
         let firsts: Vec<f64> = (0..100_000).map(first).collect();
         assert_mean(&batches(&firsts, |x| x.iter().sum::<f64>() / x.len() as f64), 0.3, "first tosses");
     }
@@ -128,8 +132,8 @@ mod tests {
     #[test]
     fn never_and_always() {
         for correlation in [0.0, 0.5, 1.0] {
-            let mut never = Chance::new(0.0, correlation, 1, "x");
-            let mut always = Chance::new(1.0, correlation, 1, "x");
+            let mut never = Chance::new(of(0.0, correlation), 1, "x");
+            let mut always = Chance::new(of(1.0, correlation), 1, "x");
             assert!((0..10_000).all(|_| !never.next() && always.next()));
         }
     }
@@ -138,7 +142,7 @@ mod tests {
     fn with_correlation_1_all_fates_are_as_the_first() {
         let mut seen = [false; 2];
         for seed in 0..20 {
-            let mut chance = Chance::new(0.5, 1.0, seed, "x");
+            let mut chance = Chance::new(of(0.5, 1.0), seed, "x");
             let first = chance.next();
             assert!((0..1000).all(|_| chance.next() == first));
             seen[usize::from(first)] = true;
@@ -148,23 +152,23 @@ mod tests {
 
     #[test]
     fn packets_keep_their_numbers_when_the_probability_changes() {
-        let mut straight = Chance::new(0.5, 0.0, 9, "x");
-        let mut changed = Chance::new(0.0, 0.0, 9, "x");
+        let mut straight = Chance::new(of(0.5, 0.0), 9, "x");
+        let mut changed = Chance::new(of(0.0, 0.0), 9, "x");
         (0..100).for_each(|_| assert!(!changed.next()));
         (0..100).for_each(|_| _ = straight.next());
-        changed.configure(0.5, 0.0);
+        changed.configure(of(0.5, 0.0));
         assert!((0..1000).all(|_| straight.next() == changed.next()));
     }
 
     #[test]
     fn a_change_remembers_the_last_fate_but_not_one_from_before_a_rate_of_0() {
-        let mut chance = Chance::new(1.0, 0.0, 1, "x");
+        let mut chance = Chance::new(of(1.0, 0.0), 1, "x");
         assert!(chance.next());
-        chance.configure(0.5, 1.0);
+        chance.configure(of(0.5, 1.0));
         assert!((0..100).all(|_| chance.next()), "correlation 1 keeps the fate");
-        chance.configure(0.0, 1.0);
+        chance.configure(of(0.0, 1.0));
         assert!((0..100).all(|_| !chance.next()));
-        chance.configure(1e-18, 1.0);
+        chance.configure(of(1e-18, 1.0));
         assert!(!chance.next());
     }
 }

@@ -26,7 +26,7 @@
 mod chance;
 mod counters;
 mod delay;
-mod loss;
+mod impairment;
 mod network;
 mod packet;
 mod pipeline;

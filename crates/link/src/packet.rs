@@ -123,6 +123,11 @@ pub enum Mark {
 impl Mark {
     /// As records spell them, in the order of the discriminants.
     pub const NAMES: [&str; 3] = ["early", "threshold", "coupled"];
+
+    /// The column of records that has them.
+    pub const MEANING: &str = "why this link set Congestion Experienced: `early` (where it would have been dropped early \
+        were it not ECN-capable), `threshold` (the queue, or its wait, was longer than a threshold), `coupled` (the \
+        classic queue beside its own was congested, RFC 9332); null: it didn't";
 }
 
 /// Why a packet overtook another.

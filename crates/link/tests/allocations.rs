@@ -104,7 +104,7 @@ fn none_per_packet() {
             reordering: true,
             reorder: Some(Reorder { probability: 0.01, correlation: 0.0, gap: 1, delay_ns: Duration::ZERO }),
             loss_before: vec![Loss::GilbertElliott { p: 0.01, r: 0.1, loss_bad: 0.5, loss_good: 0.0 }],
-            duplication: Some(plan::Duplication { probability: 0.01, correlation: 0.0 }),
+            duplication: Some(plan::Chance { probability: 0.01, correlation: 0.0 }),
             ..plan::Link::transparent("bottleneck", "a", "b")
         };
         let mut link = Link::new(&spec, 1);

@@ -179,8 +179,8 @@ prop_compose! {
             probability, correlation: 0.0, gap, delay_ns: Duration(10_000),
         });
         case.spec.delay_line_packets = delay_line_packets;
-        case.spec.duplication = Some(plan::Duplication { probability: duplication, correlation: 0.2 });
-        case.spec.corruption = Some(plan::Corruption { probability: corruption, correlation: 0.2 });
+        case.spec.duplication = Some(plan::Chance { probability: duplication, correlation: 0.2 });
+        case.spec.corruption = Some(plan::Chance { probability: corruption, correlation: 0.2 });
         case.spec.policer = policer.map(|(rate, burst_bytes)| Policer { rate_bps: Rate::from_bps(rate).unwrap(), burst_bytes });
         case
     }

@@ -131,22 +131,12 @@ pub struct Reorder {
     pub delay_ns: Duration,
 }
 
-/// A packet comes twice: its copy enters the queue right behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Something happens to some packets. By default to none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Duplication {
-    /// Of a packet to be duplicated.
+pub struct Chance {
+    /// That it happens to a packet.
     pub probability: f64,
-    /// With the packet before, 0 to 1; the rate is kept.
-    pub correlation: f64,
-}
-
-/// One bit of the packet arrives flipped.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Corruption {
-    /// Of a packet to be corrupted.
-    pub probability: f64,
-    /// With the packet before, 0 to 1; the rate is kept.
+    /// Of a packet's fate with that of the packet before, 0 to 1; the rate is kept.
     pub correlation: f64,
 }

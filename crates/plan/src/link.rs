@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
 
-use crate::impairments::{Corruption, Duplication, Jitter, Loss, Reorder};
+use crate::impairments::{Chance, Jitter, Loss, Reorder};
 use crate::queue::{Buffer, Queue};
 
 /// A unidirectional link: loss before -> duplication -> policer -> queue -> slots -> serializer -> propagation (delay,
@@ -58,12 +58,12 @@ pub struct Link {
     /// Processes that lose packets after serialisation.
     #[serde(default)]
     pub loss_after: Vec<Loss>,
-    /// Before the queue.
+    /// Some packets come twice: the copy enters the queue right behind its original.
     #[serde(default)]
-    pub duplication: Option<Duplication>,
-    /// While they propagate.
+    pub duplication: Option<Chance>,
+    /// One bit of some packets is flipped while they propagate.
     #[serde(default)]
-    pub corruption: Option<Corruption>,
+    pub corruption: Option<Chance>,
 }
 
 fn up() -> bool {

@@ -78,11 +78,7 @@ impl Row for PacketRow {
             Word(|r| Some(r.passage.packet.ecn as u16), &Ecn::NAMES),
             "ECN codepoint when it left: `not-ect`, `ect0`, `ect1`, `ce` (RFC 3168)",
         ),
-        Column::optional(
-            "mark",
-            Word(|r| r.passage.mark.map(|mark| mark as u16), &Mark::NAMES),
-            "why this link set Congestion Experienced: `early` (where it would have been dropped early were it not ECN-capable), `threshold` (the queue, or its wait, was longer than a threshold), `coupled` (the classic queue beside its own was congested, RFC 9332); null: it didn't",
-        ),
+        Column::optional("mark", Word(|r| r.passage.mark.map(|mark| mark as u16), &Mark::NAMES), Mark::MEANING),
         Column::required(
             "duplicate",
             Bool(|r| Some(r.passage.duplicate)),

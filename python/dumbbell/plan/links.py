@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dumbbell.plan import wire
 from dumbbell.plan.types import (
     Buffer,
     BufferBytes,
     BufferPackets,
-    BurstLoss,
-    CorrelatedLoss,
-    Corruption,
-    Distribution,
-    Duplication,
-    FourStateLoss,
-    GilbertElliottLoss,
-    IndependentLoss,
-    Jitter,
     Link,
     Loss,
-    NetemLoss,
-    NormalDistribution,
     OpportunitiesVariation,
-    ParetoDistribution,
-    PeriodicLoss,
-    Policer,
-    Reorder,
-    Slots,
     StepsVariation,
-    TableDistribution,
-    TraceLoss,
-    UniformDistribution,
     Variation,
 )
-from dumbbell.scenario.links import delays, losses
+from dumbbell.scenario.links.link import IMPAIRMENTS
+from dumbbell.scenario.links.part import LinkPart
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.resolve.bottleneck import Direction
 from dumbbell.units import BufferSize
@@ -48,20 +32,15 @@ def shaped(name: str, from_: str, to: str, link: Direction) -> Link:
         up=link.up,
         rate_bps=None if nominal is None else int(nominal),
         variation=_variation(link),
-        slots=_slots(link),
-        policer=_policer(link),
         overhead_bytes=int(link.overhead),
         buffer=_buffer(link.buffer),
-        queue=wire.queue(link.queue.in_plan()),
+        queue=_part("queue", link.queue),
         delay_ns=int(link.delay),
-        jitter=None if link.jitter is None else _jitter(link.jitter),
         reordering=link.reordering,
-        reorder=None if link.reorder is None else _reorder(link.reorder),
         delay_line_packets=None if link.delay_line is None else int(link.delay_line),
-        loss_before=tuple(_loss(loss) for loss in link.loss if loss.position == "before-queue"),
-        loss_after=tuple(_loss(loss) for loss in link.loss if loss.position == "after-queue"),
-        duplication=None if link.duplicate is None else Duplication(**_sometimes(link.duplicate)),
-        corruption=None if link.corrupt is None else Corruption(**_sometimes(link.corrupt)),
+        loss_before=_losses("loss_before", link, "before-queue"),
+        loss_after=_losses("loss_after", link, "after-queue"),
+        **{name: _part(name, getattr(link, key)) for key, name in IMPAIRMENTS.items()},
     )
 
 
@@ -82,25 +61,6 @@ def _variation(link: Direction) -> Variation | None:
             return None
 
 
-def _slots(link: Direction) -> Slots | None:
-    if link.slots is None:
-        return None
-    least, most = link.slots.intervals
-    size = link.slots.bytes
-    return Slots(
-        min_interval_ns=int(least),
-        max_interval_ns=int(most),
-        packets=link.slots.packets,
-        bytes=None if size is None else int(size),
-    )
-
-
-def _policer(link: Direction) -> Policer | None:
-    if link.policer is None:
-        return None
-    return Policer(rate_bps=int(link.policer.rate), burst_bytes=int(link.policer.burst))
-
-
 def _buffer(size: BufferSize) -> Buffer:
     match size.kind:
         case "unlimited":
@@ -112,54 +72,13 @@ def _buffer(size: BufferSize) -> Buffer:
     raise TypeError(f"not settled: {size!r}")
 
 
-def _loss(loss: losses.AnyLoss) -> Loss:
-    match loss:
-        case losses.Independent():
-            return IndependentLoss(probability=loss.rate.probability)
-        case losses.Correlated() | losses.Netem():
-            kind = CorrelatedLoss if loss.model == "correlated" else NetemLoss
-            return kind(probability=loss.rate.probability, correlation=loss.correlation.probability)
-        case losses.GilbertElliott():
-            return GilbertElliottLoss(
-                p=loss.p.probability,
-                r=loss.r.probability,
-                loss_bad=loss.loss_bad.probability,
-                loss_good=loss.loss_good.probability,
-            )
-        case losses.FourState():
-            return FourStateLoss(
-                p13=loss.p13.probability,
-                p32=loss.p32.probability,
-                p23=loss.p23.probability,
-                p14=loss.p14.probability,
-                p31=loss.leaves_3.probability,
-            )
-        case losses.Burst():
-            return BurstLoss(probability=loss.rate.probability, packets=loss.packets)
-        case losses.Periodic():
-            return PeriodicLoss(every=loss.every, offset=loss.every - 1 if loss.offset is None else loss.offset)
-        case losses.LossTrace():
-            return TraceLoss(lost=tuple(loss.lost_packets()), period=loss.repeat)
-    raise TypeError(f"no such loss: {loss!r}")
+def _part(name: str, part: LinkPart | None) -> Any:
+    """What the plan's link has under `name`."""
+    return None if part is None else wire.field(Link, name, part.in_plan())
 
 
-def _jitter(jitter: delays.Jitter) -> Jitter:
-    found: Distribution
-    match jitter:
-        case delays.Uniform():
-            found = UniformDistribution(min_ns=int(jitter.min), max_ns=int(jitter.max))
-        case delays.Normal():
-            found = NormalDistribution(mean_ns=int(jitter.mean), sd_ns=int(jitter.sd))
-        case delays.Pareto():
-            found = ParetoDistribution(min_ns=int(jitter.min), shape=jitter.shape)
-        case delays.Measured():
-            found = TableDistribution(quantiles_ns=tuple(jitter.quantiles()))
-    return Jitter(distribution=found, correlation=jitter.correlation.probability)
-
-
-def _reorder(reorder: delays.Reorder) -> Reorder:
-    return Reorder(**_sometimes(reorder), gap=reorder.gap, delay_ns=int(reorder.delay))
-
-
-def _sometimes(value: losses.Sometimes | delays.Reorder) -> dict[str, float]:
-    return {"probability": value.rate.probability, "correlation": value.correlation.probability}
+def _losses(name: str, link: Direction, position: str) -> tuple[Loss, ...]:
+    found: tuple[Loss, ...] = wire.field(
+        Link, name, [loss.in_plan() for loss in link.loss if loss.position == position]
+    )
+    return found

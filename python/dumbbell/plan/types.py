@@ -112,23 +112,13 @@ Buffer = BufferBytes | BufferPackets | Literal["unlimited"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Corruption:
-    """One bit of the packet arrives flipped."""
+class Chance:
+    """Something happens to some packets. By default to none."""
 
     probability: float
-    """Of a packet to be corrupted."""
+    """That it happens to a packet."""
     correlation: float
-    """With the packet before, 0 to 1; the rate is kept."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Duplication:
-    """A packet comes twice: its copy enters the queue right behind it."""
-
-    probability: float
-    """Of a packet to be duplicated."""
-    correlation: float
-    """With the packet before, 0 to 1; the rate is kept."""
+    """Of a packet's fate with that of the packet before, 0 to 1; the rate is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -614,10 +604,10 @@ class Link:
     """Processes that lose packets before the queue, each on its own."""
     loss_after: tuple[Loss, ...] = ()
     """Processes that lose packets after serialisation."""
-    duplication: Duplication | None = None
-    """Before the queue."""
-    corruption: Corruption | None = None
-    """While they propagate."""
+    duplication: Chance | None = None
+    """Some packets come twice: the copy enters the queue right behind its original."""
+    corruption: Chance | None = None
+    """One bit of some packets is flipped while they propagate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, get_type_hints
 
 from pydantic import TypeAdapter
 
-from dumbbell.plan.types import Algorithm, Event, Link, Plan, Queue, Source
+from dumbbell.plan.types import Algorithm, Event, Link, Plan, Source
 
 
 def document(plan: Plan) -> dict[str, Any]:
@@ -31,10 +32,9 @@ def parsed(found: Mapping[str, Any]) -> Plan:
     return _plans().validate_python(found)
 
 
-def queue(found: Mapping[str, Any]) -> Queue:
-    """The queue discipline that JSON's own types make."""
-    made: Queue = _adapter(Queue).validate_python(found)
-    return made
+def field(of: type, name: str, found: Any) -> Any:
+    """What JSON's own types make of the field `name` of a class of the plan."""
+    return _adapter(_hints(of)[name]).validate_python(found)
 
 
 def event(found: Mapping[str, Any]) -> Event:
@@ -47,6 +47,11 @@ def source(found: Mapping[str, Any]) -> Source:
     """The source of a congestion control that JSON's own types make."""
     made: Source = _adapter(Source).validate_python(found)
     return made
+
+
+@cache
+def _hints(of: type) -> dict[str, Any]:
+    return get_type_hints(of, include_extras=True)
 
 
 def _adapter(of: Any) -> TypeAdapter[Any]:

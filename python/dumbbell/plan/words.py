@@ -11,10 +11,9 @@ from dumbbell.plan.types import (
     BufferBytes,
     BufferPackets,
     BurstLoss,
+    Chance,
     CorrelatedLoss,
-    Corruption,
     Distribution,
-    Duplication,
     FourStateLoss,
     GilbertElliottLoss,
     IndependentLoss,
@@ -26,6 +25,7 @@ from dumbbell.plan.types import (
     OpportunitiesVariation,
     ParetoDistribution,
     PeriodicLoss,
+    Policer,
     Reorder,
     Slots,
     StepsVariation,
@@ -36,6 +36,7 @@ from dumbbell.plan.types import (
     TraceLoss,
     UniformDistribution,
 )
+from dumbbell.scenario.links.link import IMPAIRMENTS
 from dumbbell.scenario.links.rates import FULL_FRAME
 from dumbbell.units import Rate, Size, Time
 
@@ -90,9 +91,14 @@ def buffer(link: Link, rtt_ns: int) -> str:
 
 def queue(link: Link) -> str:
     """The discipline and its parameters."""
-    given = {field.name: getattr(link.queue, field.name) for field in fields(link.queue) if field.name != "kind"}
-    texts = [text for key, value in given.items() if (text := _parameter(key, value))]
-    return link.queue.kind + (f" ({', '.join(texts)})" if texts else "")
+    texts = _parameters(link.queue)
+    return link.queue.kind + (f" ({texts})" if texts else "")
+
+
+def _parameters(part: Any) -> str:
+    """All parameters of a part of a link that are on."""
+    given = {field.name: getattr(part, field.name) for field in fields(part) if field.name not in ("kind", "model")}
+    return ", ".join(text for key, value in given.items() if (text := _parameter(key, value)))
 
 
 def _parameter(key: str, value: Any) -> str:
@@ -146,28 +152,39 @@ def _loss(loss: Loss) -> str:
         case TraceLoss():
             again = "" if loss.period is None else f", again after {loss.period}"
             return f"{len(loss.lost)} packets of a trace{again}"
+    return f"{loss.model} ({_parameters(loss)})"
 
 
 def impairments(link: Link) -> list[str]:
     """The other impairments of packets; empty if there are none."""
     texts = [] if link.up else ["down"]
-    if policer := link.policer:
-        texts.append(f"policer {Rate(policer.rate_bps)}, burst {Size(policer.burst_bytes)}")
-    if slots := link.slots:
-        texts.append(_slots(slots))
-    if jitter := link.jitter:
-        order = "overtaking" if link.reordering else "in order"
-        texts.append(f"jitter {_jitter(jitter.distribution)}{_correlated(jitter)}, {order}")
-    if reorder := link.reorder:
-        gap = "" if reorder.gap == 1 else f" of every {reorder.gap}th packet"
-        ahead = f"{percent(reorder.probability)}{gap} go ahead after {Time(reorder.delay_ns)}"
-        texts.append(ahead + _correlated(reorder))
     if (line := link.delay_line_packets) is not None:
         texts.append(f"delay line of {line} packets")
-    for found, word in ((link.duplication, "duplicated"), (link.corruption, "corrupted")):
-        if found:
-            texts.append(f"{percent(found.probability)} {word}{_correlated(found)}")
+    for name in IMPAIRMENTS.values():
+        if (part := getattr(link, name)) is not None:
+            texts.append(_impairment(name, part, link))
     return texts
+
+
+_HAPPENED = {"duplication": "duplicated", "corruption": "corrupted"}
+"""The participles of impairments; others go by their names."""
+
+
+def _impairment(name: str, part: Any, link: Link) -> str:
+    match part:
+        case Policer():
+            return f"policer {Rate(part.rate_bps)}, burst {Size(part.burst_bytes)}"
+        case Slots():
+            return _slots(part)
+        case Jitter():
+            order = "overtaking" if link.reordering else "in order"
+            return f"jitter {_jitter(part.distribution)}{_correlated(part)}, {order}"
+        case Reorder():
+            gap = "" if part.gap == 1 else f" of every {part.gap}th packet"
+            return f"{percent(part.probability)}{gap} go ahead after {Time(part.delay_ns)}{_correlated(part)}"
+        case Chance():
+            return f"{percent(part.probability)} {_HAPPENED.get(name, name)}{_correlated(part)}"
+    return f"{name} ({_parameters(part)})"
 
 
 def _slots(slots: Slots) -> str:
@@ -191,7 +208,7 @@ def _jitter(distribution: Distribution) -> str:
             return f"measured, {Time(quantiles[0])} to {Time(quantiles[-1])}"
 
 
-def _correlated(part: Jitter | Reorder | Duplication | Corruption) -> str:
+def _correlated(part: Jitter | Reorder | Chance) -> str:
     return f", correlation {percent(part.correlation)}" if part.correlation else ""
 
 

@@ -45,7 +45,7 @@ impl Line {
             jitter: None,
             may_overtake: false,
             reorder: None,
-            skips: Chance::new(0.0, 0.0, seed, &format!("{}/reorder", spec.name)),
+            skips: Chance::new(plan::Chance::default(), seed, &format!("{}/reorder", spec.name)),
             limit: None,
             packets: 0,
             last_in_line: Time(i64::MIN),
@@ -69,8 +69,8 @@ impl Line {
         };
         self.may_overtake = spec.reordering;
         self.reorder = spec.reorder;
-        let (probability, correlation) = spec.reorder.map_or((0.0, 0.0), |r| (r.probability, r.correlation));
-        self.skips.configure(probability, correlation);
+        let chance = |r: plan::Reorder| plan::Chance { probability: r.probability, correlation: r.correlation };
+        self.skips.configure(spec.reorder.map(chance).unwrap_or_default());
         self.limit = spec.delay_line_packets;
     }
 

@@ -2,7 +2,7 @@
 
 use units::Time;
 
-use super::{Link, NO_CORRUPTION, NO_DUPLICATION};
+use super::Link;
 use crate::packet::Fate;
 use crate::policer::Policer;
 use crate::queue::{Discipline, Qdisc};
@@ -17,11 +17,8 @@ impl Link {
         // Packets inside have been counted with the overhead that they came with.
         let spec = &plan::Link { overhead_bytes: self.spec.overhead_bytes, ..spec.clone() };
         let old = std::mem::replace(&mut self.spec, spec.clone());
-        self.loss_before.configure(&spec.loss_before);
-        self.loss_after.configure(&spec.loss_after);
-        let (twice, flip) = (spec.duplication.unwrap_or(NO_DUPLICATION), spec.corruption.unwrap_or(NO_CORRUPTION));
-        self.duplication.configure(twice.probability, twice.correlation);
-        self.corruption.configure(flip.probability, flip.correlation);
+        self.before.configure(spec);
+        self.after.configure(spec);
         self.line.configure(spec);
         self.policer = match (self.policer.take(), spec.policer) {
             (Some(mut policer), Some(to)) => {

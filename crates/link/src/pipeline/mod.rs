@@ -5,14 +5,12 @@ use std::collections::VecDeque;
 
 use units::{Duration, Time};
 
-use crate::chance::Chance;
 use crate::counters::Counters;
 use crate::delay::Line;
-use crate::loss::Losses;
+use crate::impairment::{After, Before};
 use crate::packet::{Fate, Packet, Passage};
 use crate::policer::Policer;
 use crate::queue::{Backlog, Discipline, Dropped, Item, Qdisc};
-use crate::random::Stream;
 use crate::service::Service;
 use crate::slots::Slots;
 
@@ -26,8 +24,7 @@ pub struct Link {
     spec: plan::Link,
     seed: u64,
     now: Time,
-    loss_before: Losses,
-    duplication: Chance,
+    before: Before,
     policer: Option<Policer>,
     queue: Qdisc,
     slots: Option<Slots>,
@@ -37,9 +34,7 @@ pub struct Link {
     in_service: Option<Item>,
     service_began: Time,
     line: Line,
-    corruption: Chance,
-    corrupted_bit: Stream,
-    loss_after: Losses,
+    after: After,
     /// Packets that the link is done with before they reached the other end.
     dropped: Dropped,
     counters: Counters,
@@ -55,12 +50,10 @@ impl Link {
     /// An empty link. Its random streams follow from the run's seed and the link's name.
     pub fn new(spec: &plan::Link, seed: u64) -> Link {
         let element = |part: &str| format!("{}/{part}", spec.name);
-        let (twice, flip) = (spec.duplication.unwrap_or(NO_DUPLICATION), spec.corruption.unwrap_or(NO_CORRUPTION));
         Link {
             seed,
             now: Time(i64::MIN),
-            loss_before: Losses::new(&spec.loss_before, seed, &element("loss-before")),
-            duplication: Chance::new(twice.probability, twice.correlation, seed, &element("duplication")),
+            before: Before::new(spec, seed),
             policer: spec.policer.map(|policer| Policer::new(policer, Time::ZERO)),
             queue: Qdisc::new(&spec.queue, spec.buffer, seed, &element("queue")),
             slots: spec.slots.map(|slots| Slots::new(slots, Time::ZERO, seed, &element("slots"))),
@@ -69,9 +62,7 @@ impl Link {
             in_service: None,
             service_began: Time::ZERO,
             line: Line::new(spec, seed),
-            corruption: Chance::new(flip.probability, flip.correlation, seed, &element("corruption")),
-            corrupted_bit: Stream::new(seed, &element("corrupted-bit")),
-            loss_after: Losses::new(&spec.loss_after, seed, &element("loss-after")),
+            after: After::new(spec, seed),
             dropped: Dropped::default(),
             counters: Counters::default(),
             capacity_offset: 0,
@@ -90,13 +81,13 @@ impl Link {
         self.counters.arrived_packets += 1;
         self.counters.arrived_bytes += u64::from(packet.size + self.spec.overhead_bytes);
         let item = self.arrival(packet, false, now);
-        let (lost, twice) = (self.loss_before.next(), self.duplication.next());
-        if lost {
+        let effects = self.before.next();
+        if effects.is_lost {
             self.dropped.refuse(item, Fate::LostBefore);
             return false;
         }
         self.accept(item, now);
-        twice
+        effects.is_duplicated
     }
 
     /// The copy of a packet that was just pushed enters behind it.
@@ -208,6 +199,3 @@ impl Link {
         self.start_next(now);
     }
 }
-
-const NO_DUPLICATION: plan::Duplication = plan::Duplication { probability: 0.0, correlation: 0.0 };
-const NO_CORRUPTION: plan::Corruption = plan::Corruption { probability: 0.0, correlation: 0.0 };

@@ -149,14 +149,11 @@ impl Link {
         if !matches!(self.service, Service::Immediate) {
             self.busy = self.busy + (at - self.service_began);
         }
-        let index = self.counters.departed_packets;
         self.counters.departed_packets += 1;
         self.counters.departed_bytes += u64::from(item.bytes);
+        self.after.next().apply_to(&mut passage);
         self.counters.marked_packets += u64::from(passage.mark.is_some());
-        let (lost, flipped) = (self.loss_after.next(), self.corruption.next());
         passage.departure = Some(at);
-        passage.corruption = flipped.then(|| (self.corrupted_bit.at(index) >> 32) as u32);
-        passage.fate = if lost { Fate::LostAfter } else { Fate::Delivered };
         if let Err(passage) = self.line.send(passage, at) {
             self.dropped.0.push_back(Passage { fate: Fate::DroppedDelayLine, delivery: None, ..passage });
         }

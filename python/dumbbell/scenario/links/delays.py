@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from dumbbell.scenario.table import Table, shorthand, tag_by, word_for_none
+from dumbbell.scenario.links.part import LinkPart, Sometimes
+from dumbbell.scenario.table import shorthand, tag_by, word_for_none
 from dumbbell.scenario.traces import File, delays, holding
 from dumbbell.units import Correlation, Duration, Percent, QuantityError, Time
 
@@ -14,7 +15,7 @@ MOST_QUANTILES = 1001
 """What a table of delays is reduced to: one per mille each."""
 
 
-class AnyJitter(Table):
+class AnyJitter(LinkPart):
     """Keys that all distributions have."""
 
     correlation: Correlation = Field(
@@ -22,6 +23,12 @@ class AnyJitter(Table):
         description="Correlation of a packet's jitter with that of the packet before (of their normal scores: the "
         "distribution is kept).",
     )
+
+    def in_plan(self) -> dict[str, Any]:
+        """As the crate `plan` declares it: the distribution with its parameters, and the correlation."""
+        parameters = super().in_plan()
+        correlation, kind = parameters.pop("correlation"), parameters.pop("distribution")
+        return {"distribution": {"kind": kind, **parameters}, "correlation": correlation}
 
 
 class Uniform(AnyJitter):
@@ -39,6 +46,11 @@ class Uniform(AnyJitter):
             what = f"min = {self.min} is above max = {self.max}"
             raise QuantityError(what, "min at most max", f'write min = "{self.max}", max = "{self.min}"')
         return self
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether any packet is delayed."""
+        return self.max > 0
 
 
 class Normal(AnyJitter):
@@ -71,6 +83,11 @@ class Measured(AnyJitter):
         description="File of one column of delays, in any order. The unit stands in its first line (`delay_ms`); "
         "without one they are seconds."
     )
+
+    def in_plan(self) -> dict[str, Any]:
+        """Without the file: the plan holds the quantiles of what was in it."""
+        distribution = {"kind": self.distribution, "quantiles_ns": self.quantiles()}
+        return {**super().in_plan(), "distribution": distribution}
 
     def quantiles(self) -> list[int]:
         """Delays in ns at equal steps of probability, the least first; linear between samples (Hyndman and Fan's type
@@ -108,7 +125,7 @@ LinkJitter = Annotated[_ShortJitter | None, *word_for_none("none", Time | Litera
 """A time alone: uniform from 0 to that."""
 
 
-class Reorder(Table):
+class Reorder(Sometimes):
     """Packets that skip the delay and so overtake others."""
 
     rate: Percent = Field(description="Share of the candidates that skip the delay.")

@@ -1,17 +1,17 @@
-"""What all queue disciplines have: a kind, parameters that may follow from the link, and their form in the plan."""
+"""What all queue disciplines have: a kind, and parameters that may follow from the link."""
 
 from __future__ import annotations
 
-from typing import Any, Self, get_args
+from typing import Self
 
-from dumbbell.scenario.table import Table
-from dumbbell.units import Percent, Rate, Size, Time
+from dumbbell.scenario.links.part import LinkPart
+from dumbbell.units import Rate
 
 ECN = "Mark packets of ECN-capable flows instead of dropping them."
 """What the key `ecn` of a discipline does."""
 
 
-class Discipline(Table):
+class Discipline(LinkPart):
     """A queue discipline: its keys are its parameters."""
 
     kind: str
@@ -23,17 +23,3 @@ class Discipline(Table):
         frame. `rtt`: the largest base RTT in ns. Raises `QuantityError` for parameters that the link makes impossible.
         """
         return self
-
-    def in_plan(self) -> dict[str, Any]:
-        """As the crate `plan` declares the discipline's parameters: times as `_ns`, sizes as `_bytes`."""
-        found: dict[str, Any] = {}
-        for key, field in type(self).model_fields.items():
-            value = getattr(self, key)
-            types = [type_ for type_ in (field.annotation, *get_args(field.annotation)) if isinstance(type_, type)]
-            if any(issubclass(type_, Time) for type_ in types):
-                found[f"{key}_ns"] = None if value is None else int(value)
-            elif any(issubclass(type_, Size) for type_ in types):
-                found[f"{key}_bytes"] = None if value is None else int(value)
-            else:
-                found[key] = value.probability if isinstance(value, Percent) else value
-        return found

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, model_validator
 
 from dumbbell.scenario.links.delays import LinkJitter, LinkReorder
-from dumbbell.scenario.links.losses import LinkLoss, LinkSometimes
+from dumbbell.scenario.links.losses import LinkLoss
+from dumbbell.scenario.links.part import LinkPart, LinkSometimes
 from dumbbell.scenario.links.queues import LinkQueue
 from dumbbell.scenario.links.rates import LinkRate
 from dumbbell.scenario.table import Table, word_for_none
 from dumbbell.units import Amount, BufferSize, Duration, Packets, QuantityError, Rate, Size, Time
 
 
-class Policer(Table):
+class Policer(LinkPart):
     """A token bucket that drops what finds too few tokens."""
 
     rate: Rate = Field(description="Rate of tokens.")
@@ -25,7 +26,7 @@ _SHORTEST = 10_000
 """Nanoseconds from slot to slot."""
 
 
-class Slots(Table):
+class Slots(LinkPart):
     """The link sends now and then only, several packets at once, as a shared channel that aggregates."""
 
     interval: Duration | None = Field(
@@ -52,6 +53,17 @@ class Slots(Table):
         assert least is not None
         assert most is not None
         return least, most
+
+    def in_plan(self) -> dict[str, Any]:
+        """As the crate `plan` declares it: a constant interval is both the least and the most."""
+        least, most = self.intervals
+        size = None if self.bytes is None else int(self.bytes)
+        return {
+            "min_interval_ns": int(least),
+            "max_interval_ns": int(most),
+            "packets": self.packets,
+            "bytes": size,
+        }
 
     @model_validator(mode="after")
     def _check(self) -> Slots:
@@ -155,6 +167,16 @@ class DirectionKeys(LinkKeys):
         'FCS and gap. Default: `"0 B"`; `reverse`: as forward.',
     )
 
+
+IMPAIRMENTS: Final = {
+    "policer": "policer",
+    "slots": "slots",
+    "jitter": "jitter",
+    "reorder": "reorder",
+    "duplicate": "duplication",
+    "corrupt": "corruption",
+}
+"""Keys whose tables the plan's link has as they are, and its names for them. Losses stand in lists of their own."""
 
 AS_FORWARD = ("rate", "buffer", "queue", "overhead")
 """Keys that the reverse direction takes over unless they are given."""

@@ -1,4 +1,4 @@
-"""Loss, duplication and corruption of packets."""
+"""Processes that lose packets."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from dumbbell.scenario.table import Table, shorthand, tag_by, word_for_none
+from dumbbell.scenario.links.part import LinkPart
+from dumbbell.scenario.table import shorthand, tag_by
 from dumbbell.scenario.traces import File, holding, indices
 from dumbbell.units import Correlation, Percent, QuantityError
 
 _ALL, _NONE = Percent.parse("100 %"), Percent.parse("0 %")
-_UNCORRELATED = Correlation.parse("0 %")
 
 
-class AnyLoss(Table):
+class AnyLoss(LinkPart):
     """Keys that all loss processes have."""
 
     position: Literal["before-queue", "after-queue"] = Field(
@@ -23,6 +23,12 @@ class AnyLoss(Table):
         description="Where: before a packet reaches the queue, or after it has left the serializer and taken its "
         "share of the rate.",
     )
+
+    def in_plan(self) -> dict[str, Any]:
+        """As the crate `plan` declares the model's parameters; the plan has a list of processes for each position."""
+        found = super().in_plan()
+        del found["position"]
+        return found
 
 
 class Independent(AnyLoss):
@@ -32,6 +38,11 @@ class Independent(AnyLoss):
         default="independent", description="Each packet is lost independently, with the same probability."
     )
     rate: Percent = Field(description="Share of packets that are lost.")
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether any packet is lost."""
+        return bool(self.rate.percent)
 
 
 class Correlated(AnyLoss):
@@ -53,7 +64,7 @@ class Netem(AnyLoss):
         "0.5 % with 25 % it all but stops losing."
     )
     rate: Percent = Field(description="Same as netem's PERCENT.")
-    correlation: Correlation = Field(default=_UNCORRELATED, description="Same as netem's CORRELATION.")
+    correlation: Correlation = Field(default=Correlation.parse("0 %"), description="Same as netem's CORRELATION.")
 
 
 class GilbertElliott(AnyLoss):
@@ -85,6 +96,10 @@ class FourState(AnyLoss):
     def leaves_3(self) -> Percent:
         """p31 with its default."""
         return Percent(100 - self.p13.percent) if self.p31 is None else self.p31
+
+    def in_plan(self) -> dict[str, Any]:
+        """With p31 in any case."""
+        return {**super().in_plan(), "p31": self.leaves_3.probability}
 
     @model_validator(mode="after")
     def _check(self) -> FourState:
@@ -119,6 +134,10 @@ class Periodic(AnyLoss):
         default=None, ge=0, strict=True, description="Packets that pass before the first loss. Default: `every` - 1."
     )
 
+    def in_plan(self) -> dict[str, Any]:
+        """With the offset in any case."""
+        return {**super().in_plan(), "offset": self.every - 1 if self.offset is None else self.offset}
+
     @model_validator(mode="after")
     def _check(self) -> Periodic:
         if self.offset is not None and self.offset >= self.every:
@@ -150,6 +169,10 @@ class LossTrace(AnyLoss):
     def lost_packets(self) -> list[int]:
         """Indices of lost packets, rising."""
         return list(indices(self.file.text)) if self.file else list(self.lost or [])
+
+    def in_plan(self) -> dict[str, Any]:
+        """Without the file: the plan holds what was in it."""
+        return {"model": self.model, "lost": self.lost_packets(), "period": self.repeat}
 
     @model_validator(mode="after")
     def _check(self) -> LossTrace:
@@ -203,18 +226,3 @@ LinkLoss = Annotated[
     BeforeValidator(_losses, json_schema_input_type=Percent | Literal["none"] | LossTable | list[Percent | LossTable]),
 ]
 """Processes, each on its own."""
-
-
-class Sometimes(Table):
-    """Something that befalls a packet with some probability."""
-
-    rate: Percent = Field(description="Share of packets.")
-    correlation: Correlation = Field(
-        default=_UNCORRELATED,
-        description="Correlation of a packet's fate with that of the packet before. The rate is kept.",
-    )
-
-
-_SometimesTable = Annotated[Sometimes, BeforeValidator(lambda value: shorthand("rate", value))]
-LinkSometimes = Annotated[_SometimesTable | None, *word_for_none("none", Percent | Literal["none"] | Sometimes)]
-"""`"0.1 %"`, a table, or `"none"`."""

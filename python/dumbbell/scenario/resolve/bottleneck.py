@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from dumbbell.scenario.links.delays import Reorder, Uniform
-from dumbbell.scenario.links.link import AS_FORWARD, DirectionKeys
-from dumbbell.scenario.links.losses import Independent, Sometimes
+from dumbbell.scenario.links.link import AS_FORWARD, IMPAIRMENTS, DirectionKeys
 from dumbbell.scenario.links.queues import AnyQueue, Fifo
 from dumbbell.scenario.links.rates import FULL_FRAME, LinkRate, Trace, mean
 from dumbbell.scenario.topology.dumbbell import Dumbbell
@@ -18,9 +16,6 @@ DROP_TAIL = Fifo(kind="drop-tail")
 
 NAMES = ("bottleneck", "bottleneck-reverse")
 """Names of the links, forward and reverse."""
-
-
-_Sometimes = TypeVar("_Sometimes", Reorder, Sometimes)
 
 
 class Direction(DirectionKeys):
@@ -74,32 +69,24 @@ class Direction(DirectionKeys):
         that make no RED.
         """
         kind, amount = self.resolve(rtt)
-        rate, jitter = self.rate, self.jitter
+        rate = self.rate
         queue = self.queue.settled(self.nominal, self.room(rtt), self.frame, rtt)
         if isinstance(rate, Trace) and rate.opportunity is None:
             rate = rate.model_copy(update={"opportunity": self.frame})
-        if isinstance(jitter, Uniform) and jitter.max == 0:
-            jitter = None
+        impairments = {key: getattr(self, key) for key in IMPAIRMENTS}
         return self.with_keys(
             {
                 "buffer": BufferSize(kind, Fraction(amount)),
                 "queue": queue,
                 "rate": rate,
-                "jitter": jitter,
-                "reorder": _if_any(self.reorder),
-                "duplicate": _if_any(self.duplicate),
-                "corrupt": _if_any(self.corrupt),
-                "loss": [loss for loss in self.loss if not isinstance(loss, Independent) or loss.rate.percent],
+                "loss": [loss for loss in self.loss if loss.has_effect],
+                **{key: part if part and part.has_effect else None for key, part in impairments.items()},
             }
         )
 
 
 History = dict[str, list[tuple[Time, Direction]]]
 """Link -> its initial values, and its values after each change with their time."""
-
-
-def _if_any(value: _Sometimes | None) -> _Sometimes | None:
-    return value if value is not None and value.rate.percent else None
 
 
 def rtts(topology: Dumbbell | Path) -> list[Time]:

@@ -1,32 +1,37 @@
+use super::State;
 use crate::chance::threshold;
+use crate::random::Stream;
 
 /// A channel that is good or bad, with a loss for each state. Elliott: "Estimates of error rates for codes on
 /// burst-noise channels", Bell System Technical Journal 42 (1963). The first packet finds it good.
 #[derive(Clone, Debug)]
 pub(super) struct GilbertElliott {
-    good: State,
-    bad: State,
+    good: Channel,
+    bad: Channel,
     is_bad: bool,
 }
 
 /// Limits for uniform numbers.
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct Channel {
     loss: u128,
     leave: u128,
 }
 
 impl GilbertElliott {
     pub(super) fn new(p: f64, r: f64, loss_bad: f64, loss_good: f64) -> GilbertElliott {
-        let state = |loss, leave| State { loss: threshold(loss), leave: threshold(leave) };
-        GilbertElliott { good: state(loss_good, p), bad: state(loss_bad, r), is_bad: false }
+        let channel = |loss, leave| Channel { loss: threshold(loss), leave: threshold(leave) };
+        GilbertElliott { good: channel(loss_good, p), bad: channel(loss_bad, r), is_bad: false }
     }
+}
 
-    /// The state in which the packet finds the channel decides; then the state changes, or not.
-    pub(super) fn loses(&mut self, for_loss: u64, for_change: u64) -> bool {
-        let state = if self.is_bad { self.bad } else { self.good };
-        self.is_bad ^= u128::from(for_change) < state.leave;
-        u128::from(for_loss) < state.loss
+impl State for GilbertElliott {
+    /// The state in which the packet finds the channel decides; then the state changes, or not. Two numbers a packet.
+    fn loses(&mut self, n: u64, numbers: Stream) -> bool {
+        let (for_loss, for_change) = (numbers.at(2 * n), numbers.at(2 * n + 1));
+        let channel = if self.is_bad { self.bad } else { self.good };
+        self.is_bad ^= u128::from(for_change) < channel.leave;
+        u128::from(for_loss) < channel.loss
     }
 }
 
@@ -54,10 +59,12 @@ impl FourState {
             state: 1,
         }
     }
+}
 
+impl State for FourState {
     /// The state that the packet enters decides.
-    pub(super) fn loses(&mut self, number: u64) -> bool {
-        let number = u128::from(number);
+    fn loses(&mut self, n: u64, numbers: Stream) -> bool {
+        let number = u128::from(numbers.at(n));
         self.state = match self.state {
             1 if number < self.from_1[0] => 4,
             1 if number < self.from_1[1] => 3,

@@ -1,4 +1,6 @@
+use super::State;
 use crate::chance::threshold;
+use crate::random::Stream;
 
 /// Bursts of equal length that begin at random; one may follow on another at once.
 #[derive(Clone, Debug)]
@@ -18,9 +20,11 @@ impl Burst {
             if probability == 0.0 { 0.0 } else { probability / (probability + packets as f64 * (1.0 - probability)) };
         Burst { begins: threshold(begins), packets, left: 0 }
     }
+}
 
-    pub(super) fn loses(&mut self, number: u64) -> bool {
-        if self.left == 0 && u128::from(number) < self.begins {
+impl State for Burst {
+    fn loses(&mut self, n: u64, numbers: Stream) -> bool {
+        if self.left == 0 && u128::from(numbers.at(n)) < self.begins {
             self.left = self.packets;
         }
         let lost = self.left > 0;
@@ -41,8 +45,10 @@ impl Periodic {
     pub(super) fn new(every: u64, offset: u64) -> Periodic {
         Periodic { every, left: offset }
     }
+}
 
-    pub(super) fn loses(&mut self) -> bool {
+impl State for Periodic {
+    fn loses(&mut self, _: u64, _: Stream) -> bool {
         let lost = self.left == 0;
         self.left = if lost { self.every } else { self.left } - 1;
         lost
@@ -64,8 +70,10 @@ impl Trace {
     pub(super) fn new(lost: Vec<u64>, period: Option<u64>) -> Trace {
         Trace { lost, period, position: 0, next: 0 }
     }
+}
 
-    pub(super) fn loses(&mut self) -> bool {
+impl State for Trace {
+    fn loses(&mut self, _: u64, _: Stream) -> bool {
         let lost = self.lost.get(self.next) == Some(&self.position);
         self.next += usize::from(lost);
         self.position += 1;

@@ -1,3 +1,6 @@
+use super::State;
+use crate::random::Stream;
+
 /// netem's `loss PERCENT CORRELATION`, with its bias.
 ///
 /// Each packet's number is that of the packet before times the correlation plus a uniform one times the rest, as
@@ -19,8 +22,11 @@ impl Netem {
         let scaled = |share: f64| (share * ONE as f64) as u64;
         Netem { limit: scaled(probability), correlation: scaled(correlation), last: None }
     }
+}
 
-    pub(super) fn loses(&mut self, number: u64) -> bool {
+impl State for Netem {
+    fn loses(&mut self, n: u64, numbers: Stream) -> bool {
+        let number = numbers.at(n);
         let fresh = number >> 32;
         // The first packet has none before it: another uniform number replaces it.
         let last = u64::from(self.last.unwrap_or(number as u32));

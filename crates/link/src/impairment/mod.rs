@@ -1,0 +1,88 @@
+//! Impairments: what happens to packets by chance or as a record says, before the queue and behind the serializer.
+//!
+//! Impairments of the way itself (jitter, reordering) are in `delay`.
+
+mod corruption;
+mod duplication;
+mod loss;
+
+use crate::packet::{Fate, Passage};
+use corruption::Corruption;
+use duplication::Duplication;
+use loss::{LossAfter, LossBefore};
+
+/// An impairment: a pure state machine that sees each packet in turn, also one that another impairment loses. So the nth
+/// packet's fate depends on the seed, the link's name and n alone.
+///
+/// Each has a file of its own, and a line among the `impairments!` below.
+pub(crate) trait Impairment {
+    /// With the parameters of `link`. It draws from streams that the link's name and its own tell apart.
+    fn new(link: &plan::Link, seed: u64) -> Self;
+
+    /// Other parameters from the next packet on, which keeps its number.
+    fn configure(&mut self, link: &plan::Link);
+
+    /// The next packet.
+    fn next(&mut self, effects: &mut Effects);
+}
+
+/// What impairments do to a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Effects {
+    /// It is lost here.
+    pub is_lost: bool,
+    /// It is followed by a copy, unless it is lost.
+    pub is_duplicated: bool,
+    /// A bit of it is flipped: a uniform random number that says which.
+    pub flipped_bit: Option<u32>,
+}
+
+impl Effects {
+    /// Carry them out on a packet that has left the serializer.
+    pub(crate) fn apply_to(self, passage: &mut Passage) {
+        passage.corruption = self.flipped_bit;
+        passage.fate = if self.is_lost { Fate::LostAfter } else { Fate::Delivered };
+    }
+}
+
+/// The impairments at each place of a link, in the order in which packets meet them.
+macro_rules! impairments {
+    ($($(#[$doc:meta])* $place:ident { $($name:ident: $impairment:ident),* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub(crate) struct $place {
+            $($name: $impairment),*
+        }
+
+        impl $place {
+            pub(crate) fn new(link: &plan::Link, seed: u64) -> $place {
+                $place { $($name: $impairment::new(link, seed)),* }
+            }
+
+            pub(crate) fn configure(&mut self, link: &plan::Link) {
+                $(self.$name.configure(link);)*
+            }
+
+            /// What they do to the next packet.
+            #[inline]
+            pub(crate) fn next(&mut self) -> Effects {
+                let mut effects = Effects::default();
+                $(self.$name.next(&mut effects);)*
+                effects
+            }
+        }
+    )*};
+}
+
+impairments! {
+    /// Of packets that come to the link, before the policer and the queue. Copies that it makes are spared.
+    Before {
+        loss: LossBefore,
+        duplication: Duplication
+    }
+    /// Of packets that have left the serializer.
+    After {
+        loss: LossAfter,
+        corruption: Corruption
+    }
+}
