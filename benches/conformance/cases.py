@@ -101,6 +101,13 @@ CASES = [
     Case("events", {"buffer": "60 kB"}, events=EVENTS, expects=("dropped-tail", "dropped-down", "lost-before")),
     Case("delay line", {"delay_line": "12 packets"}, expects=("dropped-delay-line",)),
     Case("random loss", {"loss": LOSSES}, [udp("10 Mbit/s")], expects=("lost-before", "lost-after")),
+    Case(
+        "random marks",
+        {"mark": {"rate": "3 %", "correlation": "25 %"}, "queue": {"kind": "drop-tail", "ce_threshold": "20 kB"}},
+        [ECN, udp("5 Mbit/s", ecn="ect1"), BURSTS],
+        events=[{"at": "1500 ms", "mark": "none"}, {"at": "2 s", "mark": "10 %"}],
+        expects=("marked random", "marked threshold", "dropped-tail"),
+    ),
     Case("CoDel", {"queue": "codel", "buffer": "1 MB"}, expects=("dropped-early",)),
     Case(
         "CoDel, ECN",

@@ -6,6 +6,7 @@ from collections import deque
 from typing import Any
 
 from benches.conformance.capacity import BYTE, Work, opportunities, steps_of
+from benches.conformance.chance import Chance
 from benches.conformance.loss import Losses
 from benches.conformance.packet import Packet
 from benches.conformance.policer import Policer
@@ -16,7 +17,7 @@ Versions = list[tuple[int, dict[str, Any]]]
 
 
 class Link:
-    """Loss before -> policer -> queue -> slots -> serializer -> propagation -> loss after.
+    """Loss before -> policer -> queue -> slots -> serializer -> marking -> propagation -> loss after.
 
     Not modelled, and refused: duplication, jitter, reordering, corruption, slots at random, links without a rate.
     What is due at a time happens before what arrives at that time: first what leaves, then slots, then changes.
@@ -30,6 +31,7 @@ class Link:
         name = link["name"]
         self._before = Losses(link["loss_before"], seed, f"{name}/loss-before")
         self._after = Losses(link["loss_after"], seed, f"{name}/loss-after")
+        self._marking = Chance(link.get("marking"), seed, f"{name}/marking")
         self._policer = Policer(link["policer"]) if link["policer"] else None
         self._queue = queue(link, seed)
         self._seed = seed
@@ -130,6 +132,8 @@ class Link:
         packet, self._in_service = self._in_service, None
         assert packet is not None
         packet.departure = now
+        if self._marking.next():
+            packet.congested("random")
         while self._propagating and self._propagating[0] <= now:
             self._propagating.popleft()
         room = self._spec["delay_line_packets"]
@@ -193,6 +197,7 @@ class Link:
                     self._queue.enqueue(packet, now)
         self._before.configure(self._spec["loss_before"])
         self._after.configure(self._spec["loss_after"])
+        self._marking.configure(self._spec.get("marking"))
         if not self._spec["up"]:
             self._go_down(now)
         self._serve(now)

@@ -164,7 +164,8 @@ PANELS: dict[str, Callable[[dumbbell.Run], Figure]] = {
     **dict.fromkeys(
         [f"queue-{kind}" for kind in ("drop-tail", "drop-head", "threshold", "red", "ared", "codel", "pie")], queue
     ),
-    **dict.fromkeys(["queue-fq-codel", "queue-fq", "queue-dualpi2", "whole-bursts", "events"], queue),
+    **dict.fromkeys(["queue-fq-codel", "queue-fq", "queue-cake", "queue-dualpi2"], queue),
+    **dict.fromkeys(["mark", "whole-bursts", "events"], queue),
     "overhead": goodput,
 }
 """What is drawn of each example, by its name."""

@@ -24,6 +24,7 @@ CHECKED = [
     "slots",
     "events",
     "random loss",
+    "random marks",
     "FQ-CoDel",
     "FQ",
     "CAKE",

@@ -8,7 +8,7 @@ from harness import Place
 from scenarios import checks, flow, link, path
 
 ALL = """buffer = "20 packets", queue = { kind = "drop-tail", ce_threshold = "10 packets" }, loss = "2 %", \
-duplicate = "2 %", corrupt = "2 %", reorder = "2 %", jitter = "2 ms", overhead = "4 B" """
+duplicate = "2 %", corrupt = "2 %", mark = "2 %", reorder = "2 %", jitter = "2 ms", overhead = "4 B" """
 SLOWER = """
 [[events]]
 at = "700 ms"
@@ -40,6 +40,7 @@ def test_everything_at_once_adds_up(here: Place) -> None:
     assert set(delivered["reordered"].drop_nulls().cast(pl.String)) == {"skipped-delay"}
     assert bottleneck["corrupted"] == delivered["corrupted"].sum() > 0
     assert bottleneck["marks"] == packets.filter(pl.col("departure_ns").is_not_null())["mark"].count() > 0
+    assert set(packets["mark"].drop_nulls().cast(pl.String)) == {"threshold", "random"}
     # The receiver drops what is corrupted, and counts a datagram that comes twice once.
     mine = delivered.filter((pl.col("flow") == "stream") & ~pl.col("corrupted"))
     (found,) = [row for row in run.summary["flows"] if row["id"] == "stream"]

@@ -177,6 +177,7 @@ OTHERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"reorder": {"probability": 0.25, "correlation": 0.5, "gap": 5, "delay_ns": 1_000_000}},
     ),
     "delay line": ({"delay_line": "1000 packets"}, {"delay_line_packets": 1000}),
+    "mark": ({"mark": "2 %"}, {"marking": {"probability": 0.02, "correlation": 0.0}}),
     "duplicate": ({"duplicate": "0.1 %"}, {"duplication": {"probability": 0.001, "correlation": 0.0}}),
     "corrupt": (
         {"corrupt": {"rate": "0.1 %", "correlation": "25 %"}},
@@ -198,7 +199,15 @@ OTHERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "overhead": ({"overhead": "24 B"}, {"overhead_bytes": 24}),
     # Values without effect are not in the plan, and its links therefore compare equal.
     "nothing": (
-        {"loss": "0 %", "jitter": "0 ms", "duplicate": "0 %", "corrupt": "none", "reorder": "0 %", "slots": "none"},
+        {
+            "loss": "0 %",
+            "jitter": "0 ms",
+            "duplicate": "0 %",
+            "corrupt": "none",
+            "mark": "0 %",
+            "reorder": "0 %",
+            "slots": "none",
+        },
         {},
     ),
 }

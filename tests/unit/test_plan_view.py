@@ -65,6 +65,7 @@ def row(**keys: Any) -> dict[str, str]:
         ),
         ({"policer": {"rate": "8 Mbit/s", "burst": "30 kB"}}, "besides", "policer 8 Mbit/s, burst 30 kB"),
         ({"delay_line": "9 packets", "corrupt": "1 %"}, "besides", "delay line of 9 packets; 1 % corrupted"),
+        ({"mark": {"rate": "1 %", "correlation": "5 %"}}, "besides", "1 % marking, correlation 5 %"),
     ],
 )
 def test_links(keys: dict[str, Any], column: str, expected: str) -> None:

@@ -50,6 +50,7 @@ ALL = {
             "delay_line": "1000 packets",
             "duplicate": "0.1 %",
             "corrupt": "none",
+            "mark": "1 %",
             "policer": {"rate": "1 Mbit/s", "burst": "30 kB"},
             "slots": {"interval": "2 ms", "packets": 32},
             "loss": [{"rate": "1 %", "position": "after-queue"}, {"model": "periodic", "every": 7}],

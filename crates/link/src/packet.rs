@@ -118,16 +118,18 @@ pub enum Mark {
     Threshold,
     /// The classic queue beside its own was congested (RFC 9332).
     Coupled,
+    /// By chance, whatever the queue.
+    Random,
 }
 
 impl Mark {
     /// As records spell them, in the order of the discriminants.
-    pub const NAMES: [&str; 3] = ["early", "threshold", "coupled"];
+    pub const NAMES: [&str; 4] = ["early", "threshold", "coupled", "random"];
 
     /// The column of records that has them.
     pub const MEANING: &str = "why this link set Congestion Experienced: `early` (where it would have been dropped early \
         were it not ECN-capable), `threshold` (the queue, or its wait, was longer than a threshold), `coupled` (the \
-        classic queue beside its own was congested, RFC 9332); null: it didn't";
+        classic queue beside its own was congested, RFC 9332), `random` (by chance, whatever the queue); null: it didn't";
 }
 
 /// Why a packet overtook another.
@@ -191,5 +193,17 @@ impl Passage {
             reordered: None,
             corruption: None,
         }
+    }
+
+    /// Set Congestion Experienced; `false` if the packet isn't ECN-capable. One that is marked already keeps its reason.
+    pub(crate) fn set_ce(&mut self, why: Mark) -> bool {
+        if !self.packet.ecn.is_capable() {
+            return false;
+        }
+        if self.packet.ecn != Ecn::Ce {
+            self.packet.ecn = Ecn::Ce;
+            self.mark = Some(why);
+        }
+        true
     }
 }

@@ -180,6 +180,7 @@ prop_compose! {
         });
         case.spec.delay_line_packets = delay_line_packets;
         case.spec.duplication = Some(plan::Chance { probability: duplication, correlation: 0.2 });
+        case.spec.marking = Some(plan::Chance { probability: corruption, correlation: 0.2 });
         case.spec.corruption = Some(plan::Chance { probability: corruption, correlation: 0.2 });
         case.spec.policer = policer.map(|(rate, burst_bytes)| Policer { rate_bps: Rate::from_bps(rate).unwrap(), burst_bytes });
         case

@@ -64,6 +64,9 @@ pub struct Link {
     /// One bit of some packets is flipped while they propagate.
     #[serde(default)]
     pub corruption: Option<Chance>,
+    /// Some packets of ECN-capable flows are marked Congestion Experienced as they leave the serializer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marking: Option<Chance>,
 }
 
 fn up() -> bool {
@@ -94,6 +97,7 @@ impl Link {
             loss_after: Vec::new(),
             duplication: None,
             corruption: None,
+            marking: None,
         }
     }
 

@@ -20,6 +20,7 @@ fn plan() -> Plan {
         "jitter": {"distribution": {"kind": "uniform", "min_ns": 0, "max_ns": 2_000_000}, "correlation": 0.0},
         "reordering": true, "duplication": {"probability": 0.005, "correlation": 0.0},
         "corruption": {"probability": 0.002, "correlation": 0.0},
+        "marking": {"probability": 0.01, "correlation": 0.5},
     }))
     .plan()
 }

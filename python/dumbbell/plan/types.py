@@ -608,6 +608,8 @@ class Link:
     """Some packets come twice: the copy enters the queue right behind its original."""
     corruption: Chance | None = None
     """One bit of some packets is flipped while they propagate."""
+    marking: Annotated[Chance | None, Field(exclude_if=lambda value: value is None)] = None
+    """Some packets of ECN-capable flows are marked Congestion Experienced as they leave the serializer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,13 @@
 mod corruption;
 mod duplication;
 mod loss;
+mod marking;
 
-use crate::packet::{Fate, Passage};
+use crate::packet::{Fate, Mark, Passage};
 use corruption::Corruption;
 use duplication::Duplication;
 use loss::{LossAfter, LossBefore};
+use marking::Marking;
 
 /// An impairment: a pure state machine that sees each packet in turn, also one that another impairment loses. So the nth
 /// packet's fate depends on the seed, the link's name and n alone.
@@ -33,6 +35,8 @@ pub(crate) struct Effects {
     pub is_lost: bool,
     /// It is followed by a copy, unless it is lost.
     pub is_duplicated: bool,
+    /// Congestion Experienced is set, if it is ECN-capable.
+    pub is_marked: bool,
     /// A bit of it is flipped: a uniform random number that says which.
     pub flipped_bit: Option<u32>,
 }
@@ -40,6 +44,9 @@ pub(crate) struct Effects {
 impl Effects {
     /// Carry them out on a packet that has left the serializer.
     pub(crate) fn apply_to(self, passage: &mut Passage) {
+        if self.is_marked {
+            passage.set_ce(Mark::Random);
+        }
         passage.corruption = self.flipped_bit;
         passage.fate = if self.is_lost { Fate::LostAfter } else { Fate::Delivered };
     }
@@ -83,6 +90,7 @@ impairments! {
     /// Of packets that have left the serializer.
     After {
         loss: LossAfter,
-        corruption: Corruption
+        corruption: Corruption,
+        marking: Marking
     }
 }

@@ -78,15 +78,7 @@ impl Item {
 
     /// Set Congestion Experienced; `false` if the packet isn't ECN-capable. One that is marked already keeps its reason.
     pub(crate) fn mark(&mut self, why: Mark) -> bool {
-        let packet = &mut self.passage.packet;
-        if !packet.ecn.is_capable() {
-            return false;
-        }
-        if packet.ecn != crate::Ecn::Ce {
-            packet.ecn = crate::Ecn::Ce;
-            self.passage.mark = Some(why);
-        }
-        true
+        self.passage.set_ce(why)
     }
 }
 

@@ -137,6 +137,11 @@ class LinkKeys(Table):
     corrupt: LinkSometimes = Field(
         default=None, description='Packets of which a bit is flipped, e.g. "0.1 %". Default: none.'
     )
+    mark: LinkSometimes = Field(
+        default=None,
+        description='Packets of ECN-capable flows that are marked Congestion Experienced at random, e.g. "1 %". '
+        "Default: none.",
+    )
     policer: LinkPolicer = Field(
         default=None,
         description='Drops what exceeds a rate before it reaches the queue, e.g. { rate = "8 Mbit/s", '
@@ -175,6 +180,7 @@ IMPAIRMENTS: Final = {
     "reorder": "reorder",
     "duplicate": "duplication",
     "corrupt": "corruption",
+    "mark": "marking",
 }
 """Keys whose tables the plan's link has as they are, and its names for them. Losses stand in lists of their own."""
 
