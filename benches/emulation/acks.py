@@ -12,11 +12,13 @@ import statistics
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import dumbbell
 from benches.bbr.cost import counting
 from benches.table import show
+from benches.turns import in_turns
 from dumbbell.analysis import metrics
 from dumbbell.records.files import read_json
 
@@ -116,12 +118,9 @@ def main() -> None:
     options = parser.parse_args()
     for rate in options.rates:
         for cc in options.cc:
-            pairs = []
-            for turn in range(options.repeat):
-                # Each goes first in every other pair, so that a drift of the machine favours neither.
-                order = (True, False) if turn % 2 else (False, True)
-                got = {acks: measure(rate, cc, acks, options.seconds, options.path) for acks in order}
-                pairs.append((got[True], got[False]))
+            measured = partial(measure, rate, cc, seconds=options.seconds, path=options.path)
+            found = in_turns({"without": False, "with": True}, options.repeat, measured)
+            pairs = list(zip(found["with"], found["without"], strict=True))
             title = f"{rate}, 25 ms, {cc}, path {options.path}, {options.seconds} s, medians of {options.repeat} pairs"
             show(title, ["", "measured", "target"], rows(pairs))
 

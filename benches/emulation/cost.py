@@ -9,6 +9,7 @@ from typing import Any
 
 import dumbbell
 from benches.table import show
+from benches.turns import in_turns
 from dumbbell.records.files import read_json
 
 RECORDINGS = {
@@ -40,10 +41,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=8)
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
-    shares: dict[str, list[float]] = {name: [] for name in RECORDINGS}
-    for _ in range(options.repeat):
-        for name, record in RECORDINGS.items():
-            shares[name].append(measure(record, options.seconds))
+    shares = in_turns(RECORDINGS, options.repeat, lambda record: measure(record, options.seconds))
     every, none = (shares[name] for name in RECORDINGS)
     differences = [a - b for a, b in zip(every, none, strict=True)]
     rows = [[name, f"{statistics.median(values):.3f}", ""] for name, values in shares.items()]

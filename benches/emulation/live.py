@@ -8,6 +8,7 @@ import tempfile
 
 import dumbbell
 from benches.table import show
+from benches.turns import in_turns
 from dumbbell.engines.emulate.engine import HELPER, SILENCE_S, EmulateEngine
 from dumbbell.records.files import read_json
 
@@ -39,11 +40,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--rate", default="1 Gbit/s")
     options = parser.parse_args()
-    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in ENGINES}
-    for repetition in range(options.repeat):
-        # Each first in turn, so that a machine that warms up favours neither.
-        for name in list(ENGINES)[:: 1 if repetition % 2 == 0 else -1]:
-            found[name].append(measure(ENGINES[name], options.seconds, options.rate))
+    found = in_turns(ENGINES, options.repeat, lambda engine: measure(engine, options.seconds, options.rate))
     rows = []
     for i, what in enumerate(MEASURES):
         (shown, silent) = ([one[i] for one in found[name]] for name in ENGINES)

@@ -12,12 +12,14 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 import dumbbell
 from benches.table import show
+from benches.turns import in_turns
 from dumbbell.analysis import metrics
 from dumbbell.records.files import read_json
 
@@ -134,10 +136,8 @@ def main() -> None:
     for rate in options.rates:
         rtt = "0 ms" if rate == "unlimited" else "25 ms"
         for cc in options.cc:
-            of: dict[str, list[Outcome]] = {path: [] for path in PATHS}
-            for _ in range(options.repeat):
-                for path in PATHS:
-                    of[path].append(measure(path, rate, rtt, cc, options.seconds))
+            measured = partial(measure, rate=rate, rtt=rtt, cc=cc, seconds=options.seconds)
+            of = in_turns({path: path for path in PATHS}, options.repeat, measured)
             title = f"{rate}, {rtt}, {cc}, {options.seconds} s, medians of {options.repeat}"
             show(title, ["", *PATHS, "gso against wire"], rows(of))
 
