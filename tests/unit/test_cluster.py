@@ -246,6 +246,6 @@ def test_nodes_that_come_later_take_part_if_they_can(
 @pytest.mark.usefixtures("numbered")
 def test_a_cluster_that_has_lost_all_nodes_is_waited_for_and_then_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "alive", lambda ray: [])
-    monkeypatch.setattr(workers, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(workers, "JOIN_TIMEOUT_S", 0.01)
     with pytest.raises(RunFailed, match="the cluster has no node left"):
         carry_out(FakeRay(0), [])

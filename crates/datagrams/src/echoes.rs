@@ -75,18 +75,25 @@ impl Echoes {
 
     /// The requests without an answer when the run ends.
     pub fn unanswered(&self, end: Time) -> impl Iterator<Item = Echo> {
-        let waiting_time = WAITING_TIME.max(self.longest);
-        self.waiting.iter().map(move |&(number, sent)| {
-            let is_lost = self.latest.is_some_and(|latest| latest > number) || end - sent > waiting_time;
-            Echo { number, sent, rtt: None, is_lost }
-        })
+        let lost = self.lost(end);
+        let echo =
+            move |(at, &(number, sent)): (usize, &(u64, Time))| Echo { number, sent, rtt: None, is_lost: at < lost };
+        self.waiting.iter().enumerate().map(echo)
     }
 
-    /// The counts of all requests at the end of the run.
+    /// The counts of all requests if the run ends at `end`.
     pub fn counts(&self, end: Time) -> EchoCounts {
         let &Echoes { sent, answered, duplicates, .. } = self;
-        let lost = self.unanswered(end).filter(|echo| echo.is_lost).count() as u64;
-        EchoCounts { sent, answered, lost, duplicates }
+        EchoCounts { sent, answered, lost: self.lost(end) as u64, duplicates }
+    }
+
+    /// The number of lost requests: those older than one that was answered, and those that have waited too long. They are
+    /// the oldest ones without an answer, so a search by halves finds the last.
+    fn lost(&self, end: Time) -> usize {
+        let waiting_time = WAITING_TIME.max(self.longest);
+        self.waiting.partition_point(|&(number, sent)| {
+            self.latest.is_some_and(|latest| latest > number) || end - sent > waiting_time
+        })
     }
 }
 

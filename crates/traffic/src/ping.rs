@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use anyhow::Result;
 use datagrams::{Echo, Echoes};
 use nix::sys::epoll::EpollFlags;
-use nix::sys::socket::{MsgFlags, SockaddrIn, SockaddrLike, connect, recv, recvfrom, send, sendto};
+use nix::sys::socket::{MsgFlags, SockaddrIn, connect, recv, recvfrom, send, sendto};
 use plan::Echo as Way;
 use realtime::Spans;
 use records::accounts::PingReport;
@@ -168,9 +168,7 @@ impl PingFlow {
         let mut buffer = [0; ROOM];
         let Some(fd) = self.responder.as_ref().map(AsRawFd::as_raw_fd) else { return };
         while let Ok((length, Some(from))) = recvfrom::<SockaddrIn>(fd, &mut buffer) {
-            if from.len() > 0 {
-                let _ = sendto(fd, &buffer[..length], &from, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL);
-            }
+            let _ = sendto(fd, &buffer[..length], &from, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL);
         }
     }
 

@@ -38,9 +38,9 @@ impl PacketSocket {
             address.sll_ifindex = ifindex;
             let length = mem::size_of_val(&address) as u32;
             check(libc::bind(raw, (&raw const address).cast(), length) as isize)?;
-            let patience = libc::timeval { tv_sec: 2, tv_usec: 0 };
-            let length = mem::size_of_val(&patience) as u32;
-            let option = (&raw const patience).cast();
+            let timeout = libc::timeval { tv_sec: 2, tv_usec: 0 };
+            let length = mem::size_of_val(&timeout) as u32;
+            let option = (&raw const timeout).cast();
             check(libc::setsockopt(raw, libc::SOL_SOCKET, libc::SO_RCVTIMEO, option, length) as isize)?;
             let one = 1i32;
             const PACKET_IGNORE_OUTGOING: i32 = 23;

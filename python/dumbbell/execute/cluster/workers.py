@@ -23,8 +23,8 @@ LOSSES: Final = 3
 """Times that a task may be lost with its node. A task that is lost more often may kill the nodes."""
 LOOK_EVERY_S: Final = 2.0
 """Time between two checks for nodes that have joined or left."""
-PATIENCE_S: Final = 300.0
-"""Time to wait without any node: a cloud may be starting one."""
+JOIN_TIMEOUT_S: Final = 300.0
+"""Time without any node before the batch fails: a cloud may be starting one."""
 GRACE_S: Final = 20.0
 """Time for tasks to end."""
 
@@ -144,9 +144,9 @@ class Workers(Generic[Task, Given]):
             self._meet(node)
         if self._rooms:
             self._had_nodes = now
-        elif now - self._had_nodes > PATIENCE_S:
+        elif now - self._had_nodes > JOIN_TIMEOUT_S:
             hint = "start nodes again, and run the same command: it continues"
-            raise RunFailed("the cluster has no node left", f"for {PATIENCE_S:.0f} s", hint)
+            raise RunFailed("the cluster has no node left", f"for {JOIN_TIMEOUT_S:.0f} s", hint)
 
     def _drop(self, node: Node) -> None:
         """Drop a node for good: if it comes back, it has another id. The list of nodes may still contain it for a
