@@ -14,6 +14,7 @@ from fake_engine import FakeEngine, scenario
 
 import dumbbell
 from dumbbell.cli import invoke
+from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.execute import Fixed, batch
 from dumbbell.execute.batch import Ended
@@ -113,7 +114,7 @@ def test_a_scenario_carries_its_files_to_nodes_that_lack_them(tmp_path: Path) ->
 
 def test_a_part_has_its_own_plans_and_a_name_that_says_what_it_is(tmp_path: Path) -> None:
     runs = tuple((i % 3, i % 3, i // 3, 1 + i // 3, f"{i:012x}") for i in range(9))
-    whole = Simulations(("a", "b", "c"), runs, tmp_path, 4)
+    whole = Simulations(("a", "b", "c"), runs, tmp_path, 4, engine=SimulateEngine())
     part = whole.part(4, 6)
     assert (part.first, part.plans) == (4, ("b", "c"))
     assert [(cell, plan, seed) for cell, plan, _, seed, _ in part.runs] == [(1, 0, 2), (2, 1, 2)]

@@ -35,7 +35,7 @@ class Capabilities:
     deterministic: bool
     """A plan gives the same records each time: there is no need to run it again, and no machine on which it fails."""
     batches: bool
-    """Runs many plans in one call, on several cores, and writes their figures alone."""
+    """Runs many plans in one call, on several cores, and writes their figures alone: the engine is a `BatchEngine`."""
     real_time: bool
     """Works by the machine's clock and kernel: its CPUs bound how many run at once, and its kernel is a setting."""
     changes_links: bool

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from dumbbell.engines.capabilities import Capabilities
 from dumbbell.engines.events import Event
@@ -78,5 +78,46 @@ class Engine(Protocol):
             plan: the expanded run; `plan.json` in `directory` says the same.
             directory: the run directory, made and locked.
             lock: descriptor of the lock, for every process that writes to `directory`.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Runs that an engine carries out in one call, in the order of their numbers. Only their figures are kept."""
+
+    plans: tuple[str, ...]
+    """Plans as JSON."""
+    runs: tuple[tuple[int, int, int, int, str], ...]
+    """Cell, index of the plan, repetition, seed in place of the plan's, run id."""
+    directory: Path
+    """The directory of the shards."""
+    shard_runs: int
+    """Runs in a shard; shards end at multiples of it."""
+    first: int = 0
+    """The number of the first run."""
+
+
+@dataclass(frozen=True)
+class Judging:
+    """The verdict on the runs of a batch, while they are carried out."""
+
+    judge: Callable[[int, str], tuple[str, str | None]]
+    """`judge(plan, evidence)`: the verdict on a run of the plan with this index, and the reasons."""
+    limited_share: float
+    window_packets: int
+    """A sound run need not be judged: windows held its flows back for no larger a share of their busy time, and no
+    window was larger."""
+
+
+@runtime_checkable
+class BatchEngine(Engine, Protocol):
+    """An engine whose capabilities say `batches`."""
+
+    def carry_out(self, batch: Batch, threads: int, judging: Judging, tell: Callable[[Event], bool]) -> None:
+        """Carry out the runs of `batch` that its directory lacks, in this process.
+
+        `tell` is called with the progress about every 100 ms, and returns whether to continue. A run that fails doesn't
+        end the others: it is a row with its error. Raises `RuntimeError` with what failed and why.
         """
         ...

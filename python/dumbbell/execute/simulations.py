@@ -1,17 +1,16 @@
-"""Many simulated runs. Only their figures are kept, in shards."""
+"""Many runs in one call of an engine. Only their figures are kept, in shards."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dumbbell.analysis.judging import SCREEN, Judge
 from dumbbell.core import core
 from dumbbell.engines.events import Event
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.protocol import Batch, BatchEngine, Judging
 from dumbbell.errors import RunFailed
 from dumbbell.plan.identity import canonical
 
@@ -20,34 +19,17 @@ Tell = Callable[[Event], bool]
 
 
 @dataclass(frozen=True)
-class Simulations:
-    """The runs to simulate, in the order of their numbers."""
+class Simulations(Batch):
+    """The runs of a study and their engine."""
 
-    plans: tuple[str, ...]
-    """Plans as JSON."""
-    runs: tuple[tuple[int, int, int, int, str], ...]
-    """Cell, index of the plan, repetition, seed in place of the plan's, run id."""
-    directory: Path
-    """The directory of the shards."""
-    shard_runs: int
-    """Runs in a shard; shards end at multiples of it."""
-    first: int = 0
-    """The number of the first run."""
+    engine: BatchEngine = field(kw_only=True)
 
     def carry_out(self, directory: Path, threads: int, tell: Tell) -> None:
-        """Simulate in this process the runs that `directory` lacks. Raises `RunFailed`."""
+        """Carry out in this process the runs that `directory` lacks. Raises `RunFailed`."""
+        judge = Judge(self.plans, self.engine.capabilities.name)
+        judging = Judging(judge, *SCREEN)
         try:
-            core.simulate_many(
-                self.plans,
-                self.runs,
-                directory,
-                lambda text: tell(json.loads(text)),
-                shard_runs=self.shard_runs,
-                threads=threads,
-                first=self.first,
-                judge=Judge(self.plans, SIMULATE),
-                screen=SCREEN,
-            )
+            self.engine.carry_out(replace(self, directory=directory), threads, judging, tell)
         except RuntimeError as error:
             raise _failed(error, directory) from error
 

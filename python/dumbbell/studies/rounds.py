@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.engines.events import OnEvent
-from dumbbell.engines.protocol import Engine
+from dumbbell.engines.protocol import BatchEngine, Engine
 from dumbbell.errors import InputError, Interrupted, ScenarioError, unwritable
 from dumbbell.execute import Budget, Executor, Fixed, Local
 from dumbbell.plan.identity import canonical
@@ -199,7 +199,8 @@ class _Rounds:
                 self.path, self.plans, self._scenario, self.wanted.engine, executor, self.wanted.failed
             )
             return emulated.carry_out(work, runs, noted)
-        last = simulated.carry_out(self.plans, runs, self.path, executor, noted)
+        assert isinstance(self.wanted.engine, BatchEngine), "its capabilities say that it runs batches"
+        last = simulated.carry_out(self.wanted.engine, self.plans, runs, self.path, executor, noted)
         if last["runs"] < last["of"]:
             raise Interrupted(f"interrupted after {last['runs']:,} of {last['of']:,} runs")
         return {key: last[key] for key in ("found", "failed", "cpu_s", "wall_s", "simulated_s", "packets")}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.engines.events import Event, OnEvent
+from dumbbell.engines.protocol import BatchEngine
 from dumbbell.engines.signals import taken_over
 from dumbbell.errors import Interrupted
 from dumbbell.execute import Executor, Simulations
@@ -25,7 +26,12 @@ SHARDS_IN_ALL: Final = 256
 
 
 def carry_out(
-    plans: Sequence[Planned], runs: Sequence[Scheduled], path: Path, executor: Executor, on_event: OnEvent
+    engine: BatchEngine,
+    plans: Sequence[Planned],
+    runs: Sequence[Scheduled],
+    path: Path,
+    executor: Executor,
+    on_event: OnEvent,
 ) -> Event:
     """Carry out the missing runs. Returns the last progress event. Ctrl-C ends it."""
     last: dict[str, Any] = {}
@@ -49,7 +55,7 @@ def carry_out(
     size = shard_runs(len(runs), executor.shard_runs)
     shards.set_aside(path)
     with taken_over(stop):
-        executor.simulate(Simulations(texts, told, path / SHARDS, size), tell)
+        executor.simulate(Simulations(texts, told, path / SHARDS, size, engine=engine), tell)
     return last
 
 

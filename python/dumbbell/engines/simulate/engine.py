@@ -6,10 +6,12 @@ It works in this process, without a privilege, a kernel or a clock, on any platf
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from dumbbell.core import core
-from dumbbell.engines.protocol import Outcome
+from dumbbell.engines.events import Event
+from dumbbell.engines.protocol import Batch, Judging, Outcome
 from dumbbell.engines.simulate import refusals
 from dumbbell.engines.simulate.capabilities import CAPABILITIES
 from dumbbell.engines.work import Tell, Worker
@@ -45,6 +47,20 @@ class SimulateEngine:
             return Outcome(interrupted)
 
         return Worker(work, "a simulated run is the same each time, and an order comes at a time that is not")
+
+    def carry_out(self, batch: Batch, threads: int, judging: Judging, tell: Callable[[Event], bool]) -> None:
+        """Simulate the runs of a batch that its directory lacks; see `BatchEngine`."""
+        core.simulate_many(
+            batch.plans,
+            batch.runs,
+            batch.directory,
+            lambda text: tell(json.loads(text)),
+            shard_runs=batch.shard_runs,
+            threads=threads,
+            first=batch.first,
+            judge=judging.judge,
+            screen=(judging.limited_share, judging.window_packets),
+        )
 
 
 def create() -> SimulateEngine:
