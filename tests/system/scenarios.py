@@ -6,7 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
+
 import dumbbell
+from dumbbell.analysis.pace import Pace, measure
+from dumbbell.plan.network import network
 
 
 def flow(source: str = "h1", to: str = "h2", **keys: Any) -> str:
@@ -46,6 +50,15 @@ bottleneck = {{ rate = "{rate}", {bottleneck} }}
 def checks(run: dumbbell.Run) -> Mapping[str, Mapping[str, Any]]:
     """The verdict's checks, by name."""
     return {check["check"]: check for check in run.summary["checks"]}
+
+
+def pace(run: dumbbell.Run, name: str = "bottleneck") -> Pace:
+    """The pace of a link by the times that its packets were due.
+
+    The check `rate` counts when packets were handed over, so it is invalid where the machine stood still meanwhile.
+    """
+    due = pl.when(pl.col("sent_ns").is_not_null()).then(pl.col("delivery_ns"))
+    return measure(run.packets.lazy().with_columns(sent_ns=due), name, network(run.plan).histories[name])
 
 
 def link(run: dumbbell.Run, name: str = "bottleneck") -> Mapping[str, Any]:
