@@ -17,6 +17,7 @@ from dumbbell.engines.events import Event
 from dumbbell.engines.orders import ChangeLink, Stop
 from dumbbell.errors import InputError
 from dumbbell.pipeline.run import run as run_once
+from dumbbell.plan.links import transparent
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +63,7 @@ def test_orders_are_obeyed_or_answered(tmp_path: Path) -> None:
     told: list[Event] = []
 
     def order(live: Any) -> None:
-        live.order(ChangeLink({"name": "bottleneck"}))
+        live.order(ChangeLink(transparent("bottleneck", "h1", "h2", 0)))
         live.order(Stop())
 
     run_once(fake_engine.scenario(), (), tmp_path, told.append, "toy", report=False, on_live=order)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from dumbbell.plan.types import Link
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class StopNow:
 class ChangeLink:
     """A link is another from now on."""
 
-    link: Mapping[str, Any]
-    """The link as it is from then on, as in the plan; its `name` says which."""
+    link: Link
+    """The link as it is from then on; its `name` says which."""
 
 
 Order = Stop | StopNow | ChangeLink

@@ -82,7 +82,7 @@ class Worker:
             if isinstance(order, StopNow):
                 raise Interrupted(ENDED_AT_ONCE)
             if isinstance(order, ChangeLink):
-                what = f"changing link {order.link.get('name')}"
+                what = f"changing link {order.link.name}"
                 yield {"event": "refused", "what": what, "why": self._changes_links, "hint": ""}
             elif not self._stopping:
                 self._stopping = True

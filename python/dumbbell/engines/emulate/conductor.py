@@ -18,6 +18,7 @@ from dumbbell.engines.orders import ChangeLink, Order, Stop, StopNow
 from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.signals import ENDED_AT_ONCE
 from dumbbell.errors import Interrupted, RunFailed
+from dumbbell.plan import wire
 from dumbbell.plan.types import Plan
 
 
@@ -121,7 +122,7 @@ class Conductor:
                 self._helper.order("stop-now")
                 raise Interrupted(ENDED_AT_ONCE)
             case ChangeLink(link):
-                self._helper.order("change-link", link=dict(link))
+                self._helper.order("change-link", link=wire.part(link))
             case Stop() if not self._interrupted:
                 self._interrupted = True
                 if not self._started:
