@@ -1,6 +1,6 @@
 //! What the samples of a link come to: 8 bytes per sampling interval, where packets wait in line.
 
-use plan::{Link, Plan};
+use plan::{Link, LinkFacts};
 use units::Time;
 
 use crate::arithmetic::{Percentiles, share};
@@ -45,10 +45,10 @@ pub struct LinkSamples {
 }
 
 impl LinkSamples {
-    pub(crate) fn new(span: (Time, Time), ms_per_byte: Option<f64>) -> LinkSamples {
+    pub(crate) fn new(span: (Time, Time), link: &Link, facts: &LinkFacts) -> LinkSamples {
         LinkSamples {
             span,
-            ms_per_byte,
+            ms_per_byte: wait_per_byte(link, facts),
             queue_bytes: Vec::new(),
             queue_bytes_max: 0,
             before: None,
@@ -95,86 +95,9 @@ impl LinkSamples {
     }
 }
 
-/// Whether packets can ever wait at a link.
-pub(crate) fn can_queue(plan: &Plan, link: &Link) -> bool {
-    states(plan, link).any(|link| link.rate_bps.is_some() || link.slots.is_some())
-}
-
 /// What a byte that waits means to those behind it, ms: only if the rate is constant and packets leave in the order of their
 /// arrival.
-pub(crate) fn wait_per_byte(plan: &Plan, link: &Link) -> Option<f64> {
-    let rate = link.rate_bps?;
-    let is_steady = states(plan, link).all(|link| link.rate_bps == Some(rate) && link.variation.is_none());
-    let is_in_order = states(plan, link).all(|link| link.slots.is_none() && link.queue.is_first_in_first_out());
-    (is_steady && is_in_order).then(|| 8e3 / rate.as_bps() as f64)
-}
-
-/// A link as it is at first, and as events make it.
-fn states<'a>(plan: &'a Plan, link: &'a Link) -> impl Iterator<Item = &'a Link> {
-    let changed = plan.events.iter().map(|event| &event.link).filter(|changed| changed.name == link.name);
-    std::iter::once(link).chain(changed)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    /// A link of 10 Mbit/s and 10 ms that changes each second.
-    fn over_time(changes: &[Value]) -> Plan {
-        let link = |change: &Value| {
-            let mut link = json!({"name": "bottleneck", "from": "a", "to": "b", "rate_bps": 10_000_000,
-                "delay_ns": 10_000_000, "buffer": {"bytes": 25_000}, "overhead_bytes": 0});
-            link.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-            link
-        };
-        let events = changes.iter().zip(0..).skip(1);
-        let events = events.map(|(change, s)| json!({"at_ns": s * 1_000_000_000_i64, "link": link(change)}));
-        let host = |name| json!({"kind": "host", "name": name, "address": "10.0.0.1", "sysctl": {}});
-        serde_json::from_value(json!({"name": "n", "duration_ns": 1, "seed": 1, "nodes": [host("a"), host("b")],
-            "links": [link(&changes[0])], "events": events.collect::<Vec<_>>(), "flows": [],
-            "record": {"sample_interval_ns": 1, "packets": false},
-            "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1}}))
-        .unwrap()
-    }
-
-    fn slots() -> Value {
-        json!({"slots": {"min_interval_ns": 1, "max_interval_ns": 1, "packets": null, "bytes": null}})
-    }
-
-    #[test]
-    fn packets_wait_where_there_is_a_rate_or_slots_at_some_time() {
-        let (same, none) = (json!({}), json!({"rate_bps": null}));
-        let mut only_slots = slots();
-        only_slots["rate_bps"] = Value::Null;
-        for (changes, queues) in [
-            (vec![same.clone()], true),
-            (vec![same.clone(), json!({"rate_bps": 1})], true),
-            (vec![none.clone()], false),
-            (vec![none.clone(), same.clone()], true),
-            (vec![same, none], true),
-            (vec![only_slots], true),
-        ] {
-            let plan = over_time(&changes);
-            assert_eq!(can_queue(&plan, &plan.links[0]), queues, "{changes:?}");
-        }
-    }
-
-    #[test]
-    fn the_backlog_tells_the_wait_of_a_single_queue_at_a_constant_rate() {
-        let steps = json!({"variation": {"kind": "steps", "steps": [[0, 1000], [5, 2000]], "period_ns": null}});
-        let codel = json!({"queue": {"kind": "codel", "target_ns": 1, "interval_ns": 1, "ecn": false,
-            "ce_threshold_ns": null}});
-        for (change, tells) in [
-            (json!({"delay_ns": 5, "up": false}), true),
-            (codel, true),
-            (json!({"rate_bps": 1}), false),
-            (json!({"rate_bps": null}), false),
-            (steps, false),
-            (slots(), false),
-        ] {
-            let plan = over_time(&[json!({}), change.clone()]);
-            assert_eq!(wait_per_byte(&plan, &plan.links[0]), tells.then_some(8e3 / 1e7), "{change}");
-        }
-    }
+fn wait_per_byte(link: &Link, facts: &LinkFacts) -> Option<f64> {
+    let rate = link.rate_bps.filter(|_| facts.is_steady && facts.is_first_in_first_out)?;
+    Some(8e3 / rate.as_bps() as f64)
 }

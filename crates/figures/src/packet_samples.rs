@@ -1,12 +1,11 @@
 //! What the packets of a run come to: how long they waited, at each link and on each flow's way, and how many were marked.
 
 use anyhow::Result;
-use plan::{Plan, Routes};
+use plan::Plan;
 use rustc_hash::FxHashMap;
 use units::Duration;
 
 use crate::arithmetic::Percentiles;
-use crate::link_samples::can_queue;
 
 /// What figures need of a row of `packets`.
 #[derive(Clone, Copy, Debug)]
@@ -56,19 +55,13 @@ impl PacketSamples {
     /// # Errors
     /// A flow has no path.
     pub(crate) fn new(plan: &Plan) -> Result<PacketSamples> {
-        let (routes, nodes, is_transparent) = (Routes::new(plan)?, plan.node_indices(), plan.transparent_links());
+        let network = plan.network()?;
         let flow = |flow: &plan::Flow| {
-            let (mut node, to) = (nodes[flow.from.as_str()], nodes[flow.to.as_str()]);
-            let mut way = Vec::new();
-            while let Some(link) = if node == to { None } else { routes.next_link(node, to) } {
-                way.push(link as u16);
-                node = routes.end_of(link);
-            }
-            way.retain(|&link| !is_transparent[usize::from(link)]);
-            FlowPackets { way, ..FlowPackets::default() }
+            let recorded = network.path(flow).there.iter().filter(|&&link| !network.links[link].is_transparent);
+            FlowPackets { way: recorded.map(|&link| link as u16).collect(), ..FlowPackets::default() }
         };
         Ok(PacketSamples {
-            links: plan.links.iter().map(|link| can_queue(plan, link).then(Vec::new)).collect(),
+            links: network.links.iter().map(|facts| facts.can_queue.then(Vec::new)).collect(),
             flows: plan.flows.iter().map(flow).collect(),
         })
     }

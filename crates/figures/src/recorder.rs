@@ -7,7 +7,7 @@ use units::{Duration, Time};
 use crate::activity::{is_bulk, last_change, planned_window};
 use crate::convergence::STEP;
 use crate::flow_samples::{FlowSample, FlowSamples};
-use crate::link_samples::{LinkSample, LinkSamples, wait_per_byte};
+use crate::link_samples::{LinkSample, LinkSamples};
 use crate::packet_samples::{PacketSample, PacketSamples};
 
 /// What is kept of a flow's echo requests.
@@ -47,9 +47,10 @@ impl Recorder {
             let samples = FlowSamples::new(window, steady.filter(|_| is_bulk(flow)));
             if has_pings && is_bulk(flow) { samples.beside_pings() } else { samples }
         };
+        let link = |(link, facts): (&plan::Link, plan::LinkFacts)| LinkSamples::new(span, link, &facts);
         Recorder {
             flows: plan.flows.iter().map(flow).collect(),
-            links: plan.links.iter().map(|link| LinkSamples::new(span, wait_per_byte(plan, link))).collect(),
+            links: plan.links.iter().zip(plan.link_facts()).map(link).collect(),
             packets: None,
             pings: vec![PingSamples::default(); plan.flows.len()],
             window,

@@ -1,7 +1,7 @@
 //! Figures as JSON: parts of `summary.json`.
 
 use anyhow::Result;
-use plan::{Plan, Routes};
+use plan::Plan;
 use records::Values;
 use serde_json::{Map, Value, json};
 use units::{Duration, Time};
@@ -111,14 +111,10 @@ fn value<R>(values: &Values<R>, row: &R) -> Value {
 
 /// Of each flow: propagation on its path, there and back, as the links are at first.
 fn base_rtts(plan: &Plan) -> Result<Vec<Duration>> {
-    let (routes, nodes) = (Routes::new(plan)?, plan.node_indices());
-    let way = |from: &str, to: &str| {
-        let (mut node, to, mut sum) = (nodes[from], nodes[to], Duration::ZERO);
-        while let Some(link) = if node == to { None } else { routes.next_link(node, to) } {
-            sum = sum + plan.links[link as usize].delay_ns;
-            node = routes.end_of(link);
-        }
-        sum
+    let network = plan.network()?;
+    let of = |flow: &plan::Flow| {
+        let path = network.path(flow);
+        path.there.iter().chain(&path.back).fold(Duration::ZERO, |sum, &link| sum + plan.links[link].delay_ns)
     };
-    Ok(plan.flows.iter().map(|flow| way(&flow.from, &flow.to) + way(&flow.to, &flow.from)).collect())
+    Ok(plan.flows.iter().map(of).collect())
 }

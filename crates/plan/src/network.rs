@@ -1,7 +1,7 @@
 use anyhow::Result;
 use units::{Duration, Time};
 
-use crate::{Link, Plan, Routes};
+use crate::{Flow, Link, Plan, Routes};
 
 /// What follows from a plan's network: which way packets go, what that takes at least, and what its links can do.
 #[derive(Clone, Debug)]
@@ -41,6 +41,11 @@ pub struct LinkFacts {
     pub is_limited: bool,
     /// It has the same rate at all times.
     pub is_steady: bool,
+    /// Packets wait at it at some time: it has a rate or slots.
+    pub can_queue: bool,
+    /// Packets leave it one by one in the order of their arrival at all times: then what waits before a packet tells how
+    /// long it will wait.
+    pub is_first_in_first_out: bool,
     /// The largest rate in bit/s that it has by itself: at first, then after each of its events. See [`Link::peak_bps`].
     pub peaks_bps: Vec<Option<u64>>,
 }
@@ -51,7 +56,7 @@ impl Plan {
         let routes = Routes::new(self)?;
         let nodes = self.node_indices();
         let way = |from: &str, to: &str| routes.path(nodes[from], nodes[to]);
-        let states: Vec<Vec<(Time, &Link)>> = self.links.iter().map(|link| self.states(link)).collect();
+        let states = self.all_states();
         let mut paths: Vec<Path> = Vec::new();
         let mut known = std::collections::HashSet::new();
         for flow in self.flows.iter().filter(|flow| known.insert((&flow.from, &flow.to))) {
@@ -66,9 +71,20 @@ impl Plan {
                 back,
             });
         }
-        let transparent = self.transparent_links();
-        let links = states.iter().zip(transparent).map(|(states, is)| LinkFacts::of(states, is)).collect();
-        Ok(Network { paths, links })
+        Ok(Network { paths, links: self.facts_of(&states) })
+    }
+
+    /// What each link does over time, in the order of `links`.
+    pub fn link_facts(&self) -> Vec<LinkFacts> {
+        self.facts_of(&self.all_states())
+    }
+
+    fn facts_of(&self, states: &[Vec<(Time, &Link)>]) -> Vec<LinkFacts> {
+        states.iter().zip(self.transparent_links()).map(|(states, is)| LinkFacts::of(states, is)).collect()
+    }
+
+    fn all_states(&self) -> Vec<Vec<(Time, &Link)>> {
+        self.links.iter().map(|link| self.states(link)).collect()
     }
 
     /// What `link` is from when on: at first, and after each of its events.
@@ -83,6 +99,14 @@ impl Plan {
     }
 }
 
+impl Network {
+    /// The path of a flow of the plan.
+    pub fn path(&self, flow: &Flow) -> &Path {
+        let is_its = |path: &&Path| (&path.from, &path.to) == (&flow.from, &flow.to);
+        self.paths.iter().find(is_its).expect("a network has the path of each flow")
+    }
+}
+
 impl LinkFacts {
     fn of(states: &[(Time, &Link)], is_transparent: bool) -> LinkFacts {
         let all = |is: fn(&Link) -> bool| states.iter().all(|(_, link)| is(link));
@@ -94,6 +118,8 @@ impl LinkFacts {
             is_steady: first.rate_bps.is_some()
                 && all(|link| link.variation.is_none())
                 && states.iter().all(|(_, link)| link.rate_bps == first.rate_bps),
+            can_queue: states.iter().any(|(_, link)| link.rate_bps.is_some() || link.slots.is_some()),
+            is_first_in_first_out: all(|link| link.slots.is_none() && link.queue.is_first_in_first_out()),
             peaks_bps: states.iter().map(|(_, link)| link.peak_bps()).collect(),
         }
     }
@@ -120,7 +146,7 @@ fn base_rtts(crossed: &[&[(Time, &Link)]]) -> Vec<(Time, Duration)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Reorder, Variation};
+    use crate::{Queue, Reorder, Slots, Variation};
 
     fn link(delay_ns: i64) -> Link {
         Link { delay_ns: Duration(delay_ns), rate_bps: units::Rate::from_bps(1000), ..Link::transparent("l", "a", "b") }
@@ -142,6 +168,35 @@ mod tests {
         let reorder = Reorder { probability: 0.1, correlation: 0.0, gap: 1, delay_ns: Duration(1) };
         let overtaken = Link { reorder: Some(reorder), ..link(4) };
         assert_eq!(least(&[(Time(0), &link(3)), (Time(1), &overtaken)]), Duration(1));
+    }
+
+    #[test]
+    fn packets_wait_where_there_is_a_rate_or_slots_at_some_time() {
+        let (plain, bare) = (link(0), Link::transparent("l", "a", "b"));
+        let slots = Slots { min_interval_ns: Duration(1), max_interval_ns: Duration(1), packets: None, bytes: None };
+        let slotted = Link { slots: Some(slots), ..bare.clone() };
+        let can_queue = |states: &[&Link]| {
+            let states: Vec<(Time, &Link)> = (0..).map(Time).zip(states.iter().copied()).collect();
+            LinkFacts::of(&states, false).can_queue
+        };
+        assert!(can_queue(&[&plain]) && can_queue(&[&bare, &plain]) && can_queue(&[&plain, &bare]));
+        assert!(can_queue(&[&slotted]) && !can_queue(&[&bare]));
+    }
+
+    #[test]
+    fn slots_and_queues_of_flows_break_the_order_of_waiting() {
+        let plain = link(0);
+        let slots = Slots { min_interval_ns: Duration(1), max_interval_ns: Duration(1), packets: None, bytes: None };
+        let slotted = Link { slots: Some(slots), ..plain.clone() };
+        let (quantum_bytes, flows) = (std::num::NonZeroU32::MIN, std::num::NonZeroU32::MIN);
+        let fair = Link { queue: Queue::Fq { quantum_bytes, flows }, ..plain.clone() };
+        let codel =
+            Queue::Codel { target_ns: Duration(1), interval_ns: Duration(1), ecn: false, ce_threshold_ns: None };
+        let codel = Link { queue: codel, up: false, ..plain.clone() };
+        for (then, is) in [(&slotted, false), (&fair, false), (&codel, true)] {
+            let facts = LinkFacts::of(&[(Time(0), &plain), (Time(1), then)], false);
+            assert_eq!(facts.is_first_in_first_out, is, "{then:?}");
+        }
     }
 
     #[test]
