@@ -114,6 +114,14 @@ def test_queues(case: str) -> None:
     assert forward(queue=given) == DEFAULT | {"queue": expected}
 
 
+@pytest.mark.parametrize(("rate", "quantum"), [("6250 kbit/s", 300), ("25 Mbit/s", 762), ("100 Mbit/s", 1514)])
+def test_cake_s_quantum_is_that_of_the_manual(rate: str, quantum: int) -> None:
+    """tc-cake(8), "EXAMPLES": the tins of a shaper at 100 Mbit/s, and its target and interval."""
+    queue = link(dumbbell({"rate": rate, "queue": "cake"}))["queue"]
+    assert queue["quantum_bytes"] == quantum
+    assert (queue["target_ns"], queue["interval_ns"]) == (5_000_000, 100_000_000)
+
+
 LOSSES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "independent": ({"rate": "1 %"}, {"probability": 0.01}),
     "correlated": ({"rate": "1 %", "correlation": "25 %"}, {"probability": 0.01, "correlation": 0.25}),
