@@ -1,7 +1,7 @@
 use anyhow::{Context, Result, ensure};
 use units::Time;
 
-use crate::{Event, Link, Plan};
+use crate::{Link, LinkChange, Plan};
 
 impl Plan {
     /// A link is another from `at` on, which nobody planned. The plan is then that of the run as it is.
@@ -32,7 +32,7 @@ impl Plan {
             link.name
         );
         let behind = self.events.partition_point(|event| event.at_ns <= at);
-        self.events.insert(behind, Event { at_ns: at, link });
+        self.events.insert(behind, LinkChange { at_ns: at, link });
         Ok(())
     }
 }

@@ -51,7 +51,7 @@ pub struct Plan {
     pub links: Vec<Link>,
     /// What changes on links during the run, in the order of time.
     #[serde(default)]
-    pub events: Vec<Event>,
+    pub events: Vec<LinkChange>,
     /// Congestion controls that are not the kernel's own under their own names.
     #[serde(default)]
     pub algorithms: Vec<Algorithm>,
@@ -98,7 +98,7 @@ impl Node {
 /// A link gets other parameters. Packets that propagate arrive as if nothing had happened.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Event {
+pub struct LinkChange {
     /// When.
     pub at_ns: Time,
     /// The link as it is from then on; its `name` says which.

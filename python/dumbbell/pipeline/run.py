@@ -150,7 +150,7 @@ def _carry_out(
 
 def changed(plan: Plan, changes: Sequence[Event]) -> Plan:
     """The plan of a run in which links were changed by orders: each is an event more."""
-    ordered = (wire.event({"at_ns": one["time_ns"], "link": one["link"]}) for one in changes)
+    ordered = (wire.change({"at_ns": one["time_ns"], "link": one["link"]}) for one in changes)
     return replace(plan, events=tuple(sorted((*plan.events, *ordered), key=lambda event: event.at_ns)))
 
 

@@ -18,10 +18,10 @@ from dumbbell.plan.types import (
     Acks,
     CommandWorkload,
     Emulate,
-    Event,
     Flow,
     HostNode,
     Link,
+    LinkChange,
     Node,
     OnBytes,
     OnNs,
@@ -94,9 +94,9 @@ def _links(network: Network) -> tuple[Link, ...]:
     )
 
 
-def _events(network: Network) -> tuple[Event, ...]:
+def _events(network: Network) -> tuple[LinkChange, ...]:
     events = [
-        Event(at_ns=int(at), link=shaped(link.name, link.from_, link.to, state))
+        LinkChange(at_ns=int(at), link=shaped(link.name, link.from_, link.to, state))
         for link in network.shaped
         for at, state in link.states[1:]
     ]

@@ -613,7 +613,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class LinkChange:
     """A link gets other parameters. Packets that propagate arrive as if nothing had happened."""
 
     at_ns: int
@@ -820,7 +820,7 @@ class Plan:
     """Hosts and switches."""
     links: tuple[Link, ...]
     """Unidirectional links. `bottleneck` is a name like any other."""
-    events: tuple[Event, ...] = ()
+    events: tuple[LinkChange, ...] = ()
     """What changes on links during the run, in the order of time."""
     algorithms: tuple[Algorithm, ...] = ()
     """Congestion controls that are not the kernel's own under their own names."""

@@ -8,7 +8,7 @@ from typing import Any, Final, get_type_hints
 
 from pydantic import TypeAdapter
 
-from dumbbell.plan.types import Algorithm, Event, Link, Plan, Source
+from dumbbell.plan.types import Algorithm, Link, LinkChange, Plan, Source
 
 
 def document(plan: Plan) -> dict[str, Any]:
@@ -37,9 +37,9 @@ def field(of: type, name: str, found: Any) -> Any:
     return _adapter(_hints(of)[name]).validate_python(found)
 
 
-def event(found: Mapping[str, Any]) -> Event:
-    """The event that JSON's own types make."""
-    made: Event = _adapter(Event).validate_python(found)
+def change(found: Mapping[str, Any]) -> LinkChange:
+    """The change of a link that JSON's own types make."""
+    made: LinkChange = _adapter(LinkChange).validate_python(found)
     return made
 
 
