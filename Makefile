@@ -8,12 +8,18 @@ SCENARIO ?= bbr-vs-cubic
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) $(shell find bpf -name '*.[ch]') Cargo.toml Cargo.lock
 WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f -print)
 
-.PHONY: run build test test-rust test-python test-system test-web lint wasm generate format bench pictures clean
+# The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
+KERNEL ?= 6.12
+
+.PHONY: run build kernel test test-rust test-python test-system test-web lint wasm generate format bench pictures clean
 
 run: build
 	$(BIN)/dumbbell run $(SCENARIO)
 
 build: $(VENV)/.core $(VENV)/.web
+
+kernel: build $(VENV)/.kernel-tools
+	$(BIN)/dumbbell kernel build $(KERNEL)
 
 test: test-rust test-python test-system test-web
 
@@ -96,6 +102,10 @@ $(VENV)/.build-tools: tools/install
 
 $(VENV)/.test-tools: tools/install | $(VENV)/.build-tools
 	tools/install test
+	touch $@
+
+$(VENV)/.kernel-tools: tools/install | $(VENV)/.build-tools
+	tools/install kernel
 	touch $@
 
 $(VENV)/.python: constraints.txt pyproject.toml | $(VENV)/.build-tools

@@ -8,6 +8,8 @@
 
 #if BBR_VERSION == 2
 #include <algorithms/bbr2/parameters.h>
+#elif BBR_VERSION == 3 && defined(BBR_DRAFT)
+#include <algorithms/bbr3-draft/parameters.h>
 #elif BBR_VERSION == 3
 #include <algorithms/bbr3/parameters.h>
 #else

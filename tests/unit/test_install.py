@@ -11,7 +11,7 @@ INSTALL = Path(__file__).parents[2] / "tools" / "install"
 GOOD = {"python3": "3.11.2", "cargo": "cargo 1.88.0 (abc 2025-06-23)", "node": "v18.20.4"}
 
 
-def install(place: Path, root: bool, **changed: str) -> tuple[int, str, str]:
+def install(place: Path, root: bool, what: str = "build", **changed: str) -> tuple[int, str, str]:
     """Exit code, stderr, and what apt-get was asked for."""
     commands = {
         **GOOD,
@@ -29,7 +29,7 @@ def install(place: Path, root: bool, **changed: str) -> tuple[int, str, str]:
     for path in place.iterdir():
         path.chmod(0o755)
     environment = {"PATH": f"{place}:/usr/bin:/bin"}
-    done = subprocess.run(["sh", INSTALL, "build"], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(["sh", INSTALL, what], env=environment, capture_output=True, text=True, check=False)
     asked = place / "asked"
     return done.returncode, done.stderr, asked.read_text() if asked.exists() else ""
 
@@ -59,3 +59,11 @@ def test_what_is_too_old_is_named_before_and_after(
     assert code == 1
     assert told.startswith(f"{error}\nhint: install newer ones")
     assert package in asked
+
+
+def test_what_a_kernel_needs_is_asked_for(tmp_path: Path) -> None:
+    for tool in ("gcc", "ld", "flex", "bison", "bc", "patch", "xz"):
+        (tmp_path / tool).write_text("#!/bin/sh\nexit 1\n")
+    code, told, asked = install(tmp_path, root=False, what="kernel")
+    assert (code, asked) == (1, "")
+    assert "hint: sudo apt-get install gcc binutils flex bison bc patch xz-utils" in told

@@ -26,3 +26,18 @@ def text(algorithms: Mapping[str, Any]) -> str:
 
 def _manifest(one: Mapping[str, Any]) -> str:
     return f"Manifest({', '.join(f'{key}={one[key]!r}' for key in _KEYS)})"
+
+
+KERNEL_HEADERS: Final = ("bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp")
+"""The algorithms with parameters that are built into a user-mode kernel."""
+
+
+def header(algorithms: Mapping[str, Any], name: str) -> str:
+    """`<algorithms/NAME/parameters.h>`: `PARAMETERS(X)` is `X(type, name, default)` of each parameter."""
+    found = next(one for one in algorithms["declared"] if one["name"] == name)
+    lines = [f"\tX({_typed(one['name'], one['default'])})" for one in found["parameters"]]
+    return "#define PARAMETERS(X) \\\n" + " \\\n".join(lines) + "\n"
+
+
+def _typed(name: str, default: bool | int) -> str:
+    return f"bool, {name}, {str(default).lower()}" if isinstance(default, bool) else f"__u32, {name}, {default}"

@@ -40,6 +40,14 @@ TARGETS: Final = (
     Target("web/charts/model.ts", "python/dumbbell/report", lambda _: report_types.text(Plots, StudyPage)),
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),
     Target("python/dumbbell/statistics/metrics/declared.py", "crates/figures", tables.metrics_module),
+    *(
+        Target(
+            f"kernel/include/algorithms/{name}/parameters.h",
+            f"bpf/algorithms/{name}",
+            lambda found, name=name: manifests.header(found["algorithms"], name),  # type: ignore[misc]
+        )
+        for name in manifests.KERNEL_HEADERS
+    ),
 )
 """The targets that follow from all declarations at once."""
 

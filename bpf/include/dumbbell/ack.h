@@ -130,8 +130,10 @@ struct {
 	__uint(max_entries, 4096);
 } db_acks SEC(".maps");
 
-/* Set by the loader if somebody reads the ring. */
+/* Set by the loader if somebody reads the ring; a macro in a kernel of our own, which needs no loader. */
+#ifndef db_emit_acks
 const volatile bool db_emit_acks = false;
+#endif
 
 /* Rows of this object that found the ring full. */
 struct {

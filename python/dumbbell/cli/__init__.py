@@ -31,6 +31,7 @@ VERBS = (
     "scenarios",
     "schema",
     "cc",
+    "kernel",
     "doctor",
 )
 """The verbs in the order of the help page."""

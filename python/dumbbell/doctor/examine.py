@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from dumbbell.doctor import bpf, machine, network
+from dumbbell.doctor import bpf, kernels, machine, network
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.records.manifest import core_version
 
@@ -27,6 +27,7 @@ def examine() -> list[Finding]:
         machine.clocksource(),
         machine.scheduler_statistics(),
         *bpf.examine(),
+        *kernels.examine(),
         *machine.tools(),
     ]
 

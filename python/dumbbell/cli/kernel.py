@@ -1,0 +1,217 @@
+"""`dumbbell kernel`: kernels for runs in virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dumbbell.cli.options import Json
+from dumbbell.cli.output import reader_may_leave
+
+if TYPE_CHECKING:
+    from dumbbell.kernels.store import Known
+
+app = typer.Typer(
+    name="kernel",
+    add_completion=False,
+    invoke_without_command=True,
+    rich_markup_mode="rich",
+    help="Build, list and remove kernels for runs in virtual time: Linux from 6.1 on, as an ordinary process.",
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A kernel that was built.", show_default=False)]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+
+
+@app.callback()
+def _help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def build(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="6.12 or 6.1: the version of Debian's package linux-source-6.12. Default: 6.12.",
+            show_default=False,
+        ),
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--source",
+            metavar="DIR|TARBALL",
+            help="Any source of Linux from 6.1 on, instead of Debian's. It is not changed.",
+            show_default=False,
+        ),
+    ] = None,
+    patches: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--patch",
+            metavar="FILE",
+            help="Apply this patch, as git diff writes it. Repeatable; applied in this order.",
+            show_default=False,
+        ),
+    ] = None,
+    config: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--config",
+            metavar="NAME=VALUE",
+            help="Set a symbol of the configuration: HZ=1000, TCP_CONG_NV=n. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    call: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="What runs call it: --kernel NAME. Default: the version.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Build a kernel from source, in minutes. Prints where it is.
+
+    A kernel that was built before from the same source, with the same patches and the same configuration, is there at
+    once. Ctrl-C leaves nothing behind.
+
+    Exit code: 0 if it is built; 1 if a step failed or a tool is missing; 2 for bad input, 130 if interrupted.
+    """
+    from json import dumps
+
+    from dumbbell.cli.kernel_progress import progress
+    from dumbbell.kernels import DEFAULT
+    from dumbbell.kernels.build import build as built
+    from dumbbell.kernels.build import order
+    from dumbbell.kernels.link import linked
+
+    wanted = order(name, source, patches or (), config or (), DEFAULT, call)
+    with progress(json or quiet) as show:
+        base = built(wanted, show)
+        kernel = linked(base, wanted.name, (), show)
+    with reader_may_leave():
+        if json:
+            print(dumps({"name": kernel.name, "version": kernel.version, "hash": kernel.hash, "path": str(kernel.path),
+                         "seconds": base.seconds}, indent=2))  # fmt: skip
+            return
+        print(f"kernel {kernel.name}: Linux {kernel.version}, built in {base.seconds:.0f} s: {kernel.path}")
+
+
+@app.command("list")
+def list_(json: Json = False) -> None:
+    """List the kernels that were built."""
+    from json import dumps
+
+    from dumbbell.cli.tables import print_table
+    from dumbbell.command import command
+    from dumbbell.kernels import known
+    from dumbbell.plan.view import Table
+
+    found = known()
+    if json:
+        print(dumps([_brief(one) for one in found], indent=2))
+        return
+    with reader_may_leave():
+        if not found:
+            print(f"no kernel is built; {command('kernel', 'build')} builds the default one, in minutes")
+            return
+        rows = [
+            [
+                ", ".join(one.base.names),
+                one.base.recipe.version,
+                ", ".join(one.base.user_patches) or "-",
+                ", ".join(line.removeprefix("CONFIG_") for line in one.base.user_config) or "-",
+                f"{one.bytes / 1e6:.0f} MB",
+                "yes" if one.is_current else "no: build it again",
+            ]
+            for one in found
+        ]
+        print_table(Table("Kernels", ["name", "Linux", "patches", "configuration", "on disk", "usable"], rows))
+
+
+@app.command()
+def show(name: Name, json: Json = False) -> None:
+    """Show a kernel: version, patches, congestion controls, queueing disciplines, hash."""
+    from dataclasses import asdict
+    from json import dumps
+
+    from dumbbell.kernels import find
+    from dumbbell.kernels.store import base_of
+
+    base, kernel = base_of(name), find(name)
+    told = {**asdict(kernel), "path": str(kernel.path), "source": base.origin, "compiler": base.recipe.compiler,
+            "lacking": base.lacking, "seconds": base.seconds, "built_at": base.built_at}  # fmt: skip
+    with reader_may_leave():
+        if json:
+            print(dumps(told, indent=2))
+            return
+        rows = {
+            "version": f"Linux {kernel.version}",
+            "source": base.origin,
+            "our patches": ", ".join(patch for patch, _ in base.recipe.patches if patch not in kernel.patches),
+            "your patches": ", ".join(kernel.patches) or "none",
+            "your configuration": ", ".join(kernel.config) or "none",
+            "congestion controls": ", ".join(kernel.algorithms),
+            "queueing disciplines": ", ".join(kernel.qdiscs),
+            "not in this version": ", ".join(base.lacking) or "nothing is missing",
+            "does not fit": "; ".join(f"{name} ({why})" for name, why in kernel.left_out.items()) or "all of ours fits",
+            "compiler": base.recipe.compiler,
+            "built": f"in {base.seconds:.0f} s",
+            "hash": kernel.hash,
+            "program": f"{kernel.path} ({kernel.bytes / 1e6:.1f} MB)",
+        }
+        width = max(map(len, rows))
+        for key, value in rows.items():
+            print(f"{key:{width}}  {value}")
+
+
+@app.command()
+def remove(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A kernel that was built.", show_default=False)
+    ] = None,
+    all: Annotated[bool, typer.Option("--all", help="Remove all kernels.")] = False,
+    json: Json = False,
+) -> None:
+    """Remove a kernel from the cache. Runs that use it continue."""
+    from json import dumps
+
+    from dumbbell.errors import InputError
+    from dumbbell.kernels import known
+    from dumbbell.kernels import remove as removed
+
+    if (name is None) != all:
+        raise InputError("remove what?", "expected a name, or --all", "dumbbell kernel list shows what is built")
+    names = [one for known_one in known() for one in known_one.base.names] if all else [name or ""]
+    for one in names:
+        removed(one)
+    if json:
+        print(dumps({"removed": names}, indent=2))
+        return
+    for one in names:
+        typer.echo(f"kernel {one} is removed")
+    if not names:
+        typer.echo("no kernel was built")
+
+
+def _brief(one: Known) -> dict[str, Any]:
+    base = one.base
+    return {
+        "names": base.names,
+        "version": base.recipe.version,
+        "patches": base.user_patches,
+        "config": base.user_config,
+        "source": base.origin,
+        "bytes": one.bytes,
+        "usable": one.is_current,
+    }

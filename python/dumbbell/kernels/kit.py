@@ -1,0 +1,70 @@
+"""What is kept of a built tree: enough to compile more for this kernel, and to link it again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Final
+
+from dumbbell.errors import RunFailed
+
+KERNEL_HALF: Final = Path("net/ipv4/.tcp_dctcp.o.cmd")
+"""How the kernel's own code is compiled."""
+HOST_HALF: Final = Path("arch/um/os-Linux/.util.o.cmd")
+"""How those parts of a user-mode kernel are compiled that call the host's C library."""
+LINK: Final = ".dumbbell-link"
+"""The command that links, without its objects and its output."""
+
+_OBJECTS: Final = ("vmlinux.o", "init/version-timestamp.o")
+_HEADERS: Final = ("include", "arch/um", "arch/x86/include", "arch/x86/um", "net", "lib", "kernel", "mm", "fs")
+_ENDINGS: Final = (".h", ".lds", ".S.inc", ".inc")
+_UNUSED: Final = frozenset({"dt-bindings", "config", "drm", "media", "sound", "rdma", "scsi", "soc"})
+"""Folders below include/ of drivers that a user-mode kernel cannot have, and of make's own notes."""
+
+
+def tap(tree: Path) -> None:
+    """Make the build of `tree` tell how it links."""
+    script = tree / "scripts" / "link-vmlinux.sh"
+    shebang, _, rest = script.read_text(encoding="utf-8").partition("\n")
+    told = f'echo "${{CC}} ${{CFLAGS_vmlinux}} -Wl,--script=${{KBUILD_LDS}}" > {LINK}'
+    script.write_text(f"{shebang}\n{told}\n{rest}", encoding="utf-8")
+
+
+def keep(tree: Path, kit: Path) -> None:
+    """Copy from a built `tree` to the new folder `kit`."""
+    for name in (*_OBJECTS, LINK, str(KERNEL_HALF), str(HOST_HALF)):
+        if not (tree / name).is_file():
+            raise RunFailed("this kernel cannot be linked again", f"its build has left no {name}")
+        (kit / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(tree / name, kit / name)
+    for folder in _HEADERS:
+        shutil.copytree(tree / folder, kit / folder, ignore=_ignored, dirs_exist_ok=True)
+
+
+def _ignored(folder: str, names: list[str]) -> set[str]:
+    if Path(folder).name in _UNUSED:
+        return set(names)
+    kept = {name for name in names if name.endswith(_ENDINGS) or Path(folder, name).is_dir()}
+    return set(names) - kept
+
+
+def compile_command(kit: Path, half: Path) -> list[str]:
+    """How to compile in the folder `kit`, without the names of source and object."""
+    text = (kit / half).read_text(encoding="utf-8")
+    found = re.search(r"^(?:saved)?cmd_\S+ := (.*)$", text, re.MULTILINE)
+    if not found:
+        raise RunFailed("this kernel cannot be added to", f"no command in {kit / half}")
+    words = shlex.split(found[1].split(" ; ")[0].replace("$(pound)", "#"))
+    unwanted = re.compile(r"-Wp,-MM?D,.*|-DKBUILD_(MODFILE|BASENAME|MODNAME)=.*|-D__KBUILD_MODNAME=.*|-c")
+    output = words.index("-o")
+    return [word for word in [*words[:output], *words[output + 2 : -1]] if not unwanted.fullmatch(word)]
+
+
+def link_command(kit: Path, objects: list[Path], output: Path) -> list[str]:
+    """How to link the kernel in the folder `kit` with `objects`, in the order in which they shall begin."""
+    words = shlex.split((kit / LINK).read_text(encoding="utf-8"))
+    whole = [*_OBJECTS, *(str(path) for path in objects)]
+    libraries = ["-lutil", "-lrt", "-lpthread"]
+    return [*words, "-o", str(output), "-Wl,--whole-archive", *whole, "-Wl,--no-whole-archive", *libraries]

@@ -1,0 +1,52 @@
+"""Names of kernels, and versions of Linux."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from dumbbell.errors import InputError
+
+DEFAULT: Final = "6.12"
+"""The kernel of a run that names none."""
+OLDEST: Final = (6, 1)
+"""The first Linux that can be built: older ones have another form of time travel and of TCP's callbacks."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
+
+Version = tuple[int, ...]
+
+
+def checked(name: str) -> str:
+    """A name that a user gave. Raises `InputError`."""
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"{name!r} cannot be the name of a kernel",
+            "expected at most 64 letters, digits, _, ., +, -, of which the first is a letter or a digit",
+            "write --name 6.12-mine",
+        )
+    return name
+
+
+def version_of(text: str) -> Version:
+    """`6.12.94` as (6, 12, 94); `6.16-rc1` as (6, 16)."""
+    return tuple(int(part) for part in text.split("-")[0].split(".") if part.isdigit())
+
+
+def version_in(makefile: str) -> str:
+    """The version that the Makefile of a source tree states, `6.12.94`; empty if it is no such Makefile."""
+    lines = re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(\S*)", makefile, re.MULTILINE)
+    found: dict[str, str] = dict(lines)
+    if not {"VERSION", "PATCHLEVEL"} <= found.keys():
+        return ""
+    numbers = [found["VERSION"], found["PATCHLEVEL"], found.get("SUBLEVEL", "")]
+    return ".".join(number for number in numbers if number) + found.get("EXTRAVERSION", "")
+
+
+def version_at(tree: Path) -> str:
+    """The version of the source tree in a folder; empty if there is none."""
+    try:
+        return version_in((tree / "Makefile").read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return ""

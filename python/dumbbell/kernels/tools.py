@@ -1,0 +1,47 @@
+"""Programs and headers that build a kernel."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from typing import Final
+
+from dumbbell.errors import RunFailed
+
+PROGRAMS: Final = {"gcc": "gcc", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc", "patch": "patch",
+                   "xz": "xz-utils", "tar": "tar", "ld": "binutils"}  # fmt: skip
+"""What a build calls, and the Debian package that has it."""
+
+
+def lacking() -> list[str]:
+    """Debian packages of what is not installed."""
+    return [package for program, package in PROGRAMS.items() if shutil.which(program) is None]
+
+
+def check() -> None:
+    """Refuse to begin a build that cannot end well.
+
+    Raises:
+        RunFailed: something is missing, or this machine is of another kind.
+    """
+    if platform.machine() != "x86_64" or platform.system() != "Linux":
+        raise RunFailed(
+            f"a kernel cannot be built on {platform.system()} {platform.machine()}",
+            "user-mode Linux runs on Linux on x86-64 only",
+        )
+    if missing := lacking():
+        raise RunFailed(
+            "a kernel cannot be built: tools are missing", f"not installed: {', '.join(missing)}",
+            f"tools/install kernel gets them; or: sudo apt-get install {' '.join(missing)}",
+        )  # fmt: skip
+
+
+def compiler() -> str:
+    """What compiles and links, with versions."""
+    return "; ".join(_version(program) for program in ("gcc", "ld"))
+
+
+def _version(program: str) -> str:
+    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    return told.splitlines()[0] if told else program

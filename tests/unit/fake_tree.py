@@ -1,0 +1,70 @@
+"""A folder that looks like a source tree of Linux to everything but a compiler: its make is a script."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from dumbbell.kernels.additions import additions
+
+MAKE = """#!/bin/sh
+# The targets that a build asks for.
+case "$*" in
+*mrproper*) ;;
+*olddefconfig*) if [ -e refuses ]; then echo CONFIG_INET=y >.config; fi ;;
+*defconfig*) echo CONFIG_INET=y >.config ;;
+*linux*)
+    if [ -e fails ]; then
+        echo "  CC      net/ipv4/tcp.o"
+        echo "net/ipv4/tcp.c:7:1: error: it does not compile"
+        echo "make: *** [Makefile:1: linux] Error 2"
+        exit 2
+    fi
+    # Like the real one, it passes the signal on.
+    if [ -e hangs ]; then trap 'kill -9 $!; exit 2' TERM; sleep 600 & touch "$HANGS"; wait; fi
+    for name in a b c; do echo "  CC      net/$name.o"; done
+    sh scripts/link-vmlinux.sh
+    mkdir -p init net/ipv4 arch/um/os-Linux
+    touch vmlinux.o init/version-timestamp.o
+    echo "savedcmd_net/ipv4/tcp_dctcp.o := gcc -Wp,-MMD,x.d -O2 -DKBUILD_MODNAME='\\"tcp_dctcp\\"' -c -o a.o a.c" \\
+        >net/ipv4/.tcp_dctcp.o.cmd
+    echo "savedcmd_arch/um/os-Linux/util.o := gcc -O2 -c -o util.o util.c" >arch/um/os-Linux/.util.o.cmd
+    ;;
+esac
+"""
+FOLDERS = ("include/linux", "arch/um", "arch/x86/include", "arch/x86/um", "net", "lib", "kernel", "mm", "fs", "scripts")
+
+
+def fake_tree(at: Path, version: str = "6.12.7") -> Path:
+    """A tree at the new folder `at` to which our patches apply."""
+    for folder in FOLDERS:
+        (at / folder).mkdir(parents=True)
+    numbers = version.split(".")
+    names = ("VERSION", "PATCHLEVEL", "SUBLEVEL")
+    (at / "Makefile").write_text("".join(f"{name} = {number}\n" for name, number in zip(names, numbers, strict=True)))
+    (at / "scripts" / "link-vmlinux.sh").write_text("#!/bin/sh\ntrue\n")
+    (at / "include/linux/tcp.h").write_text("/* TCP */\n")
+    major, minor = int(numbers[0]), int(numbers[1])
+    for patch in additions().patches((major, minor)):
+        _before(at, patch.content.decode())
+    return at
+
+
+def fake_make(folder: Path) -> Path:
+    """A folder for PATH, with a make that pretends."""
+    folder.mkdir()
+    (folder / "make").write_text(MAKE)
+    (folder / "make").chmod(0o755)
+    return folder
+
+
+def _before(tree: Path, patch: str) -> None:
+    """Give the file of a patch, after what it has already, the lines that the patch expects."""
+    name = re.search(r"^--- a/(.*)$", patch, re.MULTILINE)
+    assert name, patch
+    hunks = patch[name.end() :]
+    lines = [line[1:] for line in hunks.splitlines() if line[:1] in (" ", "-") and not line.startswith("---")]
+    path = tree / name[1]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.write("\n".join(lines) + "\n")
