@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dumbbell.cli.options import Json
-from dumbbell.cli.output import reader_may_leave
 
 if TYPE_CHECKING:
     from dumbbell.kernels.store import Known
@@ -99,12 +98,11 @@ def build(
     with progress(json or quiet) as show:
         base = built(wanted, show)
         kernel = linked(base, wanted.name, (), show)
-    with reader_may_leave():
-        if json:
-            print(dumps({"name": kernel.name, "version": kernel.version, "hash": kernel.hash, "path": str(kernel.path),
-                         "seconds": base.seconds}, indent=2))  # fmt: skip
-            return
-        print(f"kernel {kernel.name}: Linux {kernel.version}, built in {base.seconds:.0f} s: {kernel.path}")
+    if json:
+        print(dumps({"name": kernel.name, "version": kernel.version, "hash": kernel.hash, "path": str(kernel.path),
+                     "seconds": base.seconds}, indent=2))  # fmt: skip
+        return
+    print(f"kernel {kernel.name}: Linux {kernel.version}, built in {base.seconds:.0f} s: {kernel.path}")
 
 
 @app.command("list")
@@ -121,22 +119,21 @@ def list_(json: Json = False) -> None:
     if json:
         print(dumps([_brief(one) for one in found], indent=2))
         return
-    with reader_may_leave():
-        if not found:
-            print(f"no kernel is built; {command('kernel', 'build')} builds the default one, in minutes")
-            return
-        rows = [
-            [
-                ", ".join(one.base.names),
-                one.base.recipe.version,
-                ", ".join(one.base.user_patches) or "-",
-                ", ".join(line.removeprefix("CONFIG_") for line in one.base.user_config) or "-",
-                f"{one.bytes / 1e6:.0f} MB",
-                "yes" if one.is_current else "no: build it again",
-            ]
-            for one in found
+    if not found:
+        print(f"no kernel is built; {command('kernel', 'build')} builds the default one, in minutes")
+        return
+    rows = [
+        [
+            ", ".join(one.base.names),
+            one.base.recipe.version,
+            ", ".join(one.base.user_patches) or "-",
+            ", ".join(line.removeprefix("CONFIG_") for line in one.base.user_config) or "-",
+            f"{one.bytes / 1e6:.0f} MB",
+            "yes" if one.is_current else "no: build it again",
         ]
-        print_table(Table("Kernels", ["name", "Linux", "patches", "configuration", "on disk", "usable"], rows))
+        for one in found
+    ]
+    print_table(Table("Kernels", ["name", "Linux", "patches", "configuration", "on disk", "usable"], rows))
 
 
 @app.command()
@@ -151,28 +148,27 @@ def show(name: Name, json: Json = False) -> None:
     base, kernel = base_of(name), find(name)
     told = {**asdict(kernel), "path": str(kernel.path), "source": base.origin, "compiler": base.recipe.compiler,
             "lacking": base.lacking, "seconds": base.seconds, "built_at": base.built_at}  # fmt: skip
-    with reader_may_leave():
-        if json:
-            print(dumps(told, indent=2))
-            return
-        rows = {
-            "version": f"Linux {kernel.version}",
-            "source": base.origin,
-            "our patches": ", ".join(patch for patch, _ in base.recipe.patches if patch not in kernel.patches),
-            "your patches": ", ".join(kernel.patches) or "none",
-            "your configuration": ", ".join(kernel.config) or "none",
-            "congestion controls": ", ".join(kernel.algorithms),
-            "queueing disciplines": ", ".join(kernel.qdiscs),
-            "not in this version": ", ".join(base.lacking) or "nothing is missing",
-            "does not fit": "; ".join(f"{name} ({why})" for name, why in kernel.left_out.items()) or "all of ours fits",
-            "compiler": base.recipe.compiler,
-            "built": f"in {base.seconds:.0f} s",
-            "hash": kernel.hash,
-            "program": f"{kernel.path} ({kernel.bytes / 1e6:.1f} MB)",
-        }
-        width = max(map(len, rows))
-        for key, value in rows.items():
-            print(f"{key:{width}}  {value}")
+    if json:
+        print(dumps(told, indent=2))
+        return
+    rows = {
+        "version": f"Linux {kernel.version}",
+        "source": base.origin,
+        "our patches": ", ".join(patch for patch, _ in base.recipe.patches if patch not in kernel.patches),
+        "your patches": ", ".join(kernel.patches) or "none",
+        "your configuration": ", ".join(kernel.config) or "none",
+        "congestion controls": ", ".join(kernel.algorithms),
+        "queueing disciplines": ", ".join(kernel.qdiscs),
+        "not in this version": ", ".join(base.lacking) or "nothing is missing",
+        "does not fit": "; ".join(f"{name} ({why})" for name, why in kernel.left_out.items()) or "all of ours fits",
+        "compiler": base.recipe.compiler,
+        "built": f"in {base.seconds:.0f} s",
+        "hash": kernel.hash,
+        "program": f"{kernel.path} ({kernel.bytes / 1e6:.1f} MB)",
+    }
+    width = max(map(len, rows))
+    for key, value in rows.items():
+        print(f"{key:{width}}  {value}")
 
 
 @app.command()

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from dumbbell import inputs
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.kernels import cache, config, kit, store, tools
 from dumbbell.kernels.additions import Additions, Patch, additions
@@ -22,6 +23,7 @@ from dumbbell.kernels.steps import Progress, Steps
 
 _MAKE: Final = ("make", "ARCH=um")
 _OBJECT: Final = re.compile(r"  (CC|AS|AR|LD|HOSTCC) ")
+_LARGEST_PATCH: Final = 64 << 20
 _QUOTED: Final = 8
 """Settings that a refusal shows."""
 _OBJECTS: Final = 1300
@@ -214,7 +216,7 @@ def _expected() -> int:
 
 def _patch(path: Path) -> Patch:
     try:
-        content = path.read_bytes()
+        content = inputs.read(path, _LARGEST_PATCH)
     except OSError as error:
         raise InputError(f"--patch {path}: cannot read it", error.strerror or str(error)) from None
     if not re.search(rb"^\+\+\+ ", content, re.MULTILINE):
