@@ -16,7 +16,7 @@ fn main() {
         c_compiler::Build::new()
             .file("src/host.c")
             .define("BBR_VERSION", version)
-            // The stand-ins for <dumbbell/...> of the BPF programs.
+            // The stand-ins for the BPF programs' <dumbbell/...>.
             .include("include")
             .include(root)
             .include(&generated)

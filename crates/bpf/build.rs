@@ -82,13 +82,13 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Where a program is compiled.
+/// The directories of a compilation.
 struct Build<'a> {
     /// The directory `bpf`.
     root: &'a Path,
-    /// Of the headers made from the manifests.
+    /// The directory of the headers made from the manifests.
     generated: &'a Path,
-    /// Of libbpf's headers.
+    /// The directory of libbpf's headers.
     libbpf: &'a Path,
 }
 

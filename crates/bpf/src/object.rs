@@ -19,12 +19,12 @@ use crate::{elf, log, names, types};
 
 /// Longest name of a congestion control, without the terminating zero (TCP_CA_NAME_MAX).
 pub const NAME_MAX: usize = 15;
-/// Of a map: it is registered by a link.
+/// A flag of a map: it is registered by a link.
 const BPF_F_LINK: u32 = 1 << 13;
 /// TCP_CONG_NON_RESTRICTED: sockets of any user in any namespace may choose it.
 const NON_RESTRICTED: u32 = 1;
-/// TCP_CONG_NEEDS_ECN: its connections negotiate ECN, and it is told of marks. Where a parameter of that name is true, by
-/// default or because it is set.
+/// TCP_CONG_NEEDS_ECN: its connections negotiate ECN, and it gets the marks. The flag is set if a parameter of that
+/// name is true, by default or because it is set.
 const NEEDS_ECN: u32 = 2;
 const ECN: &str = "ecn";
 /// The ring buffer to which algorithms of ours write a row per ACK, and the flag that makes them do it
@@ -70,7 +70,7 @@ pub(crate) struct Refused {
 #[derive(Debug)]
 pub struct Registered {
     name: String,
-    // In this order: the link ends before its map does.
+    // The order of the fields matters: the link ends before its map does.
     link: Link,
     loaded: Loaded,
 }
@@ -98,7 +98,8 @@ impl Algorithm {
             if ops.name() != OsStr::new(&map) {
                 ops.set_autocreate(false)?;
             }
-            // Also where the section is called `.struct_ops`: without a link it would stay registered for ever.
+            // The flag is also set if the section is called `.struct_ops`: without a link it would stay registered for
+            // ever.
             ops.set_map_flags(ops.map_flags() | BPF_F_LINK)?;
         }
         let licence = licence.unwrap_or_default();
@@ -150,17 +151,17 @@ impl Algorithm {
         Ok(pointers.into_iter().filter_map(|(name, offset)| Some((name, program(offset)?))).collect())
     }
 
-    /// Which variant fits the kernel; `None` if there is only one, of no particular name.
+    /// The variant that fits the kernel; `None` if there is only one, of no particular name.
     pub fn variant(&self) -> Option<Variant> {
         self.variant
     }
 
-    /// As the object states it.
+    /// The licence that the object states.
     pub fn licence(&self) -> &str {
         &self.licence
     }
 
-    /// What can be set, without the loader's own.
+    /// The parameters that can be set, without the loader's.
     pub fn parameters(&mut self) -> Result<Vec<Parameter>> {
         let mut all = parameters::all(&mut self.open)?;
         all.retain(|parameter| !parameter.name.starts_with(parameters::RESERVED));
@@ -288,17 +289,17 @@ impl Loaded {
 }
 
 impl Registered {
-    /// As `TCP_CONGESTION` wants it.
+    /// The name for `TCP_CONGESTION`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What is behind it.
+    /// The loaded object behind the registration.
     pub fn loaded(&self) -> &Loaded {
         &self.loaded
     }
 
-    /// What keeps it registered.
+    /// The link that keeps it registered.
     pub(crate) fn link_mut(&mut self) -> &mut Link {
         &mut self.link
     }

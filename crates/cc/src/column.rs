@@ -5,7 +5,7 @@ pub struct Column {
     pub name: &'static str,
     /// What the number counts, e.g. `us` or `packets`; empty for what has no unit.
     pub unit: &'static str,
-    /// What it is now. Its type never changes.
+    /// The value now. Its type never changes.
     pub value: Value,
 }
 

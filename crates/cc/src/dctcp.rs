@@ -22,7 +22,7 @@ pub struct Dctcp {
     echo: CeEcho,
 }
 
-/// What DCTCP can be told: `bpf/algorithms/dctcp/algorithm.toml`.
+/// The parameters of DCTCP: `bpf/algorithms/dctcp/algorithm.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parameters {
     /// g = 1/2^shift_g: the weight of a round in the estimate.
@@ -85,7 +85,7 @@ impl CongestionControl for Dctcp {
         let marked = sk.delivered_ce.wrapping_sub(self.old_delivered_ce);
         let delivered = sk.delivered.wrapping_sub(self.old_delivered).max(1);
         let step = self.alpha >> self.params.shift_g;
-        // Where the step down would round to nothing (under 16/1024), alpha goes to 0 at once.
+        // If the step down would round to nothing (under 16/1024), alpha goes to 0 at once.
         self.alpha -= if step == 0 { self.alpha } else { step };
         if marked > 0 {
             let share = (u64::from(marked) << (10 - self.params.shift_g)) / u64::from(delivered);
@@ -157,7 +157,7 @@ mod tests {
         Socket { snd_cwnd, ecn_flags: EcnFlags { ok: true, ..EcnFlags::default() }, ..Socket::new(1448, 1) }
     }
 
-    /// A round in which `delivered` packets are acknowledged, `marked` of them with CE.
+    /// A round that acknowledges `delivered` packets, of which `marked` had CE.
     fn round(dctcp: &mut Dctcp, sk: &mut Socket, delivered: u32, marked: u32) {
         (sk.delivered, sk.delivered_ce) = (sk.delivered + delivered, sk.delivered_ce + marked);
         sk.snd_una = sk.snd_nxt;

@@ -18,7 +18,7 @@ const BETA_MAX: u64 = ONE * 8 / 10;
 const REFERENCE_RTT: u64 = 100_000;
 const SECOND: u64 = 1_000_000;
 
-/// What H-TCP can be told: `bpf/algorithms/htcp/algorithm.toml`.
+/// The parameters of H-TCP: `bpf/algorithms/htcp/algorithm.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Parameters {
     delta_low_us: u64,
@@ -37,7 +37,7 @@ impl Default for Parameters {
     }
 }
 
-/// What lasts from one congestion event to the next.
+/// The values that last from one congestion event to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Epoch {
     /// When the last congestion event was, us.
@@ -55,7 +55,7 @@ pub struct Htcp {
     epoch: Epoch,
     /// The epoch that the last congestion event ended: an undo restores it.
     before: Epoch,
-    /// What the next congestion event leaves of the window, of 1024.
+    /// The share of the window that the next congestion event leaves, of 1024.
     beta: u64,
     /// The least RTT of the connection, us; 0: none yet.
     min_rtt: u32,
@@ -137,8 +137,8 @@ impl Htcp {
         (u64::from(self.min_rtt) * ONE / u64::from(self.epoch.max_rtt)).clamp(BETA_MIN, BETA_MAX)
     }
 
-    /// Packets that the window grows by in a round trip, of 1024 (section 3.1): with t seconds since `delta_low_us` were
-    /// over, 1 + 10 t + (t/2)^2; times 2 (1 - beta), so that it is fair to Reno whatever the cut.
+    /// Packets that the window grows by in a round trip, of 1024 (section 3.1): with t seconds after the end of
+    /// `delta_low_us`, 1 + 10 t + (t/2)^2; times 2 (1 - beta), which makes it fair to Reno whatever the cut.
     fn growth(&self, now: u64) -> u64 {
         let t = u128::from(now.saturating_sub(self.epoch.start).saturating_sub(self.params.delta_low_us));
         let (one, second) = (u128::from(ONE), u128::from(SECOND));

@@ -20,7 +20,7 @@ pub trait CongestionControl: Debug + Send {
     /// Grow the window: `acked` packets were acknowledged in state Open, up to sequence number `ack`.
     fn cong_avoid(&mut self, _sk: &mut Socket, _ack: u32, _acked: u32) {}
 
-    /// Does [`cong_control`](Self::cong_control) set window and pacing rate? Then neither PRR nor `cong_avoid` run.
+    /// True if [`cong_control`](Self::cong_control) sets window and pacing rate. Then neither PRR nor `cong_avoid` run.
     fn has_cong_control(&self) -> bool {
         false
     }
@@ -45,7 +45,7 @@ pub trait CongestionControl: Debug + Send {
     /// Packets were acknowledged, with this RTT.
     fn pkts_acked(&mut self, _sk: &mut Socket, _sample: &AckSample) {}
 
-    /// A packet was marked lost, by an ACK or by a timer. Not in mainline Linux.
+    /// A packet was marked lost, by an ACK or by a timer. Mainline Linux does not have it.
     fn skb_marked_lost(&mut self, _sk: &mut Socket, _packet: &LostPacket) {}
 
     /// The fewest segments of a TSO train; 2 is the sysctl `tcp_min_tso_segs`.
@@ -53,7 +53,7 @@ pub trait CongestionControl: Debug + Send {
         2
     }
 
-    /// The send buffer in windows: 2 for all but BBR.
+    /// The send buffer in windows: 2, except for BBR.
     fn sndbuf_expand(&self) -> u32 {
         2
     }

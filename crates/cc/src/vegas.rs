@@ -116,7 +116,7 @@ impl Vegas {
         let queued = cwnd * (rtt - base) / base;
         if sk.is_in_slow_start() {
             if queued > GAMMA {
-                // To what an empty path needs, and a packet for the division's loss.
+                // The window falls to the need of an empty path, plus a packet for the division's loss.
                 let needed = cwnd * base / rtt;
                 sk.snd_cwnd = sk.snd_cwnd.min((needed + 1) as u32);
                 sk.snd_ssthresh = threshold(sk);
@@ -134,7 +134,7 @@ impl Vegas {
     }
 }
 
-/// Not above the window, so that slow start is over.
+/// The threshold is not above the window: slow start is over.
 fn threshold(sk: &Socket) -> u32 {
     sk.snd_ssthresh.min(sk.snd_cwnd)
 }

@@ -93,8 +93,8 @@ impl Westwood {
         self.round_delivered = sk.delivered;
     }
 
-    /// A sample for each round trip: what was delivered in it, by a filter of first order (section 2.2). What went before
-    /// the first sample is not averaged with it.
+    /// A sample for each round trip: what was delivered in it, by a filter of first order (section 2.2). The delivery
+    /// before the first sample is not averaged with it.
     fn measure(&mut self, sk: &Socket) {
         let span = sk.tcp_mstamp.saturating_sub(self.round_start);
         let round = u64::from(sk.srtt_us >> 3).max(self.params.least_round_us).max(1);

@@ -12,7 +12,7 @@ use crate::read_delay;
 
 /// Orders that come while the links are emulated.
 ///
-/// A thread of its own reads them and works out what they need, so that the emulating thread has only to take them.
+/// A separate thread reads the orders and computes their effects: the emulating thread only takes them.
 pub(crate) struct Control {
     orders: Receiver<Taken>,
     /// Has a byte where there is an order.

@@ -34,7 +34,7 @@ pub(crate) struct Together {
 /// Puts together what leaves together.
 pub(crate) struct Handover {
     all: Vec<Together>,
-    /// By port: the place in `all` that its next frame might join.
+    /// For each port, the place in `all` of the frame that its next frame might join.
     open: Vec<usize>,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Counts {
 pub(crate) struct Intake {
     pub counts: Counts,
     classifier: Classifier,
-    /// By interface index: the index of the host that sends into it, among the plan's nodes.
+    /// For each interface index, the index among the plan's nodes of the host that sends into it.
     ingress: Vec<Option<usize>>,
     path: EmulatePath,
     whole_bursts: bool,

@@ -10,7 +10,7 @@ use crate::gso::{Burst, checksum_at};
 #[derive(Clone, Copy)]
 pub(crate) struct Inside {
     pub len: u16,
-    /// Where the part below IPv4 begins, where the payload begins, and what is below IPv4.
+    /// The offsets of the part below IPv4 and of the payload, and the protocol below IPv4.
     pub transport: u16,
     pub payload: u16,
     pub protocol: u8,
@@ -24,7 +24,7 @@ pub(crate) struct Inside {
     pub gso_size: u16,
     /// The frame after it in a chain.
     pub next: u32,
-    /// It stands for a packet of the network, as the first of a chain does.
+    /// It represents a packet of the network, as the first of a chain does.
     pub packet: bool,
     /// When it is due at its host.
     pub due: Time,
@@ -57,7 +57,7 @@ const NOTHING: Inside = Inside {
 /// takes for one; the slot of its first frame is its handle.
 pub(crate) struct Store {
     arena: Arena,
-    /// By slot.
+    /// The packets by slot.
     inside: Vec<Inside>,
     bursts: u32,
 }
@@ -80,7 +80,8 @@ impl Store {
         Some(slot)
     }
 
-    /// Take a burst in, each segment as a frame, and push their handles. For how many there was no room.
+    /// Take a burst in, each segment as a frame, and push their handles. Returns the number of segments that found no
+    /// room.
     pub(crate) fn admit_burst(&mut self, burst: &Burst<'_>, header: &Header, ends: &Ends, to: &mut Vec<u32>) -> u64 {
         self.bursts = self.bursts.wrapping_add(1);
         let segments = burst.segments();

@@ -12,13 +12,13 @@ pub struct LinkSample {
     pub time: Time,
     /// Index of the link in the plan.
     pub link: u16,
-    /// That have left the serializer so far.
+    /// Bytes that have left the serializer so far.
     pub departed_bytes: u64,
-    /// That have left the serializer so far.
+    /// Packets that have left the serializer so far.
     pub departed_packets: u64,
-    /// That it has marked so far.
+    /// Packets that it has marked so far.
     pub marked_packets: u64,
-    /// What it could have sent so far; `None` without a limit.
+    /// Bytes that it could have sent so far; `None` without a limit.
     pub capacity_bytes: Option<u64>,
     /// Waiting now.
     pub queue_bytes: u64,
@@ -26,7 +26,7 @@ pub struct LinkSample {
     pub queue_bytes_max: u64,
 }
 
-/// What was sampled of a link.
+/// The samples of a link.
 #[derive(Clone, Debug)]
 pub struct LinkSamples {
     /// Its utilisation is of this time.

@@ -18,7 +18,7 @@ pub struct PacketSample {
     pub packet: u64,
     /// It left the serializer.
     pub has_departed: bool,
-    /// How long it was in the queue, if it was in.
+    /// The time in the queue, if it was in.
     pub sojourn: Option<Duration>,
     /// It reached the link's end.
     pub is_delivered: bool,
@@ -33,7 +33,7 @@ pub struct PacketSample {
 /// Packets of a run.
 #[derive(Clone, Debug)]
 pub struct PacketSamples {
-    /// Of each link: how long packets that left it were in its queue, ns; `None` where they never wait.
+    /// For each link the times in its queue of the packets that left it, ns; `None` where they never wait.
     links: Vec<Option<Vec<i64>>>,
     flows: Vec<FlowPackets>,
 }
@@ -45,7 +45,7 @@ struct FlowPackets {
     way: Vec<u16>,
     /// Time in queues of those that arrived, ns.
     waits: Vec<i64>,
-    /// Of those whose way has several recorded links: the sum so far, and whether they arrived.
+    /// The packets whose way has several recorded links: the sum so far, and whether they arrived.
     under_way: FxHashMap<u64, (i64, bool)>,
     capable: u64,
     marked: u64,
@@ -77,12 +77,13 @@ impl PacketSamples {
         }
     }
 
-    /// Of a link, over packets that left it, ms.
+    /// The waiting times at a link, over packets that left it, ms.
     pub(crate) fn link_waits(&mut self, link: usize) -> Option<Percentiles> {
         milliseconds(self.links[link].as_mut()?)
     }
 
-    /// Of a flow, over packets that reached the receiver, copies excluded: the sum of their times in queues, ms.
+    /// The waiting times of a flow, over packets that reached the receiver, copies excluded: the sum of their times in
+    /// queues, ms.
     pub(crate) fn flow_waits(&mut self, flow: usize) -> Option<Percentiles> {
         let flow = &mut self.flows[flow];
         let arrived = std::mem::take(&mut flow.under_way).into_values().filter(|(_, has_arrived)| *has_arrived);
@@ -90,7 +91,7 @@ impl PacketSamples {
         milliseconds(&mut flow.waits)
     }
 
-    /// Of a flow: its packets that arrived marked, and all ECN-capable ones that arrived; `None` if none did.
+    /// The marked packets of a flow that arrived, and all ECN-capable ones that arrived; `None` if none did.
     pub(crate) fn marked(&self, flow: usize) -> Option<(u64, u64)> {
         let FlowPackets { marked, capable, .. } = self.flows[flow];
         (capable > 0).then_some((marked, capable))

@@ -26,14 +26,14 @@ pub struct Recorder {
     pub(crate) links: Vec<LinkSamples>,
     /// `None`: packets are not recorded.
     pub(crate) packets: Option<PacketSamples>,
-    /// Of each flow, in the plan's order: its echo requests.
+    /// The echo requests of each flow, in the plan's order.
     pub(crate) pings: Vec<PingSamples>,
     /// When all bulk flows are active.
     pub(crate) window: Option<(Time, Time)>,
 }
 
 impl Recorder {
-    /// Of a run that goes as planned, and whose packets are not recorded.
+    /// The recorder of a run that goes as planned, and whose packets are not recorded.
     pub fn planned(plan: &Plan) -> Recorder {
         Recorder::new(plan, planned_window(plan), (Time::ZERO, Time::ZERO + plan.duration_ns))
     }
@@ -92,7 +92,7 @@ impl Recorder {
         }
     }
 
-    /// Of each flow, in the plan's order: the least RTT of all its connections.
+    /// The least RTT of all connections of each flow, in the plan's order.
     pub fn min_rtts_us(&self) -> impl Iterator<Item = Option<u32>> {
         self.flows.iter().map(FlowSamples::min_rtt_us)
     }

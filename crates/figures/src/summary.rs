@@ -11,7 +11,7 @@ use crate::flow::{self, seconds};
 use crate::link;
 use crate::run::{Run, Span};
 
-/// The groups that stand in a summary even if nothing is known of them.
+/// The groups that a summary has even if nothing is known of them.
 const ALWAYS: [&str; 1] = ["rtt_ms"];
 
 impl Run {

@@ -40,7 +40,7 @@ impl Coin {
 #[derive(Clone, Debug)]
 pub(crate) struct Chance {
     coin: Coin,
-    /// With probability 0 nothing needs to be drawn.
+    /// Nothing needs to be drawn with probability 0.
     never: bool,
     stream: Stream,
     packets: u64,

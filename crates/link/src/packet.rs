@@ -16,7 +16,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// As records spell them, in the order of the discriminants.
+    /// Names in records, in the order of the discriminants.
     pub const NAMES: [&str; 4] = ["not-ect", "ect1", "ect0", "ce"];
 
     /// The codepoint in the two low bits of IPv4's type of service.
@@ -78,7 +78,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// As records spell them, in the order of the discriminants.
+    /// Names in records, in the order of the discriminants.
     pub const NAMES: [&str; 10] = [
         "delivered",
         "dropped-tail",
@@ -92,7 +92,7 @@ impl Fate {
         "inside",
     ];
 
-    /// Whether the link itself dropped it: a queue, a policer, a full delay line, a link that is down.
+    /// The fates of packets that the link itself dropped: a queue, a policer, a full delay line, a link that is down.
     pub const DROPS: [Fate; 6] = [
         Fate::DroppedTail,
         Fate::DroppedHead,
@@ -143,20 +143,20 @@ pub enum Reordered {
 }
 
 impl Reordered {
-    /// As records spell them, in the order of the discriminants.
+    /// Names in records, in the order of the discriminants.
     pub const NAMES: [&str; 2] = ["shorter-delay", "skipped-delay"];
 }
 
 /// A packet's way over one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Which, as it came; but `ecn` is as it left.
+    /// The packet as it came; but `ecn` is as it left.
     pub packet: Packet,
     /// When it came to the link.
     pub arrival: Time,
-    /// Bytes that waited then, overhead included; neither this packet nor the one in service.
+    /// Bytes that waited then, overhead included, without this packet and the one in service.
     pub queue_bytes: u64,
-    /// Packets that waited then, likewise.
+    /// Packets that waited then, without these two.
     pub queue_packets: u32,
     /// Time in the queue until its service began or it was dropped from there; `None`: it was never in the queue.
     pub sojourn: Option<Duration>,

@@ -78,7 +78,7 @@ fn queues() -> Vec<Queue> {
     ]
 }
 
-/// 10 % more than the link carries, from 20 flows, half of them ECN-capable.
+/// 10 % more than the link carries, from 20 flows, half of which are ECN-capable.
 fn send(link: &mut Link, packets: std::ops::Range<u64>) {
     for id in packets {
         let now = Time(id as i64 * 110_000);

@@ -1,4 +1,4 @@
-//! What holds for every link and every arrival pattern.
+//! Properties of every link, for every arrival pattern.
 
 use std::num::NonZeroU32;
 
@@ -204,7 +204,7 @@ fn run(case: &Case) -> (Vec<Passage>, Link) {
     (done, link)
 }
 
-/// Of one of five flows, of which one is not ECN-capable and two are for a queue of low latency.
+/// A packet of one of five flows, of which one is not ECN-capable and two are for a queue of low latency.
 fn packet(id: u64, size: u32) -> Packet {
     let flow = id % 5;
     let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect0, Ecn::Ect1, Ecn::Ect1][flow as usize];
@@ -315,7 +315,7 @@ proptest! {
         let (done, _) = run(&case);
         let out: Vec<_> = done.iter().filter_map(|p| Some((p.departure?, p.packet.size + OVERHEAD))).collect();
         for i in 0..out.len() {
-            // Between the departure of packet i and of packet j, exactly the bytes of i+1..=j are sent. One nanosecond
+            // The bytes of i+1..=j are sent between the departures of packets i and j. One nanosecond
             // of rounding is allowed.
             let mut bits = 0u128;
             for j in i + 1..out.len() {

@@ -1,4 +1,4 @@
-//! Real connections over loopback, and the rows that come of them. Needs CAP_BPF and CAP_PERFMON; says so and passes without.
+//! Real connections over loopback, and the rows from these. Needs CAP_BPF and CAP_PERFMON; says so and passes without.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -157,7 +157,7 @@ fn a_sender_has_a_row_per_ack_and_a_receiver_none() {
     assert!(rows.is_sorted_by_key(|row| row.time_ns) && rows[0].time_ns > 0);
     assert!(rows.iter().all(|row| row.snd_una <= row.snd_nxt && row.state.is_none()));
     let last = rows.last().unwrap();
-    // All bytes, and the FIN.
+    // The count covers all bytes, and the FIN.
     assert_eq!((last.moment.as_str(), last.snd_una), ("close", BYTES as u64 + 1));
 }
 
@@ -239,7 +239,8 @@ fn other_namespaces_and_other_ports_have_no_rows() {
             loopback_up();
             let same = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
             transfer(&same, "reno", BYTES);
-            // Everybody may choose the run's algorithm: it writes no rows of them, which could fill the run's ring.
+            // Everybody may choose the run's algorithm: it writes no rows for such sockets, which could fill the run's
+            // ring.
             transfer(&same, &kernel, BYTES);
             true
         });

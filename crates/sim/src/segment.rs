@@ -20,15 +20,16 @@ pub struct Segment {
     pub ts_val: u32,
     /// The timestamp that it echoes, ms.
     pub ts_ecr: u32,
-    /// SACK blocks (RFC 2018), the first `sacks` of them; one below `ack` or within the next is a D-SACK (RFC 2883).
+    /// SACK blocks (RFC 2018), of which the first `sacks` count; one below `ack` or within the next is a D-SACK (RFC
+    /// 2883).
     pub sack: [(u32, u32); MAX_SACKS],
-    /// How many.
+    /// The number of SACK blocks.
     pub sacks: u8,
     /// Its flags.
     pub flags: Flags,
     /// The codepoint with which it is sent.
     pub ecn: Ecn,
-    /// Whether it goes from the flow's receiver to its sender.
+    /// True if it goes from the flow's receiver to its sender.
     pub is_reply: bool,
 }
 
@@ -40,7 +41,7 @@ pub const MAX_SACKS: usize = 3;
 pub struct Flags {
     /// Synchronise: the first segment of each direction.
     pub syn: bool,
-    /// No more data after this.
+    /// No more data follows.
     pub fin: bool,
     /// ECN echo (RFC 3168 section 6.1.3).
     pub ece: bool,

@@ -75,7 +75,7 @@ pub struct FlowReport {
     pub retransmitted_segments: u64,
     /// The outcome of UDP datagrams.
     pub datagrams: Option<Datagrams>,
-    /// Of a flow that pings.
+    /// The echo requests of a flow that pings.
     pub echoes: Option<EchoCounts>,
     /// TCP: time with data outstanding, us, and of it time in which the receive window was the limit.
     pub busy_us: u64,
@@ -87,7 +87,7 @@ pub struct FlowReport {
 const ENDLESS: u64 = 1 << 60;
 
 impl Traffic {
-    /// Of the plan's flow between hosts with these settings; `algorithms` and `seed` are the plan's.
+    /// The traffic of the plan's flow between hosts with these settings; `algorithms` and `seed` are the plan's.
     pub(crate) fn new(
         flow: &plan::Flow,
         from: Settings,
@@ -223,8 +223,8 @@ impl Traffic {
         ping.into_iter().flat_map(move |ping| ping.unanswered(end))
     }
 
-    /// A segment arrives at the receiving end, with the codepoint `ecn`. Of a datagram that arrives for the first time it
-    /// returns how long it was under way.
+    /// A segment arrives at the receiving end, with the codepoint `ecn`. It returns the time under way of a datagram
+    /// that arrives for the first time.
     pub(crate) fn at_receiver(
         &mut self,
         segment: &Segment,
@@ -306,7 +306,7 @@ impl Traffic {
         }
     }
 
-    /// What it has come to at `now`.
+    /// The report of the flow at `now`.
     pub(crate) fn report(&self, now: Time) -> FlowReport {
         let Milestones { start, first_byte, end, completed } = self.milestones;
         let (sent_bytes, received_bytes) = (self.sent_bytes(), self.received_bytes());

@@ -231,7 +231,7 @@ impl<'a> EventLoop<'a> {
             }
         }
         self.shared.sampler.cpu_ns += thread_cpu_ns() - began;
-        // The end of the run takes a sample of its own.
+        // The end of the run takes a separate sample.
         let next = self.shared.sampler.grid.next();
         if next < Time::ZERO + self.plan.duration_ns {
             self.timers.push(Reverse((next, Timer::Sample)));

@@ -65,7 +65,7 @@ impl Poller {
         self.epoll.modify(fd, &mut event).with_context(|| format!("watching {source:?}"))
     }
 
-    /// No error if it is not watched.
+    /// It is no error if it is not watched.
     pub fn remove(&self, fd: impl AsFd) -> Result<()> {
         match self.epoll.delete(fd) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),

@@ -42,8 +42,8 @@ const SERVERS_UP: Wait = Wait::from_secs(2);
 /// `ready` is written; then the run waits on `control` for the start. An order to stop, or the end of `control`, stops it early.
 ///
 /// Writes `samples.parquet`, `pings.parquet` if a flow pings, `traffic.json` and `logs/<flow>.{stdout,stderr}`, of servers
-/// `logs/<flow>.server.…`, to `dir`, and JSON lines to `events`: `ready`, `done`. Writing them must not block for long. Publishes
-/// where each flow stands to `live`, if there are gauges, every 50 ms.
+/// `logs/<flow>.server.…`, to `dir`, and JSON lines to `events`: `ready`, `done`. Writing them must not block for long.
+/// Publishes the progress of each flow to `live`, if there are gauges, every 50 ms.
 ///
 /// # Errors
 /// A socket that can't be opened, an algorithm that the kernel lacks or replaces by another, a server that fails, a file that
@@ -247,8 +247,8 @@ fn allow_many_files(plan: &Plan) -> Result<()> {
 /// The most files that a plan has open at once.
 fn files(plan: &Plan) -> u64 {
     let programs = plan.flows.iter().filter(|flow| matches!(flow.workload, Workload::Command { .. })).count();
-    // A namespace of each host, inherited; of each flow a listener, a receiver and a sender; of each program that and its
-    // server's pidfds, a namespace, the hosts' diagnostic sockets and, as it starts, its logs; some for ourselves.
+    // Each host has an inherited namespace; each flow a listener, a receiver and a sender; each program its pidfd, its
+    // server's, a namespace, the hosts' diagnostic sockets and, as it starts, its logs. Some are for ourselves.
     (plan.hosts().count() + 3 * plan.flows.len() + 8 * programs + 100) as u64
 }
 

@@ -15,20 +15,20 @@ CONSERVATION: Final = "conservation"
 HANDOVER: Final = "handover"
 """How late packets left the network and were read, and what the kernel lost between network and hosts."""
 CPU: Final = "cpu"
-"""How long processes waited for a CPU, how many CPUs they had, and what the hypervisor took."""
+"""The time that processes waited for a CPU, the number of their CPUs, and the time that the hypervisor took."""
 CLOCK: Final = "clock"
 """Steps of the wall clock."""
 SCHEDULE: Final = "schedule"
 """When samples were taken and datagrams were sent, against when they were due."""
 HOSTS: Final = "hosts"
-"""What the hosts' interfaces and the kernel's settings were: `lab.json`."""
+"""The hosts' interfaces and the kernel's settings: `lab.json`."""
 PROBE: Final = "probe"
-"""What became of rows between the kernel and the table `acks`."""
+"""The fate of rows between the kernel and the table `acks`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What an engine can do, and what its runs have."""
+    """The capabilities of an engine, and the evidence that its runs leave."""
 
     name: str
     """In options, manifests and the identity of runs."""

@@ -21,7 +21,7 @@ class Outcome:
     """The end of an execution that did not fail."""
 
     interrupted: bool
-    """Stopped early by the user. What was measured until then is on disk."""
+    """Stopped early by the user. The measurements until then are on disk."""
 
 
 class LiveRun(Protocol):
@@ -55,7 +55,7 @@ class LiveRun(Protocol):
         ...
 
     def wait(self) -> Outcome:
-        """How it ended. Takes the events that nobody has taken; raises as `events` does."""
+        """Wait for the end; returns the outcome. Takes the events that nobody has taken; raises as `events` does."""
         ...
 
 
@@ -65,7 +65,8 @@ class Engine(Protocol):
     capabilities: Capabilities
 
     def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> Sequence[Problem]:
-        """What keeps this machine from carrying out the `plan` of `scenario`; empty if nothing does. Starts nothing.
+        """The problems that keep this machine from carrying out the `plan` of `scenario`; empty if there are none.
+        Starts nothing.
 
         `text` is the plan as JSON, if it is known.
         """

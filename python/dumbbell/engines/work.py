@@ -19,11 +19,11 @@ Tell = Callable[[Event], bool]
 Work = Callable[[Tell], Outcome]
 
 LOOK_S: Final = 0.1
-"""Between two looks for orders."""
+"""The interval of looks for orders."""
 
 
 class Worker:
-    """Works in a thread of its own, which waits until each of its events is taken."""
+    """Works in a separate thread, which waits until each of its events is taken."""
 
     def __init__(self, work: Work, changes_links: str) -> None:
         """`changes_links`: why it doesn't."""
@@ -89,7 +89,7 @@ class Worker:
                 yield {"event": "stopping"}
 
     def wait(self) -> Outcome:
-        """How it ended."""
+        """Wait for the end; returns the outcome."""
         for _ in self.events():
             pass
         assert self._outcome is not None, "work without an error has an outcome"

@@ -1,4 +1,4 @@
-"""How packets cross the boundary between kernel and emulator: one choice for all runs of a study."""
+"""The path of packets between kernel and emulator: one choice for all runs of a study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ acknowledgements take a sixth of that, and the hosts need the rest.
 """
 
 MERGE_NS = 100_000
-"""How far apart segments may be due that cross together, if the scenario does not say."""
+"""The time between segments that may cross together, if the scenario does not say."""
 
 
 def settled(plan: Plan, path: Literal["auto"] | EmulatePath, merge_ns: int | None) -> Plan:

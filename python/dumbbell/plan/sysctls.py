@@ -31,7 +31,7 @@ CEILING = 1 << 30
 """The largest TCP window (65535 << 14, RFC 7323)."""
 
 HEADROOM = 8
-"""How many times the path's capacity a socket's memory may grow to.
+"""The factor by which a socket's memory may exceed the path's capacity.
 
 Twice, since slow start sends up to two capacities before it learns of its first loss (and BBR keeps up to two BDPs in
 flight). Twice again, since the receiver holds back what lies behind a hole: while a lost segment is sent again, up to
@@ -41,7 +41,7 @@ bytes of data) and offers at most the share that data make of it. It is a limit,
 """
 
 ASSUMED_RATE = 10 * 10**9
-"""Bits per second that a link without a rate is reckoned with here."""
+"""The rate in bits per second that is assumed here for a link without a rate."""
 
 
 def pinned(resolved: Resolved, links: Sequence[Link]) -> dict[str, dict[str, str]]:
@@ -58,7 +58,7 @@ def _host(own: Mapping[str, str], memory: int, ecn: bool) -> dict[str, str]:
     settings = {
         # 1: ask for ECN on outgoing connections; 2, the kernel's default: agree if asked.
         "net.ipv4.tcp_ecn": "1" if ecn else "2",
-        # No cwnd, ssthresh or RTT from an earlier connection to the same address.
+        # The setting keeps cwnd, ssthresh and RTT of an earlier connection to the same address from being used.
         "net.ipv4.tcp_no_metrics_save": "1",
         # A closed sender with unacknowledged data keeps its namespace alive until it gives up.
         "net.ipv4.tcp_orphan_retries": "1",
@@ -74,9 +74,9 @@ def _host(own: Mapping[str, str], memory: int, ecn: bool) -> dict[str, str]:
 
 
 def own_buffers(sysctl: Mapping[str, str]) -> set[str]:
-    """Which windows of a host in a plan the scenario limits itself, and not we: `rwnd`, `sndbuf`.
+    """The windows of a host in a plan that the scenario limits itself, and not we: `rwnd`, `sndbuf`.
 
-    Told by the form of the values: a receiver's buffer of ours begins at its maximum, and no maximum of ours is below
+    The form of the values shows it: a receiver's buffer of ours begins at its maximum, and no maximum of ours is below
     the kernel's default.
     """
     own = set()

@@ -21,7 +21,7 @@ class Table:
 
 
 def tables(plan: Plan, rtt_ns: int) -> list[Table]:
-    """All of a plan; `rtt_ns` is the largest base RTT, by which BDPs are reckoned."""
+    """All tables of a plan; `rtt_ns` is the largest base RTT, which gives BDPs."""
     return [
         _run(plan),
         _links(plan, rtt_ns),
@@ -105,7 +105,7 @@ def _algorithms(plan: Plan) -> list[Table]:
 
 
 def source(of: Source) -> str:
-    """Where an algorithm's program comes from: `bbr3 of dumbbell`, or its path."""
+    """The source of an algorithm's program: `bbr3 of dumbbell`, or its path."""
     match of:
         case BundledSource():
             return f"{of.name} of dumbbell"

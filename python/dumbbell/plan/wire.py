@@ -65,4 +65,4 @@ def _plans() -> TypeAdapter[Plan]:
 
 
 _ADAPTERS: Final[dict[Any, TypeAdapter[Any]]] = {}
-"""By what they read and write; each takes 30 ms to make."""
+"""The adapters by the type that they read and write; each takes 30 ms to make."""

@@ -60,7 +60,7 @@ def rate(link: Link) -> str:
 
 
 def _about(bps: int) -> str:
-    """Four digits of a rate that was reckoned."""
+    """Four digits of a computed rate."""
     units = [(unit, size) for unit, size in Rate.grammar.units.items() if size <= max(bps, 1)]
     unit, size = max(units, key=lambda unit: unit[1])
     return f"{bps / size:.4g} {unit}"
@@ -125,7 +125,7 @@ def _parameter(key: str, value: Any) -> str:
 
 
 def losses(link: Link) -> str:
-    """All processes that lose packets, and where."""
+    """All processes that lose packets, and their places."""
     texts = [f"{_loss(loss)} before the queue" for loss in link.loss_before]
     texts += [f"{_loss(loss)} after it" for loss in link.loss_after]
     return ", ".join(texts) or "none"

@@ -52,7 +52,7 @@ class Source:
         return Problem(what, why, finding.hint, finding.wrong, dotted(finding.key), place)
 
     def place(self, key: Key) -> Place:
-        """The override that set the value, or where it stands in the file, or the table there that lacks it."""
+        """The override that set the value, or its place in the file, or the table there that lacks it."""
         for length in range(len(key), 0, -1):
             if key[:length] in self.overrides:
                 return Place(option=self.overrides[key[:length]])

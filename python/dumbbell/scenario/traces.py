@@ -49,7 +49,7 @@ class File:
             raise QuantityError(f"cannot read it: {why}", _EXPECTED, _nearby(folder, value)) from None
 
     def __str__(self) -> str:
-        """As the scenario names it."""
+        """The path in the scenario."""
         return self.name
 
     @classmethod
@@ -65,7 +65,7 @@ class File:
 
 
 def _nearby(folder: Path, name: str) -> str:
-    """What lies where the file should be."""
+    """The files beside a missing one."""
     try:
         there = sorted(
             path.name for path in folder.joinpath(name).parent.iterdir() if path.suffix in (".trace", ".csv")
@@ -102,10 +102,10 @@ class LineError(ValueError):
 
 @lru_cache(maxsize=32)
 def mahimahi(text: str) -> tuple[tuple[int, int], ...]:
-    """A Mahimahi trace: times in ns, rising, and how many opportunities there are at each.
+    """A Mahimahi trace: times in ns, rising, and the number of opportunities at each.
 
-    A line is an integer of milliseconds: then one opportunity to send a full packet arises. A time may stand on
-    several lines. The last one is where the trace begins again (mahimahi's mm-link(1)).
+    A line is an integer of milliseconds: then one opportunity to send a full packet arises. A time may be on several
+    lines. The trace begins again at the last one (mahimahi's mm-link(1)).
     """
     expected, hint = "one whole number of milliseconds per line, not falling", "three lines with 2, 4 and 4, say"
     counts: dict[int, int] = {}
@@ -151,7 +151,7 @@ def delays(text: str) -> tuple[int, ...]:
 
 @lru_cache(maxsize=32)
 def indices(text: str) -> tuple[int, ...]:
-    """Which packets are lost, one index per line, counted from 0 and rising."""
+    """The lost packets, one index per line, counted from 0 and rising."""
     expected, hint = "the index of a lost packet per line, from 0, rising", "three lines with 3, 17 and 18, say"
     found: list[int] = []
     for number, line in _lines(text):
@@ -172,7 +172,7 @@ _RATES: Mapping[str, int] = {
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers; neither empty ones nor comments."""
+    """Lines with their numbers, without empty ones and comments."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.lstrip().startswith("#"):
             yield number, line.strip()
@@ -206,7 +206,7 @@ def _columns(
 
 
 def _unit(line: int, cell: str, name: str, known: Mapping[str, int], hint: str) -> int | None:
-    """What a header's cell says about its column: `time_ms`, `Time (ms)`; none without a unit."""
+    """The unit in a header's cell: `time_ms`, `Time (ms)`; none without a unit."""
     match = re.fullmatch(rf"(?i:{name}s?)(?:[_ ]?[(\[]?([A-Za-z/]+)[)\]]?)?", cell)
     if match is None:
         raise LineError(line, f"{cell[:20]!r} is no column", f"{name} with its unit", hint)

@@ -17,7 +17,7 @@ pub struct Path {
     pub rtt_ms: i64,
     pub seconds: i64,
     pub flows: u16,
-    /// In bandwidth-delay products; 100 kB at least.
+    /// The buffer in bandwidth-delay products; 100 kB at least.
     pub buffer_bdp: u64,
     /// Probability of a packet's loss.
     pub loss: f64,

@@ -3,7 +3,7 @@
 //! Everything here is written from the specification (`docs/reference/bbr-spec.md`), whose sections are cited as "spec section n"; what
 //! it calls K2 and K3 (the deployed code) is the default, D3 (the draft) is a set of switches.
 //!
-//! Not modelled: the fast path for application-limited flows (spec section 13), and PLB.
+//! The model leaves out the fast path for application-limited flows (spec section 13), and PLB.
 
 mod aggregation;
 mod drain;
@@ -121,7 +121,7 @@ impl Bbr {
         }
     }
 
-    /// Where the state machine stands.
+    /// The state of the state machine.
     pub fn state(&self) -> State {
         self.state
     }

@@ -11,7 +11,7 @@ pub enum State {
     Cruise,
     /// PROBE_BW: the pipe is filled without a queue.
     Refill,
-    /// PROBE_BW: is there more?
+    /// PROBE_BW: looks for more bandwidth.
     Up,
     /// Half a BDP for 200 ms, to see the path without a queue.
     ProbeRtt,
@@ -31,7 +31,7 @@ impl State {
         }
     }
 
-    /// In one of PROBE_BW's phases?
+    /// True in each of PROBE_BW's phases.
     pub const fn is_probe_bw(self) -> bool {
         matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
     }
@@ -42,7 +42,7 @@ impl State {
     }
 }
 
-/// What the ACKs that come now tell of (spec section 4, `ack_phase`): a probe is seen a round after it was sent.
+/// The meaning of the ACKs that come now (spec section 4, `ack_phase`): a probe is seen a round after it was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
     #[default]

@@ -7,7 +7,7 @@ const C: u64 = 410;
 const CLOCK_SHIFT: u32 = 10;
 /// C's scale and three times the clock's.
 const CUBE_SHIFT: u32 = 10 + 3 * CLOCK_SHIFT;
-/// The curve is worked out anew at most this often while the window stands, ms.
+/// The shortest time between two computations of the curve while the window is constant, ms.
 const UPDATE_EVERY: u64 = 1000 / 32;
 /// Before the first loss the window grows by 5 % in a round at least: a packet for each 20 ACKed.
 const SLOWEST_WITHOUT_LOSS: u32 = 20;
@@ -51,7 +51,7 @@ impl Curve {
         scale(cwnd, beta, 1024).max(2)
     }
 
-    /// How many packets have to be ACKed for the window to grow by one.
+    /// The number of packets that have to be ACKed for the window to grow by one.
     ///
     /// `now` in ms; `delay_min` in us: the window is aimed at the time one RTT ahead (RFC 9438 section 4.2).
     pub(super) fn update(&mut self, cwnd: u32, acked: u32, now: u64, delay_min: u32) -> u32 {
@@ -86,7 +86,7 @@ impl Curve {
         let delta = (u128::from(C) * u128::from(offset).pow(3)) >> CUBE_SHIFT;
         let delta = u32::try_from(delta).unwrap_or(u32::MAX);
         let target = if t < self.k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
-        // At or above the target the window all but stands: a packet in 100 rounds.
+        // The window hardly grows at or above the target: a packet in 100 rounds.
         let pace = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
         if self.last_max == 0 { pace.min(SLOWEST_WITHOUT_LOSS) } else { pace }
     }

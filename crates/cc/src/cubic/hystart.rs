@@ -59,7 +59,7 @@ impl HyStart {
         if sk.snd_cwnd < LOW_WINDOW {
             return;
         }
-        // Both are looked at on every ACK; the train is the sign that is told if both are there.
+        // Both signs are checked on every ACK; if both are present, the train is reported.
         let is_train = self.is_train_long(sk, delay_min);
         let is_late = self.is_delay_risen(delay, delay_min);
         self.found = if is_train { Some(Sign::Train) } else { is_late.then_some(Sign::Delay) };
@@ -114,7 +114,7 @@ fn ack_delay(sk: &Socket) -> u64 {
 mod tests {
     use super::*;
 
-    /// In slow start, with a window of 20 packets and a pacing rate at which TSO holds nothing back.
+    /// A socket in slow start, with a window of 20 packets and a pacing rate at which TSO holds nothing back.
     fn socket() -> Socket {
         let mut sk = Socket::new(1448, 1);
         (sk.snd_cwnd, sk.is_cwnd_limited) = (20, true);
@@ -125,7 +125,7 @@ mod tests {
     fn a_rise_of_an_eighth_ends_slow_start_after_eight_samples() {
         let (mut sk, mut hystart) = (socket(), HyStart::default());
         for n in 0..9 {
-            sk.tcp_mstamp += 3_000; // No train.
+            sk.tcp_mstamp += 3_000; // The ACKs form no train.
             assert_eq!(hystart.found, None, "sample {n}");
             hystart.on_ack(&mut sk, 45_100, 40_000);
         }

@@ -1,5 +1,6 @@
-//! Whatever a stack tells them, in whatever order, and whatever their parameters: no algorithm panics, lets its window or its
-//! pacing rate go to nothing, raises its window above its clamp, changes its columns, or depends on anything but what it was told.
+//! No algorithm panics, lets its window or its pacing rate go to nothing, raises its window above its clamp, changes
+//! its columns, or depends on anything but its calls. This holds for any calls of a stack, in any order, and for any
+//! parameters.
 
 mod stack;
 

@@ -9,7 +9,7 @@ use crate::packet::{Fate, Passage, Reordered};
 
 /// The packets that propagate.
 /// Packets that arrive in the order in which they leave queue up; packets that overtake another wait beside them,
-/// sorted. So a line that keeps its order costs no more than a queue.
+/// sorted. A line that keeps its order therefore costs no more than a queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     seed: u64,
@@ -141,7 +141,7 @@ impl Line {
         }
     }
 
-    /// Is there no room left at `at`? What is due has left, also if nobody has asked for it yet.
+    /// True if no room is left at `at`. Packets that are due have left, even if nobody has asked for them yet.
     fn is_full(&self, at: Time) -> bool {
         let Some(limit) = self.limit else { return false };
         let mut inside = self.in_order.len() + self.overtaking.len();

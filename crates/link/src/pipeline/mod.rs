@@ -73,7 +73,7 @@ impl Link {
         }
     }
 
-    /// A packet arrives. `true`: the link duplicates it, and wants a copy of its own by [`Link::push_copy`].
+    /// A packet arrives. `true`: the link duplicates it, and wants a copy by [`Link::push_copy`].
     ///
     /// `now` must not be before the time of an earlier call.
     pub fn push(&mut self, packet: Packet, now: Time) -> bool {
@@ -123,8 +123,8 @@ impl Link {
         self.next_service().min(change).min(self.line.next())
     }
 
-    /// When [`Link::poll`] next has something to say of a packet that will reach the other end, if nothing arrives, or
-    /// earlier: what is served until then needs no call of its own, since [`Link::push`] and [`Link::poll`] catch up. A
+    /// The time at which [`Link::poll`] next reports a packet that will reach the other end, if nothing arrives, or
+    /// earlier. Packets served until then need no separate call, since [`Link::push`] and [`Link::poll`] catch up. A
     /// driver in virtual time saves half of its events by it. [`Link::backlog`] is up to date only after such a call.
     #[inline]
     pub fn next_passage(&self) -> Time {
@@ -165,7 +165,7 @@ impl Link {
         std::mem::replace(&mut self.queue_bytes_max, self.queue.backlog().bytes)
     }
 
-    /// Packets that have not left, those that have come furthest first. To be asked after [`Link::poll`].
+    /// Packets that have not left, those that have come furthest first. Call [`Link::poll`] before.
     pub fn inside(&self) -> impl Iterator<Item = Passage> {
         let serving = self.in_service.iter().chain(&self.aggregate).map(|item| item.passage);
         self.line.inside().into_iter().chain(serving).chain(self.queue.inside()).map(|passage| Passage {

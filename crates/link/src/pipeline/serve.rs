@@ -30,7 +30,7 @@ impl Link {
     }
 
     pub(super) fn serve_until(&mut self, now: Time) {
-        // Without a limit nothing is ever in service.
+        // Nothing is ever in service without a limit.
         if matches!(self.service, Service::Immediate) && self.slots.is_none() {
             self.now = self.now.max(now);
             return;

@@ -42,7 +42,7 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// Is there room for one more of `bytes`?
+    /// True if there is room for one more packet of `bytes`.
     pub(crate) fn has_room(self, limit: Buffer, bytes: u32) -> bool {
         match limit {
             Buffer::Bytes(limit) => self.bytes + u64::from(bytes) <= limit,
@@ -101,7 +101,7 @@ impl Dropped {
 
 /// A queue discipline: a pure state machine. `now` never goes back.
 ///
-/// Each has a file of its own, with `new(spec, limit, seed, element)`, and a line among the `disciplines!` below.
+/// Each has a separate file, with `new(spec, limit, seed, element)`, and a line among the `disciplines!` below.
 ///
 /// Periodic work (a controller's update) is done on the next call for all the times that have passed: between two calls
 /// nothing in a queue changes, so this is exact.
@@ -121,8 +121,8 @@ pub(crate) trait Discipline {
     /// The waiting packets, in the same order.
     fn inside(&self) -> Vec<Passage>;
 
-    /// May a packet that finds the queue empty and the serializer free pass by it? Only if the discipline would do
-    /// nothing to it; an active queue management wants to see it.
+    /// True if a packet that finds the queue empty and the serializer free may pass by it. That holds only if the
+    /// discipline would do nothing to it; an active queue management wants to see it.
     fn lets_pass(&self) -> bool {
         false
     }
@@ -132,7 +132,7 @@ pub(crate) trait Discipline {
 }
 
 /// The enum of all disciplines, which passes each call on: an enum, so that a call per packet is no call through a
-/// pointer. A discipline stands behind the variants of [`plan::Queue`] that hold its parameters.
+/// pointer. A discipline serves the variants of [`plan::Queue`] that hold its parameters.
 macro_rules! disciplines {
     ($($discipline:ident: $($kind:ident)|+;)*) => {
         /// Any queue discipline.

@@ -33,16 +33,16 @@ pub struct Settings {
     pub pacing_ss_ratio: u32,
     /// `net.ipv4.tcp_pacing_ca_ratio`, percent.
     pub pacing_ca_ratio: u32,
-    /// `net.ipv4.tcp_comp_sack_nr`: SACKs that one may stand for.
+    /// `net.ipv4.tcp_comp_sack_nr`: SACKs that one may cover.
     pub comp_sack_nr: u32,
     /// `net.ipv4.tcp_comp_sack_delay_ns`.
     pub comp_sack_delay_ns: i64,
     /// The receive buffer: the default of `net.ipv4.tcp_rmem`, bytes.
     pub receive_buffer: u64,
-    /// What it may grow to: the maximum of `net.ipv4.tcp_rmem`, bytes.
+    /// The largest size that it may grow to: the maximum of `net.ipv4.tcp_rmem`, bytes.
     pub receive_buffer_max: u64,
-    /// How much of it is offered as a window before the first frame shows what memory frames take, of 256: the kernel's
-    /// `TCP_DEFAULT_SCALING_RATIO`.
+    /// The share of it that is offered as a window before the first frame shows what memory frames take, of 256: the
+    /// kernel's `TCP_DEFAULT_SCALING_RATIO`.
     pub offered_at_first: u64,
 }
 

@@ -49,7 +49,7 @@ def stall(evidence: Evidence) -> Judgement:
 
 @rule("read-lag", "packets that wait long in the ring may come too late for links of short delay", HANDOVER)
 def read_lag(evidence: Evidence) -> Judgement:
-    """From arrival in the ring until the emulator reads."""
+    """Judges the time from arrival in the ring until the emulator reads."""
     p99 = evidence.network["read_lag_us"]["p99"]
     suspect, invalid = limit.READ_LAG_P99_US
     return Judgement(at_most(p99, (suspect, invalid)), f"p99 {p99:.0f} us", f"p99 <= {suspect:.0f} us")
@@ -78,7 +78,7 @@ def traffic_starved(evidence: Evidence) -> Judgement:
     CPU,
 )
 def cpus(evidence: Evidence) -> Judgement:
-    """How many CPUs the lab could use."""
+    """Judges the number of CPUs that the lab could use."""
     count = evidence.lab.get("cpus")
     if count is None:
         return not_applicable("the run was made before this was recorded")
@@ -150,7 +150,7 @@ def udp_schedule(evidence: Evidence) -> Judgement:
 
 
 def _lateness_us(evidence: Evidence) -> tuple[float, float]:
-    """What is late enough for suspect, and for invalid."""
+    """The lateness that is suspect, and the one that is invalid."""
     rtt_us = min(network(evidence.plan).base_rtts_ns, default=0) / 1000
     suspect, invalid = (
         max(floor, share * rtt_us)

@@ -26,11 +26,11 @@ HELPER: Final = (sys.executable, "-P", "-m", "dumbbell.engines.emulate.helper")
 SYSCTLS: Final = Path("/proc/sys")
 
 SILENCE_S: Final = {"setting up": 120.0, "running": 30.0, "writing the records": 300.0}
-"""How long each phase may go without an event. While running there is one every 100 ms."""
+"""The longest time without an event in each phase. There is one every 100 ms while it is running."""
 OVERTIME_S: Final = 300.0
-"""How much longer than planned the traffic may take in all."""
+"""The time that the traffic may take in all beyond the plan."""
 STOPPING_S: Final = 15.0
-"""How long a lab that is still being set up may take to end after the first interrupt."""
+"""The time that a lab that is still being set up may take to end after the first interrupt."""
 
 
 class EmulateEngine:
@@ -95,7 +95,7 @@ def _check_sysctls(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _here(sysctl: str) -> list[str]:
-    """Where a sysctl of a lab's host lies on this machine, which has other interfaces."""
+    """The places of a lab host's sysctl on this machine, which has other interfaces."""
     match sysctl.split("."):
         case [net, family, "conf" | "neigh" as kind, _, *rest]:
             return [net, family, kind, "default", *rest]

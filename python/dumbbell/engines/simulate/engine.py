@@ -26,7 +26,8 @@ class SimulateEngine:
     capabilities = CAPABILITIES
 
     def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
-        """What of `plan` the simulator can't do; the same on every machine. `text`: the plan as JSON, if known."""
+        """The parts of `plan` that the simulator can't carry out; the same on every machine. `text`: the plan as JSON,
+        if known."""
         try:
             # A setting of all hosts is a problem of each.
             return list(dict.fromkeys(refusals.check(scenario, plan, text)))

@@ -83,7 +83,7 @@ DelayLine = Annotated[Packets | None, *word_for_none("unlimited", Packets | Lite
 
 
 class LinkKeys(Table):
-    """What an event may change, too. What is not given is not set: `model_fields_set` tells."""
+    """The keys that an event may change, too. A key that is not given is not set: `model_fields_set` tells."""
 
     up: bool = Field(
         default=True, strict=True, description="false: the link is down, and packets that arrive or wait are dropped."
@@ -158,12 +158,12 @@ class LinkKeys(Table):
         return {key: getattr(self, key) for key in keys if key in self.model_fields_set and not self._is_blank(key)}
 
     def _is_blank(self, key: str) -> bool:
-        """`None` from Python, for a key in which it is no value."""
+        """True for `None` from Python, for a key that does not take it as a value."""
         return getattr(self, key) is None and key in ("buffer", "queue", "overhead", "delay")
 
 
 class DirectionKeys(LinkKeys):
-    """What a direction has from the start of the run to its end, too."""
+    """The keys that a direction has from the start of the run to its end, too."""
 
     overhead: Size | None = Field(
         default=None,

@@ -38,7 +38,7 @@ class Fifo(Discipline):
     )
 
     def in_plan(self) -> dict[str, Any]:
-        """As the crate `plan` declares it: the threshold is named by its unit."""
+        """The form of the crate `plan`: the threshold is named by its unit."""
         mark = self.ce_threshold
         unit = mark and ("sojourn" if mark.kind == "time" else mark.kind)
         return {"kind": self.kind, "ce_threshold": mark and {unit: int(mark.amount)}}
@@ -128,7 +128,7 @@ class Cake(Discipline):
         return self.model_copy(update={"quantum": self.quantum or Amount(by_rate)})
 
     def in_plan(self) -> dict[str, Any]:
-        """As the crate `plan` declares it; of a CAKE that is settled."""
+        """The form of the crate `plan`, of a CAKE that is settled."""
         assert self.quantum is not None
         return {
             "kind": self.kind,

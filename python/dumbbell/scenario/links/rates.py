@@ -58,7 +58,7 @@ class Varying(Table):
     """A rate that is constant between steps."""
 
     def steps(self) -> list[tuple[int, int]]:
-        """From when (ns, the first 0), and bits per second."""
+        """The start of each step (ns, the first 0), and its bits per second."""
         raise NotImplementedError
 
     @property
@@ -83,7 +83,7 @@ class Steps(Varying):
     period: Duration | None = Field(default=None, ge=1_000_000, description=_PERIOD)
 
     def steps(self) -> list[tuple[int, int]]:
-        """As written."""
+        """The steps as written."""
         return [(int(at), int(rate)) for at, rate in self.points]
 
     @property
@@ -149,7 +149,7 @@ class RateFile(Varying):
     period: Duration | None = Field(default=None, ge=1_000_000, description=_PERIOD)
 
     def steps(self) -> list[tuple[int, int]]:
-        """As in the file."""
+        """The steps as in the file."""
         return list(rates(self.csv.text))
 
     @property

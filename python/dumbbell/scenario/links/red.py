@@ -93,7 +93,7 @@ class Red(Discipline):
         )
 
     def in_plan(self) -> dict[str, Any]:
-        """As the crate `plan` declares it; of a RED that is settled."""
+        """The form of the crate `plan`, of a RED that is settled."""
         assert self.min_th is not None
         assert self.max_th is not None
         assert self.average_packet is not None
@@ -143,7 +143,7 @@ def _bytes(name: str, value: BufferSize | None, rate: Rate | None, frame: int, r
 def _weight(rate: Rate | None, average: int) -> float:
     """1 - exp(-1 / C), C packets a second: the average follows within about a second (Floyd, Gummadi, Shenker 2001).
 
-    Reckoned in decimals, which round alike on all machines.
+    The computation uses decimals, which round alike on all machines.
     """
     if rate is None:
         return WEIGHT

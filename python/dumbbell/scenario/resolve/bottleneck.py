@@ -102,7 +102,7 @@ def smallest_rtt(topology: Dumbbell | Path) -> Time:
 
 
 def largest_rtt(topology: Dumbbell | Path) -> Time:
-    """The one that a BDP is reckoned with."""
+    """The RTT for BDPs."""
     return max(rtts(topology))
 
 
@@ -133,7 +133,7 @@ def _delays(topology: Dumbbell | Path) -> tuple[Time, Time]:
         return Time(max(rtt - reverse, 0)), reverse
     if forward is not None and reverse is None:
         rest = max(rtt - forward, 0)
-        # On a path nothing else can take the rest.
+        # Nothing else can take the rest on a path.
         return forward, Time(rest if isinstance(topology, Path) else min(forward, rest))
     assert forward is not None
     assert reverse is not None

@@ -35,7 +35,7 @@ def resolve_links(scenario: Scenario, start: Mapping[str, Direction], wrong: lis
 
 
 def _link(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterator[Finding]:
-    """A link as it is once `given`, the keys that stand at `at`, are in force."""
+    """A link after `given`, the keys at `at`, come into force."""
     if given.keys() & {"rate", "buffer", "overhead"}:
         wrong = list(_buffer((*at, "buffer"), link, rtt))
         yield from wrong

@@ -13,7 +13,7 @@ from dumbbell.scenario.traffic.shares import Mix, Sizes
 from dumbbell.units import Amount, Duration, Size, Time
 
 MOST_CONNECTIONS = 50_000
-"""Of a scenario: each has a port of its own, and records number flows by 16 bits."""
+"""The limit of a scenario: each connection has a separate port, and records number flows by 16 bits."""
 
 _ON = "How long the application writes before it pauses: a time, or so many bytes. Default: it never pauses."
 _OFF = "How long it pauses then. After a burst of bytes the pause begins when all of them have arrived."

@@ -37,7 +37,7 @@ pub struct Bbr1 {
     /// The window before recovery or PROBE_RTT.
     prior_cwnd: u32,
     prev_ca_state: CaState,
-    /// In the first round of recovery no more is sent than is delivered.
+    /// The flow sends no more than is delivered in the first round of recovery.
     is_conserving: bool,
     has_seen_rtt: bool,
     is_idle_restart: bool,
@@ -144,7 +144,7 @@ impl CongestionControl for Bbr1 {
         self.is_idle_restart = true;
         self.aggregation.restart(sk.tcp_mstamp);
         match self.mode {
-            // Not at the phase's gain: the cycle did not go on while nothing was sent.
+            // The rate is not the phase's: the cycle did not go on while nothing was sent.
             Mode::ProbeBw => self.set_pacing_rate(sk, self.bw(), UNIT),
             Mode::ProbeRtt => self.maybe_end_probe_rtt(sk),
             _ => {}
@@ -236,7 +236,7 @@ impl Bbr1 {
         let drained = self.inflight(sk, self.bw.get(), UNIT);
         if self.mode == Mode::Startup && self.full.is_reached {
             self.mode = Mode::Drain;
-            sk.snd_ssthresh = drained; // For information only.
+            sk.snd_ssthresh = drained; // This is for information only.
         }
         if self.mode == Mode::Drain && self.in_net(sk, sk.packets_in_flight()) <= drained {
             self.start_probe_bw(sk);
@@ -267,7 +267,7 @@ impl Bbr1 {
         self.quantize(sk, self.bdp(bw, gain))
     }
 
-    /// Of `n` packets in flight, those that will be in the network when the next paced train leaves.
+    /// The part of `n` packets in flight that will be in the network when the next paced train leaves.
     fn in_net(&self, sk: &Socket, n: u32) -> u32 {
         let train = if self.pacing_gain > UNIT { tso_goal(sk, INF, floor_by_rate(sk)) } else { 0 };
         n.saturating_add(train).saturating_sub(packets(self.bw(), until_departure(sk)))

@@ -19,7 +19,7 @@ const DUPLICATES_AT_ONCE: u32 = 3;
 pub(super) struct Acks {
     /// There is something to acknowledge.
     pub is_pending: bool,
-    /// At once.
+    /// The ACK goes at once.
     pub is_immediate: bool,
     /// This many are not delayed.
     quick: u32,
@@ -31,7 +31,7 @@ pub(super) struct Acks {
     delayed_until: Time,
     /// A duplicate to tell (D-SACK).
     duplicate: Option<(u64, u64)>,
-    /// SACKs that one timer stands for, and when it fires.
+    /// SACKs behind one timer, and the time at which it fires.
     compressed: u32,
     compressed_until: Time,
     /// Duplicate ACKs sent for this `rcv_nxt`.
@@ -153,7 +153,7 @@ impl Receiver {
         self.acks.delayed_until = self.now + wait;
     }
 
-    /// Of the SACKs for data behind a hole only the first go at once; then one stands for those of a millisecond, or of a
+    /// Only the first of the SACKs for data behind a hole goes at once; then one covers those of a millisecond, or of a
     /// twentieth of the RTT (`net.ipv4.tcp_comp_sack_delay_ns`).
     fn compress(&mut self, out: &mut Vec<Segment>) {
         if self.acks.compressed >= self.settings.comp_sack_nr {
@@ -178,7 +178,7 @@ impl Receiver {
         self.acks.compressed_until = self.now + Duration(wait);
     }
 
-    /// What is due of the timers that delay and compress.
+    /// Send the ACKs that are due by the timers that delay and compress.
     pub(super) fn acks_on_timer(&mut self, out: &mut Vec<Segment>) {
         if self.acks.compressed_until <= self.now {
             self.acks.compressed_until = Time::NEVER;
@@ -190,7 +190,7 @@ impl Receiver {
         if self.acks.delayed_until <= self.now {
             self.acks.delayed_until = Time::NEVER;
             if self.acks.is_pending {
-                // Nothing came to acknowledge it with: wait longer next time.
+                // No data came to acknowledge it with: wait longer next time.
                 self.acks.timeout = Duration((2 * self.acks.timeout.0).min(self.rto().0));
                 self.send_ack(out);
             }

@@ -23,7 +23,7 @@ pub struct Receiver {
     settings: Settings,
     phase: Phase,
     now: Time,
-    /// The next byte expected, and the one that the last ACK sent told.
+    /// The next byte expected, and the one that the last ACK announced.
     rcv_nxt: u64,
     rcv_wup: u64,
     /// Data received out of order.
@@ -32,7 +32,7 @@ pub struct Receiver {
     window: Window,
     /// The timestamp to echo, ms (RFC 7323 section 4.3).
     ts_recent: u32,
-    /// Of the handshake, us; 0: none.
+    /// The RTT of the handshake, us; 0: none.
     rtt_us: u32,
     /// When the SYN-ACK or the FIN was sent, and how often.
     control_sent: Time,

@@ -57,7 +57,7 @@ fn share(memory: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// As `ss` shows a kernel's `rcv_ssthresh` and `snd_wnd` on an emulated path with this buffer.
+    /// `ss` shows this for a kernel's `rcv_ssthresh` and `snd_wnd` on an emulated path with this buffer.
     #[test]
     fn it_grows_from_half_of_the_buffer_to_the_share_that_data_have_of_memory() {
         let settings = Settings { receive_buffer: 1 << 23, receive_buffer_max: 1 << 23, ..Settings::default() };

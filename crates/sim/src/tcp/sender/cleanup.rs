@@ -1,4 +1,4 @@
-//! What an ACK acknowledges cumulatively leaves the scoreboard, and gives an RTT sample.
+//! Segments that an ACK acknowledges cumulatively leave the scoreboard, and give an RTT sample.
 
 use cc::AckSample;
 
@@ -91,7 +91,8 @@ impl Sender {
         self.sample_rtt((self.now_us() - first_us) as u32, of_min);
     }
 
-    /// Only what was sent again is acknowledged: timestamps tell which copy it was (RFC 7323 section 4), to a millisecond.
+    /// Only retransmitted segments are acknowledged: timestamps tell which copy it was (RFC 7323 section 4), to a
+    /// millisecond.
     fn take_timestamp_rtt(&mut self, ack: &mut Ack) {
         let elapsed = self.timestamp().wrapping_sub(self.ts_ecr);
         if self.ts_ecr == 0 || elapsed > u32::MAX / 2000 {

@@ -52,7 +52,7 @@ pub struct Sender {
     snd_nxt: u64,
     /// End of the data that the application has written.
     written_end: u64,
-    /// Whether it will write no more: a FIN follows.
+    /// True if it will write no more: a FIN follows.
     is_closing: bool,
     /// The right edge of the receive window.
     window_end: u64,
@@ -195,7 +195,7 @@ impl Sender {
         self.phase == Phase::Established
     }
 
-    /// Whether all written data has arrived, and the peer has closed, too.
+    /// True if all written data has arrived, and the peer has closed, too.
     pub fn is_finished(&self) -> bool {
         self.phase == Phase::Finished
     }

@@ -12,7 +12,7 @@ use crate::segment::Segment;
 pub(super) enum Push {
     /// Window and pacing allow it.
     All,
-    /// As a tail loss probe: one segment, whatever the window is.
+    /// A tail loss probe: one segment, whatever the window is.
     Probe,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct RateEstimator {
 impl Sender {
     /// The connection's state when a segment is sent, including `tx_in_flight`.
     pub(super) fn stamp(&mut self, sent: Sent, sent_us: u64, tx_in_flight: u32) -> Sent {
-        // Of a flow that begins, or begins again, the time without anything in flight is not the network's.
+        // If a flow begins, or begins again, the time without anything in flight is not the network's.
         if self.sk.packets_out == 0 {
             self.rate.first_tx_us = sent_us;
             self.sk.delivered_mstamp = sent_us;
@@ -56,7 +56,7 @@ impl Sender {
         rs.is_retrans = sent.was_retransmitted;
         rs.last_end_seq = sent.end() as u32;
         rs.tx_in_flight = sent.tx_in_flight;
-        // Until the sample is complete: what was lost when the segment was sent, and the send phase.
+        // The sample holds these until it is complete: the lost packets when the segment was sent, and the send phase.
         rs.lost = sent.lost as i32;
         rs.interval_us = (sent.sent_us - sent.first_tx_us) as i64;
         self.rate.first_tx_us = sent.sent_us;

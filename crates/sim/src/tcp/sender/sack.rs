@@ -69,7 +69,8 @@ impl Sender {
         }
     }
 
-    /// All segments from `begin` to `end` have arrived. What the last SACK said of is marked already, and passed over.
+    /// All segments from `begin` to `end` have arrived. Segments that the last SACK covered are marked already, and
+    /// passed over.
     fn mark_sacked(&mut self, begin: u64, end: u64, ack: &mut Ack) {
         let mut next = self.behind_known(begin);
         if next >= end {
