@@ -1,8 +1,8 @@
 use plan::{On, OnOff};
-use units::{Duration, Rate, Time};
+use units::{Duration, Rate, Time, headers};
 
 /// Ethernet, IPv4 and UDP headers, bytes: a flow's rate counts whole frames.
-pub const HEADERS: u32 = 14 + 20 + 8;
+pub const HEADERS: u32 = headers::ETHERNET + headers::IPV4 + headers::UDP;
 
 /// The times at which datagrams are due.
 #[derive(Clone, Copy, Debug)]

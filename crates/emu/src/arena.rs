@@ -2,9 +2,6 @@ use std::ptr::NonNull;
 
 use anyhow::{Result, ensure};
 
-/// Bytes of a slot: a frame of 1514 bytes and room for a VLAN tag or two.
-pub(crate) const SLOT: usize = 2048;
-
 /// No slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -13,7 +10,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// The memory is reserved at once and faulted in by use, so a large arena costs nothing until a run needs it.
 pub(crate) struct Arena {
     memory: NonNull<u8>,
-    bytes: usize,
+    slots: usize,
+    slot_bytes: usize,
     free: Vec<u32>,
     /// Slots from here on were never used.
     fresh: u32,
@@ -25,11 +23,12 @@ pub(crate) struct Arena {
 unsafe impl Send for Arena {}
 
 impl Arena {
-    /// Room for `bytes`, of which `prefault` are touched now.
-    pub(crate) fn new(bytes: u64, prefault: u64) -> Result<Arena> {
-        let slots = bytes / SLOT as u64;
+    /// Room for `bytes` in slots of `slot_bytes`. Of all, `prefault` bytes are touched now.
+    pub(crate) fn new(bytes: u64, slot_bytes: usize, prefault: u64) -> Result<Arena> {
+        let slots = bytes / slot_bytes as u64;
         ensure!((1..u64::from(u32::MAX)).contains(&slots), "an arena of {bytes} bytes holds no packets");
-        let bytes = slots as usize * SLOT;
+        let slots = slots as usize;
+        let bytes = slots * slot_bytes;
         // SAFETY: a new private mapping.
         let memory = unsafe {
             libc::mmap(
@@ -47,14 +46,14 @@ impl Arena {
             // SAFETY: inside the mapping.
             unsafe { memory.as_ptr().add(page).write_volatile(0) };
         }
-        Ok(Arena { memory, bytes, free: Vec::with_capacity(slots as usize), fresh: 0, used: 0, peak: 0 })
+        Ok(Arena { memory, slots, slot_bytes, free: Vec::with_capacity(slots), fresh: 0, used: 0, peak: 0 })
     }
 
     /// A free slot; `None` if there is none.
     pub(crate) fn take(&mut self) -> Option<u32> {
         let slot = match self.free.pop() {
             Some(slot) => slot,
-            None if (self.fresh as usize) < self.bytes / SLOT => {
+            None if (self.fresh as usize) < self.slots => {
                 self.fresh += 1;
                 self.fresh - 1
             }
@@ -69,26 +68,26 @@ impl Arena {
     pub(crate) fn copy(&mut self, slot: u32) -> Option<u32> {
         let copy = self.take()?;
         // SAFETY: two different slots of the mapping.
-        unsafe { std::ptr::copy_nonoverlapping(self.at(slot), self.at(copy), SLOT) };
+        unsafe { std::ptr::copy_nonoverlapping(self.at(slot), self.at(copy), self.slot_bytes) };
         Some(copy)
     }
 
     /// The contents of a slot.
     pub(crate) fn bytes(&self, slot: u32) -> &[u8] {
         // SAFETY: the slot is inside the mapping, and whoever writes to it borrows the arena as a whole.
-        unsafe { std::slice::from_raw_parts(self.at(slot), SLOT) }
+        unsafe { std::slice::from_raw_parts(self.at(slot), self.slot_bytes) }
     }
 
     /// The same, to be written to.
     pub(crate) fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
         // SAFETY: the slot is inside the mapping, and nobody else borrows the arena.
-        unsafe { std::slice::from_raw_parts_mut(self.at(slot), SLOT) }
+        unsafe { std::slice::from_raw_parts_mut(self.at(slot), self.slot_bytes) }
     }
 
     fn at(&self, slot: u32) -> *mut u8 {
         debug_assert!(slot < self.fresh);
         // SAFETY: slots are handed out below the mapping's size.
-        unsafe { self.memory.as_ptr().add(slot as usize * SLOT) }
+        unsafe { self.memory.as_ptr().add(slot as usize * self.slot_bytes) }
     }
 
     /// Give a slot back.
@@ -99,19 +98,24 @@ impl Arena {
 
     /// Number of slots.
     pub(crate) fn slots(&self) -> usize {
-        self.bytes / SLOT
+        self.slots
+    }
+
+    /// The longest frame that a slot holds.
+    pub(crate) fn slot_bytes(&self) -> usize {
+        self.slot_bytes
     }
 
     /// The most bytes ever in use.
     pub(crate) fn peak_bytes(&self) -> u64 {
-        u64::from(self.peak) * SLOT as u64
+        u64::from(self.peak) * self.slot_bytes as u64
     }
 }
 
 impl Drop for Arena {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `new`.
-        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes) };
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.slots * self.slot_bytes) };
     }
 }
 
@@ -121,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_full_arena_says_so_and_recovers() {
-        let mut arena = Arena::new(2 * SLOT as u64, 4096).unwrap();
+        let mut arena = Arena::new(2 * 3072 + 1, 3072, 4096).unwrap();
         let a = arena.take().unwrap();
         arena.bytes_mut(a).fill(1);
         let b = arena.copy(a).unwrap();
@@ -130,7 +134,7 @@ mod tests {
         arena.release(a);
         let c = arena.take().unwrap();
         arena.bytes_mut(c)[0] = 4;
-        assert_eq!((arena.bytes(c)[0], arena.bytes(b)[0], arena.bytes(b)[SLOT - 1]), (4, 1, 1));
-        assert_eq!(arena.peak_bytes(), 2 * SLOT as u64);
+        assert_eq!((arena.bytes(c)[0], arena.bytes(b)[0], arena.bytes(b)[3071]), (4, 1, 1));
+        assert_eq!((arena.slots(), arena.peak_bytes()), (2, 2 * 3072));
     }
 }

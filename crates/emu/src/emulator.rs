@@ -18,6 +18,7 @@ use crate::clock::StampClock;
 use crate::coalescing::Coalescing;
 use crate::control::{Control, Taken};
 use crate::driver::Driver;
+use crate::frame::slot_bytes;
 use crate::intake::Intake;
 use crate::read_delay;
 use crate::report::{ClockStep, EmulatorReport};
@@ -60,8 +61,8 @@ pub fn run(
     let packets =
         plan.record.packets.then(|| Writer::create(&dir.join("packets.parquet"), names.clone())).transpose()?;
     let links = Writer::create(&dir.join("links.parquet"), names.clone())?;
-    let ring = Ring::open(plan.emulate.ring_bytes, plan.emulate.path)?;
-    let store = Store::new(Arena::new(plan.emulate.arena_bytes, PREFAULT)?);
+    let ring = Ring::open(plan.emulate.ring_bytes, plan.emulate.path, plan.mtu)?;
+    let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.mtu), PREFAULT)?);
     let driver = Driver::new(plan, ports, store, Transmitter::open(ports, plan.emulate.path)?, packets);
     Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
     let mut inbox = Inbox::new(File::from(control));

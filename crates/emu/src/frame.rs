@@ -1,9 +1,18 @@
 use std::net::Ipv4Addr;
 
 use link::Ecn;
+use units::{Mtu, headers};
 
-pub(crate) const ETHERNET: usize = 14;
+pub(crate) const ETHERNET: usize = headers::ETHERNET as usize;
 const IPV4: u16 = 0x0800;
+
+/// Bytes around a frame in a slot of the ring: the header of TPACKET_V2, the sender's address, padding, and tags of VLANs.
+const AROUND: usize = 128;
+
+/// Bytes of a slot, of the ring and of the arena, that holds a full frame: 2 KiB at Ethernet's MTU.
+pub(crate) fn slot_bytes(mtu: Mtu) -> usize {
+    (mtu.frame_bytes() as usize + AROUND).next_multiple_of(1024)
+}
 
 pub(crate) const ICMP: u8 = 1;
 pub(crate) const TCP: u8 = 6;
@@ -154,9 +163,16 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_full_segment_with_timestamps_carries_1448_bytes() {
-        let f = frame(tuple(TCP), 77, 1448);
-        assert_eq!(f.len(), 1514);
+    fn slots_hold_full_frames_and_are_no_longer_than_needed() {
+        let slots = [576, 1500, 4000, 9000].map(|mtu| slot_bytes(Mtu::try_from(mtu).unwrap()));
+        assert_eq!(slots, [1024, 2048, 5120, 9216]);
+    }
+
+    #[test]
+    fn a_full_segment_with_timestamps_carries_the_rest_of_the_frame() {
+        let mtu = Mtu::default();
+        let f = frame(tuple(TCP), 77, mtu.segment_bytes() as usize);
+        assert_eq!(f.len(), mtu.frame_bytes() as usize);
         let (transport, payload) = (34, 66);
         let expected =
             Header { tuple: tuple(TCP), ecn: Ecn::NotEct, transport, payload, payload_bytes: 1448, tcp_seq: Some(77) };

@@ -129,17 +129,19 @@ fn type_of_service(store: &Store, slot: u32) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use units::Mtu;
+
     use super::*;
     use crate::arena::Arena;
     use crate::checksum;
     use crate::frame::tests::{frame, tuple};
-    use crate::frame::{self, TCP};
+    use crate::frame::{self, TCP, slot_bytes};
     use crate::gso::Burst;
 
     const ENDS: [u8; 12] = [2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8];
 
     fn store() -> Store {
-        Store::new(Arena::new(1 << 20, 0).unwrap())
+        Store::new(Arena::new(1 << 20, slot_bytes(Mtu::default()), 0).unwrap())
     }
 
     /// A burst of `segments` full ones, taken in; the handles.
@@ -229,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_call_is_bounded() {
-        let mut store = Store::new(Arena::new(8 << 20, 0).unwrap());
+        let mut store = Store::new(Arena::new(8 << 20, slot_bytes(Mtu::default()), 0).unwrap());
         let mut due = VecDeque::new();
         for _ in 0..80 {
             let burst = admit(&mut store, 40);

@@ -2,7 +2,6 @@ use link::Packet;
 use plan::{EmulatePath, Plan};
 
 use crate::Port;
-use crate::arena::SLOT;
 use crate::classify::{Class, Classifier};
 use crate::driver::Driver;
 use crate::frame::{self, Header, TCP, UDP};
@@ -60,8 +59,9 @@ impl Intake {
         let ends = driver.ends(class.to);
         let store = &mut driver.store;
         self.handles.clear();
-        let burst = || Burst::new(captured.frame, &header, &captured.vnet).filter(|burst| burst.fits(SLOT));
-        if whole && captured.vnet.is_single() && captured.frame.len() <= SLOT {
+        let longest = store.longest_frame();
+        let burst = || Burst::new(captured.frame, &header, &captured.vnet).filter(|burst| burst.fits(longest));
+        if whole && captured.vnet.is_single() && captured.frame.len() <= longest {
             self.handles.extend(store.admit(captured.frame, &header, &ends, partial));
             self.counts.arena_overflows += u64::from(self.handles.is_empty());
         } else if let Some(burst) = burst().filter(|_| whole) {

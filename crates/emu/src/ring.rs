@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use plan::EmulatePath;
+use units::Mtu;
 
+use crate::frame::slot_bytes;
 use crate::gso::Vnet;
 
 /// Bytes of the ring's parts.
@@ -19,10 +21,16 @@ struct Layout {
     vnet: usize,
 }
 
-/// Frames of 1514 bytes. 256 KiB can be found in a fragmented memory too.
-const WIRE: Layout = Layout { slot: 2048, block: 256 * 1024, vnet: 0 };
-/// Frames as long as an IPv4 packet can be; 15 of them make good use of a block.
-const GSO: Layout = Layout { slot: 66 * 1024, block: 1024 * 1024, vnet: Vnet::BYTES };
+impl Layout {
+    fn of(path: EmulatePath, mtu: Mtu) -> Layout {
+        match path {
+            // 256 KiB can be found in a fragmented memory too.
+            EmulatePath::Wire => Layout { slot: slot_bytes(mtu) as u32, block: 256 * 1024, vnet: 0 },
+            // Frames as long as an IPv4 packet can be; 15 of them make good use of a block.
+            EmulatePath::Gso => Layout { slot: 66 * 1024, block: 1024 * 1024, vnet: Vnet::BYTES },
+        }
+    }
+}
 
 /// A packet in the ring, valid until [`Ring::release`].
 pub(crate) struct Captured<'a> {
@@ -55,11 +63,8 @@ pub(crate) struct Ring {
 
 impl Ring {
     /// Open a ring of about `bytes` in the calling thread's network namespace.
-    pub(crate) fn open(bytes: u64, path: EmulatePath) -> Result<Ring> {
-        let layout = match path {
-            EmulatePath::Wire => WIRE,
-            EmulatePath::Gso => GSO,
-        };
+    pub(crate) fn open(bytes: u64, path: EmulatePath, mtu: Mtu) -> Result<Ring> {
+        let layout = Layout::of(path, mtu);
         let blocks = (bytes / u64::from(layout.block)).max(1) as u32;
         // Protocol 0 for now: nothing arrives before the ring is there.
         // SAFETY: plain system call; the descriptor is owned from here on.

@@ -199,6 +199,11 @@ impl Store {
         frame::corrupt(frame, scaled as u32);
     }
 
+    /// The longest frame that can be taken in.
+    pub(crate) fn longest_frame(&self) -> usize {
+        self.arena.slot_bytes()
+    }
+
     /// The most bytes ever in use.
     pub(crate) fn peak_bytes(&self) -> u64 {
         self.arena.peak_bytes()

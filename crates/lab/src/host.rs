@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use anyhow::Result;
 
 use messages::Failure;
+use units::Mtu;
 
 /// A host to build.
 #[derive(Clone, Debug)]
@@ -17,14 +18,14 @@ pub struct HostSpec {
     pub address: Ipv4Addr,
     /// Names and values of namespaced sysctls, e.g. `net.ipv4.tcp_rmem`.
     pub sysctl: BTreeMap<String, String>,
-    /// MTU of `eth0`, in bytes of IP packet.
-    pub mtu: u32,
+    /// MTU of `eth0`.
+    pub mtu: Mtu,
 }
 
 impl HostSpec {
-    /// A host with an MTU of 1500 bytes and the kernel's sysctls.
+    /// A host with Ethernet's MTU and the kernel's sysctls.
     pub fn new(name: impl Into<String>, address: Ipv4Addr) -> HostSpec {
-        HostSpec { name: name.into(), address, sysctl: BTreeMap::new(), mtu: 1500 }
+        HostSpec { name: name.into(), address, sysctl: BTreeMap::new(), mtu: Mtu::default() }
     }
 }
 
@@ -100,9 +101,6 @@ pub(crate) fn check(hosts: &[HostSpec]) -> Result<()> {
         if !addresses.insert(address) {
             return refuse(&format!("another host has the address {address}"), "addresses are unique");
         }
-        if !(68..=65535).contains(&host.mtu) {
-            return refuse(&format!("an MTU of {} bytes is impossible", host.mtu), "IPv4 allows 68 to 65535 bytes");
-        }
     }
     Ok(())
 }
@@ -135,6 +133,5 @@ mod tests {
         assert!(refusal(&[host("s1", 1), host("s1", 2)]).contains("two hosts have this name"));
         assert!(refusal(&[host("s1", 1), host("s2", 1)]).contains("another host has the address 10.0.0.1"));
         assert!(refusal(&[HostSpec::new("s1", GATEWAY)]).contains("cannot be a host's address"));
-        assert!(refusal(&[HostSpec { mtu: 20, ..host("s1", 1) }]).contains("an MTU of 20 bytes"));
     }
 }

@@ -148,8 +148,9 @@ fn build_host(index: usize, spec: &HostSpec, core: &mut Netlink, offloads_off: O
         core_ifindex: host::core_ifindex(index),
         netns,
     };
-    let near = End { ifindex: host.core_ifindex, name: &host.name, mac: host::mac(Role::Core, index), mtu: spec.mtu };
-    let far = End { ifindex: ETH0, name: "eth0", mac: host.mac, mtu: spec.mtu };
+    let near =
+        End { ifindex: host.core_ifindex, name: &host.name, mac: host::mac(Role::Core, index), mtu: spec.mtu.bytes() };
+    let far = End { ifindex: ETH0, name: "eth0", mac: host.mac, mtu: spec.mtu.bytes() };
     let mut batch = Batch::default();
     let pair = requests::new_veth(&near, &far, host.netns.as_raw_fd());
     batch.push(format!("creating the veth pair {} - eth0", host.name), pair, NLM_F_CREATE | NLM_F_EXCL);

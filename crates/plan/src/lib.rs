@@ -22,7 +22,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Rate, Time};
+use units::{Duration, Mtu, Rate, Time};
 
 pub use algorithm::{Algorithm, Parameter, Source};
 pub use delays::LeastDelay;
@@ -64,6 +64,9 @@ pub struct Plan {
     /// Settings of the simulator; others ignore them.
     #[serde(default)]
     pub simulate: Simulate,
+    /// The MTU of the network: of all hosts' interfaces, and of all links.
+    #[serde(skip)]
+    pub mtu: Mtu,
 }
 
 /// Where packets start, end or change links.
@@ -343,9 +346,10 @@ impl Plan {
                 ensure!(bytes.is_none(), "flow {}: of so many bytes, and on and off", flow.id);
             }
             if let Workload::Ping { interval_ns, payload_bytes, .. } = &flow.workload {
-                let possible = Echo::LEAST_PAYLOAD..=Echo::MOST_PAYLOAD;
+                let (least, most) = (Echo::LEAST_PAYLOAD, self.mtu.datagram_bytes());
                 ensure!(*interval_ns > Duration::ZERO, "flow {}: pings without an interval", flow.id);
-                ensure!(possible.contains(payload_bytes), "flow {}: a ping's payload has 16 to 1472 bytes", flow.id);
+                let fits = (least..=most).contains(payload_bytes);
+                ensure!(fits, "flow {}: a ping's payload has {least} to {most} bytes", flow.id);
             }
         }
         Ok(())

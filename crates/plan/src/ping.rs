@@ -15,6 +15,4 @@ pub enum Echo {
 impl Echo {
     /// A request's payload carries its number and its time, 8 bytes each.
     pub const LEAST_PAYLOAD: u32 = 16;
-    /// A request with more payload would be fragmented.
-    pub const MOST_PAYLOAD: u32 = 1472;
 }

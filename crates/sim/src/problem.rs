@@ -56,7 +56,7 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
     }
     let mut hosts = HashMap::new();
     for (name, _, sysctls) in plan.hosts() {
-        let mut settings = Settings { tso: options.tso, ..Settings::default() };
+        let mut settings = Settings { tso: options.tso, mtu: plan.mtu, ..Settings::default() };
         for (sysctl, value) in sysctls {
             if let Err(failure) = settings.set(sysctl, value) {
                 problems.push(Problem { flow: None, host: Some(name.to_owned()), failure });

@@ -1,6 +1,7 @@
 //! The segments that hosts send to each other.
 
 use link::Ecn;
+use units::headers::{ETHERNET, IPV4, TCP, TIMESTAMPS};
 
 /// A TCP segment or a UDP datagram, as far as it matters.
 ///
@@ -52,9 +53,9 @@ pub struct Flags {
 }
 
 /// Ethernet, IPv4 and TCP headers with the timestamp option, as Linux aligns it.
-const TCP_HEADERS: u32 = 14 + 20 + 20 + 12;
-/// The options of a SYN: MSS, SACK permitted, timestamp, window scale.
-const SYN_HEADERS: u32 = 14 + 20 + 20 + 20;
+const TCP_HEADERS: u32 = ETHERNET + IPV4 + TCP + TIMESTAMPS;
+/// The options of a SYN take 20 bytes: MSS, SACK permitted, timestamp, window scale.
+const SYN_HEADERS: u32 = ETHERNET + IPV4 + TCP + 20;
 
 impl Segment {
     /// The frame of this TCP segment: 1514 bytes for a full one.

@@ -88,6 +88,7 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
     let mounts = lab::sandbox::mounts()?;
     let spec = |(name, address, sysctl): (&str, _, &BTreeMap<String, String>)| HostSpec {
         sysctl: sysctl.clone(),
+        mtu: plan.mtu,
         ..HostSpec::new(name, address)
     };
     let offloads = plan.emulate.path == EmulatePath::Gso;

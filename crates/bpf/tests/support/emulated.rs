@@ -123,6 +123,7 @@ impl Path {
                 cpus: None,
             },
             simulate: plan::Simulate::default(),
+            mtu: units::Mtu::default(),
         }
     }
 }

@@ -3,12 +3,13 @@ use std::fmt;
 
 use anyhow::{Result, bail, ensure};
 use messages::Failure;
+use units::Mtu;
 
 /// The settings of a host's TCP, and some choices of ours. The defaults are Linux's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Payload of a full segment, bytes: 1500 less 52 of headers.
-    pub mss: u32,
+    /// The MTU of the host's interface.
+    pub mtu: Mtu,
     /// Send trains of segments, as the kernel does whatever the device can; if not, each on its own.
     pub tso: bool,
     /// Initial window, packets (RFC 6928).
@@ -49,7 +50,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            mss: 1448,
+            mtu: Mtu::default(),
             tso: true,
             initial_cwnd: 10,
             min_tso_segs: None,
@@ -77,6 +78,12 @@ const WITHOUT_EFFECT: [&str; 4] =
     ["net.ipv4.tcp_ecn", "net.ipv4.tcp_no_metrics_save", "net.ipv4.tcp_orphan_retries", "net.ipv4.tcp_wmem"];
 
 impl Settings {
+    /// Payload of a full segment, bytes.
+    #[inline]
+    pub const fn mss(&self) -> u32 {
+        self.mtu.segment_bytes()
+    }
+
     /// The settings with a host's sysctls. Refuses settings that are not simulated.
     pub fn with_sysctls(mut self, sysctls: &BTreeMap<String, String>) -> Result<Settings> {
         for (name, value) in sysctls {

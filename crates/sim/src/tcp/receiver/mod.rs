@@ -81,7 +81,7 @@ impl Receiver {
             control_attempts: 0,
             control_timer: Time::NEVER,
             ecn: ecn::Ecn::default(),
-            observer: cc.map(|cc| Box::new(Observer { sk: Socket::new(settings.mss, 0), cc })),
+            observer: cc.map(|cc| Box::new(Observer { sk: Socket::new(settings.mss(), 0), cc })),
             is_complete: false,
             settings,
         }
@@ -243,7 +243,7 @@ impl Receiver {
         self.grow_window(segment.len);
         // What is small, or ends a train, may be all that comes for a while: once the application has read it, and nothing
         // waits behind a hole, an ACK goes (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
-        let is_pushed = segment.flags.psh || segment.len < self.settings.mss;
+        let is_pushed = segment.flags.psh || segment.len < self.settings.mss();
         self.acks.is_immediate |= is_pushed && self.ahead.is_empty();
         self.acks.is_pending = true;
     }

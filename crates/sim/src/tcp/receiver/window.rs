@@ -1,9 +1,16 @@
 //! The receive window (RFC 9293 section 3.8.6), which grows ahead of the sender's.
 
+use units::Mtu;
+
 use crate::tcp::Settings;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
+    /// How much of the buffer is offered as a window, of 256.
+    offered: u32,
+    /// Data of a full segment, and the memory that it takes while it waits, bytes.
+    data: u32,
+    memory: u32,
     /// No more is offered than this: it begins smaller, since nobody knows yet how much memory frames take.
     threshold: u64,
     /// The buffer, bytes of memory.
@@ -12,30 +19,47 @@ pub(super) struct Window {
     edge: u64,
 }
 
-/// Memory that a full segment takes while it waits, and its data, bytes.
-const MEMORY: u64 = 2304;
-const DATA: u64 = 1448;
-/// How much of a buffer is offered as a window, of 256: the share that data have of a frame's memory, which Linux learns
-/// from the first frame (`scaling_ratio`).
-const OFFERED: u64 = DATA * 256 / MEMORY;
+/// What Linux assumes of the peer's segments before one has come (RFC 9293 section 3.7.1), bytes.
+const ASSUMED_MSS: u32 = 536;
+
+/// Memory that a full frame takes in a receiver's buffer, as the kernel counts it: 2304 bytes at Ethernet's MTU.
+///
+/// A frame with its headroom and the description of its fragments lies in a block whose size is a power of two, and beside
+/// it is the packet's own structure. One that is longer than a page lies in whole pages, behind a block for its headers.
+fn memory(mtu: Mtu) -> u32 {
+    const STRUCTURE: u32 = 256;
+    const FRAGMENTS: u32 = 320;
+    const HEADROOM: u32 = 16;
+    const HEADERS: u32 = 576;
+    const PAGE: u32 = 4096;
+    let block = HEADROOM + mtu.frame_bytes();
+    if block < PAGE {
+        STRUCTURE + (block + FRAGMENTS).next_power_of_two()
+    } else {
+        STRUCTURE + HEADERS + mtu.bytes().next_multiple_of(PAGE)
+    }
+}
 
 impl Window {
     pub(super) fn new(settings: &Settings) -> Window {
-        let buffer = settings.receive_buffer;
+        let (buffer, data, memory) = (settings.receive_buffer, settings.mss(), memory(settings.mtu));
+        // The share that data have of a frame's memory, which Linux learns from the first segment that is longer than it
+        // assumed (`scaling_ratio`).
+        let offered = if data > ASSUMED_MSS { data * 256 / memory } else { settings.offered_at_first as u32 };
         // Less a segment, which is kept back.
-        let threshold = (buffer * settings.offered_at_first / 256).saturating_sub(u64::from(settings.mss));
-        Window { threshold, buffer, edge: 0 }
+        let threshold = (buffer * settings.offered_at_first / 256).saturating_sub(u64::from(data));
+        Window { offered, data, memory, threshold, buffer, edge: 0 }
     }
 
     /// In-order data came: two segments more may come for each. `true`: the window has grown.
     pub(super) fn grow(&mut self, len: u32, settings: &Settings) -> bool {
-        if self.threshold >= share(self.buffer) && self.buffer < settings.receive_buffer_max {
+        if self.threshold >= self.share(self.buffer) && self.buffer < settings.receive_buffer_max {
             // Autotuning (dynamic right-sizing) keeps ahead of a sender that doubles its window each round.
-            let more = 4 * u64::from(len) * 256 / OFFERED;
+            let more = 4 * u64::from(len) * 256 / u64::from(self.offered);
             self.buffer = (self.buffer + more).min(settings.receive_buffer_max);
         }
-        let most = share(self.buffer);
-        let grown = (self.threshold + 2 * u64::from(len.min(settings.mss))).min(most);
+        let most = self.share(self.buffer);
+        let grown = (self.threshold + 2 * u64::from(len.min(settings.mss()))).min(most);
         let grows = grown > self.threshold;
         self.threshold = self.threshold.max(grown);
         grows
@@ -43,14 +67,15 @@ impl Window {
 
     /// The window to offer, with `next` expected and `held` bytes behind a hole.
     pub(super) fn advertise(&mut self, next: u64, held: u64) -> u32 {
-        let free = share(self.buffer.saturating_sub(held * MEMORY / DATA));
+        let memory = held * u64::from(self.memory) / u64::from(self.data);
+        let free = self.share(self.buffer.saturating_sub(memory));
         self.edge = self.edge.max(next + self.threshold.min(free));
         (self.edge - next).min(u64::from(u32::MAX)) as u32
     }
-}
 
-fn share(memory: u64) -> u64 {
-    memory * OFFERED / 256
+    fn share(&self, memory: u64) -> u64 {
+        memory * u64::from(self.offered) / 256
+    }
 }
 
 #[cfg(test)]
@@ -68,13 +93,23 @@ mod tests {
         assert_eq!(window.advertise(1, 0), 5_242_880);
     }
 
+    /// As `TCP_INFO` of a kernel showed it on emulated paths: `rcv_ssthresh` at last, of a buffer of 32 MiB.
+    #[test]
+    fn a_frame_takes_a_block_of_memory_or_pages() {
+        let window = |mtu| Window::new(&Settings { mtu: Mtu::try_from(mtu).unwrap(), ..Settings::default() });
+        let shares = [576, 1500, 1699, 4065, 4066, 5000, 8200, 9000].map(|mtu| window(mtu).offered);
+        assert_eq!(shares, [128, 160, 96, 121, 208, 140, 158, 174]);
+        let sizes = [576, 1500, 1698, 1699, 4065, 4066, 9000].map(|mtu| memory(Mtu::try_from(mtu).unwrap()));
+        assert_eq!(sizes, [1280, 2304, 2304, 4352, 8448, 4928, 13_120]);
+    }
+
     #[test]
     fn what_waits_behind_a_hole_takes_room_but_the_edge_never_goes_back() {
         let settings = Settings { receive_buffer: 1 << 20, receive_buffer_max: 1 << 20, ..Settings::default() };
         let mut window = Window::new(&settings);
         while window.grow(1448, &settings) {}
         assert_eq!(window.advertise(1, 0), 655_360);
-        assert_eq!(window.advertise(100_001, 100 * DATA), 555_360);
-        assert_eq!(window.advertise(300_001, 100 * DATA), ((1 << 20) - 100 * 2304) * 160 / 256);
+        assert_eq!(window.advertise(100_001, 100 * 1448), 555_360);
+        assert_eq!(window.advertise(300_001, 100 * 1448), ((1 << 20) - 100 * 2304) * 160 / 256);
     }
 }

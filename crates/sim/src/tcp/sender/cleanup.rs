@@ -28,7 +28,7 @@ impl Sender {
         if self.board.len() == 0 {
             self.usage.drained(self.now_us(), self.snd_nxt < self.stream_end(), &mut self.counters);
         }
-        let is_small = self.snd_una - ack.prior_una < u64::from(self.settings.mss);
+        let is_small = self.snd_una - ack.prior_una < u64::from(self.settings.mss());
         if let Some((first, last)) = sent_us.filter(|_| !ack.acks_retransmitted) {
             let is_alone = acked == 1 && prior_sacked == 0 && is_small;
             let is_quiet = !ack.sacks_data && !ack.is_ece && !ack.has_dsack;
@@ -51,7 +51,7 @@ impl Sender {
             // What is SACKed was sent before the oldest one was sent again: its timeout need not wait for longer.
             ack.restarts_timer = true;
         }
-        let in_flight = self.sk.delivered.wrapping_sub(ack.rs.prior_delivered).saturating_mul(self.settings.mss);
+        let in_flight = self.sk.delivered.wrapping_sub(ack.rs.prior_delivered).saturating_mul(self.settings.mss());
         let sample = AckSample { pkts_acked: acked, rtt_us: ack.rs.rtt_us as i32, in_flight };
         self.cc.pkts_acked(&mut self.sk, &sample);
     }
@@ -114,7 +114,7 @@ impl Sender {
     }
 
     fn check_reordering_up_to(&mut self, seq: u64, highest: u64) {
-        let distance = (highest - seq).div_ceil(u64::from(self.settings.mss));
+        let distance = (highest - seq).div_ceil(u64::from(self.settings.mss()));
         let most = u64::from(self.settings.max_reordering);
         self.reordering = self.reordering.max(distance.min(most) as u32);
         self.reordering_seen += 1;

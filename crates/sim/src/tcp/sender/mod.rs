@@ -134,7 +134,7 @@ pub struct Counters {
 impl Sender {
     /// A closed one. `seed`: of its random numbers. `ecn`: it will ask for ECN.
     pub fn new(settings: Settings, cc: Box<dyn CongestionControl>, seed: u64, ecn: bool) -> Sender {
-        let mut sk = Socket::new(settings.mss, seed);
+        let mut sk = Socket::new(settings.mss(), seed);
         sk.snd_cwnd = settings.initial_cwnd;
         sk.sk_gso_max_size = GSO_MAX_SIZE;
         sk.ecn_flags.ok = ecn || cc.needs_ecn();
@@ -149,7 +149,7 @@ impl Sender {
             is_closing: false,
             window_end: 0,
             small_end: 0,
-            board: Scoreboard::new(settings.mss),
+            board: Scoreboard::new(settings.mss()),
             rtt: RttEstimator::default(),
             rate: RateEstimator::default(),
             rack: Rack::default(),

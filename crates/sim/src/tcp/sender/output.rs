@@ -46,7 +46,7 @@ impl Sender {
                 break;
             }
             let available = self.stream_end() - self.snd_nxt;
-            if why == Push::All && available > u64::from(self.settings.mss) {
+            if why == Push::All && available > u64::from(self.settings.mss()) {
                 let (defers, by_cwnd, by_rwnd) = self.defers_train(most);
                 is_cwnd_limited |= by_cwnd;
                 is_rwnd_limited |= by_rwnd;
@@ -82,7 +82,7 @@ impl Sender {
 
     /// Does the receive window have room for the next segment?
     pub(super) fn window_allows(&self) -> bool {
-        let segment = (self.stream_end() - self.snd_nxt).min(u64::from(self.settings.mss));
+        let segment = (self.stream_end() - self.snd_nxt).min(u64::from(self.settings.mss()));
         self.snd_nxt + segment <= self.window_end
     }
 
@@ -106,7 +106,7 @@ impl Sender {
     /// Nagle's rule as modified by Minshall: one small segment at a time (RFC 9293 section 3.7.4).
     fn holds_small_segment(&self) -> bool {
         let available = self.stream_end() - self.snd_nxt;
-        let is_small = available < u64::from(self.settings.mss) && !self.is_closing;
+        let is_small = available < u64::from(self.settings.mss()) && !self.is_closing;
         is_small && self.sk.packets_out > 0 && self.small_end > self.snd_una
     }
 
@@ -121,7 +121,7 @@ impl Sender {
         if sk.ca_state >= CaState::Recovery || now > sk.tcp_wstamp_ns + MS {
             return NO;
         }
-        let mss = u64::from(self.settings.mss);
+        let mss = u64::from(self.settings.mss());
         let window = self.window_end.saturating_sub(self.snd_nxt);
         let congestion = u64::from(sk.snd_cwnd.saturating_sub(sk.packets_in_flight())) * mss;
         let limit = window.min(congestion);
@@ -155,13 +155,13 @@ impl Sender {
 
     /// Bytes up to the end of the buffer that the application's write filled: no train goes beyond one.
     fn chunk_left(&self) -> u64 {
-        let chunk = u64::from(self.largest_train()) * u64::from(self.settings.mss);
+        let chunk = u64::from(self.largest_train()) * u64::from(self.settings.mss());
         chunk - (self.snd_nxt - 1) % chunk
     }
 
     /// Send up to `quota` segments as a train. Returns how many.
     fn send_train(&mut self, quota: u32, out: &mut Vec<Segment>) -> u32 {
-        let mss = u64::from(self.settings.mss);
+        let mss = u64::from(self.settings.mss());
         let mut end = self.snd_nxt + (u64::from(quota) * mss).min(self.chunk_left());
         if end > self.window_end {
             end = self.snd_nxt + (self.window_end.saturating_sub(self.snd_nxt) / mss).max(1) * mss;
