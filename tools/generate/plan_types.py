@@ -154,7 +154,8 @@ def _field(key: str, schema: Schema, is_always_there: bool, definitions: Mapping
     name, type_ = _attribute(key), _type(schema)
     options = [] if name == key else [f"alias={key!r}"]
     if not is_always_there:
-        options.append("exclude_if=lambda value: value is None")
+        left_out = schema.get("default")
+        options.append(f"exclude_if=lambda value: value {'is' if left_out is None else '=='} {left_out!r}")
     if options:
         type_ = f"Annotated[{type_}, Field({', '.join(options)})]"
     default = ""

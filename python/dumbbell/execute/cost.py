@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dumbbell.plan.network import network
+from dumbbell.plan.parts import full_frame
 from dumbbell.plan.types import Plan, UdpWorkload
 
-FRAME_BITS: Final = 8 * 1514
 ACKS: Final = 0.5
 """ACKs per data packet: every second packet is acknowledged."""
 LEAST: Final = 0.2
@@ -38,7 +38,7 @@ def cores(plan: Plan) -> float:
         rate, link = min(limits)
         asked = flow.workload.rate_bps if isinstance(flow.workload, UdpWorkload) else rate
         offered[link] = min(offered.get(link, 0.0) + asked, rate)
-    packets = sum(offered.values()) / FRAME_BITS * (1 + ACKS)
+    packets = sum(offered.values()) / (8 * full_frame(plan)) * (1 + ACKS)
     if plan.emulate.path == "gso":
         return 0.3 + 10e-6 * packets
     return max(float(0.07 * (packets / 1000) ** 0.85), LEAST)

@@ -41,6 +41,7 @@ from dumbbell.scenario.resolve.connections import Connection
 from dumbbell.scenario.resolve.network import Network
 from dumbbell.scenario.traffic.flows import CommandFlow, PingFlow, TcpFlow, UdpFlow
 from dumbbell.units import decimal
+from dumbbell.units.mtu import datagram_bytes
 
 _ACKS: Final[Mapping[bool | str, Acks]] = {"auto": "auto", True: "on", False: "off"}
 
@@ -112,16 +113,16 @@ def _flow(resolved: Resolved, one: Connection) -> Flow:
         start_ns=one.start,
         stop_ns=int(one.stop),
         port=one.port,
-        workload=_workload(one, resolved.label(one), resolved.network.hosts),
+        workload=_workload(one, resolved.label(one), resolved.network),
     )
 
 
-def _workload(one: Connection, cc: str | None, addresses: Mapping[str, str]) -> Workload:
+def _workload(one: Connection, cc: str | None, network: Network) -> Workload:
     flow = one.flow
     if isinstance(flow, CommandFlow):
         filled = {
-            "server": addresses[one.to],
-            "client": addresses[one.from_],
+            "server": network.hosts[one.to],
+            "client": network.hosts[one.from_],
             "port": str(one.port),
             "duration": decimal(Fraction(one.stop - one.start, 10**9)),
         }
@@ -136,7 +137,7 @@ def _workload(one: Connection, cc: str | None, addresses: Mapping[str, str]) -> 
         assert one.rate is not None
         return UdpWorkload(
             rate_bps=int(one.rate),
-            payload_bytes=int(flow.payload),
+            payload_bytes=int(flow.payload or datagram_bytes(network.mtu)),
             bytes=amount,
             ecn=flow.ecn,
             on_off=_on_off(flow),

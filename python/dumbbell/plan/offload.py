@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Literal
 
 from dumbbell.plan.network import network, with_emulate
+from dumbbell.plan.parts import full_frame
 from dumbbell.plan.types import EmulatePath, Plan
+from dumbbell.units.mtu import MTU, frame_bytes
 
 GSO_ABOVE_BPS = 400_000_000
-"""Rate of a link from which on its packets cross as bursts.
+"""Rate of a link from which on its packets cross as bursts, at Ethernet's MTU; at others as many packets a second.
 
 One by one, a core moves about 300,000 packets a second in both directions together; at this rate a flow and its
 acknowledgements take a sixth of that, and the hosts need the rest.
@@ -36,17 +38,17 @@ def settled(plan: Plan, path: Literal["auto"] | EmulatePath, merge_ns: int | Non
 def choose(plans: Sequence[Plan]) -> EmulatePath:
     """`gso` if a run of `plans` asks for it by its rates, so that all of a study's runs are carried out alike.
 
-    One does if a link that a flow crosses is faster than `GSO_ABOVE_BPS` at any time, or if no link on a flow's path
-    is limited, or if bursts shall stay whole.
+    One does if a link that a flow crosses is faster than `GSO_ABOVE_BPS` says at any time, or if no link on a flow's
+    path is limited, or if bursts shall stay whole.
     """
     return "gso" if any(map(_asks, plans)) else "wire"
 
 
 def _asks(plan: Plan) -> bool:
-    found = network(plan)
+    found, above = network(plan), GSO_ABOVE_BPS * full_frame(plan) // frame_bytes(MTU)
     for path in found.paths.values():
         crossed = [found.facts[plan.links[index].name].peaks_bps for index in (*path.there, *path.back)]
         limits = [rate for of_link in crossed for rate in of_link if rate is not None]
-        if not limits or max(limits) > GSO_ABOVE_BPS:
+        if not limits or max(limits) > above:
             return True
     return plan.emulate.whole_bursts

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dumbbell.plan.types import CommandWorkload, Flow, HostNode, PingWorkload, Plan, UdpWorkload
+from dumbbell.plan.types import CommandWorkload, Flow, HostNode, Link, PingWorkload, Plan, UdpWorkload
+from dumbbell.units.mtu import MTU, frame_bytes
 
 
 def hosts(plan: Plan) -> list[HostNode]:
     """The hosts of a plan, in its order."""
     return [node for node in plan.nodes if isinstance(node, HostNode)]
+
+
+def full_frame(plan: Plan, link: Link | None = None) -> int:
+    """Bytes of a full frame in a plan's network; on `link`, with the link's overhead."""
+    return frame_bytes(MTU) + (0 if link is None else link.overhead_bytes)
 
 
 def group(flow: Flow) -> str:

@@ -15,10 +15,10 @@ from dumbbell.plan.types import (
     TableDistribution,
     UniformDistribution,
 )
-from dumbbell.scenario.links.rates import FULL_FRAME
 from dumbbell.scenario.resolve import Resolved
 from dumbbell.scenario.resolve.bottleneck import NAMES
 from dumbbell.scenario.traffic.flows import TcpFlow
+from dumbbell.units.mtu import frame_bytes
 
 RMEM_MAX_FLOOR = 6 << 20
 WMEM_MAX_FLOOR = 4 << 20
@@ -49,7 +49,7 @@ def pinned(resolved: Resolved, links: Sequence[Link]) -> dict[str, dict[str, str
 
     `links` are the plan's, as they are at first and after each event.
     """
-    memory = socket_memory(links, resolved.network.largest_rtt)
+    memory = socket_memory(links, resolved.network.largest_rtt, frame_bytes(resolved.network.mtu))
     ecn = {one.from_ for one in resolved.connections if isinstance(one.flow, TcpFlow) and one.flow.ecn}
     return {host: _host(own, memory, host in ecn) for host, own in resolved.sysctls.items()}
 
@@ -91,14 +91,15 @@ def own_buffers(sysctl: Mapping[str, str]) -> set[str]:
     return own
 
 
-def socket_memory(links: Sequence[Link], rtt_ns: int) -> int:
+def socket_memory(links: Sequence[Link], rtt_ns: int, frame: int) -> int:
     """Bytes of socket memory with which no window limits a flow: a power of two, at most 1 GiB.
 
     `HEADROOM` times the path's capacity, which is the rate times the longest RTT: the base RTT, what the links' delays
     may add to it, and full queues in both directions. Of a link that changes, each is the largest that it comes to.
+    A packet of a buffer in packets has `frame` bytes and the link's overhead.
     """
     forward, reverse = ([link for link in links if link.name == name] for name in NAMES)
-    drains = [_drain_ns(states) for states in (forward, reverse)]
+    drains = [_drain_ns(states, frame) for states in (forward, reverse)]
     if None in drains:
         return CEILING
     rate = max(peak_bps(link) or ASSUMED_RATE for link in (*forward, *reverse))
@@ -108,7 +109,7 @@ def socket_memory(links: Sequence[Link], rtt_ns: int) -> int:
     return int(min(1 << max(need - 1, 0).bit_length(), CEILING))
 
 
-def _drain_ns(states: Sequence[Link]) -> int | None:
+def _drain_ns(states: Sequence[Link], frame: int) -> int | None:
     """How long a link's largest buffer takes to drain at its largest rate; none if it has no limit.
 
     At a lower rate it takes longer, but what is then in flight is no more.
@@ -117,16 +118,16 @@ def _drain_ns(states: Sequence[Link]) -> int | None:
     if any(link.buffer == "unlimited" for link, _ in limited):
         return None
     fastest = max((rate for _, rate in limited), default=1)
-    return max((_room(link) * 8 * 10**9 // fastest for link, _ in limited), default=0)
+    return max((_room(link, frame) * 8 * 10**9 // fastest for link, _ in limited), default=0)
 
 
-def _room(link: Link) -> int:
+def _room(link: Link, frame: int) -> int:
     """Bytes, packets taken for full frames."""
     match link.buffer:
         case BufferBytes(bytes=size):
             return size
         case BufferPackets(packets=packets):
-            return packets * (FULL_FRAME + link.overhead_bytes)
+            return packets * (frame + link.overhead_bytes)
     raise ValueError(f"no size: {link.buffer}")
 
 

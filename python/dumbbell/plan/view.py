@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dumbbell.cc.parameters import written
 from dumbbell.plan import flow_rows, words
 from dumbbell.plan.network import network
+from dumbbell.plan.parts import full_frame
 from dumbbell.plan.types import BundledSource, HostNode, KernelSource, Link, ObjectSource, Plan, Source
 from dumbbell.units import Size, Time
 
@@ -62,10 +63,10 @@ def _links(plan: Plan, rtt_ns: int) -> Table:
     rest = len(transparent)
     title = "Links" + (f" (and {rest} without rate, delay or loss)" if rest else "")
     columns = ["link", "from", "to", "rate", "delay", "BDP", "buffer", "queue", "loss", "overhead", "besides"]
-    return Table(title, columns, [_link(link, rtt_ns) for link in shown])
+    return Table(title, columns, [_link(link, full_frame(plan, link), rtt_ns) for link in shown])
 
 
-def _link(link: Link, rtt_ns: int) -> list[str]:
+def _link(link: Link, frame: int, rtt_ns: int) -> list[str]:
     rate = link.rate_bps
     return [
         link.name,
@@ -74,7 +75,7 @@ def _link(link: Link, rtt_ns: int) -> list[str]:
         words.rate(link),
         str(Time(link.delay_ns)),
         str(Size(rate * rtt_ns // (8 * 10**9))) if rate else "-",
-        words.buffer(link, rtt_ns),
+        words.buffer(link, frame, rtt_ns),
         words.queue(link) if rate or link.slots else "-",
         words.losses(link),
         str(Size(link.overhead_bytes)),
@@ -88,7 +89,7 @@ def _events(plan: Plan, rtt_ns: int) -> list[Table]:
     rows = []
     for event in plan.events:
         after = event.link
-        what = words.changes(now[after.name], after, rtt_ns)
+        what = words.changes(now[after.name], after, full_frame(plan, after), rtt_ns)
         rows.append([str(Time(event.at_ns)), after.name, "; ".join(what)])
         now[after.name] = after
     return [Table("Events", ["at", "link", "from then on"], rows)] if rows else []

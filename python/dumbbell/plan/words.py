@@ -37,7 +37,6 @@ from dumbbell.plan.types import (
     UniformDistribution,
 )
 from dumbbell.scenario.links.link import IMPAIRMENTS
-from dumbbell.scenario.links.rates import FULL_FRAME
 from dumbbell.units import Rate, Size, Time
 
 
@@ -70,10 +69,9 @@ def _bps(value: int) -> str:
     return str(Rate(value)) if value else "0"
 
 
-def buffer(link: Link, rtt_ns: int) -> str:
-    """In the plan's unit, then in the others, for full frames."""
+def buffer(link: Link, frame: int, rtt_ns: int) -> str:
+    """In the plan's unit, then in the others, for full frames of `frame` bytes."""
     room, bps = link.buffer, link.rate_bps
-    frame = FULL_FRAME + link.overhead_bytes
     match room:
         case BufferPackets(packets=packets):
             size = packets * frame
@@ -217,14 +215,14 @@ def percent(probability: float) -> str:
     return f"{100 * probability:.4g} %"
 
 
-def changes(before: Link, after: Link, rtt_ns: int) -> Sequence[str]:
-    """The changes that an event makes to a link."""
+def changes(before: Link, after: Link, frame: int, rtt_ns: int) -> Sequence[str]:
+    """The changes that an event makes to a link, on which a full frame has `frame` bytes."""
     texts = []
     if before.up != after.up:
         texts.append("up" if after.up else "down")
     for keys, word, say in (
         (("rate_bps", "variation"), "rate", rate),
-        (("buffer",), "buffer", lambda link: buffer(link, rtt_ns)),
+        (("buffer",), "buffer", lambda link: buffer(link, frame, rtt_ns)),
         (("queue",), "queue", queue),
         (("delay_ns",), "delay", lambda link: str(Time(link.delay_ns))),
         (("loss_before", "loss_after"), "loss", losses),

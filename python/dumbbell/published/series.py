@@ -17,16 +17,14 @@ from dumbbell.report.model import Line, Panel
 from dumbbell.report.series import build
 from dumbbell.scenario.resolve.bottleneck import NAMES
 from dumbbell.studies.results import Study
-
-MSS_BYTES: Final = 1448
-"""Payload of a full segment."""
+from dumbbell.units.mtu import MTU, segment_bytes
 
 _PANELS: Final = {
     "sending rate": ("sending_rate_bps", 1.0),
     "goodput": ("goodput_bps", 1.0),
     "cwnd": ("cwnd", 1.0),
     "rtt": ("srtt_ms", 1e-3),
-    "inflight": ("bytes_in_flight", 1 / MSS_BYTES),
+    "inflight": ("bytes_in_flight", 1 / segment_bytes(MTU)),
     "queue": ("queue_bytes", 1.0),
 }
 """Signal -> beginning of its panel's key in a run's report, and the factor from the key's unit to a base unit."""

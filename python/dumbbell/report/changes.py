@@ -7,6 +7,7 @@ from typing import Final
 
 from dumbbell.plan import words
 from dumbbell.plan.network import network
+from dumbbell.plan.parts import full_frame
 from dumbbell.records import Run
 from dumbbell.report.facts import Facts
 from dumbbell.report.model import Change
@@ -24,7 +25,7 @@ def changes(run: Run, known: Facts) -> tuple[Change, ...]:
     for event in run.plan.events:
         after = event.link
         name = after.name
-        said = "; ".join(words.changes(now[name], after, rtt_ns))
+        said = "; ".join(words.changes(now[name], after, full_frame(run.plan, after), rtt_ns))
         of = "" if known.bottleneck and name == known.bottleneck.name else f"{name} "
         at = event.at_ns / 1e9
         found.append(Change(at, name, said, shorten(f"{seconds(at)}: {of}{said}", _SHORT, placeholder=" …")))

@@ -15,6 +15,7 @@ from dumbbell.report import states, words
 from dumbbell.report.acks import Acks
 from dumbbell.report.facts import Facts, buffer_bytes
 from dumbbell.report.samples import Samples
+from dumbbell.units.mtu import ETHERNET, IPV4, TCP
 
 POINTS: Final = 24_000
 """The most points of all flows together."""
@@ -27,7 +28,6 @@ ACK_COLUMNS: Final = (
     *states.COLUMNS,
 )
 SAMPLE_COLUMNS: Final = ("time_ns", "snd_mss_bytes", "bytes_in_flight", "delivery_rate_bps", "srtt_us")
-_ETHERNET, _TCP = 14, 32
 _LINES: Final = (
     " Lines: no flow is above the capacity (of payload) or in flight / base RTT, nor below the base RTT or in flight /"
     " capacity. One that shares the link is farther from them."
@@ -189,7 +189,7 @@ def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Fr
     rtt_limits: list[Limit] = []
     link = known.bottleneck
     if link is not None and known.bottleneck_bps and known.is_constant and known.base_rtts_s:
-        headers = _ETHERNET + _TCP + (40 if _is_ipv6(run) else 20) + link.overhead_bytes
+        headers = ETHERNET + TCP + (40 if _is_ipv6(run) else IPV4) + link.overhead_bytes
         share = clouds.mss / (clouds.mss + headers)
         capacity = known.bottleneck_bps * share
         bdp = capacity * known.base_rtts_s[-1] / 8

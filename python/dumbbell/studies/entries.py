@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dumbbell.errors import DamagedFile
 from dumbbell.plan.network import network
-from dumbbell.plan.parts import group, size
+from dumbbell.plan.parts import full_frame, group, size
 from dumbbell.plan.types import Plan
 from dumbbell.records import files
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 FILE: Final = "entries.parquet"
-PLANNED: Final = ("base_rtt_ms", "has_size")
+PLANNED: Final = ("base_rtt_ms", "has_size", "frame_bytes")
 """Columns that this module adds to flows."""
 _JOINED: Final = ("cell", "group", "from", "to")
 
@@ -35,13 +35,17 @@ class Entry(NamedTuple):
     """The least RTT that the path allows at any time, without serialisation and queues."""
     has_size: bool
     """True if the flows end after a number of bytes."""
+    frame_bytes: int
+    """Bytes of a full frame in the network."""
 
 
 def of(plan: Plan) -> set[Entry]:
     """The entries of a run."""
     found = network(plan)
     return {
-        Entry(group(flow), flow.from_, flow.to, found.least_rtt_ns(flow) / 1e6, size(flow) is not None)
+        Entry(
+            group(flow), flow.from_, flow.to, found.least_rtt_ns(flow) / 1e6, size(flow) is not None, full_frame(plan)
+        )
         for flow in plan.flows
     }
 
@@ -74,5 +78,5 @@ def joined(study: Path, flows: pl.LazyFrame) -> pl.LazyFrame:
 def _schema() -> dict[str, Any]:
     import polars as pl
 
-    types = (pl.UInt32, pl.String, pl.String, pl.String, pl.Float64, pl.Boolean)
+    types = (pl.UInt32, pl.String, pl.String, pl.String, pl.Float64, pl.Boolean, pl.UInt32)
     return dict(zip((*_JOINED, *PLANNED), types, strict=True))

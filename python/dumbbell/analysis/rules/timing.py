@@ -20,8 +20,9 @@ from dumbbell.analysis.rules.rule import (
 from dumbbell.engines.capabilities import CLOCK, CPU, HANDOVER, SCHEDULE
 from dumbbell.plan.network import network
 from dumbbell.plan.types import UdpWorkload
+from dumbbell.units.mtu import ETHERNET, IPV4, UDP
 
-_UDP_HEADERS_BYTES: Final = 14 + 20 + 8
+_UDP_HEADERS_BYTES: Final = ETHERNET + IPV4 + UDP
 """Ethernet, IPv4 and UDP: a frame is its payload and these."""
 
 

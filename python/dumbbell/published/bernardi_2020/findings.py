@@ -15,12 +15,13 @@ from dumbbell.published.ratios import ratio
 from dumbbell.published.recorded import Cut, cuts, every, probe_rtt, together
 from dumbbell.report import words
 from dumbbell.statistics.intervals import Interval, of_mean
+from dumbbell.units.mtu import MTU, frame_bytes
 
 CC: Final = "flows.0.cc"
 SLOW_START_S: Final = 3.0
 """Slow start is over by then in part 1, whatever the algorithm."""
 _BBRS: Final = ("bbr", "bbr2", "bbr3")
-BDP_PACKETS: Final = 100e6 * 0.030 / 8 / 1514
+BDP_PACKETS: Final = 100e6 * 0.030 / 8 / frame_bytes(MTU)
 """The BDP of part 2."""
 
 

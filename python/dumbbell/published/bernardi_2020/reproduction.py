@@ -7,6 +7,7 @@ from typing import Any, Final
 from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.published.bernardi_2020 import evidence, findings
 from dumbbell.published.model import Axis, Part, Plot, Reproduction, Signal
+from dumbbell.units.mtu import MTU, frame_bytes
 
 CC: Final = "flows.0.cc"
 BOTH: Final = (SIMULATE, EMULATE)
@@ -21,7 +22,7 @@ _SIGNALS: Final[tuple[tuple[Signal, str, float], ...]] = (
     ("goodput", "goodput (Mbit/s)", 1e6),
     ("cwnd", "congestion window (packets)", 1.0),
     ("rtt", "RTT (ms)", 1e-3),
-    ("queue", "queue (packets of 1514 B)", 1514.0),
+    ("queue", f"queue (packets of {frame_bytes(MTU)} B)", float(frame_bytes(MTU))),
     ("inflight", "in flight (packets)", 1.0),
 )
 

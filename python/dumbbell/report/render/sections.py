@@ -9,6 +9,7 @@ from typing import Any
 
 from dumbbell.engines.registry import capabilities
 from dumbbell.plan import words as plan_words
+from dumbbell.plan.parts import full_frame
 from dumbbell.plan.types import Link
 from dumbbell.records import Run
 from dumbbell.report import words
@@ -16,7 +17,6 @@ from dumbbell.report.facts import Facts, buffer_bytes, has_summary, summary_list
 from dumbbell.report.render.markup import Html, el, join
 from dumbbell.report.render.tables import buffer_words
 
-_FULL_FRAME = 1514
 _SHORT = 32
 """Letters that find room among the facts."""
 _PATHS = {"wire": ", packets one by one", "gso": ", packets in bursts (GSO)"}
@@ -78,7 +78,7 @@ def facts(run: Run, known: Facts) -> Html:
         pairs.append(("Base RTT", high if low == high else f"{low} to {high}", "without serialisation"))
     bdp = known.bdp_bytes
     if bdp:
-        pairs.append(("BDP", words.size(bdp), f"{bdp / _FULL_FRAME:,.0f} full frames"))
+        pairs.append(("BDP", words.size(bdp), f"{bdp / full_frame(run.plan):,.0f} full frames"))
     if link is not None:
         room = buffer_bytes(link)
         of_bdp = f"{room / bdp:.3g} BDP" if bdp and room is not None else ""

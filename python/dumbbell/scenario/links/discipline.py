@@ -16,10 +16,11 @@ class Discipline(LinkPart):
 
     kind: str
 
-    def settled(self, rate: Rate | None, buffer: int | None, frame: int, rtt: int) -> Self:
+    def settled(self, rate: Rate | None, buffer: int | None, frame: int, rtt: int, mtu: int) -> Self:
         """With all parameters given, those that follow from the link too.
 
         `rate`: the link's, `None` without a limit. `buffer`: in bytes, `None` without a limit. `frame`: bytes of a full
-        frame. `rtt`: the largest base RTT in ns. Raises `QuantityError` for parameters that the link makes impossible.
+        frame, the link's overhead included. `rtt`: the largest base RTT in ns. `mtu`: the network's, in bytes. Raises
+        `QuantityError` for parameters that the link makes impossible.
         """
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
@@ -10,6 +10,7 @@ from dumbbell.scenario.links.discipline import ECN, Discipline
 from dumbbell.scenario.links.red import Red
 from dumbbell.scenario.table import shorthand, tag_by
 from dumbbell.units import Amount, BufferSize, Duration, Percent, QuantityError, Rate, Time
+from dumbbell.units.mtu import frame_bytes
 
 
 def _threshold(value: BufferSize) -> BufferSize:
@@ -54,15 +55,26 @@ class Codel(Discipline):
     ce_threshold: Time | None = Field(default=None, description=_CE_TIME)
 
 
-class FqCodel(Discipline):
+class Turns(Discipline):
+    """Flows take turns; each may send a quantum of bytes in one."""
+
+    quantum: Amount | None = Field(
+        default=None,
+        le=1 << 30,
+        description="Bytes that a flow may send before the next one's turn. Default: a full frame, 1514 B.",
+    )
+
+    def settled(self, rate: Rate | None, buffer: int | None, frame: int, rtt: int, mtu: int) -> Self:
+        """The parameters with the quantum that follows from the MTU (RFC 8290 section 5.2.4)."""
+        return self.model_copy(update={"quantum": self.quantum or Amount(frame_bytes(mtu))})
+
+
+class FqCodel(Turns):
     """Flow Queue CoDel (RFC 8290)."""
 
     kind: Literal["fq-codel"] = Field(description="Flow Queue CoDel, RFC 8290: a CoDel queue per flow, in turns.")
     target: Duration = Field(default=Duration(5_000_000), description=_TARGET)
     interval: Duration = Field(default=Duration(100_000_000), description=_INTERVAL)
-    quantum: Amount = Field(
-        default=Amount(1514), le=1 << 30, description="Bytes that a flow may send before the next one's turn."
-    )
     flows: int = Field(default=1024, ge=1, le=65536, strict=True, description="Queues that flows are hashed into.")
     ecn: bool = Field(default=True, strict=True, description=ECN)
     ce_threshold: Time | None = Field(default=None, description=_CE_TIME)
@@ -85,15 +97,12 @@ class Pie(Discipline):
     )
 
 
-class Fq(Discipline):
+class Fq(Turns):
     """Fair queueing of flows by deficit round robin (Shreedhar and Varghese 1996)."""
 
     kind: Literal["fq"] = Field(
         description="Fair queueing of flows by deficit round robin (Shreedhar and Varghese 1996); the longest queue "
         "loses packets."
-    )
-    quantum: Amount = Field(
-        default=Amount(1514), le=1 << 30, description="Bytes that a flow may send before the next one's turn."
     )
     flows: int = Field(default=1024, ge=1, le=65536, strict=True, description="Queues that flows are hashed into.")
 
@@ -121,7 +130,7 @@ class Cake(Discipline):
     )
     ecn: bool = Field(default=True, strict=True, description=ECN)
 
-    def settled(self, rate: Rate | None, buffer: int | None, frame: int, rtt: int) -> Cake:
+    def settled(self, rate: Rate | None, buffer: int | None, frame: int, rtt: int, mtu: int) -> Cake:
         """The parameters with the quantum that follows from the rate."""
         least, most = 300, 1514
         by_rate = most if rate is None else min(max(int(rate) // 8 // 4096, least), most)

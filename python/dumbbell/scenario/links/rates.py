@@ -18,9 +18,6 @@ from dumbbell.units import Duration, QuantityError, Rate, Size, Time
 MOST_STEPS = 100_000
 """What a ramp may be cut into."""
 
-FULL_FRAME = 1514
-"""Bytes of an Ethernet frame that carries a full IP packet of 1500 bytes, without preamble, FCS and gap."""
-
 _POINT = 'a moment and the rate from then on, such as ["10 s", "20 Mbit/s"]'
 
 
@@ -209,7 +206,7 @@ def _tag(value: Any) -> str | None:
     return _TAGS.get(type(value), "@rate")
 
 
-def mean(rate: Rate | Varying | Trace | None, duration: int, frame: int = FULL_FRAME) -> Rate | None:
+def mean(rate: Rate | Varying | Trace | None, duration: int, frame: int) -> Rate | None:
     """Over a period, or over the run where it does not begin again; at least 1 bit/s. None without a limit.
 
     `frame` is what an opportunity carries if the scenario does not say.

@@ -62,7 +62,7 @@ class Red(Discipline):
             raise QuantityError("max_p = 0 % could never adapt", "max_p above 0 %", 'write max_p = "10 %"')
         return self
 
-    def settled(self, rate: Rate | None, buffer: int | None, frame: int, rtt: int) -> Red:
+    def settled(self, rate: Rate | None, buffer: int | None, frame: int, rtt: int, mtu: int) -> Red:
         """All parameters given, thresholds in bytes. Raises `QuantityError` for thresholds that make no RED."""
         adaptive = self.adaptive or self.kind == "ared"
         average = self.average_packet or Amount(frame)

@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from dumbbell.scenario.links.link import AS_FORWARD, IMPAIRMENTS, DirectionKeys
 from dumbbell.scenario.links.queues import AnyQueue, Fifo
-from dumbbell.scenario.links.rates import FULL_FRAME, LinkRate, Trace, mean
+from dumbbell.scenario.links.rates import LinkRate, Trace, mean
 from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.path import Path
 from dumbbell.units import BufferSize, Rate, Size, Time
+from dumbbell.units.mtu import frame_bytes
 
 DROP_TAIL = Fifo(kind="drop-tail")
 
@@ -23,6 +24,8 @@ class Direction(DirectionKeys):
 
     duration: Time
     """Of the run."""
+    mtu: int
+    """Of the network, in bytes."""
     rate: LinkRate
     """`None`: no limit."""
     buffer: BufferSize
@@ -35,7 +38,7 @@ class Direction(DirectionKeys):
     @property
     def frame(self) -> int:
         """Bytes of a full frame on this link."""
-        return FULL_FRAME + self.overhead
+        return frame_bytes(self.mtu) + self.overhead
 
     @property
     def nominal(self) -> Rate | None:
@@ -70,7 +73,7 @@ class Direction(DirectionKeys):
         """
         kind, amount = self.resolve(rtt)
         rate = self.rate
-        queue = self.queue.settled(self.nominal, self.room(rtt), self.frame, rtt)
+        queue = self.queue.settled(self.nominal, self.room(rtt), self.frame, rtt, self.mtu)
         if isinstance(rate, Trace) and rate.opportunity is None:
             rate = rate.model_copy(update={"opportunity": self.frame})
         impairments = {key: getattr(self, key) for key in IMPAIRMENTS}
@@ -110,18 +113,18 @@ def directions(topology: Dumbbell | Path, duration: Time) -> tuple[Direction, Di
     """Forward and reverse, not yet settled. See `docs/reference/scenario.md` for the defaults."""
     there, back = topology.bottleneck.given(), topology.bottleneck.reverse.given()
     delays = dict(zip(NAMES, _delays(topology), strict=True))
-    forward = _direction(there, duration, delays["bottleneck"])
+    forward = _direction(there, duration, topology.mtu, delays["bottleneck"])
     shared = {key: there[key] for key in AS_FORWARD if key in there}
-    reverse = _direction(shared | back, duration, delays["bottleneck-reverse"])
+    reverse = _direction(shared | back, duration, topology.mtu, delays["bottleneck-reverse"])
     if "buffer" not in back and reverse.rate is None and reverse.buffer.kind in ("bdp", "time"):
         reverse = reverse.with_keys({"buffer": BufferSize("unlimited")})
     return forward, reverse
 
 
-def _direction(given: dict[str, Any], duration: Time, delay: Time) -> Direction:
+def _direction(given: dict[str, Any], duration: Time, mtu: int, delay: Time) -> Direction:
     buffer = BufferSize("unlimited") if given["rate"] is None else BufferSize("bdp", Fraction(1))
     # The values are of models that are validated.
-    return Direction.model_construct(**{"buffer": buffer, **given, "delay": delay, "duration": duration})
+    return Direction.model_construct(**{"buffer": buffer, **given, "delay": delay, "duration": duration, "mtu": mtu})
 
 
 def _delays(topology: Dumbbell | Path) -> tuple[Time, Time]:

@@ -13,7 +13,9 @@ from dumbbell.scenario.resolve.groups import check_entries
 from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.resolve.shared_rate import Shares
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.traffic.flows import CommandFlow, Flow, PingFlow, TcpFlow
+from dumbbell.scenario.traffic.flows import CommandFlow, Flow, PingFlow, TcpFlow, UdpFlow
+from dumbbell.units import Size
+from dumbbell.units.mtu import datagram_bytes
 
 PLACEHOLDERS = ("server", "client", "port", "duration", "cc")
 
@@ -32,6 +34,8 @@ def resolve_flows(scenario: Scenario, start: Mapping[str, Direction], wrong: lis
         wrong += _times(("flows", i), flow, scenario)
         if isinstance(flow, CommandFlow):
             wrong += _placeholders(("flows", i), flow)
+        if isinstance(flow, UdpFlow | PingFlow):
+            wrong += _payload(("flows", i, "payload"), flow.payload, scenario.topology.mtu)
     shares = Shares(scenario, start)
     found = connections(scenario, shares.rate)
     entries = list(check_entries(scenario)) or shares.wrong
@@ -63,6 +67,13 @@ def _times(at: Key, flow: Flow, scenario: Scenario) -> Iterator[Finding]:
     if flow.stop is not None and flow.stop > end:
         hint = "leave stop out for a flow that lasts until the end"
         yield Finding((*at, "stop"), "after the end of the run", f"at most the duration, {end}", hint)
+
+
+def _payload(at: Key, payload: Size | None, mtu: int) -> Iterator[Finding]:
+    most = Size(datagram_bytes(mtu))
+    if payload is not None and payload > most:
+        why = f"at most {most}, or it would be fragmented: packets have at most {mtu} B"
+        yield Finding(at, "too large", why, f'write payload = "{most}"')
 
 
 def _placeholders(at: Key, flow: CommandFlow) -> Iterator[Finding]:

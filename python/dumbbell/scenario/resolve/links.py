@@ -71,7 +71,7 @@ def _buffer(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
 def _queue(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterator[Finding]:
     key, room = (*at, "queue"), link.room(rtt)
     try:
-        link.queue.settled(link.nominal, room, link.frame, rtt)
+        link.queue.settled(link.nominal, room, link.frame, rtt, link.mtu)
     except QuantityError as error:
         inherited = "raise the buffer, or write a queue with other thresholds here, too"
         yield Finding(key, error.wrong, error.expected, error.hint if "queue" in given else inherited)

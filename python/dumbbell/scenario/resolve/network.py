@@ -52,6 +52,8 @@ class Network:
     access: tuple[AccessLink, ...]
     largest_rtt: Time
     """The largest base RTT of any pair, by which a BDP is reckoned."""
+    mtu: int
+    """Of all hosts and links, in bytes."""
 
 
 def resolve_network(scenario: Scenario, start: Mapping[str, Direction], wrong: list[Finding]) -> Network:
@@ -79,6 +81,7 @@ def resolve_network(scenario: Scenario, start: Mapping[str, Direction], wrong: l
         tuple(ShapedLink(name, *ends, tuple(states[name])) for name, ends in _ends(topology)),
         tuple(_access(topology, *start.values())),
         largest_rtt(topology),
+        topology.mtu,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from dumbbell.scenario.links.link import Bottleneck
-from dumbbell.scenario.table import Table
+from dumbbell.scenario.topology.keys import AnyTopology
 from dumbbell.units import QuantityError, Time
 
 
@@ -24,7 +24,7 @@ PairTimes = Annotated[
 ]
 
 
-class Dumbbell(Table):
+class Dumbbell(AnyTopology):
     """Senders s1..sN, a switch, the bottleneck, a switch, receivers r1..rN."""
 
     kind: Literal["dumbbell"] = Field(

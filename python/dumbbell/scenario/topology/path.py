@@ -7,11 +7,11 @@ from typing import Literal
 from pydantic import Field
 
 from dumbbell.scenario.links.link import Bottleneck
-from dumbbell.scenario.table import Table
+from dumbbell.scenario.topology.keys import AnyTopology
 from dumbbell.units import Time
 
 
-class Path(Table):
+class Path(AnyTopology):
     """Two hosts, h1 and h2, and the bottleneck between them."""
 
     kind: Literal["path"] = Field(description="h1, the bottleneck, h2.")

@@ -101,7 +101,12 @@ class UdpFlow(AnyFlow):
         "rate in the flow's direction, which must be constant.",
         examples=["10 Mbit/s", "10 %"],
     )
-    payload: Size = Field(default=Size(1472), ge=16, le=1472, description="UDP payload of each datagram.")
+    payload: Size | None = Field(
+        default=None,
+        ge=16,
+        description="UDP payload of each datagram, at most what fits into a packet of the network. Default: as much, "
+        "1472 B.",
+    )
     bytes: Amount | None = Field(default=None, description="Payload to send in all. Default: no end before `stop`.")
     on: Burst | None = Field(default=None, description=_ON.replace("the application writes", "it sends"))
     off: Duration | None = Field(default=None, description="Length of the pause after it.")
@@ -121,7 +126,11 @@ class PingFlow(AnyFlow):
         default="icmp",
         description="Who answers: the receiving host's kernel (ICMP echo, RFC 792), or a program (UDP echo, RFC 862).",
     )
-    payload: Size = Field(default=Size(56), ge=16, le=1472, description="ICMP or UDP payload of each request.")
+    payload: Size = Field(
+        default=Size(56),
+        ge=16,
+        description="ICMP or UDP payload of each request, at most what fits into a packet of the network (1472 B).",
+    )
 
 
 class CommandFlow(AnyFlow):

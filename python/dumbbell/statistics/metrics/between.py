@@ -10,8 +10,9 @@ import polars as pl
 from dumbbell.scenario.study import CASE
 from dumbbell.statistics.frames import Frames, main_link, usable
 from dumbbell.statistics.metrics.model import Metric, Scope, over_flows, ratio
+from dumbbell.units.mtu import ETHERNET, IPV4, UDP
 
-UDP_FRAME: Final = 1514 / 1472
+_DATAGRAM: Final = pl.col("frame_bytes") / (pl.col("frame_bytes") - (ETHERNET + IPV4 + UDP))
 """Bytes on the link for each byte of a full datagram."""
 SAME_LOAD: Final = 0.01
 """Data of flows without congestion control counts as equal up to this relative difference."""
@@ -52,7 +53,7 @@ def _utilisation_busy(frames: Frames, _: Scope) -> pl.DataFrame:
         frames.flows.filter(~sized & (pl.col("protocol") == "udp"))
         .join(times, on="run")
         .group_by("run")
-        .agg(alone=(payload * UDP_FRAME).sum())
+        .agg(alone=(payload * _DATAGRAM).sum())
     )
     used = frames.links.filter(pl.col("link") == (main_link(frames) or ""))
     rows = used.join(times, on="run", maintain_order="left").join(alone, on="run", how="left", maintain_order="left")
