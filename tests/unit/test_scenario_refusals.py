@@ -72,7 +72,7 @@ CASES = {
         'rtt = "30 ms"',
         'rtt = "30 ms"\nbuffer = "1 bdp"',
         'my.toml:9: topology.buffer = "1 bdp": unknown key\n'
-        "  expected one of kind, pairs, bottleneck, rtt\n"
+        "  expected one of kind, mtu, pairs, bottleneck, rtt\n"
         "hint: buffer belongs in topology.bottleneck",
     ),
     "key of another kind of flow": (

@@ -65,7 +65,8 @@ pub struct Plan {
     #[serde(default)]
     pub simulate: Simulate,
     /// The MTU of the network: of all hosts' interfaces, and of all links.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Mtu::is_default")]
+    #[schemars(extend("default" = Mtu::default()))]
     pub mtu: Mtu,
 }
 

@@ -73,6 +73,7 @@ def expand(scenario: Scenario) -> Plan:
                 cpus=scenario.emulate.cpus,
             ),
             simulate=Simulate(tso=scenario.simulate.tso),
+            mtu=resolved.network.mtu,
         ),
         scenario.emulate.path,
         scenario.emulate.merge,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell.plan.types import CommandWorkload, Flow, HostNode, Link, PingWorkload, Plan, UdpWorkload
-from dumbbell.units.mtu import MTU, frame_bytes
+from dumbbell.units.mtu import frame_bytes
 
 
 def hosts(plan: Plan) -> list[HostNode]:
@@ -13,7 +13,7 @@ def hosts(plan: Plan) -> list[HostNode]:
 
 def full_frame(plan: Plan, link: Link | None = None) -> int:
     """Bytes of a full frame in a plan's network; on `link`, with the link's overhead."""
-    return frame_bytes(MTU) + (0 if link is None else link.overhead_bytes)
+    return frame_bytes(plan.mtu) + (0 if link is None else link.overhead_bytes)
 
 
 def group(flow: Flow) -> str:

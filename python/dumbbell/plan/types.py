@@ -832,3 +832,5 @@ class Plan:
     """Settings of the emulation engine; others ignore them."""
     simulate: Simulate = Simulate(tso=True)
     """Settings of the simulator; others ignore them."""
+    mtu: Annotated[int, Field(exclude_if=lambda value: value == 1500)] = 1500
+    """The MTU of the network: of all hosts' interfaces, and of all links."""

@@ -39,6 +39,7 @@ def _run(plan: Plan) -> Table:
     rows = [
         ["duration", str(Time(plan.duration_ns))],
         ["seed", str(plan.seed)],
+        ["mtu", f"{plan.mtu} B"],
         ["record.sample_interval", str(Time(record.sample_interval_ns))],
         ["record.packets", _yes(record.packets)],
         ["record.acks", record.acks],

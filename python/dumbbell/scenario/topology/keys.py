@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
 from dumbbell.scenario.table import Table
+from dumbbell.units import QuantityError
 from dumbbell.units.mtu import MTU
+
+LEAST, MOST = 576, 9000
+"""Bytes: the packet that every host takes (RFC 791), and that of a jumbo frame."""
+
+
+def _in_range(value: object) -> object:
+    if type(value) is int and not LEAST <= value <= MOST:
+        hint = "write mtu = 9000 for jumbo frames, or leave it out for Ethernet's 1500"
+        raise QuantityError("out of range", f"{LEAST} to {MOST} bytes", hint)
+    return value
 
 
 class AnyTopology(Table):
     """Keys that all topologies have."""
 
     kind: str
-
-    @property
-    def mtu(self) -> int:
-        """The network's MTU, in bytes."""
-        return MTU
+    mtu: Annotated[int, BeforeValidator(_in_range)] = Field(
+        default=MTU,
+        ge=LEAST,
+        le=MOST,
+        strict=True,
+        description="The most bytes of an IP packet, on all links and hosts; 9000 for jumbo frames.",
+        examples=[9000],
+    )

@@ -1,0 +1,81 @@
+//! The MTU of a network: packets are as long as it allows, and all else follows.
+
+mod common;
+
+use common::{Dumbbell, bulk, sized};
+use serde_json::json;
+use sim::{Observer, Options, PacketRow, Simulation};
+use units::Mtu;
+
+/// Sizes of the frames that were sent over the bottleneck, in order.
+#[derive(Default)]
+struct Frames(Vec<u32>);
+
+impl Observer for Frames {
+    const PACKETS: bool = true;
+    fn packet(&mut self, row: &PacketRow<'_>) {
+        if row.link == 1 {
+            self.0.push(row.passage.packet.size);
+        }
+    }
+}
+
+fn run(dumbbell: &Dumbbell, mtu: u32) -> Simulation<Frames> {
+    let mut plan = dumbbell.plan();
+    plan.mtu = Mtu::try_from(mtu).unwrap();
+    let mut simulation = Simulation::new(&plan, Options::default(), Frames::default()).unwrap();
+    simulation.run();
+    simulation
+}
+
+#[test]
+fn a_transfer_takes_as_many_segments_as_its_bytes_fill() {
+    for (mtu, frame, mss) in [(576, 590, 524), (1500, 1514, 1448), (9000, 9014, 8948)] {
+        let simulation = run(&Dumbbell::new(10, 20.0).buffer_bdp(40.0).flow(sized("reno", 1_000_000), 0.0), mtu);
+        let report = simulation.reports().next().unwrap();
+        assert!(report.completed && report.retransmitted_segments == 0);
+        let frames = simulation.into_observer().0;
+        let (full, rest): (Vec<u32>, Vec<u32>) = frames.iter().partition(|&&size| size == frame);
+        let expected = 1_000_000 / mss;
+        assert_eq!(full.len(), expected, "{mtu}");
+        // The SYN, the rest of the data, and ACKs without data.
+        let rest_bytes = (1_000_000 % mss) as u32 + 66;
+        assert_eq!(rest.iter().filter(|&&size| size == rest_bytes).count(), 1, "{mtu}: {rest:?}");
+        assert!(rest.iter().all(|&size| size == rest_bytes || size <= 78), "{mtu}: {rest:?}");
+    }
+}
+
+#[test]
+fn goodput_is_the_payloads_share_of_the_frames() {
+    for (mtu, share) in [(576, 524.0 / 590.0), (1500, 1448.0 / 1514.0), (9000, 8948.0 / 9014.0)] {
+        for cc in ["cubic", "bbr", "bbr3"] {
+            let simulation = run(&Dumbbell::new(100, 40.0).flow(bulk(cc), 0.0), mtu);
+            let report = simulation.reports().next().unwrap();
+            let used = report.received_bytes as f64 * 8.0 / 10.0 / 100e6 / share;
+            // Slow start and the first losses take some; BBR's PROBE_RTT takes 200 ms of 10 s.
+            assert!((0.93..=1.0).contains(&used), "{mtu}, {cc}: {used}");
+        }
+    }
+}
+
+#[test]
+fn the_first_window_has_ten_segments_of_any_size() {
+    for (mtu, mss) in [(576, 524), (9000, 8948)] {
+        let simulation = run(&Dumbbell::new(1000, 40.0).seconds(0.075).flow(bulk("reno"), 0.0), mtu);
+        let frames = simulation.into_observer().0;
+        assert_eq!(frames.iter().filter(|&&size| size == mss + 66).count(), 10, "{mtu}: {frames:?}");
+    }
+}
+
+#[test]
+fn datagrams_that_do_not_fit_are_refused() {
+    let udp = |payload: u32| json!({"kind": "udp", "rate_bps": 1_000_000, "payload_bytes": payload, "bytes": null});
+    for (mtu, most) in [(576, 548), (1500, 1472), (9000, 8972)] {
+        let check = |payload| {
+            let mut plan = Dumbbell::new(10, 20.0).flow(udp(payload), 0.0).plan();
+            plan.mtu = Mtu::try_from(mtu).unwrap();
+            sim::check(&plan, Options::default()).len()
+        };
+        assert_eq!((check(most), check(most + 1)), (0, 1), "{mtu}");
+    }
+}
