@@ -59,12 +59,11 @@ def fake_make(folder: Path) -> Path:
 
 
 def _before(tree: Path, patch: str) -> None:
-    """Give the file of a patch, after what it has already, the lines that the patch expects."""
-    name = re.search(r"^--- a/(.*)$", patch, re.MULTILINE)
-    assert name, patch
-    hunks = patch[name.end() :]
-    lines = [line[1:] for line in hunks.splitlines() if line[:1] in (" ", "-") and not line.startswith("---")]
-    path = tree / name[1]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        file.write("\n".join(lines) + "\n")
+    """Give the files of a patch, after what they have already, the lines that the patch expects."""
+    for part in re.split(r"^(?=--- a/)", patch, flags=re.MULTILINE)[1:]:
+        head, _, hunks = part.partition("\n")
+        lines = [line[1:] for line in hunks.splitlines() if line[:1] in (" ", "-")]
+        path = tree / head.removeprefix("--- a/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a") as file:
+            file.write("\n".join(lines) + "\n")
