@@ -70,6 +70,18 @@ app = typer.Typer(
 )
 
 
+def _show_types_by_meaning() -> None:
+    """Flags and arguments have no type in the help: typer shows `<bool>` and `<str>`, and has no setting for it."""
+    option: Any = typer.core.TyperOption
+    argument: Any = typer.core.TyperArgument
+    shown = option.display_type_rich
+    option.display_type_rich = lambda self, ctx: None if self.is_flag else shown(self, ctx)
+    argument.display_type_rich = lambda self, ctx: None
+
+
+_show_types_by_meaning()
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         import dumbbell

@@ -34,8 +34,14 @@ def command(
         ),
     ] = None,
     confidence: Annotated[
-        int, typer.Option("--confidence", metavar="PERCENT", help="Confidence of the intervals: 90, 95 or 99.")
-    ] = 95,
+        int | None,
+        typer.Option(
+            "--confidence",
+            metavar="PERCENT",
+            help="Confidence of the intervals of studies: 90, 95 or 99. Default: 95.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Compare two studies: the settings that differ, then metrics of the cells that both have, B against A.
@@ -53,8 +59,11 @@ def command(
         what = f"{a} is a {'study' if kinds[0] else 'run'}, {b} a {'study' if kinds[1] else 'run'}"
         raise InputError(what, "a study has many runs", "compare two studies, or two runs")
     if kinds[0]:
-        _studies(places, metric or METRICS, confidence, json)
+        _studies(places, metric or METRICS, 95 if confidence is None else confidence, json)
     else:
+        for option, value in (("--metric", metric), ("--confidence", confidence)):
+            if value is not None:
+                raise InputError(f"{option} applies to studies", f"{a} is a run", f"omit {option}")
         _runs([Run(place) for place in places], json)
 
 
@@ -89,7 +98,7 @@ def _print_metrics(found: Comparison, percent: int) -> None:
     for metric, rows in groupby(found.rows, lambda row: row.metric):
         mine = list(rows)
         factor, unit = unit_of(metric.unit, max(abs(row.contrast.mean) for row in mine))
-        print_table(Table(_named(metric.title, unit), columns, [_cells(row, factor) for row in mine]))
+        print_table(Table(_named(metric.title, unit), columns, [_cells(row, factor) for row in mine], len(names) + 1))
     for what, places in (("A", found.only_a), ("B", found.only_b)):
         if places:
             print(f"Only in {what}: {len(places):,} cells, the first with {', '.join(places[0])}.")

@@ -11,7 +11,12 @@ from dumbbell.engines.registry import described
 DEFAULT_EXECUTOR: Final = "local"
 
 ScenarioArgument = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a bundled scenario.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A TOML file, the name of a bundled scenario, or - for standard input.",
+        show_default=False,
+    ),
 ]
 
 StudyArgument = Annotated[
@@ -31,6 +36,21 @@ Set = Annotated[
         help='Override a value: --set flows.1.cc=bbr, --set topology.bottleneck.rate="50 Mbit/s". Repeatable.',
         show_default=False,
     ),
+]
+
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        metavar="KEY=VALUE,...",
+        help="Run with each of these values: --vary flows.0.cc=cubic,bbr. Repeatable; runs all combinations.",
+        show_default=False,
+    ),
+]
+
+Repeat = Annotated[
+    int | None,
+    typer.Option("--repeat", metavar="N", help="Runs of each combination.", show_default=False),
 ]
 
 Engine = Annotated[

@@ -37,12 +37,23 @@ def command(
         ),
     ] = None,
     confidence: Annotated[
-        int, typer.Option("--confidence", metavar="PERCENT", help="Confidence of a study's intervals: 90, 95 or 99.")
-    ] = 95,
+        int | None,
+        typer.Option(
+            "--confidence",
+            metavar="PERCENT",
+            help="Confidence of a study's intervals: 90, 95 or 99. Default: 95.",
+            show_default=False,
+        ),
+    ] = None,
     interval: Annotated[
-        str,
-        typer.Option("--interval", metavar="METHOD", help="Method of a study's intervals: t (Student's) or bootstrap."),
-    ] = "t",
+        str | None,
+        typer.Option(
+            "--interval",
+            metavar="METHOD",
+            help="Method of a study's intervals: t (Student's) or bootstrap. Default: t.",
+            show_default=False,
+        ),
+    ] = None,
     reference: Annotated[
         str | None,
         typer.Option(
@@ -73,7 +84,10 @@ def command(
             f"the reports of {len(runs)} runs go into one",
             f"create it first (mkdir {output}), or omit --output: each report then goes to its run's directory",
         )
-    method, share = study.method(interval), study.confidence(confidence)
+    for option, value in (("--confidence", confidence), ("--interval", interval), ("--reference", reference)):
+        if value is not None and not any(map(is_study, directories)):
+            raise InputError(f"{option} applies to studies", f"{runs[0]} is a run", f"omit {option}")
+    method, share = study.method(interval or "t"), study.confidence(95 if confidence is None else confidence)
     for directory in directories:
         of_study = is_study(directory)
         place = output

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Engine, Executor, Json, ScenarioArgument, Set, Store
+from dumbbell.cli.options import (
+    DEFAULT_EXECUTOR,
+    Address,
+    Engine,
+    Executor,
+    Json,
+    Repeat,
+    ScenarioArgument,
+    Set,
+    Store,
+    Vary,
+)
 from dumbbell.engines.registry import DEFAULT, capabilities
 
 if TYPE_CHECKING:
@@ -19,19 +30,8 @@ def command(
     scenario: ScenarioArgument,
     overrides: Set = None,
     engine: Engine = DEFAULT,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vary",
-            metavar="KEY=VALUE,...",
-            help="Run with each of these values: --vary flows.0.cc=cubic,bbr. Repeatable; runs all combinations.",
-            show_default=False,
-        ),
-    ] = None,
-    repeat: Annotated[
-        int | None,
-        typer.Option("--repeat", metavar="N", help="Runs of each combination.", show_default=False),
-    ] = None,
+    vary: Vary = None,
+    repeat: Repeat = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -57,8 +57,14 @@ def command(
         ),
     ] = None,
     repetition: Annotated[
-        int, typer.Option("--repetition", metavar="N", help="With --cell: the number of the run, from 0.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            "--repetition",
+            metavar="N",
+            help="With --cell: the number of the run, from 0. Default: 0.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -92,6 +98,8 @@ def command(
     from dumbbell.scenario.file.loading import read
     from dumbbell.studies.cells import is_study, varied
 
+    if repetition is not None and cell is None:
+        raise InputError("--repetition without --cell", "it names a run of a cell", "add --cell 0, or write --repeat N")
     draft = varied(read(scenario, overrides), vary, repeat)
     elsewhere = named(executor, address, store, jobs)
     wanted: Any = scenario
@@ -101,10 +109,12 @@ def command(
         if failed:
             hint = "omit one of them"
             raise InputError("--failed beside --cell", "--cell does one run, whether it failed before or not", hint)
-        wanted, overrides = single(draft, cell, repetition), None
+        wanted, overrides = single(draft, cell, repetition or 0), None
     elif vary or repeat is not None or failed or is_study(draft):
         return _study(scenario, overrides, engine, vary, repeat, jobs, failed, elsewhere, output, json, quiet)
     refuse_single(elsewhere)
+    if jobs is not None:
+        raise InputError("--jobs applies to studies", "this is one run", "add --repeat 10, or omit --jobs")
     from dumbbell.cli.progress import progress
     from dumbbell.errors import RunInvalid
     from dumbbell.pipeline.run import run
@@ -153,10 +163,11 @@ def _print(run: Run) -> None:
     from dumbbell.cli.tables import print_table
     from dumbbell.report import words
 
+    _print_verdict(run)
     print_table(_kinds(run) or _flows(run.summary))
     if any(link["rate_bps"] is not None for link in run.summary["links"]):
         print_table(_links(run.summary))
-    _print_verdict(run.summary)
+    _print_figures(run.summary)
     if not capabilities(run.engine).real_time and (speed := words.speed(run.manifest.get("cost"))):
         print(f"simulated {speed}")
     print(run.report())
@@ -224,13 +235,16 @@ def _links(summary: Any) -> Any:
 _BESIDES = ("losses", "marks", "duplicates", "reordered", "corrupted")
 
 
-def _print_verdict(summary: Any) -> None:
+def _print_verdict(run: Run) -> None:
+    """The verdict with its reasons, and what was not recorded."""
     from rich.console import Console
     from rich.text import Text
 
+    from dumbbell.report.acks import absent
+
     console = Console(soft_wrap=True)
     colour = {"valid": "green", "suspect": "yellow", "invalid": "red"}
-    verdict = summary["verdict"]
+    summary, verdict = run.summary, run.verdict
     after = {"valid": "", "suspect": ": read the reasons before you trust it", "invalid": ": do not use these figures"}
     console.print(Text.assemble("verdict: ", (verdict, f"bold {colour[verdict]}"), after[verdict]))
     for reason in summary["reasons"]:
@@ -241,7 +255,13 @@ def _print_verdict(summary: Any) -> None:
                 f": {reason['measured']} (allowed: {reason['threshold']}): {reason['why']}",
             )
         )
+    if (why := absent(run)) is not None:
+        console.print(Text(why))
+    console.print()
+
+
+def _print_figures(summary: Any) -> None:
     if summary["jain_index"] is not None:
-        console.print(Text(f"Jain's fairness index: {summary['jain_index']:.3f}"))
+        print(f"Jain's fairness index: {summary['jain_index']:.3f}")
     if (found := summary["responsiveness"]) is not None:
-        console.print(Text(f"responsiveness under load: {found['rpm']:.0f} round trips per minute"))
+        print(f"responsiveness under load: {found['rpm']:.0f} round trips per minute")

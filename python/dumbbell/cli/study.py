@@ -38,21 +38,35 @@ def _print(study: Study) -> None:
     from dumbbell.cli.study_table import table
     from dumbbell.cli.tables import print_table
     from dumbbell.report import words
-    from dumbbell.statistics.frames import suspects
     from dumbbell.studies.outcome import failures
 
+    print(_verdicts(study))
+    print()
     print_table(table(study))
     print_too_wide(study)
     print_expectations(study.manifest.get("expectations", []))
-    suspect = study.runs.filter(verdict="suspect").height
-    if suspect:
-        print(f"{words.count(suspect, 'run')} suspect{_because(suspects(study.runs))}")
     failed = failures(study)
     if failed:
         first = failed[0]
         place = f"--cell {first['cell']} --repetition {first['repetition']}"
         print(f"{words.count(len(failed), 'run')} can't be used, the first ({place}): {first['error']}")
     print(_report(study) or study.directory)
+
+
+def _verdicts(study: Study) -> str:
+    """`12 runs: 10 valid, 1 suspect (lateness 1), 1 can't be used`."""
+    import polars as pl
+
+    from dumbbell.report import words
+    from dumbbell.statistics.frames import suspects
+    from dumbbell.studies.outcome import failures
+
+    failed = len(failures(study))
+    suspect = study.runs.filter(pl.col("error").is_null() & (pl.col("verdict") == "suspect")).height
+    told = [f"{study.runs.height - suspect - failed:,} valid"]
+    told += [f"{suspect:,} suspect{_because(suspects(study.runs))}"] if suspect else []
+    told += [f"{failed:,} can't be used"] if failed else []
+    return f"{words.count(study.runs.height, 'run')}: {', '.join(told)}"
 
 
 def _report(study: Study) -> str | None:

@@ -35,7 +35,7 @@ def table(study: Study) -> Table:
         runs = f"{usable:,} of {cell['runs']:,}" if cell["failed"] else f"{usable:,}"
         rows.append([*values, runs, *(figure.get(cell["cell"], words.UNKNOWN) for figure in figures)])
     columns = [*study.keys, "runs", *(head for head, _, _ in FIGURES)]
-    return Table("Means over runs, and half of their 95 % intervals", columns, rows)
+    return Table("Means over runs, and half of their 95 % intervals", columns, rows, max(len(study.keys), 1))
 
 
 def _figures(study: Study, name: str, scope: str) -> dict[int, str]:

@@ -1,15 +1,23 @@
-"""Tables on the console: drawn on a terminal, one plain line per row elsewhere."""
+"""Tables on the console: drawn on a terminal, one plain line per row elsewhere. No number is ever cut."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from dumbbell.plan.view import Table
 
+GAP: Final = 2
+"""Spaces between columns."""
+NARROWEST_TEXT: Final = 24
+"""A column of sentences is wrapped, and is at least that wide."""
+SENTENCE: Final = 4
+"""Words from which on a cell is a sentence."""
+
 
 def print_table(table: Table) -> None:
-    """Print `table` under its title."""
+    """Print `table` under its title. Columns that don't fit follow below, beside the first ones again."""
     from rich import box
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -17,11 +25,49 @@ def print_table(table: Table) -> None:
 
     # Elsewhere than on a terminal, each row is one line of any length.
     console = Console() if Console().is_terminal else Console(width=10_000, no_color=True)
-    shown = RichTable(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in table.columns:
-        shown.add_column(column, header_style="dim", no_wrap=not console.is_terminal)
-    for row in table.rows:
-        shown.add_row(*(Text(cell) for cell in row))
     console.print(Text(table.title, style="bold"))
-    console.print(shown)
+    for columns in _folded(table, console.width):
+        style = box.SIMPLE_HEAD if console.is_terminal else None
+        shown = RichTable(box=style, show_edge=False, pad_edge=False, padding=(0, GAP, 0, 0))
+        is_too_wide = _width(table, columns) > console.width
+        for column in columns:
+            wraps = console.is_terminal and (is_too_wide or _least(table, column) < _whole(table, column))
+            shown.add_column(table.columns[column], header_style="dim", no_wrap=not wraps, overflow="fold")
+        for row in table.rows:
+            shown.add_row(*(Text(row[column]) for column in columns))
+        console.print(shown)
     console.print()
+
+
+def _folded(table: Table, width: int) -> Iterator[Sequence[int]]:
+    """The columns of each part of the table that fits the width."""
+    keys = list(range(min(table.keys, len(table.columns))))
+    part = list(keys)
+    for column in range(len(keys), len(table.columns)):
+        if len(part) > len(keys) and _width(table, [*part, column]) > width:
+            yield part
+            part = list(keys)
+        part.append(column)
+    yield part
+
+
+def _width(table: Table, columns: Sequence[int]) -> int:
+    return sum(_least(table, column) + GAP + 1 for column in columns)
+
+
+def _least(table: Table, column: int) -> int:
+    """The least width of a column: sentences can be wrapped, anything else can't."""
+    whole = _whole(table, column)
+    if any(len(row[column].split()) >= SENTENCE and not _is_figure(row[column]) for row in table.rows):
+        return min(whole, NARROWEST_TEXT)
+    return whole
+
+
+def _whole(table: Table, column: int) -> int:
+    from rich.cells import cell_len
+
+    return max(cell_len(text) for text in (table.columns[column], *(row[column] for row in table.rows)))
+
+
+def _is_figure(text: str) -> bool:
+    return text[:1].isdigit() or text[:1] in "+-"

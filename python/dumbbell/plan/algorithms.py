@@ -74,7 +74,7 @@ def lacking(scenario: Scenario, available: Collection[str]) -> list[Problem]:
 def _finding(at: Key, cc: str, available: Collection[str]) -> Finding:
     # Programs that a run, or somebody to stay, has registered under a name with a hash: nobody asks for them by it.
     there = sorted(name for name in available if not _REGISTERED.search(name))
-    close = _closest(cc, [*there, *BUNDLED])
+    close = closest(cc, [*there, *BUNDLED])
     modprobe = f"if it is a module, load it: sudo modprobe tcp_{cc}"
     if cc in BUNDLED:
         hint = f'{cc} comes with dumbbell, too: cc = "{cc}"'
@@ -96,9 +96,9 @@ def _capital(text: str) -> str:
 _REGISTERED: Final = re.compile(r"_[0-9a-f]{6}$")
 
 
-def _closest(cc: str, names: list[str]) -> str | None:
+def closest(cc: str, names: Collection[str]) -> str | None:
     """The name that was probably meant: for `bbr4` another generation rather than `bbr`, which is `bbr1`."""
     if cc.removesuffix("1") in names:
         return cc.removesuffix("1")
-    close = difflib.get_close_matches(cc, names, cutoff=0.7)
+    close = difflib.get_close_matches(cc.lower(), names, cutoff=0.7)
     return next((name for name in close if len(name) == len(cc)), close[0] if close else None)

@@ -19,6 +19,8 @@ class Table:
     title: str
     columns: list[str]
     rows: list[list[str]]
+    keys: int = 1
+    """Columns from the left that name a row. A table that is too wide repeats them with each of its parts."""
 
 
 def tables(plan: Plan, rtt_ns: int) -> list[Table]:

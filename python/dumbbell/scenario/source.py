@@ -57,7 +57,13 @@ class Source:
             if key[:length] in self.overrides:
                 return Place(option=self.overrides[key[:length]])
         found, _ = lookup(self.data, key)
-        span = spans(self.text).get(key[:found])
+        written = spans(self.text)
+        if key not in written:
+            for override, text in self.overrides.items():
+                if override[: len(key)] == key:
+                    # It has made the table, too.
+                    return Place(option=text)
+        span = written.get(key[:found])
         return Place(self.name, span.line, span.column, span.length) if span else Place(self.name)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key, show
-from dumbbell.scenario.study import CASE, Expectation
+from dumbbell.scenario.study import CASE, Expectation, Sweep
 from dumbbell.studies import measures
 from dumbbell.studies.cells import KEYS, Cell, keys, written
 from dumbbell.studies.expectations import is_meant
@@ -34,10 +34,21 @@ def check(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
     for key in keys(cells):
         if (found := NOT_VARIED.get(key.split(".")[0])) and (key.split(".")[0] == key or key.split(".")[0] in KEYS):
             yield Finding(("sweep", key), found[0], "a key of the network, the flows or the hosts", found[1])
+    yield from _twice(scenario.sweep)
     if scenario.repeat.least > scenario.repeat.most:
         yield Finding(("repeat", "least"), "more than most", f"at most {scenario.repeat.most}")
     for i in range(len(scenario.expect)):
         yield from _where(("expect", i, "where"), scenario, i, cells)
+
+
+def _twice(sweep: Sweep) -> Iterator[Finding]:
+    """Values of a key that are listed twice: their cells would be the same runs."""
+    for key, listed in sweep.lists.items():
+        written = [show(value) for value in listed]
+        for i, text in enumerate(written):
+            if text in written[:i]:
+                yield Finding(("sweep", key, i), "listed twice", "each value once", "repeat = 2 runs each cell twice")
+                break
 
 
 def check_metrics(scenario: Scenario) -> Iterator[Finding]:
@@ -68,12 +79,19 @@ def _metric(at: Key, name: str, of: str | None) -> Iterator[Finding]:
 def _bounds(at: Key, expected: Expectation) -> Iterator[Finding]:
     from dumbbell.statistics.metrics import METRICS
 
+    found: list[float | None] = []
     places: tuple[Key, Key] = (("within", 0), ("within", 1)) if expected.within is not None else (("min",), ("max",))
     for place, bound in zip(places, expected.bounds, strict=True):
         try:
-            measures.read(METRICS[expected.metric], bound)
+            found.append(measures.read(METRICS[expected.metric], bound))
         except QuantityError as error:
             yield Finding((*at, *place), error.wrong, error.expected, error.hint)
+    low, high = found if len(found) == 2 else (None, None)
+    if low is not None and high is not None and low > high:
+        hint = "exchange them" if expected.within is not None else "exchange min and max"
+        yield Finding(
+            (*at, *places[1]), "below the lower bound: no value is within", f"at least {expected.bounds[0]}", hint
+        )
 
 
 def check_names(scenario: Scenario, cells: Sequence[Cell], plans: Sequence[Planned]) -> Iterator[Finding]:

@@ -89,9 +89,11 @@ class Planner:
     def _placed(self, problem: Problem, cell: Cell) -> Problem:
         """The problem with its place in the study's `[sweep]`, if the cell's values cause it."""
         for key, value in values(cell).items():
-            if problem.place is not None and problem.place.option == f"{_SWEEP} {key}={show(value)}":
-                at = origin(self.draft.data["sweep"], key, value)
-                return replace(problem, place=self.draft.source.place(at))
+            text = f"{_SWEEP} {key}={show(value)}"
+            if problem.place is not None and problem.place.option == text:
+                place = self.draft.source.place(origin(self.draft.data["sweep"], key, value))
+                what = problem.what.replace(text, f"{place}: {key} = {show(value)}", 1)
+                return replace(problem, what=what, place=place)
         return problem
 
     def plan(self, cell: Cell) -> Planned:

@@ -14,6 +14,7 @@ from pydantic_core import CoreSchema, core_schema
 MAX = 2**63 - 1
 """The engines hold times and counts in 64 signed bits."""
 
+_HOURS = ("h", "hour", "hours")
 _NUMBER = r"[0-9]{1,19}(?:\.[0-9]{1,18})?"
 _QUANTITY = re.compile(rf"\s*(?P<sign>[+-]?)\s*(?P<number>{_NUMBER})\s*(?P<unit>\S*)\s*")
 
@@ -77,6 +78,11 @@ class Grammar:
         for known in [*self.units, *self.aliases]:
             if known.lower() == unit.lower():
                 return f'units are case-sensitive: write "{number} {self.aliases.get(known, known)}"'
+        for known in self.units:
+            if known.lower() == f"{unit.lower()}/s":
+                return f'a rate is per second: write "{number} {known}"'
+        if unit in _HOURS and "min" in self.units:
+            return f'write "{decimal(60 * Fraction(number))} min"'
         return ""
 
 

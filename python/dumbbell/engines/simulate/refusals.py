@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from dumbbell.cc.bundled import KERNEL, SIMULATED
 from dumbbell.core import core
 from dumbbell.errors import Problem
 from dumbbell.plan import wire
+from dumbbell.plan.algorithms import closest
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
@@ -26,7 +28,7 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
     for one in told:
         first.setdefault(_key(scenario, one), one)
     for key, one in first.items():
-        problem = scenario.source.problem(Finding(key, "it can't be simulated", "", one["hint"]))
+        problem = scenario.source.problem(Finding(key, "it can't be simulated", "", _hint(one)))
         yield replace(problem, why=f"{one['what']}: {one['why']}")
     for at, settings in scenario.hosts.sysctls:
         for name, (what, hint) in _ONLY_KERNELS.items():
@@ -37,6 +39,13 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
         hint = "run it with --engine emulate, or leave whole_bursts out"
         finding = Finding(("emulate", "whole_bursts"), "in a simulation links carry single segments", "", hint)
         yield scenario.source.problem(finding)
+
+
+def _hint(problem: Mapping[str, Any]) -> str:
+    """What to do, and the algorithm that was probably meant."""
+    name = problem["what"].removeprefix("the congestion control ")
+    close = closest(name, SIMULATED) if name != problem["what"] and name not in KERNEL else None
+    return f"did you mean {close}? Otherwise, {problem['hint']}" if close else str(problem["hint"])
 
 
 _ONLY_KERNELS: Final = {

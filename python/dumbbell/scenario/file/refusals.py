@@ -95,7 +95,10 @@ def _finding(details: ErrorDetails, data: Any) -> Finding:
         case "union_tag_invalid" | "union_tag_not_found":
             return _kind(key, details["type"], data)
         case "literal_error":
-            return Finding(key, "unknown", f"one of {context['expected']}")
+            given = str(lookup(data, key)[1]).lower()
+            close = difflib.get_close_matches(given, re.findall("'([^']*)'", context["expected"]), n=1)
+            hint = f'did you mean "{close[0]}"?' if close else ""
+            return Finding(key, "unknown", f"one of {context['expected']}", hint)
         case "bool_type" | "bool_parsing":
             return Finding(key, "neither true nor false", "true or false, without quotes")
         case "int_type" | "int_parsing" | "int_from_float":

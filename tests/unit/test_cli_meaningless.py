@@ -1,0 +1,126 @@
+"""Options and values without a meaning are refused, and near misses get the word that was meant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from refused import BASE
+
+from dumbbell.cli import invoke
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my.toml").write_text(BASE)
+
+
+def error(capsys: pytest.CaptureFixture[str], *args: str) -> list[str]:
+    assert invoke(args) == 2
+    return capsys.readouterr().err.splitlines()
+
+
+SIMULATE = ("run", "my.toml", "--engine", "simulate", "--quiet")
+
+
+@pytest.mark.parametrize(
+    ("options", "first"),
+    [
+        (["--repetition", "3"], "error: --repetition without --cell"),
+        (["--jobs", "3"], "error: --jobs applies to studies"),
+        (["--vary", "seed=1,1"], "error: --vary seed=1,1: a seed makes a repetition, not a cell"),
+        (
+            ["--vary", "duration=1 s,2 s,1 s"],
+            'error: --vary duration=1 s,2 s,1 s: sweep.duration.2 = "1 s": listed twice',
+        ),
+    ],
+)
+def test_options_that_mean_nothing(options: list[str], first: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert error(capsys, *SIMULATE, *options)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("report", ["--reference", "x"]),
+        ("report", ["--confidence", "90"]),
+        ("report", ["--interval", "t"]),
+        ("compare", ["--confidence", "90"]),
+        ("compare", ["--metric", "goodput"]),
+    ],
+)
+def test_options_of_studies_are_refused_for_runs(
+    verb: str, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke([*SIMULATE, "--set", "duration=100 ms"]) == 0
+    (run,) = (str(path) for path in Path("runs").glob("base-*"))
+    capsys.readouterr()
+    runs = [run, run] if verb == "compare" else [run]
+    assert error(capsys, verb, *runs, *options) == [
+        f"error: {options[0]} applies to studies",
+        f"  {run} is a run",
+        f"hint: omit {options[0]}",
+    ]
+
+
+@pytest.mark.parametrize("bounds", ['min = "9 Mbit/s"\nmax = "3 Mbit/s"', 'within = ["9 Mbit/s", "3 Mbit/s"]'])
+def test_bounds_that_nothing_meets(bounds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("my.toml").write_text(f'{BASE}[[expect]]\nmetric = "goodput"\n{bounds}\n')
+    said = error(capsys, *SIMULATE)
+    assert said[0].startswith("error: my.toml:")
+    assert said[0].endswith('"3 Mbit/s": below the lower bound: no value is within')
+    assert said[1] == "  expected at least 9 Mbit/s"
+
+
+@pytest.mark.parametrize(
+    ("given", "place", "hint"),
+    [
+        ("topology.botleneck.rate=1 Mbit/s", "topology.botleneck: unknown key", "did you mean bottleneck?"),
+        ("flows.0.arrivals=poison", "unknown", 'did you mean "poisson"?'),
+        ("topology.bottleneck.rate=10 mbit", "unknown unit mbit", 'a rate is per second: write "10 Mbit/s"'),
+        ("duration=1.5 hours", "unknown unit hours", 'write "90 min"'),
+        ("foo=1", "unknown key", None),
+    ],
+)
+def test_near_misses(given: str, place: str, hint: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    said = error(capsys, "plan", "my.toml", "--set", given)
+    assert said[0] == f"error: --set {given}: {place}"
+    assert hint is None or said[-1] == f"hint: {hint}"
+
+
+@pytest.mark.parametrize(("name", "meant"), [("CUBIC", "cubic"), ("bbrv3", "bbr3")])
+@pytest.mark.parametrize("engine", ["simulate", "emulate"])
+def test_near_misses_of_algorithms(name: str, meant: str, engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["plan", "my.toml", "--engine", engine, "--set", f"flows.0.cc={name}"]) == 0
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_a_value_of_a_sweep_is_refused_at_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("my.toml").write_text(f'{BASE}[sweep]\n"topology.rtt" = ["10 ms", "1 hour"]\n')
+    assert error(capsys, *SIMULATE)[0] == 'error: my.toml:16: topology.rtt = "1 hour": unknown unit hour'
+    vary = "topology.rtt=10 ms,1 hour"
+    assert error(capsys, *SIMULATE, "--vary", vary)[0].startswith(
+        f'error: --vary {vary}: topology.rtt = "1 hour": unknown'
+    )
+
+
+def test_plan_shows_the_cells_of_a_study(capsys: pytest.CaptureFixture[str]) -> None:
+    args = ["plan", "my.toml", "--vary", "flows.0.cc=cubic,bbr", "--vary", "duration=1 s,2 s", "--repeat", "5"]
+    assert invoke(args) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "4 cells x 5 repetitions x up to 2 s = 20 runs, 30 s of traffic"
+    assert lines[4].split() == ["0", '"cubic"', '"1', 's"']
+    assert invoke([*args, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["runs"], told["traffic_s"], told["varied"][3]) == (20, 30, {"flows.0.cc": "bbr", "duration": "2 s"})
+
+
+@pytest.mark.parametrize("verb", ["run", "plan", "report"])
+def test_help_is_short_too_and_shows_no_types_of_python(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke([verb, "-h"]) == 0
+    said = capsys.readouterr().out
+    assert "--help" in said
+    assert "<bool>" not in said
+    assert "<str>" not in said
