@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -78,7 +78,12 @@ def _study(draft: Draft, json: bool) -> None:
     base, cells = prepared(draft)
     plain, least = draft.without(KEYS), base.repeat.least
     lasts = [float(checked(plain.with_values(values(cell), "sweep")).duration) / 1e9 for cell in cells]
-    told = {"cells": len(cells), "least": least, "until": base.repeat.until is not None, "runs": least * len(cells)}
+    told: dict[str, Any] = {
+        "cells": len(cells),
+        "least": least,
+        "until": base.repeat.until is not None,
+        "runs": least * len(cells),
+    }
     told |= {"traffic_s": least * sum(lasts), "longest_s": max(lasts)}
     if json:
         print(dumps({**told, "varied": list(cells)}, indent=2))
