@@ -25,6 +25,7 @@ VERBS = (
     "status",
     "plan",
     "report",
+    "runs",
     "compare",
     "query",
     "agree",

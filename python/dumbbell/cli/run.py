@@ -74,6 +74,10 @@ def command(
             show_default=False,
         ),
     ] = None,
+    tags: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="NAME", help="Tag the run; see dumbbell runs. Repeatable.", show_default=False),
+    ] = None,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> int:
@@ -111,6 +115,8 @@ def command(
             raise InputError("--failed beside --cell", "--cell does one run, whether it failed before or not", hint)
         wanted, overrides = single(draft, cell, repetition or 0), None
     elif vary or repeat is not None or failed or is_study(draft):
+        if tags:
+            raise InputError("--tag applies to single runs", "this is a study", "name the study: --set name=baseline")
         return _study(scenario, overrides, engine, vary, repeat, jobs, failed, elsewhere, output, json, quiet)
     refuse_single(elsewhere)
     if jobs is not None:
@@ -121,12 +127,16 @@ def command(
 
     with progress(json or quiet) as show:
         finished = run(wanted, overrides or (), output or "runs", show, engine)
+    if tags:
+        from dumbbell.records.kept import tag
+
+        tag(finished.directory, tags)
     if json:
         from json import dumps
 
         print(dumps({**finished.summary, "run_dir": str(finished.directory)}, indent=2))
     else:
-        _print(finished)
+        print_run(finished)
     return RunInvalid.exit_code if finished.verdict == "invalid" else 0
 
 
@@ -159,7 +169,8 @@ def _study(
     return study.show(found, json)
 
 
-def _print(run: Run) -> None:
+def print_run(run: Run) -> None:
+    """Print the verdict, the tables, and the path of the report."""
     from dumbbell.cli.tables import print_table
     from dumbbell.report import words
 

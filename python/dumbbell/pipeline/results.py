@@ -24,8 +24,14 @@ class Run(records.Run):
         return path
 
     def plot(self) -> Figure:
-        """The run's plots on one time axis, as a matplotlib figure."""
+        """The run's plots on one time axis, as a matplotlib figure, which a notebook shows."""
         return figure(self)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the verdict with its reasons, and the flows."""
+        from dumbbell.report.render.notebook import of_run
+
+        return of_run(self)
 
 
 def open(directory: str | os.PathLike[str], incomplete: bool = False) -> Run:

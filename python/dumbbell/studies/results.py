@@ -19,6 +19,7 @@ from dumbbell.studies.directory import MANIFEST
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
     from dumbbell.pipeline.results import Run
 
@@ -150,6 +151,24 @@ class Study:
         from dumbbell.report.study import write
 
         return write(self, "html")[0]
+
+    def plot(self, metric: str = "goodput") -> Figure:
+        """The averages of a metric in all cells, as a matplotlib figure, which a notebook shows.
+
+        Raises:
+            InputError: no metric of this name has values, or no run can be used.
+        """
+        from dumbbell.report.study import figure
+
+        return figure(self, metric)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: how far the study is, and a row per cell."""
+        from html import escape
+
+        told = f"{self.manifest['name']}: {self.manifest['status']}"
+        said = f"<p><b>{escape(told)}</b> ({escape(repr(self))})</p>"
+        return said + (self.summary._repr_html_() if self.has_usable_runs else "")
 
     def scan(self, table: str) -> pl.LazyFrame:
         """`runs`, `flows` or `links` as a lazy frame.

@@ -17,6 +17,7 @@ from matplotlib.patches import Patch
 from dumbbell.report.model import Line, Panel, Plots, Reference, States, Ticks, View
 from dumbbell.report.render import figure_marks as marks
 from dumbbell.report.render.figure_marks import LEVEL, LOOKS, SOFT, Place
+from dumbbell.report.render.notebook import Picture
 
 _WIDTH_IN: Final = 7.0
 _PANEL_IN: Final = 1.25
@@ -36,7 +37,7 @@ def figure(plots: Plots) -> Figure:
         over_time = [panel for panel in plots.panels if panel.across is None]
         others = [(panel, view) for panel in plots.panels if panel.across is not None for view in panel.views]
         heights = [_height(panel) for panel in over_time] + [_STACKED_IN] * len(others)
-        fig = Figure(figsize=(_WIDTH_IN, sum(heights) + 0.6 + (0.25 if others else 0)), layout="constrained")
+        fig = Picture(figsize=(_WIDTH_IN, sum(heights) + 0.6 + (0.25 if others else 0)), layout="constrained")
         if not heights:
             fig.text(0.5, 0.5, "\n".join(plots.missing) or "Nothing was recorded.", ha="center", va="center")
             return fig

@@ -10,6 +10,8 @@ from dumbbell.statistics.frames import Frames
 from dumbbell.statistics.intervals import CONFIDENCE, CONFIDENCES
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from dumbbell.statistics.cells import Method
 
 METHODS: Final[tuple[Method, ...]] = ("t", "bootstrap")
@@ -81,3 +83,20 @@ def write(
 
         files = figures(plots, format)
     return [write_file(folder / name, content) for name, content in files.items()]
+
+
+def figure(study: Frames, metric: str = "goodput") -> Figure:
+    """The averages of a metric in all cells, as a matplotlib figure, which a notebook shows.
+
+    Raises:
+        InputError: no metric of this name has values, or no run can be used.
+    """
+    from dumbbell.report.study.build import build
+    from dumbbell.report.study.figures import figure as draw
+
+    plots = build(study, CONFIDENCE, "t")
+    for panel in plots.panels:
+        if panel.metric.name == metric:
+            return draw(plots, panel)
+    known = dict.fromkeys(panel.metric.name for panel in plots.panels)
+    raise InputError(f"no values of {metric!r}", f"the metrics with values are {', '.join(known)}")

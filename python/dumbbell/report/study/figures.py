@@ -14,6 +14,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from dumbbell.report.groups import HUES
 from dumbbell.report.render.figures import render
+from dumbbell.report.render.notebook import Picture
 from dumbbell.report.study.colours import Colour, of_names
 from dumbbell.report.study.export import stem
 from dumbbell.report.study.grid import Grid, grids
@@ -83,7 +84,7 @@ def _has_negative(grid: Grid) -> bool:
 def _axes(count: int) -> tuple[Figure, list[Axes]]:
     across = min(count, _ABREAST)
     size = (_COLUMN_IN * (1 if count == 1 else across * 0.82), _HEIGHT_IN * ceil(count / across) + 0.25)
-    fig = Figure(figsize=size, layout="constrained")
+    fig = Picture(figsize=size, layout="constrained")
     grid = fig.subplots(ceil(count / across), across, squeeze=False, sharey=True)
     for spare in grid.ravel()[count:]:
         spare.set_axis_off()

@@ -1,0 +1,141 @@
+"""`dumbbell runs`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dumbbell.cli.options import Json
+
+if TYPE_CHECKING:
+    from dumbbell.records.kept import Kept
+
+app = typer.Typer(
+    name="runs",
+    add_completion=False,
+    invoke_without_command=True,
+    rich_markup_mode="rich",
+    help="List the runs on disk, show one, tag them, and remove those that nobody needs.",
+)
+
+Root = Annotated[Path, typer.Option("--in", metavar="DIR", help="The folder of runs.")]
+Named = Annotated[
+    list[str], typer.Argument(metavar="RUN...", help="Directories of runs, their names, or tags.", show_default=False)
+]
+RUNS = Path("runs")
+
+
+@app.callback()
+def _help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command("list")
+def list_(
+    root: Root = RUNS,
+    tag: Annotated[
+        str | None, typer.Option("--tag", metavar="NAME", help="Only runs with this tag.", show_default=False)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the runs, the latest first: verdict, name, when it began, what was overridden, tags, and size."""
+    from dumbbell.records.kept import kept
+
+    _print([one for one in kept(root) if tag is None or tag in one.tags], json)
+
+
+@app.command()
+def show(named: Named, root: Root = RUNS, json: Json = False) -> None:
+    """Show runs again: the verdict with its reasons, and the tables that `dumbbell run` has printed."""
+    from json import dumps
+
+    from dumbbell.cli.run import print_run
+    from dumbbell.pipeline.results import Run
+    from dumbbell.records.kept import find
+
+    runs = [Run(one.path) for one in find(root, named)]
+    if json:
+        print(dumps([{**run.summary, "run_dir": str(run.directory)} for run in runs], indent=2))
+        return
+    for run in runs:
+        print_run(run)
+
+
+@app.command()
+def tag(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The tag.", show_default=False)],
+    named: Named,
+    root: Root = RUNS,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the tag away.")] = False,
+) -> None:
+    """Give runs a tag, by which other commands find them."""
+    from dumbbell.records import kept
+
+    for one in kept.find(root, named):
+        kept.tag(one.path, [name], remove)
+
+
+@app.command()
+def remove(named: Named, root: Root = RUNS) -> None:
+    """Remove runs with all their records. Prints their paths."""
+    from dumbbell.records import kept
+
+    for one in kept.find(root, named):
+        kept.remove(one)
+        print(one.path)
+
+
+@app.command()
+def clean(
+    root: Root = RUNS,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove them; without it, only list them.")] = False,
+    json: Json = False,
+) -> None:
+    """List what is left over, and remove it with --yes.
+
+    Left over are runs that failed or were killed, and earlier runs of a plan that was run again. Tagged runs stay.
+    """
+    from dumbbell.records import kept
+
+    found = [one for one in kept.kept(root) if one.is_left_over and not one.tags]
+    for one in found if yes else ():
+        kept.remove(one)
+    _print(found, json)
+    if found and not yes and not json:
+        print("dumbbell runs clean --yes removes them")
+
+
+def _print(runs: Sequence[Kept], json: bool) -> None:
+    from dumbbell.cli.tables import print_table
+    from dumbbell.plan.view import Table
+
+    if json:
+        from json import dumps
+
+        print(dumps([_told(one) for one in runs], indent=2))
+        return
+    rows = [
+        [one.path.name, one.verdict, one.started_at[:19].replace("T", " "), _size(one.size), *_words(one)]
+        for one in runs
+    ]
+    columns = ["run", "verdict", "started (UTC)", "size", "tags", "overrides"]
+    total = _size(sum(one.size for one in runs))
+    print_table(Table(f"{len(runs):,} run{'' if len(runs) == 1 else 's'}, {total}", columns, rows))
+
+
+def _words(run: Kept) -> list[str]:
+    return [", ".join(run.tags), ", ".join(run.overrides)]
+
+
+def _told(run: Kept) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {**asdict(run), "path": str(run.path)}
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"

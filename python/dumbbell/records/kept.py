@@ -1,0 +1,115 @@
+"""The runs in a folder: what each is, tags that users give them, and removing what nobody needs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.errors import DumbbellError, InputError
+from dumbbell.records.directory import PARTIAL
+from dumbbell.records.files import is_locked, read_json, write_json
+
+_TAG: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_EARLIER: Final = re.compile(r".+-[0-9a-f]{12}\.[0-9]+")
+_FAILED: Final = re.compile(r".+\.failed-[0-9]+")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run's directory."""
+
+    path: Path
+    name: str
+    """The scenario's name; the directory's if no manifest says it."""
+    started_at: str
+    """ISO 8601, UTC; empty if unknown."""
+    verdict: str
+    """`valid`, `suspect` or `invalid`; without one, `failed`, `interrupted`, `running` or `killed`."""
+    overrides: tuple[str, ...]
+    tags: tuple[str, ...]
+    size: int
+    """Bytes of all its files."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a command writes it now."""
+        return self.verdict == "running"
+
+    @property
+    def is_left_over(self) -> bool:
+        """Whether it failed, was killed, or is an earlier run of a plan that was run again."""
+        name = self.path.name
+        return not self.is_running and bool(
+            name.startswith(PARTIAL) or _FAILED.fullmatch(name) or _EARLIER.fullmatch(name)
+        )
+
+
+def kept(root: Path) -> list[Kept]:
+    """The runs in `root`, the latest first."""
+    found = [_look(path) for path in root.iterdir() if _is_run(path)] if root.is_dir() else []
+    return sorted(found, key=lambda one: (one.started_at, one.path.name), reverse=True)
+
+
+def find(root: Path, named: Sequence[str]) -> list[Kept]:
+    """The runs that are meant: by a directory, its name in `root`, or a tag. Raises `InputError` for any other name."""
+    runs = kept(root)
+    return list({one.path: one for name in named for one in _meant(runs, root, name)}.values())
+
+
+def _meant(runs: Sequence[Kept], root: Path, name: str) -> Iterator[Kept]:
+    meant = [one for one in runs if name == one.path.name or name in one.tags or Path(name) == one.path]
+    if not meant:
+        if "/" in name and _is_run(Path(name)):
+            meant = [_look(Path(name))]
+        else:
+            raise InputError(f"no run {name!r} in {root}", "expected a directory or a tag", "dumbbell runs list")
+    yield from meant
+
+
+def tag(path: Path, tags: Sequence[str], remove: bool = False) -> None:
+    """Add tags to the manifest of a run, or remove them. Raises `InputError` for one that is no name."""
+    for one in tags:
+        if not _TAG.fullmatch(one):
+            raise InputError(f"no tag: {one!r}", "at most 64 letters, digits, `.`, `_` and `-`", "write --tag baseline")
+    manifest = read_json(path / "manifest.json")
+    there = [one for one in manifest.get("tags", []) if one not in tags]
+    write_json(path / "manifest.json", manifest | {"tags": there if remove else [*there, *tags]})
+
+
+def remove(run: Kept) -> None:
+    """Remove a run's directory. Raises `InputError` if a command writes it."""
+    if run.is_running:
+        raise InputError(f"{run.path} is being written", "a command works on it", "wait for it, or stop it")
+    shutil.rmtree(run.path)
+
+
+def _is_run(path: Path) -> bool:
+    hidden = path.name.startswith(".") and not path.name.startswith(PARTIAL)
+    return path.is_dir() and not hidden and ((path / "manifest.json").exists() or path.name.startswith(PARTIAL))
+
+
+def _look(path: Path) -> Kept:
+    manifest: dict[str, Any] = {}
+    verdict = ""
+    with suppress(DumbbellError):  # A damaged run is listed, too, so that it can be removed.
+        manifest = read_json(path / "manifest.json")
+    with suppress(DumbbellError):
+        verdict = str(read_json(path / "summary.json").get("verdict", ""))
+    status = str(manifest.get("status", "damaged"))
+    if status == "running":
+        status = "running" if is_locked(path / "lock") else "killed"
+    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    return Kept(
+        path=path,
+        name=str(manifest.get("name", path.name)),
+        started_at=str(manifest.get("started_at", "")),
+        verdict=verdict if verdict and status == "complete" else status,
+        overrides=tuple(map(str, manifest.get("overrides", ()))),
+        tags=tuple(map(str, manifest.get("tags", ()))),
+        size=size,
+    )
