@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
+
+from dumbbell.errors import InputError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 Event = Mapping[str, Any]
+STANDARD_ERROR: Final = "-"
 
 
 class Display:
@@ -62,3 +67,42 @@ def fitting(quiet: bool, lines: Callable[[], Display], bar: Callable[[], Display
 def say(line: str) -> None:
     """Print `line` at once, also into a pipe."""
     print(line, flush=True)
+
+
+class Written(Display):
+    """Also writes each event as a line of JSON. The plan is left out: plan.json has it."""
+
+    def __init__(self, shown: Display, file: TextIO) -> None:
+        """`shown` gets all events, too."""
+        self._shown, self._file = shown, file
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        self._shown.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End."""
+        self._shown.__exit__(kind, error, trace)
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        self._shown(event)
+        print(json.dumps({key: value for key, value in event.items() if key != "plan"}), file=self._file, flush=True)
+
+
+@contextmanager
+def told(shown: Display, events: str | None) -> Iterator[Display]:
+    """The display, which also writes events to the file `events`, or to stderr if that is `-`. Raises `InputError`."""
+    if events is None or events == STANDARD_ERROR:
+        with Written(shown, sys.stderr) if events else shown as display:
+            yield display
+        return
+    try:
+        file = open(events, "w", encoding="utf-8")  # noqa: SIM115
+    except OSError as error:
+        raise InputError(f"cannot write {events}", error.strerror or str(error), "choose another --events") from None
+    with file, Written(shown, file) as display:
+        yield display

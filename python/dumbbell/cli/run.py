@@ -78,6 +78,18 @@ def command(
         list[str] | None,
         typer.Option("--tag", metavar="NAME", help="Tag the run; see dumbbell runs. Repeatable.", show_default=False),
     ] = None,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Write no report; dumbbell report writes it later.")
+    ] = False,
+    events: Annotated[
+        str | None,
+        typer.Option(
+            "--events",
+            metavar="FILE",
+            help="Write each event of the progress as a line of JSON to FILE, or to stderr (-).",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> int:
@@ -117,16 +129,31 @@ def command(
     elif vary or repeat is not None or failed or is_study(draft):
         if tags:
             raise InputError("--tag applies to single runs", "this is a study", "name the study: --set name=baseline")
-        return _study(scenario, overrides, engine, vary, repeat, jobs, failed, elsewhere, output, json, quiet)
+        return _study(
+            scenario,
+            overrides,
+            engine,
+            vary,
+            repeat,
+            jobs,
+            failed,
+            elsewhere,
+            output,
+            json,
+            quiet,
+            not no_report,
+            events,
+        )
     refuse_single(elsewhere)
     if jobs is not None:
         raise InputError("--jobs applies to studies", "this is one run", "add --repeat 10, or omit --jobs")
+    from dumbbell.cli.display import told
     from dumbbell.cli.progress import progress
     from dumbbell.errors import RunInvalid
     from dumbbell.pipeline.run import run
 
-    with progress(json or quiet) as show:
-        finished = run(wanted, overrides or (), output or "runs", show, engine)
+    with told(progress(json or quiet), events) as show:
+        finished = run(wanted, overrides or (), output or "runs", show, engine, report=not no_report)
     if tags:
         from dumbbell.records.kept import tag
 
@@ -136,7 +163,7 @@ def command(
 
         print(dumps({**finished.summary, "run_dir": str(finished.directory)}, indent=2))
     else:
-        print_run(finished)
+        print_run(finished, not no_report)
     return RunInvalid.exit_code if finished.verdict == "invalid" else 0
 
 
@@ -152,14 +179,17 @@ def _study(
     output: Path | None,
     json: bool,
     quiet: bool,
+    report: bool,
+    events: str | None,
 ) -> int:
     from dumbbell.cli import study
+    from dumbbell.cli.display import told
     from dumbbell.cli.study_progress import progress
     from dumbbell.studies import run
 
-    with progress(json or quiet) as show:
+    with told(progress(json or quiet), events) as show:
         found = run(
-            *(scenario, overrides or (), output, show, engine),
+            *(scenario, overrides or (), output, show, engine, report),
             vary=vary or [],
             repeat=repeat,
             jobs=jobs,
@@ -169,8 +199,8 @@ def _study(
     return study.show(found, json)
 
 
-def print_run(run: Run) -> None:
-    """Print the verdict, the tables, and the path of the report."""
+def print_run(run: Run, report: bool) -> None:
+    """Print the verdict, the tables, and the path of the report, or of the run's directory."""
     from dumbbell.cli.tables import print_table
     from dumbbell.report import words
 
@@ -181,7 +211,7 @@ def print_run(run: Run) -> None:
     _print_figures(run.summary)
     if not capabilities(run.engine).real_time and (speed := words.speed(run.manifest.get("cost"))):
         print(f"simulated {speed}")
-    print(run.report())
+    print(run.report() if report else run.directory)
 
 
 def _kinds(run: Run) -> Any:

@@ -62,7 +62,7 @@ def show(named: Named, root: Root = RUNS, json: Json = False) -> None:
         print(dumps([{**run.summary, "run_dir": str(run.directory)} for run in runs], indent=2))
         return
     for run in runs:
-        print_run(run)
+        print_run(run, (run.directory / "report.html").exists())
 
 
 @app.command()

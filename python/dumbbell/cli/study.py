@@ -70,8 +70,9 @@ def _verdicts(study: Study) -> str:
 
 
 def _report(study: Study) -> str | None:
-    """Path of the report that the command has written; `None` if no run is usable."""
-    return str(study.directory / "report.html") if study.has_usable_runs else None
+    """Path of the report that a command has written; `None` if there is none."""
+    path = study.directory / "report.html"
+    return str(path) if path.exists() else None
 
 
 def print_too_wide(study: Study) -> None:
