@@ -47,7 +47,7 @@ class Samples:
             Line(aligned.line(flow) * scale, index, flow)
             for index, group in enumerate(self.groups)
             for flow in group.flows
-            if flow in aligned.frame.columns
+            if flow in aligned.columns
         )
 
     @cached_property
