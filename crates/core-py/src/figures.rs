@@ -36,6 +36,12 @@ pub(crate) fn figures_between(py: Python<'_>, directory: PathBuf, start_ns: i64,
     py.detach(found).map_err(crate::simulate::raised)
 }
 
+/// Whether each connection of a flow carried its data, by the bytes that it delivered.
+#[pyfunction]
+pub(crate) fn carrying(delivered: Vec<u64>) -> Vec<bool> {
+    figures::carrying(&delivered)
+}
+
 fn plan_of(directory: &Path) -> Result<Plan> {
     Plan::read(&directory.join("plan.json"))
 }

@@ -40,9 +40,15 @@ pub struct Sampled {
     pub bytes_sent: Option<u64>,
 }
 
-/// A flow's connections carried its data if they delivered this share of the busiest connection's bytes: a program's
-/// control connection, such as iperf3's, delivers far less, and its window and RTT are not the flow's.
+/// A flow's connections carried its data if they delivered this share of the busiest connection's bytes.
 const LEAST_SHARE: f64 = 0.01;
+
+/// Whether each connection of a flow carried its data, by the bytes that it delivered. A program's control connection, such
+/// as iperf3's, delivers far less than the others, and its window and RTT are not the flow's.
+pub fn carrying(delivered: &[u64]) -> Vec<bool> {
+    let most = delivered.iter().max().copied().unwrap_or(0);
+    delivered.iter().map(|&bytes| bytes as f64 >= LEAST_SHARE * most as f64).collect()
+}
 
 /// The samples of a flow.
 #[derive(Clone, Debug, Default)]
@@ -152,8 +158,9 @@ impl FlowSamples {
     pub(crate) fn total(&mut self) -> Sampled {
         let sent = self.sockets.iter().map(|socket| socket.sent_before + socket.sent).sum();
         let bytes_sent = self.last.map(|_| sent);
-        let most = self.sockets.iter().map(|socket| socket.acked).max().unwrap_or(0);
-        self.sockets.retain(|socket| socket.acked as f64 >= LEAST_SHARE * most as f64);
+        let acked: Vec<u64> = self.sockets.iter().map(|socket| socket.acked).collect();
+        let mut carried = carrying(&acked).into_iter();
+        self.sockets.retain(|_| carried.next() == Some(true));
         let mut srtt_us: Vec<u32> = match &mut self.sockets[..] {
             [one] => std::mem::take(&mut one.srtt_us),
             several => several.iter().flat_map(|socket| &socket.srtt_us).copied().collect(),

@@ -26,7 +26,7 @@ pub mod tables;
 pub use activity::Active;
 pub use arithmetic::Percentiles;
 pub use figure::{Better, Declared, Figure, Metric, Over, Scope};
-pub use flow_samples::{FlowSample, Sampled};
+pub use flow_samples::{FlowSample, Sampled, carrying};
 pub use link_samples::LinkSample;
 pub use recorder::Recorder;
 pub use responsiveness::Responsiveness;

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import polars as pl
 
-LEAST_SHARE: Final = 0.01
-"""Share of the data of the flow's busiest connection. A program's control connection delivers far less."""
+from dumbbell.core import core
 
 
-def carrying(rows: pl.LazyFrame, delivered: str) -> pl.LazyFrame:
-    """The rows of connections that delivered at least `LEAST_SHARE` of what the busiest one of their flow did.
+def carrying(rows: pl.DataFrame, delivered: str) -> pl.DataFrame:
+    """The rows of connections that carried their flow's data: the others delivered next to nothing.
 
     iperf3, for one, has a second connection that says how the test goes. Its window and RTT are not the flow's, and its
-    congestion control may be another one.
+    congestion control may be another one. The crate `figures` has the rule, which figures follow, too.
 
     Args:
         rows: with `flow`, `socket` and a column of what a connection has delivered up to each row.
         delivered: the name of that column; null is none.
     """
-    own, most = (pl.col(delivered).max().over(key).fill_null(0) for key in (["flow", "socket"], ["flow"]))
-    return rows.filter(own.cast(pl.Float64) >= LEAST_SHARE * most)
+    own = rows.group_by("flow", "socket").agg(pl.col(delivered).max().fill_null(0))
+    flows = (
+        flow.filter(pl.Series(core.carrying(flow[delivered].to_list()), dtype=pl.Boolean))
+        for flow in own.partition_by("flow")
+    )
+    carried = pl.concat([own.clear(), *flows])
+    return rows.join(carried, on=["flow", "socket"], how="semi", nulls_equal=True, maintain_order="left")

@@ -46,7 +46,7 @@ def each(run: Run, groups: Sequence[Group], columns: Iterable[str], most: int = 
     delivered = open_ones.group_by(pl.col("flow").cast(pl.String), "socket").agg(pl.col("snd_una_bytes").max())
     sockets = delivered.sort("snd_una_bytes", "socket").collect(engine="streaming")
     counts, busiest = _per_flow(sockets, pl.len()), _per_flow(sockets, pl.col("socket").last())
-    carried = _per_flow(carrying(sockets.lazy(), "snd_una_bytes").collect(), pl.len())
+    carried = _per_flow(carrying(sockets, "snd_una_bytes"), pl.len())
     queues = [[(flow, index) for flow in group.flows if flow in counts] for index, group in enumerate(groups)]
     in_turn = [one for turn in zip_longest(*queues) for one in turn if one is not None]
     for flow, group in sorted(in_turn[:most], key=lambda one: one[1]):

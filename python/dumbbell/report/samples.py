@@ -53,7 +53,7 @@ class Samples:
     @cached_property
     def carrying(self) -> pl.DataFrame:
         """The rows of connections that carried their flow's data."""
-        return carrying(self.rows.lazy(), "bytes_acked").collect()
+        return carrying(self.rows, "bytes_acked")
 
     @cached_property
     def several(self) -> frozenset[str]:
