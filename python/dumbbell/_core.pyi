@@ -12,6 +12,7 @@ from _typeshed import SupportsGetItem
 __all__ = [
     "LinkFacts",
     "Path",
+    "carrying",
     "cc_build",
     "cc_bundled",
     "cc_can_load",
@@ -104,6 +105,11 @@ class Path:
         Receiving host.
         """
 
+def carrying(delivered: SupportsGetItem[int, SupportsIndex]) -> list[bool]:
+    """
+    Whether each connection of a flow carried its data, by the bytes that it delivered.
+    """
+
 def cc_build(source: str | PathLike[str], out: str | PathLike[str]) -> str:
     """
     Compile a C `source` to the object `out`, with our headers.
@@ -175,7 +181,8 @@ def check_namespaces() -> str:
 
 def declarations() -> str:
     """
-    All declarations (JSON), a section each: `plan` is the JSON Schema of plan.json, `algorithms` is {declared: a list of what
+    All declarations (JSON), a section each: `plan` is the JSON Schema of plan.json, `messages` that of a run's events and of
+    orders to it, `algorithms` is {declared: a list of what
     each manifest says, kernel: names that mean the kernel's own}, `tables` are a run's tables, `studies` those of a study,
     `figures` those of flows and links.
     """

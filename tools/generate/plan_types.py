@@ -62,7 +62,7 @@ def _references(value: Any) -> Iterator[str]:
     """The names of the types to which a schema refers, in the order of the text."""
     if isinstance(value, dict):
         if "$ref" in value:
-            yield _referred(value)
+            yield referred(value)
         yield from (name for key in _first("properties", value) for name in _references(value[key]))
     elif isinstance(value, list):
         yield from (name for item in value for name in _references(item))
@@ -72,7 +72,8 @@ def _first(key: str, value: Schema) -> list[str]:
     return sorted(value, key=lambda name: name != key)
 
 
-def _referred(schema: Schema) -> str:
+def referred(schema: Schema) -> str:
+    """The name of the type to which a schema refers."""
     return str(schema["$ref"]).rpartition("/")[2]
 
 
@@ -91,9 +92,9 @@ def _variant(name: str, variant: Schema) -> str:
     """The class of a variant of the enum `name`."""
     tag = _tag(variant)
     if tag is not None:
-        return _pascal(variant["properties"][tag]["const"]) + name
+        return pascal(variant["properties"][tag]["const"]) + name
     (key,) = variant["properties"]
-    return name + _pascal(key)
+    return name + pascal(key)
 
 
 def _tag(schema: Schema) -> str | None:
@@ -101,7 +102,8 @@ def _tag(schema: Schema) -> str | None:
     return next((tag for tag in _TAGS if "const" in schema["properties"].get(tag, {})), None)
 
 
-def _pascal(name: str) -> str:
+def pascal(name: str) -> str:
+    """`four-state` as `FourState`."""
     return "".join(part.capitalize() for part in name.replace("_", "-").split("-"))
 
 
@@ -117,7 +119,7 @@ def _union(name: str, schema: Schema, variants: list[Schema]) -> str:
         (tag,) = tags
         joined = f"Annotated[{joined}, Field(discriminator={tag!r})]"
     meant = [f"`{variant['const']}`: {variant['description']}" for variant in variants if "const" in variant]
-    return f"{name} = {joined}\n{_doc(_paragraphs(schema, meant))}"
+    return f"{name} = {joined}\n{documented(_paragraphs(schema, meant))}"
 
 
 def _paragraphs(schema: Schema, meant: list[str]) -> str:
@@ -130,11 +132,11 @@ def _dataclass(name: str, schema: Schema, definitions: Mapping[str, Schema]) -> 
     lines = [
         f"@dataclass(frozen=True, slots=True, kw_only=True{weak})",
         f"class {name}:",
-        _indented(_doc(schema.get("description", ""))),
+        indented(documented(schema.get("description", ""))),
         "",
     ]
     for key, field, is_always_there in _fields(schema):
-        lines.append(_indented(_field(key, field, is_always_there, definitions)))
+        lines.append(indented(_field(key, field, is_always_there, definitions)))
     return "\n".join(lines)
 
 
@@ -151,7 +153,7 @@ def _fields(schema: Schema) -> list[tuple[str, Schema, bool]]:
 def _field(key: str, schema: Schema, is_always_there: bool, definitions: Mapping[str, Schema]) -> str:
     if "const" in schema:
         return f"{key}: Literal[{schema['const']!r}] = {schema['const']!r}"
-    name, type_ = _attribute(key), _type(schema)
+    name, type_ = _attribute(key), type_of(schema)
     options = [] if name == key else [f"alias={key!r}"]
     if not is_always_there:
         left_out = schema.get("default")
@@ -161,7 +163,7 @@ def _field(key: str, schema: Schema, is_always_there: bool, definitions: Mapping
     default = ""
     if "default" in schema or not is_always_there:
         default = f" = {_value(schema.get('default'), schema, definitions)}"
-    doc = _doc(schema["description"]) if "description" in schema else ""
+    doc = documented(schema["description"]) if "description" in schema else ""
     return f"{name}: {type_}{default}" + (f"\n{doc}" if doc else "")
 
 
@@ -169,21 +171,21 @@ def _attribute(key: str) -> str:
     return f"{key}_" if keyword.iskeyword(key) else key
 
 
-def _type(schema: Schema) -> str:
+def type_of(schema: Schema) -> str:
     """The annotation of a value."""
     if "$ref" in schema:
-        return _referred(schema)
+        return referred(schema)
     if "anyOf" in schema:
-        return " | ".join(map(_type, schema["anyOf"]))
+        return " | ".join(map(type_of, schema["anyOf"]))
     match schema["type"]:
         case [*types]:
-            return " | ".join(_type({**schema, "type": one}) for one in types)
+            return " | ".join(type_of({**schema, "type": one}) for one in types)
         case "array" if "prefixItems" in schema:
-            return f"tuple[{', '.join(map(_type, schema['prefixItems']))}]"
+            return f"tuple[{', '.join(map(type_of, schema['prefixItems']))}]"
         case "array":
-            return f"tuple[{_type(schema['items'])}, ...]"
+            return f"tuple[{type_of(schema['items'])}, ...]"
         case "object":
-            return f"Mapping[str, {_type(schema['additionalProperties'])}]"
+            return f"Mapping[str, {type_of(schema['additionalProperties'])}]"
         case scalar:
             return _SCALARS[scalar]
 
@@ -194,7 +196,7 @@ def _value(value: Any, schema: Schema, definitions: Mapping[str, Schema]) -> str
         return f"({''.join(_value(item, schema['items'], definitions) + ', ' for item in value)})"
     if not isinstance(value, dict):
         return repr(value)
-    name = _referred(schema)
+    name = referred(schema)
     variants = definitions[name].get("oneOf")
     if variants:
         schema = next(variant for variant in variants if _is_of(value, variant))
@@ -216,7 +218,7 @@ def _is_of(value: Mapping[str, Any], variant: Schema) -> bool:
     return variant["properties"][tag]["const"] == value[tag] if tag else value.keys() == variant["properties"].keys()
 
 
-def _doc(description: str) -> str:
+def documented(description: str) -> str:
     """A docstring of lines that the formatter leaves."""
     paragraphs = description.split("\n\n")
     width = 112
@@ -229,5 +231,6 @@ def _doc(description: str) -> str:
     return f'"""{text}"""' if "\n" not in text else f'"""{text}\n"""'
 
 
-def _indented(text: str) -> str:
+def indented(text: str) -> str:
+    """As it stands in a class."""
     return textwrap.indent(text, "    ")

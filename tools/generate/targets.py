@@ -14,7 +14,7 @@ from typing import Any, Final
 from dumbbell import _core
 from dumbbell.report.model import Plots
 from dumbbell.report.study.payload import StudyPage
-from tools.generate import core_stub, manifests, plan_types, report_types, tables
+from tools.generate import core_stub, manifests, message_types, plan_types, report_types, tables
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -36,6 +36,12 @@ class Target:
 
 TARGETS: Final = (
     Target("python/dumbbell/plan/types.py", "crates/plan", lambda found: plan_types.text(found["plan"])),
+    Target(
+        "python/dumbbell/engines/events.py", "crates/messages", lambda found: message_types.events(found["messages"])
+    ),
+    Target(
+        "python/dumbbell/engines/orders.py", "crates/messages", lambda found: message_types.orders(found["messages"])
+    ),
     Target("python/dumbbell/cc/manifests.py", "bpf/algorithms", lambda found: manifests.text(found["algorithms"])),
     Target("web/charts/model.ts", "python/dumbbell/report", lambda _: report_types.text(Plots, StudyPage)),
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),

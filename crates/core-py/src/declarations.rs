@@ -3,13 +3,15 @@
 use pyo3::prelude::*;
 use serde_json::json;
 
-/// All declarations (JSON), a section each: `plan` is the JSON Schema of plan.json, `algorithms` is {declared: a list of what
+/// All declarations (JSON), a section each: `plan` is the JSON Schema of plan.json, `messages` that of a run's events and of
+/// orders to it, `algorithms` is {declared: a list of what
 /// each manifest says, kernel: names that mean the kernel's own}, `tables` are a run's tables, `studies` those of a study,
 /// `figures` those of flows and links.
 #[pyfunction]
 pub(crate) fn declarations() -> String {
     json!({
         "plan": plan::schema(),
+        "messages": messages::schema(),
         "algorithms": { "declared": cc::DECLARED.iter().map(algorithm).collect::<Vec<_>>(), "kernel": cc::KERNEL },
         "tables": ([records::tables(), vec![figures::tables::of_run()]].concat()),
         "studies": figures::study::declared(),

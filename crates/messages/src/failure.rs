@@ -1,11 +1,12 @@
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A failure for a person to read: what failed, why, and what to do about it.
 ///
 /// It travels inside `anyhow::Error`, with contexts around it; [`Failure::of`] finds it again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// The action that failed, and its object.
     pub what: String,

@@ -4,18 +4,21 @@
 mod failure;
 mod order;
 mod progress;
+mod schema;
 
 use std::io::Write;
 
 use anyhow::{Context, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use failure::Failure;
 pub use order::{Inbox, Order};
 pub use progress::{FlowCounts, FlowProgress, LinkCounts, LinkProgress, Meter};
+pub use schema::schema;
 
 /// A line from a process of the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event {
     /// The lab is up.
@@ -25,7 +28,7 @@ pub enum Event {
     },
     /// A process waits for the origin.
     Ready {
-        /// The process that ended.
+        /// The process that waits.
         process: Process,
     },
     /// Traffic starts at this time.
@@ -42,7 +45,7 @@ pub enum Event {
         /// The links that can do something to a packet, in the plan's order.
         links: Vec<LinkProgress>,
     },
-    /// An order was carried out.
+    /// A link is another from a time on, because of an order.
     Changed {
         /// From when, since the origin.
         time_ns: i64,
@@ -57,12 +60,12 @@ pub enum Event {
     },
     /// A process has written everything and ends.
     Done {
-        /// Which.
+        /// The process that ends.
         process: Process,
     },
     /// A process cannot go on.
     Failed {
-        /// Which.
+        /// The process that failed.
         process: Process,
         /// What it was, why, and what to do.
         #[serde(flatten)]
@@ -73,7 +76,7 @@ pub enum Event {
 }
 
 /// The processes of an emulated run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Process {
     /// Outside the lab, waits for its end.

@@ -1,15 +1,17 @@
 use std::io::Read;
 
 use anyhow::{Context, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
 /// A line from the command to a run, or from the run's first process to its services.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "order", rename_all = "kebab-case")]
 pub enum Order {
     /// Time begins: services only.
+    #[schemars(skip)]
     Start {
         /// CLOCK_MONOTONIC of time 0.
         origin_ns: i64,

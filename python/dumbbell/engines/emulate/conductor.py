@@ -18,7 +18,6 @@ from dumbbell.engines.orders import ChangeLink, Order, Stop, StopNow
 from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.signals import ENDED_AT_ONCE
 from dumbbell.errors import Interrupted, RunFailed
-from dumbbell.plan import wire
 from dumbbell.plan.types import Plan
 
 
@@ -119,15 +118,15 @@ class Conductor:
         """Pass an order on; whether the run is stopping from now on."""
         match order:
             case StopNow():
-                self._helper.order("stop-now")
+                self._helper.order(order)
                 raise Interrupted(ENDED_AT_ONCE)
-            case ChangeLink(link):
-                self._helper.order("change-link", link=wire.part(link))
+            case ChangeLink():
+                self._helper.order(order)
             case Stop() if not self._interrupted:
                 self._interrupted = True
                 if not self._started:
                     self._deadline = time.monotonic() + self._bounds.stopping_s
-                self._helper.order("stop")
+                self._helper.order(order)
                 return True
         return False
 

@@ -16,7 +16,9 @@ from types import TracebackType
 from typing import IO, Any, Final, Self
 
 from dumbbell.engines.events import Event
+from dumbbell.engines.orders import Order
 from dumbbell.errors import RunFailed
+from dumbbell.plan import wire
 
 _QUOTED_LINES: Final = 8
 _EXIT_S: Final = 10.0
@@ -95,10 +97,11 @@ class Helper:
         """Process id."""
         return self._process.pid
 
-    def order(self, order: str, **details: Any) -> None:
-        """Give it an order of the crate `messages`. One that has ended gets none."""
+    def order(self, order: Order) -> None:
+        """Give it an order. One that has ended gets none."""
+        line = json.dumps({"order": order.order, **wire.part(order)})
         with suppress(BrokenPipeError):
-            self._control.write(json.dumps({"order": order, **details}).encode() + b"\n")
+            self._control.write(line.encode() + b"\n")
             self._control.flush()
 
     def next_event(self, wake: Wake, timeout_s: float) -> Event | None:
