@@ -16,6 +16,8 @@
 
 #include <dumbbell/ack.h>
 
+/* More than there are algorithms that write rows. */
+#define MOST_WRITERS 64
 /* A second of a sender at 1 Gbit/s whose receiver acknowledges each segment. */
 #define RING_ROWS (1 << 17)
 #define SENDERS_BITS 10
@@ -33,6 +35,25 @@ static struct db_ack *ring;
 /* Rows ever written and read. */
 static u64 written, taken;
 static bool is_open;
+static const struct tcp_congestion_ops *writers[MOST_WRITERS];
+static int writers_count;
+
+void db_acks_add_writer(const struct tcp_congestion_ops *ops)
+{
+	if (!WARN_ON(writers_count == MOST_WRITERS))
+		writers[writers_count++] = ops;
+}
+
+bool db_acks_is_writer(const struct tcp_congestion_ops *ops)
+{
+	int i;
+
+	for (i = 0; i < writers_count; i++) {
+		if (writers[i] == ops)
+			return true;
+	}
+	return false;
+}
 
 static u32 hash_of(const struct db_flow_key *key)
 {
@@ -108,6 +129,7 @@ static int acks_open(struct inode *inode, struct file *file)
 	taken = 0;
 	db_acks_lost_rows = 0;
 	db_acks_wanted = true;
+	db_probe_start();
 	return nonseekable_open(inode, file);
 }
 
@@ -116,6 +138,7 @@ static int acks_release(struct inode *inode, struct file *file)
 	struct db_ack *old = ring;
 
 	local_bh_disable();
+	db_probe_end();
 	db_acks_wanted = false;
 	ring = NULL;
 	local_bh_enable();

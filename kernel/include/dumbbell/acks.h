@@ -19,4 +19,13 @@ DB_FOR_ALL bool db_acks_is_sender(const void *key);
 DB_FOR_ALL void *db_acks_reserve(size_t bytes);
 DB_FOR_ALL void db_acks_submit(void *row);
 
+/* An algorithm that writes its rows itself: the probe leaves its connections alone. */
+struct tcp_congestion_ops;
+DB_FOR_ALL void db_acks_add_writer(const struct tcp_congestion_ops *ops);
+DB_FOR_ALL bool db_acks_is_writer(const struct tcp_congestion_ops *ops);
+
+/* The probe writes the rows of all others, from its start to its end. */
+DB_FOR_ALL void db_probe_start(void);
+DB_FOR_ALL void db_probe_end(void);
+
 #endif

@@ -24,9 +24,15 @@
 		DB_EACH(DB_MEMBER, label, __VA_ARGS__).owner = THIS_MODULE, .name = called};                           \
 	static int __init label##_register(void)                                                                       \
 	{                                                                                                              \
+		DB_REGISTERED(&label##_ops);                                                                           \
 		return tcp_register_congestion_control(&label##_ops);                                                  \
 	}                                                                                                              \
 	late_initcall(label##_register)
+
+/* What an algorithm's headers want to do when it is registered. */
+#ifndef DB_REGISTERED
+#define DB_REGISTERED(ops)
+#endif
 
 /* For each member: a function of the kernel's signature where ours is another one, and its place in the structure. */
 #define DB_CALLBACK(label, member, function) DB_CALLBACK_##member(label, function)

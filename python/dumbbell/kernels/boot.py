@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,35 +21,48 @@ sleep 1
 """
 
 
+def booted(program: Path, init: str, folder: Path, arguments: Sequence[str] = (), mem: str = "128M") -> str:
+    """Boot a kernel with a script as its first process, and return all that it printed.
+
+    The root is this machine's, read-only; time is virtual. The script ends the kernel: `echo o >/proc/sysrq-trigger`.
+    It is written to `folder`, whose name is part of the kernel's command line, on which its randomness depends, too.
+
+    Raises:
+        subprocess.TimeoutExpired: it has not ended within a minute.
+    """
+    script = folder / "init"
+    script.write_text(init, encoding="utf-8")
+    script.chmod(0o755)
+    command = [
+        *(str(program), f"mem={mem}", "rootfstype=hostfs", "rootflags=/", "ro", f"init={script}"),
+        *("time-travel=inf-cpu", "time-travel-start=1700000000000000000", "con=null", "con0=null,fd:1"),
+        *("quiet", "panic=-1", f"uml_dir={folder}", "random-seed=1", *arguments),
+    ]
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=_BOOT_S,
+        check=False,
+        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(folder), "TMPDIR": "/dev/shm"},
+    )
+    return done.stdout.decode(errors="replace")
+
+
 def congestion_controls(program: Path, steps: Steps) -> list[str]:
     """The congestion controls of a kernel, which boots, and is ended.
 
     Raises:
         RunFailed: it does not boot; with its last lines.
     """
-    with tempfile.TemporaryDirectory(prefix="dumbbell-boot-") as folder:
-        init = Path(folder, "init")
-        init.write_text(_INIT, encoding="utf-8")
-        init.chmod(0o755)
-        command = [
-            *(str(program), "mem=128M", "rootfstype=hostfs", "rootflags=/", "ro", f"init={init}"),
-            *("time-travel=inf-cpu", "random-seed=1", "con=null", "con0=null,fd:1", "quiet", "panic=-1"),
-            f"uml_dir={folder}",
-        ]
-        try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_BOOT_S, check=False,
-                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": folder, "TMPDIR": "/dev/shm"},
-            )  # fmt: skip
-        except subprocess.TimeoutExpired as late:
-            said = _text(late.stdout) + _text(late.stderr)
-            raise steps.failed(f"{said}\nit has not ended within {_BOOT_S:.0f} s: {shlex.join(command)}") from None
-    said = _text(done.stdout) + _text(done.stderr)
+    try:
+        with tempfile.TemporaryDirectory(prefix="dumbbell-boot-") as folder:
+            said = booted(program, _INIT, Path(folder))
+    except subprocess.TimeoutExpired as late:
+        said = (late.stdout or b"").decode(errors="replace")
+        raise steps.failed(f"{said}\nit has not ended within {_BOOT_S:.0f} s") from None
     names = next((line.partition(_MARK)[2].split() for line in said.splitlines() if _MARK in line), None)
     if not names:
-        raise steps.failed(f"{said}\nit told no congestion controls: {shlex.join(command)}")
+        raise steps.failed(f"{said}\nit told no congestion controls")
     return names
-
-
-def _text(said: bytes | None) -> str:
-    return (said or b"").decode(errors="replace")

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The probe: rows of the connections whose algorithm writes none itself, as bpf/probe/probe.bpf.c takes them.
+ *
+ * Every segment that reaches an established connection is seen before TCP looks at it: at a sender, every ACK. A row shows
+ * what the ACKs before it have made of the connection. In the states after ESTABLISHED none is seen, so the rows of a
+ * connection end when its application closes it; what it was then is the row of the change of state.
+ */
+#include <dumbbell/ack.h>
+
+static void emit(struct sock *sk, u8 moment)
+{
+	struct db_ack *row = db_ack_take(sk, moment);
+
+	if (row)
+		db_ack_submit(row);
+}
+
+static void on_segment(struct sock *sk)
+{
+	/* Receivers are the most frequent, and the cheapest to tell. */
+	if (!tcp_sk(sk)->data_segs_out || !db_is_sender(sk))
+		return;
+	if (!db_acks_is_writer(inet_csk(sk)->icsk_ca_ops))
+		emit(sk, DB_ACK_BEFORE);
+}
+
+/* Is called in the old state, of connections that fail, too: those never sent data, and get no row. */
+static void on_state(struct sock *sk, int state)
+{
+	if (sk->sk_protocol != IPPROTO_TCP || (sk->sk_state != TCP_ESTABLISHED && state != TCP_CLOSE))
+		return;
+	if (db_is_sender(sk))
+		emit(sk, DB_ACK_CLOSE);
+}
+
+void db_probe_start(void)
+{
+	dumbbell_on_segment = on_segment;
+	dumbbell_on_state = on_state;
+}
+
+void db_probe_end(void)
+{
+	dumbbell_on_segment = NULL;
+	dumbbell_on_state = NULL;
+}

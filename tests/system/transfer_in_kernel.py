@@ -1,0 +1,74 @@
+"""Runs inside a user-mode kernel: a transfer over loopback with the congestion control
+`sys.argv[1]`, with losses of `sys.argv[2]` if given, and what /proc/dumbbell/acks tells.
+
+Only the standard library: it is read from the host, call by call.
+"""
+
+import contextlib
+import fcntl
+import os
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+BYTES = 1_000_000
+HEADER = struct.Struct("<QQQIIHHBBBBIIII")
+"""The beginning of struct db_ack: time, bytes ACKed, pacing rate, namespace, address, ports, moment, state of recovery,
+two flags, first sequence number not ACKed, next to be sent, window, threshold."""
+KEY = struct.Struct("<IIHH")
+"""struct db_flow_key."""
+IFREQ = struct.Struct("16sH14x")
+IFREQ_MTU = struct.Struct("16si12x")
+SIOCSIFFLAGS, SIOCSIFMTU, IFF_UP = 0x8914, 0x8922, 1
+
+
+def row_bytes() -> int:
+    """Of a struct db_ack: a read that is too short for one has nothing."""
+    for size in range(HEADER.size, 1024, 8):
+        if data := os.read(acks, size):
+            first.append(data)
+            return size
+    raise SystemExit("no rows")
+
+
+up = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+fcntl.ioctl(up, SIOCSIFFLAGS, IFREQ.pack(b"lo", IFF_UP))
+if len(sys.argv) > 2:
+    fcntl.ioctl(up, SIOCSIFMTU, IFREQ_MTU.pack(b"lo", 1500))
+    netem = ["netem", "delay", "10ms", "loss", sys.argv[2]]
+    subprocess.run(["tc", "qdisc", "add", "dev", "lo", "root", *netem], check=True)
+listener = socket.create_server(("127.0.0.1", 5001))
+netns = os.stat("/proc/self/ns/net").st_ino
+acks = os.open("/proc/dumbbell/acks", os.O_RDWR)
+loopback = int.from_bytes(socket.inet_aton("127.0.0.1"), "little")
+os.write(acks, KEY.pack(netns, loopback, 5001, 0))
+
+sender = socket.socket()
+sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())
+sender.connect(("127.0.0.1", 5001))
+receiver, _ = listener.accept()
+sender.setblocking(False)
+left = received = BYTES
+while received:
+    if left:
+        with contextlib.suppress(BlockingIOError):
+            left -= sender.send(bytes(min(left, 20_000)))
+    received -= len(receiver.recv(65536))
+sender.close()
+receiver.close()
+
+first: list[bytes] = []
+size = row_bytes()
+rows = [*first]
+while data := os.read(acks, size * 1000):
+    rows += [data[at : at + size] for at in range(0, len(data), size)]
+told = [HEADER.unpack(row[: HEADER.size]) for row in rows]
+print("rows:", len(told))
+print("moments:", *(row[7] for row in told))
+print("acked:", *(row[1] for row in told))
+print("others:", sum(row[3:5] != (netns, loopback) or row[6] != 5001 for row in told))
+begin = told[0][0]
+print("course:", *(f"{row[0] - begin},{row[1]},{row[8]},{row[13]},{row[14]}" for row in told))
+print("lost:", Path("/proc/dumbbell/acks_lost").read_text().strip())
