@@ -16,8 +16,8 @@
 
 #include <dumbbell/ack.h>
 
-/* More than there are algorithms that write rows. */
-#define MOST_WRITERS 64
+/* Of ours and the user's: more than there are. */
+#define MOST_ALGORITHMS 64
 /* A second of a sender at 1 Gbit/s whose receiver acknowledges each segment. */
 #define RING_ROWS (1 << 17)
 #define SENDERS_BITS 10
@@ -35,24 +35,24 @@ static struct db_ack *ring;
 /* Rows ever written and read. */
 static u64 written, taken;
 static bool is_open;
-static const struct tcp_congestion_ops *writers[MOST_WRITERS];
-static int writers_count;
+static struct db_acks_algorithm algorithms[MOST_ALGORITHMS];
+static int algorithms_count;
 
-void db_acks_add_writer(const struct tcp_congestion_ops *ops)
+void db_acks_add(const struct tcp_congestion_ops *ops, bool writes_rows, u8 publishes)
 {
-	if (!WARN_ON(writers_count == MOST_WRITERS))
-		writers[writers_count++] = ops;
+	if (!WARN_ON(algorithms_count == MOST_ALGORITHMS))
+		algorithms[algorithms_count++] = (struct db_acks_algorithm){ops, writes_rows, publishes};
 }
 
-bool db_acks_is_writer(const struct tcp_congestion_ops *ops)
+const struct db_acks_algorithm *db_acks_find(const struct tcp_congestion_ops *ops)
 {
 	int i;
 
-	for (i = 0; i < writers_count; i++) {
-		if (writers[i] == ops)
-			return true;
+	for (i = 0; i < algorithms_count; i++) {
+		if (algorithms[i].ops == ops)
+			return &algorithms[i];
 	}
-	return false;
+	return NULL;
 }
 
 static u32 hash_of(const struct db_flow_key *key)

@@ -8,21 +8,29 @@
  */
 #include <dumbbell/ack.h>
 
-static void emit(struct sock *sk, u8 moment)
+static void emit(struct sock *sk, u8 moment, const struct db_acks_algorithm *algorithm)
 {
 	struct db_ack *row = db_ack_take(sk, moment);
 
-	if (row)
-		db_ack_submit(row);
+	if (!row)
+		return;
+#ifdef DB_STATE_SLOTS
+	if (algorithm && algorithm->publishes && !algorithm->writes_rows)
+		memcpy(db_ack_state(row, algorithm->publishes), inet_csk_ca(sk), sizeof(row->state));
+#endif
+	db_ack_submit(row);
 }
 
 static void on_segment(struct sock *sk)
 {
+	const struct db_acks_algorithm *algorithm;
+
 	/* Receivers are the most frequent, and the cheapest to tell. */
 	if (!tcp_sk(sk)->data_segs_out || !db_is_sender(sk))
 		return;
-	if (!db_acks_is_writer(inet_csk(sk)->icsk_ca_ops))
-		emit(sk, DB_ACK_BEFORE);
+	algorithm = db_acks_find(inet_csk(sk)->icsk_ca_ops);
+	if (!algorithm || !algorithm->writes_rows)
+		emit(sk, DB_ACK_BEFORE, algorithm);
 }
 
 /* Is called in the old state, of connections that fail, too: those never sent data, and get no row. */
@@ -31,7 +39,7 @@ static void on_state(struct sock *sk, int state)
 	if (sk->sk_protocol != IPPROTO_TCP || (sk->sk_state != TCP_ESTABLISHED && state != TCP_CLOSE))
 		return;
 	if (db_is_sender(sk))
-		emit(sk, DB_ACK_CLOSE);
+		emit(sk, DB_ACK_CLOSE, db_acks_find(inet_csk(sk)->icsk_ca_ops));
 }
 
 void db_probe_start(void)

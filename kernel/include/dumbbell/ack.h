@@ -6,9 +6,9 @@
 #include <dumbbell/acks.h>
 #include <dumbbell/tcp.h>
 
-/* See congestion_control.h: an algorithm that includes this writes rows. */
-#undef DB_REGISTERED
-#define DB_REGISTERED(ops) db_acks_add_writer(ops)
+/* See congestion_control.h. */
+#undef DB_WRITES_ROWS
+#define DB_WRITES_ROWS true
 
 #define db_emit_acks db_acks_wanted
 #define bpf_ringbuf_reserve(ring, bytes, flags) db_acks_reserve(bytes)

@@ -19,10 +19,17 @@ DB_FOR_ALL bool db_acks_is_sender(const void *key);
 DB_FOR_ALL void *db_acks_reserve(size_t bytes);
 DB_FOR_ALL void db_acks_submit(void *row);
 
-/* An algorithm that writes its rows itself: the probe leaves its connections alone. */
+/* What the probe knows of an algorithm of ours or the user's. */
 struct tcp_congestion_ops;
-DB_FOR_ALL void db_acks_add_writer(const struct tcp_congestion_ops *ops);
-DB_FOR_ALL bool db_acks_is_writer(const struct tcp_congestion_ops *ops);
+struct db_acks_algorithm {
+	const struct tcp_congestion_ops *ops;
+	bool writes_rows; /* itself: the probe leaves its connections alone */
+	u8 publishes;	  /* enum db_state_of: what icsk_ca_priv begins with */
+};
+
+DB_FOR_ALL void db_acks_add(const struct tcp_congestion_ops *ops, bool writes_rows, u8 publishes);
+/* NULL: it is Linux's own. */
+DB_FOR_ALL const struct db_acks_algorithm *db_acks_find(const struct tcp_congestion_ops *ops);
 
 /* The probe writes the rows of all others, from its start to its end. */
 DB_FOR_ALL void db_probe_start(void);

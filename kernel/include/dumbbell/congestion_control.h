@@ -9,11 +9,20 @@
 #ifndef DUMBBELL_CONGESTION_CONTROL_H
 #define DUMBBELL_CONGESTION_CONTROL_H
 
+#include <dumbbell/acks.h>
 #include <dumbbell/each.h>
 #include <dumbbell/tcp.h>
 
+#if __has_include(<algorithms/bbr/kernel.h>)
+#include <dumbbell/state.h>
+#endif
+
 /* A constant of a manifest. */
 #define PARAMETER(type, name, value) static const type name = value;
+
+/* Whose state the private state in icsk_ca_priv begins with (enum db_state_of); nobody's, unless PUBLISHES says it. */
+static const u8 db_publishes;
+#define PUBLISHES(of) static const u8 db_publishes = of;
 
 #define CONGESTION_CONTROL(label, ...) CONGESTION_CONTROL_CALLED(label, #label, __VA_ARGS__)
 
@@ -24,14 +33,14 @@
 		DB_EACH(DB_MEMBER, label, __VA_ARGS__).owner = THIS_MODULE, .name = called};                           \
 	static int __init label##_register(void)                                                                       \
 	{                                                                                                              \
-		DB_REGISTERED(&label##_ops);                                                                           \
+		db_acks_add(&label##_ops, DB_WRITES_ROWS, db_publishes);                                               \
 		return tcp_register_congestion_control(&label##_ops);                                                  \
 	}                                                                                                              \
 	late_initcall(label##_register)
 
-/* What an algorithm's headers want to do when it is registered. */
-#ifndef DB_REGISTERED
-#define DB_REGISTERED(ops)
+/* An algorithm that includes <dumbbell/ack.h> writes its rows itself. */
+#ifndef DB_WRITES_ROWS
+#define DB_WRITES_ROWS false
 #endif
 
 /* For each member: a function of the kernel's signature where ours is another one, and its place in the structure. */
