@@ -29,7 +29,7 @@ test-rust: $(VENV)/.test-tools
 test-python: build
 	$(BIN)/pytest --numprocesses auto tests/unit
 
-test-system: build $(VENV)/.test-tools
+test-system: build kernel $(VENV)/.test-tools
 	$(BIN)/pytest --numprocesses 3 --dist loadgroup -m "not alone" tests/system
 	$(BIN)/pytest -m alone tests/system
 

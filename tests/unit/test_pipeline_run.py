@@ -13,7 +13,7 @@ import pytest
 
 import dumbbell
 import dumbbell.report
-from dumbbell.engines.emulate.conductor import Conductor
+from dumbbell.engines.conductor import Conductor
 from dumbbell.engines.emulate.engine import EmulateEngine
 from dumbbell.engines.events import Event
 from dumbbell.engines.execute import execute

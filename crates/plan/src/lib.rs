@@ -255,6 +255,12 @@ pub struct Emulate {
     /// Every process of the lab is kept to so many CPUs; `None`: they use what the machine lets them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<usize>,
+    /// The name of the user-mode kernel that runs the lab in virtual time; `None`: this machine's kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// SHA-256 of all that went into that kernel, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_sha256: Option<String>,
 }
 
 /// Settings of the simulator.

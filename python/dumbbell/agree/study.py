@@ -12,10 +12,10 @@ from dumbbell.agree.figures import Figures, figures
 from dumbbell.agree.spread import Spread, spread
 from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError, Problem, ScenarioError
 from dumbbell.execute import ATTEMPTS, Job, Progress, carry_out, look_up
-from dumbbell.plan import expand
 from dumbbell.records import Run
 from dumbbell.scenario import Scenario, load
 from dumbbell.scenario.file.loading import read, seeded
@@ -94,9 +94,8 @@ def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
     problems: dict[str, Problem] = {}
     for subject in subjects:
         scenario = next(iter(subject.seeds.values()))
-        plan = expand(scenario)
         for name in ENGINES:
-            for found in engines[name].check(scenario, plan):
+            for found in engines[name].check(scenario, planned(engines[name], scenario)):
                 # Each problem is reported once, however many cells have it.
                 where = "" if scenario.source.text else f"{subject.name}: "
                 problems.setdefault(found.what, replace(found, what=where + found.what))

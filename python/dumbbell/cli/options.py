@@ -62,6 +62,16 @@ Engine = Annotated[
     ),
 ]
 
+Kernel = Annotated[
+    str | None,
+    typer.Option(
+        "--kernel",
+        metavar="NAME",
+        help="With --engine virtual: the kernel, by the name that `dumbbell kernel list` shows. Default: 6.12.",
+        show_default=False,
+    ),
+]
+
 Json = Annotated[
     bool,
     typer.Option(

@@ -13,6 +13,7 @@ from dumbbell.cli.options import (
     Engine,
     Executor,
     Json,
+    Kernel,
     Repeat,
     ScenarioArgument,
     Set,
@@ -30,6 +31,7 @@ def command(
     scenario: ScenarioArgument,
     overrides: Set = None,
     engine: Engine = DEFAULT,
+    kernel: Kernel = None,
     vary: Vary = None,
     repeat: Repeat = None,
     jobs: Annotated[
@@ -108,6 +110,7 @@ def command(
     if not (json or quiet):
         # Prints before the imports below, so that something shows at once.
         print(f"{scenario}: checking", flush=True)
+    from dumbbell.engines.planned import kernel_override
     from dumbbell.errors import InputError
     from dumbbell.execute.names import executor as named
     from dumbbell.execute.names import refuse_single
@@ -116,6 +119,7 @@ def command(
 
     if repetition is not None and cell is None:
         raise InputError("--repetition without --cell", "it names a run of a cell", "add --cell 0, or write --repeat N")
+    overrides = [*(overrides or ()), *kernel_override(kernel)]
     draft = varied(read(scenario, overrides), vary, repeat)
     elsewhere = named(executor, address, store, jobs)
     wanted: Any = scenario
@@ -210,7 +214,7 @@ def print_run(run: Run, report: bool) -> None:
         print_table(_links(run.summary))
     _print_figures(run.summary)
     if not capabilities(run.engine).real_time and (speed := words.speed(run.manifest.get("cost"))):
-        print(f"simulated {speed}")
+        print(f"{words.timing(run.engine)} {speed}")
     print(run.report() if report else run.directory)
 
 
@@ -298,7 +302,27 @@ def _print_verdict(run: Run) -> None:
         )
     if (why := absent(run)) is not None:
         console.print(Text(why))
+    if (again := _in_virtual_time(run)) is not None:
+        console.print(Text(f"hint: in virtual time this machine's load has no part in the result: {again}"))
     console.print()
+
+
+def _in_virtual_time(run: Run) -> str | None:
+    """The command that runs it where no machine disturbs it; `None` if none has, or if that cannot be done."""
+    from itertools import chain
+
+    from dumbbell.analysis.rules import timing
+    from dumbbell.command import command as shown
+    from dumbbell.engines.names import VIRTUAL
+    from dumbbell.plan.types import ObjectSource
+
+    disturbed = {rule.name for rule in timing.RULES} & {reason["check"] for reason in run.summary["reasons"]}
+    scenario = run.manifest.get("scenario_source")
+    own = any(isinstance(one.source, ObjectSource) for one in run.plan.algorithms)
+    if not (disturbed and capabilities(run.engine).real_time) or scenario is None or own:
+        return None
+    sets = chain.from_iterable(("--set", text) for text in run.manifest.get("overrides") or ())
+    return shown("run", scenario, *sets, "--engine", VIRTUAL)
 
 
 def _print_figures(summary: Any) -> None:

@@ -66,7 +66,9 @@ def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     about = {"engine": manifest.get("engine"), "dumbbell": tool.get("dumbbell"), "core": tool.get("core")}
     engine = manifest.get("engine")
     # The machine is no setting of an engine that works by no machine's clock.
-    return about | ({"kernel": machine.get("kernel")} if engine is None or capabilities(engine).real_time else {})
+    if engine is None or capabilities(engine).real_time:
+        return about | {"kernel": machine.get("kernel")}
+    return about | ({"kernel": own.get("version")} if (own := manifest.get("kernel")) else {})
 
 
 def _text(settings: Mapping[str, Any], key: str) -> str:

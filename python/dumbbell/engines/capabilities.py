@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from dumbbell.plan.types import Plan
 
 Json = Mapping[str, Any]
+
+
+def _unchanged(plan: Plan) -> Plan:
+    return plan
+
 
 TRAFFIC: Final = "traffic"
 """Accounts of flows: `traffic.json`, and the table `samples`."""
@@ -52,3 +60,8 @@ class Capabilities:
     """A run has `lab.json`, the accounts of its hosts and the machine."""
     cost: Callable[[Json, Json, Json, Json | None], Mapping[str, Any]] = field(repr=False)
     """`cost(network, traffic, lab, probe)`: what `manifest.json` says of how the run was made, and what that cost."""
+    models_tcp: bool = False
+    """Its TCP is a model: no kernel takes part."""
+    settle: Callable[[Plan], Plan] = field(default=_unchanged, repr=False)
+    """The plan of a scenario as this engine carries it out: what it needs beside the scenario to give the same records,
+    and without what has no meaning to it. Raises `InputError`."""

@@ -6,5 +6,7 @@ from typing import Final
 
 EMULATE: Final = "emulate"
 """Real Linux TCP between network namespaces."""
+VIRTUAL: Final = "virtual"
+"""The TCP of any Linux in virtual time."""
 SIMULATE: Final = "simulate"
 """Linux's TCP as it is modelled, in virtual time."""

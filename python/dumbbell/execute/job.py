@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import DumbbellError
-from dumbbell.plan import expand, run_id
+from dumbbell.plan import run_id
 from dumbbell.records.manifest import core_version
 from dumbbell.records.run import Run
 from dumbbell.scenario.model import Scenario
@@ -49,7 +50,7 @@ class Job(Generic[Key]):
     def stem(self) -> str:
         """The name of the run's directory, which identifies everything that determines the run."""
         identity = self.identity or run_id(
-            expand(self.scenario), self.engine.capabilities.name, core_version() or "none"
+            planned(self.engine, self.scenario), self.engine.capabilities.name, core_version() or "none"
         )
         return f"{self.scenario.name}-{identity}"
 

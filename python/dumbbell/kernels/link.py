@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -59,7 +60,9 @@ def linked(base: Base, name: str, programs: Sequence[Program] = (), progress: Pr
     told = read_linked(folder)
     if told is None:
         raise RunFailed(f"{folder} is damaged", "it has no kernel.json", f"rm -r {folder}")
-    os.utime(folder)
+    # Another user's kernel is used as well.
+    with suppress(PermissionError):
+        os.utime(folder)
     return Kernel(
         name=name,
         version=base.recipe.version,

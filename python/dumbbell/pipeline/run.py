@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.engines.events import Event, OnEvent
 from dumbbell.engines.execute import OnLive, execute
+from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.engines.registry import engine as engine_of
 from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError, unwritable
-from dumbbell.plan import expand, run_id, wire
+from dumbbell.plan import run_id, wire
 from dumbbell.plan.types import Plan
 from dumbbell.plan.wire import document
 from dumbbell.records import manifest as manifests
@@ -52,7 +53,8 @@ def run(
         directory: where runs are kept; this one becomes `directory/<name>-<run_id>`. An earlier run of the same plan is
             moved to `<name>-<run_id>.1`, `.2`, ...; nothing is overwritten.
         on_event: called with each event of the run, to show progress.
-        engine: what carries it out: `emulate`, real Linux TCP; `simulate`, a model of it; or an engine of your own.
+        engine: what carries it out: `emulate`, real Linux TCP; `virtual`, that of any kernel, in virtual time;
+            `simulate`, a model of it; or an engine of your own.
         report: write the report now. Of many runs it takes time and room; `Run.report` makes up for it at any time.
         others: how many other attempts there are, as `records.directory.attempts` counts them; by default, those in
             `directory`.
@@ -70,7 +72,7 @@ def run(
     engine = engine_of(engine)
     overrides = overrides if isinstance(overrides, Mapping | str) else list(overrides)
     loaded = load(scenario, overrides)
-    plan = expand(loaded)
+    plan = planned(engine, loaded)
     problems = engine.check(loaded, plan)
     if problems:
         raise ScenarioError(problems)

@@ -71,6 +71,7 @@ def expand(scenario: Scenario) -> Plan:
                 arena_bytes=int(scenario.emulate.arena),
                 whole_bursts=scenario.emulate.whole_bursts,
                 cpus=scenario.emulate.cpus,
+                kernel=scenario.emulate.kernel,
             ),
             simulate=Simulate(tso=scenario.simulate.tso),
             mtu=resolved.network.mtu,

@@ -89,6 +89,10 @@ class Emulate:
     """
     cpus: Annotated[int | None, Field(exclude_if=lambda value: value is None)] = None
     """Every process of the lab is kept to so many CPUs; `None`: they use what the machine lets them."""
+    kernel: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    """The name of the user-mode kernel that runs the lab in virtual time; `None`: this machine's kernel."""
+    kernel_sha256: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    """SHA-256 of all that went into that kernel, in hex."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

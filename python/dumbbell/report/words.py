@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dumbbell.engines.registry import capabilities
+
 UNKNOWN = "–"  # noqa: RUF001  a dash in a table cell, not a hyphen
 _BITS = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
@@ -65,6 +67,11 @@ def speed(cost: Mapping[str, Any] | None) -> str:
     times = cost["times_real_time"]
     took = f"{seconds(round(cost['simulated_s'], 3))} in {cost['wall_s']:.2g} s"
     return f"{took}, {f'{times:,.0f}' if times >= 100 else f'{times:.2g}'} times as fast as real time"
+
+
+def timing(engine: str) -> str:
+    """`simulated` or `in virtual time`, before `speed`."""
+    return "simulated" if capabilities(engine).models_tcp else "in virtual time"
 
 
 def listed(items: Iterable[str]) -> str:

@@ -88,6 +88,13 @@ class Emulate(Table):
         description="Number of CPUs for all processes of the lab (hosts, links, recording). 1 shows what a machine "
         "with one core does to the results; such a run is suspect. Default: all that dumbbell may use.",
     )
+    kernel: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$",
+        description="The kernel of a run in virtual time (`--engine virtual`), by the name that `dumbbell kernel list` "
+        'shows. Default: `"6.12"`. It can be varied: `--vary emulate.kernel=6.1,6.12`.',
+        examples=["6.12"],
+    )
 
 
 class Simulate(Table):

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dumbbell.errors import Place, Problem, ScenarioError
 from dumbbell.scenario.file.loading import Draft
-from dumbbell.scenario.file.overrides import value_of
+from dumbbell.scenario.file.overrides import NAMES, value_of
 from dumbbell.scenario.file.toml import TOMLDecodeError, plain
 from dumbbell.scenario.file.toml import parse as parse_toml
 from dumbbell.scenario.source import Key, show
@@ -105,7 +105,7 @@ def parse(texts: Iterable[str]) -> dict[str, Any]:
         if key in found:
             hint = f"write all its values after one --vary {key}="
             raise _refused(f"--vary {text}", f"{key} is varied twice", "", hint, key)
-        found[key] = _values(given)
+        found[key] = _values(given, key)
     return found
 
 
@@ -113,12 +113,14 @@ def _refused(text: str, wrong: str, why: str, hint: str, key: str) -> ScenarioEr
     return ScenarioError([Problem.at(Place(option=text), wrong, why, hint, key)])
 
 
-def _values(text: str) -> Any:
+def _values(text: str, key: str) -> Any:
     """A TOML array without its brackets, or a range, or else texts between commas."""
+    if key in NAMES:
+        return [value_of(part.strip(), key) for part in text.split(",")]
     try:
         parsed = parse_toml(f"values = [{text}]")["values"]
     except TOMLDecodeError:
-        return [value_of(part.strip()) for part in text.split(",")]
+        return [value_of(part.strip(), key) for part in text.split(",")]
     is_range = len(parsed) == 1 and isinstance(parsed[0], dict) and parsed[0].keys() & {"log", "linear"}
     return parsed[0] if is_range else list(parsed)
 

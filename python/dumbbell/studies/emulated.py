@@ -117,7 +117,7 @@ def _jobs(work: Work, runs: Sequence[Scheduled]) -> Iterator[Job[int]]:
             seeded(scenario(run.cell), plan.seed + run.repetition),
             work.engine,
             work.path / RUNS,
-            ATTEMPTS,
+            1 if work.engine.capabilities.deterministic else ATTEMPTS,
             plan.run_ids[run.repetition],
             run.cell,
             costs[run.cell],

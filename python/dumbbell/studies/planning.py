@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
+from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import Problem, ScenarioError
 from dumbbell.plan import wire
-from dumbbell.plan.expand import expand
 from dumbbell.plan.identity import Identity
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.file.loading import Draft, checked, seeded
@@ -99,7 +99,7 @@ class Planner:
     def plan(self, cell: Cell) -> Planned:
         """Plan a cell. Raises `ScenarioError` if the scenario's rules, or the engine, refuse it."""
         scenario = self.scenario(cell)
-        plan = expand(scenario)
+        plan = planned(self.engine, scenario)
         identity = Identity(plan, self.engine.capabilities.name, self.version)
         text = identity.plan(scenario.seed)
         asks = self.asks or self.engine.capabilities.deterministic
@@ -111,7 +111,7 @@ class Planner:
         if is_drawn(scenario):
             texts, run_ids = [], []
             for seed in seeds:
-                drawn = expand(seeded(scenario, seed))
+                drawn = planned(self.engine, seeded(scenario, seed))
                 own = Identity(drawn, self.engine.capabilities.name, self.version)
                 texts.append(own.plan(seed))
                 run_ids.append(own.run_id(seed))

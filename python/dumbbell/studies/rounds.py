@@ -53,7 +53,11 @@ class Wanted:
     @cached_property
     def executor(self) -> Executor:
         """The executor of the runs."""
-        return self.elsewhere or Local(Fixed(self.jobs) if self.jobs else Budget(), self.threads)
+        if self.elsewhere:
+            return self.elsewhere
+        # Only runs in real time disturb each other.
+        learns = self.engine.capabilities.real_time and not self.jobs
+        return Local(Budget() if learns else Fixed(self.threads), self.threads)
 
     @property
     def simulated(self) -> bool:

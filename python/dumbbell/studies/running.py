@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from dumbbell.engines.events import Event, OnEvent
+from dumbbell.engines.planned import kernel_override
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.engines.registry import engine as engine_of
@@ -38,6 +39,7 @@ def run(
     engine: str | Engine = DEFAULT,
     report: bool = True,
     *,
+    kernel: str | None = None,
     vary: grid.Vary | Iterable[str],
     repeat: int | None = None,
     jobs: int | None = None,
@@ -53,6 +55,7 @@ def run(
     engine: str | Engine = DEFAULT,
     report: bool = True,
     *,
+    kernel: str | None = None,
     repeat: int,
     jobs: int | None = None,
     failed: bool = False,
@@ -67,6 +70,7 @@ def run(
     engine: str | Engine = DEFAULT,
     report: bool = True,
     *,
+    kernel: str | None = None,
     jobs: int | None = None,
     failed: bool = False,
     executor: Executor | str | None = None,
@@ -79,6 +83,7 @@ def run(
     engine: str | Engine = DEFAULT,
     report: bool = True,
     *,
+    kernel: str | None = None,
     vary: grid.Vary | Iterable[str] | None = None,
     repeat: int | None = None,
     jobs: int | None = None,
@@ -96,9 +101,11 @@ def run(
         directory: where runs (`runs`) or studies (`studies`) are kept; this one becomes `directory/<name>-<id>`. An
             earlier run of the same plan is moved to `<name>-<id>.1`, `.2`, ...; nothing is overwritten.
         on_event: called with each event, to show progress.
-        engine: what carries it out: `emulate`, real Linux TCP; `simulate`, a model of it; or an engine of your own.
+        engine: what carries it out: `emulate`, real Linux TCP; `virtual`, that of any kernel, in virtual time;
+            `simulate`, a model of it; or an engine of your own.
         report: write the report now. It takes time and room; `Run.report` and `Study.report` make up for it at any
             time.
+        kernel: with the engine `virtual`, the name of the kernel; the same as `emulate.kernel` of the scenario.
         vary: a list or range of values for each key, such as `{"flows.0.cc": ["cubic", "bbr"]}`: each combination is a
             cell. Or a list of cells, dicts from key to value. Added to what the scenario's `[sweep]` varies.
         repeat: runs of each cell, instead of the scenario's, with its seed and those after it.
@@ -115,7 +122,10 @@ def run(
         RunFailed: a run failed. The measurements until then are kept in `<name>-<id>.failed-N`. A failed run of a study
         is a row. Interrupted: Ctrl-C; the measurements are kept in the same way. Running a study again continues it.
     """
-    overrides = overrides if isinstance(overrides, Mapping | str) else list(overrides)
+    if isinstance(overrides, Mapping):
+        overrides = overrides if kernel is None else {**overrides, "emulate.kernel": kernel}
+    else:
+        overrides = [*([overrides] if isinstance(overrides, str) else overrides), *kernel_override(kernel)]
     draft = read(scenario, overrides)
     elsewhere = named(executor, jobs=jobs) if isinstance(executor, str) else executor
     if vary is None and repeat is None and not failed and not grid.is_study(draft):

@@ -121,6 +121,8 @@ impl Path {
                 merge_ns: Duration::ZERO,
                 whole_bursts: false,
                 cpus: None,
+                kernel: None,
+                kernel_sha256: None,
             },
             simulate: plan::Simulate::default(),
             mtu: units::Mtu::default(),

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-import shlex
-import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from dumbbell.engines.conductor import Bounds, Conductor
 from dumbbell.engines.emulate import algorithms
 from dumbbell.engines.emulate.capabilities import CAPABILITIES
-from dumbbell.engines.emulate.conductor import Bounds, Conductor
+from dumbbell.engines.programs import check_programs
 from dumbbell.errors import Problem
 from dumbbell.machine import cores
-from dumbbell.plan.types import CommandWorkload, Plan
+from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve import resolve
-from dumbbell.scenario.source import Finding, dotted
+from dumbbell.scenario.source import Finding
 
 HELPER: Final = (sys.executable, "-P", "-m", "dumbbell.engines.emulate.helper")
 
@@ -51,15 +49,16 @@ class EmulateEngine:
         return [
             *_check_platform(),
             *algorithms.check(scenario),
+            *_check_kernel(scenario),
             *_check_cpus(scenario),
             *_check_sysctls(scenario),
-            *_check_programs(scenario, plan),
+            *check_programs(scenario, plan),
         ]
 
     def prepare(self, plan: Plan, directory: Path, lock: int) -> Conductor:
         """A run of `plan`."""
         bounds = Bounds(self._silence_s, plan.duration_ns / 1e9 + OVERTIME_S, self._stopping_s)
-        return Conductor(self._helper, plan, directory, lock, bounds)
+        return Conductor(self._helper, directory, lock, bounds, lambda: algorithms.prepare(plan, directory))
 
 
 def _check_platform() -> Iterator[Problem]:
@@ -71,6 +70,12 @@ def _check_platform() -> Iterator[Problem]:
         )
     elif importlib.util.find_spec("dumbbell._core") is None:
         yield Problem("the compiled core is missing", "dumbbell._core is not installed", "maturin develop --release")
+
+
+def _check_kernel(scenario: Scenario) -> Iterator[Problem]:
+    if scenario.emulate.kernel is not None:
+        hint = "run it with --engine virtual, which takes any kernel"
+        yield scenario.source.problem(Finding(("emulate", "kernel"), "this engine has this machine's kernel", "", hint))
 
 
 def _check_cpus(scenario: Scenario) -> Iterator[Problem]:
@@ -101,40 +106,6 @@ def _here(sysctl: str) -> list[str]:
             return [net, family, kind, "default", *rest]
         case parts:
             return parts
-
-
-def _check_programs(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
-    entries = {one.id: one.entry for one in resolve(scenario).connections}
-    for flow in plan.flows:
-        if not isinstance(flow.workload, CommandWorkload):
-            continue
-        for key, line in (("command", flow.workload.command), ("server_command", flow.workload.server_command)):
-            program = _program(line) if line else None
-            if program and shutil.which(program) is None:
-                at = ("flows", entries[flow.id], key)
-                yield Problem(
-                    f"flow {flow.id} needs the program {program!r}",
-                    f"it is not on the PATH ({key} = {line!r})",
-                    f"install it, e.g. sudo apt-get install {program}",
-                    key=dotted(at),
-                    place=scenario.source.place(at),
-                )
-
-
-def _program(line: str) -> str | None:
-    """The program that a shell command line starts, or `None` where only a shell can tell."""
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return None
-    if not words or any(character in words[0] for character in "=$;|&(<>`"):
-        return None
-    return None if words[0] in _SHELL_WORDS else words[0]
-
-
-_SHELL_WORDS: Final = frozenset(
-    ["cd", "exec", "export", "for", "if", "set", "trap", "ulimit", "umask", "until", "while"]
-)
 
 
 def create() -> EmulateEngine:

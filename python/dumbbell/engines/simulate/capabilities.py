@@ -31,4 +31,5 @@ CAPABILITIES: Final = Capabilities(
     network="simulator.json",
     has_lab=False,
     cost=_cost,
+    models_tcp=True,
 )

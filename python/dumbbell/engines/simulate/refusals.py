@@ -39,6 +39,9 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
         hint = "run it with --engine emulate, or leave whole_bursts out"
         finding = Finding(("emulate", "whole_bursts"), "in a simulation links carry single segments", "", hint)
         yield scenario.source.problem(finding)
+    if scenario.emulate.kernel is not None:
+        hint = "run it with --engine virtual, or leave emulate.kernel out"
+        yield scenario.source.problem(Finding(("emulate", "kernel"), "a simulation has no kernel", "", hint))
 
 
 def _hint(problem: Mapping[str, Any]) -> str:

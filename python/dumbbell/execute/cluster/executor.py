@@ -69,6 +69,8 @@ class Ray:
         """The budget of all nodes that emulate."""
         if self._jobs:
             return Fixed(self._jobs * max(len(self._able), 1))
+        if self._asked is not None and not self._asked[0].capabilities.real_time:
+            return Fixed(max(int(sum(node.cpus for node in self._able)), 1))
         return Budget(sum(node.emulate for node in self._able) or 1.0)
 
     @property
@@ -78,13 +80,13 @@ class Ray:
 
     def check(self, engine: Engine, scenarios: Iterable[Scenario]) -> None:
         """Check all nodes."""
-        simulated = engine.capabilities.batches
-        self._asked = engine, [] if simulated else list(scenarios)
-        wanted = [node for node in alive(self._ray) if (node.cpus if simulated else node.emulate) > 0]
+        emulated = engine.capabilities.real_time
+        self._asked = engine, [] if engine.capabilities.batches else list(scenarios)
+        wanted = [node for node in alive(self._ray) if (node.emulate if emulated else node.cpus) > 0]
         found = self._problems(wanted)
         if not found:
-            lacks = "CPUs" if simulated else EMULATE
-            hint = "ray start ..." + ("" if simulated else f" --resources '{{\"{EMULATE}\": 4}}' on nodes of 4 cores")
+            lacks = EMULATE if emulated else "CPUs"
+            hint = "ray start ..." + (f" --resources '{{\"{EMULATE}\": 4}}' on nodes of 4 cores" if emulated else "")
             raise InputError("no node of the cluster can do this", f"none declares {lacks}", hint)
         problems = [problem for some in found.values() for problem in some]
         if problems:
@@ -116,7 +118,7 @@ class Ray:
         """Why a node that has joined later is unusable; empty if it is not meant to be used."""
         assert self._asked is not None
         engine, _ = self._asked
-        if not (node.cpus if engine.capabilities.batches else node.emulate):
+        if not (node.emulate if engine.capabilities.real_time else node.cpus):
             return ""
         problems = self._problems([node]).get(node, [Problem("it has left again")])
         return "\n".join(problem.text() for problem in problems) or None
@@ -138,9 +140,14 @@ class Ray:
         return batch.carry_out(jobs, self._workers(kind), measure, on_progress, on_refused)
 
     def _budget(self, node: Node) -> Room:
+        if self._asked is not None and not self._asked[0].capabilities.real_time:
+            return self._cores(node)
         return Fixed(self._jobs) if self._jobs else Budget(node.emulate)
 
     def _call(self, job: Job[Any], node: Node, room: Room) -> Call:
+        if not job.engine.capabilities.real_time:
+            others = attempts(job.directory, job.stem)
+            return Call(tasks.attempt, (job, others, self._place), min(1.0, node.cpus))
         cost = room.cost(job) if isinstance(room, Budget) else job.cores
         # The estimate of a run's cost may be too high: a budget grows up to that.
         share = round(cost / CEILING, 4)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.engines.events import Event
+from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.signals import taken_over
 from dumbbell.errors import Interrupted, Problem, RunFailed
@@ -23,7 +24,6 @@ from dumbbell.execute.cluster.store import Store
 from dumbbell.execute.job import Job
 from dumbbell.execute.simulations import Simulations
 from dumbbell.pipeline.run import run
-from dumbbell.plan import expand
 from dumbbell.records.files import lock, remove_unlocked
 from dumbbell.scenario.model import Scenario
 
@@ -97,7 +97,7 @@ def check(engine: Engine, scenarios: Sequence[Scenario]) -> list[Problem]:
         lacking = [Problem(f"{one.name}: {one.detail}", "", one.fix) for one in core() if one.level is Level.MISSING]
         if lacking:
             return lacking
-    found = (problem for scenario in scenarios for problem in engine.check(scenario, expand(scenario)))
+    found = (problem for scenario in scenarios for problem in engine.check(scenario, planned(engine, scenario)))
     return list(dict.fromkeys(found))
 
 

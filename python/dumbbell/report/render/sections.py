@@ -100,9 +100,13 @@ def facts(run: Run, known: Facts) -> Html:
 
 
 def _simulated(run: Run) -> Html:
-    """A note that nothing here was measured, if the engine simulates."""
+    """A note that nothing here was measured, if the engine simulates; or that the clock was virtual."""
     if capabilities(run.engine).real_time:
         return Html("")
+    if not capabilities(run.engine).models_tcp:
+        kernel = (run.manifest.get("kernel") or {}).get("version") or words.UNKNOWN
+        said = f"the TCP is that of Linux {kernel}. Computing took no time, so this machine had no part in the results."
+        return el("p", el("strong", "This run was in virtual time:"), f" {said}", class_="beneath")
     said = "no kernel took part. Hosts and their TCP are a model of Linux's; the links are those of emulation."
     return el("p", el("strong", "This is a simulation:"), f" {said}", class_="beneath")
 
@@ -190,7 +194,7 @@ def machine(run: Run) -> Html:
     if known.get("hypervisor"):
         pairs.append(("Virtual machine", "yes"))
     if simulated and (told := words.speed(run.manifest.get("cost"))):
-        pairs.append(("Simulated", told))
+        pairs.append((words.timing(run.engine).capitalize(), told))
     if "rootless" in (run.manifest.get("lab") or {}):
         pairs.append(("Privileges", "ordinary user" if run.manifest["lab"]["rootless"] else "root"))
     tool = (run.manifest.get("tool") or {}).get("dumbbell")

@@ -10,6 +10,9 @@ from dumbbell.errors import Place, Problem, ScenarioError
 from dumbbell.scenario.file.toml import TOMLDecodeError, parse, plain
 from dumbbell.scenario.source import Key, dotted, show
 
+NAMES = frozenset(["emulate.kernel"])
+"""Keys whose values are names that look like numbers: 6.10 is not 6.1."""
+
 Overrides = Mapping[str, Any] | Iterable[str]
 """Texts `key=value`, or a dict from such a key to a value."""
 
@@ -43,11 +46,13 @@ def _each(overrides: Overrides, by: str) -> Iterable[tuple[str, list[str], Any]]
         key, equals, value = text.partition("=")
         if not equals:
             raise _refused(f"--set {text}", "no value", "expected key=value", _EXAMPLE, key.strip())
-        yield f"--set {text}", _way(key, f"--set {text}"), value_of(value.strip())
+        yield f"--set {text}", _way(key, f"--set {text}"), value_of(value.strip(), key.strip())
 
 
-def value_of(text: str) -> Any:
+def value_of(text: str, key: str) -> Any:
     """A TOML value, or else the text itself, so that quantities need no second pair of quotes."""
+    if key in NAMES and not text.startswith(('"', "'")):
+        return text
     try:
         parsed = parse(f"value = {text}")
     except TOMLDecodeError:

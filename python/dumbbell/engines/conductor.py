@@ -1,24 +1,22 @@
-"""An emulated run that goes on: the helper's events, orders to it, and how long each phase may be silent."""
+"""A run that a helper process carries out: its events, orders to it, and how long each phase may be silent."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from dumbbell.engines.emulate import algorithms
-from dumbbell.engines.emulate.process import Helper, Ordered, Silent, Wake
 from dumbbell.engines.events import Event
 from dumbbell.engines.orders import ChangeLink, Order, Stop, StopNow
+from dumbbell.engines.process import Helper, Ordered, Silent, Wake
 from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.signals import ENDED_AT_ONCE
 from dumbbell.errors import Interrupted, RunFailed
-from dumbbell.plan.types import Plan
 
 
 @dataclass(frozen=True)
@@ -36,9 +34,27 @@ class Bounds:
 class Conductor:
     """A `LiveRun` whose work is done by a helper."""
 
-    def __init__(self, helper: Sequence[str], plan: Plan, directory: Path, lock: int, bounds: Bounds) -> None:
-        self._command, self._plan, self._directory, self._lock = helper, plan, directory, lock
-        self._bounds = bounds
+    def __init__(
+        self,
+        helper: Sequence[str],
+        directory: Path,
+        lock: int,
+        bounds: Bounds,
+        before: Callable[[], None] = lambda: None,
+        fixed_links: str = "",
+    ) -> None:
+        """A run that is not started yet.
+
+        Args:
+            helper: the command of the helper, which gets the directory as its last argument.
+            directory: the run directory.
+            lock: descriptor of its lock.
+            bounds: how long the run may take.
+            before: called as the run is started, before its helper.
+            fixed_links: why no order can change a link; empty if one can.
+        """
+        self._command, self._directory, self._lock = helper, directory, lock
+        self._bounds, self._before, self._fixed_links = bounds, before, fixed_links
         self._orders: deque[Order] = deque()
         self._wake: Wake | None = None
         self._phase, self._deadline = "setting up", float("inf")
@@ -46,8 +62,8 @@ class Conductor:
         self._failure: Event | None = None
 
     def __enter__(self) -> Self:
-        """Compile the user's algorithms, and start the helper."""
-        algorithms.prepare(self._plan, self._directory)
+        """Start the helper."""
+        self._before()
         with ExitStack() as stack:
             self._wake = stack.enter_context(Wake())
             command = [*self._command, str(self._directory)]
@@ -105,8 +121,8 @@ class Conductor:
             try:
                 event = self._helper.next_event(self._wake, bound)
             except Ordered:
-                if self._obey(self._orders.popleft()):
-                    return {"event": "stopping"}
+                if (answer := self._obey(self._orders.popleft())) is not None:
+                    return answer
                 continue
             except Silent:
                 self._fail_silent()
@@ -114,12 +130,15 @@ class Conductor:
                 self._note(event)
             return event
 
-    def _obey(self, order: Order) -> bool:
-        """Pass an order on; whether the run is stopping from now on."""
+    def _obey(self, order: Order) -> Event | None:
+        """Pass an order on; the event that answers it, if the helper does not."""
         match order:
             case StopNow():
                 self._helper.order(order)
                 raise Interrupted(ENDED_AT_ONCE)
+            case ChangeLink(link) if self._fixed_links:
+                what, hint = f"changing link {link.name}", "write the change as [[events]] of the scenario"
+                return {"event": "refused", "what": what, "why": self._fixed_links, "hint": hint}
             case ChangeLink():
                 self._helper.order(order)
             case Stop() if not self._interrupted:
@@ -127,8 +146,8 @@ class Conductor:
                 if not self._started:
                     self._deadline = time.monotonic() + self._bounds.stopping_s
                 self._helper.order(order)
-                return True
-        return False
+                return {"event": "stopping"}
+        return None
 
     def _note(self, event: Event) -> None:
         match event["event"]:

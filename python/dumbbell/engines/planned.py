@@ -1,0 +1,18 @@
+"""The plan of a scenario, as an engine carries it out."""
+
+from __future__ import annotations
+
+from dumbbell.engines.protocol import Engine
+from dumbbell.plan.expand import expand
+from dumbbell.plan.types import Plan
+from dumbbell.scenario.model import Scenario
+
+
+def kernel_override(kernel: str | None) -> list[str]:
+    """What sets a scenario's kernel, as after `--set`; nothing if none is asked for."""
+    return [] if kernel is None else [f"emulate.kernel={kernel}"]
+
+
+def planned(engine: Engine, scenario: Scenario) -> Plan:
+    """The plan of `scenario`. Raises `InputError` if the scenario, or the engine, refuses it."""
+    return engine.capabilities.settle(expand(scenario))

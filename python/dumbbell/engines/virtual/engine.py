@@ -1,0 +1,74 @@
+"""The engine of virtual time: check that a kernel can carry out a plan, then conduct the guard that runs it."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from dumbbell import kernels
+from dumbbell.engines.conductor import Bounds, Conductor
+from dumbbell.engines.programs import check_programs
+from dumbbell.engines.virtual import refusals
+from dumbbell.engines.virtual.capabilities import CAPABILITIES
+from dumbbell.errors import InputError, Problem
+from dumbbell.plan.types import Plan
+from dumbbell.scenario.model import Scenario
+
+GUARD: Final = (sys.executable, "-P", "-m", "dumbbell.engines.virtual.guard")
+
+SILENCE_S: Final = {"setting up": 600.0, "running": 3600.0, "writing the records": 3600.0}
+"""How long each phase may go without an event. The guard notices a kernel that stands still, by what it computes; this
+is for a guard that does not."""
+LONGEST_S: Final = float("inf")
+"""A run may take as long as it needs: it is no worse for it."""
+STOPPING_S: Final = 15.0
+
+
+class VirtualEngine:
+    """The TCP of any Linux, compiled as a user-mode kernel, in virtual time."""
+
+    capabilities = CAPABILITIES
+
+    def __init__(
+        self, guard: Sequence[str] = GUARD, silence_s: Mapping[str, float] = SILENCE_S, stopping_s: float = STOPPING_S
+    ) -> None:
+        """Use another `guard` command or other bounds only in tests."""
+        self._guard, self._silence_s, self._stopping_s = guard, silence_s, stopping_s
+
+    def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
+        """What keeps a kernel, or this machine, from carrying out `plan`."""
+        problems = list(_check_platform())
+        if not problems:
+            try:
+                kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT)
+            except InputError as error:
+                return list(error.problems)
+            problems = [*refusals.check(scenario, kernel), *check_programs(scenario, plan)]
+        return problems
+
+    def prepare(self, plan: Plan, directory: Path, lock: int) -> Conductor:
+        """A run of `plan`."""
+        kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT)
+        bounds = Bounds(self._silence_s, LONGEST_S, self._stopping_s)
+        command = [*self._guard, "--kernel", str(kernel.path), "--release", kernel.version]
+        return Conductor(command, directory, lock, bounds, fixed_links=_FIXED)
+
+
+_FIXED: Final = "in virtual time an order comes at a time that nobody chose, and the run would not be the same again"
+
+
+def _check_platform() -> Iterator[Problem]:
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        yield Problem(
+            "a kernel in virtual time needs Linux on x86-64",
+            f"this is {sys.platform} on {platform.machine()}",
+            "run it on such a machine, or with --engine simulate",
+        )
+
+
+def create() -> VirtualEngine:
+    """The engine, as the registry asks for it."""
+    return VirtualEngine()

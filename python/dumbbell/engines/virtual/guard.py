@@ -1,0 +1,227 @@
+"""The process outside a kernel: `python -P -m dumbbell.engines.virtual.guard [--no-live] --kernel FILE DIR`.
+
+To the command it is the helper of a run: orders come on its standard input, events go to its standard output; see
+`engines.process`. It confines the kernel, passes orders and events on, and ends the kernel if that stands still. It
+imports nothing but the standard library, and has one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import resource
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.engines.virtual import confine, slot
+from dumbbell.engines.virtual.inside import EVENTS, STDERR, write_init
+from dumbbell.engines.virtual.machine import Boot, start
+from dumbbell.engines.virtual.standstill import SPIN_S, Standstill, Watch
+
+LOOK_MS: Final = 20
+"""Between two looks for events: they come in a file."""
+LOG: Final = Path("logs", "kernel.log")
+QUOTED_LINES: Final = 8
+_USUAL: Final = ("check_one_sigio failed, errno = 13", "Couldn't determine size of device's file")
+"""Ends of lines that a kernel writes each time it starts: it asks for devices that it may not have."""
+MEMORY: Final = 512 << 20
+"""Memory of a kernel besides what the emulator takes for packets. What is never used takes none of the host's."""
+ROOM: Final = 64 << 20
+"""Of the tmpfs, besides the kernel's memory."""
+
+
+class Guard:
+    """Carries one run out."""
+
+    def __init__(self, directory: Path, kernel: Path, release: str, live: bool, spin_s: float) -> None:
+        self._directory, self._release, self._spin_s = directory, release, spin_s
+        self._plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
+        emulate = self._plan["emulate"]
+        memory = MEMORY + emulate["arena_bytes"] + emulate["ring_bytes"]
+        self._boot = Boot(kernel, self._plan["seed"], memory)
+        self._live = live
+        self._offset, self._over, self._failed = 0, False, False
+        self._orders = b""
+        self._memory_bytes = 0
+
+    def run(self) -> int:
+        """Carry it out; the exit code."""
+        began = time.monotonic()
+        cpu, claim = slot.take()
+        self._log = open(self._directory / LOG, "ab", buffering=0)  # noqa: SIM115
+        (self._directory / EVENTS).touch()
+        confine.enter(self._directory, self._boot.memory_bytes + ROOM)
+        named, self._directory = self._directory, Path(confine.RUN)
+        self._events = os.open(self._directory / EVENTS, os.O_RDONLY)
+        write_init(
+            {"directory": str(named), "environment": dict(os.environ), "folder": os.getcwd(), "live": self._live}
+        )
+        orders, self._control = os.pipe()
+        # A console of the kernel cannot be a file.
+        self._said, says = os.pipe()
+        with claim:
+            self._first = start(self._boot, orders, says, [claim.fileno()])
+            os.close(orders)
+            os.close(says)
+            os.set_blocking(self._said, False)
+            code = self._watch()
+        self._note_said()
+        self._relay()
+        wall_s = time.monotonic() - began
+        if not (self._over or self._failed):
+            self.fail(*self._cause(code))
+        self._account(wall_s, cpu)
+        # Only now are all files as they stay.
+        self._tell({"event": "end"})
+        return int(self._failed)
+
+    def _watch(self) -> int:
+        """Pass on events and orders until the kernel has ended; its exit code."""
+        watch = Watch(self._first, self._spin_s)
+        poll = select.poll()
+        poll.register(sys.stdin.fileno(), select.POLLIN)
+        ends = os.pidfd_open(self._first)
+        poll.register(ends, select.POLLIN)
+        while True:
+            ready = dict(poll.poll(LOOK_MS))
+            self._note_said()
+            if self._relay():
+                watch.alive()
+            if ends in ready:
+                _, status = os.waitpid(self._first, 0)
+                return os.waitstatus_to_exitcode(status)
+            if sys.stdin.fileno() in ready and not self._obey():
+                self._kill()
+                sys.exit(1)
+            self._note_memory()
+            try:
+                watch.look()
+            except Standstill as found:
+                self._kill()
+                self.fail(found.what, found.why, found.hint)
+
+    def _obey(self) -> bool:
+        """Pass orders on; whether the run goes on."""
+        data = os.read(sys.stdin.fileno(), 65536)
+        *lines, self._orders = (self._orders + data).split(b"\n")
+        for line in lines:
+            if json.loads(line)["order"] == "stop-now":
+                return False
+            os.write(self._control, line + b"\n")
+        return bool(data)
+
+    def _kill(self) -> None:
+        os.kill(self._first, signal.SIGKILL)
+
+    def _relay(self) -> bool:
+        """Pass on the events that have come; whether there were any. The last one is for us."""
+        data = os.pread(self._events, 1 << 20, self._offset)
+        data = data[: data.rfind(b"\n") + 1]
+        self._offset += len(data)
+        for line in data.splitlines(keepends=True):
+            kind = json.loads(line)["event"]
+            self._over = self._over or kind == "end"
+            self._failed = self._failed or kind == "failed"
+            if kind != "end":
+                sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+        return bool(data)
+
+    def _note_said(self) -> None:
+        """Write down what the kernel has said."""
+        with suppress(BlockingIOError):
+            while data := os.read(self._said, 65536):
+                self._log.write(data)
+
+    def _note_memory(self) -> None:
+        """A kernel gives back no memory, so what it takes now is the most so far."""
+        there = os.statvfs(confine.PLACE)
+        self._memory_bytes = max(self._memory_bytes, (there.f_blocks - there.f_bfree) * there.f_frsize)
+
+    def _cause(self, code: int) -> tuple[str, str, str]:
+        """What to say of a kernel that has ended before the run had: what, why, and a hint."""
+        said = "\n".join(_last_lines(self._directory / LOG) + _last_lines(self._directory / STDERR))
+        if code == 128 + signal.SIGBUS:
+            return "the kernel ran out of memory", said, "free memory of this machine, or run fewer at a time"
+        number = -code if code < 0 else code - 128
+        how = f"killed by {signal.Signals(number).name}" if number > 0 else f"exit code {code}"
+        panic = re.search(r"Kernel panic - not syncing: (.*)", said)
+        what = f"the kernel panicked: {panic[1]}" if panic else "the kernel ended in mid-run"
+        return what, "\n".join(filter(None, [how, said])), f"its log is {LOG} in the run's directory"
+
+    def fail(self, what: str, why: str, hint: str) -> None:
+        """Say that the run has failed."""
+        self._failed = True
+        self._tell({"event": "failed", "process": "kernel", "what": what, "why": why, "hint": hint})
+
+    def _tell(self, event: dict[str, Any]) -> None:
+        sys.stdout.write(json.dumps(event) + "\n")
+        sys.stdout.flush()
+
+    def _account(self, wall_s: float, cpu: int) -> None:
+        """Add to `lab.json` what is seen from outside only."""
+        file = self._directory / "lab.json"
+        try:
+            lab = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return  # It has not come so far.
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        emulate = self._plan["emulate"]
+        lab["kernel"] = {
+            "name": emulate.get("kernel"),
+            "version": self._release,
+            "sha256": emulate.get("kernel_sha256"),
+            "wall_s": wall_s,
+            "cpu_s": used.ru_utime + used.ru_stime,
+            "memory_bytes": self._memory_bytes,
+            "cpu": cpu,
+        }
+        file.write_text(json.dumps(lab, indent=2), encoding="utf-8")
+
+
+def _last_lines(path: Path) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    # The kernel's levels, `<6>`, tell nothing.
+    lines = [line for line in text.splitlines() if not line.endswith(_USUAL)]
+    lines = [line[3:] if line[:1] == "<" and line[2:3] == ">" else line for line in lines]
+    lines = [line.rstrip() for line in lines if line.strip()]
+    # What follows a panic is where in the kernel it was.
+    panic = next((i for i, line in enumerate(lines) if "Kernel panic" in line), None)
+    return lines[-QUOTED_LINES:] if panic is None else lines[panic : panic + QUOTED_LINES]
+
+
+def main() -> int:
+    """Carry out the run of the directory that is named on the command line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kernel", type=Path, required=True)
+    parser.add_argument("--release", default="")
+    parser.add_argument("--spin-s", type=float, default=SPIN_S)
+    parser.add_argument("--no-live", action="store_true")
+    parser.add_argument("directory", type=Path)
+    options = parser.parse_args()
+    # A signal to everybody, as a service manager sends it, must not end the kernel before it has written its records.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    directory, kernel = options.directory.resolve(), options.kernel.resolve()
+    guard = Guard(directory, kernel, options.release, not options.no_live, options.spin_s)
+    try:
+        return guard.run()
+    except OSError as error:
+        guard.fail(
+            "this machine does not let a kernel be confined", str(error), "`dumbbell doctor` tells what it allows"
+        )
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""The process that a kernel is: how it is started, and who ends with whom.
+
+    guard --forks--> first process of a PID namespace --forks--> kernel --forks--> one process for each guest process
+
+The first process does nothing but wait for the kernel. When it ends, the host's kernel ends everything else in the
+namespace, and it ends with the guard: whatever is killed, nothing is left.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from dumbbell.engines.virtual import calls, confine
+from dumbbell.engines.virtual.inside import INIT
+
+START_NS: Final = 1_767_225_600 * 10**9
+"""What the clock shows as a kernel starts: 2026-01-01. The same each time, so that runs are."""
+UMID: Final = "kernel"
+"""The kernel's name for itself, in the folder of its memory."""
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What a kernel is started with."""
+
+    kernel: Path
+    """The program."""
+    seed: int
+    """All of the kernel's randomness is a stream of it."""
+    memory_bytes: int
+
+    def command(self) -> list[str]:
+        """The kernel's command line. It is a part of the kernel's randomness: nothing in it may tell of the machine."""
+        return [
+            str(self.kernel),
+            f"mem={self.memory_bytes >> 10}K",
+            *("rootfstype=hostfs", "rootflags=/", "ro"),
+            *("time-travel=inf-cpu", f"time-travel-start={START_NS}", f"random-seed={self.seed}"),
+            *("con=null", "con0=null,fd:1", "con1=fd:0,null", "ssl=null"),
+            *("quiet", "panic=-1", f"uml_dir={confine.PLACE}/", f"umid={UMID}", f"init={INIT}"),
+        ]
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The kernel's own; the same each time."""
+        return {"HOME": confine.PLACE, "TMPDIR": confine.PLACE, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+
+
+def start(boot: Boot, orders: int, log: int, keep: Sequence[int]) -> int:
+    """Start the kernel in the PID namespace that was made for children of this process.
+
+    Args:
+        boot: what to start.
+        orders: descriptor of the orders to the kernel's first process.
+        log: descriptor of the kernel's log.
+        keep: descriptors that the kernel holds while it runs.
+
+    Returns the process id of the namespace's first process, which ends as the kernel does: with its exit code, or
+    128 and the number of the signal that killed it.
+    """
+    child = os.fork()
+    if child:
+        return child
+    try:
+        calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.setsid()
+        confine.drop_rights()
+        os._exit(_wait(_kernel(boot, orders, log, keep)))
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def _kernel(boot: Boot, orders: int, log: int, keep: Sequence[int]) -> int:
+    child = os.fork()
+    if child:
+        # An end of the pipe that is held here would hide that the other side is gone.
+        os.close(orders)
+        for stream in range(3):
+            os.dup2(log, stream)
+        return child
+    try:
+        calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        calls.fix_addresses()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_DFL)
+        for stream, descriptor in enumerate((orders, log, log)):
+            os.dup2(descriptor, stream)
+        for descriptor in keep:
+            os.set_inheritable(descriptor, True)
+        os.execve(boot.kernel, boot.command(), dict(boot.environment))
+    except BaseException:
+        traceback.print_exc()
+    os._exit(127)
+
+
+def _wait(kernel: int) -> int:
+    """Wait for the kernel's end, and for that of its processes that come to us."""
+    while True:
+        pid, status = os.wait()
+        if pid == kernel:
+            return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)

@@ -1,0 +1,225 @@
+"""A kernel in virtual time: the same bytes each time, whatever else the machine does, and nothing left behind."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+from harness import ORDINARY, Live, Place, until
+from scenarios import flow, path
+
+import dumbbell
+from dumbbell import kernels
+from dumbbell.engines.names import VIRTUAL
+from dumbbell.engines.virtual.engine import GUARD, VirtualEngine
+from dumbbell.errors import RunFailed
+from dumbbell.kernels import cache
+
+SHORT = path(flow(), flow(cc="bbr"), flow(protocol="udp", rate="1 Mbit/s"), duration="1 s")
+LONG = path(flow(), duration="600 s")
+"""Killed long before its end."""
+ENGINE = ("--engine", VIRTUAL)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def kernel() -> None:
+    """The kernel of these tests, which `make kernel` builds."""
+    kernels.find(kernels.DEFAULT)
+
+
+@pytest.fixture
+def anyone_with_kernel(anyone: Place) -> Place:
+    """A working directory of root's, then one of an ordinary user's, who has a kernel of their own."""
+    if anyone.becomes_ordinary:
+        own = anyone.directory / ".cache" / "dumbbell" / "kernels"
+        shutil.copytree(cache.root(), own, ignore=shutil.ignore_patterns(".*"))
+        subprocess.run(["chown", "-R", f"{ORDINARY}:{ORDINARY}", anyone.directory / ".cache"], check=True)
+        # What a kernel is linked from belongs to its identity.
+        for name in ("kernel", "bpf"):
+            shutil.copytree(Path(dumbbell.__file__).parents[2] / name, anyone.directory / ".view" / name)
+    return anyone
+
+
+def digests(run: dumbbell.Run) -> Mapping[str, str]:
+    """Of each table."""
+    tables = sorted(run.directory.glob("*.parquet"))
+    return {table.name: hashlib.sha256(table.read_bytes()).hexdigest() for table in tables}
+
+
+@contextmanager
+def load() -> Iterator[None]:
+    """Every CPU is busy, twice."""
+    code = "while True: pass"
+    busy = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2 * len(os.sched_getaffinity(0)))]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def test_a_run_is_valid_and_the_same_bytes_beside_a_machine_under_full_load(here: Place) -> None:
+    with load():
+        busy = here.run(SHORT, *ENGINE, "--output", "busy")
+    calm = here.run(SHORT, *ENGINE, "--output", "calm")
+    assert busy.verdict == calm.verdict == "valid"
+    assert len(digests(calm)) == 4
+    assert digests(busy) == digests(calm)
+    assert busy.run_id == calm.run_id
+    told = calm.manifest["kernel"]
+    assert told["sha256"] == calm.plan.emulate.kernel_sha256 == kernels.find(kernels.DEFAULT).hash
+    assert told["memory_bytes"] < 300 << 20
+
+
+def test_runs_at_once_are_the_same_bytes_as_one_alone(here: Place) -> None:
+    scenario = here.write(SHORT)
+    alone = here.run(SHORT, *ENGINE, "--output", "alone")
+    command = here.command("run", scenario, "--quiet", *ENGINE)
+    going = [subprocess.Popen([*command, "--output", f"at-once-{i}"], cwd=here.directory) for i in range(3)]
+    assert [process.wait(120) for process in going] == [0, 0, 0]
+    for i in range(3):
+        assert digests(dumbbell.open(here.directory / f"at-once-{i}" / alone.directory.name)) == digests(alone)
+
+
+def test_another_seed_gives_another_run(here: Place) -> None:
+    first, second = (here.run(SHORT, *ENGINE, "--set", f"seed={seed}") for seed in (1, 2))
+    # A seed decides on initial sequence numbers, at the least.
+    assert digests(first)["packets.parquet"] != digests(second)["packets.parquet"]
+
+
+def test_who_runs_it_does_not_matter(anyone_with_kernel: Place, here: Place) -> None:
+    assert digests(anyone_with_kernel.run(SHORT, *ENGINE)) == digests(here.run(SHORT, *ENGINE))
+
+
+def chain(live: Live) -> dict[str, psutil.Process]:
+    """The command, and each process that the one before has started: a guest process is the last."""
+    found = {"command": psutil.Process(live.process.pid)}
+    for name in ("guard", "first", "kernel", "guest process"):
+        found[name] = list(found.values())[-1].children()[-1]
+    return found
+
+
+@pytest.mark.parametrize("victim", ["command", "guard", "first", "kernel", "guest process"])
+def test_whatever_is_killed_no_process_stays(anyone_with_kernel: Place, victim: str) -> None:
+    with anyone_with_kernel.running(LONG, *ENGINE) as live:
+        parts = [*psutil.Process(live.process.pid).children(recursive=True), psutil.Process(live.process.pid)]
+        chain(live)[victim].kill()
+        code = live.end()
+        until(lambda: not any(map(_lives, parts)), 20, "the end of all that the run made")
+    said = live.output()
+    if victim == "command":
+        assert code == -signal.SIGKILL
+        return
+    assert code == 1
+    assert {
+        "guard": "error: the lab ended while running\n  killed by SIGKILL",
+        "first": "error: the kernel ended in mid-run\n  killed by SIGKILL",
+        "kernel": "error: the kernel ended in mid-run\n  killed by SIGKILL",
+        "guest process": "process ended in mid-run",
+    }[victim] in said
+    assert "the measurements until then are in runs/test-" in said
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_an_interrupt_keeps_what_was_measured(here: Place) -> None:
+    with here.running(LONG, *ENGINE) as live:
+        time.sleep(1)
+        live.process.send_signal(signal.SIGINT)
+        assert live.end() == 130
+        assert "error: the run was interrupted" in live.output()
+    (kept,) = here.runs()
+    run = dumbbell.open(live.runs / kept, incomplete=True)
+    assert run.manifest["status"] == "interrupted"
+    checks = {check["check"]: check["verdict"] for check in run.summary["checks"]}
+    assert checks["complete"] == "invalid"
+    assert checks["conservation"] == checks["packet-log"] == checks["interfaces"] == "valid"
+    assert run.samples.height > 10
+
+
+def program(command: str) -> dict[str, object]:
+    """A scenario with a program as its only flow."""
+    topology = {"kind": "path", "rtt": "20 ms", "bottleneck": {"rate": "20 Mbit/s", "buffer": "1 bdp"}}
+    flows = [{"from": "h1", "to": "h2", "command": command}]
+    return {"name": "test", "duration": "1 s", "topology": topology, "flows": flows}
+
+
+def failing(command: str, directory: Path) -> str:
+    """What is said of a run whose kernel stands still after 4 s of computing."""
+    engine = VirtualEngine((*GUARD, "--spin-s", "4"))
+    with pytest.raises(RunFailed) as failed:
+        dumbbell.run(program(command), directory=directory, engine=engine, report=False)
+    return str(failed.value)
+
+
+def test_a_program_that_computes_for_ever_is_ended_and_named(tmp_path: Path) -> None:
+    said = failing("exec awk 'BEGIN { while (1) n++ }'", tmp_path)
+    assert "awk spins" in said or "mawk spins" in said or "gawk spins" in said
+    assert "s of computing" in said
+    assert "let it sleep" in said
+
+
+def test_a_panic_is_told_with_the_kernels_last_lines(tmp_path: Path) -> None:
+    said = failing("echo c >/proc/sysrq-trigger", tmp_path)
+    assert said.startswith("the kernel panicked: sysrq triggered crash\n")
+    (kept,) = tmp_path.glob("*.failed-1")
+    assert "sysrq triggered crash" in (kept / "logs" / "kernel.log").read_text()
+
+
+def test_a_program_sees_the_files_of_the_machine_and_cannot_change_them(tmp_path: Path) -> None:
+    there, mine = tmp_path / "there", tmp_path / "mine"
+    there.write_text("from outside")
+    run = dumbbell.run(
+        program(f"cat {there}; echo no >{mine}; echo no >/etc/mine; echo no >{Path.home()}/mine"),
+        directory=tmp_path / "runs", engine=VIRTUAL, report=False,
+    )  # fmt: skip
+    out = (run.directory / "logs" / "f1.stdout").read_text()
+    assert out == "from outside"
+    # What is below /tmp, where this test is, can be written to by name: it stays inside.
+    assert not mine.exists()
+    said = (run.directory / "logs" / "f1.stderr").read_text()
+    assert "cannot create /etc/mine: Read-only file system" in said
+    assert not Path("/etc/mine").exists()
+
+
+def test_a_program_is_a_flow_as_elsewhere(tmp_path: Path) -> None:
+    run = dumbbell.run(program("sleep 0.5; id -u"), directory=tmp_path, engine=VIRTUAL, report=False)
+    assert run.verdict == "valid"
+    assert (run.directory / "logs" / "f1.stdout").read_text() == "0\n"
+
+
+def test_a_study_runs_on_all_cores_and_each_run_once(here: Place) -> None:
+    done = here.invoke("run", here.write(path(flow(), duration="300 ms")), "--repeat", "3", "--quiet", *ENGINE)
+    assert done.returncode == 0, done.stderr
+    (study,) = (here.directory / "studies").glob("test-*")
+    assert dumbbell.Study(study).runs["verdict"].to_list() == ["valid"] * 3
+
+
+def test_a_full_disk_is_told(here: Place) -> None:
+    small = here.directory / "small"
+    small.mkdir()
+    command = here.command("run", here.write(path(flow(), duration="5 s")), "--quiet", *ENGINE, "--output", str(small))
+    line = 'mount -t tmpfs -o size=256k none "$0" && exec "$@"'
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", line, str(small), *command],
+        cwd=here.directory, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,198 @@
+"""The engine of virtual time before any kernel starts: its plans, what it refuses, its CPUs, and what stands still."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from dumbbell.cli import invoke
+from dumbbell.engines.names import VIRTUAL
+from dumbbell.engines.planned import planned
+from dumbbell.engines.registry import engine
+from dumbbell.engines.virtual import slot
+from dumbbell.engines.virtual.machine import Boot
+from dumbbell.engines.virtual.standstill import Standstill, Watch, below
+from dumbbell.errors import InputError
+from dumbbell.kernels import Kernel
+from dumbbell.plan import run_id
+from dumbbell.plan.types import KernelSource
+from dumbbell.studies.cells import parse
+
+KERNEL = Kernel(
+    name="6.12",
+    version="6.12.94",
+    path=Path("/nowhere/linux"),
+    hash="ab" * 32,
+    patches=(),
+    algorithms=("bbr", "bbr3", "cubic", "reno"),
+    qdiscs=(),
+)
+
+
+@pytest.fixture(autouse=True)
+def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find(name: str) -> Kernel:
+        if name not in ("6.12", "6.1"):
+            raise InputError(f"there is no kernel {name}", "built are 6.12", "dumbbell kernel build")
+        return replace(KERNEL, name=name, hash=("ab" if name == "6.12" else "cd") * 32)
+
+    monkeypatch.setattr("dumbbell.kernels.find", find)
+
+
+def refused(name: str, *overrides: str) -> list[str]:
+    scenario = dumbbell.load("single-flow", overrides)
+    found = engine(name)
+    return [problem.text() for problem in found.check(scenario, planned(found, scenario))]
+
+
+def test_a_plan_names_its_kernel_and_has_nothing_that_has_no_meaning() -> None:
+    plan = planned(engine(VIRTUAL), dumbbell.load("single-flow"))
+    assert (plan.emulate.kernel, plan.emulate.kernel_sha256) == ("6.12", "ab" * 32)
+    assert (plan.emulate.spin_ns, plan.record.acks) == (0, "off")
+
+
+def test_the_kernel_is_a_part_of_the_identity() -> None:
+    plans = [
+        planned(engine(VIRTUAL), dumbbell.load("single-flow", [f"emulate.kernel={name}"])) for name in ("6.1", "6.12")
+    ]
+    assert len({run_id(plan, VIRTUAL, "1") for plan in plans}) == 2
+    rebuilt = replace(plans[0], emulate=replace(plans[0].emulate, kernel_sha256="ef" * 32))
+    assert run_id(rebuilt, VIRTUAL, "1") != run_id(plans[0], VIRTUAL, "1")
+
+
+def test_plans_of_other_engines_have_no_kernel() -> None:
+    assert planned(engine("emulate"), dumbbell.load("single-flow")) == dumbbell.expand(dumbbell.load("single-flow"))
+
+
+def test_what_comes_with_dumbbell_is_the_kernels_own() -> None:
+    plan = planned(engine(VIRTUAL), dumbbell.load("single-flow", ["flows.0.cc=bbr3"]))
+    (algorithm,) = plan.algorithms
+    assert (algorithm.label, algorithm.source, algorithm.sha256) == ("bbr3", KernelSource(name="bbr3"), None)
+
+
+def test_a_name_of_a_kernel_is_no_number() -> None:
+    assert dumbbell.load("single-flow", ["emulate.kernel=6.10"]).emulate.kernel == "6.10"
+    with pytest.raises(InputError, match=r"there is no kernel 6\.10"):
+        refused(VIRTUAL, "emulate.kernel=6.10")
+
+
+def test_a_kernel_is_an_option_of_the_command_and_an_argument(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["run", "single-flow", "--engine", VIRTUAL, "--kernel", "6.10"]) == 2
+    assert "there is no kernel 6.10" in capsys.readouterr().err
+    for overrides in ((), {"duration": "1 s"}, "duration=1 s"):
+        with pytest.raises(InputError, match=r"there is no kernel 6\.10"):
+            dumbbell.run("single-flow", overrides, engine=VIRTUAL, kernel="6.10")
+
+
+def test_kernels_can_be_varied() -> None:
+    assert parse(["emulate.kernel=6.1,6.10"]) == {"emulate.kernel": ["6.1", "6.10"]}
+
+
+@pytest.mark.parametrize(
+    ("override", "wrong", "hint"),
+    [
+        ("flows.0.cc=bbr2", "the kernel 6.12 has no bbr2", "--engine emulate loads bbr2 as a BPF program"),
+        ("flows.0.cc=cubik", "the kernel 6.12 has no such congestion control", "did you mean cubic?"),
+        ("record.acks=true", "this kernel has no probe of each ACK", 'write acks = "auto"'),
+        ("emulate.cpus=1", "a kernel in virtual time has one CPU", "leave it out"),
+        ('flows.0.cc={name="bbr3",parameters={beta_keep=200}}', "has the parameters that it was built with", "emulate"),
+    ],
+)
+def test_what_a_kernel_cannot_do_is_refused_with_what_to_use_instead(override: str, wrong: str, hint: str) -> None:
+    (said,) = refused(VIRTUAL, override)
+    assert wrong in said
+    assert hint in said.partition("hint: ")[2]
+
+
+def test_a_bpf_program_is_refused(tmp_path: Path) -> None:
+    program = tmp_path / "mine.bpf.c"
+    program.write_text("int mine;")
+    (said,) = refused(VIRTUAL, f'flows.0.cc={{bpf="{program}"}}')
+    assert "loads no BPF programs" in said
+    assert "--engine emulate loads it" in said
+
+
+@pytest.mark.parametrize("name", ["emulate", "simulate"])
+def test_engines_without_a_kernel_refuse_one(name: str) -> None:
+    said = "\n".join(refused(name, "emulate.kernel=6.12"))
+    assert "--engine virtual" in said
+
+
+def test_the_command_line_of_a_kernel_is_the_same_on_every_machine() -> None:
+    first, second = (Boot(Path(place, "linux"), 7, 1 << 30).command()[1:] for place in ("/a", "/b"))
+    assert first == second
+    assert "random-seed=7" in first
+
+
+def test_runs_at_once_have_a_cpu_each() -> None:
+    """Each in a process of its own: a CPU is taken for all that a process starts."""
+    code = "from dumbbell.engines.virtual import slot; cpu, claim = slot.take(); print(cpu, flush=True); input()"
+    cpus = sorted(os.sched_getaffinity(0))
+    with started(*(code for _ in range(len(cpus) + 1))) as processes:
+        taken = [int(process.stdout.readline()) for process in processes if process.stdout]
+        kept = [os.sched_getaffinity(process.pid) for process in processes]
+    # Others may have some already, in layers of their own: then ours go on from there.
+    assert kept == [{cpu} for cpu in taken]
+    assert len(set(taken)) == len(cpus)
+
+
+def test_a_cpu_is_free_again_when_its_process_ends() -> None:
+    before = os.sched_getaffinity(0)
+    names = []
+    try:
+        for _ in range(2):
+            _, claim = slot.take()
+            names.append(claim.getsockname())
+            claim.close()
+            os.sched_setaffinity(0, before)
+    finally:
+        os.sched_setaffinity(0, before)
+    assert names[0] == names[1]
+
+
+def _look_for_ever(watch: Watch) -> None:
+    while True:
+        watch.look()
+
+
+@contextmanager
+def started(*codes: str) -> Iterator[list[subprocess.Popen[str]]]:
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for code in codes
+    ]
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("code", "why"), [("while True: pass", "of computing"), ("input()", "in which nothing computed")]
+)
+def test_what_stands_still_is_noticed_and_what_has_events_is_not(
+    code: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dumbbell.engines.virtual.standstill._QUIET_S", 0.0)
+    monkeypatch.setattr("dumbbell.engines.virtual.standstill._LOOK_S", 0.01)
+    monkeypatch.setattr("dumbbell.engines.virtual.standstill.current", lambda first: None)
+    with started(code) as (process,):
+        # What is started by what is watched counts, too.
+        assert process.pid in [one.pid for one in below(os.getpid())]
+        watch = Watch(process.pid, spin_s=0.3, hang_s=1.0)
+        for _ in range(20):
+            watch.alive()
+            watch.look()
+        with pytest.raises(Standstill) as found:
+            _look_for_ever(watch)
+    assert why in found.value.why
