@@ -14,7 +14,7 @@ from pydantic_core import PydanticUndefined
 from dumbbell.cc.source import Program
 from dumbbell.scenario.source import show
 from dumbbell.scenario.traces import File
-from dumbbell.scenario.traffic.algorithms import Algorithm, ProgramFile
+from dumbbell.scenario.traffic.algorithms import Algorithm, LinkedFile, ProgramFile
 from dumbbell.scenario.traffic.bursts import Burst
 from dumbbell.units import BufferSize, Percent, Quantity
 
@@ -27,6 +27,7 @@ _WORDS: Final[Mapping[Any, str]] = {
     str: "text",
     File: "path",
     ProgramFile: "path",
+    LinkedFile: "path",
     Program: "path",
     Any: "any",
 }

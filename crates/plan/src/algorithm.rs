@@ -37,6 +37,13 @@ pub enum Source {
         /// As the kernel names it.
         name: String,
     },
+    /// A source in C of the user's that is linked to a kernel in virtual time.
+    Linked {
+        /// Relative to the run's directory.
+        path: PathBuf,
+        /// As that kernel names it.
+        name: String,
+    },
 }
 
 /// The value of a parameter.

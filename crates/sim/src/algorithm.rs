@@ -7,6 +7,8 @@ use plan::{Algorithm, Parameter, Source};
 /// Hint for a plan that only a kernel can carry out.
 pub(crate) const EMULATE: &str = "run it with --engine emulate";
 
+const VIRTUAL: &str = "run it with --engine virtual";
+
 /// A new instance of the congestion control that flows call `label`. One that is not among the plan's `algorithms` is the
 /// kernel's own of that name.
 pub(crate) fn create(algorithms: &[Algorithm], label: &str) -> Result<Box<dyn CongestionControl>, Failure> {
@@ -19,6 +21,10 @@ pub(crate) fn create(algorithms: &[Algorithm], label: &str) -> Result<Box<dyn Co
         Source::Object { .. } => {
             let why = "it is a BPF program, which only a kernel can run";
             return Err(Failure::new(format!("the congestion control {label}"), why).hint(EMULATE));
+        }
+        Source::Linked { .. } => {
+            let why = "it is a source in C, which becomes part of a kernel in virtual time";
+            return Err(Failure::new(format!("the congestion control {label}"), why).hint(VIRTUAL));
         }
     };
     let settings: Vec<(&str, Setting)> =

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from dumbbell.cc.parameters import Parameter, Parameters, Value
+from dumbbell.cc.parameters import Parameter, Parameters, Value, Values
 
 
 def declared(source: str) -> Parameters:
@@ -18,6 +18,21 @@ def declared(source: str) -> Parameters:
     found = tuple(_declared(source))
     bare = _COMMENT.sub(" ", source)
     return Parameters(found, complete=len(_CONSTANT.findall(bare)) == len(found))
+
+
+def with_values(source: str, values: Values) -> str:
+    """A C source in which the constants of `values` have these values; all of them are `declared` there."""
+
+    def one(found: re.Match[str]) -> str:
+        if found["name"] not in values:
+            return found[0]
+        number = int(values[found["name"]])
+        begin, end = found.start(), found.end()
+        at = found.end("value") if found["value"] is not None else found.end("name")
+        head = source[begin : found.start("value")] if found["value"] is not None else source[begin:at] + " = "
+        return f"{head}{number}{source[at:end]}"
+
+    return _DECLARATION.sub(one, source)
 
 
 _COMMENT: Final = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)

@@ -17,6 +17,9 @@ from dumbbell.cc.parameters import Parameters
 SUFFIXES: Final = (".bpf.c", ".bpf.o")
 """Suffixes of a source and of an object."""
 
+LINKED_SUFFIX: Final = ".c"
+"""Of a source that is linked to a kernel."""
+
 LARGEST: Final = 32 << 20
 """Bytes of a source with all that it includes: a `vmlinux.h` has 3 to 5 MB."""
 
@@ -44,6 +47,13 @@ class Program:
     content: bytes
     """The source, with the local files that it includes in their places; or the object."""
     compiled: bool
+    in_kernel: bool = False
+    """It is a source of a kernel in virtual time, no BPF program: none of the suffixes of one, but `.c`."""
+
+    @property
+    def suffix(self) -> str:
+        """What the name of its copy ends with."""
+        return LINKED_SUFFIX if self.in_kernel else SUFFIXES[self.compiled]
 
     @property
     def sha256(self) -> str:
@@ -53,7 +63,11 @@ class Program:
     @cached_property
     def parameters(self) -> Parameters:
         """The parameters, as far as the source shows them without a compiler."""
-        return Parameters((), complete=False) if self.compiled else declared(self.content.decode())
+        if self.compiled:
+            return Parameters((), complete=False)
+        found = declared(self.content.decode())
+        # Of a kernel's source only what can be found can be set.
+        return Parameters(found.known) if self.in_kernel else found
 
     @property
     def needs_ecn(self) -> bool:
@@ -74,6 +88,17 @@ def read(path: Path) -> Program:
         return Program(stem, inputs.read(path, LARGEST), compiled=True)
     text = "".join(_Inliner().lines(path, path.name))
     return Program(stem, text.encode(), compiled=False)
+
+
+def read_linked(path: Path) -> Program:
+    """Read a source that is linked to a kernel. Raises `SourceError`, and `OSError` if the file cannot be read."""
+    if not path.name.endswith(LINKED_SUFFIX):
+        raise SourceError("not the name of a source in C", "a congestion control in C (my_cc.c)")
+    stem = path.name.removesuffix(SUFFIXES[0]).removesuffix(LINKED_SUFFIX)
+    if not _STEM.fullmatch(stem):
+        raise SourceError("records cannot call it that", "at most 32 letters, digits, _, ., - before .c")
+    text = "".join(_Inliner().lines(path, path.name))
+    return Program(stem, text.encode(), compiled=False, in_kernel=True)
 
 
 class _Inliner:

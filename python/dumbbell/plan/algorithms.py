@@ -8,10 +8,13 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
+from dumbbell import kernels
 from dumbbell.cc.bundled import BUNDLED, KERNEL, SIMULATED
 from dumbbell.cc.core import sha256_of
+from dumbbell.cc.declared import with_values
+from dumbbell.cc.parameters import Values
 from dumbbell.errors import Problem
-from dumbbell.plan.types import Algorithm, BundledSource, KernelSource, ObjectSource, Source
+from dumbbell.plan.types import Algorithm, BundledSource, KernelSource, LinkedSource, ObjectSource, Source
 from dumbbell.scenario.file.writing import ALGORITHMS
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
@@ -34,6 +37,10 @@ def _entry(found: Labelled) -> Algorithm:
     if algorithm.bpf is not None:
         stem = found.file.rpartition(".")[0]
         source, sha256 = ObjectSource(path=f"{ALGORITHMS}/{stem}.o"), algorithm.bpf.program.sha256
+    elif algorithm.linked is not None:
+        program = linked(found.label, algorithm.linked.program.content, found.file, algorithm.parameters)
+        source = LinkedSource(path=f"{ALGORITHMS}/{found.file}", name=program.registered)
+        sha256 = algorithm.linked.program.sha256
     elif algorithm.bundled is not None:
         source, sha256 = BundledSource(name=algorithm.bundled), sha256_of(algorithm.bundled)
     else:
@@ -41,6 +48,11 @@ def _entry(found: Labelled) -> Algorithm:
         source = KernelSource(name=algorithm.own)
     parameters = dict(sorted(algorithm.parameters.items()))
     return Algorithm(label=found.label, source=source, parameters=parameters, sha256=sha256)
+
+
+def linked(label: str, content: bytes, file: str, parameters: Values) -> kernels.Program:
+    """A user's source in C, with its parameters, as it is linked to a kernel."""
+    return kernels.Program(label, with_values(content.decode(), parameters).encode(), file)
 
 
 def available() -> list[str]:

@@ -44,7 +44,18 @@ class KernelSource:
     """As the kernel names it."""
 
 
-Source = Annotated[BundledSource | ObjectSource | KernelSource, Field(discriminator="kind")]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedSource:
+    """A source in C of the user's that is linked to a kernel in virtual time."""
+
+    kind: Literal["linked"] = "linked"
+    path: str
+    """Relative to the run's directory."""
+    name: str
+    """As that kernel names it."""
+
+
+Source = Annotated[BundledSource | ObjectSource | KernelSource | LinkedSource, Field(discriminator="kind")]
 """Where a congestion control comes from."""
 
 

@@ -32,6 +32,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     for at, found in resolve(scenario).labels.items():
         if isinstance(found, Labelled) and found.algorithm.own is None and found.label not in seen:
             seen.add(found.label)
+            if found.algorithm.linked is not None:
+                yield scenario.source.problem(_linked(at, found.algorithm.linked.name))
+                continue
             try:
                 yield from _check(scenario, at, found)
             except RunFailed as error:
@@ -41,6 +44,12 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         hint = 'run as root, or write acks = "auto": every ACK where that is allowed, and samples elsewhere'
         finding = Finding(key, "not allowed here", "", hint)
         yield replace(scenario.source.problem(finding), why=core.why_not(told))
+
+
+def _linked(at: Key, name: str) -> Finding:
+    wrong = f"{name} becomes part of a kernel in virtual time, and this machine's kernel is what it is"
+    hint = f'run it with --engine virtual; a BPF program can be loaded here: cc = {{ bpf = "{name}" }}'
+    return Finding(at, wrong, "a BPF program, or the kernel's", hint)
 
 
 def _check(scenario: Scenario, at: Key, found: Labelled) -> Iterator[Problem]:

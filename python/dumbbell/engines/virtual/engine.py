@@ -14,7 +14,8 @@ from dumbbell.engines.programs import check_programs
 from dumbbell.engines.virtual import refusals
 from dumbbell.engines.virtual.capabilities import CAPABILITIES
 from dumbbell.errors import InputError, Problem
-from dumbbell.plan.types import Plan
+from dumbbell.plan.algorithms import linked
+from dumbbell.plan.types import LinkedSource, Plan
 from dumbbell.scenario.model import Scenario
 
 GUARD: Final = (sys.executable, "-P", "-m", "dumbbell.engines.virtual.guard")
@@ -47,11 +48,17 @@ class VirtualEngine:
             except InputError as error:
                 return list(error.problems)
             problems = [*refusals.check(scenario, kernel), *check_programs(scenario, plan)]
+            problems += refusals.check_linked(scenario, kernel)
         return problems
 
     def prepare(self, plan: Plan, directory: Path, lock: int) -> Conductor:
         """A run of `plan`."""
-        kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT)
+        programs = [
+            linked(one.label, (directory / one.source.path).read_bytes(), Path(one.source.path).name, one.parameters)
+            for one in plan.algorithms
+            if isinstance(one.source, LinkedSource)
+        ]
+        kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT, programs)
         bounds = Bounds(self._silence_s, LONGEST_S, self._stopping_s)
         command = [*self._guard, "--kernel", str(kernel.path), "--release", kernel.version]
         return Conductor(command, directory, lock, bounds, fixed_links=_FIXED)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from dumbbell.errors import Problem
+from dumbbell import kernels
+from dumbbell.errors import Problem, RunFailed
 from dumbbell.kernels import Kernel
-from dumbbell.plan.algorithms import own
+from dumbbell.plan.algorithms import linked, own
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.resolve.labels import Labelled
-from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.source import Finding, Key, dotted
 
 
 def check(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
@@ -39,10 +40,21 @@ def _findings(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
         yield Finding(("emulate", "cpus"), "a kernel in virtual time has one CPU", "", hint)
 
 
+def check_linked(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
+    """The compiler's complaints about sources of the user's that become part of the kernel."""
+    for at, found in resolve(scenario).labels.items():
+        if isinstance(found, Labelled) and (file := found.algorithm.linked) is not None:
+            program = linked(found.label, file.program.content, found.file, found.algorithm.parameters)
+            try:
+                kernels.find(kernel.name, [program])
+            except RunFailed as error:
+                yield Problem.at(scenario.source.place(at), error.what, error.why, error.hint, dotted(at))
+
+
 def _algorithm(at: Key, found: Labelled, kernel: Kernel) -> Iterator[Finding]:
     algorithm = found.algorithm
     if algorithm.bpf is not None:
-        hint = "--engine emulate loads it"
+        hint = f'as a part of the kernel it runs: cc = {{ kernel = "{algorithm.bpf.name}" }}; --engine emulate loads it'
         yield Finding(at, f"{found.label}: a kernel in virtual time loads no BPF programs", "", hint)
     elif algorithm.bundled is not None and algorithm.bundled not in kernel.algorithms:
         hint = f"--engine emulate loads {algorithm.bundled} as a BPF program; --engine simulate has it, too"

@@ -11,13 +11,14 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from dumbbell.cc.source import LINKED_SUFFIX
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.resolve.labels import Labelled
 from dumbbell.scenario.source import Source, lookup
 from dumbbell.scenario.table import Table
 from dumbbell.scenario.traces import FOLDER, File
-from dumbbell.scenario.traffic.algorithms import ProgramFile
+from dumbbell.scenario.traffic.algorithms import LinkedFile, ProgramFile
 
 TRACES = "traces"
 ALGORITHMS = "algorithms"
@@ -57,7 +58,9 @@ def names_files(key: str, value: Any) -> bool:
         return any(names_files(inner, part) for inner, part in value.items())
     if isinstance(value, list):
         return any(names_files(key, part) for part in value)
-    return isinstance(value, str) and _is_path(key)
+    # What `kernel` names is a file only if it is called like one.
+    is_name = key.rpartition(".")[2] == "kernel" and not str(value).endswith(LINKED_SUFFIX)
+    return isinstance(value, str) and _is_path(key) and not is_name
 
 
 def _is_path(key: str) -> bool:
@@ -72,21 +75,21 @@ def _path_keys(table: type[Table]) -> frozenset[str]:
 
 
 def _holds_a_path(annotation: Any) -> bool:
-    return annotation in (File, ProgramFile) or any(map(_holds_a_path, get_args(annotation)))
+    return annotation in (File, ProgramFile, LinkedFile) or any(map(_holds_a_path, get_args(annotation)))
 
 
 def _copy_programs(scenario: Scenario, directory: Path, moved: dict[str, str]) -> None:
     """Copy the user's congestion controls; add their names in the scenario, and where they are now."""
     for found in resolve(scenario).labels.values():
-        bpf = found.algorithm.bpf if isinstance(found, Labelled) else None
-        if isinstance(found, Labelled) and bpf is not None and bpf.name not in moved:
+        own = found.algorithm.file if isinstance(found, Labelled) else None
+        if isinstance(found, Labelled) and own is not None and own.name not in moved:
             # Another cell's may have the same name; and it keeps its name, by which tables call it.
             folders = (ALGORITHMS, *(f"{ALGORITHMS}/{number}" for number in range(2, len(moved) + 2)))
             places = (f"{folder}/{found.file}" for folder in folders)
-            moved[bpf.name] = next(place for place in places if place not in moved.values())
-            copy = directory / moved[bpf.name]
+            moved[own.name] = next(place for place in places if place not in moved.values())
+            copy = directory / moved[own.name]
             copy.parent.mkdir(exist_ok=True, parents=True)
-            copy.write_bytes(bpf.program.content)
+            copy.write_bytes(own.program.content)
 
 
 def _files(value: Any) -> Iterator[File]:

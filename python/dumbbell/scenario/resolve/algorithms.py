@@ -24,7 +24,7 @@ def check_algorithms(
 
 
 def _parameters(at: Key, algorithm: Algorithm) -> Iterator[Finding]:
-    known = algorithm.bpf.program.parameters if algorithm.bpf else parameters_of(algorithm.bundled)
+    known = algorithm.file.program.parameters if algorithm.file else parameters_of(algorithm.bundled)
     if known is None:
         return  # The kernel's own; or the core is not built, and no run will start.
     for one in misfits(str(algorithm), known, algorithm.parameters):
@@ -55,5 +55,5 @@ def _labels(labels: Mapping[Key, Label]) -> Iterator[Finding]:
 
 def _what(found: Labelled) -> tuple[object, ...]:
     """Key by which two algorithms of one label are the same."""
-    program = found.algorithm.bpf.program.content if found.algorithm.bpf is not None else None
+    program = found.algorithm.file.program if found.algorithm.file is not None else None
     return found.algorithm.bundled, found.algorithm.own, found.file, program, found.algorithm.parameters

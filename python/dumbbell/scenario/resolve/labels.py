@@ -8,7 +8,7 @@ from itertools import count
 
 from dumbbell.cc.bundled import BUNDLED, label_of_file
 from dumbbell.cc.parameters import Value, written
-from dumbbell.cc.source import SUFFIXES, Program
+from dumbbell.cc.source import Program
 from dumbbell.scenario.source import Key
 from dumbbell.scenario.traffic.algorithms import Algorithm
 
@@ -52,7 +52,7 @@ def _stems(algorithms: Iterable[Algorithm]) -> dict[Program, str]:
 
     The labels are in the order of the flows, and never the stem of another file: `calm-2` may be one.
     """
-    programs = dict.fromkeys(one.bpf.program for one in algorithms if one.bpf is not None)
+    programs = dict.fromkeys(one.file.program for one in algorithms if one.file is not None)
     taken = {program.stem for program in programs}
     stems: dict[Program, str] = {}
     for program in programs:
@@ -66,12 +66,12 @@ def _stems(algorithms: Iterable[Algorithm]) -> dict[Program, str]:
 
 def _base(algorithm: Algorithm, among: Mapping[Key, Algorithm], stems: dict[Program, str]) -> tuple[str, str]:
     """Its label without parameters, and the name of its copy."""
-    if algorithm.bpf is None:
+    if algorithm.file is None:
         return (f"{algorithm.kernel} (kernel)" if algorithm.kernel in BUNDLED else str(algorithm)), ""
-    program = algorithm.bpf.program
+    program = algorithm.file.program
     stem = stems[program]
     taken = any(other.own == stem for other in among.values())
-    return f"{stem} (file)" if taken else label_of_file(stem), stem + SUFFIXES[program.compiled]
+    return f"{stem} (file)" if taken else label_of_file(stem), stem + program.suffix
 
 
 def _differing(parameters: dict[str, Value], alike: list[dict[str, Value]]) -> str:

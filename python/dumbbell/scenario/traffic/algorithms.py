@@ -6,7 +6,7 @@ import difflib
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import (
     BeforeValidator,
@@ -16,13 +16,15 @@ from pydantic import (
     GetJsonSchemaHandler,
     SerializerFunctionWrapHandler,
     ValidationInfo,
+    ValidatorFunctionWrapHandler,
     WrapSerializer,
+    WrapValidator,
     model_validator,
 )
 from pydantic_core import CoreSchema, core_schema
 
 from dumbbell.cc.bundled import BUNDLED, SIMULATED
-from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
+from dumbbell.cc.source import LINKED_SUFFIX, SUFFIXES, Program, SourceError, read, read_linked
 from dumbbell.scenario.table import Table, shorthand
 from dumbbell.scenario.traces import FOLDER
 from dumbbell.units import QuantityError
@@ -39,22 +41,31 @@ class ProgramFile:
     name: str
     program: Program
 
+    kind: ClassVar[str] = "a BPF program"
+    example: ClassVar[str] = '{ bpf = "my_cc.bpf.c" }'
+    suffixes: ClassVar[tuple[str, ...]] = SUFFIXES
+
+    @staticmethod
+    def opened(path: Path) -> Program:
+        """The program at `path`."""
+        return read(path)
+
     @classmethod
     def read(cls, value: object, info: ValidationInfo) -> ProgramFile:
         """Read the file that `value` names; one that was read passes unchanged. Raises `QuantityError`."""
         if isinstance(value, cls):
             return value
-        expected = "the path of a BPF program, relative to the scenario file"
+        expected = f"the path of {cls.kind}, relative to the scenario file"
         if not isinstance(value, str) or not value.strip():
-            raise QuantityError("not a path", expected, 'write cc = { bpf = "my_cc.bpf.c" }')
+            raise QuantityError("not a path", expected, f"write cc = {cls.example}")
         path = Path((info.context or {}).get(FOLDER, ".")).joinpath(value)
         try:
-            return cls(value, read(path))
+            return cls(value, cls.opened(path))
         except SourceError as error:
             raise QuantityError(error.wrong, error.expected or expected, error.hint) from None
         except (OSError, ValueError) as error:  # ValueError: a null byte in the name
             why = (getattr(error, "strerror", None) or str(error)).lower()
-            raise QuantityError(f"cannot read it: {why}", expected, _nearby(path)) from None
+            raise QuantityError(f"cannot read it: {why}", expected, _nearby(path, cls.suffixes)) from None
 
     def __str__(self) -> str:
         """The name in the scenario."""
@@ -72,10 +83,35 @@ class ProgramFile:
         return {"type": "string", "pattern": r"\.bpf\.[co]$", "examples": ["my_cc.bpf.c"]}
 
 
-def _nearby(path: Path) -> str:
+class LinkedFile(ProgramFile):
+    """A user's program that is linked to a kernel in virtual time, by the path that the scenario gives it."""
+
+    kind = "a source in C"
+    example = '{ kernel = "my_cc.c" }'
+    suffixes = (LINKED_SUFFIX,)
+
+    @staticmethod
+    def opened(path: Path) -> Program:
+        """The program at `path`."""
+        return read_linked(path)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """A path."""
+        return {"type": "string", "pattern": r"\.c$", "examples": ["my_cc.c"]}
+
+
+def _own_or_linked(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    """A name of the kernel's, unless it is that of a file."""
+    if isinstance(value, LinkedFile) or (isinstance(value, str) and value.endswith(LINKED_SUFFIX)):
+        return LinkedFile.read(value, info)
+    return handler(value)
+
+
+def _nearby(path: Path, suffixes: tuple[str, ...]) -> str:
     """The files beside a missing program."""
     try:
-        there = sorted(file.name for file in path.parent.iterdir() if file.name.endswith(SUFFIXES))
+        there = sorted(file.name for file in path.parent.iterdir() if file.name.endswith(suffixes))
     except (OSError, ValueError):
         there = []
     return f"there is {', '.join(there[:5])}" if there else ""
@@ -101,6 +137,7 @@ def _parameter(value: Any) -> Any:
 
 
 Name = Annotated[str, BeforeValidator(_name), Field(json_schema_extra={"pattern": _NAME})]
+KernelsOrFile = Annotated[Name | LinkedFile, WrapValidator(_own_or_linked)]
 ParameterValue = Annotated[Any, BeforeValidator(_parameter, json_schema_input_type=int | bool)]
 
 
@@ -123,15 +160,16 @@ class Algorithm(Table):
         description="A BPF program of your own, in C (`my_cc.bpf.c`) or compiled (`my_cc.bpf.o`): a path that begins "
         "where the scenario file lies.",
     )
-    kernel: Name | None = Field(
+    kernel: KernelsOrFile | None = Field(
         default=None,
-        description="The kernel's algorithm, even if one of this name comes with dumbbell.",
-        examples=["bbr3"],
+        description="The kernel's algorithm, even if one of this name comes with dumbbell; or a source of your own "
+        "(`my_cc.c`), which becomes part of a kernel in virtual time: a path that begins where the scenario file lies.",
+        examples=["bbr3", "my_cc.c"],
     )
     parameters: dict[str, ParameterValue] = Field(
         default={},
-        description="Values by name, set in place of a BPF program's defaults: integers, true or false. The kernel's "
-        "own take none.",
+        description="Values by name, set in place of a program's defaults: integers, true or false. The kernel's own "
+        "take none.",
     )
 
     @property
@@ -142,13 +180,25 @@ class Algorithm(Table):
     @property
     def own(self) -> str | None:
         """The kernel's algorithm, if it is one."""
-        return self.kernel or (None if self.name in BUNDLED else self.name)
+        if self.kernel is not None:
+            return None if isinstance(self.kernel, LinkedFile) else self.kernel
+        return None if self.name in BUNDLED else self.name
+
+    @property
+    def linked(self) -> LinkedFile | None:
+        """The user's source that is linked to a kernel, if it is one."""
+        return self.kernel if isinstance(self.kernel, LinkedFile) else None
+
+    @property
+    def file(self) -> ProgramFile | None:
+        """The user's program, if it is one."""
+        return self.bpf or self.linked
 
     @property
     def needs_ecn(self) -> bool:
         """It negotiates ECN whatever the host's setting."""
-        if self.bpf is not None:
-            return self.bpf.program.needs_ecn
+        if self.file is not None:
+            return self.file.program.needs_ecn
         known = SIMULATED.get(self.own or "") or BUNDLED.get(self.bundled or "")
         return known is not None and known.needs_ecn
 
