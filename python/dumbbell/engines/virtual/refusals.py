@@ -54,7 +54,9 @@ def check_linked(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
 def _algorithm(at: Key, found: Labelled, kernel: Kernel) -> Iterator[Finding]:
     algorithm = found.algorithm
     if algorithm.bpf is not None:
-        hint = f'as a part of the kernel it runs: cc = {{ kernel = "{algorithm.bpf.name}" }}; --engine emulate loads it'
+        hint = "--engine emulate loads it"
+        if not algorithm.bpf.program.compiled:
+            hint = f'write cc = {{ kernel = "{algorithm.bpf.name}" }}, and it becomes part of the kernel; {hint}'
         yield Finding(at, f"{found.label}: a kernel in virtual time loads no BPF programs", "", hint)
     elif algorithm.bundled is not None and algorithm.bundled not in kernel.algorithms:
         hint = f"--engine emulate loads {algorithm.bundled} as a BPF program; --engine simulate has it, too"
