@@ -8,10 +8,13 @@ import sys
 import tarfile
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import dumbbell
 from dumbbell import kernels
 from dumbbell.cc.bundled import KERNEL
+from dumbbell.engines.names import VIRTUAL
 from dumbbell.errors import RunFailed
 from dumbbell.kernels import source
 from dumbbell.kernels.additions import additions
@@ -73,6 +76,23 @@ def test_a_user_s_source_is_linked_in_either_form(kernel: kernels.Kernel) -> Non
     assert found.programs == ("calm", "cubic")
     again = kernels.find(kernels.DEFAULT, programs[::-1], lambda event: pytest.fail(f"links again: {event}"))
     assert again.hash == found.hash
+
+
+@pytest.mark.parametrize("target", [2, 20])
+def test_a_flow_of_the_user_s_source_runs(kernel: kernels.Kernel, tmp_path: Path, target: int) -> None:
+    """The tutorial's program keeps the queue at about the length that its parameter says."""
+    (tmp_path / "calm.c").write_bytes(CALM)
+    (tmp_path / "calm.toml").write_text((ROOT / "docs/tutorial/calm.toml").read_text().replace("bpf =", "kernel ="))
+    text = (tmp_path / "calm.toml").read_text().replace("calm.bpf.c", "calm.c")
+    (tmp_path / "calm.toml").write_text(text)
+    changes = {"duration": "6 s", "flows.0.cc.parameters.target": target}
+    run = dumbbell.run(tmp_path / "calm.toml", changes, directory=tmp_path / "runs", engine=VIRTUAL)
+    assert [flow["cc"] for flow in run.summary["flows"]] == ["calm"]
+    data = (pl.col("link") == "bottleneck") & (pl.col("payload_bytes") > 0) & (pl.col("arrival_ns") > 3_000_000_000)
+    waited_ns = run.packets.filter(data)["sojourn_ns"].median()
+    assert isinstance(waited_ns, float)
+    packet_ns = 1514 * 8 / 20e6 * 1e9
+    assert target / 2 < waited_ns / packet_ns < 2 * target + 2
 
 
 def test_what_does_not_compile_is_told_by_file_and_line(kernel: kernels.Kernel) -> None:

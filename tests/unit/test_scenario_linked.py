@@ -54,7 +54,7 @@ def test_another_text_is_another_run() -> None:
     first = plan_of('{ kernel = "my_cc.c" }')
     Path("my_cc.c").write_text(PROGRAM + "/* more */\n")
     second = plan_of('{ kernel = "my_cc.c" }')
-    assert run_id(first, "emulate") != run_id(second, "emulate")
+    assert run_id(first, "emulate", "1") != run_id(second, "emulate", "1")
 
 
 def test_parameters_are_values_of_its_constants() -> None:
