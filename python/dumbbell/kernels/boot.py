@@ -34,7 +34,7 @@ def booted(program: Path, init: str, folder: Path, arguments: Sequence[str] = ()
     script.write_text(init, encoding="utf-8")
     script.chmod(0o755)
     command = [
-        *(str(program), f"mem={mem}", "rootfstype=hostfs", "rootflags=/", "ro", f"init={script}"),
+        *(str(program), f"mem={mem}", "root=host", "rootfstype=hostfs", "rootflags=/", "ro", f"init={script}"),
         *("time-travel=inf-cpu", "time-travel-start=1700000000000000000", "con=null", "con0=null,fd:1"),
         *("quiet", "panic=-1", f"uml_dir={folder}", "random-seed=1", *arguments),
     ]

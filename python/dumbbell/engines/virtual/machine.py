@@ -41,7 +41,7 @@ class Boot:
         return [
             str(self.kernel),
             f"mem={self.memory_bytes >> 10}K",
-            *("rootfstype=hostfs", "rootflags=/", "ro"),
+            *("root=host", "rootfstype=hostfs", "rootflags=/", "ro"),
             *("time-travel=inf-cpu", f"time-travel-start={START_NS}", f"random-seed={self.seed}"),
             *("con=null", "con0=null,fd:1", "con1=fd:0,null", "ssl=null"),
             *("quiet", "panic=-1", f"uml_dir={confine.PLACE}/", f"umid={UMID}", f"init={INIT}"),
