@@ -72,6 +72,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.several
 	$(BIN)/python -m benches.emulation.acks
 	$(BIN)/python -m benches.emulation.shapers
+	$(BIN)/python -m benches.virtual
 	$(BIN)/python -m benches.lab.updown
 	$(BIN)/python -m benches.frame
 	$(BIN)/python -m benches.bbr.phases
@@ -91,7 +92,7 @@ pictures: build
 	$(BIN)/python docs/draw/links.py
 
 clean:
-	rm -rf $(VENV) target web/node_modules python/dumbbell/report/assets python/dumbbell/_core*.so
+	rm -rf $(VENV) target web/node_modules python/dumbbell/report/assets python/dumbbell/_core*.so python/dumbbell/kernels/*.so
 
 # What the targets stand on. A stamp file stands for each, so that a second `make run` starts at once.
 
@@ -115,6 +116,8 @@ $(VENV)/.python: constraints.txt pyproject.toml | $(VENV)/.build-tools
 $(VENV)/.core: $(VENV)/.python $(RUST_SOURCES)
 	@echo "building the core (some minutes the first time)"
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet >/dev/null
+	cargo build --release --quiet --package guest-links
+	strip --strip-debug -o python/dumbbell/kernels/guest_links.so target/release/libguest_links.so
 	touch $@
 
 $(VENV)/.web: $(WEB_SOURCES) | $(VENV)/.build-tools

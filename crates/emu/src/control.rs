@@ -1,6 +1,6 @@
 use std::fs::File;
 use std::io::{PipeReader, Read, Write};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use anyhow::{Context, Result};
@@ -57,8 +57,8 @@ impl Control {
     }
 
     /// Readable where there is an order.
-    pub(crate) fn poll_fd(&self) -> RawFd {
-        self.wake.as_raw_fd()
+    pub(crate) fn poll_fd(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
     }
 
     /// The orders that have come. To be called once [`Control::poll_fd`] is readable.

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
 use link::{Fate, Packet, Passage, Sink};
-use plan::Plan;
+use plan::{EmulatePath, Plan};
 use realtime::Spans;
 use records::Writer;
 use records::packets::PacketRow;
@@ -9,13 +9,12 @@ use units::{Duration, Time};
 
 use crate::Port;
 use crate::arena::NONE;
-use crate::clock::StampClock;
 use crate::handover::{Due, Handover};
+use crate::outgoing::{Outgoing, Transmit};
 use crate::store::{Ends, Store};
-use crate::transmit::Transmitter;
 
 /// Takes packets that have left the network to their hosts' interfaces and into the records.
-pub(crate) struct Driver {
+pub(crate) struct Driver<T> {
     pub store: Store,
     pub packets: Option<Writer<PacketRow>>,
     pub lateness: Spans,
@@ -32,17 +31,18 @@ pub(crate) struct Driver {
     ends: Vec<Ends>,
     due: VecDeque<Due>,
     handover: Handover,
-    transmitter: Transmitter,
+    outgoing: Outgoing,
+    transmitter: T,
 }
 
-impl Driver {
+impl<T> Driver<T> {
     pub(crate) fn new(
         plan: &Plan,
         ports: &[Port],
         store: Store,
-        transmitter: Transmitter,
+        transmitter: T,
         packets: Option<Writer<PacketRow>>,
-    ) -> Driver {
+    ) -> Driver<T> {
         let port = |name: &str| ports.iter().position(|p| p.host == name).map(|i| i as u16);
         Driver {
             store,
@@ -59,6 +59,7 @@ impl Driver {
             port_of: plan.nodes.iter().map(|node| port(node.name())).collect(),
             due: VecDeque::new(),
             handover: Handover::new(ports.len()),
+            outgoing: Outgoing::new(plan.emulate.path == EmulatePath::Gso),
             transmitter,
         }
     }
@@ -66,31 +67,6 @@ impl Driver {
     /// When the first of the packets that are due has waited for `hold`.
     pub(crate) fn next_handover(&self, hold: Duration) -> Time {
         self.due.front().map_or(Time::NEVER, |due| due.at + hold)
-    }
-
-    /// Hand everything that is due to its host, if the first of it has waited for `hold`.
-    pub(crate) fn flush(&mut self, clock: &StampClock, hold: Duration) {
-        while !self.due.is_empty() && (hold == Duration::ZERO || self.next_handover(hold) <= clock.now()) {
-            let frames = self.handover.collect(&mut self.due, &mut self.store).len();
-            self.handover.compose(&self.store, &mut self.transmitter);
-            let mut done = 0;
-            while done < frames {
-                let before = clock.now();
-                let (sent, refused) = self.transmitter.send(done);
-                let after = clock.now();
-                // One call sends frame after frame, each through its receiver's whole stack: they left one by one. A
-                // frame's time is that at which its turn began; its interface has it about a microsecond later.
-                let each = (after - before).as_nanos() / sent.max(1) as i64;
-                for i in 0..sent {
-                    self.sent(done + i, before + Duration(each * i as i64));
-                }
-                done += sent;
-                if let Some(error) = refused {
-                    self.refused(done, &error);
-                    done += 1;
-                }
-            }
-        }
     }
 
     /// A collected frame was sent.
@@ -150,7 +126,39 @@ impl Driver {
     }
 }
 
-impl Sink for Driver {
+impl<T: Transmit> Driver<T> {
+    /// Hand everything that is due to its host, if the first of it has waited for `hold`.
+    pub(crate) fn flush(&mut self, now: impl Fn() -> Time, hold: Duration) {
+        while !self.due.is_empty() && (hold == Duration::ZERO || self.next_handover(hold) <= now()) {
+            self.hand_over(&now);
+        }
+    }
+
+    /// Hand the first few of what is due to their hosts.
+    pub(crate) fn hand_over(&mut self, now: impl Fn() -> Time) {
+        let frames = self.handover.collect(&mut self.due, &mut self.store).len();
+        self.handover.compose(&self.store, &mut self.outgoing);
+        let mut done = 0;
+        while done < frames {
+            let before = now();
+            let (sent, refused) = self.transmitter.send(&self.outgoing, done);
+            let after = now();
+            // One call sends frame after frame, each through its receiver's whole stack: they left one by one. A
+            // frame's time is that at which its turn began; its interface has it about a microsecond later.
+            let each = (after - before).as_nanos() / sent.max(1) as i64;
+            for i in 0..sent {
+                self.sent(done + i, before + Duration(each * i as i64));
+            }
+            done += sent;
+            if let Some(error) = refused {
+                self.refused(done, &error);
+                done += 1;
+            }
+        }
+    }
+}
+
+impl<T> Sink for Driver<T> {
     fn passed(&mut self, link: u32, passage: &Passage, last: bool) {
         let handle = passage.packet.handle;
         if passage.mark.is_some() {

@@ -4,8 +4,8 @@ use units::Time;
 
 use crate::arena::NONE;
 use crate::gso::{HEADER_ROOM, Run, Vnet, checksum_at, write_header};
+use crate::outgoing::Outgoing;
 use crate::store::{Inside, Store};
-use crate::transmit::Transmitter;
 
 /// Frames per system call: enough to spread its cost, few enough to keep the first one from waiting for the last.
 const FRAMES: usize = 32;
@@ -89,14 +89,14 @@ impl Handover {
     }
 
     /// Make the frames, ready to be sent.
-    pub(crate) fn compose(&self, store: &Store, transmitter: &mut Transmitter) {
-        transmitter.clear();
+    pub(crate) fn compose(&self, store: &Store, frames: &mut Outgoing) {
+        frames.clear();
         for &Together { port, first, last, segments } in &self.all {
             let inside = store.get(first);
             if segments == 1 {
                 let partial = || Vnet::partial(inside.transport, checksum_at(inside.protocol) as u16);
-                transmitter.begin(port, if inside.partial { partial() } else { Vnet::default() }, &[]);
-                transmitter.add(store.frame(first));
+                frames.begin(port, if inside.partial { partial() } else { Vnet::default() }, &[]);
+                frames.add(store.frame(first));
                 continue;
             }
             let payload = usize::from(inside.payload);
@@ -110,10 +110,10 @@ impl Handover {
             };
             let mut header = [0; HEADER_ROOM];
             let vnet = write_header(&run, &mut header);
-            transmitter.begin(port, vnet, &header[..payload]);
-            store.frames(first).for_each(|slot| transmitter.add(&store.frame(slot)[payload..]));
+            frames.begin(port, vnet, &header[..payload]);
+            store.frames(first).for_each(|slot| frames.add(&store.frame(slot)[payload..]));
         }
-        transmitter.close();
+        frames.close();
     }
 
     /// The frames collected last.

@@ -5,8 +5,21 @@ use crate::Port;
 use crate::classify::{Class, Classifier};
 use crate::driver::Driver;
 use crate::frame::{self, Header, TCP, UDP};
-use crate::gso::{Burst, checksum_at};
-use crate::ring::Captured;
+use crate::gso::{Burst, Vnet, checksum_at};
+
+/// A frame that a host sends.
+pub(crate) struct Captured<'a> {
+    /// The frame, cut off where there was no room for more.
+    pub frame: &'a [u8],
+    /// Its length on the wire.
+    pub len: u32,
+    /// The interface that it came in on.
+    pub ifindex: i32,
+    /// The sender left the checksum to hardware.
+    pub checksum_missing: bool,
+    /// The frame's missing parts, on the GSO path.
+    pub vnet: Vnet,
+}
 
 /// Frames that the kernel handed over, and what was wrong with them.
 #[derive(Default)]
@@ -44,7 +57,12 @@ impl Intake {
     }
 
     /// Take a frame into the driver; the host that sent it, among the plan's nodes. Its packets are pushed, without ids.
-    pub(crate) fn take(&mut self, captured: &Captured<'_>, driver: &mut Driver, packets: &mut Vec<Packet>) -> usize {
+    pub(crate) fn take<T>(
+        &mut self,
+        captured: &Captured<'_>,
+        driver: &mut Driver<T>,
+        packets: &mut Vec<Packet>,
+    ) -> usize {
         self.counts.frames += 1;
         let node = self.ingress.get(captured.ifindex as usize).copied().flatten();
         let header = frame::parse(captured.frame);

@@ -6,17 +6,21 @@
 //! On the GSO path frames are bursts of segments ([`plan::EmulatePath`]); the links see the segments on either path.
 
 mod arena;
+mod carrier;
 mod checksum;
 mod classify;
 mod clock;
 mod coalescing;
 mod control;
+mod device;
 mod driver;
 mod emulator;
 mod frame;
 mod gso;
 mod handover;
+pub mod hosted;
 mod intake;
+mod outgoing;
 mod read_delay;
 mod report;
 mod ring;
@@ -28,8 +32,10 @@ pub use report::EmulatorReport;
 
 use std::net::Ipv4Addr;
 
+use serde::{Deserialize, Serialize};
+
 /// A host's interface in the emulator's namespace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Port {
     /// The host's name in the plan.
     pub host: String,

@@ -1,3 +1,6 @@
+use std::path::Path;
+
+use anyhow::{Context, Result};
 use realtime::{Quantiles, Scheduling};
 use records::accounts::LinkReport;
 use serde::Serialize;
@@ -76,6 +79,14 @@ pub struct EmulatorReport {
     pub spin_us: f64,
     /// Cost of writing `packets`.
     pub writer: records::WriterStats,
+}
+
+impl EmulatorReport {
+    /// Write it as `emulator.json` into `dir`.
+    pub(crate) fn write(&self, dir: &Path) -> Result<()> {
+        let text = serde_json::to_vec_pretty(self).context("spelling emulator.json")?;
+        std::fs::write(dir.join("emulator.json"), text).context("writing emulator.json")
+    }
 }
 
 /// A jump of CLOCK_REALTIME against CLOCK_MONOTONIC.

@@ -9,6 +9,7 @@ use units::Mtu;
 
 use crate::frame::slot_bytes;
 use crate::gso::Vnet;
+use crate::intake::Captured;
 
 /// Bytes of the ring's parts.
 #[derive(Clone, Copy)]
@@ -32,21 +33,8 @@ impl Layout {
     }
 }
 
-/// A packet in the ring, valid until [`Ring::release`].
-pub(crate) struct Captured<'a> {
-    /// The frame, cut off where the slot ends.
-    pub frame: &'a [u8],
-    /// Its length on the wire.
-    pub len: u32,
-    /// CLOCK_REALTIME when the kernel put it here.
-    pub stamp: (u32, u32),
-    /// The interface that it came in on.
-    pub ifindex: i32,
-    /// The sender left the checksum to hardware.
-    pub checksum_missing: bool,
-    /// The frame's missing parts, if the ring reports them.
-    pub vnet: Vnet,
-}
+/// CLOCK_REALTIME in seconds and nanoseconds, when the kernel put a packet into the ring.
+pub(crate) type Stamp = (u32, u32);
 
 /// A TPACKET_V2 receive ring over every interface of the namespace.
 ///
@@ -127,8 +115,8 @@ impl Ring {
         Ok(())
     }
 
-    /// The oldest packet, if there is one.
-    pub(crate) fn peek(&self) -> Option<Captured<'_>> {
+    /// The oldest packet, if there is one, valid until [`Ring::release`].
+    pub(crate) fn peek(&self) -> Option<(Stamp, Captured<'_>)> {
         let slot = self.slot(self.next);
         let header = slot.cast::<libc::tpacket2_hdr>();
         let status = self.status(self.next).load(Ordering::Acquire);
@@ -144,14 +132,14 @@ impl Ring {
                 0 => Vnet::default(),
                 before => Vnet::from_bytes(frame.sub(before).cast::<[u8; Vnet::BYTES]>().read()),
             };
-            Some(Captured {
+            let captured = Captured {
                 frame: std::slice::from_raw_parts(frame, h.tp_snaplen as usize),
                 vnet,
                 len: h.tp_len,
-                stamp: (h.tp_sec, h.tp_nsec),
                 ifindex: address.sll_ifindex,
                 checksum_missing: status & libc::TP_STATUS_CSUMNOTREADY != 0,
-            })
+            };
+            Some(((h.tp_sec, h.tp_nsec), captured))
         }
     }
 

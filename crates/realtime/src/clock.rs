@@ -17,6 +17,11 @@ impl Clock {
         self.at(monotonic_ns())
     }
 
+    /// Run time as CLOCK_MONOTONIC would have it.
+    pub fn monotonic_ns(self, time: Time) -> i64 {
+        time.as_nanos() + self.origin_ns
+    }
+
     /// A reading of CLOCK_MONOTONIC as run time.
     pub fn at(self, monotonic_ns: i64) -> Time {
         Time(monotonic_ns - self.origin_ns)

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::fs::{File, remove_file};
+use std::fs::{remove_file, write};
 use std::io::stdout;
 use std::path::Path;
 use std::time::Instant;
@@ -129,7 +129,7 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         acks: Recorded::by(&loaded.acks, unrecorded),
         algorithms: loaded.session.facts()?,
     };
-    let file = File::create(dir.join("lab.json")).context("creating lab.json")?;
-    serde_json::to_writer_pretty(file, &report).context("writing lab.json")?;
+    let text = serde_json::to_vec_pretty(&report).context("spelling lab.json")?;
+    write(dir.join("lab.json"), text).context("writing lab.json")?;
     Ok(well)
 }

@@ -65,7 +65,7 @@ pub(crate) fn services<'a>(
         emulator,
         Box::new(move |control, events| {
             keep(Part::Last);
-            emu::run(plan, &ports(lab), dir, control, events, live.map(|live| &*live.links)).map(drop)
+            emu::run(plan, &ports(lab), dir, control, events, live.map(|live| &*live.links))
         }),
     ));
     let traffic = Service {

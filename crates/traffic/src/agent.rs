@@ -17,9 +17,15 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// Write a row per live socket.
+    /// Whether its rows can be the kernel's.
+    pub fn may_be_sampled_by_the_kernel(&self) -> bool {
+        matches!(self, Agent::Tcp(flow) if flow.may_be_sampled_by_the_kernel())
+    }
+
+    /// Write a row per live socket, unless the kernel does.
     pub fn sample(&mut self, shared: &mut Shared) -> Result<()> {
         let sample = match self {
+            Agent::Tcp(flow) if flow.is_sampled_by_the_kernel() => return Ok(()),
             Agent::Tcp(flow) => flow.sample(shared),
             Agent::Udp(flow) => flow.sample(shared),
             Agent::Ping(flow) => flow.sample(shared),

@@ -76,7 +76,10 @@ impl<'a> EventLoop<'a> {
     ) -> Result<Self> {
         shared.poller.add(control.pipe(), Source::Control, EpollFlags::EPOLLIN)?;
         let end = Time::ZERO + plan.duration_ns;
-        let mut timers = BinaryHeap::from([Reverse((end, Timer::End)), Reverse((Time::ZERO, Timer::Sample))]);
+        let mut timers = BinaryHeap::from([Reverse((end, Timer::End))]);
+        if !shared.sampler.is_inside() {
+            timers.push(Reverse((Time::ZERO, Timer::Sample)));
+        }
         if live.is_some() {
             timers.push(Reverse((Time::ZERO, Timer::Publish)));
         }
@@ -131,7 +134,7 @@ impl<'a> EventLoop<'a> {
                 ping.finish(ended, &mut self.shared);
             }
         }
-        self.close_all();
+        self.close_all()?;
         let EventLoop { agents, shared, interrupted, .. } = self;
         Ok(Outcome { agents, shared, ended, interrupted })
     }
@@ -214,7 +217,7 @@ impl<'a> EventLoop<'a> {
         let agent = &mut self.agents[flow as usize];
         agent.settle(&mut self.shared, true)?;
         match agent {
-            Agent::Tcp(tcp) => tcp.close(),
+            Agent::Tcp(tcp) => tcp.close(&mut self.shared)?,
             Agent::Udp(_) | Agent::Ping(_) => {}
             Agent::Command(_) => self.timers.push(Reverse((now + GRACE, Timer::Kill(flow)))),
         }
@@ -240,11 +243,14 @@ impl<'a> EventLoop<'a> {
     }
 
     fn publish(&mut self, now: Time) {
+        self.shared.sampler.collect();
         for ((i, agent), gauge) in self.agents.iter().enumerate().zip(self.live.unwrap_or_default()) {
-            let tcp = self.shared.sampler.latest(i).and_then(|sample| sample.tcp);
+            let latest = self.shared.sampler.latest(i);
+            let tcp = latest.and_then(|sample| sample.tcp);
+            let sampled = latest.and_then(|sample| sample.received_bytes).unwrap_or(0);
             let counts = FlowCounts {
                 time_ns: now.as_nanos(),
-                received_bytes: agent.received_bytes(),
+                received_bytes: agent.received_bytes().max(sampled),
                 srtt_us: tcp.and_then(|tcp| tcp.srtt_us),
                 cwnd_packets: tcp.map(|tcp| tcp.cwnd_packets),
                 retransmitted_segments: tcp.map(|tcp| tcp.retransmitted_segments),
@@ -262,6 +268,10 @@ impl<'a> EventLoop<'a> {
         | Source::Client(flow)
         | Source::Server(flow)) = source
         else {
+            if source == Source::Samples {
+                self.shared.sampler.collect();
+                return Ok(());
+            }
             return self.obey();
         };
         let shared = &mut self.shared;
@@ -292,10 +302,10 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Close TCP's sockets; wait for the programs to end, or end them.
-    fn close_all(&mut self) {
+    fn close_all(&mut self) -> Result<()> {
         for agent in &mut self.agents {
             if let Agent::Tcp(tcp) = agent {
-                tcp.close();
+                tcp.close(&mut self.shared)?;
             }
         }
         let commands: Vec<_> =
@@ -310,5 +320,6 @@ impl<'a> EventLoop<'a> {
         wait_while_running(grace);
         commands.iter().for_each(|c| c.signal(Signal::SIGKILL));
         wait_while_running(grace);
+        Ok(())
     }
 }

@@ -13,6 +13,8 @@ pub enum Source {
     Receiver(u32),
     Client(u32),
     Server(u32),
+    /// The kernel has sampled a lot.
+    Samples,
 }
 
 impl Source {
@@ -24,6 +26,7 @@ impl Source {
             Source::Receiver(flow) => (3, flow),
             Source::Client(flow) => (4, flow),
             Source::Server(flow) => (5, flow),
+            Source::Samples => (6, 0),
         };
         kind << 32 | u64::from(flow)
     }
@@ -37,6 +40,7 @@ impl Source {
             3 => Source::Receiver(flow),
             4 => Source::Client(flow),
             5 => Source::Server(flow),
+            6 => Source::Samples,
             kind => unreachable!("no source of kind {kind}"),
         }
     }

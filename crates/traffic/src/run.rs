@@ -8,6 +8,7 @@ use std::time::{Duration as Wait, Instant};
 use anyhow::{Context, Result, ensure};
 use bpf::Names;
 use messages::{Event, FlowCounts, Inbox, Process};
+use nix::sys::epoll::EpollFlags;
 use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use plan::{Bursts, Flow, Plan, Workload};
@@ -18,7 +19,7 @@ use crate::command::CommandFlow;
 use crate::event_loop::{EventLoop, Outcome};
 use crate::netns::within;
 use crate::ping::PingFlow;
-use crate::poller::Poller;
+use crate::poller::{Poller, Source};
 use crate::report::TrafficReport;
 use crate::sampler::Sampler;
 use crate::shared::{Pings, Shared};
@@ -78,6 +79,11 @@ pub fn run<'a>(
 
     let mut inbox = Inbox::new(File::from(control));
     shared.clock = Clock::new(inbox.wait_for_start()?);
+    let alone = agents.iter().all(Agent::may_be_sampled_by_the_kernel);
+    shared.sampler.start(plan, shared.clock, alone)?;
+    if let Some(kernel) = shared.sampler.kernel() {
+        shared.poller.add(kernel, Source::Samples, EpollFlags::EPOLLIN)?;
+    }
     let before = ThreadTimes::now();
     let outcome = EventLoop::new(plan, agents, shared, inbox, live)?.run()?;
 

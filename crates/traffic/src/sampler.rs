@@ -6,8 +6,9 @@ use records::samples::Sample;
 use records::{Names, Writer, WriterStats};
 use units::{Duration, Time};
 
+use crate::kernel_sampler::{KernelSampler, SOCKETS, Taken};
 use crate::report::Sampling;
-use realtime::Spans;
+use realtime::{Clock, Spans};
 
 /// Writes `samples.parquet` and says how well it kept to its grid.
 pub struct Sampler {
@@ -20,6 +21,17 @@ pub struct Sampler {
     taken: u64,
     last: Option<Time>,
     intervals: Spans,
+    inside: Option<Inside>,
+}
+
+/// Samples that the kernel takes.
+struct Inside {
+    sampler: KernelSampler,
+    clock: Clock,
+    /// It takes all: its ticks are the sampler's.
+    alone: bool,
+    taken: Vec<Taken>,
+    failed: Option<anyhow::Error>,
 }
 
 impl Sampler {
@@ -32,7 +44,50 @@ impl Sampler {
             taken: 0,
             last: None,
             intervals: Spans::default(),
+            inside: None,
         })
+    }
+
+    /// Time begins. Let the kernel sample TCP flows, if it can; `alone`: there are no others.
+    pub fn start(&mut self, plan: &Plan, clock: Clock, alone: bool) -> Result<()> {
+        if plan.flows.len() <= SOCKETS
+            && let Some(sampler) = KernelSampler::open()?
+        {
+            sampler.start(clock, plan.record.sample_interval_ns, Time::ZERO + plan.duration_ns)?;
+            self.inside = Some(Inside { sampler, clock, alone, taken: Vec::new(), failed: None });
+        }
+        Ok(())
+    }
+
+    /// The kernel's sampler, if there is one.
+    pub fn kernel(&mut self) -> Option<&mut KernelSampler> {
+        self.inside.as_mut().map(|inside| &mut inside.sampler)
+    }
+
+    /// Nobody else needs to sample.
+    pub fn is_inside(&self) -> bool {
+        self.inside.as_ref().is_some_and(|inside| inside.alone)
+    }
+
+    /// Take over what the kernel has sampled so far.
+    pub fn collect(&mut self) {
+        let Some(inside) = &mut self.inside else { return };
+        if let Err(error) = inside.sampler.read(inside.clock, &mut inside.taken) {
+            inside.failed.get_or_insert(error);
+        }
+        let (alone, mut all) = (inside.alone, std::mem::take(&mut inside.taken));
+        for Taken { time, sample } in all.drain(..) {
+            if alone && self.last != Some(time) {
+                self.tick(time);
+            }
+            if let Some(sample) = sample {
+                self.latest[usize::from(sample.flow)] = Some(sample);
+                self.table.push(sample);
+            }
+        }
+        if let Some(inside) = &mut self.inside {
+            inside.taken = all;
+        }
     }
 
     /// Samples are being taken at `now`.
@@ -44,7 +99,9 @@ impl Sampler {
         self.grid.pass(now);
     }
 
+    /// A sample that was taken now.
     pub fn push(&mut self, sample: Sample) {
+        self.collect();
         self.latest[usize::from(sample.flow)] = Some(sample);
         self.table.push(sample);
     }
@@ -55,7 +112,11 @@ impl Sampler {
     }
 
     /// Write everything down.
-    pub fn finish(self, end: Time) -> Result<(Sampling, WriterStats)> {
+    pub fn finish(mut self, end: Time) -> Result<(Sampling, WriterStats)> {
+        self.collect();
+        if let Some(error) = self.inside.and_then(|inside| inside.failed) {
+            return Err(error);
+        }
         let sampling = Sampling {
             expected: self.grid.points_before(end),
             taken: self.taken,

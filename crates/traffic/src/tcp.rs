@@ -1,7 +1,7 @@
 //! A TCP flow of an application that always has more to say, or pauses now and then: both of its ends.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use anyhow::Result;
 use nix::errno::Errno;
@@ -17,6 +17,7 @@ use units::Time;
 use crate::poller::Source;
 use crate::report::FlowReport;
 use crate::shared::Shared;
+use crate::sink::Sink;
 use crate::sockets::{self, Algorithm};
 use crate::tcp_info::{BbrInfo, TcpInfo};
 
@@ -53,11 +54,15 @@ pub struct TcpFlow {
     to: SocketAddrV4,
     listener: Option<OwnedFd>,
     receiver: Option<OwnedFd>,
+    /// Takes in what the receiver gets, in place of this process, where the kernel can.
+    sink: Option<Sink>,
     sender: Option<OwnedFd>,
     phase: Phase,
     written: u64,
     socket: u16,
     has_bbr: bool,
+    /// The kernel samples it.
+    sampled: bool,
     received_all: bool,
     last: TcpInfo,
     report: FlowReport,
@@ -82,11 +87,13 @@ impl TcpFlow {
             to,
             listener: None,
             receiver: None,
+            sink: None,
             sender: None,
             phase: Phase::Waiting,
             written: 0,
             socket: 0,
             has_bbr: false,
+            sampled: false,
             received_all: false,
             last: TcpInfo::default(),
             report: FlowReport { id: id.to_owned(), cc_requested: Some(cc.label.clone()), ..FlowReport::default() },
@@ -121,10 +128,7 @@ impl TcpFlow {
         self.phase = Phase::Connecting;
         match connect(fd.as_raw_fd(), &SockaddrIn::from(self.to)) {
             Ok(()) | Err(Errno::EINPROGRESS) => shared.poller.add(fd, Source::Sender(self.index), EpollFlags::EPOLLOUT),
-            Err(errno) => {
-                self.fail(shared, "connecting", errno);
-                Ok(())
-            }
+            Err(errno) => self.fail(shared, "connecting", errno),
         }
     }
 
@@ -137,9 +141,15 @@ impl TcpFlow {
             Err(_) => return Ok(()),
         };
         sockets::require_cc(&self.id, "receiver", &self.cc, &sockets::congestion_control(&fd)?)?;
-        shared.poller.add(&fd, Source::Receiver(self.index), EpollFlags::EPOLLIN)?;
+        // When a burst has arrived must be known as it arrives.
+        self.sink = if self.bursts.is_none() { Sink::attach(fd.as_fd())? } else { None };
+        let arrivals = self.sink.as_ref().map_or(fd.as_fd(), |sink| sink.as_fd());
+        shared.poller.add(arrivals, Source::Receiver(self.index), EpollFlags::EPOLLIN)?;
         self.receiver = Some(fd);
         self.listener = None;
+        if self.sampled {
+            self.let_the_kernel_sample(shared)?;
+        }
         Ok(())
     }
 
@@ -155,9 +165,8 @@ impl TcpFlow {
                     Some(Ok(0)) => self.finish(shared),
                     Some(Ok(code)) => self.fail(shared, "closing", Errno::from_raw(code)),
                     Some(Err(errno)) => self.fail(shared, "closing", errno),
-                    None => {}
+                    None => Ok(()),
                 }
-                Ok(())
             }
             Phase::Waiting | Phase::Connecting | Phase::Over => Ok(()),
         }
@@ -167,8 +176,7 @@ impl TcpFlow {
         let Some(fd) = &self.sender else { return Ok(()) };
         let code = getsockopt(fd, SocketError)?;
         if code != 0 {
-            self.fail(shared, "connecting", Errno::from_raw(code));
-            return Ok(());
+            return self.fail(shared, "connecting", Errno::from_raw(code));
         }
         let cc = sockets::congestion_control(fd)?;
         sockets::require_cc(&self.id, "sender", &self.cc, &cc)?;
@@ -176,6 +184,24 @@ impl TcpFlow {
         self.socket = sockets::local_port(fd)?;
         self.has_bbr = BbrInfo::of(fd).is_some();
         self.phase = Phase::Sending;
+        self.let_the_kernel_sample(shared)
+    }
+
+    /// What a burst has brought is known to this process alone.
+    pub fn may_be_sampled_by_the_kernel(&self) -> bool {
+        self.bursts.is_none()
+    }
+
+    pub fn is_sampled_by_the_kernel(&self) -> bool {
+        self.sampled
+    }
+
+    fn let_the_kernel_sample(&mut self, shared: &mut Shared) -> Result<()> {
+        let (Some(kernel), Some(sender)) = (shared.sampler.kernel(), &self.sender) else { return Ok(()) };
+        if self.bursts.is_none() {
+            kernel.add(self.index, sender.as_fd(), self.sink.as_ref(), self.socket, self.has_bbr)?;
+            self.sampled = true;
+        }
         Ok(())
     }
 
@@ -189,8 +215,7 @@ impl TcpFlow {
                 Ok(n) => self.written += n as u64,
                 Err(Errno::EAGAIN) => {}
                 Err(errno) => {
-                    self.fail(shared, "sending", errno);
-                    return Ok(());
+                    return self.fail(shared, "sending", errno);
                 }
             }
         }
@@ -216,10 +241,7 @@ impl TcpFlow {
         // Errors are told all the same.
         match getsockopt(fd, SocketError)? {
             0 => shared.poller.modify(fd, Source::Sender(self.index), EpollFlags::empty()),
-            code => {
-                self.fail(shared, "sending", Errno::from_raw(code));
-                Ok(())
-            }
+            code => self.fail(shared, "sending", Errno::from_raw(code)),
         }
     }
 
@@ -245,38 +267,68 @@ impl TcpFlow {
     /// Returns whether there may be more.
     pub fn on_receiver(&mut self, shared: &mut Shared) -> Result<bool> {
         let Some(fd) = self.receiver.as_ref().filter(|_| !self.received_all) else { return Ok(false) };
+        if self.sink.is_some() {
+            match self.take_sunk(shared)? {
+                (true, _) => self.on_end(shared)?,
+                (false, Some(errno)) => self.fail(shared, "receiving", errno)?,
+                (false, None) => {}
+            }
+            return Ok(false);
+        }
         // SAFETY: with MSG_TRUNC Linux discards TCP data and writes nothing (tcp(7)).
         let n = Errno::result(unsafe {
             libc::recv(fd.as_raw_fd(), std::ptr::null_mut(), RECEIVE, libc::MSG_TRUNC | libc::MSG_DONTWAIT)
         });
         match n {
             Ok(0) => {
-                // Our FIN tells the sender that everything arrived.
-                shared.poller.remove(fd)?;
-                shutdown(fd.as_raw_fd(), Shutdown::Write)?;
-                self.received_all = true;
-                // Nothing else arrives in a flow without bytes.
-                self.report.completed |= self.bytes == Some(0);
+                self.on_end(shared)?;
                 Ok(false)
             }
             Ok(n) => {
-                let now = shared.clock.now().as_nanos();
-                self.report.received_bytes += n as u64;
-                self.report.first_byte_ns.get_or_insert(now);
-                self.report.end_ns = Some(now);
-                // Not at the FIN, which may still be under way when the flow is stopped.
-                self.report.completed = self.bytes == Some(self.report.received_bytes);
-                if let Some(bursts) = &mut self.bursts {
-                    bursts.arrived(self.report.received_bytes, Time(now));
-                }
+                let now = shared.clock.now();
+                self.arrived(self.report.received_bytes + n as u64, now, now);
                 Ok(n as usize == RECEIVE)
             }
             Err(Errno::EAGAIN) => Ok(false),
             Err(errno) => {
-                self.fail(shared, "receiving", errno);
+                self.fail(shared, "receiving", errno)?;
                 Ok(false)
             }
         }
+    }
+
+    /// Count what the sink has taken in; whether that is everything, and its error.
+    fn take_sunk(&mut self, shared: &Shared) -> Result<(bool, Option<Errno>)> {
+        let Some(sink) = &self.sink else { return Ok((false, None)) };
+        let sunk = sink.sunk()?;
+        if sunk.bytes > self.report.received_bytes {
+            self.arrived(sunk.bytes, shared.clock.at(sunk.first_ns), shared.clock.at(sunk.last_ns));
+        }
+        Ok((sunk.ended, sunk.error))
+    }
+
+    /// So many bytes have arrived, the last of them now.
+    fn arrived(&mut self, bytes: u64, first: Time, last: Time) {
+        self.report.received_bytes = bytes;
+        self.report.first_byte_ns.get_or_insert(first.as_nanos());
+        self.report.end_ns = Some(last.as_nanos());
+        // Not at the FIN, which may still be under way when the flow is stopped.
+        self.report.completed = self.bytes == Some(bytes);
+        if let Some(bursts) = &mut self.bursts {
+            bursts.arrived(bytes, last);
+        }
+    }
+
+    /// Everything has arrived.
+    fn on_end(&mut self, shared: &mut Shared) -> Result<()> {
+        let Some(fd) = &self.receiver else { return Ok(()) };
+        shared.poller.remove(self.sink.as_ref().map_or(fd.as_fd(), |sink| sink.as_fd()))?;
+        // Our FIN tells the sender that everything arrived.
+        shutdown(fd.as_raw_fd(), Shutdown::Write)?;
+        self.received_all = true;
+        // Nothing else arrives in a flow without bytes.
+        self.report.completed |= self.bytes == Some(0);
+        Ok(())
     }
 
     /// The state of the sender's socket; `None` before the handshake and after the close.
@@ -288,6 +340,7 @@ impl TcpFlow {
         let time = shared.clock.now();
         self.last = TcpInfo::of(fd).ok()?;
         let bbr = if self.has_bbr { BbrInfo::of(fd) } else { None };
+        self.take_sunk(shared).ok()?;
         Some(Sample {
             time,
             flow: self.index as u16,
@@ -317,23 +370,28 @@ impl TcpFlow {
     }
 
     /// Discard what is unsent or unread.
-    pub fn close(&mut self) {
+    pub fn close(&mut self, shared: &mut Shared) -> Result<()> {
         self.phase = Phase::Over;
+        if let Some(kernel) = shared.sampler.kernel().filter(|_| std::mem::take(&mut self.sampled)) {
+            kernel.remove(self.index)?;
+        }
+        self.sink = None;
         (self.receiver, self.sender, self.listener) = (None, None, None);
+        Ok(())
     }
 
-    fn finish(&mut self, shared: &mut Shared) {
+    fn finish(&mut self, shared: &mut Shared) -> Result<()> {
         if let Some(sample) = self.sample(shared) {
             shared.sampler.push(sample);
         }
-        self.close();
+        self.close(shared)
     }
 
-    fn fail(&mut self, shared: &mut Shared, doing: &str, errno: Errno) {
+    fn fail(&mut self, shared: &mut Shared, doing: &str, errno: Errno) -> Result<()> {
         if !self.report.completed {
             self.report.error = Some(format!("{doing}: {}", errno.desc()));
         }
-        self.finish(shared);
+        self.finish(shared)
     }
 
     pub fn received_bytes(&self) -> u64 {

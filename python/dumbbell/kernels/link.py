@@ -19,7 +19,7 @@ from dumbbell.kernels.kernel import Base, Kernel, read_linked, write_linked
 from dumbbell.kernels.programs import Program
 from dumbbell.kernels.steps import Progress, Steps
 
-_NEEDED: Final = frozenset({"acks", "probe"})
+_NEEDED: Final = frozenset({"acks", "links", "links_host", "probe", "sampler", "sink"})
 """Our sources that no kernel can be without."""
 _HOST_ENDING: Final = "_host.c"
 """Of a source that calls the host's C library."""

@@ -1,0 +1,230 @@
+//! The links inside a kernel's process: a user-mode kernel calls them for each frame and whenever something is due, by
+//! its own clock.
+//!
+//! No process runs per packet, so a packet costs no stop of one. The kernel's half is `kernel/src/links.c`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use messages::LinkCounts;
+use plan::Plan;
+use realtime::{Scheduling, Spans, ThreadTimes};
+use serde::{Deserialize, Serialize};
+use units::{Duration, Time};
+
+use crate::Port;
+use crate::arena::Arena;
+use crate::carrier::{Carrier, Evidence, tables};
+use crate::driver::Driver;
+use crate::frame::slot_bytes;
+use crate::gso::Vnet;
+use crate::intake::{Captured, Intake};
+use crate::outgoing::{Outgoing, Transmit};
+use crate::store::Store;
+
+/// Chunks of rows that wait to be written before time stands still for them: this bounds memory.
+const BACKLOG: usize = 16;
+
+/// What the process that runs the links asks of them.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "lowercase")]
+pub(crate) enum Request {
+    /// Make the links of a plan; ports are numbered as they were attached.
+    Open { plan: Box<Plan>, ports: Vec<Port> },
+    /// Time 0 is this CLOCK_MONOTONIC.
+    Start { origin_ns: i64 },
+    /// A link is another from now on. Answered by the time.
+    Change { link: u32, spec: Box<plan::Link> },
+    /// Where the links stand: answered by [`Counted`].
+    Count,
+    /// Write all records.
+    Finish,
+}
+
+/// Where a link stands, by its index among the plan's, as a gauge has it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Counted {
+    pub link: u16,
+    pub words: [u64; LinkCounts::WORDS],
+}
+
+/// A frame that a host sends.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// The port of its host.
+    pub port: u32,
+    /// Its bytes, cut off where there was no room for more.
+    pub bytes: &'a [u8],
+    /// Its length on the wire.
+    pub length: u32,
+    /// The sender left the checksum to hardware.
+    pub checksum_missing: bool,
+    /// `struct virtio_net_hdr`: what it lacks.
+    pub vnet: [u8; 10],
+}
+
+/// Takes a frame to the host behind a port: its parts, and whether they begin with a `struct virtio_net_hdr`. A refusal is
+/// an error of the kernel.
+pub trait Outlet {
+    /// Send it.
+    fn send(&mut self, port: u16, parts: &[libc::iovec], vnet: bool) -> std::io::Result<()>;
+}
+
+struct Each<O>(O);
+
+impl<O: Outlet> Transmit for Each<O> {
+    fn send(&mut self, frames: &Outgoing, first: usize) -> (usize, Option<std::io::Error>) {
+        let mut sent = 0;
+        for (port, parts) in frames.frames(first) {
+            if let Err(error) = self.0.send(port, parts, frames.vnet) {
+                return (sent, Some(error));
+            }
+            sent += 1;
+        }
+        (sent, None)
+    }
+}
+
+/// The links of a run, from the order to open them to the order to finish. All times are CLOCK_MONOTONIC in nanoseconds.
+pub struct Hosted<O> {
+    dir: PathBuf,
+    outlet: O,
+    running: Option<Running<O>>,
+}
+
+struct Running<O> {
+    plan: Plan,
+    carrier: Carrier<Each<O>>,
+    origin_ns: Option<i64>,
+    /// Frames that came before time began, and when.
+    early: Vec<(Early, i64)>,
+    vnet: bool,
+}
+
+struct Early {
+    port: u32,
+    bytes: Vec<u8>,
+    length: u32,
+    checksum_missing: bool,
+    vnet: [u8; 10],
+}
+
+impl<O: Outlet + Clone> Hosted<O> {
+    /// No links yet. Their records will be in `dir`.
+    pub fn new(dir: &Path, outlet: O) -> Hosted<O> {
+        Hosted { dir: dir.to_owned(), outlet, running: None }
+    }
+
+    /// Carry out a request of the process that runs the links; the answer, both in JSON.
+    ///
+    /// Sends nothing: what is due by `now` must have been sent before.
+    pub fn order(&mut self, request: &[u8], now: i64) -> Result<Vec<u8>> {
+        let answer = match serde_json::from_slice(request).context("reading a request")? {
+            Request::Open { plan, ports } => self.open(*plan, &ports).map(|()| serde_json::to_vec(&())),
+            Request::Finish => self.finish(now).map(|()| serde_json::to_vec(&())),
+            Request::Start { origin_ns } => {
+                self.running()?.start(origin_ns);
+                Ok(serde_json::to_vec(&()))
+            }
+            Request::Change { link, spec } => {
+                let running = self.running()?;
+                let now = running.time(now);
+                running.carrier.network.change_link(link, *spec, now);
+                Ok(serde_json::to_vec(&now))
+            }
+            Request::Count => {
+                let running = self.running()?;
+                let now = running.time(now);
+                let counted = |(link, counts): (u16, LinkCounts)| Counted { link, words: counts.words() };
+                Ok(serde_json::to_vec(&running.carrier.counts(now).map(counted).collect::<Vec<_>>()))
+            }
+        };
+        answer?.context("spelling an answer")
+    }
+
+    fn running(&mut self) -> Result<&mut Running<O>> {
+        self.running.as_mut().context("the links are not open")
+    }
+
+    fn open(&mut self, plan: Plan, ports: &[Port]) -> Result<()> {
+        let (packets, links) = tables(&plan, &self.dir)?;
+        let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.mtu), 0)?);
+        let driver =
+            Driver::new(&plan, ports, store, Each(self.outlet.clone()), packets.map(|table| table.waiting(BACKLOG)));
+        // Frames come with the number of their port.
+        let numbered: Vec<_> = (0..).zip(ports).map(|(i, port)| Port { ifindex: i, ..port.clone() }).collect();
+        let carrier = Carrier::new(&plan, Intake::new(&plan, &numbered), driver, links.waiting(BACKLOG))?;
+        let vnet = plan.emulate.path == plan::EmulatePath::Gso;
+        self.running = Some(Running { plan, carrier, origin_ns: None, early: Vec::new(), vnet });
+        Ok(())
+    }
+
+    /// A host sends a frame.
+    pub fn arrived(&mut self, frame: &Frame<'_>, now: i64) {
+        if let Some(running) = &mut self.running {
+            running.arrived(frame, now);
+        }
+    }
+
+    /// Send the first few frames that are due by `now`.
+    pub fn due(&mut self, now: i64) {
+        let Some(running) = &mut self.running else { return };
+        if running.origin_ns.is_some() {
+            let now = running.time(now);
+            running.carrier.advance(now);
+            running.carrier.driver.hand_over(|| now);
+        }
+    }
+
+    /// When [`due`](Hosted::due) is to be called next; `None` if nothing will be due unless a frame arrives.
+    pub fn next(&mut self) -> Option<i64> {
+        let running = self.running.as_mut()?;
+        let origin_ns = running.origin_ns?;
+        let carrier = &mut running.carrier;
+        let next = carrier.network.next_event().min(carrier.driver.next_handover(Duration::ZERO));
+        (next != Time::NEVER).then(|| origin_ns + next.as_nanos())
+    }
+
+    fn finish(&mut self, now: i64) -> Result<()> {
+        let Running { plan, mut carrier, origin_ns, .. } = self.running.take().context("the links are not open")?;
+        let now = Time(now - origin_ns.unwrap_or(now));
+        carrier.advance(now);
+        let evidence = Evidence {
+            // An arrival is read as it comes.
+            read_lag: Spans::default(),
+            ring_drops: 0,
+            times: ThreadTimes { cpu_s: 0.0, run_delay_s: None, scheduled: None },
+            wall: now - Time::ZERO,
+            clock_steps: Vec::new(),
+            scheduling: Scheduling { real_time: false, stepped_back: 0, nice: 0, slice_ns: 0, cpus: 1, awake: false },
+            spun: Duration::ZERO,
+            spin: Duration::ZERO,
+        };
+        carrier.finish(&plan, &self.dir, evidence).map(drop)
+    }
+}
+
+impl<O: Outlet> Running<O> {
+    /// Before the start there is no time.
+    fn time(&self, now: i64) -> Time {
+        Time(now - self.origin_ns.unwrap_or(now))
+    }
+
+    fn start(&mut self, origin_ns: i64) {
+        self.origin_ns = Some(origin_ns);
+        for (Early { port, bytes, length, checksum_missing, vnet }, at) in std::mem::take(&mut self.early) {
+            self.arrived(&Frame { port, bytes: &bytes, length, checksum_missing, vnet }, at);
+        }
+    }
+
+    fn arrived(&mut self, frame: &Frame<'_>, now: i64) {
+        let &Frame { port, bytes, length, checksum_missing, vnet } = frame;
+        if self.origin_ns.is_none() {
+            self.early.push((Early { port, bytes: bytes.to_vec(), length, checksum_missing, vnet }, now));
+            return;
+        }
+        let vnet = if self.vnet { Vnet::from_bytes(vnet) } else { Vnet::default() };
+        let captured = Captured { frame: bytes, len: length, ifindex: port as i32, checksum_missing, vnet };
+        self.carrier.enter(&captured, self.time(now));
+    }
+}

@@ -1,0 +1,165 @@
+//! The links inside a kernel's process, driven by a clock of the test.
+
+use std::cell::RefCell;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::rc::Rc;
+
+use emu::Port;
+use emu::hosted::{Frame, Hosted, Outlet};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const ORIGIN: i64 = 5_000_000_000;
+const HEADERS: usize = 14 + 20 + 8;
+
+/// What left: port and bytes.
+#[derive(Clone, Default)]
+struct Wire(Rc<RefCell<Vec<(u16, Vec<u8>)>>>);
+
+impl Outlet for Wire {
+    fn send(&mut self, port: u16, parts: &[libc::iovec], vnet: bool) -> std::io::Result<()> {
+        assert!(!vnet, "the plan has the wire path");
+        // SAFETY: the parts are valid during the call.
+        let part = |part: &libc::iovec| unsafe {
+            std::slice::from_raw_parts(part.iov_base.cast::<u8>(), part.iov_len).to_vec()
+        };
+        self.0.borrow_mut().push((port, parts.iter().flat_map(part).collect()));
+        Ok(())
+    }
+}
+
+fn link(name: &str, from: &str, to: &str) -> Value {
+    json!({"name": name, "from": from, "to": to, "rate_bps": 100_000_000, "overhead_bytes": 0,
+           "buffer": {"bytes": 3_000}, "delay_ns": 1_000_000})
+}
+
+fn plan() -> Value {
+    let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {}});
+    json!({"name": "hosted", "duration_ns": 1_000_000_000, "seed": 1,
+        "nodes": [host("a", "10.0.0.1"), host("b", "10.0.0.2")],
+        "links": [link("ab", "a", "b"), link("ba", "b", "a")], "flows": [],
+        "record": {"sample_interval_ns": 10_000_000, "packets": true},
+        "emulate": {"ring_bytes": 0, "spin_ns": 0, "arena_bytes": 1 << 20}})
+}
+
+fn ports() -> Vec<Port> {
+    let port = |host: &str, last: u8| Port {
+        host: host.to_owned(),
+        address: Ipv4Addr::new(10, 0, 0, last),
+        mac: [2, 0, 0, 0, 1, last],
+        gateway_mac: [2, 0, 0, 0, 3, last],
+        ifindex: 1000 + i32::from(last),
+    };
+    vec![port("a", 1), port("b", 2)]
+}
+
+/// A UDP datagram from a to b that makes a frame of 1250 bytes: 100 us at 100 Mbit/s.
+fn datagram() -> Vec<u8> {
+    let mut frame = vec![0; 1250];
+    frame[12..14].copy_from_slice(&0x0800u16.to_be_bytes());
+    frame[14] = 0x45;
+    frame[16..18].copy_from_slice(&1236u16.to_be_bytes());
+    frame[23] = 17;
+    frame[26..30].copy_from_slice(&[10, 0, 0, 1]);
+    frame[30..34].copy_from_slice(&[10, 0, 0, 2]);
+    frame[HEADERS] = 7;
+    frame
+}
+
+fn ask(hosted: &mut Hosted<Wire>, request: &Value, now: i64) -> Value {
+    serde_json::from_slice(&hosted.order(request.to_string().as_bytes(), now).unwrap()).unwrap()
+}
+
+fn opened(dir: &Path) -> (Hosted<Wire>, Wire) {
+    let wire = Wire::default();
+    let mut hosted = Hosted::new(dir, wire.clone());
+    let ports = serde_json::to_value(ports()).unwrap();
+    ask(&mut hosted, &json!({"request": "open", "plan": plan(), "ports": ports}), ORIGIN - 10);
+    (hosted, wire)
+}
+
+fn arrive(hosted: &mut Hosted<Wire>, now: i64) {
+    let bytes = datagram();
+    let length = bytes.len() as u32;
+    hosted.arrived(&Frame { port: 0, bytes: &bytes, length, checksum_missing: false, vnet: [0; 10] }, now);
+}
+
+/// Run the kernel's timer until nothing is due; when frames left, since the origin.
+fn run(hosted: &mut Hosted<Wire>, wire: &Wire) -> Vec<i64> {
+    let mut left = Vec::new();
+    while let Some(next) = hosted.next() {
+        let before = wire.0.borrow().len();
+        hosted.due(next);
+        left.extend((before..wire.0.borrow().len()).map(|_| next - ORIGIN));
+    }
+    left
+}
+
+#[test]
+fn frames_leave_when_the_link_says() {
+    let dir = TempDir::new().unwrap();
+    let (mut hosted, wire) = opened(dir.path());
+    ask(&mut hosted, &json!({"request": "start", "origin_ns": ORIGIN}), ORIGIN);
+    arrive(&mut hosted, ORIGIN + 500);
+    arrive(&mut hosted, ORIGIN + 500);
+    assert_eq!(run(&mut hosted, &wire), [1_100_500, 1_200_500]);
+    let sent = wire.0.borrow();
+    assert!(sent.iter().all(|(port, bytes)| *port == 1 && bytes.len() == 1250 && bytes[HEADERS] == 7));
+    // Addressed to the receiving host, from its gateway.
+    assert_eq!(sent[0].1[..12], [2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 3, 2]);
+}
+
+#[test]
+fn every_packet_is_accounted_for() {
+    let dir = TempDir::new().unwrap();
+    let (mut hosted, wire) = opened(dir.path());
+    ask(&mut hosted, &json!({"request": "start", "origin_ns": ORIGIN}), ORIGIN);
+    // One in service, two in the buffer, two dropped.
+    (0..5).for_each(|_| arrive(&mut hosted, ORIGIN));
+    hosted.due(ORIGIN + 1_100_000);
+    assert_eq!(wire.0.borrow().len(), 1);
+    let counted = ask(&mut hosted, &json!({"request": "count"}), ORIGIN + 1_100_000);
+    assert_eq!((&counted[0]["link"], &counted[0]["words"][4]), (&json!(0), &json!(2)));
+    ask(&mut hosted, &json!({"request": "finish"}), ORIGIN + 1_150_000);
+    let text = std::fs::read_to_string(dir.path().join("emulator.json")).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert_eq!((count("entered_packets"), count("left_packets")), (5, 1));
+    assert_eq!((count("dropped_packets"), count("inside_packets")), (2, 2));
+    assert!(dir.path().join("packets.parquet").is_file() && dir.path().join("links.parquet").is_file());
+    assert_eq!(hosted.next(), None, "the links are gone");
+}
+
+#[test]
+fn what_came_before_the_start_is_not_lost() {
+    let dir = TempDir::new().unwrap();
+    let (mut hosted, wire) = opened(dir.path());
+    arrive(&mut hosted, ORIGIN - 5);
+    assert_eq!(hosted.next(), None, "there is no time yet");
+    ask(&mut hosted, &json!({"request": "start", "origin_ns": ORIGIN}), ORIGIN);
+    // Links begin at time 0.
+    assert_eq!(run(&mut hosted, &wire), [1_100_000]);
+}
+
+#[test]
+fn a_link_changes_when_it_is_told_to() {
+    let dir = TempDir::new().unwrap();
+    let (mut hosted, wire) = opened(dir.path());
+    ask(&mut hosted, &json!({"request": "start", "origin_ns": ORIGIN}), ORIGIN);
+    let mut slower = link("ab", "a", "b");
+    slower["rate_bps"] = json!(10_000_000);
+    let changed = ask(&mut hosted, &json!({"request": "change", "link": 0, "spec": slower}), ORIGIN + 3);
+    assert_eq!(changed, json!(3));
+    arrive(&mut hosted, ORIGIN + 3);
+    assert_eq!(run(&mut hosted, &wire), [2_000_003]);
+}
+
+#[test]
+fn a_request_without_links_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let mut hosted = Hosted::new(dir.path(), Wire::default());
+    let error = hosted.order(br#"{"request": "count"}"#, 0).unwrap_err();
+    assert_eq!(format!("{error:#}"), "the links are not open");
+    assert!(hosted.order(b"{}", 0).is_err());
+}

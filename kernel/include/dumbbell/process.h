@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What processes ask of /proc/dumbbell. The crates `emu` (links) and `traffic` (sink, sampler) are the
+ * other side.
+ */
+#ifndef DUMBBELL_PROCESS_H
+#define DUMBBELL_PROCESS_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/* Of /proc/dumbbell/links: attach the interface of this index as the next port. */
+#define DUMBBELL_ATTACH _IO('d', 1)
+
+/* The same: an order to the library of links. */
+struct dumbbell_order {
+	__u64 order;
+	__u64 bytes;
+	__u64 answer;
+	__u64 room;
+	/* Out. */
+	__u64 answered;
+	__u64 failed;
+};
+#define DUMBBELL_ORDER _IOWR('d', 2, struct dumbbell_order)
+
+/* Of /proc/dumbbell/sink: take in and discard what this TCP socket receives. */
+#define DUMBBELL_SINK _IO('d', 3)
+
+/* Read from /proc/dumbbell/sink. */
+struct dumbbell_sunk {
+	__u64 bytes;
+	/* CLOCK_MONOTONIC of the first and of the last byte. */
+	__s64 first_ns;
+	__s64 last_ns;
+	/* An errno, and whether everything has arrived. */
+	__u32 error;
+	__u32 ended;
+};
+
+/*
+ * Of /proc/dumbbell/sampler: sample a TCP socket under a key, and the sink at the other end, if there is one (else -1).
+ * In place of what had the key before.
+ */
+struct dumbbell_sampled {
+	__s32 socket;
+	__s32 sink;
+	__u32 key;
+};
+#define DUMBBELL_SAMPLE _IOW('d', 4, struct dumbbell_sampled)
+
+/* The same: no more of the socket with this key. */
+#define DUMBBELL_SAMPLE_NO_MORE _IO('d', 5)
+
+/* The same: when to sample, in CLOCK_MONOTONIC; not at the end. */
+struct dumbbell_grid {
+	__s64 first_ns;
+	__s64 interval_ns;
+	__s64 end_ns;
+};
+#define DUMBBELL_SAMPLE_GRID _IOW('d', 6, struct dumbbell_grid)
+
+/* The key of a sampling without sockets. */
+#define DUMBBELL_NO_SOCKET 0xffffffffu
+
+/* Read from /proc/dumbbell/sampler. */
+struct dumbbell_sample {
+	__s64 time_ns;
+	/* What the sink has taken in. */
+	__u64 received;
+	__u32 key;
+	/* Of struct tcp_info and union tcp_cc_info, as much as this kernel has. */
+	__u32 info_bytes;
+	__u32 cc_bytes;
+	__u32 unused;
+	__u8 info[320];
+	__u8 cc[32];
+};
+
+#endif
