@@ -19,6 +19,8 @@ from dumbbell.plan.types import LinkedSource, Plan
 from dumbbell.scenario.model import Scenario
 
 GUARD: Final = (sys.executable, "-P", "-m", "dumbbell.engines.virtual.guard")
+LINKS: Final = Path(kernels.__file__).with_name("guest_links.so")
+"""The crate `guest-links`: it carries packets inside the kernel's process."""
 
 SILENCE_S: Final = {"setting up": 600.0, "running": 3600.0, "writing the records": 3600.0}
 """How long each phase may go without an event. The guard notices a kernel that stands still, by what it computes; this
@@ -34,10 +36,15 @@ class VirtualEngine:
     capabilities = CAPABILITIES
 
     def __init__(
-        self, guard: Sequence[str] = GUARD, silence_s: Mapping[str, float] = SILENCE_S, stopping_s: float = STOPPING_S
+        self,
+        guard: Sequence[str] = GUARD,
+        silence_s: Mapping[str, float] = SILENCE_S,
+        stopping_s: float = STOPPING_S,
+        links: Path | None = LINKS,
     ) -> None:
-        """Use another `guard` command or other bounds only in tests."""
+        """Use another `guard` command, other bounds, or no library of `links` only in tests."""
         self._guard, self._silence_s, self._stopping_s = guard, silence_s, stopping_s
+        self._links = links
 
     def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
         """What keeps a kernel, or this machine, from carrying out `plan`."""
@@ -61,6 +68,8 @@ class VirtualEngine:
         kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT, programs)
         bounds = Bounds(self._silence_s, LONGEST_S, self._stopping_s)
         command = [*self._guard, "--kernel", str(kernel.path), "--release", kernel.version]
+        if self._links is not None:
+            command += ["--links", str(self._links)]
         return Conductor(command, directory, lock, bounds, fixed_links=_FIXED)
 
 

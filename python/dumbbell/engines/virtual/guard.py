@@ -1,4 +1,4 @@
-"""The process outside a kernel: `python -P -m dumbbell.engines.virtual.guard [--no-live] --kernel FILE DIR`.
+"""The process outside a kernel: `python -P -m dumbbell.engines.virtual.guard [OPTION]... --kernel FILE DIR`.
 
 To the command it is the helper of a run: orders come on its standard input, events go to its standard output; see
 `engines.process`. It confines the kernel, passes orders and events on, and ends the kernel if that stands still. It
@@ -40,12 +40,14 @@ ROOM: Final = 64 << 20
 class Guard:
     """Carries one run out."""
 
-    def __init__(self, directory: Path, kernel: Path, release: str, live: bool, spin_s: float) -> None:
+    def __init__(
+        self, directory: Path, kernel: Path, release: str, links: Path | None, live: bool, spin_s: float
+    ) -> None:
         self._directory, self._release, self._spin_s = directory, release, spin_s
         self._plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
         emulate = self._plan["emulate"]
-        memory = MEMORY + emulate["arena_bytes"] + emulate["ring_bytes"]
-        self._boot = Boot(kernel, self._plan["seed"], memory)
+        memory = MEMORY if links else MEMORY + emulate["arena_bytes"] + emulate["ring_bytes"]
+        self._boot = Boot(kernel, self._plan["seed"], memory, links)
         self._live = live
         self._offset, self._over, self._failed = 0, False, False
         self._orders = b""
@@ -180,7 +182,8 @@ class Guard:
             "sha256": emulate.get("kernel_sha256"),
             "wall_s": wall_s,
             "cpu_s": used.ru_utime + used.ru_stime,
-            "memory_bytes": self._memory_bytes,
+            # The kernel's memory, and what else its process has.
+            "memory_bytes": max(self._memory_bytes, used.ru_maxrss << 10),
             "cpu": cpu,
         }
         file.write_text(json.dumps(lab, indent=2), encoding="utf-8")
@@ -205,6 +208,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kernel", type=Path, required=True)
     parser.add_argument("--release", default="")
+    parser.add_argument("--links", type=Path)
     parser.add_argument("--spin-s", type=float, default=SPIN_S)
     parser.add_argument("--no-live", action="store_true")
     parser.add_argument("directory", type=Path)
@@ -213,7 +217,8 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     directory, kernel = options.directory.resolve(), options.kernel.resolve()
-    guard = Guard(directory, kernel, options.release, not options.no_live, options.spin_s)
+    links = options.links and options.links.resolve()
+    guard = Guard(directory, kernel, options.release, links, not options.no_live, options.spin_s)
     try:
         return guard.run()
     except OSError as error:

@@ -35,6 +35,8 @@ class Boot:
     seed: int
     """All of the kernel's randomness is a stream of it."""
     memory_bytes: int
+    links: Path | None
+    """The library that carries packets in the kernel's process; `None`: a process inside does."""
 
     def command(self) -> list[str]:
         """The kernel's command line. It is a part of the kernel's randomness: nothing in it may tell of the machine."""
@@ -45,6 +47,8 @@ class Boot:
             *("time-travel=inf-cpu", f"time-travel-start={START_NS}", f"random-seed={self.seed}"),
             *("con=null", "con0=null,fd:1", "con1=fd:0,null", "ssl=null"),
             *("quiet", "panic=-1", f"uml_dir={confine.PLACE}/", f"umid={UMID}", f"init={INIT}"),
+            # This one is not handed on to the kernel's own command line.
+            *([f"dumbbell.links={self.links},{confine.RUN}"] if self.links else []),
         ]
 
     @property
