@@ -6,6 +6,7 @@
  * ACK. A row shows what the ACKs before it have made of the connection. In the states after ESTABLISHED it does not fire, so
  * the rows of a connection end when its application closes it; what it was then is the row of inet_sock_set_state.
  */
+#include <algorithms/kernel.h>
 #include <dumbbell/ack.h>
 
 #include <bpf/bpf_tracing.h>
@@ -21,13 +22,19 @@ struct name {
 	__u64 words[2];
 };
 
-/* Algorithms that write rows themselves, as the kernel names them. Filled by the loader. */
+/*
+ * The programs of the run, as the kernel names them, and whose state the first words of icsk_ca_priv are (enum db_state_of).
+ * Filled by the loader.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, struct name);
 	__type(value, __u8);
-} db_emitters SEC(".maps");
+} db_programs SEC(".maps");
+
+/* In place of an enum db_state_of: it writes rows itself. */
+#define DB_WRITES_ROWS 255
 
 static __always_inline struct name algorithm(const struct sock *sk)
 {
@@ -36,44 +43,46 @@ static __always_inline struct name algorithm(const struct sock *sk)
 	return (struct name){{words[0], words[1]}};
 }
 
-static __always_inline bool is_kernel_bbr(const struct name *name)
-{
-	union {
-		char text[16];
-		__u64 words[2];
-	} bbr = {.text = "bbr"};
+/* A text of at most 16 bytes as a name. */
+#define NAME(text_)                                                                                                    \
+	((union {                                                                                                      \
+		char text[16];                                                                                         \
+		struct name name;                                                                                      \
+	}){.text = text_}                                                                                              \
+		 .name)
 
-	return name->words[0] == bbr.words[0] && name->words[1] == bbr.words[1];
+static __always_inline bool is_named(const struct name *name, struct name other)
+{
+	return name->words[0] == other.words[0] && name->words[1] == other.words[1];
 }
 
-/* The state of the kernel's own BBR, version 1, in the socket. Its modes are numbered in the order of our states. */
-static __always_inline void add_bbr(struct db_ack *row, const struct sock *sk)
+/* The state of the algorithm: of a program of the run, what its state begins with; else the kernel's own, if it is known. */
+static __always_inline void publish(struct db_ack *row, const struct sock *sk, const struct name *name, __u8 *program)
 {
-	const struct bbr___kernel *bbr = inet_csk_ca(sk);
+	if (program) {
+		const __u32 *published = inet_csk_ca(sk);
+		__u32 *state;
 
-	/* A kernel whose "bbr" is of a later version has no such field. */
-	if (!bpf_core_field_exists(bbr->lt_use_bw))
+		if (*program == DB_STATE_NONE || *program == DB_WRITES_ROWS)
+			return;
+		state = db_ack_state(row, *program);
+		for (int i = 0; i < DB_STATE_SLOTS; i++)
+			state[i] = published[i];
 		return;
-	row->bbr_state = DB_BBR_STARTUP + BPF_CORE_READ_BITFIELD(bbr, mode);
-	if (row->bbr_state == DB_BBR_PROBE_BW)
-		row->bbr_cycle = BPF_CORE_READ_BITFIELD(bbr, cycle_idx);
-	else if (row->bbr_state == DB_BBR_PROBE_BW + 1)
-		row->bbr_state = DB_BBR_PROBE_RTT;
-	row->bbr_bw = BPF_CORE_READ_BITFIELD(bbr, lt_use_bw) ? bbr->lt_bw : bbr->bw.s[0].v;
-	row->bbr_min_rtt_us = bbr->min_rtt_us;
-	row->bbr_round = bbr->rtt_cnt;
-	row->bbr_pacing_gain = BPF_CORE_READ_BITFIELD(bbr, pacing_gain);
-	row->bbr_cwnd_gain = BPF_CORE_READ_BITFIELD(bbr, cwnd_gain);
+	}
+#define PUBLISH(algorithm)                                                                                             \
+	if (is_named(name, NAME(#algorithm)))                                                                          \
+		return publish_##algorithm(row, sk);
+	KERNEL_STATES(PUBLISH)
 }
 
-static __always_inline void emit(struct sock *sk, __u8 moment, const struct name *name)
+static __always_inline void emit(struct sock *sk, __u8 moment, const struct name *name, __u8 *program)
 {
 	struct db_ack *row = db_ack_take(sk, moment);
 
 	if (!row)
 		return;
-	if (is_kernel_bbr(name))
-		add_bbr(row, sk);
+	publish(row, sk, name, program);
 	db_ack_submit(row);
 }
 
@@ -82,13 +91,15 @@ int BPF_PROG(on_segment, struct sock *sk, const struct sk_buff *skb)
 {
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	struct name name;
+	__u8 *program;
 
 	/* Receivers are the most frequent, and the cheapest to tell. */
 	if (!tp || !tp->data_segs_out || !db_is_sender(sk))
 		return 0;
 	name = algorithm((struct sock *)tp);
-	if (!bpf_map_lookup_elem(&db_emitters, &name))
-		emit((struct sock *)tp, DB_ACK_BEFORE, &name);
+	program = bpf_map_lookup_elem(&db_programs, &name);
+	if (!program || *program != DB_WRITES_ROWS)
+		emit((struct sock *)tp, DB_ACK_BEFORE, &name, program);
 	return 0;
 }
 
@@ -105,7 +116,7 @@ int BPF_PROG(on_state, struct sock *sk, int old, int new)
 	if (!tp)
 		return 0;
 	name = algorithm((struct sock *)tp);
-	emit((struct sock *)tp, DB_ACK_CLOSE, &name);
+	emit((struct sock *)tp, DB_ACK_CLOSE, &name, bpf_map_lookup_elem(&db_programs, &name));
 	return 0;
 }
 

@@ -6,8 +6,8 @@ fn main() {
     let root = "../../bpf";
     println!("cargo:rerun-if-changed={root}");
     let generated = PathBuf::from(std::env::var_os("OUT_DIR").expect("set by cargo")).join("include");
-    let manifests = manifests::read(Path::new(root)).expect("manifests of the algorithms");
-    manifests::write_headers(&manifests, &generated).expect("writing headers");
+    let declared = manifests::read(Path::new(root)).expect("manifests of the algorithms");
+    manifests::write_headers(&declared, &generated).expect("writing headers");
     // For tests.
     println!("cargo:rustc-env=GENERATED_HEADERS={}", generated.display());
     println!("cargo:rerun-if-changed=include");

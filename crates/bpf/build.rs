@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use manifests::Manifest;
+use manifests::{Declared, Manifest};
 use sha2::{Digest, Sha256};
 
 fn main() {
@@ -19,9 +19,11 @@ fn main() {
     println!("cargo:rerun-if-changed={}", crate_dir.join("tests/objects").display());
     println!("cargo:rerun-if-env-changed=CLANG");
 
-    let manifests = manifests::read(&root).expect("manifests of the algorithms");
+    let declared = manifests::read(&root).expect("manifests of the algorithms");
     let generated = out.join("include");
-    manifests::write_headers(&manifests, &generated).expect("writing headers");
+    manifests::write_headers(&declared, &generated).expect("writing headers");
+    let Declared { manifests, states } = declared;
+    let states = manifests::state_header(&states);
 
     let mut code = String::new();
     let build = Build { root: &root, generated: &generated, libbpf: &libbpf };
@@ -30,7 +32,7 @@ fn main() {
         let (Some(source), Some(label)) = (&manifest.program, manifest.label()) else { continue };
         let object = build.compile(source, &out);
         let path = source.strip_prefix(&root).expect("found under it").display().to_string();
-        let hash = build.hash(source, manifest);
+        let hash = build.hash(source, manifest, &states);
         let parameters: Vec<_> = manifest.parameters.iter().map(|one| (&one.name, &one.meaning, one.limits)).collect();
         writeln!(
             code,
@@ -45,7 +47,8 @@ fn main() {
 
     // What `#include <dumbbell/...>` and `#include <bpf/...>` find when a user's own algorithm is compiled.
     writeln!(code, "static HEADERS: &[(&str, &str)] = &[").unwrap();
-    for (prefix, dir) in [("dumbbell", root.join("include/dumbbell")), ("bpf", libbpf.join("bpf"))] {
+    let dumbbell = [root.join("include/dumbbell"), generated.join("dumbbell")].map(|dir| ("dumbbell", dir));
+    for (prefix, dir) in dumbbell.into_iter().chain([("bpf", libbpf.join("bpf"))]) {
         for header in headers(&dir) {
             let name = header.file_name().expect("a file").to_string_lossy().into_owned();
             if prefix == "bpf" && !name.starts_with("bpf_") {
@@ -107,7 +110,7 @@ impl Build<'_> {
         command.arg(format!("-ffile-prefix-map={}=generated", self.generated.display()));
         command.arg("-fdebug-compilation-dir=.");
         command.arg("-I").arg(self.generated);
-        command.arg("-I").arg(self.root.join("include")).arg("-I").arg(self.libbpf);
+        command.arg("-I").arg(self.root.join("include")).arg("-I").arg(self.root).arg("-I").arg(self.libbpf);
         // Where Debian keeps <asm/types.h>, which <linux/bpf.h> includes; clang doesn't look there for the target bpf.
         let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
         command.arg("-idirafter").arg(format!("/usr/include/{arch}-linux-gnu"));
@@ -122,8 +125,8 @@ impl Build<'_> {
         }
     }
 
-    /// Of a source, its parameters, and all headers of ours, which it may include.
-    fn hash(&self, source: &Path, manifest: &Manifest) -> String {
+    /// Of a source, its parameters, what algorithms publish, and all headers of ours, which it may include.
+    fn hash(&self, source: &Path, manifest: &Manifest, states: &str) -> String {
         let mut all = shared(source);
         all.extend(headers(&self.root.join("include/dumbbell")));
         let mut hash = Sha256::new();
@@ -131,6 +134,7 @@ impl Build<'_> {
             hash.update(fs::read(&file).expect("a readable source"));
         }
         hash.update(manifests::header(manifest));
+        hash.update(states);
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

@@ -10,12 +10,8 @@ fn main() {
     println!("cargo:rerun-if-changed={header}");
     let text = fs::read_to_string(header).expect("a readable header");
     let mut code = row(&text);
-    for name in ["db_ack_moment", "db_bbr_state", "db_bbr_ack_phase"] {
-        code.push_str(&words(&text, name));
-    }
-    for (name, of) in [("DB_NONE", "u32"), ("DB_ACK_APP_LIMITED", "u8")] {
-        writeln!(code, "pub(crate) const {name}: {of} = {};", constant(&text, name)).unwrap();
-    }
+    code.push_str(&words(&text, "db_ack_moment"));
+    writeln!(code, "pub(crate) const DB_ACK_APP_LIMITED: u8 = {};", constant(&text, "DB_ACK_APP_LIMITED")).unwrap();
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
     fs::write(out.join("ack.rs"), code).expect("writing ack.rs");
 }
@@ -39,6 +35,7 @@ fn row(text: &str) -> String {
             .and_then(|bits| bits.parse().ok())
             .unwrap_or_else(|| panic!("ack.h: no __u: {line}"));
         let (name, count) = match name.split_once('[') {
+            Some((name, "DB_STATE_SLOTS]")) => (name, manifests::SLOTS),
             Some((name, count)) => (name, count.trim_end_matches(']').parse().expect("a number of elements")),
             None => (name, 1),
         };

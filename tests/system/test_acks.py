@@ -108,6 +108,23 @@ def test_each_algorithm_has_rows_of_its_kind(run: dumbbell.Run, name: str, cc: s
 
 
 @root
+def test_the_kernels_cubic_shows_its_curve(run: dumbbell.Run) -> None:
+    acks = rows(run, "f2")
+    assert acks["cubic_hystart_found"].null_count() == 0
+    reduced = acks.filter(pl.col("cubic_w_max_packets").is_not_null())
+    assert reduced.height > 100, "it has lost packets"
+    # RFC 9438: 0.7 of the window, which is W_max, or with fast convergence 1/0.85 of it; here few and whole packets.
+    ratio = reduced["ssthresh_packets"] / reduced["cubic_w_max_packets"]
+    assert ratio.is_between(0.5, 1.0).mean() > 0.9  # type: ignore[operator]
+    growing = reduced.drop_nulls("cubic_k_s")
+    assert growing.height > 100
+    assert growing["cubic_k_s"].is_between(0, 60).all()
+    assert (growing["cubic_origin_packets"] >= growing["cubic_w_max_packets"]).mean() > 0.9  # type: ignore[operator]
+    for of in ("f1", "f3", "f4", "f5"):
+        assert rows(run, of)["cubic_hystart_found"].null_count() == rows(run, of).height
+
+
+@root
 def test_the_kernels_bbr_is_read_as_it_tells_itself(run: dumbbell.Run) -> None:
     acks, taken = rows(run, "f3"), samples(run, "f3")
     columns = ("bbr_bw_bps", "bbr_min_rtt_us", "bbr_pacing_gain", "bbr_cwnd_gain")

@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from synthetic_run import Synthetic
 
@@ -46,6 +47,18 @@ def test_a_new_file_is_a_new_panel(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert "resent_packets.csv" in {path.name for path in report.write(run, "csv", tmp_path / "csv")}
     finally:
         sys.modules.pop(f"{panels.__name__}.resent", None)
+
+
+def test_what_a_users_own_program_publishes_has_a_panel(tmp_path: Path) -> None:
+    run = Run(Synthetic(duration_s=4, acks=True).write(tmp_path / "run"))
+    assert run.acks is not None
+    assert "Own state" not in [panel.title for panel in build(run).panels]
+    own = pl.when(pl.col("flow") == "f1").then(pl.col("cwnd_packets"))
+    run.acks.with_columns(own_value_2=own).write_parquet(run.directory / "acks.parquet")
+    (panel,) = [panel for panel in build(run).panels if panel.title == "Own state"]
+    (line,) = panel.views[0].lines
+    assert (line.flow, panel.key) == ("f1", "own_value_2")
+    assert line.values.max() == run.acks.filter(pl.col("flow") == "f1")["cwnd_packets"].max()
 
 
 def test_panels_have_places_of_their_own() -> None:

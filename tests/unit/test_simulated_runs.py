@@ -15,6 +15,7 @@ from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.plan import expand
 from dumbbell.plan.wire import document
 from dumbbell.records.schema import TABLES, polars_schema
+from dumbbell.report.series import build
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
 
@@ -91,6 +92,18 @@ def test_each_generation_tells_its_states(run: dumbbell.Run) -> None:
     assert {"startup", "probe_bw"} <= states["bbr"]
     for cc in ("bbr2", "bbr3"):
         assert {"startup", "probe_bw_cruise"} <= states[cc]
+
+
+def test_what_cubic_aims_at_is_in_the_panel_of_its_window(run: dumbbell.Run) -> None:
+    (panel,) = [one for one in build(run).panels if one.title == "Congestion window"]
+    assert [quantity.word for quantity in panel.quantities] == ["cwnd", "ssthresh", "W_max"]
+    (line,) = [one for one in panel.views[0].lines if one.quantity == 2]
+    (cubic,) = [row["id"] for row in run.summary["flows"] if row["cc"] == "cubic"]
+    assert run.acks is not None
+    rows = run.acks.filter(pl.col("flow") == cubic)
+    assert line.flow == cubic
+    assert line.values.max() == rows["cubic_w_max_packets"].max()
+    assert run.acks.filter(pl.col("flow") != cubic)["cubic_w_max_packets"].null_count() == run.acks.height - rows.height
 
 
 def test_the_manifest_says_what_it_cost_and_that_nothing_was_loaded(run: dumbbell.Run) -> None:

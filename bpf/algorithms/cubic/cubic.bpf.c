@@ -10,6 +10,7 @@
 #include <dumbbell/window.h>
 
 PARAMETERS(PARAMETER)
+PUBLISHES(DB_STATE_CUBIC)
 
 /* C = 0.4 (section 5), of 1024 and scaled by 10: 41/1024 * 10. */
 #define CUBIC_C 410
@@ -39,16 +40,13 @@ PARAMETERS(PARAMETER)
 #define DELAY_MAX 16000U
 
 struct cubic {
-	__u32 last_max;	   /* W_max: the window before the last reduction; 0: there was none */
+	/* W_max, the window before the last reduction; and of this epoch, if there is one, the plateau, K and W_est. */
+	struct db_cubic_state state;
 	__u32 last_cwnd;   /* the window, ... */
 	__u32 last_update; /* ... and the time of the last update, ms */
 	__u32 epoch_start; /* when this epoch of congestion avoidance began, ms */
-	__u32 origin;	   /* the window at the plateau */
-	__u32 k;	   /* from the epoch's start to the plateau, ticks */
-	__u32 reno_cwnd;   /* W_est: Reno's window (section 4.3), ... */
-	__u32 reno_acked;  /* ... and the ACKs that have not grown it yet */
+	__u32 reno_acked;  /* ACKs that have not grown W_est (section 4.3) yet */
 	__u32 acks_per_packet; /* the answer: ACKs per packet of growth */
-	__u32 delay_min;   /* the least RTT seen, us; 0: none yet */
 	/* HyStart's round. */
 	__u32 round_start; /* when it began, us */
 	__u32 last_ack;	   /* when the last ACK of the train came, us */
@@ -59,7 +57,6 @@ struct cubic {
 	__u32 jiffies;
 	__u32 ms;
 	__u8 in_epoch;
-	__u8 hystart_found;
 };
 
 _Static_assert(sizeof(struct cubic) <= 104, "must fit icsk_ca_priv");
@@ -95,14 +92,14 @@ static __always_inline __u32 scale(__u32 value, __u32 numerator, __u32 denominat
 /* ACKs per packet so that the window meets W_cubic(t) = C (t - K)^3 + W_max (equation 1); t in ticks. */
 static __always_inline __u32 cubic_pace(const struct cubic *cubic, __u32 cwnd, __u32 t)
 {
-	bool is_before = t < cubic->k;
-	__u64 offset = min(is_before ? cubic->k - t : t - cubic->k, (__u32)FARTHEST);
+	bool is_before = t < cubic->state.k;
+	__u64 offset = min(is_before ? cubic->state.k - t : t - cubic->state.k, (__u32)FARTHEST);
 	__u32 delta = (__u32)((CUBIC_C * offset * offset * offset) >> CUBE_SHIFT);
-	__u32 target = is_before ? cubic->origin - min(delta, cubic->origin) : cubic->origin + delta;
+	__u32 target = is_before ? cubic->state.origin - min(delta, cubic->state.origin) : cubic->state.origin + delta;
 	/* At or above the target the window all but stands: a packet in 100 rounds. */
 	__u32 pace = target > cwnd ? cwnd / (target - cwnd) : 100 * cwnd;
 
-	return cubic->last_max ? pace : min(pace, (__u32)SLOWEST_WITHOUT_LOSS);
+	return cubic->state.w_max ? pace : min(pace, (__u32)SLOWEST_WITHOUT_LOSS);
 }
 
 /* ACKs per packet so that the window is not smaller than Reno's (section 4.3). */
@@ -115,20 +112,28 @@ static __always_inline __u32 reno_pace(struct cubic *cubic, __u32 cwnd)
 	__u32 steps = cubic->reno_acked ? (cubic->reno_acked - 1) / acks : 0;
 
 	cubic->reno_acked -= steps * acks;
-	cubic->reno_cwnd += steps;
-	return cubic->reno_cwnd > cwnd ? cwnd / (cubic->reno_cwnd - cwnd) : ~0U;
+	cubic->state.w_est += steps;
+	return cubic->state.w_est > cwnd ? cwnd / (cubic->state.w_est - cwnd) : ~0U;
 }
 
 static __always_inline void start_epoch(struct cubic *cubic, __u32 cwnd, __u32 acked, __u32 now)
 {
-	__u32 below = cwnd < cubic->last_max ? cubic->last_max - cwnd : 0;
+	__u32 below = cwnd < cubic->state.w_max ? cubic->state.w_max - cwnd : 0;
 
 	cubic->in_epoch = true;
 	cubic->epoch_start = now;
 	cubic->reno_acked = acked;
-	cubic->reno_cwnd = cwnd;
-	cubic->origin = cwnd + below;
-	cubic->k = cube_root(((__u64)min(below, 1U << 20) << CUBE_SHIFT) / CUBIC_C);
+	cubic->state.w_est = cwnd;
+	cubic->state.origin = cwnd + below;
+	cubic->state.k = cube_root(((__u64)min(below, 1U << 20) << CUBE_SHIFT) / CUBIC_C);
+}
+
+static __always_inline void end_epoch(struct cubic *cubic)
+{
+	cubic->in_epoch = false;
+	cubic->state.origin = DB_NONE;
+	cubic->state.k = DB_NONE;
+	cubic->state.w_est = DB_NONE;
 }
 
 /* The number of packets that have to be ACKed for the window to grow by one. */
@@ -144,7 +149,7 @@ static __always_inline __u32 update(struct cubic *cubic, __u32 cwnd, __u32 acked
 		if (!cubic->in_epoch)
 			start_epoch(cubic, cwnd, acked, now);
 		/* The window is aimed at the time one RTT ahead (section 4.2). */
-		ahead = now - cubic->epoch_start + (cubic->delay_min + 999) / 1000;
+		ahead = now - cubic->epoch_start + (cubic->state.delay_min + 999) / 1000;
 		cubic->acks_per_packet = cubic_pace(cubic, cwnd, (__u32)((ahead << CLOCK_SHIFT) / 1000));
 		cubic->last_cwnd = cwnd;
 		cubic->last_update = now;
@@ -166,18 +171,15 @@ static __always_inline void hystart_start_round(const struct tcp_sock *tp, struc
 
 static __always_inline void forget(struct sock *sk, struct cubic *cubic)
 {
-	cubic->last_max = 0;
+	cubic->state.w_max = 0;
 	cubic->last_cwnd = 0;
 	cubic->last_update = 0;
 	cubic->epoch_start = 0;
-	cubic->origin = 0;
-	cubic->k = 0;
-	cubic->reno_cwnd = 0;
 	cubic->reno_acked = 0;
 	cubic->acks_per_packet = 0;
-	cubic->delay_min = 0;
-	cubic->in_epoch = false;
-	cubic->hystart_found = false;
+	cubic->state.delay_min = 0;
+	cubic->state.hystart_found = false;
+	end_epoch(cubic);
 	hystart_start_round(tcp_sk(sk), cubic);
 }
 
@@ -200,8 +202,8 @@ static __u32 cubic_ssthresh(struct sock *sk)
 	__u32 cwnd = tcp_sk(sk)->snd_cwnd;
 	__u32 share = min(beta, 1024U);
 
-	cubic->in_epoch = false;
-	cubic->last_max = fast_convergence && cwnd < cubic->last_max ? scale(cwnd, 1024 + share, 2048) : cwnd;
+	end_epoch(cubic);
+	cubic->state.w_max = fast_convergence && cwnd < cubic->state.w_max ? scale(cwnd, 1024 + share, 2048) : cwnd;
 	return max(scale(cwnd, share, 1024), 2U);
 }
 
@@ -251,7 +253,7 @@ static __always_inline __u32 ack_delay(const struct sock *sk)
 static __always_inline bool is_train_long(const struct sock *sk, struct cubic *cubic)
 {
 	__u32 now = now_us(tcp_sk(sk));
-	__u32 threshold = cubic->delay_min + ack_delay(sk);
+	__u32 threshold = cubic->state.delay_min + ack_delay(sk);
 
 	if ((__s32)(now - cubic->last_ack) > ACK_DELTA)
 		return false;
@@ -270,7 +272,7 @@ static __always_inline bool is_delay_risen(struct cubic *cubic, __u32 delay)
 		cubic->samples++;
 		return false;
 	}
-	return cubic->curr_rtt > cubic->delay_min + min(max(cubic->delay_min / 8, DELAY_MIN), DELAY_MAX);
+	return cubic->curr_rtt > cubic->state.delay_min + min(max(cubic->state.delay_min / 8, DELAY_MIN), DELAY_MAX);
 }
 
 static void cubic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
@@ -284,9 +286,9 @@ static void cubic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 	    (cubic->in_epoch && now_ms(tp) - cubic->epoch_start < DISTRUST_AFTER_REDUCTION))
 		return;
 	delay = max((__u32)sample->rtt_us, 1U);
-	if (!cubic->delay_min || delay < cubic->delay_min)
-		cubic->delay_min = delay;
-	if (!hystart || cubic->hystart_found || !is_in_slow_start(tp))
+	if (!cubic->state.delay_min || delay < cubic->state.delay_min)
+		cubic->state.delay_min = delay;
+	if (!hystart || cubic->state.hystart_found || !is_in_slow_start(tp))
 		return;
 	if (after(tp->snd_una, cubic->end_seq))
 		hystart_start_round(tp, cubic);
@@ -294,7 +296,7 @@ static void cubic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 		return;
 	is_long = is_train_long(sk, cubic);
 	if (is_delay_risen(cubic, delay) || is_long) {
-		cubic->hystart_found = true;
+		cubic->state.hystart_found = true;
 		tp->snd_ssthresh = tp->snd_cwnd;
 	}
 }

@@ -9,11 +9,12 @@
 #include <dumbbell/window.h>
 
 PARAMETERS(PARAMETER)
+PUBLISHES(DB_STATE_DCTCP)
 
 #define MAX_ALPHA 1024
 
 struct dctcp {
-	__u32 alpha;	/* the estimated share of marked packets, of 1024 */
+	struct db_dctcp_state state;
 	__u32 next_seq; /* the round ends when this is ACKed */
 	__u32 old_delivered; /* tp->delivered and tp->delivered_ce when it began */
 	__u32 old_delivered_ce;
@@ -37,7 +38,7 @@ static void dctcp_init(struct sock *sk)
 {
 	struct dctcp *dctcp = inet_csk_ca(sk);
 
-	dctcp->alpha = min(alpha_on_init, (__u32)MAX_ALPHA);
+	dctcp->state.alpha = min(alpha_on_init, (__u32)MAX_ALPHA);
 	dctcp->loss_cwnd = 0;
 	ce_echo_init(sk, &dctcp->echo);
 	start_round(tcp_sk(sk), dctcp);
@@ -52,7 +53,7 @@ static __u32 dctcp_ssthresh(struct sock *sk)
 	dctcp->loss_cwnd = cwnd;
 	if (!is_ecn_on(tcp_sk(sk)))
 		return reno_ssthresh(sk);
-	return max(cwnd - (__u32)((__u64)cwnd * dctcp->alpha >> 11), 2U);
+	return max(cwnd - (__u32)((__u64)cwnd * dctcp->state.alpha >> 11), 2U);
 }
 
 /* Once a round: alpha = alpha (1 - g) + g * share (section 3.3, equation 1). */
@@ -67,13 +68,13 @@ static void dctcp_in_ack_event(struct sock *sk, __u32 flags)
 		return;
 	marked = tp->delivered_ce - dctcp->old_delivered_ce;
 	delivered = tp->delivered - dctcp->old_delivered;
-	alpha = dctcp->alpha;
+	alpha = dctcp->state.alpha;
 	/* If the step down would round to nothing, alpha goes to 0 at once. */
 	step = alpha >> shift;
 	alpha -= step ? step : alpha;
 	if (marked)
 		alpha += (__u32)(((__u64)marked << (10 - shift)) / max(delivered, 1U));
-	dctcp->alpha = min(alpha, (__u32)MAX_ALPHA);
+	dctcp->state.alpha = min(alpha, (__u32)MAX_ALPHA);
 	start_round(tp, dctcp);
 }
 

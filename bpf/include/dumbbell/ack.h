@@ -5,8 +5,10 @@
  *     struct db_ack *row = db_ack_begin(sk, DB_ACK_AFTER);
  *
  *     if (row) {
+ *             struct db_own_state *state = db_ack_state(row, DB_STATE_OWN);
+ *
  *             row->rtt_us = rtt_of_this_ack;
- *             row->bbr_state = DB_BBR_STARTUP;
+ *             state->value_1 = packets_in_the_queue;
  *             db_ack_submit(row);
  *     }
  *
@@ -16,6 +18,7 @@
 #ifndef DUMBBELL_ACK_H
 #define DUMBBELL_ACK_H
 
+#include <dumbbell/state.h>
 #include <dumbbell/tcp.h>
 
 #include <bpf/bpf_endian.h>
@@ -26,32 +29,6 @@ enum db_ack_moment {
 	DB_ACK_AFTER,  /* an ACK has been processed, by congestion control, too */
 	DB_ACK_CLOSE,  /* the connection begins to close, or is closed */
 };
-
-/* BBR's state. Version 1 has one PROBE_BW with gains in a cycle, later versions have four of them. */
-enum db_bbr_state {
-	DB_BBR_NONE, /* not BBR: none of the row's bbr_ fields means anything */
-	DB_BBR_STARTUP,
-	DB_BBR_DRAIN,
-	DB_BBR_PROBE_BW,
-	DB_BBR_PROBE_BW_DOWN,
-	DB_BBR_PROBE_BW_CRUISE,
-	DB_BBR_PROBE_BW_REFILL,
-	DB_BBR_PROBE_BW_UP,
-	DB_BBR_PROBE_RTT,
-};
-
-/* How BBRv2 and BBRv3 interpret ACKs while they probe. */
-enum db_bbr_ack_phase {
-	DB_BBR_ACKS_NONE, /* not BBRv2 or BBRv3 */
-	DB_BBR_ACKS_INIT,
-	DB_BBR_ACKS_REFILLING,
-	DB_BBR_ACKS_PROBE_STARTING,
-	DB_BBR_ACKS_PROBE_FEEDBACK,
-	DB_BBR_ACKS_PROBE_STOPPING,
-};
-
-/* A value that is not known, not used, or infinite. */
-#define DB_NONE 0xffffffffU
 
 /* Bits of db_ack.flags. */
 #define DB_ACK_APP_LIMITED 1 /* the rate sample was limited by the application */
@@ -72,7 +49,7 @@ struct db_ack {
 	__u8 moment;	      /* enum db_ack_moment */
 	__u8 ca_state;	      /* enum tcp_ca_state */
 	__u8 flags;
-	__u8 bbr_state;	       /* enum db_bbr_state */
+	__u8 state_of;	       /* enum db_state_of */
 	__u32 snd_una;	       /* the first sequence number that is not acknowledged */
 	__u32 snd_nxt;	       /* the next sequence number to be sent */
 	__u32 cwnd;	       /* packets */
@@ -90,22 +67,10 @@ struct db_ack {
 	__u32 rate_delivered;  /* packets of the latest delivery rate sample */
 	__u32 rate_interval_us; /* its time; 0: no sample yet */
 
-	/* BBR's, in its own fixed point: bandwidths in packets per microsecond << 24, gains << 8. */
-	__u32 bbr_bw;
-	__u32 bbr_bw_lo;	/* DB_NONE: unbounded */
-	__u32 bbr_bw_hi;	/* DB_NONE: there is none */
-	__u32 bbr_min_rtt_us;	/* DB_NONE: no sample yet */
-	__u32 bbr_inflight_lo;	/* packets; DB_NONE: unbounded */
-	__u32 bbr_inflight_hi;	/* packets; DB_NONE: unbounded */
-	__u32 bbr_round;	/* packet-timed round trips so far */
-	__u32 bbr_cycle;	/* version 1: index in the gain cycle; later ones: bandwidth probes so far. DB_NONE: outside */
-	__u16 bbr_pacing_gain;
-	__u16 bbr_cwnd_gain;
-	__u8 bbr_ack_phase;	/* enum db_bbr_ack_phase */
-	__u8 reserved[3];
+	__u32 state[DB_STATE_SLOTS]; /* what the algorithm publishes: struct db_NAME_state of state_of */
 };
 
-_Static_assert(sizeof(struct db_ack) == 144, "the layout of a row is fixed");
+_Static_assert(sizeof(struct db_ack) == 104 + 4 * DB_STATE_SLOTS, "the layout of a row is fixed");
 
 /* A sender of the run: its namespace, and whom it sends to. */
 struct db_flow_key {
@@ -207,29 +172,26 @@ static __always_inline struct db_ack *db_ack_take(struct sock *sk, __u8 moment)
 	row->rate_delivered = tp->rate_delivered;
 	row->rate_interval_us = tp->rate_interval_us;
 
-	row->bbr_state = DB_BBR_NONE;
-	row->bbr_bw = 0;
-	row->bbr_bw_lo = DB_NONE;
-	row->bbr_bw_hi = DB_NONE;
-	row->bbr_min_rtt_us = DB_NONE;
-	row->bbr_inflight_lo = DB_NONE;
-	row->bbr_inflight_hi = DB_NONE;
-	row->bbr_round = 0;
-	row->bbr_cycle = DB_NONE;
-	row->bbr_pacing_gain = 0;
-	row->bbr_cwnd_gain = 0;
-	row->bbr_ack_phase = DB_BBR_ACKS_NONE;
-	row->reserved[0] = row->reserved[1] = row->reserved[2] = 0;
+	row->state_of = DB_STATE_NONE;
+	for (int i = 0; i < DB_STATE_SLOTS; i++)
+		row->state[i] = DB_NONE;
 	return row;
 }
 
 /*
- * A row of `sk` with all but BBR's fields filled, or NULL: rows are not wanted, the socket is no sender of the run, it never
+ * A row of `sk` without its algorithm's state, or NULL: rows are not wanted, the socket is no sender of the run, it never
  * sent data, or the ring is full. Hand every row to db_ack_submit().
  */
 static __always_inline struct db_ack *db_ack_begin(struct sock *sk, __u8 moment)
 {
 	return db_emit_acks && db_is_sender(sk) ? db_ack_take(sk, moment) : NULL;
+}
+
+/* Where a row has the state of the algorithms `of`: a struct db_NAME_state, in which nothing is known yet. */
+static __always_inline void *db_ack_state(struct db_ack *row, enum db_state_of of)
+{
+	row->state_of = of;
+	return row->state;
 }
 
 /* Hand a row over. Nobody is woken for it. */

@@ -25,12 +25,19 @@
 #define DUMBBELL_CONGESTION_CONTROL_H
 
 #include <dumbbell/each.h>
+#include <dumbbell/state.h>
 #include <dumbbell/tcp.h>
 
 #include <bpf/bpf_tracing.h>
 
 /* A constant that a loader may change before it loads. PARAMETERS(PARAMETER) declares those of a manifest. */
 #define PARAMETER(type, name, value) const volatile type name = value;
+
+/*
+ * The state that records show: the private state in icsk_ca_priv begins with it, as a struct db_NAME_state of state.h. `of` is
+ * its DB_STATE_NAME; DB_STATE_OWN has four numbers for programs that are not part of dumbbell.
+ */
+#define PUBLISHES(of) const volatile __u8 db_publishes = of;
 
 #define CONGESTION_CONTROL(label, ...)                                                                                 \
 	DB_EACH(DB_PROGRAM, label, __VA_ARGS__)                                                                        \

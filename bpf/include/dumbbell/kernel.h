@@ -297,25 +297,6 @@ struct tcp_skb_cb {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-/* The private state of the kernel's own BBR (version 1), as it lies in icsk_ca_priv. */
-struct bbr___kernel {
-	u32 min_rtt_us;
-	u32 min_rtt_stamp;        /* jiffies */
-	u32 probe_rtt_done_stamp; /* jiffies */
-	struct minmax bw;         /* packets per us << 24 */
-	u32 rtt_cnt;              /* rounds so far */
-	u32 mode : 3;             /* STARTUP, DRAIN, PROBE_BW, PROBE_RTT */
-	u32 packet_conservation : 1;
-	u32 idle_restart : 1;
-	u32 lt_use_bw : 1; /* a policer was found: lt_bw is in force */
-	u32 lt_bw;
-	u32 pacing_gain : 10; /* of 256 */
-	u32 cwnd_gain : 10;   /* of 256 */
-	u32 full_bw_reached : 1;
-	u32 cycle_idx : 3; /* of the eight phases of PROBE_BW */
-	u32 full_bw;
-};
-
 /* The callbacks of a congestion control, as kernels of different ages have them: see congestion_control.h. */
 #define DUMBBELL_TCP_CONGESTION_OPS(flavour, cong_control_arguments, newer)                                           \
 	struct tcp_congestion_ops##flavour {                                                                          \

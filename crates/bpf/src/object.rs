@@ -33,6 +33,8 @@ const ACKS: &str = "db_acks";
 const EMIT_ACKS: &str = "db_emit_acks";
 /// The senders of which they write rows, and how many there may be. Entries take memory only where they are used.
 const FLOWS: &str = "db_flows";
+/// Whose state an algorithm's private state begins with (`<dumbbell/congestion_control.h>`).
+const PUBLISHES: &str = "db_publishes";
 const MOST_FLOWS: u32 = 1 << 16;
 /// What the kernel takes as compatible with the GPL, which it demands.
 const LICENCES: [&str; 6] =
@@ -55,6 +57,7 @@ pub struct Loaded {
     object: Object,
     map: String,
     variant: Option<Variant>,
+    publishes: u8,
 }
 
 /// Why an algorithm could not be loaded.
@@ -195,10 +198,11 @@ impl Algorithm {
     /// As [`Algorithm::load`], with the parts of a refusal.
     pub(crate) fn try_load(mut self, name: &str) -> Result<Result<Loaded, Refused>> {
         self.rename(name)?;
+        let publishes = self.publishes()?;
         let Algorithm { label, open, map, variant, .. } = self;
         let (object, said) = log::collecting(|| open.load());
         Ok(match object {
-            Ok(object) => Ok(Loaded { label, object, map, variant }),
+            Ok(object) => Ok(Loaded { label, object, map, variant, publishes }),
             Err(error) => {
                 let refusal = verifier::refusal(&said).map(Box::new);
                 let failure = verifier::failure(&label, &error.to_string(), &said, refusal.as_deref());
@@ -212,10 +216,11 @@ impl Algorithm {
         /// BPF_LOG_STATS
         const STATISTICS: u32 = 4;
         self.rename(name)?;
+        let publishes = self.publishes()?;
         let Algorithm { label, mut open, map, variant, .. } = self;
         open.progs_mut().for_each(|mut program| program.set_log_level(STATISTICS));
         let (object, said) = log::collecting_all(|| open.load());
-        Ok((Loaded { label, object: object?, map, variant }, said))
+        Ok((Loaded { label, object: object?, map, variant, publishes }, said))
     }
 
     /// Writes the name, and the flags that are added, into the map's initial value.
@@ -254,6 +259,12 @@ impl Algorithm {
         Ok(if asks_for_ecn { NON_RESTRICTED | NEEDS_ECN } else { NON_RESTRICTED })
     }
 
+    fn publishes(&mut self) -> Result<u8> {
+        let all = parameters::all(&mut self.open)?;
+        let found = all.into_iter().find(|known| known.name == PUBLISHES).map(|known| known.default);
+        Ok(if let Some(Value::Integer(of)) = found { u8::try_from(of).unwrap_or(0) } else { 0 })
+    }
+
     fn ops_map(&mut self) -> Result<OpenMapMut<'_>> {
         let map = self.open.maps_mut().find(|map| map.name() == OsStr::new(&self.map));
         map.context("the map was found when the object was opened")
@@ -269,6 +280,11 @@ impl Loaded {
     /// Which variant was loaded.
     pub fn variant(&self) -> Option<Variant> {
         self.variant
+    }
+
+    /// Whose state its private state begins with: an `enum db_state_of` of `<dumbbell/state.h>`; 0 if it says nothing.
+    pub fn publishes(&self) -> u8 {
+        self.publishes
     }
 
     /// Makes it available to all sockets of the machine, under the name that it was loaded with.

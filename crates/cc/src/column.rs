@@ -1,4 +1,4 @@
-/// A piece of an algorithm's private state, as it is written into the per-ACK table.
+/// A piece of an algorithm's private state, for tests that look inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The algorithm and the variable, e.g. `bbr.min_rtt`.

@@ -2,8 +2,9 @@ use alloc::boxed::Box;
 
 use crate::algorithms::{Declared, Made};
 use crate::ce_echo::CeEcho;
+use crate::state::DctcpState;
 use crate::tunable::{Tunable, defaults, number, with};
-use crate::{CaEvent, CaState, Column, CongestionControl, Setting, Socket, before};
+use crate::{CaEvent, CaState, CongestionControl, Setting, Socket, State, before};
 
 /// DCTCP (RFC 8257) as Linux runs it: the window is cut by the share of packets that were marked. Where ECN was not
 /// negotiated it is Reno.
@@ -117,9 +118,8 @@ impl CongestionControl for Dctcp {
         true
     }
 
-    fn publish(&self, column: &mut dyn FnMut(Column)) {
-        column(Column::number("dctcp.alpha", "1/1024", self.alpha));
-        column(Column::flag("dctcp.ce_state", self.echo.is_ce));
+    fn state(&self) -> State {
+        DctcpState { alpha: self.alpha }.into()
     }
 }
 

@@ -6,8 +6,9 @@
 use alloc::boxed::Box;
 
 use crate::algorithms::{Declared, Made};
+use crate::state::{HtcpState, narrow};
 use crate::tunable::{Tunable, defaults, flag, number, with};
-use crate::{AckSample, Column, CongestionControl, Setting, Socket};
+use crate::{AckSample, CongestionControl, Setting, Socket, State};
 
 /// 1 in the fixed point of shares and of the growth.
 const ONE: u64 = 1024;
@@ -116,12 +117,14 @@ impl CongestionControl for Htcp {
         }
     }
 
-    fn publish(&self, column: &mut dyn FnMut(Column)) {
-        column(Column::number("htcp.beta", "1/1024", self.beta as u32));
-        column(Column::wide("htcp.epoch_start", "us", self.epoch.start));
-        column(Column::number("htcp.min_rtt", "us", self.min_rtt));
-        column(Column::number("htcp.max_rtt", "us", self.epoch.max_rtt));
-        column(Column::wide("htcp.bandwidth", "packets/s", self.bandwidth));
+    fn state(&self) -> State {
+        HtcpState {
+            beta: narrow(self.beta),
+            bandwidth: narrow(self.bandwidth),
+            min_rtt: self.min_rtt,
+            max_rtt: self.epoch.max_rtt,
+        }
+        .into()
     }
 }
 

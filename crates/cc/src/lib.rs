@@ -2,8 +2,8 @@
 //!
 //! A [`CongestionControl`] has the callbacks of `tcp_congestion_ops`, and works on a [`Socket`] that holds the fields of
 //! `tcp_sock` that it may read and write. It has no clock (`tcp_mstamp` is the time), no floating point and no other source
-//! of chance than [`Socket::random`]: the same calls give the same integers on every machine. What it keeps to itself it
-//! publishes as named, typed [`Column`]s.
+//! of chance than [`Socket::random`]: the same calls give the same integers on every machine. What records show of what it
+//! keeps to itself, it publishes as a [`State`].
 //!
 //! ```
 //! use cc::{CaState, Socket};
@@ -35,6 +35,7 @@ mod reno;
 mod sample;
 mod seq;
 mod socket;
+pub mod state;
 mod tunable;
 mod vegas;
 mod westwood;
@@ -51,5 +52,6 @@ pub use reno::Reno;
 pub use sample::{AckSample, LostPacket, RateSample};
 pub use seq::{after, before};
 pub use socket::{EcnFlags, ImmediateAck, Socket};
+pub use state::State;
 pub use tunable::{Parameter, Setting, Unfit};
 pub use vegas::Vegas;

@@ -1,6 +1,6 @@
 use core::fmt::Debug;
 
-use crate::{AckSample, CaEvent, CaState, Column, LostPacket, RateSample, Socket};
+use crate::{AckSample, CaEvent, CaState, Column, LostPacket, RateSample, Socket, State};
 
 /// A congestion control: the callbacks of Linux's `tcp_congestion_ops`, with its names, called where Linux calls them.
 ///
@@ -63,6 +63,11 @@ pub trait CongestionControl: Debug + Send {
         false
     }
 
-    /// The private state: always the same columns, in the same order.
+    /// What records show of the private state.
+    fn state(&self) -> State {
+        State::EMPTY
+    }
+
+    /// All of the private state, for tests that look inside: always the same columns, in the same order.
     fn publish(&self, _column: &mut dyn FnMut(Column)) {}
 }

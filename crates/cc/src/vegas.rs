@@ -1,6 +1,7 @@
 use crate::algorithms::{Declared, Made};
+use crate::state::VegasState;
 use crate::tunable::plain;
-use crate::{AckSample, CaEvent, CaState, Column, CongestionControl, Setting, Socket, after};
+use crate::{AckSample, CaEvent, CaState, CongestionControl, Setting, Socket, State, after};
 
 /// Vegas (Brakmo, Peterson: "TCP Vegas", JSAC 1995) as Linux runs it: it holds 2 to 4 packets in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,10 +92,8 @@ impl CongestionControl for Vegas {
         self.samples = self.samples.saturating_add(1);
     }
 
-    fn publish(&self, column: &mut dyn FnMut(Column)) {
-        column(Column::flag("vegas.deciding", self.is_deciding));
-        column(Column::number("vegas.base_rtt", "us", self.base_rtt));
-        column(Column::number("vegas.min_rtt", "us", self.min_rtt));
+    fn state(&self) -> State {
+        VegasState { base_rtt: self.base_rtt, min_rtt: self.min_rtt }.into()
     }
 }
 

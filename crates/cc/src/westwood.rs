@@ -6,8 +6,9 @@
 use alloc::boxed::Box;
 
 use crate::algorithms::{Declared, Made};
+use crate::state::{WestwoodState, narrow};
 use crate::tunable::{Tunable, defaults, number, with};
-use crate::{AckSample, Column, CongestionControl, Setting, Socket};
+use crate::{AckSample, CongestionControl, Setting, Socket, State};
 
 /// What Westwood+ can be told: `bpf/algorithms/westwood/algorithm.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +76,8 @@ impl CongestionControl for Westwood {
         self.measure(sk);
     }
 
-    fn publish(&self, column: &mut dyn FnMut(Column)) {
-        column(Column::wide("westwood.bandwidth", "packets/s/1024", self.bandwidth));
-        column(Column::number("westwood.min_rtt", "us", self.min_rtt));
+    fn state(&self) -> State {
+        WestwoodState { bandwidth: narrow(self.bandwidth), min_rtt: self.min_rtt }.into()
     }
 }
 

@@ -106,6 +106,7 @@ fn value<R>(values: &Values<R>, row: &R) -> Value {
         Values::Text(of) => json!(of(row)),
         Values::Word(of, words) => json!(of(row).map(|word| words[usize::from(word)])),
         Values::Flow(of) | Values::Link(of) => json!(of(row)),
+        Values::Published(..) => unreachable!("a figure is not an algorithm's state"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The probe's programs in the kernel, and the ring through which all rows come.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
 
@@ -11,9 +12,10 @@ use nix::sys::socket::sockopt::TcpCongestion;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket};
 use plan::{Acks, Plan, Workload};
 
+use crate::programs::Programs;
 use crate::senders::{Sender, has_tcp};
 
-/// Size of the ring. A row takes 152 bytes: this is a second of a sender at 1 Gbit/s whose receiver acknowledges each segment.
+/// Size of the ring. A row takes 160 bytes: this is a second of a sender at 1 Gbit/s whose receiver acknowledges each segment.
 const RING_BYTES: u32 = 16 << 20;
 /// Length of `struct name` of `bpf/probe/probe.bpf.c`: TCP_CA_NAME_MAX.
 const NAME_BYTES: usize = 16;
@@ -81,7 +83,7 @@ impl Probe {
     /// Loads the programs, makes the ring, and attaches the programs to their tracepoints: inside the lab, the process
     /// may no longer be allowed to. They record nothing until they get the run's senders.
     pub fn load(plan: &Plan, ring_bytes: u32) -> Result<Probe> {
-        load_bbr_module(plan);
+        load_modules(plan);
         let ring = AckRing::create(ring_bytes)?;
         let mut open = quietly(|| {
             let object = bpf::probe();
@@ -90,7 +92,7 @@ impl Probe {
         map_mut(&mut open, "db_acks")?.reuse_fd(ring.as_fd())?;
         let entries = |n: usize| u32::try_from(n.max(1)).unwrap_or(u32::MAX);
         map_mut(&mut open, "db_flows")?.set_max_entries(entries(plan.flows.len()))?;
-        map_mut(&mut open, "db_emitters")?.set_max_entries(entries(plan.algorithms.len()))?;
+        map_mut(&mut open, "db_programs")?.set_max_entries(entries(plan.algorithms.len()))?;
         let object = quietly(|| open.load().context("loading the probe into the kernel"))?;
         let attach = |program: ProgramMut<'_>| {
             let name = program.name().to_string_lossy().into_owned();
@@ -109,14 +111,14 @@ impl Probe {
         self.ring_bytes.into()
     }
 
-    /// Starts to record `senders`, except those that use one of the `emitters` (named as in the kernel).
-    pub(crate) fn watch<'a>(&self, senders: impl Iterator<Item = &'a Sender>, emitters: &[String]) -> Result<()> {
-        let names = self.map("db_emitters")?;
-        for emitter in emitters {
+    /// Starts to record `senders`, except those that use a program that writes rows itself.
+    pub(crate) fn watch<'a>(&self, senders: impl Iterator<Item = &'a Sender>, programs: &Programs<'_>) -> Result<()> {
+        let names = self.map("db_programs")?;
+        for (program, publishes) in programs.known() {
             let mut name = [0; NAME_BYTES];
-            let length = emitter.len().min(NAME_BYTES - 1);
-            name[..length].copy_from_slice(&emitter.as_bytes()[..length]);
-            names.update(&name, &[1], MapFlags::ANY).context("telling the probe the run's algorithms")?;
+            let length = program.len().min(NAME_BYTES - 1);
+            name[..length].copy_from_slice(&program.as_bytes()[..length]);
+            names.update(&name, &[publishes], MapFlags::ANY).context("telling the probe the run's algorithms")?;
         }
         watch(&self.object, senders)
     }
@@ -159,14 +161,16 @@ fn map_mut<'a>(open: &'a mut OpenObject, name: &str) -> Result<OpenMapMut<'a>> {
     found.with_context(|| format!("the probe has no map {name}"))
 }
 
-/// The state of the kernel's BBR is read by its type information, which a module brings along: it must be there first.
-fn load_bbr_module(plan: &Plan) {
-    let uses = |workload: &Workload| matches!(workload, Workload::Tcp { cc, .. } if cc == "bbr");
-    if plan.flows.iter().any(|flow| uses(&flow.workload))
-        && let Ok(fd) = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
-    {
-        // Choosing it loads it. If that fails, the flow reports it.
-        let _ = setsockopt(&fd, TcpCongestion, &OsString::from("bbr"));
+/// The state of the kernel's own algorithms is read by their type information, which a module brings along: it must be there
+/// first.
+fn load_modules(plan: &Plan) {
+    let of = |workload: &Workload| if let Workload::Tcp { cc, .. } = workload { Some(cc.clone()) } else { None };
+    let names: BTreeSet<String> = plan.flows.iter().filter_map(|flow| of(&flow.workload)).collect();
+    for name in names.into_iter().filter(|name| cc::KERNEL.contains(&name.as_str())) {
+        if let Ok(fd) = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None) {
+            // Choosing it loads it. If that fails, the flow reports it.
+            let _ = setsockopt(&fd, TcpCongestion, &OsString::from(name));
+        }
     }
 }
 

@@ -5,14 +5,14 @@
 //! connection of each row to a flow of the plan, and turns kernel units into those of the records. Rows that found the
 //! ring full are counted, for the verdict.
 
-mod emitters;
 mod kernel;
+mod programs;
 mod raw;
 mod report;
 mod run;
 mod senders;
 
-pub use emitters::Emitters;
 pub use kernel::{Probe, Wanted};
+pub use programs::Programs;
 pub use report::ProbeReport;
 pub use run::run;

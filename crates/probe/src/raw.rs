@@ -1,15 +1,15 @@
 //! A row as the kernel's programs write it: `struct db_ack` of `bpf/include/dumbbell/ack.h`, from which build.rs makes it.
 
+use cc::State;
+use cc::state::NONE as DB_NONE;
 use realtime::Clock;
-use records::acks::{Ack, BbrAck, BbrAckPhase, BbrState, Moment};
+use records::acks::{Ack, Moment};
 use records::samples::CaState;
 
 include!(concat!(env!("OUT_DIR"), "/ack.rs"));
 
 /// `TCP_INFINITE_SSTHRESH`.
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
-/// Bandwidths are packets per microsecond in fixed point with as many fractional bits.
-const BW_SHIFT: u32 = 24;
 
 impl RawAck {
     /// Parses a record of the ring; that of a later version is longer.
@@ -51,27 +51,7 @@ impl RawAck {
             ca_state: self.ca_state()?,
             snd_una_bytes,
             snd_nxt_bytes: snd_una_bytes + u64::from(self.snd_nxt.wrapping_sub(self.snd_una)),
-            bbr: if self.bbr_state == DB_BBR_NONE { None } else { Some(self.bbr()?) },
-        })
-    }
-
-    fn bbr(&self) -> Option<BbrAck> {
-        let known = |value: u32| (value != DB_NONE).then_some(value);
-        let bps = |bw: u32| ((u128::from(bw) * u128::from(self.mss) * 8_000_000) >> BW_SHIFT) as u64;
-        let gain = |gain: u16| f32::from(gain) / 256.0;
-        Some(BbrAck {
-            state: self.bbr_state()?,
-            ack_phase: if self.bbr_ack_phase == DB_BBR_ACKS_NONE { None } else { Some(self.bbr_ack_phase()?) },
-            bw_bps: (self.bbr_bw > 0).then(|| bps(self.bbr_bw)),
-            bw_lo_bps: known(self.bbr_bw_lo).map(bps),
-            bw_hi_bps: known(self.bbr_bw_hi).map(bps),
-            min_rtt_us: known(self.bbr_min_rtt_us),
-            pacing_gain: gain(self.bbr_pacing_gain),
-            cwnd_gain: gain(self.bbr_cwnd_gain),
-            inflight_lo_packets: known(self.bbr_inflight_lo),
-            inflight_hi_packets: known(self.bbr_inflight_hi),
-            round: self.bbr_round,
-            cycle: known(self.bbr_cycle),
+            state: State::published(self.state_of, self.state)?,
         })
     }
 
@@ -87,31 +67,6 @@ impl RawAck {
     fn ca_state(&self) -> Option<CaState> {
         let states = [CaState::Open, CaState::Disorder, CaState::Cwr, CaState::Recovery, CaState::Loss];
         states.get(usize::from(self.ca_state)).copied()
-    }
-
-    fn bbr_state(&self) -> Option<BbrState> {
-        Some(match self.bbr_state {
-            DB_BBR_STARTUP => BbrState::Startup,
-            DB_BBR_DRAIN => BbrState::Drain,
-            DB_BBR_PROBE_BW => BbrState::ProbeBw,
-            DB_BBR_PROBE_BW_DOWN => BbrState::ProbeBwDown,
-            DB_BBR_PROBE_BW_CRUISE => BbrState::ProbeBwCruise,
-            DB_BBR_PROBE_BW_REFILL => BbrState::ProbeBwRefill,
-            DB_BBR_PROBE_BW_UP => BbrState::ProbeBwUp,
-            DB_BBR_PROBE_RTT => BbrState::ProbeRtt,
-            _ => return None,
-        })
-    }
-
-    fn bbr_ack_phase(&self) -> Option<BbrAckPhase> {
-        Some(match self.bbr_ack_phase {
-            DB_BBR_ACKS_INIT => BbrAckPhase::Init,
-            DB_BBR_ACKS_REFILLING => BbrAckPhase::Refilling,
-            DB_BBR_ACKS_PROBE_STARTING => BbrAckPhase::ProbeStarting,
-            DB_BBR_ACKS_PROBE_FEEDBACK => BbrAckPhase::ProbeFeedback,
-            DB_BBR_ACKS_PROBE_STOPPING => BbrAckPhase::ProbeStopping,
-            _ => return None,
-        })
     }
 }
 
@@ -131,12 +86,7 @@ mod tests {
             rtt_us: DB_NONE,
             min_rtt_us: DB_NONE,
             in_flight: 3,
-            bbr_min_rtt_us: DB_NONE,
-            bbr_bw_lo: DB_NONE,
-            bbr_bw_hi: DB_NONE,
-            bbr_inflight_lo: DB_NONE,
-            bbr_inflight_hi: DB_NONE,
-            bbr_cycle: DB_NONE,
+            state: [DB_NONE; 12],
             ..RawAck::default()
         }
     }
@@ -154,12 +104,7 @@ mod tests {
         let row = raw().row(0, Clock::new(0)).unwrap();
         assert_eq!((row.ssthresh_packets, row.srtt_us, row.rtt_us, row.min_rtt_us), (None, None, None, None));
         assert_eq!((row.pacing_rate_bps, row.delivery_rate_bps, row.delivery_rate_app_limited), (None, None, None));
-        assert!(row.bbr.is_none());
-        let row = RawAck { bbr_state: 1, ..raw() }.row(0, Clock::new(0)).unwrap();
-        let bbr = row.bbr.unwrap();
-        assert_eq!((bbr.state, bbr.ack_phase), (BbrState::Startup, None));
-        assert_eq!((bbr.bw_bps, bbr.bw_lo_bps, bbr.bw_hi_bps, bbr.cycle), (None, None, None, None));
-        assert_eq!((bbr.min_rtt_us, bbr.inflight_lo_packets, bbr.inflight_hi_packets), (None, None, None));
+        assert!(row.state.is_empty());
     }
 
     #[test]
@@ -169,22 +114,20 @@ mod tests {
             rate_delivered: 10,
             rate_interval_us: 11_584,
             flags: DB_ACK_APP_LIMITED,
-            bbr_state: 7,
-            bbr_ack_phase: 4,
-            // One packet per ms.
-            bbr_bw: (1 << BW_SHIFT) / 1000,
-            bbr_pacing_gain: 320,
-            bbr_cwnd_gain: 512,
             ..raw()
         };
         let row = row.row(0, Clock::new(0)).unwrap();
         assert_eq!((row.pacing_rate_bps, row.delivery_rate_bps), (Some(10_000_000), Some(10_000_000)));
         assert_eq!(row.delivery_rate_app_limited, Some(true));
-        let bbr = row.bbr.unwrap();
-        assert_eq!((bbr.state, bbr.ack_phase), (BbrState::ProbeBwUp, Some(BbrAckPhase::ProbeFeedback)));
-        let bw = bbr.bw_bps.unwrap();
-        assert!((11_583_000..=11_584_000).contains(&bw), "{bw}");
-        assert_eq!((bbr.pacing_gain, bbr.cwnd_gain), (1.25, 2.0));
+    }
+
+    #[test]
+    fn what_an_algorithm_publishes_is_its_state() {
+        let published = cc::state::DctcpState { alpha: 512 };
+        let of = 1 + cc::state::STATE_SETS.iter().position(|set| set.name == "dctcp").unwrap() as u8;
+        let mut row = raw();
+        (row.state_of, row.state[0]) = (of, 512);
+        assert_eq!(row.row(0, Clock::new(0)).unwrap().state, State::from(published));
     }
 
     #[test]
@@ -193,14 +136,6 @@ mod tests {
         for at in 0..DB_ACK_MOMENT.len() {
             row(RawAck { moment: at as u8, ..raw() });
         }
-        for (at, name) in DB_BBR_STATE.iter().enumerate() {
-            let bbr = row(RawAck { bbr_state: at as u8, ..raw() }).bbr;
-            assert_eq!(bbr.is_none(), *name == "DB_BBR_NONE", "{name}");
-        }
-        for (at, name) in DB_BBR_ACK_PHASE.iter().enumerate() {
-            let bbr = row(RawAck { bbr_state: DB_BBR_DRAIN, bbr_ack_phase: at as u8, ..raw() }).bbr.unwrap();
-            assert_eq!(bbr.ack_phase.is_none(), *name == "DB_BBR_ACKS_NONE", "{name}");
-        }
     }
 
     #[test]
@@ -208,12 +143,13 @@ mod tests {
         for wrong in [
             RawAck { moment: 3, ..raw() },
             RawAck { ca_state: 5, ..raw() },
-            RawAck { bbr_state: 9, ..raw() },
-            RawAck { bbr_state: 1, bbr_ack_phase: 6, ..raw() },
+            RawAck { state_of: 200, ..raw() },
+            // A word of BBR's that there isn't.
+            RawAck { state_of: 1, state: [8; 12], ..raw() },
         ] {
             assert!(wrong.row(0, Clock::new(0)).is_none(), "{wrong:?}");
         }
-        assert!(RawAck::parse(&[0; 143]).is_none());
-        assert!(RawAck::parse(&[0; 152]).is_some());
+        assert!(RawAck::parse(&[0; 151]).is_none());
+        assert!(RawAck::parse(&[0; 160]).is_some());
     }
 }

@@ -15,8 +15,8 @@ use records::acks::Ack;
 use records::{Names, Writer};
 use units::Time;
 
-use crate::emitters::Emitters;
 use crate::kernel::Probe;
+use crate::programs::Programs;
 use crate::raw::RawAck;
 use crate::report::ProbeReport;
 use crate::senders::{Sender, Senders};
@@ -34,7 +34,7 @@ const HEADER_BYTES: u64 = 8;
 pub fn run(
     plan: &Plan,
     probe: &Probe,
-    emitters: &Emitters<'_>,
+    programs: &Programs<'_>,
     netns: &dyn Fn(&str) -> Result<u32>,
     dir: &Path,
     control: OwnedFd,
@@ -42,8 +42,8 @@ pub fn run(
 ) -> Result<ProbeReport> {
     let senders = Senders::of(plan, netns)?;
     let table = Writer::create(&dir.join("acks.parquet"), Names::of(plan))?;
-    probe.watch(senders.all(), &emitters.names())?;
-    emitters.watch(senders.all())?;
+    probe.watch(senders.all(), programs)?;
+    programs.watch(senders.all())?;
     Event::Ready { process: Process::Probe }.emit(events)?;
 
     let mut control = Inbox::new(File::from(control));
@@ -69,7 +69,7 @@ pub fn run(
     drop(ring);
 
     let ThreadTimes { cpu_s, run_delay_s, .. } = ThreadTimes::now().since(before);
-    let lost_rows = probe.lost()? + emitters.lost()?;
+    let lost_rows = probe.lost()? + programs.lost()?;
     let intake = intake.into_inner();
     let report = ProbeReport {
         wall_s: clock.now().as_nanos() as f64 / 1e9,

@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread;
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use bpf::Session;
@@ -18,7 +19,7 @@ use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::TcpCongestion;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use plan::Plan;
-use probe::{Emitters, Probe, ProbeReport};
+use probe::{Probe, ProbeReport, Programs};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -33,6 +34,9 @@ struct Row {
     snd_una: u64,
     snd_nxt: u64,
     state: Option<String>,
+    cubic_delay_min_us: Option<u32>,
+    cubic_hystart_found: Option<bool>,
+    own: [Option<u32>; 4],
 }
 
 /// One flow to `port` on this host.
@@ -98,7 +102,7 @@ fn record(plan: &Plan, probe: &Probe, session: &Session, dir: &Path, work: impl 
     thread::scope(|scope| {
         let recorder = scope.spawn(move || {
             let mut events = File::from(events_write);
-            probe::run(plan, probe, &Emitters::of(session), &|_| Ok(inode), dir, control_read, &mut events).unwrap()
+            probe::run(plan, probe, &Programs::of(session), &|_| Ok(inode), dir, control_read, &mut events).unwrap()
         });
         let (mut ready, mut said) = ([0; 64], File::from(events_read));
         assert!(said.read(&mut ready).unwrap() > 0, "it ended before it was ready");
@@ -121,7 +125,12 @@ fn rows(dir: &Path) -> Vec<Row> {
             let words = column(name).as_dictionary::<UInt16Type>();
             words.key(at).map(|key| words.values().as_string::<i32>().value(key).to_owned())
         };
+        let number = |name: &str, at: usize| {
+            let numbers = column(name).as_primitive::<UInt32Type>();
+            numbers.is_valid(at).then(|| numbers.value(at))
+        };
         for at in 0..batch.num_rows() {
+            let found = column("cubic_hystart_found").as_boolean();
             assert_eq!(word("flow", at).as_deref(), Some("f1"));
             rows.push(Row {
                 time_ns: column("time_ns").as_primitive::<Int64Type>().value(at),
@@ -131,6 +140,9 @@ fn rows(dir: &Path) -> Vec<Row> {
                 snd_una: column("snd_una_bytes").as_primitive::<UInt64Type>().value(at),
                 snd_nxt: column("snd_nxt_bytes").as_primitive::<UInt64Type>().value(at),
                 state: word("bbr_state", at),
+                cubic_delay_min_us: number("cubic_delay_min_us", at),
+                cubic_hystart_found: found.is_valid(at).then(|| found.value(at)),
+                own: [1, 2, 3, 4].map(|n| number(&format!("own_value_{n}"), at)),
             });
         }
     }
@@ -201,6 +213,106 @@ fn the_kernels_bbr_shows_its_state() {
     assert!(rows.iter().all(|row| row.state.is_some()));
 }
 
+/// Every row shows what CUBIC publishes, and nothing of others.
+fn shows_cubic(rows: &[Row]) {
+    assert!(rows.len() > 10);
+    assert!(rows.iter().all(|row| row.cubic_hystart_found.is_some() && row.state.is_none() && row.own == [None; 4]));
+    assert!(rows.last().unwrap().cubic_delay_min_us.is_some_and(|us| us < 1_000_000));
+}
+
+#[test]
+fn the_kernels_cubic_shows_its_state() {
+    if may_not() {
+        return;
+    }
+    let (listener, port) = listener();
+    let (plan, dir) = (plan(port, "cubic"), TempDir::new().unwrap());
+    let probe = Probe::load(&plan, RING).unwrap();
+    record(&plan, &probe, &Session::default(), dir.path(), || {
+        transfer(&listener, "cubic", BYTES);
+    });
+    shows_cubic(&rows(dir.path()));
+}
+
+#[test]
+fn a_program_that_publishes_shows_its_state() {
+    if may_not() {
+        return;
+    }
+    let (listener, port) = listener();
+    let (plan, dir) = (plan(port, "bpf_cubic"), TempDir::new().unwrap());
+    let probe = Probe::load(&plan, RING).unwrap();
+    let session = Session::load(&plan, dir.path(), Some(probe.ring().as_fd())).unwrap();
+    let kernel = session.names().kernel("bpf_cubic").to_owned();
+    record(&plan, &probe, &session, dir.path(), || {
+        transfer(&listener, &kernel, BYTES);
+    });
+    let rows = rows(dir.path());
+    shows_cubic(&rows);
+    assert!(rows[0].moment == "before");
+}
+
+#[test]
+fn a_users_own_program_shows_the_numbers_that_it_publishes() {
+    const MINE: &str = r#"
+#include <dumbbell/congestion_control.h>
+#include <dumbbell/window.h>
+
+PUBLISHES(DB_STATE_OWN)
+
+struct mine {
+    struct db_own_state state;
+    __u32 secret;
+};
+
+static void mine_init(struct sock *sk)
+{
+    struct mine *mine = inet_csk_ca(sk);
+
+    mine->state.value_1 = 42;
+    mine->state.value_2 = 0;
+    mine->state.value_3 = DB_NONE;
+    mine->state.value_4 = DB_NONE;
+    mine->secret = 7;
+}
+
+static void mine_pkts_acked(struct sock *sk, const struct ack_sample *sample)
+{
+    struct mine *mine = inet_csk_ca(sk);
+
+    mine->state.value_2++;
+}
+
+CONGESTION_CONTROL(mine, (init, mine_init), (pkts_acked, mine_pkts_acked), (cong_avoid, reno_cong_avoid),
+                   (ssthresh, reno_ssthresh), (undo_cwnd, reno_undo_cwnd));
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+"#;
+    if may_not() {
+        return;
+    }
+    let (listener, port) = listener();
+    let dir = TempDir::new().unwrap();
+    let (source, object) = (dir.path().join("mine.bpf.c"), dir.path().join("mine.bpf.o"));
+    std::fs::write(&source, MINE).unwrap();
+    let built = bpf::build(&source, &object).unwrap();
+    assert!(built.ok, "{}", built.text);
+    let mut plan = plan(port, "mine");
+    let algorithm =
+        json!({"label": "mine", "source": {"kind": "object", "path": "mine.bpf.o"}, "parameters": {}, "sha256": null});
+    plan.algorithms = vec![serde_json::from_value(algorithm).unwrap()];
+    let probe = Probe::load(&plan, RING).unwrap();
+    let session = Session::load(&plan, dir.path(), Some(probe.ring().as_fd())).unwrap();
+    let kernel = session.names().kernel("mine").to_owned();
+    record(&plan, &probe, &session, dir.path(), || {
+        transfer(&listener, &kernel, BYTES);
+    });
+    let rows = rows(dir.path());
+    assert!(rows.iter().all(|row| row.own[0] == Some(42) && row.own[2..] == [None; 2]));
+    assert!(rows.is_sorted_by_key(|row| row.own[1]) && rows.last().unwrap().own[1] > Some(10));
+    assert!(rows.iter().all(|row| row.state.is_none() && row.cubic_hystart_found.is_none()));
+}
+
 #[test]
 fn a_full_ring_is_counted() {
     if may_not() {
@@ -208,7 +320,7 @@ fn a_full_ring_is_counted() {
     }
     let (listener, port) = listener();
     let (plan, dir) = (plan(port, "reno"), TempDir::new().unwrap());
-    // Room for 26 rows.
+    // Room for 25 rows.
     let probe = Probe::load(&plan, 4096).unwrap();
     let report = record(&plan, &probe, &Session::default(), dir.path(), || {
         transfer(&listener, "reno", 16 * BYTES);

@@ -1,10 +1,12 @@
 //! The `acks` table: what each sending socket was as it took an acknowledgement.
 
+use cc::State;
+use cc::state::STATE_SETS;
 use parquet::basic::Encoding;
 use parquet::file::properties::WriterPropertiesBuilder;
 use units::Time;
 
-use crate::Values::{Bool, F32, Flow, I64, U16, U32, U64, Word};
+use crate::Values::{Bool, Flow, I64, Published, U16, U32, U64, Word};
 use crate::samples::{CA_STATES, CaState};
 use crate::{Column, Row};
 
@@ -55,8 +57,8 @@ pub struct Ack {
     pub snd_una_bytes: u64,
     /// Payload sent at least once.
     pub snd_nxt_bytes: u64,
-    /// Filled for BBR where its state can be read.
-    pub bbr: Option<BbrAck>,
+    /// What the algorithm publishes, where it can be read.
+    pub state: State,
 }
 
 /// When in the life of an acknowledgement a row was taken.
@@ -73,67 +75,6 @@ pub enum Moment {
 
 const MOMENTS: [&str; 3] = ["before", "after", "close"];
 
-/// BBR's state and its model of the path.
-#[derive(Clone, Copy, Debug)]
-pub struct BbrAck {
-    /// What it does now.
-    pub state: BbrState,
-    /// BBRv2 and BBRv3: what acknowledgements mean to it.
-    pub ack_phase: Option<BbrAckPhase>,
-    /// Estimate of the bottleneck's bandwidth that it acts on.
-    pub bw_bps: Option<u64>,
-    /// BBRv2 and BBRv3: short-term bound of it, after losses; `None` is unbounded.
-    pub bw_lo_bps: Option<u64>,
-    /// BBRv2 and BBRv3: the most that was measured of late.
-    pub bw_hi_bps: Option<u64>,
-    /// Of its own filter.
-    pub min_rtt_us: Option<u32>,
-    /// Factor on the bandwidth for pacing.
-    pub pacing_gain: f32,
-    /// Factor on the BDP for cwnd.
-    pub cwnd_gain: f32,
-    /// BBRv2 and BBRv3: short-term bound of what is in flight; `None` is unbounded.
-    pub inflight_lo_packets: Option<u32>,
-    /// BBRv2 and BBRv3: long-term bound of what is in flight; `None` is unbounded.
-    pub inflight_hi_packets: Option<u32>,
-    /// Packet-timed round trips so far.
-    pub round: u32,
-    /// BBRv1: index in the cycle of gains; BBRv2 and BBRv3: bandwidth probes so far.
-    pub cycle: Option<u32>,
-}
-
-/// What BBR does. Version 1 has one ProbeBW, later ones have four parts of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
-#[allow(missing_docs)]
-pub enum BbrState {
-    Startup,
-    Drain,
-    ProbeBw,
-    ProbeBwDown,
-    ProbeBwCruise,
-    ProbeBwRefill,
-    ProbeBwUp,
-    ProbeRtt,
-}
-
-const BBR_STATES: [&str; 8] =
-    ["startup", "drain", "probe_bw", "probe_bw_down", "probe_bw_cruise", "probe_bw_refill", "probe_bw_up", "probe_rtt"];
-
-/// What BBRv2 and BBRv3 take acknowledgements for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
-#[allow(missing_docs)]
-pub enum BbrAckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
-
-const BBR_ACK_PHASES: [&str; 5] = ["init", "refilling", "probe_starting", "probe_feedback", "probe_stopping"];
-
 /// Columns of many different values, each near the one before: written as differences they take half the time of a
 /// dictionary and a fraction of its room.
 const DELTAS: [&str; 9] = [
@@ -148,116 +89,75 @@ const DELTAS: [&str; 9] = [
     "snd_nxt_bytes",
 ];
 
+/// Those of the socket.
+const OF_SOCKET: [Column<Ack>; 22] = [
+    Column::required("time_ns", I64(|a| Some(a.time.as_nanos())), "when the socket was read"),
+    Column::required("flow", Flow(|a| a.flow), "id of the flow"),
+    Column::required("socket", U16(|a| Some(a.socket)), "local port of the sending socket"),
+    Column::required(
+        "moment",
+        Word(|a| Some(a.moment as u16), &MOMENTS),
+        "at which moment of an acknowledgement the row was taken, see below: `before`, `after`, `close`",
+    ),
+    Column::required(
+        "cwnd_packets",
+        U32(|a| Some(a.cwnd_packets)),
+        "congestion window, in segments of `snd_mss_bytes`",
+    ),
+    Column::optional(
+        "ssthresh_packets",
+        U32(|a| a.ssthresh_packets),
+        "slow start threshold; null while it is infinite",
+    ),
+    Column::required("snd_mss_bytes", U32(|a| Some(a.snd_mss_bytes)), "payload of a full segment"),
+    Column::optional("srtt_us", U32(|a| a.srtt_us), "smoothed RTT (RFC 6298)"),
+    Column::optional(
+        "rtt_us",
+        U32(|a| a.rtt_us),
+        "latest RTT sample, which is that of the segment delivered last. In rows `after` it is this acknowledgement's own, null if it gave none",
+    ),
+    Column::optional("min_rtt_us", U32(|a| a.min_rtt_us), "smallest RTT in the kernel's window"),
+    Column::required("bytes_in_flight", U64(|a| Some(a.bytes_in_flight)), "as in `samples`"),
+    Column::optional("pacing_rate_bps", U64(|a| a.pacing_rate_bps), "as in `samples`"),
+    Column::optional("delivery_rate_bps", U64(|a| a.delivery_rate_bps), "latest sample of the delivery rate"),
+    Column::optional(
+        "delivery_rate_app_limited",
+        Bool(|a| a.delivery_rate_app_limited),
+        "that sample was limited by the application",
+    ),
+    Column::required(
+        "delivered_packets",
+        U32(|a| Some(a.delivered_packets)),
+        "segments delivered to the peer, cumulative",
+    ),
+    Column::required(
+        "delivered_ce_packets",
+        U32(|a| Some(a.delivered_ce_packets)),
+        "those of them that the peer reported as marked (ECN), cumulative",
+    ),
+    Column::required("lost_packets", U32(|a| Some(a.lost_packets)), "segments now marked as lost and not repaired"),
+    Column::required(
+        "lost_total_packets",
+        U32(|a| Some(a.lost_total_packets)),
+        "segments ever marked as lost, cumulative",
+    ),
+    Column::required("retransmitted_segments", U32(|a| Some(a.retransmitted_segments)), "cumulative"),
+    Column::required(
+        "ca_state",
+        Word(|a| Some(a.ca_state as u16), &CA_STATES),
+        "the kernel's state: open, disorder, cwr, recovery, loss",
+    ),
+    Column::required(
+        "snd_una_bytes",
+        U64(|a| Some(a.snd_una_bytes)),
+        "payload acknowledged cumulatively, from the connection's first byte on. A FIN counts as a byte",
+    ),
+    Column::required("snd_nxt_bytes", U64(|a| Some(a.snd_nxt_bytes)), "payload sent at least once, counted likewise"),
+];
+
 impl Row for Ack {
     const TABLE: &'static str = "acks";
-    const COLUMNS: &'static [Column<Ack>] = &[
-        Column::required("time_ns", I64(|a| Some(a.time.as_nanos())), "when the socket was read"),
-        Column::required("flow", Flow(|a| a.flow), "id of the flow"),
-        Column::required("socket", U16(|a| Some(a.socket)), "local port of the sending socket"),
-        Column::required(
-            "moment",
-            Word(|a| Some(a.moment as u16), &MOMENTS),
-            "at which moment of an acknowledgement the row was taken, see below: `before`, `after`, `close`",
-        ),
-        Column::required(
-            "cwnd_packets",
-            U32(|a| Some(a.cwnd_packets)),
-            "congestion window, in segments of `snd_mss_bytes`",
-        ),
-        Column::optional(
-            "ssthresh_packets",
-            U32(|a| a.ssthresh_packets),
-            "slow start threshold; null while it is infinite",
-        ),
-        Column::required("snd_mss_bytes", U32(|a| Some(a.snd_mss_bytes)), "payload of a full segment"),
-        Column::optional("srtt_us", U32(|a| a.srtt_us), "smoothed RTT (RFC 6298)"),
-        Column::optional(
-            "rtt_us",
-            U32(|a| a.rtt_us),
-            "latest RTT sample, which is that of the segment delivered last. In rows `after` it is this acknowledgement's own, null if it gave none",
-        ),
-        Column::optional("min_rtt_us", U32(|a| a.min_rtt_us), "smallest RTT in the kernel's window"),
-        Column::required("bytes_in_flight", U64(|a| Some(a.bytes_in_flight)), "as in `samples`"),
-        Column::optional("pacing_rate_bps", U64(|a| a.pacing_rate_bps), "as in `samples`"),
-        Column::optional("delivery_rate_bps", U64(|a| a.delivery_rate_bps), "latest sample of the delivery rate"),
-        Column::optional(
-            "delivery_rate_app_limited",
-            Bool(|a| a.delivery_rate_app_limited),
-            "that sample was limited by the application",
-        ),
-        Column::required(
-            "delivered_packets",
-            U32(|a| Some(a.delivered_packets)),
-            "segments delivered to the peer, cumulative",
-        ),
-        Column::required(
-            "delivered_ce_packets",
-            U32(|a| Some(a.delivered_ce_packets)),
-            "those of them that the peer reported as marked (ECN), cumulative",
-        ),
-        Column::required("lost_packets", U32(|a| Some(a.lost_packets)), "segments now marked as lost and not repaired"),
-        Column::required(
-            "lost_total_packets",
-            U32(|a| Some(a.lost_total_packets)),
-            "segments ever marked as lost, cumulative",
-        ),
-        Column::required("retransmitted_segments", U32(|a| Some(a.retransmitted_segments)), "cumulative"),
-        Column::required(
-            "ca_state",
-            Word(|a| Some(a.ca_state as u16), &CA_STATES),
-            "the kernel's state: open, disorder, cwr, recovery, loss",
-        ),
-        Column::required(
-            "snd_una_bytes",
-            U64(|a| Some(a.snd_una_bytes)),
-            "payload acknowledged cumulatively, from the connection's first byte on. A FIN counts as a byte",
-        ),
-        Column::required(
-            "snd_nxt_bytes",
-            U64(|a| Some(a.snd_nxt_bytes)),
-            "payload sent at least once, counted likewise",
-        ),
-        Column::optional(
-            "bbr_state",
-            Word(|a| Some(a.bbr?.state as u16), &BBR_STATES),
-            "startup, drain, probe_rtt; BBRv1: probe_bw; BBRv2 and v3: probe_bw_down, probe_bw_cruise, probe_bw_refill, probe_bw_up",
-        ),
-        Column::optional(
-            "bbr_ack_phase",
-            Word(|a| Some(a.bbr?.ack_phase? as u16), &BBR_ACK_PHASES),
-            "BBRv2 and v3: how its probe interprets acknowledgements: init, refilling, probe_starting, probe_feedback, probe_stopping",
-        ),
-        Column::optional(
-            "bbr_bw_bps",
-            U64(|a| a.bbr?.bw_bps),
-            "estimate of the bottleneck's bandwidth that it acts on",
-        ),
-        Column::optional(
-            "bbr_bw_lo_bps",
-            U64(|a| a.bbr?.bw_lo_bps),
-            "BBRv2 and v3: bound after losses; null while there is none",
-        ),
-        Column::optional("bbr_bw_hi_bps", U64(|a| a.bbr?.bw_hi_bps), "BBRv2 and v3: the largest recent measurement"),
-        Column::optional("bbr_min_rtt_us", U32(|a| a.bbr?.min_rtt_us), "BBR's estimate of the propagation delay"),
-        Column::optional("bbr_pacing_gain", F32(|a| Some(a.bbr?.pacing_gain)), "BBR's pacing gain"),
-        Column::optional("bbr_cwnd_gain", F32(|a| Some(a.bbr?.cwnd_gain)), "BBR's gain of the window"),
-        Column::optional(
-            "bbr_inflight_lo_packets",
-            U32(|a| a.bbr?.inflight_lo_packets),
-            "BBRv2 and v3: short-term bound of the data in flight; null while there is none",
-        ),
-        Column::optional(
-            "bbr_inflight_hi_packets",
-            U32(|a| a.bbr?.inflight_hi_packets),
-            "BBRv2 and v3: long-term bound of the data in flight; null while there is none",
-        ),
-        Column::optional("bbr_round", U32(|a| Some(a.bbr?.round)), "packet-timed round trips so far"),
-        Column::optional(
-            "bbr_cycle",
-            U32(|a| a.bbr?.cycle),
-            "BBRv1: index in the cycle of gains, null outside PROBE_BW; BBRv2 and v3: bandwidth probes so far",
-        ),
-    ];
+    const COLUMNS: &'static [Column<Ack>] = &with_published();
 
     fn encoding(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
         DELTAS.iter().fold(properties, |properties, name| {
@@ -266,4 +166,37 @@ impl Row for Ack {
                 .set_column_encoding((*name).into(), Encoding::DELTA_BINARY_PACKED)
         })
     }
+}
+
+/// How many columns there are.
+const COLUMNS: usize = {
+    let (mut count, mut of) = (OF_SOCKET.len(), 0);
+    while of < STATE_SETS.len() {
+        count += STATE_SETS[of].columns.len();
+        of += 1;
+    }
+    count
+};
+
+/// Those of the socket, and those that algorithms publish, set by set.
+const fn with_published() -> [Column<Ack>; COLUMNS] {
+    let mut all = [OF_SOCKET[0]; COLUMNS];
+    let mut next = 0;
+    while next < OF_SOCKET.len() {
+        all[next] = OF_SOCKET[next];
+        next += 1;
+    }
+    let mut of = 0;
+    while of < STATE_SETS.len() {
+        let columns = STATE_SETS[of].columns;
+        let mut at = 0;
+        while at < columns.len() {
+            let column = &columns[at];
+            all[next] =
+                Column::optional(column.name, Published(|a| (&a.state, a.snd_mss_bytes), column), column.meaning);
+            (at, next) = (at + 1, next + 1);
+        }
+        of += 1;
+    }
+    all
 }

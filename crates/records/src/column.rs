@@ -9,6 +9,8 @@ use arrow_array::{
     UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use cc::State;
+use cc::state::{Kind, StateColumn};
 use serde::Serialize;
 
 use crate::Names;
@@ -44,7 +46,26 @@ pub enum Values<R: 'static> {
     Flow(fn(&R) -> u16),
     /// The name of the link with this index in the plan.
     Link(fn(&R) -> u16),
+    /// A value of what the algorithm publishes of its state. A bandwidth needs the payload of a packet, bytes.
+    Published(fn(&R) -> (&State, u32), &'static StateColumn),
 }
+
+// A copy needs no copy of a row.
+impl<R> Clone for Column<R> {
+    fn clone(&self) -> Column<R> {
+        *self
+    }
+}
+
+impl<R> Copy for Column<R> {}
+
+impl<R> Clone for Values<R> {
+    fn clone(&self) -> Values<R> {
+        *self
+    }
+}
+
+impl<R> Copy for Values<R> {}
 
 /// A table, as documents and other languages need it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -86,16 +107,16 @@ impl<R> Column<R> {
 
     /// The description for documents and other languages.
     pub fn described(&self) -> Described {
-        let kind = match self.values {
-            Values::I64(_) => "i64",
-            Values::U16(_) => "u16",
-            Values::U32(_) => "u32",
-            Values::U64(_) => "u64",
-            Values::F32(_) => "f32",
-            Values::F64(_) => "f64",
-            Values::Bool(_) => "bool",
-            Values::Text(_) => "str",
-            Values::Word(..) | Values::Flow(_) | Values::Link(_) => "dict",
+        let kind = match self.data_type() {
+            DataType::Int64 => "i64",
+            DataType::UInt16 => "u16",
+            DataType::UInt32 => "u32",
+            DataType::UInt64 => "u64",
+            DataType::Float32 => "f32",
+            DataType::Float64 => "f64",
+            DataType::Boolean => "bool",
+            DataType::Utf8 => "str",
+            _ => "dict",
         };
         let suffix = self.name.rsplit_once('_').map(|(_, suffix)| suffix);
         let unit = UNITS.into_iter().find(|&unit| suffix == Some(unit));
@@ -104,7 +125,12 @@ impl<R> Column<R> {
 
     /// Name, type and nullability in a file.
     pub fn field(&self) -> Field {
-        let data_type = match self.values {
+        Field::new(self.name, self.data_type(), self.is_nullable)
+    }
+
+    fn data_type(&self) -> DataType {
+        let word = || DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8));
+        match self.values {
             Values::I64(_) => DataType::Int64,
             Values::U16(_) => DataType::UInt16,
             Values::U32(_) => DataType::UInt32,
@@ -113,11 +139,15 @@ impl<R> Column<R> {
             Values::F64(_) => DataType::Float64,
             Values::Bool(_) => DataType::Boolean,
             Values::Text(_) => DataType::Utf8,
-            Values::Word(..) | Values::Flow(_) | Values::Link(_) => {
-                DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8))
-            }
-        };
-        Field::new(self.name, data_type, self.is_nullable)
+            Values::Word(..) | Values::Flow(_) | Values::Link(_) => word(),
+            Values::Published(_, column) => match column.kind {
+                Kind::Number => DataType::UInt32,
+                Kind::Fixed(_) => DataType::Float32,
+                Kind::Bandwidth(..) => DataType::UInt64,
+                Kind::Flag => DataType::Boolean,
+                Kind::Word(_) => word(),
+            },
+        }
     }
 
     /// The column of some rows.
@@ -144,6 +174,7 @@ impl<R> Column<R> {
             Values::Word(of, words) => dictionary(numbers!(UInt16Array, of), words)?,
             Values::Flow(of) => dictionary(numbers!(UInt16Array, |row| Some(of(row))), &names.flows)?,
             Values::Link(of) => dictionary(numbers!(UInt16Array, |row| Some(of(row))), &names.links)?,
+            Values::Published(of, column) => published(rows, of, column)?,
         })
     }
 }
@@ -160,6 +191,25 @@ pub fn schema<R>(columns: &[Column<R>]) -> SchemaRef {
 pub fn batch<R>(columns: &[Column<R>], rows: &[R], names: &Names) -> Result<RecordBatch> {
     let arrays = columns.iter().map(|column| column.array(rows, names)).collect::<Result<Vec<_>>>()?;
     Ok(RecordBatch::try_new(schema(columns), arrays)?)
+}
+
+/// What algorithms have published: null in rows of others.
+fn published<R>(rows: &[R], of: fn(&R) -> (&State, u32), column: &StateColumn) -> Result<ArrayRef> {
+    let values = rows.iter().map(|row| column.value(of(row).0));
+    Ok(match column.kind {
+        Kind::Number => Arc::new(values.collect::<UInt32Array>()),
+        Kind::Fixed(one) => Arc::new(values.map(|v| Some(v? as f32 / one as f32)).collect::<Float32Array>()),
+        Kind::Bandwidth(times, per) => {
+            // 32 bits, a packet's payload and 16 bits are less than 64 bits.
+            let bps = |row: &R| {
+                let (state, mss) = of(row);
+                Some(u64::from(column.value(state)?) * u64::from(mss) * u64::from(times) / u64::from(per))
+            };
+            Arc::new(rows.iter().map(bps).collect::<UInt64Array>())
+        }
+        Kind::Flag => Arc::new(values.map(|v| Some(v? != 0)).collect::<BooleanArray>()),
+        Kind::Word(words) => dictionary(Arc::new(values.map(|v| Some(v? as u16)).collect::<UInt16Array>()), words)?,
+    })
 }
 
 fn dictionary<S: AsRef<str>>(keys: ArrayRef, words: &[S]) -> Result<ArrayRef> {

@@ -5,8 +5,10 @@ use std::fs::File;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
+use cc::State;
+use cc::state::{BbrState, CubicState, bbr_ack_phase, bbr_state};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use records::acks::{Ack, BbrAck, BbrAckPhase, BbrState, Moment};
+use records::acks::{Ack, Moment};
 use records::samples::CaState;
 use records::{Names, Writer};
 use units::Time;
@@ -35,21 +37,29 @@ fn row(i: u32) -> Ack {
         ca_state: CaState::Recovery,
         snd_una_bytes: 1448 * u64::from(i),
         snd_nxt_bytes: 1448 * u64::from(i) + (1 << 40),
-        bbr: (!i.is_multiple_of(2)).then_some(BbrAck {
-            state: BbrState::ProbeBwUp,
-            ack_phase: Some(BbrAckPhase::ProbeFeedback),
-            bw_bps: Some(1_000_000),
-            bw_lo_bps: None,
-            bw_hi_bps: Some(2_000_000),
-            min_rtt_us: Some(30_000),
-            pacing_gain: 1.25,
-            cwnd_gain: 2.0,
-            inflight_lo_packets: None,
-            inflight_hi_packets: Some(i),
-            round: i,
-            cycle: None,
-        }),
+        state: if i.is_multiple_of(2) { cubic(i) } else { bbr(i) },
     }
+}
+
+/// Bandwidths are packets per microsecond << 24, gains of 256.
+fn bbr(i: u32) -> State {
+    BbrState {
+        state: bbr_state::PROBE_BW_UP,
+        ack_phase: bbr_ack_phase::PROBE_FEEDBACK,
+        bw: 0,
+        bw_hi: (1 << 24) / 1000,
+        min_rtt: 30_000,
+        pacing_gain: 320,
+        cwnd_gain: 512,
+        inflight_hi: i,
+        round: i,
+        ..BbrState::default()
+    }
+    .into()
+}
+
+fn cubic(i: u32) -> State {
+    CubicState { w_max: i, k: 1536, hystart_found: 1, ..CubicState::default() }.into()
 }
 
 #[test]
@@ -68,14 +78,15 @@ fn rows_survive_their_encoding() {
     for batch in reader {
         let batch = batch.unwrap();
         for at in 0..batch.num_rows() {
-            compare(&batch, at, &row(i));
+            compare(&batch, at, i);
             i += 1;
         }
     }
     assert_eq!(i, ROWS);
 }
 
-fn compare(batch: &RecordBatch, at: usize, row: &Ack) {
+fn compare(batch: &RecordBatch, at: usize, i: u32) {
+    let row = row(i);
     let column = |name: &str| batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}")).clone();
     let u32 = |name: &str| {
         let column = column(name);
@@ -103,11 +114,28 @@ fn compare(batch: &RecordBatch, at: usize, row: &Ack) {
     assert_eq!((u64("snd_una_bytes"), u64("snd_nxt_bytes")), (Some(row.snd_una_bytes), Some(row.snd_nxt_bytes)));
     let limited = column("delivery_rate_app_limited");
     assert_eq!(limited.is_valid(at).then(|| limited.as_boolean().value(at)), row.delivery_rate_app_limited);
-    let state = row.bbr.map(|_| "probe_bw_up".to_owned());
-    assert_eq!((word("bbr_state"), word("bbr_ack_phase").is_some()), (state, row.bbr.is_some()));
-    let (hi, lo) = (u32("bbr_inflight_hi_packets"), u32("bbr_inflight_lo_packets"));
-    assert_eq!((hi, lo), (row.bbr.and_then(|bbr| bbr.inflight_hi_packets), None));
-    let gain = column("bbr_pacing_gain");
-    let gain = gain.is_valid(at).then(|| gain.as_primitive::<Float32Type>().value(at));
-    assert_eq!(gain, row.bbr.map(|bbr| bbr.pacing_gain));
+    let f32 = |name: &str| {
+        let column = column(name);
+        column.is_valid(at).then(|| column.as_primitive::<Float32Type>().value(at))
+    };
+    let flag = column("cubic_hystart_found");
+    let flag = flag.is_valid(at).then(|| flag.as_boolean().value(at));
+    if i.is_multiple_of(2) {
+        assert_eq!((word("bbr_state"), u32("bbr_round"), f32("bbr_pacing_gain")), (None, None, None));
+        // A window of 0 is none.
+        assert_eq!((u32("cubic_w_max_packets"), u32("cubic_origin_packets")), ((i > 0).then_some(i), None));
+        assert_eq!((f32("cubic_k_s"), flag), (Some(1.5), Some(true)));
+        return;
+    }
+    assert_eq!(
+        (word("bbr_state").unwrap(), word("bbr_ack_phase").unwrap()),
+        ("probe_bw_up".into(), "probe_feedback".into())
+    );
+    assert_eq!((u64("bbr_bw_bps"), u64("bbr_bw_lo_bps")), (None, None));
+    let bw_hi = u64("bbr_bw_hi_bps").unwrap();
+    assert!((11_583_000..=11_584_000).contains(&bw_hi), "a packet of 1448 bytes per ms: {bw_hi}");
+    assert_eq!((u32("bbr_inflight_hi_packets"), u32("bbr_inflight_lo_packets")), (Some(i), None));
+    assert_eq!((u32("bbr_min_rtt_us"), u32("bbr_round"), u32("bbr_cycle")), (Some(30_000), Some(i), None));
+    assert_eq!((f32("bbr_pacing_gain"), f32("bbr_cwnd_gain")), (Some(1.25), Some(2.0)));
+    assert_eq!((u32("cubic_w_max_packets"), f32("cubic_k_s"), flag), (None, None, None));
 }

@@ -3,12 +3,11 @@
 use records::acks::{Ack, Moment};
 use sim::AckRow;
 
-use crate::bbr::Model;
 use crate::samples::{ca_state, min_rtt_us, pacing_rate_bps, srtt_us, ssthresh};
 use crate::socket::local_port;
 
 /// A row of the table: after the ACK was processed, before it let anything out.
-pub(crate) fn ack(row: &AckRow<'_>, bbr: Option<&Model>) -> Ack {
+pub(crate) fn ack(row: &AckRow<'_>) -> Ack {
     let (sender, report) = (row.sender, row.report);
     let sk = sender.socket();
     let rate = sender.delivery_rate();
@@ -36,6 +35,6 @@ pub(crate) fn ack(row: &AckRow<'_>, bbr: Option<&Model>) -> Ack {
         // The SYN takes a number.
         snd_una_bytes: sender.snd_una() - 1,
         snd_nxt_bytes: report.snd_nxt - 1,
-        bbr: bbr.map(|model| model.row(sk.mss_cache)),
+        state: sender.congestion_control().state(),
     }
 }

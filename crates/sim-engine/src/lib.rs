@@ -11,7 +11,6 @@
 mod accounts;
 mod acks;
 pub mod batch;
-mod bbr;
 mod delays;
 mod drive;
 mod recorder;

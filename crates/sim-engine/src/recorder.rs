@@ -14,7 +14,6 @@ use records::{Names, Row, Writer, WriterStats};
 use sim::Observer;
 
 use crate::acks::ack;
-use crate::bbr::Reader;
 use crate::samples::sample;
 
 /// Rows come faster than they can be written: so many chunks of 8192 may wait for each table, some 30 MB.
@@ -27,7 +26,6 @@ pub struct Recorder<const PACKETS: bool, const ACKS: bool> {
     packets: Option<Writer<PacketRow>>,
     pings: Option<Writer<PingRow>>,
     acks: Option<Writer<Ack>>,
-    bbr: Reader,
 }
 
 impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
@@ -43,7 +41,6 @@ impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
             pings: plan.has_pings().then(|| table(directory, "pings", &names)).transpose()?,
             packets: PACKETS.then(|| table(directory, "packets", &names)).transpose()?,
             acks: ACKS.then(|| table(directory, "acks", &names)).transpose()?,
-            bbr: Reader::default(),
         })
     }
 
@@ -82,8 +79,7 @@ impl<const PACKETS: bool, const ACKS: bool> Observer for Recorder<PACKETS, ACKS>
 
     fn ack(&mut self, row: &sim::AckRow<'_>) {
         if let Some(table) = &mut self.acks {
-            let model = self.bbr.read(row.sender.congestion_control());
-            table.push(ack(row, model.as_ref()));
+            table.push(ack(row));
         }
     }
 
@@ -108,8 +104,7 @@ impl<const PACKETS: bool, const ACKS: bool> Observer for Recorder<PACKETS, ACKS>
     }
 
     fn flow(&mut self, row: &sim::FlowRow<'_>) {
-        let model = row.sender.and_then(|sender| self.bbr.read(sender.congestion_control()));
-        if let Some(sample) = sample(row, model.as_ref()) {
+        if let Some(sample) = sample(row) {
             self.samples.push(sample);
         }
     }

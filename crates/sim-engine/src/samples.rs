@@ -1,15 +1,15 @@
 //! Rows of `samples`: what `TCP_INFO` would tell of a sender.
 
+use cc::state::{BbrState, NONE};
 use figures::{FlowSample, LinkSample};
 use records::samples::{BbrSample, CaState, Sample, TcpSample};
 use sim::tcp::Sender;
 use sim::{FlowRow, LinkRow};
 
-use crate::bbr::Model;
 use crate::socket::local_port;
 
-/// A row of the table; `None` before the handshake is done. `bbr`: what the sender's BBR says.
-pub(crate) fn sample(row: &FlowRow<'_>, bbr: Option<&Model>) -> Option<Sample> {
+/// A row of the table; `None` before the handshake is done.
+pub(crate) fn sample(row: &FlowRow<'_>) -> Option<Sample> {
     if row.sender.is_some_and(|sender| !sender.has_connected()) {
         return None;
     }
@@ -21,7 +21,7 @@ pub(crate) fn sample(row: &FlowRow<'_>, bbr: Option<&Model>) -> Option<Sample> {
         bytes_sent: row.bytes_sent,
         received_bytes: Some(row.received_bytes),
         lost_packets: u32::try_from(lost).unwrap_or(u32::MAX),
-        tcp: row.sender.map(|sender| tcp(sender, bbr)),
+        tcp: row.sender.map(tcp),
     })
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn link_sample(row: &LinkRow) -> LinkSample {
     }
 }
 
-fn tcp(sender: &Sender, bbr: Option<&Model>) -> TcpSample {
+fn tcp(sender: &Sender) -> TcpSample {
     let (sk, counters) = (sender.socket(), sender.counters());
     let rate = sender.delivery_rate();
     TcpSample {
@@ -81,12 +81,19 @@ fn tcp(sender: &Sender, bbr: Option<&Model>) -> TcpSample {
         rwnd_limited_us: counters.rwnd_limited_us,
         // Send buffers have no limit.
         sndbuf_limited_us: 0,
-        bbr: bbr.map(|model| BbrSample {
-            bw_bps: model.bps(model.bw, sk.mss_cache),
-            min_rtt_us: model.min_rtt_us.unwrap_or(u32::MAX),
-            pacing_gain: model.pacing_gain,
-            cwnd_gain: model.cwnd_gain,
-        }),
+        bbr: BbrState::of(&sender.congestion_control().state()).map(|bbr| bbr_sample(&bbr, sk.mss_cache)),
+    }
+}
+
+/// As `struct tcp_bbr_info` has it: a bandwidth or an RTT that is not known yet is a number, too.
+fn bbr_sample(bbr: &BbrState, mss: u32) -> BbrSample {
+    const BW_SHIFT: u32 = 24; // Of packets per microsecond.
+    let bw = if bbr.bw == NONE { 0 } else { bbr.bw };
+    BbrSample {
+        bw_bps: ((u128::from(bw) * u128::from(mss) * 8_000_000) >> BW_SHIFT) as u64,
+        min_rtt_us: bbr.min_rtt,
+        pacing_gain: bbr.pacing_gain as f32 / 256.0,
+        cwnd_gain: bbr.cwnd_gain as f32 / 256.0,
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Cell, Dumbbell, Table, bulk, run};
+use common::{Cell, Dumbbell, Row, Table, bulk, run};
 
 /// The states that a flow of `cc` goes through, each once in a row.
 fn states(acks: &Table, column: &str) -> Vec<String> {
@@ -77,15 +77,75 @@ fn bbr_knows_the_path() {
     }
 }
 
+/// A flow of `cc` through a loss every 500 packets, from the 400th on.
+fn with_losses(cc: &str) -> Table {
+    let plan = Dumbbell::new(10, 40.0).buffer_bdp(0.5).seconds(5.0).flow(bulk(cc), 0.0);
+    let loss = serde_json::json!({"loss_before": [{"model": "periodic", "every": 500, "offset": 400}]});
+    run(&plan.with(loss).plan()).table("acks")
+}
+
+/// The rows in which a column is a number, and the numbers.
+fn numbers<'a>(acks: &'a Table, column: &'a str) -> impl Iterator<Item = (Row<'a>, f64)> {
+    acks.rows().filter_map(move |row| match row.get(column) {
+        Cell::Number(number) => Some((row, *number as f64)),
+        Cell::Float(number) => Some((row, f64::from(*number))),
+        _ => None,
+    })
+}
+
 #[test]
-fn others_have_no_bbr_columns_and_go_through_recovery() {
+fn cubic_publishes_its_curve() {
+    let acks = with_losses("cubic");
+    let (first, w_max) = numbers(&acks, "cubic_w_max_packets").next().unwrap();
+    // RFC 9438: a reduction leaves 0.7 of W_max.
+    assert_eq!(first.number("ssthresh_packets"), w_max as i128 * 717 / 1024);
+    // K = cbrt(W_max (1 - beta) / C), of the window at the epoch's start (equation 2).
+    let (start, k) =
+        numbers(&acks, "cubic_k_s").find(|(row, k)| *k > 0.0 && row.number("cubic_origin_packets") > 0).unwrap();
+    let below = start.number("cubic_origin_packets") - start.number("cwnd_packets");
+    let expected = (below as f64 / 0.4).cbrt();
+    assert!((k - expected).abs() < 0.05 * expected, "{k} s, {expected} s");
+    assert!(numbers(&acks, "cubic_w_est_packets").count() > 100);
+    let (_, delay) = numbers(&acks, "cubic_delay_min_us").last().unwrap();
+    assert!((40_000.0..46_000.0).contains(&delay), "{delay}");
+    // Slow start has no epoch, and no loss yet.
+    assert!(
+        ["cubic_w_max_packets", "cubic_origin_packets", "cubic_k_s"].map(|of| acks.rows().next().unwrap().get(of))
+            == [&Cell::Null; 3]
+    );
+}
+
+#[test]
+fn estimates_are_published_in_the_units_of_the_columns() {
+    for cc in ["htcp", "westwood"] {
+        let acks = run(&Dumbbell::new(10, 40.0).seconds(5.0).flow(bulk(cc), 0.0).plan()).table("acks");
+        // 1448 of 1514 bytes of 10 Mbit/s are payload.
+        let (_, bandwidth) = numbers(&acks, &format!("{cc}_bandwidth_bps")).last().unwrap();
+        assert!((9_000_000.0..10_000_000.0).contains(&bandwidth), "{cc}: {bandwidth}");
+        let (_, rtt) = numbers(&acks, &format!("{cc}_min_rtt_us")).last().unwrap();
+        assert!((40_000.0..46_000.0).contains(&rtt), "{cc}: {rtt}");
+    }
+    let acks = with_losses("htcp");
+    assert!(numbers(&acks, "htcp_beta").all(|(_, beta)| (0.5..=0.8).contains(&beta)));
+    let acks = with_losses("dctcp");
+    // It starts at 1, and no packet is marked.
+    assert!(numbers(&acks, "dctcp_alpha").all(|(_, alpha)| (0.0..=1.0).contains(&alpha)));
+    let acks = with_losses("vegas");
+    assert!(
+        numbers(&acks, "vegas_base_rtt_us")
+            .all(|(row, base)| *row.get("vegas_min_rtt_us") == Cell::Null
+                || row.number("vegas_min_rtt_us") as f64 >= base)
+    );
+}
+
+#[test]
+fn an_algorithm_has_no_columns_of_others_and_goes_through_recovery() {
     for cc in ["reno", "cubic", "dctcp", "vegas"] {
-        let plan = Dumbbell::new(10, 40.0).buffer_bdp(0.5).seconds(5.0).flow(bulk(cc), 0.0);
-        let loss = serde_json::json!({"loss_before": [{"model": "periodic", "every": 500, "offset": 400}]});
-        let acks = run(&plan.with(loss).plan()).table("acks");
+        let acks = with_losses(cc);
         let states = states(&acks, "ca_state");
         assert!(go_through(&states, &["open", "recovery", "open"]), "{cc}: {states:?}");
-        for column in acks.columns.keys().filter(|name| name.starts_with("bbr_")) {
+        let sets = cc::state::STATE_SETS.iter().filter(|set| set.name != cc);
+        for column in sets.flat_map(|set| set.columns.iter().map(|column| column.name)) {
             assert!(acks.rows().all(|row| *row.get(column) == Cell::Null), "{cc}: {column}");
         }
         let infinite = acks.rows().take_while(|row| *row.get("ssthresh_packets") == Cell::Null).count();

@@ -6,7 +6,7 @@ use lab::Lab;
 use messages::Process;
 use nix::sys::stat::fstat;
 use plan::{Acks, EmulatePath, Plan};
-use probe::Emitters;
+use probe::Programs;
 use realtime::{Part, keep_to};
 
 use crate::live::Live;
@@ -48,7 +48,7 @@ pub(crate) fn services<'a>(
         let inode = move |name: &str| Ok(fstat(netns(name)?)?.st_ino as u32);
         let work: Work<'a> = Box::new(move |control, events| {
             keep(Part::AllButLast);
-            probe::run(plan, probe, &Emitters::of(&loaded.session), &inode, dir, control, events).map(drop)
+            probe::run(plan, probe, &Programs::of(&loaded.session), &inode, dir, control, events).map(drop)
         });
         services.push((service, work));
     }

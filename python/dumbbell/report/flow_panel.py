@@ -21,7 +21,7 @@ from dumbbell.report.samples import Samples
 from dumbbell.report.source import Source
 from dumbbell.report.thin import points_per_curve
 
-Unit = Literal["bit/s", "packets", "ms", "bytes"]
+Unit = Literal["bit/s", "packets", "ms", "bytes", ""]
 _SPIKE: Final = 1.5
 """A noisy measure may rise to this multiple of the value that nearly all samples stay below; the rest is cut off."""
 _MOST_LATE: Final = 4

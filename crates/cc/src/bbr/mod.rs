@@ -241,6 +241,10 @@ impl CongestionControl for Bbr {
         self.params.ecn
     }
 
+    fn state(&self) -> crate::State {
+        self.published().into()
+    }
+
     fn publish(&self, column: &mut dyn FnMut(Column)) {
         self.publish_columns(column);
     }

@@ -1,7 +1,25 @@
 use super::Bbr;
 use crate::Column;
+use crate::state::{BbrState, narrow};
 
 impl Bbr {
+    pub(super) fn published(&self) -> BbrState {
+        BbrState {
+            state: self.state.published(),
+            ack_phase: self.probe.ack_phase.published(),
+            bw: narrow(self.bw()),
+            bw_lo: narrow(self.bounds.bw_lo),
+            bw_hi: narrow(self.max_bw().min(self.bounds.bw_hi)),
+            min_rtt: self.rtt.min_rtt,
+            pacing_gain: self.pacing_gain,
+            cwnd_gain: self.cwnd_gain,
+            inflight_lo: self.bounds.inflight_lo,
+            inflight_hi: self.bounds.inflight_hi,
+            round: self.rounds.count,
+            cycle: self.probe.probes,
+        }
+    }
+
     /// Bandwidths are packets per us << 24, gains and shares of 256.
     pub(super) fn publish_columns(&self, column: &mut dyn FnMut(Column)) {
         const BW: &str = "packets/us<<24";

@@ -1,3 +1,5 @@
+use crate::state::{bbr_ack_phase, bbr_state};
+
 /// Where the state machine of BBRv2 and v3 stands (spec section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -18,7 +20,20 @@ pub enum State {
 }
 
 impl State {
-    /// As records name it.
+    /// As records have it.
+    pub(super) const fn published(self) -> u32 {
+        match self {
+            State::Startup => bbr_state::STARTUP,
+            State::Drain => bbr_state::DRAIN,
+            State::Down => bbr_state::PROBE_BW_DOWN,
+            State::Cruise => bbr_state::PROBE_BW_CRUISE,
+            State::Refill => bbr_state::PROBE_BW_REFILL,
+            State::Up => bbr_state::PROBE_BW_UP,
+            State::ProbeRtt => bbr_state::PROBE_RTT,
+        }
+    }
+
+    /// As the specification names it.
     pub const fn name(self) -> &'static str {
         match self {
             State::Startup => "STARTUP",
@@ -54,6 +69,16 @@ pub(super) enum AckPhase {
 }
 
 impl AckPhase {
+    pub(super) const fn published(self) -> u32 {
+        match self {
+            AckPhase::Init => bbr_ack_phase::INIT,
+            AckPhase::Refilling => bbr_ack_phase::REFILLING,
+            AckPhase::ProbeStarting => bbr_ack_phase::PROBE_STARTING,
+            AckPhase::ProbeFeedback => bbr_ack_phase::PROBE_FEEDBACK,
+            AckPhase::ProbeStopping => bbr_ack_phase::PROBE_STOPPING,
+        }
+    }
+
     pub(super) const fn name(self) -> &'static str {
         match self {
             AckPhase::Init => "INIT",

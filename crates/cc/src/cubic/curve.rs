@@ -1,5 +1,5 @@
 use super::Parameters;
-use crate::Column;
+use crate::state::{CubicState, NONE, narrow};
 
 /// C = 0.4 (RFC 9438 section 5), of 1024 and scaled by 10: 41/1024 * 10.
 const C: u64 = 410;
@@ -112,13 +112,16 @@ impl Curve {
         self.epoch_start.is_some_and(|start| now.saturating_sub(start) < span)
     }
 
-    pub(super) fn publish(&self, column: &mut dyn FnMut(Column)) {
-        column(Column::number("cubic.last_max", "packets", self.last_max));
-        column(Column::number("cubic.origin", "packets", self.origin));
-        column(Column::wide("cubic.k", "1/1024 s", self.k));
-        column(Column::wide("cubic.epoch_start", "ms", self.epoch_start.unwrap_or(u64::MAX)));
-        column(Column::number("cubic.reno_cwnd", "packets", self.reno_cwnd));
-        column(Column::number("cubic.acks_per_packet", "packets", self.acks_per_packet));
+    /// What records show of it. Plateau, K and W_est are those of an epoch.
+    pub(super) fn published(&self) -> CubicState {
+        let of_epoch = |value: u32| if self.epoch_start.is_some() { value } else { NONE };
+        CubicState {
+            w_max: self.last_max,
+            origin: of_epoch(self.origin),
+            k: of_epoch(narrow(self.k)),
+            w_est: of_epoch(self.reno_cwnd),
+            ..CubicState::default()
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Hybrid slow start: Ha, Rhee: "Taming the elephants: new TCP slow start" (Computer Networks 55, 2011), with the
 //! constants that Linux has. It leaves slow start before the first loss, by either of two signs of a queue.
 
-use crate::{Column, Socket, after};
+use crate::{Socket, after};
 
 /// Smaller windows are left alone, packets; but rounds are counted from the first, so that they begin with the ACKs' bursts.
 const LOW_WINDOW: u32 = 16;
@@ -91,14 +91,9 @@ impl HyStart {
         self.curr_rtt > delay_min.saturating_add((delay_min >> 3).clamp(DELAY_MIN, DELAY_MAX))
     }
 
-    pub(super) fn publish(&self, column: &mut dyn FnMut(Column)) {
-        let found = match self.found {
-            None => "none",
-            Some(Sign::Train) => "train",
-            Some(Sign::Delay) => "delay",
-        };
-        column(Column::text("cubic.hystart_found", found));
-        column(Column::number("cubic.hystart_rtt", "us", self.curr_rtt));
+    /// Has it ended slow start?
+    pub(super) fn has_found(&self) -> bool {
+        self.found.is_some()
     }
 }
 

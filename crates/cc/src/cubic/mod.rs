@@ -10,8 +10,9 @@ mod parameters;
 use alloc::boxed::Box;
 
 use crate::algorithms::{Declared, Made};
+use crate::state::CubicState;
 use crate::tunable::with;
-use crate::{AckSample, CaEvent, CaState, Column, CongestionControl, Setting, Socket};
+use crate::{AckSample, CaEvent, CaState, CongestionControl, Setting, Socket, State};
 use curve::Curve;
 use hystart::HyStart;
 use parameters::{Parameters, TUNABLES};
@@ -83,10 +84,9 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn publish(&self, column: &mut dyn FnMut(Column)) {
-        self.curve.publish(column);
-        self.hystart.publish(column);
-        column(Column::number("cubic.delay_min", "us", self.delay_min));
+    fn state(&self) -> State {
+        let hystart_found = u32::from(self.hystart.has_found());
+        CubicState { delay_min: self.delay_min, hystart_found, ..self.curve.published() }.into()
     }
 }
 

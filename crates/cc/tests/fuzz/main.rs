@@ -46,6 +46,7 @@ proptest! {
             prop_assert_eq!(&one.sk, &other.sk);
         }
         prop_assert_eq!(columns(&*one.cc), one.columns.clone());
+        prop_assert_eq!(one.cc.state(), other.cc.state());
         prop_assert_eq!(format!("{:?}", one.cc), format!("{:?}", other.cc));
     }
 }

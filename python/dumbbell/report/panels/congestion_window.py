@@ -1,4 +1,4 @@
-"""The congestion window of each flow."""
+"""The congestion window of each flow, and the window that CUBIC aims at."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ PANEL: Final = FlowPanel(
     measures=(
         Measure(Quantity("cwnd_packets", "cwnd"), pl.col("cwnd_packets"), sampled="sum"),
         Measure(Quantity("ssthresh_packets", "ssthresh", "low"), pl.col("ssthresh_packets"), gaps=True, sampled="one"),
+        Measure(Quantity("cubic_w_max_packets", "W_max", "high"), pl.col("cubic_w_max_packets"), gaps=True),
     ),
     of_many=True,
     is_expected=True,

@@ -14,7 +14,8 @@ use super::plateau::FullBandwidth;
 use super::signals::Rounds;
 use super::tso::{floor_by_rate, tso_goal};
 use super::windowed::WindowedMax;
-use crate::{CaEvent, CaState, Column, CongestionControl, RateSample, Socket};
+use crate::state::{BbrState, NONE, bbr_state, narrow};
+use crate::{CaEvent, CaState, Column, CongestionControl, RateSample, Socket, State};
 use long_term::LongTerm;
 use min_rtt::MinRtt;
 
@@ -165,6 +166,20 @@ impl CongestionControl for Bbr1 {
         3
     }
 
+    fn state(&self) -> State {
+        BbrState {
+            state: self.mode.published(),
+            bw: narrow(self.bw()),
+            min_rtt: self.rtt.min_rtt,
+            pacing_gain: self.pacing_gain,
+            cwnd_gain: self.cwnd_gain,
+            round: self.rounds.count,
+            cycle: if self.mode == Mode::ProbeBw { self.cycle_idx } else { NONE },
+            ..BbrState::default()
+        }
+        .into()
+    }
+
     /// Bandwidths are packets per us << 24, gains of 256.
     fn publish(&self, column: &mut dyn FnMut(Column)) {
         const BW: &str = "packets/us<<24";
@@ -187,6 +202,15 @@ impl CongestionControl for Bbr1 {
 }
 
 impl Mode {
+    const fn published(self) -> u32 {
+        match self {
+            Mode::Startup => bbr_state::STARTUP,
+            Mode::Drain => bbr_state::DRAIN,
+            Mode::ProbeBw => bbr_state::PROBE_BW,
+            Mode::ProbeRtt => bbr_state::PROBE_RTT,
+        }
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Mode::Startup => "STARTUP",
