@@ -14,10 +14,8 @@ static void emit(struct sock *sk, u8 moment, const struct db_acks_algorithm *alg
 
 	if (!row)
 		return;
-#ifdef DB_STATE_SLOTS
 	if (algorithm && algorithm->publishes && !algorithm->writes_rows)
 		memcpy(db_ack_state(row, algorithm->publishes), inet_csk_ca(sk), sizeof(row->state));
-#endif
 	db_ack_submit(row);
 }
 

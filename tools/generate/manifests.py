@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
+
+from dumbbell import _core
 
 _HEAD: Final = '''"""The congestion controls that have a manifest, and the names of the kernel's own."""
 
@@ -41,3 +45,10 @@ def header(algorithms: Mapping[str, Any], name: str) -> str:
 
 def _typed(name: str, default: bool | int) -> str:
     return f"bool, {name}, {str(default).lower()}" if isinstance(default, bool) else f"__u32, {name}, {default}"
+
+
+def state_header() -> str:
+    """`<dumbbell/state.h>`: the state that algorithms publish, in the places of a row of the per-ACK table."""
+    with tempfile.TemporaryDirectory() as directory:
+        _core.cc_headers(directory)
+        return (Path(directory) / "dumbbell" / "state.h").read_text(encoding="utf-8")

@@ -54,6 +54,7 @@ TARGETS: Final = (
         )
         for name in manifests.KERNEL_HEADERS
     ),
+    Target("kernel/include/dumbbell/state.h", "bpf/algorithms", lambda _: manifests.state_header()),
 )
 """The targets that follow from all declarations at once."""
 

@@ -11,11 +11,8 @@
 
 #include <dumbbell/acks.h>
 #include <dumbbell/each.h>
-#include <dumbbell/tcp.h>
-
-#if __has_include(<algorithms/bbr/kernel.h>)
 #include <dumbbell/state.h>
-#endif
+#include <dumbbell/tcp.h>
 
 /* A constant of a manifest. */
 #define PARAMETER(type, name, value) static const type name = value;
