@@ -44,7 +44,18 @@ class KernelSource:
     """As the kernel names it."""
 
 
-Source = Annotated[BundledSource | ObjectSource | KernelSource, Field(discriminator="kind")]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedSource:
+    """A source in C of the user's that is linked to a kernel in virtual time."""
+
+    kind: Literal["linked"] = "linked"
+    path: str
+    """Relative to the run's directory."""
+    name: str
+    """As that kernel names it."""
+
+
+Source = Annotated[BundledSource | ObjectSource | KernelSource | LinkedSource, Field(discriminator="kind")]
 """Where a congestion control comes from."""
 
 
@@ -89,6 +100,10 @@ class Emulate:
     """
     cpus: Annotated[int | None, Field(exclude_if=lambda value: value is None)] = None
     """Every process of the lab is kept to so many CPUs; `None`: they use what the machine lets them."""
+    kernel: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    """The name of the user-mode kernel that runs the lab in virtual time; `None`: this machine's kernel."""
+    kernel_sha256: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    """SHA-256 of all that went into that kernel, in hex."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
