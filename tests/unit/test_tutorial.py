@@ -1,9 +1,11 @@
 """The tutorial on one's own congestion control shows what lies beside it."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
+from dumbbell import _core
 from dumbbell.cc.source import read
 from dumbbell.plan import expand
 from dumbbell.scenario.file.loading import load
@@ -13,13 +15,14 @@ TEXT = (TUTORIAL / "own-congestion-control.md").read_text()
 SOURCE = (TUTORIAL / "calm.bpf.c").read_text()
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+def blocks(language: str, text: str = TEXT) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 def test_what_it_shows_of_the_program_is_in_the_program() -> None:
-    assert len(blocks("c")) == 4
-    for block in blocks("c"):
+    shown = blocks("c", TEXT.partition("\n## Record what it knows\n")[0])
+    assert len(shown) == 4
+    for block in shown:
         # Examples shown together may have other lines between.
         for part in block.strip().split("\n\n"):
             assert part in SOURCE
@@ -41,3 +44,12 @@ def test_its_parameters_are_found_with_what_they_are() -> None:
     assert found.complete
     assert [(one.name, one.type, one.default) for one in found.known] == [("target", "u32", 4), ("keep", "u32", 717)]
     assert all(one.doc for one in found.known)
+
+
+def test_a_program_that_publishes_as_shown_compiles(tmp_path: Path) -> None:
+    (shown,) = blocks("c", TEXT.partition("\n## Record what it knows\n")[2])
+    publishing, count = re.subn(r"struct state \{.*?\};\n", lambda _: shown, SOURCE, count=1, flags=re.DOTALL)
+    assert count == 1
+    (tmp_path / "calm.bpf.c").write_text(publishing)
+    built = json.loads(_core.cc_build(tmp_path / "calm.bpf.c", tmp_path / "calm.bpf.o"))
+    assert built["ok"], built["text"]

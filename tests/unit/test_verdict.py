@@ -333,7 +333,10 @@ def test_a_simulated_run_is_judged_by_nothing_that_it_lacks() -> None:
 def test_the_page_says_which_check_is_for_which_engine() -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "verdict.md").read_text()
     section = page.partition("\n## Which check for which engine\n")[2].partition("\n## ")[0]
-    assert set(re.findall(r"`([a-z-]+)`", section)) == OF_SIMULATIONS
+    simulated, virtual = (re.findall(r"`([a-z-]+)`", section.split("\n\n")[index]) for index in (0, 1))
+    assert set(simulated) == OF_SIMULATIONS
+    evidence = capabilities("virtual").evidence
+    assert set(virtual) == {rule.name for rule in RULES if not rule.needs <= evidence}
 
 
 def test_an_algorithm_that_a_program_did_not_set_is_named() -> None:

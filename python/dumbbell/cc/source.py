@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import re
 from collections.abc import Iterator
@@ -120,7 +121,7 @@ class _Inliner:
         for number, line in enumerate(_text(path, name).removesuffix("\n").split("\n"), 1):
             self._size += len(line) + 1
             if self._size > LARGEST:
-                raise SourceError(f"more than {LARGEST >> 20} MiB with all that it includes", "", "include less")
+                raise _too_large()
             included = _INCLUDE.match(line)
             if included and path.parent.joinpath(included[1]).is_file():
                 yield f'#line 1 "{included[1]}"\n'
@@ -134,8 +135,16 @@ class _Inliner:
         self._stack.pop()
 
 
+def _too_large() -> SourceError:
+    return SourceError(f"more than {LARGEST >> 20} MiB with all that it includes", "", "include less")
+
+
 def _text(path: Path, name: str) -> str:
     try:
         return inputs.read_text(path, LARGEST)
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise _too_large() from error
+        raise
     except UnicodeDecodeError:
         raise SourceError(f"{name} is no text in UTF-8", "a source in C") from None
