@@ -176,8 +176,8 @@ impl<O: Outlet + Clone> Hosted<O> {
         }
     }
 
-    /// When [`due`](Hosted::due) is to be called next; `None` if nothing will be due unless a frame arrives.
-    pub fn next(&mut self) -> Option<i64> {
+    /// The time at which [`due`](Hosted::due) is to be called next; `None` if nothing will be due unless a frame arrives.
+    pub fn next_due(&mut self) -> Option<i64> {
         let running = self.running.as_mut()?;
         let origin_ns = running.origin_ns?;
         let carrier = &mut running.carrier;

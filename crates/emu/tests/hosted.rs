@@ -15,7 +15,10 @@ const HEADERS: usize = 14 + 20 + 8;
 
 /// What left: port and bytes.
 #[derive(Clone, Default)]
-struct Wire(Rc<RefCell<Vec<(u16, Vec<u8>)>>>);
+struct Wire(Rc<RefCell<Frames>>);
+
+/// Frames, each with the port that it left by.
+type Frames = Vec<(u16, Vec<u8>)>;
 
 impl Outlet for Wire {
     fn send(&mut self, port: u16, parts: &[libc::iovec], vnet: bool) -> std::io::Result<()> {
@@ -88,7 +91,7 @@ fn arrive(hosted: &mut Hosted<Wire>, now: i64) {
 /// Run the kernel's timer until nothing is due; when frames left, since the origin.
 fn run(hosted: &mut Hosted<Wire>, wire: &Wire) -> Vec<i64> {
     let mut left = Vec::new();
-    while let Some(next) = hosted.next() {
+    while let Some(next) = hosted.next_due() {
         let before = wire.0.borrow().len();
         hosted.due(next);
         left.extend((before..wire.0.borrow().len()).map(|_| next - ORIGIN));
@@ -128,7 +131,7 @@ fn every_packet_is_accounted_for() {
     assert_eq!((count("entered_packets"), count("left_packets")), (5, 1));
     assert_eq!((count("dropped_packets"), count("inside_packets")), (2, 2));
     assert!(dir.path().join("packets.parquet").is_file() && dir.path().join("links.parquet").is_file());
-    assert_eq!(hosted.next(), None, "the links are gone");
+    assert_eq!(hosted.next_due(), None, "the links are gone");
 }
 
 #[test]
@@ -136,7 +139,7 @@ fn what_came_before_the_start_is_not_lost() {
     let dir = TempDir::new().unwrap();
     let (mut hosted, wire) = opened(dir.path());
     arrive(&mut hosted, ORIGIN - 5);
-    assert_eq!(hosted.next(), None, "there is no time yet");
+    assert_eq!(hosted.next_due(), None, "there is no time yet");
     ask(&mut hosted, &json!({"request": "start", "origin_ns": ORIGIN}), ORIGIN);
     // Links begin at time 0.
     assert_eq!(run(&mut hosted, &wire), [1_100_000]);

@@ -88,7 +88,7 @@ unsafe extern "C" fn due(now: c_longlong) {
 }
 
 unsafe extern "C" fn next() -> c_longlong {
-    with(|links| links.next()).unwrap_or(NEVER)
+    with(|links| links.next_due()).unwrap_or(NEVER)
 }
 
 impl Outlet for Kernel {

@@ -87,7 +87,7 @@ impl StateValue {
     fn check(&self) -> Result<()> {
         let has_one = matches!(self.kind, Kind::Fixed | Kind::Bandwidth);
         ensure!(has_one == self.one.is_some_and(|one| one > 0), "`one` is that of a fixed-point number or a bandwidth");
-        ensure!((self.kind == Kind::Word) == !self.words.is_empty(), "`words` are those of a word");
+        ensure!((self.kind == Kind::Word) != self.words.is_empty(), "`words` are those of a word");
         let may_have_unit = matches!(self.kind, Kind::Number | Kind::Fixed);
         ensure!(may_have_unit || self.unit.is_none(), "a {:?} has no unit of its own", self.kind);
         Ok(())

@@ -16,7 +16,7 @@
 //! * The helper dies: init is killed with it.
 //! * Init dies: the kernel kills the rest; the helper notices.
 //! * A service dies: init lets the others write down what they measured, and fails the run. If a service ends that is
-//! not needed, the run goes on, and says so: the probe is needed only if the plan insists on the record of every ACK.
+//!   not needed, the run goes on, and says so: the probe is needed only if the plan insists on the record of every ACK.
 
 mod child;
 mod init;
