@@ -141,12 +141,12 @@ pub static FIGURES: &[Figure<Flow>] = &[
     figure(Column::optional(
         "goodput_bps",
         F64(|f| f.rate_bps(f.report.received_bytes)),
-        "8 × `received_bytes` ÷ active time; null of a flow that never began",
+        "8 × `received_bytes` ÷ active time; null for a flow that never began",
     )),
     figure(Column::optional(
         "throughput_bps",
         F64(|f| f.rate_bps(f.sampled.bytes_sent?)),
-        "sending rate: 8 × payload sent, repetitions included, ÷ active time; null of a flow that was never sampled",
+        "sending rate: 8 × payload sent, repetitions included, ÷ active time; null for a flow that was never sampled",
     ))
     .studied(Metric {
         name: "throughput",
@@ -161,7 +161,7 @@ pub static FIGURES: &[Figure<Flow>] = &[
     figure(Column::optional(
         "retransmitted_segments",
         U64(|f| (!matches!(f.protocol(), "udp" | "ping")).then(|| f.report.retransmitted_segments.into())),
-        "segments sent again; null of UDP and pings",
+        "segments sent again; null for UDP and pings",
     ))
     .studied(Metric {
         name: "retransmitted_segments",
@@ -245,7 +245,7 @@ pub static FIGURES: &[Figure<Flow>] = &[
     figure(Column::optional(
         "ping_p50_ms",
         F64(|f| f.ping_ms(0.50)),
-        "median round-trip time of its echo requests; null of a flow that does not ping",
+        "median round-trip time of its echo requests; null for a flow that does not ping",
     ))
     .at(&["ping", "p50_ms"])
     .studied(Metric {

@@ -52,7 +52,7 @@ static RUNS: &[Column<RunRow>] = &[
     Column::optional(
         "error",
         Text(|r| r.error.as_deref()),
-        "why the run is unusable; such a run has no rows in the other tables; null of a run that is usable",
+        "why the run is unusable; such a run has no rows in the other tables; null for a run that is usable",
     ),
     Column::optional("packets", U64(|r| r.packets), "packets that hosts have sent"),
     Column::optional("jain_index", F64(|r| r.jain_index), "fairness of the bulk TCP flows"),
@@ -65,12 +65,12 @@ static RUNS: &[Column<RunRow>] = &[
     Column::optional(
         "rpm",
         F64(|r| r.rpm),
-        "[responsiveness](metrics.md) under load, round trips per minute; null of a run without pings beside bulk TCP flows",
+        "[responsiveness](metrics.md) under load, round trips per minute; null for a run without pings beside bulk TCP flows",
     ),
     Column::optional(
         "verdict",
         Text(|r| r.verdict),
-        "[the verdict](verdict.md): `valid`, `suspect` or `invalid`; null of a run that failed",
+        "[the verdict](verdict.md): `valid`, `suspect` or `invalid`; null for a run that failed",
     ),
     Column::optional(
         "reasons",

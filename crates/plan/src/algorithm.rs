@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Algorithm {
-    /// What flows and all records call it. Unique among the plan's algorithms.
+    /// The name in flows and all records. Unique among the plan's algorithms.
     pub label: String,
-    /// Where it comes from.
+    /// The source of the algorithm.
     pub source: Source,
-    /// Parameters that the scenario sets, by name.
+    /// Parameters that the scenario sets, and their values.
     pub parameters: BTreeMap<String, Parameter>,
-    /// Of its source text, in hex; none of the kernel's own.
+    /// The hash of its source text, in hex; none for the kernel's own.
     pub sha256: Option<String>,
 }
 
-/// Where a congestion control comes from.
+/// The source of a congestion control.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Source {
@@ -34,7 +34,7 @@ pub enum Source {
     },
     /// One that the kernel has.
     Kernel {
-        /// As the kernel names it.
+        /// The name in the kernel.
         name: String,
     },
     /// A source in C of the user's that is linked to a kernel in virtual time.
@@ -50,8 +50,8 @@ pub enum Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Parameter {
-    /// Of a flag.
+    /// The value of a flag.
     Bool(bool),
-    /// Of an integer.
+    /// The value of an integer.
     Integer(i64),
 }

@@ -3,12 +3,12 @@ use units::Duration;
 
 use crate::{Plan, Routes};
 
-/// What a packet takes at least over a flow's path, without queues and serializers.
+/// The least time that a packet takes over a flow's path, without queues and serializers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeastDelay {
-    /// From its sender to its receiver.
+    /// The time from its sender to its receiver.
     pub there: Duration,
-    /// From its receiver to its sender.
+    /// The time from its receiver to its sender.
     pub back: Duration,
 }
 

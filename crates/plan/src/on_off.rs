@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Time};
 
-/// What an on/off flow does, from its start to its stop.
+/// The behaviour of an on/off flow, from its start to its stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
@@ -14,19 +14,19 @@ pub struct OnOff {
     pub off_ns: Duration,
 }
 
-/// How long a burst is.
+/// The length of a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum On {
-    /// So long. TCP: the application writes as much as the connection takes.
+    /// A time. TCP: the application writes as much as the connection takes.
     Ns(Duration),
-    /// So much. TCP: the pause begins when the receiver's application has read it.
+    /// A number of bytes. TCP: the pause begins when the receiver's application has read it.
     Bytes(u64),
 }
 
 impl OnOff {
-    /// What an application that writes for a time keeps in its socket beyond what was sent: when it pauses, about this
-    /// much is yet to be sent.
+    /// The bytes beyond what was sent that an application that writes for a time keeps in its socket: when it pauses,
+    /// about this much is yet to be sent.
     pub const AHEAD_BYTES: u64 = 24 << 10;
 
     pub(crate) fn is_possible(&self) -> bool {
@@ -38,7 +38,7 @@ impl OnOff {
     }
 }
 
-/// Where an application that writes to a TCP connection is in its bursts and pauses.
+/// The place in its bursts and pauses of an application that writes to a TCP connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Bursts {
     pattern: OnOff,
@@ -47,12 +47,12 @@ pub struct Bursts {
     began: Time,
     /// When it changes from one to the other; [`Time::NEVER`]: when its bytes have arrived.
     next: Time,
-    /// Of bursts of bytes: what they come to, the one under way included.
+    /// The total of bursts of bytes, the one under way included.
     target: u64,
 }
 
 impl Bursts {
-    /// The first burst begins at `start`. Times are reckoned from it, so that a late turn delays no other.
+    /// The first burst begins at `start`. Times are computed from it: a late turn delays no other.
     pub fn new(pattern: OnOff, start: Time) -> Bursts {
         let mut bursts = Bursts { pattern, is_on: false, began: start, next: start, target: 0 };
         bursts.turn();
@@ -101,7 +101,8 @@ impl Bursts {
         matches!(self.pattern.on, On::Bytes(_))
     }
 
-    /// What the application may write now, if it has written `written` bytes in all; `None`: as much as it likes.
+    /// The number of bytes that the application may write now, if it has written `written` bytes in all; `None`: as
+    /// many as it likes.
     pub fn may_write(&self, written: u64) -> Option<u64> {
         match (self.pattern.on, self.is_on) {
             (On::Ns(_), true) => None,

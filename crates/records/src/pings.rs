@@ -35,7 +35,7 @@ impl Row for PingRow {
             "lost",
             Bool(|row| Some(row.is_lost)),
             "whether it has no answer and a later request has one, or it waited for more than 1 s and the longest round trip \
-             (RFC 6673); false of a request that is under way when the run ends",
+             (RFC 6673); false for a request that is under way when the run ends",
         ),
     ];
 }

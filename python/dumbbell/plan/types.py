@@ -41,7 +41,7 @@ class KernelSource:
 
     kind: Literal["kernel"] = "kernel"
     name: str
-    """As the kernel names it."""
+    """The name in the kernel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class LinkedSource:
 
 
 Source = Annotated[BundledSource | ObjectSource | KernelSource | LinkedSource, Field(discriminator="kind")]
-"""Where a congestion control comes from."""
+"""The source of a congestion control."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +64,13 @@ class Algorithm:
     """A congestion control that flows name by its label."""
 
     label: str
-    """What flows and all records call it. Unique among the plan's algorithms."""
+    """The name in flows and all records. Unique among the plan's algorithms."""
     source: Source
-    """Where it comes from."""
+    """The source of the algorithm."""
     parameters: Mapping[str, Parameter]
-    """Parameters that the scenario sets, by name."""
+    """Parameters that the scenario sets, and their values."""
     sha256: str | None
-    """Of its source text, in hex; none of the kernel's own."""
+    """The hash of its source text, in hex; none for the kernel's own."""
 
 
 EmulatePath = Literal["wire", "gso"]
@@ -639,7 +639,7 @@ class LinkChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnNs:
-    """So long. TCP: the application writes as much as the connection takes."""
+    """A time. TCP: the application writes as much as the connection takes."""
 
     ns: int
     """A span of nanoseconds."""
@@ -647,18 +647,18 @@ class OnNs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnBytes:
-    """So much. TCP: the pause begins when the receiver's application has read it."""
+    """A number of bytes. TCP: the pause begins when the receiver's application has read it."""
 
     bytes: int
 
 
 On = OnNs | OnBytes
-"""How long a burst is."""
+"""The length of a burst."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnOff:
-    """What an on/off flow does, from its start to its stop."""
+    """The behaviour of an on/off flow, from its start to its stop."""
 
     on: On
     """A burst."""
