@@ -249,6 +249,21 @@ export interface Colour {
   dash: number;
 }
 
+/** The looks of a curve. */
+export interface Curve {
+  label: string;
+  /** `null`: there is no other curve. */
+  colour: Colour | null;
+}
+
+/** Scope -> a curve for each value of the second key; one curve if there is no second key. */
+export interface Curves {
+  /** In a plot of several scopes. */
+  among: Record<string, Curve[]>;
+  /** In a plot of this scope only. */
+  alone: Record<string, Curve[]>;
+}
+
 /** A key that was varied. */
 export interface StudyAxis {
   key: string;
@@ -261,8 +276,6 @@ export interface StudyAxis {
   ticks: string[];
   /** Index of each cell's value. */
   cells: number[];
-  /** The colour of each value, in curves that are of no algorithm. */
-  colours: Colour[];
 }
 
 /** A metric of single runs. */
@@ -317,9 +330,9 @@ export interface StudyPage {
   confidence: string;
   /** The scopes that separate flows: algorithms, or entries of the scenario. */
   of: string[];
-  /** The colour of each scope. */
-  colours: Colour[];
   axes: StudyAxis[];
+  /** The looks of curves with each axis as the second key; the last without a second key. */
+  curves: Curves[];
   /** Index of the horizontal axis. */
   x: number | null;
   /** Index of the axis whose values are curves. */

@@ -7,15 +7,10 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.cli.group import check_name_or_all, group
 from dumbbell.cli.options import Json
 
-app = typer.Typer(
-    name="cc",
-    add_completion=False,
-    invoke_without_command=True,
-    rich_markup_mode="rich",
-    help="Load, check and list congestion controls: those that come with dumbbell, and your own BPF programs.",
-)
+app = group("cc", "Load, check and list congestion controls: those that come with dumbbell, and your own BPF programs.")
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A program in C: my_cc.bpf.c.", show_default=False)]
 NameOrFile = Annotated[
@@ -30,12 +25,6 @@ SetParameter = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PARAMETER=VALUE", help="Set a parameter. Repeatable.", show_default=False),
 ]
-
-
-@app.callback()
-def _help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @app.command()
@@ -167,10 +156,8 @@ def unload(
 
     from dumbbell.cc import core
     from dumbbell.cc.algorithm import label_of
-    from dumbbell.errors import InputError
 
-    if (name is None) != all:
-        raise InputError("unload what?", "expected a name, or --all", "dumbbell cc list shows what is loaded")
+    check_name_or_all("unload", name, all, "dumbbell cc list shows what is loaded")
     if all:
         gone = [went for label in dict.fromkeys(one["name"] for one in core.registered()["stay"])
                 for went in core.unload(label)]  # fmt: skip

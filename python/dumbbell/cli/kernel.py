@@ -7,27 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dumbbell.cli.group import check_name_or_all, group
 from dumbbell.cli.options import Json
 
 if TYPE_CHECKING:
     from dumbbell.kernels.store import Known
 
-app = typer.Typer(
-    name="kernel",
-    add_completion=False,
-    invoke_without_command=True,
-    rich_markup_mode="rich",
-    help="Build, list and remove kernels for runs in virtual time: Linux from 6.1 on, as an ordinary process.",
+app = group(
+    "kernel", "Build, list and remove kernels for runs in virtual time: Linux from 6.1 on, as an ordinary process."
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A kernel that was built.", show_default=False)]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
-
-
-@app.callback()
-def _help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @app.command()
@@ -182,12 +173,10 @@ def remove(
     """Remove a kernel from the cache. Runs that use it continue."""
     from json import dumps
 
-    from dumbbell.errors import InputError
     from dumbbell.kernels import known
     from dumbbell.kernels import remove as removed
 
-    if (name is None) != all:
-        raise InputError("remove what?", "expected a name, or --all", "dumbbell kernel list shows what is built")
+    check_name_or_all("remove", name, all, "dumbbell kernel list shows what is built")
     names = [one for known_one in known() for one in known_one.base.names] if all else [name or ""]
     for one in names:
         removed(one)

@@ -8,30 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dumbbell.cli.group import group
 from dumbbell.cli.options import Json
 
 if TYPE_CHECKING:
     from dumbbell.records.kept import Kept
 
-app = typer.Typer(
-    name="runs",
-    add_completion=False,
-    invoke_without_command=True,
-    rich_markup_mode="rich",
-    help="List the runs on disk, show one, tag them, and remove those that nobody needs.",
-)
+app = group("runs", "List the runs on disk, show one, tag them, and remove those that nobody needs.")
 
 Root = Annotated[Path, typer.Option("--in", metavar="DIR", help="The folder of runs.")]
 Named = Annotated[
     list[str], typer.Argument(metavar="RUN...", help="Directories of runs, their names, or tags.", show_default=False)
 ]
 RUNS = Path("runs")
-
-
-@app.callback()
-def _help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @app.command("list")

@@ -1,6 +1,6 @@
 // The place of each varied key in the plot, and the cells that are therefore visible.
 
-import type { Colour, StudyAxis, StudyPage } from "../../charts/model";
+import type { Curve, StudyAxis, StudyPage } from "../../charts/model";
 import { type Entries, type Entry, entryKey } from "./data";
 
 export interface Layout {
@@ -12,13 +12,10 @@ export interface Layout {
   fixed: number[];
 }
 
-/** A curve: what it is of, and the value of the second key. */
-export interface Column {
+/** A curve with its scope and its value of the second key. */
+export interface Column extends Curve {
   of: string;
   line: number | null;
-  label: string;
-  /** Null: there is no other curve. */
-  colour: Colour | null;
 }
 
 /** The key that the legend shows and hides, in all charts. */
@@ -52,28 +49,11 @@ export function horizontal(study: StudyPage, layout: Layout): StudyAxis | null {
   return layout.x === null ? null : (study.axes[layout.x] ?? null);
 }
 
-export function second(study: StudyPage, layout: Layout): StudyAxis | null {
-  return layout.lines === null ? null : (study.axes[layout.lines] ?? null);
-}
-
-/** Curves of these things, whether or not they have points. */
+/** Curves of these scopes, whether or not they have points. */
 export function columns(study: StudyPage, layout: Layout, of: string[]): Column[] {
-  const axis = second(study, layout);
-  const lines = axis ? axis.texts.map((_, i) => i) : [null];
-  return of.flatMap((name) =>
-    lines.map((line) => {
-      const parts = of.length > 1 || !axis ? [name] : [];
-      if (axis && line !== null) parts.push(`${axis.label} ${axis.texts[line]}`);
-      return { of: name, line, label: parts.filter(Boolean).join(", "), colour: colourOf(study, axis, name, line, of.length > 1) };
-    }),
-  );
-}
-
-/** The algorithm's colour, dashed by the second key; without algorithms the colour of the second key's value. */
-function colourOf(study: StudyPage, axis: StudyAxis | null, of: string, line: number | null, several: boolean): Colour | null {
-  if (!several) return axis && line !== null ? (axis.colours[line] ?? null) : null;
-  const own = study.colours[study.of.indexOf(of)];
-  return own ? { ...own, dash: own.dash + (line ?? 0) } : null;
+  const curves = study.curves[layout.lines ?? study.axes.length];
+  const looks = of.length > 1 ? curves?.among : curves?.alone;
+  return of.flatMap((name) => (looks?.[name] ?? []).map((curve, i) => ({ ...curve, of: name, line: layout.lines === null ? null : i })));
 }
 
 /** Entries of a curve along the horizontal axis; undefined where there is none. */

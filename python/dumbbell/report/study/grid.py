@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import floor, log10
 
 from dumbbell.errors import InputError
 from dumbbell.report.study.axes import Axis
-from dumbbell.report.study.colours import Colour, of_names, of_values
+from dumbbell.report.study.curves import Curve, curves
 from dumbbell.report.study.model import Entry, Panel, StudyPlots
 from dumbbell.statistics.contrasts import Contrast, contrast
 
 
 @dataclass(frozen=True)
-class Column:
-    """A curve: what it is of, and which value of the second key."""
+class Column(Curve):
+    """A curve with its scope and its value of the second key."""
 
     of: str
     line: int | None
-    label: str
-    colour: Colour | None
-    """`None`: there is no other curve."""
+    """Index of the second key's value; `None`: there is no second key."""
     place: int
     """Among things of its kind: algorithms, or values of the second key."""
 
@@ -50,20 +48,14 @@ class Grid:
     def columns(self) -> list[Column]:
         """Those that have a point."""
         several = len(self.panel.of) > 1
+        known = curves(self.plots, self.lines)
+        looks = known.among if several else known.alone
         found = []
         for of, line in product(self.panel.of, self._line_values):
-            label = _label(of if several or self.lines is None else "", self.lines, line)
+            curve = looks[of][line or 0]
             place = self.plots.of.index(of) if several else line or 0
-            found.append(Column(of, line, label, self._colour(of, line, several), place))
+            found.append(Column(curve.label, curve.colour, of, line, place))
         return [column for column in found if any(self.entry(row, column) for row in self.rows)]
-
-    def _colour(self, of: str, line: int | None, several: bool) -> Colour | None:
-        """The algorithm's colour, dashed by the second key; without algorithms the colour of the second key's value."""
-        names = self.plots.of
-        if several:
-            own = of_names(names)[names.index(of)]
-            return replace(own, dash=own.dash + (line or 0))
-        return None if self.lines is None or line is None else of_values(self.lines, names)[line]
 
     @property
     def _line_values(self) -> list[int | None]:
@@ -153,13 +145,6 @@ def check_reference(plots: StudyPlots) -> None:
     known = [*plots.of, *(x.texts if x else ())] if lines is None else list(lines.texts)
     if plots.reference not in known:
         raise InputError(f"no column {plots.reference!r} to compare with", f"there are {', '.join(known)}")
-
-
-def _label(of: str, lines: Axis | None, line: int | None) -> str:
-    parts = [of] if of else []
-    if lines is not None and line is not None:
-        parts.append(f"{lines.label} {lines.texts[line]}")
-    return ", ".join(parts) or "all flows"
 
 
 def rounded(half: float, *values: float) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from dumbbell.records.directory import RUNS
 from dumbbell.report.model import Codes, Counts, Values
 from dumbbell.report.render.payload import encode
 from dumbbell.report.study.axes import Axis, Kind
-from dumbbell.report.study.colours import Colour, of_names, of_values
+from dumbbell.report.study.curves import Curves, curves
 from dumbbell.report.study.model import Distribution, Panel, StudyPlots
 
 MOST_VALUES: Final = 1_000_000
@@ -39,8 +39,6 @@ class StudyAxis:
     ticks: tuple[str, ...]
     cells: tuple[int, ...]
     """Index of each cell's value."""
-    colours: tuple[Colour, ...]
-    """The colour of each value, in curves that are of no algorithm."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +103,9 @@ class StudyPage:
     confidence: str
     of: tuple[str, ...]
     """The scopes that separate flows: algorithms, or entries of the scenario."""
-    colours: tuple[Colour, ...]
-    """The colour of each scope."""
     axes: tuple[StudyAxis, ...]
+    curves: tuple[Curves, ...]
+    """The looks of curves with each axis as the second key; the last without a second key."""
     x: int | None
     """Index of the horizontal axis."""
     lines: int | None
@@ -140,8 +138,8 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
     page = StudyPage(
         confidence=plots.percent,
         of=plots.of,
-        colours=of_names(plots.of),
-        axes=tuple(_axis(axis, plots) for axis in plots.axes),
+        axes=tuple(map(_axis, plots.axes)),
+        curves=tuple(curves(plots, axis) for axis in (*plots.axes, None)),
         x=plots.axes.index(layout.x) if layout.x else None,
         lines=plots.axes.index(layout.lines) if layout.lines else None,
         runs=_runs(plots),
@@ -153,10 +151,9 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
     return encode(page), tuple(notes)
 
 
-def _axis(axis: Axis, plots: StudyPlots) -> StudyAxis:
+def _axis(axis: Axis) -> StudyAxis:
     ticks = tuple(axis.tick(index) for index in range(len(axis.texts)))
-    colours = of_values(axis, plots.of)
-    return StudyAxis(axis.key, axis.label, axis.title, axis.kind, axis.at, axis.texts, ticks, axis.cells, colours)
+    return StudyAxis(axis.key, axis.label, axis.title, axis.kind, axis.at, axis.texts, ticks, axis.cells)
 
 
 def _runs(plots: StudyPlots) -> tuple[tuple[tuple[int, str, int, int], ...], ...]:
