@@ -29,17 +29,17 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
 
 @pytest.fixture(scope="module")
 def plots(runs: tuple[Run, Run]) -> Plots:
-    return overlay(*runs)
+    return overlay(("emulate", "simulate"), *runs)
 
 
 def test_each_flow_has_a_colour_under_each_engine(plots: Plots) -> None:
     assert [group.label for group in plots.groups] == [
-        "f1 cubic, emulated",
-        "f2 bbr, emulated",
-        "f1 cubic, simulated",
-        "f2 bbr, simulated",
-        "queue, emulated",
-        "queue, simulated",
+        "f1 cubic, emulate",
+        "f2 bbr, emulate",
+        "f1 cubic, simulate",
+        "f2 bbr, simulate",
+        "queue, emulate",
+        "queue, simulate",
     ]
     assert len({group.light for group in plots.groups}) == len({group.dark for group in plots.groups}) == 6
 
@@ -65,7 +65,7 @@ def test_values_are_in_one_unit(runs: tuple[Run, Run], plots: Plots) -> None:
 def test_it_can_be_drawn_on_paper_and_on_a_page(plots: Plots) -> None:
     drawn = figures.figure(plots)
     assert [ax.get_title(loc="left").partition(",")[0] for ax in drawn.axes] == list(PANELS)
-    assert b"f2 bbr, simulated" in figures.render(drawn, "svg")
+    assert b"f2 bbr, simulate" in figures.render(drawn, "svg")
     told = json.loads(payload(plots))["content"]
     assert [len(panel["views"][0]["marks"]) for panel in told["panels"]] == [4, 4, 4, 2]
     assert all(line["timeS"] for panel in told["panels"] for line in panel["views"][0]["marks"])
@@ -74,6 +74,6 @@ def test_it_can_be_drawn_on_paper_and_on_a_page(plots: Plots) -> None:
 def test_a_table_that_is_missing_costs_its_panel(tmp_path: Path) -> None:
     emulated, simulated = write(tmp_path / "emulated"), write(tmp_path / "simulated")
     (simulated.directory / "links.parquet").unlink()
-    found = overlay(emulated, simulated)
+    found = overlay(("emulate", "simulate"), emulated, simulated)
     assert [panel.title for panel in found.panels] == ["Goodput", "Congestion window", "RTT"]
     assert found.missing == ("Queue: one of the two runs has no data.",)

@@ -9,7 +9,10 @@ import pytest
 from dumbbell.agree.comparison import compare
 from dumbbell.agree.figures import JAIN, RTT_P50, TOTAL_GOODPUT, What
 from dumbbell.agree.spread import Range, Spread, spread
+from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.scenario import load
+
+ENGINES = (EMULATE, SIMULATE)
 
 TWO = {
     "name": "two",
@@ -26,7 +29,7 @@ TWO = {
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Spread:
-    return spread(load(TWO), 30, tmp_path_factory.mktemp("seeds"))
+    return spread(load(TWO), 30, tmp_path_factory.mktemp("seeds"), SIMULATE)
 
 
 def test_each_target_has_its_range(found: Spread) -> None:
@@ -40,17 +43,20 @@ def test_each_target_has_its_range(found: Spread) -> None:
 
 
 def test_more_seeds_add_to_those_on_disk(found: Spread, tmp_path: Path) -> None:
-    first = spread(load(TWO), 5, tmp_path)
+    first = spread(load(TWO), 5, tmp_path, SIMULATE)
     shards = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.parquet")}
-    assert spread(load(TWO), 5, tmp_path) == first
+    assert spread(load(TWO), 5, tmp_path, SIMULATE) == first
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.parquet")} == shards
-    assert spread(load(TWO), 30, tmp_path) == found
+    assert spread(load(TWO), 30, tmp_path, SIMULATE) == found
 
 
 def test_a_mean_inside_the_range_is_chance() -> None:
     ranges = Spread({(TOTAL_GOODPUT, ""): Range(8.0, 9.0, 30), (RTT_P50, "f1"): Range(20.0, 30.0, 30)})
     goodput, rtt = What("run", "", TOTAL_GOODPUT, "Mbit/s"), What("flow", "f1", RTT_P50, "ms")
-    inside, outside = compare([({goodput: 8.5, rtt: 31.0}, {goodput: 9.5, rtt: 25.0})] * 2), compare([])
+    inside, outside = (
+        compare(ENGINES, [({goodput: 8.5, rtt: 31.0}, {goodput: 9.5, rtt: 25.0})] * 2),
+        compare(ENGINES, []),
+    )
     assert ranges.is_chance(inside, TOTAL_GOODPUT) is True
     assert ranges.is_chance(inside, RTT_P50, "f1") is False
     assert ranges.is_chance(inside, JAIN) is None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from dumbbell.agree.figures import TOTAL_GOODPUT
 from dumbbell.agree.study import Outcome, Subject, carry_out_both, check, until_inside
 from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.cli import invoke
+from dumbbell.engines import registry
 from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.errors import InputError, Problem, ScenarioError
 from dumbbell.plan import Plan
@@ -53,7 +56,7 @@ def test_engines_that_do_the_same_agree(tmp_path: Path) -> None:
     assert sorted(found[EMULATE].executed) == sorted(found[SIMULATE].executed) == [("synthetic", n) for n in (1, 2, 3)]
     total = outcome.comparison.get(TOTAL_GOODPUT)
     assert total is not None
-    assert total.emulated == pytest.approx([8e-6 * BYTES / 2] * 3)
+    assert total.first == pytest.approx([8e-6 * BYTES / 2] * 3)
     assert overall(judge(outcome.comparison)) is Status.INSIDE
     measures = {(row.what.scope, row.what.measure) for row in outcome.comparison.rows}
     assert {("flow", "goodput"), ("flow", "RTT p50"), ("flow", "RTT p95"), ("flow", "retransmitted")} <= measures
@@ -67,7 +70,7 @@ def test_repetitions_are_paired_by_seed(tmp_path: Path) -> None:
     (outcome,) = carry_out_both([subject(tmp_path)], engines(emulated, simulated))
     total = outcome.comparison.get(TOTAL_GOODPUT)
     assert total is not None
-    assert total.emulated[0] > 1.2 * total.emulated[2]
+    assert total.first[0] > 1.2 * total.first[2]
     assert total.ratio is not None
     assert (total.ratio.low, total.ratio.high) == (pytest.approx(0.9, abs=1e-4), pytest.approx(0.9, abs=1e-4))
     assert overall(judge(outcome.comparison)) is Status.OUTSIDE
@@ -220,6 +223,71 @@ def test_a_matrix_that_is_outside_draws_what_is(fakes: dict[str, FakeEngine]) ->
     )
     drawn = [path.parent.name for path in Path("found").glob("*/agreement.html")]
     assert drawn == ["cubic_10mbit_100ms_4bdp_1loss"]
+
+
+@pytest.fixture
+def any_kernel(fakes: dict[str, FakeEngine], monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
+    """A third engine, `kernels`: deterministic, and runs any kernel."""
+    other = FakeEngine(name=SIMULATE)
+    other.capabilities = replace(other.capabilities, name="kernels", any_kernel=True, models_tcp=False)
+    monkeypatch.setattr(registry, "_OWN", {"kernels": other})
+    fakes["kernels"] = other
+    return other
+
+
+def test_any_two_engines_are_named_wherever_they_are_compared(
+    fakes: dict[str, FakeEngine], any_kernel: FakeEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["agree", "--engines", "kernels,simulate", "--repeat", "2"]
+    assert invoke([*asked, file("a"), "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told["engines"] == ["kernels", "simulate"]
+    total = next(row for row in told["quantities"] if row["measure"] == TOTAL_GOODPUT)
+    assert total["kernels"] == total["simulate"] == pytest.approx(8e-6 * BYTES / 2)
+    page, drawing = (Path(f"runs/agree/a/agreement.{end}").read_text() for end in ("html", "svg"))
+    assert "<h2>Under kernels and simulate</h2>" in page
+    assert "f2 bbr, kernels" in drawing
+    assert invoke([*asked, "--matrix", "--cells", "reno_10mbit_*", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["engines"] == ["kernels", "simulate"]
+    columns = pl.read_parquet("runs/agree/agreement.parquet").columns
+    assert {"goodput_kernels_mbit", "goodput_simulate_mbit", "utilisation_kernels"} <= set(columns)
+    both = " ".join([*columns, page, drawing, Path("runs/agree/agreement.md").read_text()])
+    assert not {"emulated", "simulated", "emulate,"} & set(re.findall(r"[\w,]+", both))
+    assert fakes[EMULATE].executed == []
+
+
+def test_a_kernel_is_for_the_engine_that_runs_any(fakes: dict[str, FakeEngine], any_kernel: FakeEngine) -> None:
+    asked: dict[str, list[str | None]] = {"kernels": [], SIMULATE: []}
+    for name, kernels in asked.items():
+        fakes[name]._change = lambda plan, files, kernels=kernels: kernels.append(plan.emulate.kernel)
+    assert invoke(["agree", "--engines", "simulate,kernels", "--kernel", "6.1", file("a"), "--repeat", "2"]) == 0
+    assert asked == {"kernels": ["6.1"] * 2, SIMULATE: [None] * 2}
+
+
+def test_an_exact_engine_is_asked_once_for_each_seed(tmp_path: Path, any_kernel: FakeEngine) -> None:
+    """No machine spoils its runs, and a change to the simulator is none to it."""
+    any_kernel._outcomes = iter(["failed", "valid"])
+    both = {"kernels": any_kernel, EMULATE: FakeEngine()}
+    (outcome,) = carry_out_both([subject(tmp_path, repeat=2)], both)
+    assert len(any_kernel.executed) == 2
+    assert len(outcome.pairs) == 1
+    carry_out_both([subject(tmp_path, repeat=2)], both, resimulate=True)
+    assert len(any_kernel.executed) == 3, "only the one that failed"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--engines", "emulate"], "--engines emulate\n  two different engines can be compared\n"),
+        (["--engines", "emulate,emulate"], "--engines emulate,emulate\n  two different engines can be compared\n"),
+        (["--kernel", "6.1"], "--kernel 6.1\n  neither of emulate and simulate runs any kernel\n"),
+    ],
+)
+def test_engines_that_cannot_be_compared(
+    args: list[str], said: str, fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(["agree", "single-flow", *args]) == 2
+    assert capsys.readouterr().err == f"error: {said}hint: --engines virtual,simulate\n"
 
 
 @pytest.mark.parametrize(

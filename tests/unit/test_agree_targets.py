@@ -14,9 +14,10 @@ from dumbbell.agree.figures import JAIN, RTT_P50, TOTAL_GOODPUT, What
 from dumbbell.agree.matrix import matrix
 from dumbbell.agree.spread import Range, Spread
 from dumbbell.agree.study import Outcome, Pair, Subject
-from dumbbell.agree.table import COLUMNS, figures_table, table
+from dumbbell.agree.table import columns, figures_table, table
 from dumbbell.agree.targets import Status, judge, overall
 
+ENGINES = ("virtual", "simulate")
 GOODPUT = What("run", "", TOTAL_GOODPUT, "Mbit/s")
 INDEX = What("run", "", JAIN, "")
 
@@ -26,18 +27,19 @@ def rtt(flow: str) -> What:
 
 
 def made(**quantities: tuple[list[float], list[float]]) -> Comparison:
-    """`goodput`, `jain`, and flows by their ids: values of each repetition, emulated and simulated."""
+    """`goodput`, `jain`, and flows by their ids: values of each repetition, of either engine."""
     names = {"goodput": GOODPUT, "jain": INDEX}
     whats = {key: names.get(key, rtt(key)) for key in quantities}
     n = len(next(iter(quantities.values()))[0])
     return compare(
+        ENGINES,
         [
             (
                 {whats[key]: values[0][i] for key, values in quantities.items()},
                 {whats[key]: values[1][i] for key, values in quantities.items()},
             )
             for i in range(n)
-        ]
+        ],
     )
 
 
@@ -89,11 +91,13 @@ def test_one_target_missed_is_enough_and_nothing_measured_is_undecided() -> None
     both = made(goodput=([9.5, 9.6], [9.5, 9.6]), jain=([0.9, 0.9], [0.5, 0.5]))
     assert [one.status for one in judge(both)] == [Status.INSIDE, Status.OUTSIDE]
     assert overall(judge(both)) is Status.OUTSIDE
-    assert overall(judge(compare([]))) is Status.UNDECIDED
+    assert overall(judge(compare(ENGINES, []))) is Status.UNDECIDED
 
 
 def test_what_only_one_engine_has_is_not_compared() -> None:
-    found = compare([({GOODPUT: 1.0, INDEX: 0.5}, {GOODPUT: 1.0}), ({GOODPUT: 2.0, INDEX: 0.5}, {GOODPUT: 2.0})])
+    found = compare(
+        ENGINES, [({GOODPUT: 1.0, INDEX: 0.5}, {GOODPUT: 1.0}), ({GOODPUT: 2.0, INDEX: 0.5}, {GOODPUT: 2.0})]
+    )
     assert [row.what for row in found.rows] == [GOODPUT]
     assert found.repetitions == 2
 
@@ -116,16 +120,17 @@ def three() -> pl.DataFrame:
         made(goodput=good, f1=([20.0] * 3, [20.0] * 3), f2=([30.0] * 3, [35.0] * 3), jain=([0.9] * 3, [0.9] * 3)),
         made(goodput=([9.5, 9.6, 9.4], [9.5, 9.9, 9.1])),
     ]
-    return table({cell.name: cell for cell in CELLS}, [outcome(i, one) for i, one in enumerate(found)])
+    return table({cell.name: cell for cell in CELLS}, [outcome(i, one) for i, one in enumerate(found)], ENGINES)
 
 
 def test_the_table_has_a_row_per_cell() -> None:
     found = three()
-    assert dict(found.schema) == COLUMNS
+    assert dict(found.schema) == columns(ENGINES)
+    assert {"goodput_virtual_mbit", "jain_simulate"} <= set(found.columns)
     assert found["agreement"].to_list() == ["inside", "outside", "undecided"]
     assert found["rtt"].to_list() == ["inside", "outside", None]
     assert found["rtt_flow"].to_list() == ["f1", "f2", None], "the flow that is off most"
-    assert found["rtt_p50_simulated_ms"].to_list() == [20.5, 35.0, None]
+    assert found["rtt_p50_simulate_ms"].to_list() == [20.5, 35.0, None]
     assert found["jain"].to_list() == [None, "inside", None]
     assert found["goodput_ratio"].to_list() == pytest.approx([1, 1, 0.9996], abs=1e-3)
     assert found["repetitions_needed"].to_list()[:2] == [2, 2]
@@ -133,16 +138,18 @@ def test_the_table_has_a_row_per_cell() -> None:
 
 
 def test_the_table_in_markdown() -> None:
-    lines = markdown.markdown(three()).splitlines()
+    lines = markdown.markdown(three(), ENGINES).splitlines()
     assert lines[0] == "1 of 3 cells are within all targets, 1 of 3 undecided, 1 of 3 outside."
     assert lines[1] == "Within each target: total goodput 2 of 3, RTT 1 of 2, Jain's index 1 of 1."
-    rows = [line.strip("| ").split(" | ") for line in lines[3:]]
-    assert {len(row) for row in rows} == {len(markdown.HEAD)}
+    assert lines[2] == "Pairs of values are virtual / simulate."
+    rows = [line.strip("| ").split(" | ") for line in lines[4:]]
+    assert {len(row) for row in rows} == {len(markdown.head(ENGINES))}
+    assert "goodput, virtual, Mbit/s" in rows[0]
     assert rows[3][-3:] == ["30.0 / 35.0", "0.900 / 0.900", "outside (rtt)"]
 
 
 def test_what_other_seeds_explain_is_told() -> None:
-    """f2's RTT is off by 5 ms; its emulated one is 30."""
+    """f2's RTT is off by 5 ms; the first engine's is 30."""
     by_chance, not_by_chance = (
         Spread({(RTT_P50, "f2"): Range(low, 36, 100), (TOTAL_GOODPUT, ""): Range(9, 10, 100)}) for low in (29, 31)
     )
@@ -150,12 +157,13 @@ def test_what_other_seeds_explain_is_told() -> None:
     found = table(
         {cell.name: cell for cell in CELLS},
         [replace(outcome(i, both), spread=spread) for i, spread in enumerate((by_chance, not_by_chance, None))],
+        ENGINES,
     )
     assert found["seeds"].to_list() == [100, 100, None]
     assert found["rtt_chance"].to_list() == [True, False, None]
     assert found["rtt_p50_seeds_low_ms"].to_list() == [29, 31, None]
     # The goodput is undecided for want of repetitions, and differs by less than the target allows.
-    last = [markdown.cells_of(row)[-1] for row in found.to_dicts()]
+    last = [markdown.cells_of(row, ENGINES)[-1] for row in found.to_dicts()]
     told = [f"outside (goodput, {rtt})" for rtt in ("rtt: chance", "rtt: not chance", "rtt")]
     assert last == told
     assert markdown.summary(found.head(2).to_dicts())[-1] == "2 differ by more than a target; 1 of them by chance."
@@ -179,4 +187,4 @@ def test_all_quantities_with_their_intervals() -> None:
     assert rows[TOTAL_GOODPUT]["difference"] == 0.5
     assert rows[TOTAL_GOODPUT]["difference_low"] == pytest.approx(0.5 - 6.313752 * 0.5, abs=1e-5)
     assert rows[TOTAL_GOODPUT]["ratio"] == pytest.approx(1.1**0.5)
-    assert (rows[JAIN]["ratio"], rows[JAIN]["simulated"]) == (None, 0.5)
+    assert (rows[JAIN]["ratio"], rows[JAIN]["simulate"]) == (None, 0.5)

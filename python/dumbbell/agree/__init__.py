@@ -1,1 +1,1 @@
-"""Compares the two engines: the same scenario under both, and the differences with their intervals."""
+"""Compares two engines: the same scenario under both, and the differences with their intervals."""

@@ -1,4 +1,4 @@
-"""A scenario's runs under both engines, side by side."""
+"""A scenario's runs under two engines, side by side."""
 
 from __future__ import annotations
 
@@ -15,42 +15,46 @@ CONFIDENCE: Final = 0.90
 """Confidence of all intervals here. The question whether a 90 % interval lies within bounds is a test of equivalence at
 the level of 5 %."""
 
+Engines = tuple[str, str]
+"""The names of the two that are compared. Differences are the second minus the first."""
+
 
 @dataclass(frozen=True)
 class Row:
     """One quantity under both engines."""
 
     what: What
-    emulated: tuple[float, ...]
-    """Values by repetition."""
-    simulated: tuple[float, ...]
-    """Values of the same seeds."""
+    first: tuple[float, ...]
+    """Values of the first engine by repetition."""
+    second: tuple[float, ...]
+    """Values of the second engine, of the same seeds."""
 
     @property
-    def emulated_mean(self) -> float:
+    def first_mean(self) -> float:
         """Mean of the repetitions."""
-        return mean(self.emulated)
+        return mean(self.first)
 
     @property
-    def simulated_mean(self) -> float:
+    def second_mean(self) -> float:
         """Mean of the repetitions."""
-        return mean(self.simulated)
+        return mean(self.second)
 
     @cached_property
     def difference(self) -> Interval:
-        """Simulated minus emulated."""
-        return paired_difference(self.emulated, self.simulated, CONFIDENCE)
+        """The second minus the first."""
+        return paired_difference(self.first, self.second, CONFIDENCE)
 
     @cached_property
     def ratio(self) -> Interval | None:
-        """Simulated over emulated; `None` where a value is 0."""
-        return paired_ratio(self.emulated, self.simulated, CONFIDENCE)
+        """The second over the first; `None` where a value is 0."""
+        return paired_ratio(self.first, self.second, CONFIDENCE)
 
 
 @dataclass(frozen=True)
 class Comparison:
     """All quantities of a scenario that the records of both engines give."""
 
+    engines: Engines
     rows: tuple[Row, ...]
     repetitions: int
     """Pairs of usable runs."""
@@ -64,11 +68,11 @@ class Comparison:
         return [row for row in self.rows if (row.what.measure, row.what.scope) == (measure, scope)]
 
 
-def compare(pairs: Sequence[tuple[Figures, Figures]]) -> Comparison:
-    """Compare repetitions: each is an emulated run and a simulated run with the same seed."""
-    emulated, simulated = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+def compare(engines: Engines, pairs: Sequence[tuple[Figures, Figures]]) -> Comparison:
+    """Compare repetitions: each is a run of the first engine and one of the second with the same seed."""
+    first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     rows = tuple(
-        Row(what, tuple(run[what] for run in emulated), tuple(run[what] for run in simulated))
-        for what in common([*emulated, *simulated])
+        Row(what, tuple(run[what] for run in first), tuple(run[what] for run in second))
+        for what in common([*first, *second])
     )
-    return Comparison(rows, len(pairs))
+    return Comparison(engines, rows, len(pairs))

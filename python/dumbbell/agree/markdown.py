@@ -8,18 +8,24 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell.agree import targets
+from dumbbell.agree.comparison import Engines
 from dumbbell.report import words
 
-HEAD: Final = (
-    *("flows", "Mbit/s", "RTT ms", "buffer BDP", "loss %", "n", "goodput, emulated Mbit/s", "ratio", "90 % interval"),
-    *("needs n", "RTT p50 ms", "Jain", "agreement"),
-)
+_PATH: Final = ("flows", "Mbit/s", "RTT ms", "buffer BDP", "loss %", "n")
+_FOUND: Final = ("ratio", "90 % interval", "needs n", "RTT p50 ms", "Jain", "agreement")
 
 
-def markdown(table: pl.DataFrame) -> str:
-    """The share of cells within the targets, and a row for each cell. Pairs of values are emulated / simulated."""
-    rows = table.to_dicts()
-    lines = [*summary(rows), "", _line(HEAD), _line("---" for _ in HEAD), *(_line(cells_of(row)) for row in rows)]
+def head(engines: Engines) -> list[str]:
+    """The columns of `cells_of`."""
+    return [*_PATH, f"goodput, {engines[0]}, Mbit/s", *_FOUND]
+
+
+def markdown(table: pl.DataFrame, engines: Engines) -> str:
+    """The share of cells within the targets, and a row for each cell. Pairs of values are first / second engine."""
+    rows, names = table.to_dicts(), head(engines)
+    said = f"Pairs of values are {engines[0]} / {engines[1]}."
+    cells = (_line(cells_of(row, engines)) for row in rows)
+    lines = [*summary(rows), said, "", _line(names), _line("---" for _ in names), *cells]
     return "\n".join(lines) + "\n"
 
 
@@ -52,8 +58,9 @@ def _share(rows: list[Mapping[str, Any]], key: str, status: str) -> str:
     return f"{sum(row[key] == status for row in known)} of {len(known)}"
 
 
-def cells_of(row: Mapping[str, Any]) -> list[str]:
-    """A row of the table as text; `HEAD` names the columns."""
+def cells_of(row: Mapping[str, Any], engines: Engines) -> list[str]:
+    """A row of the table as text; `head` names the columns."""
+    first, second = engines
     return [
         row["flows"].replace("-", " + "),
         str(row["rate_mbit"]),
@@ -61,12 +68,12 @@ def cells_of(row: Mapping[str, Any]) -> list[str]:
         f"{row['buffer_bdp']:g}",
         f"{row['loss_percent']:g}",
         str(row["repetitions"]),
-        _number(row["goodput_emulated_mbit"], 2),
+        _number(row[f"goodput_{first}_mbit"], 2),
         _number(row["goodput_ratio"], 4),
         _span(row["goodput_ratio_low"], row["goodput_ratio_high"]),
         "-" if row["repetitions_needed"] is None else str(row["repetitions_needed"]),
-        _pair(row["rtt_p50_emulated_ms"], row["rtt_p50_simulated_ms"], 1),
-        _pair(row["jain_emulated"], row["jain_simulated"], 3),
+        _pair(row[f"rtt_p50_{first}_ms"], row[f"rtt_p50_{second}_ms"], 1),
+        _pair(row[f"jain_{first}"], row[f"jain_{second}"], 3),
         _verdict(row),
     ]
 
@@ -99,8 +106,8 @@ def _number(value: float | None, digits: int) -> str:
     return words.UNKNOWN if value is None else f"{value:.{digits}f}"
 
 
-def _pair(emulated: float | None, simulated: float | None, digits: int) -> str:
-    return words.UNKNOWN if emulated is None else f"{_number(emulated, digits)} / {_number(simulated, digits)}"
+def _pair(first: float | None, second: float | None, digits: int) -> str:
+    return words.UNKNOWN if first is None else f"{_number(first, digits)} / {_number(second, digits)}"
 
 
 def _span(low: float | None, high: float | None) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.agree.comparison import Engines
 from dumbbell.records import Run
 from dumbbell.report.model import Group, Line, Panel, Plots, View
 from dumbbell.report.series import build
@@ -18,9 +19,7 @@ PANELS: Final = {
     "RTT": "srtt_ms",
     "Queue": "queue_bytes",
 }
-"""Title of a panel -> the quantity drawn in it, which both engines sample."""
-
-ENGINES: Final = ("emulated", "simulated")
+"""Title of a panel -> the quantity drawn in it, which every engine samples."""
 
 # Okabe & Ito's hues, on white and on black. Each flow has one for either engine, as different as possible.
 _HUES: Final = (
@@ -33,45 +32,42 @@ _DASHES: Final[tuple[tuple[int, ...], ...]] = ((), (4, 2))
 _QUEUE: Final = (("#4d5866", "#9aa5b1"), ("#c2321d", "#e8735f"))
 
 
-def overlay(emulated: Run, simulated: Run) -> Plots:
+def overlay(engines: Engines, first: Run, second: Run) -> Plots:
     """Goodput, window and RTT of each flow, and the queue of the bottleneck, of both runs.
 
     Both runs have the same scenario. A panel that one run has no data for is left out, and `missing` says so.
     """
-    both = build(emulated), build(simulated)
+    both = build(first), build(second)
     panels, missing = [], []
     for title in PANELS:
         found = [next((panel for panel in one.panels if panel.title == title), None) for one in both]
         if found[0] is None or found[1] is None:
             missing.append(f"{title}: one of the two runs has no data.")
         else:
-            panels.append(_panel(found[0], found[1], len(both[0].groups)))
+            panels.append(_panel(engines, found[0], found[1], len(both[0].groups)))
     duration_s = both[0].duration_s
-    return Plots(emulated.name, duration_s, _groups(both), tuple(panels), both[0].changes, tuple(missing))
+    return Plots(first.name, duration_s, _groups(engines, both), tuple(panels), both[0].changes, tuple(missing))
 
 
-def _groups(both: tuple[Plots, Plots]) -> tuple[Group, ...]:
+def _groups(engines: Engines, both: tuple[Plots, Plots]) -> tuple[Group, ...]:
     """Each flow under each engine, then the queue under each."""
     flows = [
         Group(f"{group.label}, {word}", group.flows, *_HUES[i % len(_HUES)][which], _DASHES[which])
-        for which, word in enumerate(ENGINES)
+        for which, word in enumerate(engines)
         for i, group in enumerate(both[which].groups)
     ]
-    queues = [Group(f"queue, {word}", (), *_QUEUE[which], _DASHES[which]) for which, word in enumerate(ENGINES)]
+    queues = [Group(f"queue, {word}", (), *_QUEUE[which], _DASHES[which]) for which, word in enumerate(engines)]
     return (*flows, *queues)
 
 
-def _panel(emulated: Panel, simulated: Panel, n: int) -> Panel:
-    """The panel of `n` groups of flows per engine, in the emulated panel's unit."""
-    first, second = emulated.views[0], simulated.views[0]
-    lines = [
-        *_lines(emulated, 1.0, 0, 2 * n),
-        *_lines(simulated, simulated.per_unit / emulated.per_unit, n, 2 * n + 1),
-    ]
-    note = f"Emulated: {first.note} Simulated: {second.note}"
+def _panel(engines: Engines, first: Panel, second: Panel, n: int) -> Panel:
+    """The panel of `n` groups of flows per engine, in the first one's unit."""
+    lines = [*_lines(first, 1.0, 0, 2 * n), *_lines(second, second.per_unit / first.per_unit, n, 2 * n + 1)]
+    view = first.views[0]
+    note = f"{engines[0]}: {view.note} {engines[1]}: {second.views[0].note}"
     no_times = pl.Series([], dtype=pl.Float64)
-    view = View(first.name, no_times, tuple(lines), note, first.references, first.second)
-    return replace(emulated, key=PANELS[emulated.title], views=(view,), quantities=())
+    both = View(view.name, no_times, tuple(lines), note, view.references, view.second)
+    return replace(first, key=PANELS[first.title], views=(both,), quantities=())
 
 
 def _lines(panel: Panel, factor: float, flows: int, queue: int) -> Iterator[Line]:

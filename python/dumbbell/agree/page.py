@@ -35,33 +35,34 @@ def write_files(outcome: Outcome, formats: Sequence[str] = ("html", "svg")) -> l
     if not outcome.pairs or not formats:
         return tables
     first = outcome.pairs[0]
-    emulated = Run(first.emulated)
-    plots = overlay(emulated, Run(first.simulated))
+    run = Run(first.first)
+    plots = overlay(outcome.comparison.engines, run, Run(first.second))
     drawn = []
     for format in formats:
         drawn.append(directory / f"{STEM}.{format}")
         if format == "html":
-            drawn[-1].write_text(_page(outcome, emulated, plots), encoding="utf-8")
+            drawn[-1].write_text(_page(outcome, run, plots), encoding="utf-8")
         else:
             drawn[-1].write_bytes(figures.render(figures.figure(plots), format))
     return [*drawn, *tables]
 
 
-def _page(outcome: Outcome, emulated: Run, plots: Plots) -> str:
+def _page(outcome: Outcome, run: Run, plots: Plots) -> str:
     judged = judge(outcome.comparison)
-    title = "Kernel and simulator"
-    quantities = _table(title, shown.QUANTITIES, shown.quantities(outcome.comparison))
+    both = " and ".join(outcome.comparison.engines)
+    title = f"Under {both}"
+    quantities = _table(title, shown.columns(outcome.comparison), shown.quantities(outcome.comparison))
     return html.document(
-        title=f"{emulated.name}: {overall(judged)}",
+        title=f"{run.name}: {overall(judged)}",
         verdict=_verdict(judged, outcome),
-        name=f"{emulated.name}: kernel and simulator",
-        facts=sections.facts(emulated, facts(emulated)),
+        name=f"{run.name}: {both}",
+        facts=sections.facts(run, facts(run)),
         main=html.of_run(
             tables=join(_refused(outcome), el("h2", title), quantities),
             missing=sections.missing(plots.missing),
             checks=_targets(judged),
-            scenario=sections.scenario(emulated),
-            machine=sections.machine(emulated),
+            scenario=sections.scenario(run),
+            machine=sections.machine(run),
             command=_runs(outcome),
         ),
         footer=f"{outcome.comparison.repetitions} repetitions. This file needs no network.",
@@ -96,9 +97,9 @@ def _targets(judged: Sequence[Judged]) -> Html:
 
 
 def _runs(outcome: Outcome) -> Html:
+    one, other = outcome.comparison.engines
     listed = (
-        el("li", f"seed {pair.seed}: {pair.emulated.name} (emulated), {pair.simulated.name} (simulated)")
-        for pair in outcome.pairs
+        el("li", f"seed {pair.seed}: {pair.first.name} ({one}), {pair.second.name} ({other})") for pair in outcome.pairs
     )
     return join(el("h2", "Runs beside this page"), el("ul", listed))
 

@@ -8,11 +8,12 @@ from dumbbell.agree.comparison import Comparison
 from dumbbell.report import words
 from dumbbell.statistics.intervals import Interval
 
-QUANTITIES: Final = (
-    *("of", "quantity", "emulated", "simulated"),
-    *("difference", "90 % interval", "ratio", "90 % interval"),
-)
-"""Columns of `quantities`."""
+_BESIDE: Final = ("difference", "90 % interval", "ratio", "90 % interval")
+
+
+def columns(comparison: Comparison) -> list[str]:
+    """The columns of `quantities`."""
+    return ["of", "quantity", *comparison.engines, *_BESIDE]
 
 
 def quantities(comparison: Comparison) -> list[list[str]]:
@@ -21,8 +22,8 @@ def quantities(comparison: Comparison) -> list[list[str]]:
         [
             row.what.of or "run",
             f"{row.what.measure} ({row.what.unit})" if row.what.unit else row.what.measure,
-            _number(row.emulated_mean),
-            _number(row.simulated_mean),
+            _number(row.first_mean),
+            _number(row.second_mean),
             _number(row.difference.value),
             _span(row.difference),
             words.UNKNOWN if row.ratio is None else f"{row.ratio.value:.4f}",

@@ -1,9 +1,9 @@
-"""Measures in the simulator how much the seed alone changes a scenario's figures, to decide whether a difference of
+"""Measures under one engine how much the seed alone changes a scenario's figures, to decide whether a difference of
 engines is more than chance.
 
 Two flows that start alike end apart, and a few packets decide who gets ahead: runs of one engine with different seeds
-then differ by more than the targets allow. A few emulated runs can't show that; the simulator has hundreds in the time
-of one.
+then differ by more than the targets allow. A few runs can't show that; the simulator has hundreds in the time of one
+emulated run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from dumbbell.agree.comparison import Comparison
 from dumbbell.agree.figures import JAIN, RTT_P50, TOTAL_GOODPUT
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.protocol import Engine
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies import run
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from dumbbell.studies import Study
 
 SHARE: Final = 0.95
-"""Share of the simulated runs within the range."""
+"""Share of the runs within the range."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """The range of most simulated runs."""
+    """The range of most runs."""
 
     low: float
     high: float
@@ -48,15 +48,16 @@ class Spread:
     ranges: dict[tuple[str, str], Range]
 
     def is_chance(self, comparison: Comparison, measure: str, of: str = "") -> bool | None:
-        """True if the emulated mean lies where simulated runs with other seeds do; `None` if that is unknown."""
+        """True if the first engine's mean lies where runs of the second with other seeds do; `None` if that is
+        unknown."""
         row = comparison.get(measure, "flow" if of else "run", of)
         found = self.ranges.get((measure, of))
-        return None if row is None or found is None else found.holds(row.emulated_mean)
+        return None if row is None or found is None else found.holds(row.first_mean)
 
 
-def spread(scenario: Scenario, seeds: int, directory: Path) -> Spread:
-    """Simulate `scenario` with `seeds` seeds; runs on disk in `directory` are not repeated."""
-    found = run(scenario, directory=directory, engine=SIMULATE, repeat=seeds, report=False)
+def spread(scenario: Scenario, seeds: int, directory: Path, engine: str | Engine) -> Spread:
+    """Run `scenario` under `engine` with `seeds` seeds; runs on disk in `directory` are not repeated."""
+    found = run(scenario, directory=directory, engine=engine, repeat=seeds, report=False)
     return Spread(_ranges(found, float(scenario.duration) / 1e9))
 
 

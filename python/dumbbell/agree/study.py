@@ -1,18 +1,17 @@
-"""Runs scenarios under both engines, and compares the results."""
+"""Runs scenarios under two engines, and compares the results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from dumbbell.agree.comparison import Comparison, compare
+from dumbbell.agree.comparison import Comparison, Engines, compare
 from dumbbell.agree.figures import Figures, figures
 from dumbbell.agree.spread import Spread, spread
 from dumbbell.agree.targets import Status, judge, overall
-from dumbbell.engines.names import EMULATE, SIMULATE
-from dumbbell.engines.planned import planned
+from dumbbell.engines.planned import kernel_override, planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError, Problem, ScenarioError
 from dumbbell.execute import ATTEMPTS, Job, Progress, carry_out, look_up
@@ -20,9 +19,6 @@ from dumbbell.records import Run
 from dumbbell.scenario import Scenario, load
 from dumbbell.scenario.file.loading import read, seeded
 from dumbbell.studies.cells import is_study
-
-ENGINES: Final = (SIMULATE, EMULATE)
-"""Engines in the order of running. Simulated runs come last: they take seconds, and disturb no emulated run then."""
 
 Told = Callable[[str, Progress], None]
 """Called with an engine and the progress of its runs."""
@@ -37,10 +33,17 @@ class Subject:
     """The scenario with each repetition's seed."""
     directory: Path
     """The directory of its runs."""
+    kernel: str | None = None
+    """The kernel under engines that run any; `None`: the scenario's own."""
 
     @classmethod
     def of(
-        cls, source: str | Path | Mapping[str, Any] | Scenario, overrides: Sequence[str], repeat: int, root: Path
+        cls,
+        source: str | Path | Mapping[str, Any] | Scenario,
+        overrides: Sequence[str],
+        repeat: int,
+        root: Path,
+        kernel: str | None = None,
     ) -> Subject:
         """A scenario, `repeat` times: with its seed, and with the next ones.
 
@@ -48,12 +51,16 @@ class Subject:
         """
         draft = read(source, overrides)
         if is_study(draft):
-            hint = "omit [sweep], repeat and [[expect]], or run it under both engines"
+            hint = "omit [sweep], repeat and [[expect]], or run it under each engine"
             raise InputError(f"{draft.name} is a study", "single scenarios can be compared", hint)
         first = load(source, overrides)
         seeds = range(first.seed, first.seed + repeat)
         scenarios = {seed: load(source, [*overrides, f"seed={seed}"]) for seed in seeds}
-        return cls(first.name, scenarios, root / first.name)
+        return cls(first.name, scenarios, root / first.name, kernel)
+
+    def under(self, engine: Engine, scenario: Scenario) -> Scenario:
+        """One of the scenarios, as `engine` gets it."""
+        return load(scenario, kernel_override(self.kernel)) if engine.capabilities.any_kernel else scenario
 
     def again(self) -> Subject:
         """The subject with one more repetition."""
@@ -66,8 +73,8 @@ class Pair:
     """A repetition: the directories of its runs."""
 
     seed: int
-    emulated: Path
-    simulated: Path
+    first: Path
+    second: Path
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ class Outcome:
     refused: tuple[str, ...]
     """Unusable runs, and why."""
     spread: Spread | None = None
-    """The simulator's results with other seeds, if requested."""
+    """The second engine's results with other seeds, if requested."""
 
 
 def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
@@ -94,8 +101,9 @@ def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
     problems: dict[str, Problem] = {}
     for subject in subjects:
         scenario = next(iter(subject.seeds.values()))
-        for name in ENGINES:
-            for found in engines[name].check(scenario, planned(engines[name], scenario)):
+        for engine in engines.values():
+            asked = subject.under(engine, scenario)
+            for found in engine.check(asked, planned(engine, asked)):
                 # Each problem is reported once, however many cells have it.
                 where = "" if scenario.source.text else f"{subject.name}: "
                 problems.setdefault(found.what, replace(found, what=where + found.what))
@@ -111,24 +119,23 @@ def carry_out_both(
     resimulate: bool = False,
     as_is: bool = False,
 ) -> list[Outcome]:
-    """Run all repetitions of all subjects under both engines, and compare them.
+    """Run all repetitions of all subjects under two engines, and compare them.
 
     Args:
         subjects: checked.
-        engines: by name.
+        engines: the first and the second, by name. A deterministic one runs each seed once, whatever comes of it.
         at_once: how many runs at a time.
         told: of the progress.
-        resimulate: repeat simulated runs that are on disk.
+        resimulate: repeat runs on disk whose TCP is a model.
         as_is: run nothing, and compare what is on disk.
     """
     found: dict[str, dict[tuple[str, int], tuple[Path, Figures]]] = {}
     refused: dict[str, dict[tuple[str, int], str]] = {}
-    for name in ENGINES:
-        engine = engines[name]
+    for name, engine in engines.items():
         jobs = [
             Job(
                 (subject.name, seed),
-                scenario,
+                subject.under(engine, scenario),
                 engine,
                 subject.directory,
                 1 if engine.capabilities.deterministic else ATTEMPTS,
@@ -141,10 +148,11 @@ def carry_out_both(
             carried = look_up(jobs, _measure)
         else:
             carried = carry_out(
-                jobs, _measure, at_once, on_progress, again=resimulate and engine.capabilities.deterministic
+                jobs, _measure, at_once, on_progress, again=resimulate and engine.capabilities.models_tcp
             )
         found[name], refused[name] = carried.results, carried.refused
-    return [_outcome(subject, found, refused) for subject in subjects]
+    first, second = engines
+    return [_outcome((first, second), subject, found, refused) for subject in subjects]
 
 
 def until_inside(
@@ -165,12 +173,14 @@ def until_inside(
     return list(outcomes.values())
 
 
-def with_spread(outcomes: Sequence[Outcome], seeds: int) -> list[Outcome]:
-    """The outcomes, each with the spread of `seeds` simulated seeds, which is kept beside its runs."""
-    return [
-        replace(one, spread=spread(next(iter(one.subject.seeds.values())), seeds, one.subject.directory / "seeds"))
-        for one in outcomes
-    ]
+def with_spread(outcomes: Sequence[Outcome], seeds: int, engine: Engine) -> list[Outcome]:
+    """The outcomes, each with the spread of `seeds` seeds under `engine`, which is kept beside its runs."""
+    return [replace(one, spread=_spread(one.subject, seeds, engine)) for one in outcomes]
+
+
+def _spread(subject: Subject, seeds: int, engine: Engine) -> Spread:
+    first = subject.under(engine, next(iter(subject.seeds.values())))
+    return spread(first, seeds, subject.directory / "seeds", engine)
 
 
 def _measure(run: Run) -> tuple[Path, Figures]:
@@ -182,16 +192,18 @@ def _named(engine: str, told: Told) -> Callable[[Progress], None]:
 
 
 def _outcome(
+    engines: Engines,
     subject: Subject,
     found: Mapping[str, Mapping[tuple[str, int], tuple[Path, Figures]]],
     refused: Mapping[str, Mapping[tuple[str, int], str]],
 ) -> Outcome:
     """The outcome of the repetitions that both engines have."""
     keys = [(subject.name, seed) for seed in subject.seeds]
-    both = [key for key in keys if all(key in found[name] for name in ENGINES)]
-    pairs = tuple(Pair(key[1], found[EMULATE][key][0], found[SIMULATE][key][0]) for key in both)
+    first, second = (found[name] for name in engines)
+    both = [key for key in keys if key in first and key in second]
+    pairs = tuple(Pair(key[1], first[key][0], second[key][0]) for key in both)
     said = tuple(
-        f"{name}, seed {key[1]}: {refused[name][key]}" for name in ENGINES for key in keys if key in refused[name]
+        f"{name}, seed {key[1]}: {refused[name][key]}" for name in engines for key in keys if key in refused[name]
     )
-    comparison = compare([(found[EMULATE][key][1], found[SIMULATE][key][1]) for key in both])
+    comparison = compare(engines, [(first[key][1], second[key][1]) for key in both])
     return Outcome(subject, comparison, pairs, said)

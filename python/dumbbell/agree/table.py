@@ -1,4 +1,4 @@
-"""The matrix as a table: a row per cell, with both engines' values."""
+"""The matrix as a table: a row per cell, with the values of two engines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell.agree import targets
-from dumbbell.agree.comparison import Comparison, Row
+from dumbbell.agree.comparison import Comparison, Engines, Row
 from dumbbell.agree.figures import (
     JAIN,
     QUEUE_P50,
@@ -25,7 +25,7 @@ from dumbbell.agree.study import Outcome
 
 BOTTLENECK: Final = "bottleneck"
 
-COLUMNS: Final[dict[str, pl.DataType]] = {
+_COLUMNS: Final[dict[str, pl.DataType]] = {
     "cell": pl.String(),
     "flows": pl.String(),
     "rate_mbit": pl.Int64(),
@@ -36,31 +36,31 @@ COLUMNS: Final[dict[str, pl.DataType]] = {
     "repetitions": pl.Int64(),
     "agreement": pl.String(),
     "goodput": pl.String(),
-    "goodput_emulated_mbit": pl.Float64(),
-    "goodput_simulated_mbit": pl.Float64(),
+    "goodput_{first}_mbit": pl.Float64(),
+    "goodput_{second}_mbit": pl.Float64(),
     "goodput_ratio": pl.Float64(),
     "goodput_ratio_low": pl.Float64(),
     "goodput_ratio_high": pl.Float64(),
     "repetitions_needed": pl.Int64(),
     "rtt": pl.String(),
     "rtt_flow": pl.String(),
-    "rtt_p50_emulated_ms": pl.Float64(),
-    "rtt_p50_simulated_ms": pl.Float64(),
+    "rtt_p50_{first}_ms": pl.Float64(),
+    "rtt_p50_{second}_ms": pl.Float64(),
     "rtt_p50_difference_low_ms": pl.Float64(),
     "rtt_p50_difference_high_ms": pl.Float64(),
     "jain": pl.String(),
-    "jain_emulated": pl.Float64(),
-    "jain_simulated": pl.Float64(),
+    "jain_{first}": pl.Float64(),
+    "jain_{second}": pl.Float64(),
     "jain_difference_low": pl.Float64(),
     "jain_difference_high": pl.Float64(),
-    "retransmitted_emulated": pl.Float64(),
-    "retransmitted_simulated": pl.Float64(),
-    "queue_p50_emulated_ms": pl.Float64(),
-    "queue_p50_simulated_ms": pl.Float64(),
-    "queue_p95_emulated_ms": pl.Float64(),
-    "queue_p95_simulated_ms": pl.Float64(),
-    "utilisation_emulated": pl.Float64(),
-    "utilisation_simulated": pl.Float64(),
+    "retransmitted_{first}": pl.Float64(),
+    "retransmitted_{second}": pl.Float64(),
+    "queue_p50_{first}_ms": pl.Float64(),
+    "queue_p50_{second}_ms": pl.Float64(),
+    "queue_p95_{first}_ms": pl.Float64(),
+    "queue_p95_{second}_ms": pl.Float64(),
+    "utilisation_{first}": pl.Float64(),
+    "utilisation_{second}": pl.Float64(),
     "seeds": pl.Int64(),
     "goodput_seeds_low_mbit": pl.Float64(),
     "goodput_seeds_high_mbit": pl.Float64(),
@@ -72,33 +72,37 @@ COLUMNS: Final[dict[str, pl.DataType]] = {
     "jain_seeds_high": pl.Float64(),
     "jain_chance": pl.Boolean(),
 }
-"""Columns, explained in `docs/explanation/agreement.md`."""
+"""Columns, explained in `docs/explanation/agreement.md`; engines have their names in them."""
 
 
-def table(cells: Mapping[str, Cell], outcomes: Sequence[Outcome]) -> pl.DataFrame:
+def columns(engines: Engines) -> dict[str, pl.DataType]:
+    """The columns of `table`."""
+    return {name.format(first=engines[0], second=engines[1]): kind for name, kind in _COLUMNS.items()}
+
+
+def table(cells: Mapping[str, Cell], outcomes: Sequence[Outcome], engines: Engines) -> pl.DataFrame:
     """A row for each outcome, whose subject is the cell of the same name. Null where there is no measurement."""
     rows = [_row(cells[outcome.subject.name], outcome) for outcome in outcomes]
-    return pl.DataFrame(rows, schema=COLUMNS)
+    return pl.DataFrame(rows, schema=columns(engines))
 
 
 def figures_table(comparison: Comparison) -> pl.DataFrame:
-    """Every quantity of one scenario under both engines: means, difference and ratio with their intervals."""
+    """Every quantity of one scenario under two engines: means, difference and ratio with their intervals."""
     rows = [
         {
             "scope": row.what.scope,
             "of": row.what.of,
             "measure": row.what.measure,
             "unit": row.what.unit,
-            "repetitions": len(row.emulated),
-            "emulated": row.emulated_mean,
-            "simulated": row.simulated_mean,
+            "repetitions": len(row.first),
+            **dict(zip(comparison.engines, (row.first_mean, row.second_mean), strict=True)),
             **_interval("difference", row.difference),
             **_interval("ratio", row.ratio),
         }
         for row in comparison.rows
     ]
     texts = dict.fromkeys(("scope", "of", "measure", "unit"), pl.String())
-    numbers = dict.fromkeys(("emulated", "simulated", *_names("difference"), *_names("ratio")), pl.Float64())
+    numbers = dict.fromkeys((*comparison.engines, *_names("difference"), *_names("ratio")), pl.Float64())
     return pl.DataFrame(rows, schema={**texts, "repetitions": pl.Int64(), **numbers})
 
 
@@ -132,20 +136,22 @@ def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
     for column, name in (("goodput", TOTAL_GOODPUT), ("rtt", RTT_P50), ("jain", JAIN)):
         mine = [one for one in judged if one.target.startswith(name)]
         about[column] = targets.overall(mine).value if mine else None
-    about |= _both("goodput_{}_mbit", goodput) | _both("rtt_p50_{}_ms", worst) | _both("jain_{}", jain)
+    engines = found.engines
+    about |= _both(engines, "goodput_{}_mbit", goodput)
+    about |= _both(engines, "rtt_p50_{}_ms", worst) | _both(engines, "jain_{}", jain)
     ratio = None if goodput is None else goodput.ratio
     if ratio is not None:
         about |= _interval("goodput_ratio", ratio)
     for stem, unit, row in (("rtt_p50", "_ms", worst), ("jain", "", jain)):
         off = None if row is None else row.difference
         about |= {f"{stem}_difference_low{unit}": off and off.low, f"{stem}_difference_high{unit}": off and off.high}
-    about |= _sum("retransmitted_{}", found.of(RETRANSMITTED, "flow"))
+    about |= _sum(engines, "retransmitted_{}", found.of(RETRANSMITTED, "flow"))
     for name, measure in (
         ("queue_p50_{}_ms", QUEUE_P50),
         ("queue_p95_{}_ms", QUEUE_P95),
         ("utilisation_{}", UTILISATION),
     ):
-        about |= _both(name, found.get(measure, "link", BOTTLENECK))
+        about |= _both(engines, name, found.get(measure, "link", BOTTLENECK))
     if outcome.spread is not None:
         about |= _spread("goodput", "goodput_seeds_{}_mbit", outcome, TOTAL_GOODPUT)
         about |= _spread("rtt", "rtt_p50_seeds_{}_ms", outcome, RTT_P50, "" if worst is None else worst.what.of)
@@ -154,7 +160,7 @@ def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
 
 
 def _spread(target: str, name: str, outcome: Outcome, measure: str, of: str = "") -> dict[str, Any]:
-    """The range of simulated seeds, and whether the emulated mean lies in it."""
+    """The range of the second engine's seeds, and whether the first one's mean lies in it."""
     spread = outcome.spread
     found = spread and spread.ranges.get((measure, of))
     if not (spread and found):
@@ -163,19 +169,19 @@ def _spread(target: str, name: str, outcome: Outcome, measure: str, of: str = ""
     return bounds | {f"{target}_chance": spread.is_chance(outcome.comparison, measure, of)}
 
 
-def _both(name: str, row: Row | None) -> dict[str, float | None]:
+def _both(engines: Engines, name: str, row: Row | None) -> dict[str, float | None]:
     if row is None:
         return {}
-    return {name.format("emulated"): row.emulated_mean, name.format("simulated"): row.simulated_mean}
+    return {name.format(engines[0]): row.first_mean, name.format(engines[1]): row.second_mean}
 
 
-def _sum(name: str, rows: Sequence[Row]) -> dict[str, float | None]:
+def _sum(engines: Engines, name: str, rows: Sequence[Row]) -> dict[str, float | None]:
     """Sums over all flows."""
     if not rows:
         return {}
-    emulated = [sum(values) for values in zip(*(row.emulated for row in rows), strict=True)]
-    simulated = [sum(values) for values in zip(*(row.simulated for row in rows), strict=True)]
-    return {name.format("emulated"): mean(emulated), name.format("simulated"): mean(simulated)}
+    first = [sum(values) for values in zip(*(row.first for row in rows), strict=True)]
+    second = [sum(values) for values in zip(*(row.second for row in rows), strict=True)]
+    return {name.format(engines[0]): mean(first), name.format(engines[1]): mean(second)}
 
 
 def _names(stem: str) -> tuple[str, str, str]:

@@ -58,7 +58,7 @@ def overall(judged: Sequence[Judged]) -> Status:
 def needed(comparison: Comparison) -> int | None:
     """Repetitions that the target for goodput takes, estimated from the measurements; `None` if no number suffices."""
     row = comparison.get(TOTAL_GOODPUT)
-    return None if row is None else repetitions_needed(row.emulated, row.simulated, *GOODPUT_BOUNDS, CONFIDENCE)
+    return None if row is None else repetitions_needed(row.first, row.second, *GOODPUT_BOUNDS, CONFIDENCE)
 
 
 def rtt_excess(row: Row) -> float:
@@ -74,7 +74,7 @@ def _goodput(comparison: Comparison) -> Iterator[Judged]:
     found = row.ratio
     if found is None:
         # If no data arrived under one engine, the engines agree only if none arrived under the other.
-        same = max(row.emulated) == max(row.simulated) == 0
+        same = max(row.first) == max(row.second) == 0
         yield Judged(TOTAL_GOODPUT, Status.INSIDE if same else Status.OUTSIDE, "no ratio: a run had none", allowed)
         return
     span = "one repetition" if found.low is None else f"{found.low:.4f} to {found.high:.4f}"
@@ -90,7 +90,7 @@ def _rtt(comparison: Comparison) -> Iterator[Judged]:
     for row in comparison.of(RTT_P50, "flow"):
         off, allowed = row.difference.value, _rtt_allowed_ms(row)
         status = Status.INSIDE if abs(off) <= allowed else Status.OUTSIDE
-        measured = f"{off:+.2f} ms of {row.emulated_mean:.2f} ms"
+        measured = f"{off:+.2f} ms of {row.first_mean:.2f} ms"
         yield Judged(f"{RTT_P50} of {row.what.of}", status, measured, f"{allowed:.2f} ms")
 
 
@@ -100,8 +100,8 @@ def _jain(comparison: Comparison) -> Iterator[Judged]:
         return
     off = row.difference.value
     status = Status.INSIDE if abs(off) <= JAIN_INDEX else Status.OUTSIDE
-    yield Judged(JAIN, status, f"{off:+.3f} ({row.emulated_mean:.3f} emulated)", f"{JAIN_INDEX:g}")
+    yield Judged(JAIN, status, f"{off:+.3f} ({row.first_mean:.3f} under {comparison.engines[0]})", f"{JAIN_INDEX:g}")
 
 
 def _rtt_allowed_ms(row: Row) -> float:
-    return max(RTT_MS, RTT_SHARE * row.emulated_mean)
+    return max(RTT_MS, RTT_SHARE * row.first_mean)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dumbbell.cli.options import Json, Set
+from dumbbell.cli.options import Json, Kernel, Set
 
 if TYPE_CHECKING:
+    from dumbbell.agree.comparison import Engines
     from dumbbell.agree.matrix import Cell
     from dumbbell.agree.study import Outcome, Subject
+    from dumbbell.engines.protocol import Engine
 
 _ROOT = Path("runs/agree")
 
@@ -23,6 +25,10 @@ def command(
         typer.Argument(metavar="SCENARIO...", help="TOML files, or names of bundled scenarios.", show_default=False),
     ] = None,
     overrides: Set = None,
+    engines: Annotated[
+        str, typer.Option("--engines", metavar="A,B", help="The engines to compare; differences are B less A.")
+    ] = "emulate,simulate",
+    kernel: Kernel = None,
     matrix: Annotated[bool, typer.Option("--matrix", help="Compare the bundled cells in place of scenarios.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Only cells with an algorithm alone, on three paths.")] = False,
     cells: Annotated[
@@ -47,13 +53,13 @@ def command(
             "--seeds",
             min=0,
             metavar="N",
-            help="With --matrix: also simulate each cell with N seeds, and say whether a difference is chance.",
+            help="With --matrix: also run each cell under B with N seeds, and say whether a difference is chance.",
         ),
     ] = 0,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> int:
-    """Run scenarios under both engines, and say how well the simulator agrees with the kernel.
+    """Run scenarios under two engines, and say how well they agree: the kernel and the simulator, or any other two.
 
     Each scenario is run N times under either engine, with N seeds. Runs on disk are not repeated, except invalid
     emulated runs.
@@ -70,18 +76,32 @@ def command(
     if list_:
         print("\n".join(cell.name for cell in chosen))
         return 0
-    from dumbbell.agree.study import Subject
+    from dumbbell.agree.study import Subject, with_spread
 
-    named = chosen or scenarios or []
+    both = _engines(engines, kernel)
     subjects = [
-        Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output) for one in named
+        Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output, kernel)
+        for one in chosen or scenarios or []
     ]
-    outcomes = _carry_out(subjects, most, jobs, resimulate, as_is, json or quiet)
+    outcomes = _carry_out(subjects, both, most, jobs, resimulate, as_is, json or quiet)
+    first, second = both
     if seeds:
-        from dumbbell.agree.study import with_spread
+        outcomes = with_spread(outcomes, seeds, both[second])
+    return _of_matrix((first, second), chosen, outcomes, output, json) if matrix else _of_scenarios(outcomes, json)
 
-        outcomes = with_spread(outcomes, seeds)
-    return _of_matrix(chosen, outcomes, output, json) if matrix else _of_scenarios(outcomes, json)
+
+def _engines(named: str, kernel: str | None) -> dict[str, Engine]:
+    """The engines of `--engines`. Raises `InputError` unless there are two, one of which takes `kernel`."""
+    from dumbbell.engines.registry import engine
+    from dumbbell.errors import InputError
+
+    found = {name: engine(name) for name in named.split(",")}
+    if len(found) != 2 or named.count(",") != 1:
+        raise InputError(f"--engines {named}", "two different engines can be compared", "--engines virtual,simulate")
+    if kernel is not None and not any(one.capabilities.any_kernel for one in found.values()):
+        why = f"neither of {' and '.join(found)} runs any kernel"
+        raise InputError(f"--kernel {kernel}", why, "--engines virtual,simulate")
+    return found
 
 
 def _refuse(scenarios: Sequence[str], overrides: Sequence[str], matrix: bool, of_matrix: bool) -> None:
@@ -99,13 +119,17 @@ def _refuse(scenarios: Sequence[str], overrides: Sequence[str], matrix: bool, of
 
 
 def _carry_out(
-    subjects: Sequence[Subject], most: int, jobs: int, resimulate: bool, as_is: bool, quiet: bool
+    subjects: Sequence[Subject],
+    engines: Mapping[str, Engine],
+    most: int,
+    jobs: int,
+    resimulate: bool,
+    as_is: bool,
+    quiet: bool,
 ) -> list[Outcome]:
-    from dumbbell.agree.study import ENGINES, carry_out_both, check, until_inside
+    from dumbbell.agree.study import carry_out_both, check, until_inside
     from dumbbell.cli.batch import Teller
-    from dumbbell.engines.registry import engine
 
-    engines = {name: engine(name) for name in ENGINES}
     if not as_is:
         check(subjects, engines)
     teller = Teller(quiet)
@@ -128,7 +152,8 @@ def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:
             targets = [vars(one) | {"status": one.status.value} for one in judged]
             quantities = figures_table(outcome.comparison).to_dicts()
             told.append(
-                {"name": outcome.subject.name, "agreement": statuses[-1].value, "targets": targets}
+                {"name": outcome.subject.name, "engines": outcome.comparison.engines}
+                | {"agreement": statuses[-1].value, "targets": targets}
                 | {"quantities": quantities, "refused": outcome.refused, "files": files}
             )
         else:
@@ -145,7 +170,7 @@ def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:
     return 0 if all(status is Status.INSIDE for status in statuses) else 1
 
 
-def _of_matrix(cells: Sequence[Cell], outcomes: Sequence[Outcome], output: Path, json: bool) -> int:
+def _of_matrix(engines: Engines, cells: Sequence[Cell], outcomes: Sequence[Outcome], output: Path, json: bool) -> int:
     from dumbbell.agree import markdown
     from dumbbell.agree.page import STEM, write_files
     from dumbbell.agree.table import table, write
@@ -157,19 +182,19 @@ def _of_matrix(cells: Sequence[Cell], outcomes: Sequence[Outcome], output: Path,
     for outcome in measured:
         outside = overall(judge(outcome.comparison)) is Status.OUTSIDE
         write_files(outcome, ("html", "svg") if outside else ())
-    found = table({cell.name: cell for cell in cells}, measured)
+    found = table({cell.name: cell for cell in cells}, measured, engines)
     files = write(found, output, STEM)
     page = output / f"{STEM}.md"
-    page.write_text(markdown.markdown(found), encoding="utf-8")
+    page.write_text(markdown.markdown(found, engines), encoding="utf-8")
     refused = [f"{outcome.subject.name}: {one}" for outcome in outcomes for one in outcome.refused]
     rows, within = found.to_dicts(), markdown.within_targets(found)
     if json:
         from json import dumps
 
-        told = {"within_targets": within, "cells": rows, "refused": refused}
+        told = {"engines": engines, "within_targets": within, "cells": rows, "refused": refused}
         print(dumps(told | {"files": [str(path) for path in [*files, page]]}, indent=2))
     else:
-        print_table(_not_inside(rows))
+        print_table(_not_inside(rows, engines))
         print("\n".join([*refused, *markdown.summary(rows), *map(str, [*files, page])]))
     if any(outcome.refused and not outcome.pairs for outcome in outcomes):
         return RunInvalid.exit_code
@@ -182,7 +207,7 @@ def _quantities(outcome: Outcome) -> Any:
     from dumbbell.report import words
 
     title = f"{outcome.subject.name}, {words.count(outcome.comparison.repetitions, 'repetition')}"
-    return Table(title, list(shown.QUANTITIES), shown.quantities(outcome.comparison))
+    return Table(title, shown.columns(outcome.comparison), shown.quantities(outcome.comparison))
 
 
 def _targets(outcome: Outcome) -> Any:
@@ -193,9 +218,9 @@ def _targets(outcome: Outcome) -> Any:
     return Table("Targets", ["target", "", "measured", "allowed"], rows)
 
 
-def _not_inside(rows: Sequence[dict[str, Any]]) -> Any:
-    from dumbbell.agree.markdown import HEAD, cells_of
+def _not_inside(rows: Sequence[dict[str, Any]], engines: Engines) -> Any:
+    from dumbbell.agree.markdown import cells_of, head
     from dumbbell.plan.view import Table
 
-    shown = [cells_of(row) for row in rows if row["agreement"] != "inside"]
-    return Table(f"Cells that are not inside: {len(shown)} of {len(rows)}", list(HEAD), shown)
+    shown = [cells_of(row, engines) for row in rows if row["agreement"] != "inside"]
+    return Table(f"Cells that are not inside: {len(shown)} of {len(rows)}", head(engines), shown)

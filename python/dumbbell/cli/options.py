@@ -67,7 +67,7 @@ Kernel = Annotated[
     typer.Option(
         "--kernel",
         metavar="NAME",
-        help="With --engine virtual: the kernel, by the name that `dumbbell kernel list` shows. Default: 6.12.",
+        help="The kernel of the engine virtual, by the name that `dumbbell kernel list` shows. Default: 6.12.",
         show_default=False,
     ),
 ]

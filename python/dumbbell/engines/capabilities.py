@@ -62,6 +62,8 @@ class Capabilities:
     """`cost(network, traffic, lab, probe)`: what `manifest.json` says of how the run was made, and what that cost."""
     models_tcp: bool = False
     """Its TCP is a model: no kernel takes part."""
+    any_kernel: bool = False
+    """Runs the kernel that a scenario names, `emulate.kernel`."""
     settle: Callable[[Plan], Plan] = field(default=_unchanged, repr=False)
     """The plan of a scenario as this engine carries it out: what it needs beside the scenario to give the same records,
     and without what has no meaning to it. Raises `InputError`."""

@@ -45,5 +45,6 @@ CAPABILITIES: Final = Capabilities(
     network="emulator.json",
     has_lab=True,
     cost=_cost,
+    any_kernel=True,
     settle=_settle,
 )

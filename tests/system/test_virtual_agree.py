@@ -1,0 +1,36 @@
+"""A kernel in virtual time against the simulator: both are exact, so the figures are the same on each machine."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from harness import Place
+from scenarios import flow, path
+
+SCENARIOS = {
+    "cubic": path(flow(cc="cubic"), duration="4 s"),
+    "reno-loss": path(flow(cc="reno"), duration="4 s", bottleneck='buffer = "1 bdp", loss = "0.5 %"'),
+    "bbr": path(flow(cc="bbr"), duration="4 s"),
+}
+"""20 Mbit/s and 20 ms. The loss takes the same packets under both engines."""
+
+
+def test_kernel_and_simulator_agree(here: Place) -> None:
+    for name, text in SCENARIOS.items():
+        (here.directory / f"{name}.toml").write_text(text.replace('name = "test"', f'name = "{name}"'))
+    files = [f"./{name}.toml" for name in SCENARIOS]
+    asked = ["--engines", "virtual,simulate", "--kernel", "6.12", "--repeat", "2", "--json"]
+    done = here.invoke("agree", *files, *asked, timeout_s=300)
+    assert done.returncode in (0, 1), done.stderr
+    for found in json.loads(done.stdout):
+        name = found["name"]
+        assert found["engines"] == ["virtual", "simulate"]
+        assert found["refused"] == []
+        quantities = {row["measure"]: row for row in found["quantities"] if row["scope"] != "link"}
+        goodput, rtt = quantities["total goodput"], quantities["RTT p50"]
+        assert goodput["virtual"] > 1, name
+        assert goodput["ratio"] == pytest.approx(1, abs=0.03), (name, goodput)
+        assert abs(rtt["difference"]) <= max(1.0, 0.05 * rtt["virtual"]), (name, rtt)
+    manifests = [json.loads(path.read_text()) for path in here.directory.glob("runs/agree/*/*/manifest.json")]
+    assert sorted(one["engine"] for one in manifests) == ["simulate"] * 6 + ["virtual"] * 6
