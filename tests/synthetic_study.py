@@ -55,6 +55,7 @@ class Synthetic:
     failed: Sequence[int] = ()
     """Runs that failed."""
     verdicts: Mapping[int, str] | None = None
+    reasons: Mapping[int, str] | None = None
     scenario: str = SCENARIO
     manifest: Mapping[str, Any] = field(default_factory=dict)
 
@@ -75,7 +76,10 @@ class Synthetic:
                     {**about, "cell": index, "repetition": repetition, "seed": 1 + repetition}
                     | {"error": "it broke" if failed else None, "packets": None if failed else 1000}
                     | {"jain_index": None if failed else 0.9, "jain_start_s": 1.0, "jain_stop_s": 20.0, "rpm": None}
-                    | {"verdict": (self.verdicts or {}).get(run, None if failed else "valid"), "reasons": None}
+                    | {
+                        "verdict": (self.verdicts or {}).get(run, None if failed else "valid"),
+                        "reasons": (self.reasons or {}).get(run),
+                    }
                 )
                 if not failed:
                     flows += [about | row for row in self._flows(cell, index, repetition)]

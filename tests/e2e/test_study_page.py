@@ -28,7 +28,13 @@ def goodput(cell: Any, cc: str) -> float:
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("study")
-    study = Study(Synthetic(cells=CELLS, repeat=3, goodput_mbit=goodput, fct_s=1.0).write(folder / "study"))
+    told = [{"expectation": "jain_index >= 0.95", "answer": "fails", "why": "mean 0.9, 3 runs (all cells alike)"}]
+    judged, reasons = {4: "suspect", 16: "suspect"}, {4: "lateness, stall", 16: "stall"}
+    known = Synthetic(
+        cells=CELLS, repeat=3, goodput_mbit=goodput, fct_s=1.0, verdicts=judged, reasons=reasons,
+        manifest={"expectations": told},
+    )  # fmt: skip
+    study = Study(known.write(folder / "study"))
     return write(study, "html", folder / "study.html")[0]
 
 
@@ -77,9 +83,54 @@ def test_a_point_opens_its_runs_with_a_command_for_each(page: Page, complaints: 
     seed = rows.nth(2).locator("td").first.inner_text()
     command = dialog.locator("pre").inner_text()
     assert f"--cell 4 --repetition {int(seed) - 1}" in command
+    judged = dialog.locator("td.judged").all_inner_texts()
+    assert sorted(judged) == ["suspect (lateness, stall)", "suspect (stall)", "valid"]
+    assert "2 of 3 runs suspect" in dialog.inner_text()
     dialog.locator("button.close").click()
     assert not dialog.is_visible()
     assert complaints == []
+
+
+def test_the_first_lines_say_how_far_it_can_be_trusted(page: Page) -> None:
+    banner = page.locator(".verdict")
+    assert banner.locator("strong").inner_text() == "suspect"
+    assert banner.evaluate("one => one.classList.contains('invalid')"), "an expectation failed"
+    told = banner.inner_text()
+    assert "36 runs: 34 valid, 2 suspect (stall 2, lateness 1)" in told
+    assert "1 of 1 expectation failed" in told
+    assert "jain_index >= 0.95: fails: mean 0.9, 3 runs" in told
+
+
+def test_runs_on_disk_have_the_command_that_writes_their_report(browser: Browser, tmp_path: Path) -> None:
+    directory = Synthetic(manifest={"engine": "emulate"}).write(tmp_path / "study")
+    (directory / "runs").mkdir()
+    opened = browser.new_page()
+    opened.goto(write(Study(directory), "html")[0].as_uri())
+    opened.locator("button.point").first.click()
+    assert opened.locator("dialog.runs a").count() == 0
+    row = opened.locator("dialog.runs tbody tr").first
+    row.locator("button").click()
+    run_id = row.locator("code").inner_text()
+    assert opened.locator("#again").inner_text() == f"dumbbell report {directory}/runs/synthetic-{run_id}"
+    opened.close()
+
+
+def test_an_algorithm_alone_in_a_plot_has_its_own_colour(browser: Browser, tmp_path: Path) -> None:
+    cells = [{"t.rtt": rtt} for rtt in ("10 ms", "30 ms", "50 ms")]
+    study = Study(Synthetic(cells=cells, ccs=("udp", "cubic")).write(tmp_path / "study"))
+    opened = browser.new_page()
+    opened.goto(write(study, "html")[0].as_uri())
+
+    def colours(name: str) -> list[str | None]:
+        found = opened.locator(f'.card[data-plot="{name}"]').last.locator(".canvas g.series").all()
+        return [one.get_attribute("style") for one in found]
+
+    opened.wait_for_selector(".card svg")
+    of_udp, of_cubic = colours("rtt_p50")
+    assert of_udp != of_cubic
+    assert colours("retransmitted_segments") == [of_cubic]
+    assert colours("utilisation") == [None], "neutral"
+    opened.close()
 
 
 def test_a_number_of_a_table_opens_its_runs(page: Page) -> None:

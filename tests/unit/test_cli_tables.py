@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +89,21 @@ def test_a_study_counts_runs_that_can_be_used_and_gives_intervals(
     assert [row[drops] for row in found.rows[:2]] == ["20", "20"], "what does not spread has no interval"
     printed.show(study, json=False)
     assert "5 runs can't be used, the first (--cell 1 --repetition 0): it broke\n" in capsys.readouterr().out
+
+
+def test_a_study_says_first_which_runs_are_suspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [{"topology.rtt": rtt} for rtt in ("10 ms", "20 ms")]
+    judged, reasons = {1: "suspect", 3: "suspect"}, {1: "stall", 3: "lateness, stall"}
+    study = Study(Synthetic(cells=cells, repeat=2, verdicts=judged, reasons=reasons).write(tmp_path))
+    assert [row[1] for row in table_of(study).rows] == ["2", "2, 2 suspect"]
+    printed.show(study, json=False)
+    assert capsys.readouterr().out.startswith("4 runs: 2 valid, 2 suspect (stall 2, lateness 1)\n")
+    printed.show(study, json=True)
+    told = json.loads(capsys.readouterr().out)
+    because = {"stall": 2, "lateness": 1}
+    assert told["verdicts"] == {"valid": 2, "suspect": 2, "invalid": 0, "failed": 0, "because": because}
+    assert [cell["suspect"] for cell in told["cells"]] == [0, 2]
+    goodput = told["cells"][0]["metrics"]["goodput"]
+    assert goodput["n"] == 2
+    assert goodput["low"] < goodput["mean"] < goodput["high"]
+    assert "suspect (stall 2, lateness 1)" in study._repr_html_()

@@ -32,7 +32,7 @@ def test_a_study_shows_its_cells_and_a_metric(tmp_path: Path) -> None:
     study = dumbbell.run(SMALL, directory=tmp_path, engine="simulate", report=False, vary=vary, repeat=2)
     assert isinstance(study, Study)
     shown = study._repr_html_()
-    assert shown.startswith("<p><b>small: complete</b>")
+    assert shown.startswith("<p><b>small: complete, 4 valid</b>")
     assert "reno" in shown
     assert study.plot()._repr_png_().startswith(PNG)  # type: ignore[attr-defined]
     assert "utilisation" in study.plot("utilisation").axes[0].get_ylabel().lower()

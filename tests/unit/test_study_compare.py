@@ -126,3 +126,20 @@ def test_reports_and_comparisons_find_studies_by_name(
     assert "No settings differ." in capsys.readouterr().out
     assert invoke(["report", "mine"]) == 2
     assert "error: no study and no run at mine\n" in capsys.readouterr().err
+
+
+def test_a_comparison_says_when_it_rests_on_suspect_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judged = {0: "suspect", 1: "suspect"}
+    a = Synthetic(repeat=4, verdicts=judged, reasons={0: "stall", 1: "stall"}).write(tmp_path / "a")
+    b = Synthetic(repeat=4).write(tmp_path / "b")
+    names = [str(a), str(b), "--metric", "goodput"]
+    assert invoke(["compare", *names]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("A: 4 runs: 2 valid, 2 suspect (stall 2)\nB: 4 runs: 4 valid\n2 of the 8 runs compared are")
+    assert "(2, 0 suspect)" in told
+    assert invoke(["compare", *names, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdicts"]["a"]["suspect"], found["verdicts"]["b"]["suspect"]) == (2, 0)
+    assert {(row["suspect_a"], row["suspect_b"]) for row in found["metrics"]} == {(2, 0)}
+    assert invoke(["compare", str(b), str(b)]) == 0
+    assert "suspect" not in capsys.readouterr().out

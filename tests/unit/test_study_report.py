@@ -17,6 +17,8 @@ from dumbbell.errors import InputError
 from dumbbell.report import words
 from dumbbell.report.study import write
 from dumbbell.report.study.build import HEADLINES, build
+from dumbbell.report.study.colours import NEUTRAL, of_names
+from dumbbell.report.study.figures import figure
 from dumbbell.report.study.grid import grids, rounded
 from dumbbell.report.study.page import page
 
@@ -57,21 +59,81 @@ def test_the_page_holds_all_cells_and_all_runs(study: Study) -> None:
     assert told["axes"][0]["kind"] == "log"
     assert (told["x"], told["lines"]) == (0, 1)
     assert told["runs"][2][3][0] == 20
-    assert told["runs"][2][3][2:] == [4, 3]
+    assert told["runs"][2][3][2:] == [4, 3, 0]
+    assert told["verdicts"] == ["valid"]
     assert told["command"].endswith("/scenario.toml --engine simulate")
 
 
-def test_runs_with_records_are_linked(tmp_path: Path) -> None:
+def test_a_run_with_records_has_the_command_that_writes_its_report(tmp_path: Path) -> None:
     directory = Synthetic().write(tmp_path / "study")
-    assert series(page(build(Study(directory), 0.95, "t")))["report"] is None
+    assert series(page(build(Study(directory), 0.95, "t")))["records"] is None
     (directory / "runs").mkdir()
-    assert series(page(build(Study(directory), 0.95, "t")))["report"] == "runs/synthetic-"
+    assert series(page(build(Study(directory), 0.95, "t")))["records"] == f"{directory}/runs/synthetic-"
 
 
 def test_suspect_runs_count_and_are_told(tmp_path: Path) -> None:
-    directory = Synthetic(verdicts={0: "suspect", 1: "invalid"}).write(tmp_path / "study")
+    reasons = {0: "lateness, stall", 2: "lateness"}
+    judged = {0: "suspect", 1: "invalid", 2: "suspect"}
+    directory = Synthetic(verdicts=judged, reasons=reasons).write(tmp_path / "study")
+    plots = build(Study(directory), 0.95, "t")
+    text = page(plots)
+    assert "5 runs: 2 valid, 2 suspect (lateness 2, stall 1), 1 invalid" in text
+    assert '<div class="verdict suspect" role="status"><p><strong>suspect</strong>' in text
+    told = series(text)
+    verdicts = [told["verdicts"][run[4]] for run in told["runs"][0]]
+    assert verdicts == ["suspect (lateness, stall)", "suspect (lateness)", "valid", "valid"]
+    assert '<small class="doubt">2 of 4 suspect</small>' in text
+    assert "2 of 4 runs are suspect" in text
+    for written in write(Study(directory), "csv", tmp_path / "csv"):
+        assert set(pl.read_csv(written)["suspect_runs"]) == {2}
+    assert all("2 of 4 runs are suspect" in one.read_text() for one in write(Study(directory), "tex", tmp_path / "tex"))
+
+
+def test_a_study_whose_runs_are_all_valid_says_so(tmp_path: Path) -> None:
+    text = page(build(Study(Synthetic().write(tmp_path / "study")), 0.95, "t"))
+    assert '<div class="verdict valid" role="status"><p><strong>valid</strong> <span>5 runs: 5 valid</span></p>' in text
+    assert "doubt" not in text.partition('<div class="verdict')[2]
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind", "said"),
+    [
+        (["holds", "holds"], "valid", "2 expectations held"),
+        (["holds", "cannot be told"], "suspect", "1 of 2 expectations undecided"),
+        (["fails", "cannot be told"], "invalid", "1 of 2 expectations failed; 1 of 2 expectations undecided"),
+    ],
+)
+def test_expectations_stand_in_the_first_lines(tmp_path: Path, answers: list[str], kind: str, said: str) -> None:
+    told = [
+        {"expectation": f"jain_index >= 0.{i}", "answer": one, "why": f"0.{i} in 5 runs"}
+        for i, one in enumerate(answers)
+    ]
+    directory = Synthetic(manifest={"expectations": told}).write(tmp_path / "study")
     text = page(build(Study(directory), 0.95, "t"))
-    assert "4 of 5 runs; 1 left out as invalid; 1 of them suspect" in text
+    (banner,) = re.findall(r'<div class="verdict (\w+)" role="status">(.*?)</div>', text, re.DOTALL)
+    assert banner[0] == kind
+    assert said in banner[1]
+    for one in told:
+        line = f"<b>{one['expectation'].replace('>', '&gt;')}</b>: {one['answer']}: <span>{one['why']}</span>"
+        assert (line in banner[1]) == (one["answer"] != "holds")
+
+
+def test_an_algorithm_alone_in_a_plot_has_its_own_colour(tmp_path: Path) -> None:
+    """Retransmissions are of TCP only; all flows together have no algorithm's colour."""
+    cells = [{"t.rtt": rtt} for rtt in ("10 ms", "30 ms", "50 ms")]
+    plots = build(Study(Synthetic(cells=cells, ccs=("udp", "cubic")).write(tmp_path / "study")), 0.95, "t")
+    of_udp, of_cubic = of_names(plots.of)
+    colours: dict[str, list[Any]] = {}
+    for panel in plots.panels:
+        (grid,) = grids(plots, panel)
+        colours[f"{panel.metric.name} of {panel.scope}"] = [column.colour for column in grid.columns]
+    assert colours["goodput of algorithm"] == [of_udp, of_cubic]
+    assert colours["retransmitted_segments of algorithm"] == [of_cubic]
+    assert colours["goodput of run"] == colours["utilisation of link"] == [None]
+    for panel in plots.panels:
+        if panel.scope in ("run", "link"):
+            curves = figure(plots, panel).axes[0].get_lines()
+            assert curves[0].get_color() == NEUTRAL[0]
 
 
 def test_a_case_may_leave_a_key_out(tmp_path: Path) -> None:
@@ -84,7 +146,7 @@ def test_a_case_may_leave_a_key_out(tmp_path: Path) -> None:
 
 def test_the_first_line_says_how_many_runs_there_are(study: Study) -> None:
     text = page(build(study, 0.95, "t"))
-    assert "23 of 24 runs; 1 failed" in text
+    assert "24 runs: 23 valid, 1 failed" in text
     assert 'class="verdict suspect"' in text
 
 

@@ -252,16 +252,8 @@ export interface Colour {
 /** The looks of a curve. */
 export interface Curve {
   label: string;
-  /** `null`: there is no other curve. */
+  /** `null`: neutral, of a curve of no algorithm and no value. */
   colour: Colour | null;
-}
-
-/** Scope -> a curve for each value of the second key; one curve if there is no second key. */
-export interface Curves {
-  /** In a plot of several scopes. */
-  among: Record<string, Curve[]>;
-  /** In a plot of this scope only. */
-  alone: Record<string, Curve[]>;
 }
 
 /** A key that was varied. */
@@ -331,18 +323,23 @@ export interface StudyPage {
   /** The scopes that separate flows: algorithms, or entries of the scenario. */
   of: string[];
   axes: StudyAxis[];
-  /** The looks of curves with each axis as the second key; the last without a second key. */
-  curves: Curves[];
+  /** Scope -> its curves, with each axis as the second key; the last without a second key. */
+  curves: (Record<string, Curve[]>)[];
   /** Index of the horizontal axis. */
   x: number | null;
   /** Index of the axis whose values are curves. */
   lines: number | null;
-  /** Number, id, seed and repetition of the runs of each cell. */
-  runs: (([number, string, number, number])[])[];
+  /** The verdicts of runs, each with the checks behind it: `suspect (lateness, stall)`. */
+  verdicts: string[];
+  /** Number, id, seed, repetition, and index in `verdicts`, of the runs of each cell. */
+  runs: (([number, string, number, number, number])[])[];
   /** The command that repeats one run, before its `--cell` and `--repetition`. */
   command: string;
-  /** Beginning of the path of a run's report, if runs have one. */
-  report: string | null;
+  /**
+   * Beginning of the path of a run's directory before its id, if runs have records: `dumbbell report` writes one's
+   * report.
+   */
+  records: string | null;
   panels: StudyPanel[];
   distributions: StudyDistribution[];
 }

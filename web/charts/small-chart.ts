@@ -79,7 +79,7 @@ export class SmallChart {
     const isHeat = figure.y.kind === "category";
     const parts: SVGElement[] = [frame(box, xTicks(figure.x, places), yTicks(figure, shown, places), figure.x.title, isGrid)];
     if (isHeat) parts.push(svg("text", { x: 0, y: 10, class: "title" }, figure.y.title));
-    if (!shown.length) parts.push(svg("text", { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2, "text-anchor": "middle", class: "title" }, "no values"));
+    if (!shown.length) parts.push(svg("text", { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2, "text-anchor": "middle", class: "title" }, figure.series.length ? "hidden in the legend" : "no values"));
     shown.forEach((series, place) => parts.push(...drawn(series, place, places)));
     node.replaceChildren(...parts);
     const spots = shown.flatMap(({ spots }, place) => spots.map((spot) => onDrawing(spot, place, figure, places)));

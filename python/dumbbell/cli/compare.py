@@ -80,10 +80,25 @@ def _studies(places: Sequence[Path], metrics: Sequence[str], percent: int, json:
     differing = settings.of_studies(a, b)
     found = compare(a, b, named, confidence(percent))
     if json:
-        _print_json(differing, [_told(row, found.keys) for row in found.rows])
+        judged = {"a": found.verdicts_a.as_json(), "b": found.verdicts_b.as_json()}
+        _print_json(differing, [_told(row, found.keys) for row in found.rows], verdicts=judged)
         return
+    _print_verdicts(found)
     _print_settings(differing)
     _print_metrics(found, percent)
+
+
+def _print_verdicts(found: Comparison) -> None:
+    """The runs behind the figures, and whether differences between A and B can be trusted."""
+    for name, judged in (("A", found.verdicts_a), ("B", found.verdicts_b)):
+        print(f"{name}: {judged.runs:,} run{'' if judged.runs == 1 else 's'}: {judged}")
+    doubted = found.verdicts_a.suspect + found.verdicts_b.suspect
+    if doubted:
+        of = found.verdicts_a.usable + found.verdicts_b.usable
+        print(
+            f"{doubted:,} of the {of:,} runs compared are suspect: differences may be the machine's, not the settings'"
+        )
+    print()
 
 
 def _print_metrics(found: Comparison, percent: int) -> None:
@@ -118,12 +133,14 @@ def _cells(row: Row, factor: float) -> list[str]:
     numbers = [number(value / factor) for value in (found.reference, found.mean, found.difference.value)]
     effect = "" if found.hedges_g is None else f"{found.hedges_g:.2g}"
     runs = str(row.n_a) if row.n_a == row.n_b else f"{row.n_a}, {row.n_b}"
+    if row.suspect_a or row.suspect_b:
+        runs += f" ({row.suspect_a}, {row.suspect_b} suspect)"
     return [*row.place, row.of, *numbers, span, change + clear, effect, runs, found.by]
 
 
 def _told(row: Row, keys: Sequence[str]) -> dict[str, Any]:
     found = row.contrast
-    about = {
+    about: dict[str, Any] = {
         "metric": row.metric.name,
         "unit": row.metric.unit,
         **dict(zip(keys, row.place, strict=True)),
@@ -132,6 +149,7 @@ def _told(row: Row, keys: Sequence[str]) -> dict[str, Any]:
     interval = {"difference": found.difference.value, "low": found.difference.low, "high": found.difference.high}
     effects = {"hedges_g": found.hedges_g, "cliffs_delta": found.cliffs_delta, "method": found.method}
     effects |= {"pairs": found.difference.n if found.method == "paired" else None}
+    about |= {"suspect_a": row.suspect_a, "suspect_b": row.suspect_b}
     return about | {"n_a": row.n_a, "n_b": row.n_b, "a": found.reference, "b": found.mean} | interval | effects
 
 
@@ -146,13 +164,21 @@ def _runs(runs: Sequence[Run], json: bool) -> None:
     both = common([a, b])
     if json:
         rows = [{"of": one.of, "metric": one.measure, "unit": one.unit, "a": a[one], "b": b[one]} for one in both]
-        _print_json(differing, rows)
+        _print_json(differing, rows, verdicts={"a": runs[0].verdict, "b": runs[1].verdict})
         return
+    for name, run in zip("AB", runs, strict=True):
+        print(f"{name}: {run.verdict}{_checks(run)}")
+    print()
     _print_settings(differing)
     cells = [[one.of or "run", _named(one.measure, one.unit), *_change(a[one], b[one])] for one in both]
     print_table(
         Table("Figures of one run each, without intervals", ["of", "quantity", "A", "B", "B - A", "change"], cells)
     )
+
+
+def _checks(run: Run) -> str:
+    checks = ", ".join(reason["check"] for reason in run.summary["reasons"])
+    return f" ({checks})" if checks else ""
 
 
 def _named(title: str, unit: str) -> str:
@@ -176,8 +202,8 @@ def _print_settings(differing: Sequence[Setting]) -> None:
     print_table(Table("Settings that differ", ["key", "A", "B"], rows))
 
 
-def _print_json(differing: Sequence[Setting], rows: list[dict[str, Any]]) -> None:
+def _print_json(differing: Sequence[Setting], rows: list[dict[str, Any]], **more: Any) -> None:
     from json import dumps
 
     settings = [{"key": one.key, "a": one.a, "b": one.b} for one in differing]
-    print(dumps({"settings": settings, "metrics": rows}, indent=2))
+    print(dumps({**more, "settings": settings, "metrics": rows}, indent=2))

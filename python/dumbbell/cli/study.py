@@ -24,11 +24,14 @@ def show(study: Study, json: bool) -> int:
     if json:
         from json import dumps
 
-        failed = len(failures(study))
-        told = {"study_dir": str(study.directory), "runs": study.runs.height, "failed": failed}
+        from dumbbell.cli.study_table import cells
+        from dumbbell.statistics.verdicts import verdicts
+
+        told = {"study_dir": str(study.directory), "runs": study.runs.height, "failed": len(failures(study))}
+        told |= {"verdicts": verdicts(study.runs).as_json()}
         told |= {key: study.manifest.get(key, []) for key in ("too_wide", "expectations")}
-        told |= {"report": _report(study)}
-        print(dumps({**told, "cells": study.summary.to_dicts()}, indent=2))
+        told |= {"report": _report(study), "cells": cells(study)}
+        print(dumps(told, indent=2))
     else:
         _print(study)
     return exit_code(study)
@@ -54,19 +57,11 @@ def _print(study: Study) -> None:
 
 
 def _verdicts(study: Study) -> str:
-    """`12 runs: 10 valid, 1 suspect (lateness 1), 1 can't be used`."""
-    import polars as pl
-
+    """`12 runs: 10 valid, 1 suspect (lateness 1), 1 failed`."""
     from dumbbell.report import words
-    from dumbbell.statistics.frames import suspects
-    from dumbbell.studies.outcome import failures
+    from dumbbell.statistics.verdicts import verdicts
 
-    failed = len(failures(study))
-    suspect = study.runs.filter(pl.col("error").is_null() & (pl.col("verdict") == "suspect")).height
-    told = [f"{study.runs.height - suspect - failed:,} valid"]
-    told += [f"{suspect:,} suspect{_because(suspects(study.runs))}"] if suspect else []
-    told += [f"{failed:,} can't be used"] if failed else []
-    return f"{words.count(study.runs.height, 'run')}: {', '.join(told)}"
+    return f"{words.count(study.runs.height, 'run')}: {verdicts(study.runs)}"
 
 
 def _report(study: Study) -> str | None:

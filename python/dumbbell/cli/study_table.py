@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dumbbell.plan.view import Table
     from dumbbell.studies import Study
 
@@ -26,29 +28,51 @@ def table(study: Study) -> Table:
     from dumbbell.plan.view import Table
     from dumbbell.report import words
     from dumbbell.scenario.source import show
+    from dumbbell.statistics.verdicts import suspect_runs
 
     figures = [_figures(study, name, scope) for _, name, scope in FIGURES]
+    doubted = suspect_runs(study)
     rows = []
     for cell in study.summary.select("cell", "runs", "failed", *study.keys).iter_rows(named=True):
         values = [_value(cell[key], show) for key in study.keys]
         usable = cell["runs"] - cell["failed"]
         runs = f"{usable:,} of {cell['runs']:,}" if cell["failed"] else f"{usable:,}"
+        runs += f", {doubted[cell['cell']]:,} suspect" if cell["cell"] in doubted else ""
         rows.append([*values, runs, *(figure.get(cell["cell"], words.UNKNOWN) for figure in figures)])
     columns = [*study.keys, "runs", *(head for head, _, _ in FIGURES)]
     return Table("Means over runs, and half of their 95 % intervals", columns, rows, max(len(study.keys), 1))
 
 
-def _figures(study: Study, name: str, scope: str) -> dict[int, str]:
-    """Cell -> `9.17 ± 0.29 Mbit/s`. Metrics of links are those of the bottleneck from left to right."""
-    from dumbbell.report.study.build import unit_of
+def cells(study: Study) -> list[dict[str, Any]]:
+    """The cells as JSON: means, and `metrics`, with n, mean, median, standard deviation, and the ends of the interval;
+    `suspect`, the number of suspect runs."""
+    from dumbbell.statistics.verdicts import suspect_runs
+
+    doubted = suspect_runs(study)
+    found = study.summary.to_dicts()
+    metrics: dict[int, dict[str, Any]] = {cell["cell"]: {} for cell in found}
+    for _, name, scope in FIGURES:
+        for row in _summaries(study, name, scope):
+            metrics[row["cell"]][name] = {key: row[key] for key in ("n", "mean", "median", "sd", "low", "high")}
+    return [{**cell, "suspect": doubted.get(cell["cell"], 0), "metrics": metrics[cell["cell"]]} for cell in found]
+
+
+def _summaries(study: Study, name: str, scope: str) -> Iterator[dict[str, Any]]:
+    """The rows of a metric. Metrics of links are those of the bottleneck from left to right."""
     from dumbbell.scenario.resolve.bottleneck import NAMES
     from dumbbell.statistics.cells import summaries
+
+    rows = summaries(study, name, scope).iter_rows(named=True)
+    return (row for row in rows if scope != "link" or row["of"] == NAMES[0])
+
+
+def _figures(study: Study, name: str, scope: str) -> dict[int, str]:
+    """Cell -> `9.17 ± 0.29 Mbit/s`."""
+    from dumbbell.report.study.build import unit_of
     from dumbbell.statistics.metrics import get
 
     found = {}
-    for row in summaries(study, name, scope).iter_rows(named=True):
-        if scope == "link" and row["of"] != NAMES[0]:
-            continue
+    for row in _summaries(study, name, scope):
         factor, unit = unit_of(get(name).unit, abs(row["mean"]))
         half = None if row["high"] is None else (row["high"] - row["mean"]) / factor
         # Other units are in the column's head, or the metric is a count.

@@ -12,6 +12,7 @@ from dumbbell.errors import InputError
 from dumbbell.statistics.contrasts import Contrast, Samples, contrast
 from dumbbell.statistics.frames import Frames, main_link
 from dumbbell.statistics.metrics import METRICS, Metric, values
+from dumbbell.statistics.verdicts import Verdicts, suspect_runs, verdicts
 
 Place = tuple[str, ...]
 """A value for each key that both studies vary."""
@@ -26,6 +27,9 @@ class Row:
     of: str
     n_a: int
     n_b: int
+    suspect_a: int
+    """Suspect runs of the cell."""
+    suspect_b: int
     contrast: Contrast
     """B against A."""
 
@@ -43,6 +47,9 @@ class Comparison:
     of_only_a: tuple[str, ...]
     """Algorithms, or other subjects of a metric, that the other study's cells lack."""
     of_only_b: tuple[str, ...]
+    verdicts_a: Verdicts
+    """The verdicts of the runs of all cells of A."""
+    verdicts_b: Verdicts
 
 
 def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float) -> Comparison:
@@ -62,6 +69,7 @@ def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float) -> 
     rows: list[Row] = []
     of_a: dict[str, None] = {}
     of_b: dict[str, None] = {}
+    doubted_a, doubted_b = suspect_runs(a), suspect_runs(b)
     for metric in (METRICS[name] for name in metrics):
         found_a, found_b = (_samples(study, metric) for study in (a, b))
         for place in both:
@@ -71,9 +79,11 @@ def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float) -> 
             for of, x in here.items():
                 if of in there:
                     y = there[of]
-                    rows.append(Row(metric, place, of, len(x), len(y), contrast(x, y, confidence)))
+                    doubted = doubted_a.get(cells_a[place], 0), doubted_b.get(cells_b[place], 0)
+                    rows.append(Row(metric, place, of, len(x), len(y), *doubted, contrast(x, y, confidence)))
     only_a, only_b = (tuple(p for p in x if p not in y) for x, y in ((cells_a, cells_b), (cells_b, cells_a)))
-    return Comparison(keys, tuple(rows), only_a, only_b, tuple(of_a), tuple(of_b))
+    judged = verdicts(a.runs), verdicts(b.runs)
+    return Comparison(keys, tuple(rows), only_a, only_b, tuple(of_a), tuple(of_b), *judged)
 
 
 def _cells(study: Frames, keys: Sequence[str], other: Frames) -> dict[Place, int]:

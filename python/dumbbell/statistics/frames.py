@@ -56,7 +56,7 @@ def usable(frames: Frames) -> pl.DataFrame:
     good = pl.col("error").is_null()
     if "verdict" in runs.columns:
         good &= pl.col("verdict").is_null() | (pl.col("verdict") != "invalid")
-    return runs.filter(good).select("run", "run_id", "cell", "repetition", "seed")
+    return runs.filter(good).select("run", "run_id", "cell", "repetition", "seed", "verdict", "reasons")
 
 
 def suspects(runs: pl.DataFrame) -> dict[str, int]:
@@ -65,7 +65,7 @@ def suspects(runs: pl.DataFrame) -> dict[str, int]:
 
     if "reasons" not in runs.columns:
         return {}
-    checks = runs.filter(pl.col("verdict") == "suspect").select(
+    checks = runs.filter(pl.col("error").is_null() & (pl.col("verdict") == "suspect")).select(
         pl.col("reasons").str.split(", ").explode().drop_nulls()
     )
     return dict(checks.to_series().value_counts(sort=True).iter_rows())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.scenario.study import Expectation
 from dumbbell.statistics.intervals import of_mean
+from dumbbell.statistics.verdicts import Answer
 from dumbbell.studies import measures
 from dumbbell.studies.cells import Cell, written
 
@@ -17,14 +17,6 @@ if TYPE_CHECKING:
     from dumbbell.studies.results import Study
 
 _STATISTICS: Final[dict[str, Callable[[Sequence[float]], float]]] = {"median": median, "least": min, "most": max}
-
-
-class Answer(StrEnum):
-    """The outcome of an expectation, from best to worst."""
-
-    HOLDS = "holds"
-    UNDECIDED = "cannot be told"
-    FAILS = "fails"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.errors import ExpectationFailed, ExpectationUndecided, RunFailed, RunInvalid
-from dumbbell.studies.expectations import Answer
+from dumbbell.statistics.verdicts import Answer
 
 if TYPE_CHECKING:
     from dumbbell.studies.results import Study

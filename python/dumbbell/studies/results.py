@@ -163,10 +163,13 @@ class Study:
         return figure(self, metric)
 
     def _repr_html_(self) -> str:
-        """In a notebook: how far the study is, and a row per cell."""
+        """In a notebook: how far the study is and can be trusted, and a row per cell."""
         from html import escape
 
-        told = f"{self.manifest['name']}: {self.manifest['status']}"
+        from dumbbell.statistics.verdicts import verdicts
+
+        judged = f", {verdicts(self.runs)}" if self.has_runs else ""
+        told = f"{self.manifest['name']}: {self.manifest['status']}{judged}"
         said = f"<p><b>{escape(told)}</b> ({escape(repr(self))})</p>"
         return said + (self.summary._repr_html_() if self.has_usable_runs else "")
 

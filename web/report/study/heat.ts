@@ -5,7 +5,7 @@ import type { StudyPage, StudyPanel } from "../../charts/model";
 import { digits } from "../../charts/numbers";
 import { type Entries, type Entry, entryKey } from "./data";
 import type { Cells, Layout } from "./layout";
-import { told } from "./metric";
+import { doubt, told } from "./metric";
 
 /** The drawn keys: indices of axes, and of the others' values. */
 export interface Keys {
@@ -32,7 +32,7 @@ export function heat(study: StudyPage, cells: Cells, { x, y, fixed }: Keys, pane
     return { kind: "cell", x: i, y: j, share, text: digits(entry.mean) };
   });
   const spots = shown.map(({ entry, i, j }): Spot => {
-    const words = [cells.words(entry.cell), of, ...told(entry, panel, study)].filter(Boolean);
+    const words = [cells.words(entry.cell), of, ...told(entry, panel, study), doubt(study, entry.cell)].filter(Boolean);
     return { x: i, y: j, row: -j, words, cell: entry.cell, of };
   });
   const places = (ticks: string[] = []) => ticks.map((text, at) => ({ at, text }));

@@ -51,8 +51,7 @@ export function horizontal(study: StudyPage, layout: Layout): StudyAxis | null {
 
 /** Curves of these scopes, whether or not they have points. */
 export function columns(study: StudyPage, layout: Layout, of: string[]): Column[] {
-  const curves = study.curves[layout.lines ?? study.axes.length];
-  const looks = of.length > 1 ? curves?.among : curves?.alone;
+  const looks = study.curves[layout.lines ?? study.axes.length];
   return of.flatMap((name) => (looks?.[name] ?? []).map((curve, i) => ({ ...curve, of: name, line: layout.lines === null ? null : i })));
 }
 

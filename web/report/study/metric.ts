@@ -17,7 +17,7 @@ export function metric(study: StudyPage, cells: Cells, layout: Layout, panel: St
     const shapes = isBars ? bars(found) : curves(found, place);
     const spots = found.flatMap((entry, i) => {
       if (!entry) return [];
-      const words = [...[cells.words(entry.cell), column.of].filter(Boolean), ...told(entry, panel, study)];
+      const words = [cells.words(entry.cell), column.of, ...told(entry, panel, study), doubt(study, entry.cell)].filter(Boolean);
       return [{ x: place(i), y: entry.mean, row, words, cell: entry.cell, of: entry.of }];
     });
     return { key: keyOf(column), label: column.label, color: column.colour, dash: column.colour?.dash ?? 0, shapes, spots };
@@ -35,6 +35,13 @@ export function axisOf(axis: StudyAxis | null): Axis {
   const isCategory = axis.kind === "category";
   const ticks = axis.ticks.map((text, i) => ({ at: isCategory ? i : (axis.at[i] ?? 0), text }));
   return { kind: axis.kind, ticks, range: null, title: axis.title };
+}
+
+/** `3 of 5 runs suspect`; empty if none is. */
+export function doubt(study: StudyPage, cell: number): string {
+  const runs = study.runs[cell] ?? [];
+  const suspect = runs.filter(([, , , , verdict]) => study.verdicts[verdict]?.startsWith("suspect")).length;
+  return suspect ? `${suspect} of ${runs.length} runs suspect` : "";
 }
 
 /** The mean with its interval, n, median and standard deviation. */

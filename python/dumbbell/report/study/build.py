@@ -14,6 +14,7 @@ from dumbbell.statistics.cells import Method, check_confidence, summarize
 from dumbbell.statistics.frames import Frames, main_link, usable
 from dumbbell.statistics.metrics import METRICS, Scope, values
 from dumbbell.statistics.metrics.model import group_of
+from dumbbell.statistics.verdicts import suspect_runs, verdicts
 
 BY_FLOWS: Final = "flows"
 """This stands for "by algorithm", or "by group" if there is one algorithm only."""
@@ -77,6 +78,8 @@ def build(study: Frames, confidence: float, method: Method, reference: str | Non
         cells=study.cells.height,
         runs=study.runs,
         usable=good,
+        verdicts=verdicts(study.runs),
+        suspect=suspect_runs(study),
         panels=_panels(study, of, confidence, method),
         distributions=_distributions(study),
     )

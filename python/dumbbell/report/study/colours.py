@@ -20,6 +20,10 @@ _SHADES: Final = (
 )
 
 
+NEUTRAL: Final = ("#4d5866", "#b4bdc8")
+"""The colour of a curve of no algorithm and no value: that of all flows, or of a link."""
+
+
 @dataclass(frozen=True)
 class Colour:
     """The colour of a curve."""

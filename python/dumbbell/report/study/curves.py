@@ -17,36 +17,25 @@ class Curve:
 
     label: str
     colour: Colour | None
-    """`None`: there is no other curve."""
+    """`None`: neutral, of a curve of no algorithm and no value."""
 
 
-@dataclass(frozen=True)
-class Curves:
-    """Scope -> a curve for each value of the second key; one curve if there is no second key."""
+def curves(plots: StudyPlots, axis: Axis | None) -> Mapping[str, tuple[Curve, ...]]:
+    """Scope -> a curve for each value of `axis`, the second key; one curve if there is no second key.
 
-    among: Mapping[str, tuple[Curve, ...]]
-    """In a plot of several scopes."""
-    alone: Mapping[str, tuple[Curve, ...]]
-    """In a plot of this scope only."""
-
-
-def curves(plots: StudyPlots, axis: Axis | None) -> Curves:
-    """The curves of a study, with the values of `axis` as the second key.
-
-    Scopes that separate flows have their colours, dashed by the second key. A scope alone has the colours of the second
-    key's values.
+    Each of several scopes that separate flows has its colour in all plots, dashed by the second key, also where it is
+    alone. Curves of other scopes have the colours of the second key's values.
     """
-    names = plots.of
-    values = of_values(axis, names) if axis else (None,)
-    among = {
+    names = plots.of if len(plots.of) > 1 else ()
+    values = of_values(axis, plots.of) if axis else (None,)
+    others = (of for of in chain(plots.of, *(panel.of for panel in plots.panels)) if of not in names)
+    return {
         name: tuple(Curve(_label(name, axis, i), replace(own, dash=own.dash + i)) for i in range(len(values)))
         for name, own in zip(names, of_names(names), strict=True)
-    }
-    alone = {
+    } | {
         name: tuple(Curve(_label("" if axis else name, axis, i), colour) for i, colour in enumerate(values))
-        for name in dict.fromkeys((*names, *chain.from_iterable(panel.of for panel in plots.panels)))
+        for name in dict.fromkeys(others)
     }
-    return Curves(among, alone)
 
 
 def _label(name: str, axis: Axis | None, value: int) -> str:

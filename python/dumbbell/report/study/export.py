@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from dumbbell.report import words
 from dumbbell.report.study.grid import Grid, grids
 from dumbbell.report.study.model import Panel, StudyPlots
 from dumbbell.statistics.contrasts import Contrast
@@ -37,6 +38,7 @@ def _rows(grid: Grid) -> Iterator[dict[str, object]]:
             of: dict[str, object] = {grid.panel.scope: column.of} if column.of else {}
             known = {"n": entry.n, "mean": entry.mean, "median": entry.median, "sd": entry.sd}
             known |= {"low": entry.low, "high": entry.high, "confidence": grid.plots.confidence}
+            known |= {"suspect_runs": grid.plots.suspect.get(entry.cell, 0)}
             yield {**place, **of, "unit": grid.panel.metric.unit, **known, **_change(grid.change(x, column))}
 
 
@@ -74,4 +76,12 @@ def caption(grid: Grid, unclear: str = "ns") -> str:
     compared = [change for row in grid.rows for column in grid.columns if (change := grid.change(row, column))]
     if any(not change.is_clear for change in compared):
         changes += f" ({unclear}: the {plots.percent} interval of the difference holds 0)"
-    return f"{panel.title}{unit}{title}: mean and {plots.percent} interval ({how}), {counted}{changes}"
+    return f"{panel.title}{unit}{title}: mean and {plots.percent} interval ({how}), {counted}{doubt(plots)}{changes}"
+
+
+def doubt(plots: StudyPlots) -> str:
+    """`, 11 of 12 runs are suspect`; empty if none is."""
+    found = plots.verdicts
+    if not found.suspect:
+        return ""
+    return f", {found.suspect:,} of {words.count(found.usable, 'run')} {'is' if found.suspect == 1 else 'are'} suspect"

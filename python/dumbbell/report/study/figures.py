@@ -12,11 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from dumbbell.report.groups import HUES
 from dumbbell.report.render.figures import render
 from dumbbell.report.render.notebook import Picture
-from dumbbell.report.study.colours import Colour, of_names
-from dumbbell.report.study.export import stem
+from dumbbell.report.study.colours import NEUTRAL, Colour, of_names
+from dumbbell.report.study.export import doubt, stem
 from dumbbell.report.study.grid import Grid, grids
 from dumbbell.report.study.model import Distribution, Entry, Panel, StudyPlots
 
@@ -48,6 +47,7 @@ def figure(plots: StudyPlots, panel: Panel) -> Figure:
             ax.set_ylim(low if low < 0 and _has_negative(grid) else 0.0, high)
         axes[0].set_ylabel(f"{panel.metric.title} ({panel.unit})" if panel.unit else panel.metric.title)
         _legend(fig, axes)
+        _note(fig, doubt(plots).removeprefix(", "))
         return fig
 
 
@@ -59,7 +59,8 @@ def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
         largest = max(found[-1] for found in distribution.values.values()) / distribution.factor
         fig, axes = _axes(len(shown))
         for cell, ax in zip(shown, axes, strict=True):
-            for name, colour in zip(plots.of, of_names(plots.of), strict=True):
+            colours = of_names(plots.of) if len(plots.of) > 1 else [None]
+            for name, colour in zip(plots.of, colours, strict=True):
                 found = distribution.values.get((cell, name))
                 if found is not None:
                     style = _style(colour)
@@ -73,8 +74,16 @@ def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
             ax.legend()
         axes[0].set_ylabel("share of flows")
         if len(shown) < plots.cells:
-            fig.text(0.995, 0.005, f"{len(shown)} of {plots.cells} cells", ha="right", va="bottom", fontsize=6)
+            _note(fig, f"{len(shown)} of {plots.cells} cells{doubt(plots)}")
+        else:
+            _note(fig, doubt(plots).removeprefix(", "))
         return fig
+
+
+def _note(fig: Figure, text: str) -> None:
+    """Small print in the lower right corner."""
+    if text:
+        fig.text(0.995, 0.005, text, ha="right", va="bottom", fontsize=6)
 
 
 def _has_negative(grid: Grid) -> bool:
@@ -150,7 +159,7 @@ def _style(colour: Colour | None, place: int | None = None) -> dict[str, Any]:
 
 
 def _hex(colour: Colour | None) -> str:
-    return colour.light if colour else HUES[0][0]
+    return colour.light if colour else NEUTRAL[0]
 
 
 def _bound(entry: Entry, side: str) -> float:

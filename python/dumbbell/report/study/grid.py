@@ -47,13 +47,11 @@ class Grid:
     @cached_property
     def columns(self) -> list[Column]:
         """Those that have a point."""
-        several = len(self.panel.of) > 1
-        known = curves(self.plots, self.lines)
-        looks = known.among if several else known.alone
+        names, looks = self.plots.of, curves(self.plots, self.lines)
         found = []
         for of, line in product(self.panel.of, self._line_values):
             curve = looks[of][line or 0]
-            place = self.plots.of.index(of) if several else line or 0
+            place = names.index(of) if of in names and len(names) > 1 else line or 0
             found.append(Column(curve.label, curve.colour, of, line, place))
         return [column for column in found if any(self.entry(row, column) for row in self.rows)]
 

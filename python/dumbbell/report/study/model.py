@@ -13,6 +13,7 @@ from dumbbell.report.study.axes import Axis
 from dumbbell.statistics.cells import Method
 from dumbbell.statistics.contrasts import Samples
 from dumbbell.statistics.metrics import Metric, Scope
+from dumbbell.statistics.verdicts import Verdicts
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,9 @@ class StudyPlots:
     runs: pl.DataFrame
     """All runs, with `error`, and with `verdict` where they are judged."""
     usable: pl.DataFrame
+    verdicts: Verdicts
+    suspect: Mapping[int, int]
+    """Cell -> number of suspect runs, for cells with any."""
     panels: tuple[Panel, ...]
     distributions: tuple[Distribution, ...]
 
@@ -124,6 +128,11 @@ class StudyPlots:
         """Index of the value of each axis -> cell."""
         rows = zip(*(axis.cells for axis in self.axes), strict=True) if self.axes else [()]
         return {indices: cell for cell, indices in enumerate(rows)}
+
+    @cached_property
+    def counts(self) -> dict[int, int]:
+        """Cell -> number of usable runs."""
+        return dict(self.usable.group_by("cell").len().iter_rows())
 
     @property
     def percent(self) -> str:

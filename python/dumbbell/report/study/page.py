@@ -16,12 +16,14 @@ from dumbbell.report.study.grid import Column, Grid, grids
 from dumbbell.report.study.model import StudyPlots
 from dumbbell.report.study.payload import payload
 from dumbbell.statistics.contrasts import Contrast
-from dumbbell.statistics.frames import suspects
+from dumbbell.statistics.verdicts import Answer
 
 MOST_TABLES: Final = 40
 """Tables on the page; CSV and LaTeX have all."""
 _NO_SCRIPT: Final = "The plots need JavaScript. dumbbell report STUDY --format svg writes them as figures."
-_OPENS: Final = "Every point and every number of the tables opens the list of its runs, with the command for each."
+_OPENS: Final = (
+    "Every point and every number of the tables opens the list of its runs, with the verdict and the command for each."
+)
 
 
 def page(plots: StudyPlots) -> str:
@@ -50,23 +52,33 @@ def page(plots: StudyPlots) -> str:
 
 
 def _verdict(plots: StudyPlots) -> Html:
-    """The first line: how many runs there are, and what is wrong with the others."""
-    of = int(plots.manifest.get("runs", plots.runs.height))
-    invalid = _count(plots, "invalid")
-    failed = plots.runs.height - plots.usable.height - invalid
-    wrong = [(failed, "failed"), (invalid, "left out as invalid"), (of - plots.runs.height, "not finished")]
-    told = [f"{n:,} {what}" for n, what in wrong if n > 0]
-    word, kind = ("complete", "valid") if not told else ("incomplete", "suspect")
-    said = f"{plots.usable.height:,} of {words.count(of, 'run')}" + (f"; {words.listed(told)}" if told else "")
-    suspect = _count(plots, "suspect")
-    why = words.listed([f"{check} in {count:,}" for check, count in suspects(plots.runs).items()])
-    said += f"; {suspect:,} of them suspect" + (f": {why}" if why else "") if suspect else ""
-    return el("div", el("p", el("strong", word), " ", el("span", said)), class_=f"verdict {kind}", role="status")
+    """The first lines: how far the runs can be trusted, what is missing, and whether expectations hold."""
+    found, of = plots.verdicts, int(plots.manifest.get("runs", plots.runs.height))
+    missing = of - plots.runs.height
+    told = f"{words.count(of, 'run')}: {found}" + (f", {missing:,} not finished" if missing > 0 else "")
+    expected = plots.manifest.get("expectations", [])
+    fails = [one for one in expected if one["answer"] == Answer.FAILS]
+    undecided = [one for one in expected if one["answer"] == Answer.UNDECIDED]
+    word, kind = found.worst, found.worst
+    if missing > 0:
+        word, kind = f"{found.worst}, incomplete", max(kind, "suspect", key=_BADNESS.index)
+    if fails or undecided:
+        kind = "invalid" if fails else max(kind, "suspect", key=_BADNESS.index)
+    said = [
+        f"{n:,} of {words.count(len(expected), 'expectation')} {what}"
+        for n, what in ((len(fails), "failed"), (len(undecided), "undecided"))
+        if n
+    ]
+    said = said or ([f"{words.count(len(expected), 'expectation')} held"] if expected else [])
+    head = el("p", el("strong", word), " ", el("span", "; ".join([told, *said])))
+    lines = (
+        el("li", el("b", one["expectation"]), f": {one['answer']}: ", el("span", one["why"]))
+        for one in (*fails, *undecided)
+    )
+    return el("div", head, el("ul", *lines) if fails or undecided else "", class_=f"verdict {kind}", role="status")
 
 
-def _count(plots: StudyPlots, verdict: str) -> int:
-    judged = "verdict" in plots.runs.columns
-    return int((plots.runs["verdict"] == verdict).sum()) if judged else 0
+_BADNESS: Final = ("valid", "suspect", "invalid")
 
 
 def _facts(plots: StudyPlots) -> Html:
@@ -137,7 +149,7 @@ def _grid(label: str, names: Sequence[str], rows: Iterable[Html]) -> Html:
 
 
 def _entry(panel: int, grid: Grid, row: int, column: Column) -> Html:
-    entry = grid.entry(row, column)
+    entry, plots = grid.entry(row, column), grid.plots
     if entry is None:
         return el("td", words.UNKNOWN, class_="n")
     mean, *interval = grid.told(entry)
@@ -148,9 +160,11 @@ def _entry(panel: int, grid: Grid, row: int, column: Column) -> Html:
             within = f" [{low}, {high}]"
         case _:
             within = ", one run"
+    doubted = plots.suspect.get(entry.cell, 0)
+    doubt = el("small", f"{doubted:,} of {plots.counts[entry.cell]:,} suspect", class_="doubt") if doubted else ""
     opens = {"data_panel": str(panel), "data_cell": str(entry.cell), "data_of": column.of}
     button = el("button", mean, type="button", class_="point", **opens)
-    return el("td", button, el("small", within), _change(grid.change(row, column)))
+    return el("td", button, el("small", within), doubt, _change(grid.change(row, column)))
 
 
 def _change(change: Contrast | None) -> Html:

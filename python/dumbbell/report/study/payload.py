@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -15,7 +16,7 @@ from dumbbell.records.directory import RUNS
 from dumbbell.report.model import Codes, Counts, Values
 from dumbbell.report.render.payload import encode
 from dumbbell.report.study.axes import Axis, Kind
-from dumbbell.report.study.curves import Curves, curves
+from dumbbell.report.study.curves import Curve, curves
 from dumbbell.report.study.model import Distribution, Panel, StudyPlots
 
 MOST_VALUES: Final = 1_000_000
@@ -104,18 +105,21 @@ class StudyPage:
     of: tuple[str, ...]
     """The scopes that separate flows: algorithms, or entries of the scenario."""
     axes: tuple[StudyAxis, ...]
-    curves: tuple[Curves, ...]
-    """The looks of curves with each axis as the second key; the last without a second key."""
+    curves: tuple[Mapping[str, tuple[Curve, ...]], ...]
+    """Scope -> its curves, with each axis as the second key; the last without a second key."""
     x: int | None
     """Index of the horizontal axis."""
     lines: int | None
     """Index of the axis whose values are curves."""
-    runs: tuple[tuple[tuple[int, str, int, int], ...], ...]
-    """Number, id, seed and repetition of the runs of each cell."""
+    verdicts: tuple[str, ...]
+    """The verdicts of runs, each with the checks behind it: `suspect (lateness, stall)`."""
+    runs: tuple[tuple[tuple[int, str, int, int, int], ...], ...]
+    """Number, id, seed, repetition, and index in `verdicts`, of the runs of each cell."""
     command: str
     """The command that repeats one run, before its `--cell` and `--repetition`."""
-    report: str | None
-    """Beginning of the path of a run's report, if runs have one."""
+    records: str | None
+    """Beginning of the path of a run's directory before its id, if runs have records: `dumbbell report` writes one's
+    report."""
     panels: tuple[StudyPanel, ...]
     distributions: tuple[StudyDistribution, ...]
 
@@ -134,7 +138,7 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
         for one in plots.distributions
         if one.without
     ]
-    layout = plots.layout
+    layout, known = plots.layout, _verdicts(plots)
     page = StudyPage(
         confidence=plots.percent,
         of=plots.of,
@@ -142,9 +146,10 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
         curves=tuple(curves(plots, axis) for axis in (*plots.axes, None)),
         x=plots.axes.index(layout.x) if layout.x else None,
         lines=plots.axes.index(layout.lines) if layout.lines else None,
-        runs=_runs(plots),
+        verdicts=tuple(known),
+        runs=_runs(plots, known),
         command=_command(plots),
-        report=_report(plots),
+        records=_records(plots),
         panels=tuple(_panel(panel, with_values) for panel in plots.panels),
         distributions=tuple(_distribution(one, steps) for one in plots.distributions),
     )
@@ -156,11 +161,23 @@ def _axis(axis: Axis) -> StudyAxis:
     return StudyAxis(axis.key, axis.label, axis.title, axis.kind, axis.at, axis.texts, ticks, axis.cells)
 
 
-def _runs(plots: StudyPlots) -> tuple[tuple[tuple[int, str, int, int], ...], ...]:
-    """Number, id, seed and repetition of each cell's usable runs."""
-    found: list[list[tuple[int, str, int, int]]] = [[] for _ in range(plots.cells)]
-    for cell, *run in plots.usable.select("cell", "run", "run_id", "seed", "repetition").iter_rows():
-        found[cell].append((run[0], run[1], run[2], run[3]))
+def _verdicts(plots: StudyPlots) -> dict[str, int]:
+    """Verdict with its checks -> index."""
+    found = plots.usable.select(_VERDICT).unique(maintain_order=True).to_series()
+    return {verdict: index for index, verdict in enumerate(found)}
+
+
+_VERDICT: Final = pl.concat_str(
+    pl.col("verdict").fill_null("not judged"), pl.format(" ({})", "reasons").fill_null("")
+).alias("verdict")
+
+
+def _runs(plots: StudyPlots, known: dict[str, int]) -> tuple[tuple[tuple[int, str, int, int, int], ...], ...]:
+    """Number, id, seed, repetition and verdict of each cell's usable runs."""
+    found: list[list[tuple[int, str, int, int, int]]] = [[] for _ in range(plots.cells)]
+    rows = plots.usable.select("cell", "run", "run_id", "seed", "repetition", _VERDICT).iter_rows()
+    for cell, number, run_id, seed, repetition, verdict in rows:
+        found[cell].append((number, run_id, seed, repetition, known[verdict]))
     return tuple(map(tuple, found))
 
 
@@ -170,9 +187,8 @@ def _command(plots: StudyPlots) -> str:
     return f"dumbbell run {shlex.quote(plots.directory + '/scenario.toml')} --engine {engine}"
 
 
-def _report(plots: StudyPlots) -> str | None:
-    """Before its id: where a run's own report lies, of studies whose runs have one."""
-    return f"{RUNS}/{plots.name}-" if (Path(plots.directory) / RUNS).is_dir() else None
+def _records(plots: StudyPlots) -> str | None:
+    return f"{plots.directory}/{RUNS}/{plots.name}-" if (Path(plots.directory) / RUNS).is_dir() else None
 
 
 def _panel(panel: Panel, with_values: bool) -> StudyPanel:
