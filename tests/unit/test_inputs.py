@@ -14,7 +14,7 @@ from refused import BASE
 
 from dumbbell import inputs
 from dumbbell.cli import invoke
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, ScenarioError
 from dumbbell.scenario import load
 
 
@@ -70,7 +70,12 @@ def test_what_is_nested_too_deeply_is_no_toml(text: str) -> None:
     nested: Any = 1
     for _ in range(5000):
         nested = [nested]
-    assert why({"name": nested}).startswith("scenario: tables or lists that are nested too deeply")
+    assert why({"name": nested}).startswith("scenario: name: tables or lists that are nested too deeply")
+    endless: dict[str, Any] = {}
+    endless["self"] = endless
+    with pytest.raises(ScenarioError) as refused:
+        load({"name": endless})
+    assert [problem.key for problem in refused.value.problems] == ["name"]
 
 
 def test_a_number_of_thousands_of_digits_is_refused_with_its_place() -> None:

@@ -96,7 +96,7 @@ def test_planned_or_refused(name: str, draw: st.DataObject) -> None:
     data["events"] = copy.deepcopy(EVENTS)
     for key in draw.draw(st.lists(st.sampled_from(keys(data)), min_size=1, max_size=2)):
         try:
-            put(data, key, draw.draw(JUNK))
+            put(data, key, copy.deepcopy(draw.draw(JUNK)))  # The next value may be put into this one.
         except (TypeError, KeyError, IndexError, AttributeError):
             continue  # An earlier change took the table away.
     before = copy.deepcopy(data)

@@ -125,10 +125,13 @@ def _read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario) -> tupl
 
 
 def _of_dict(given: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        data: dict[str, Any] = plain(given)
-    except RecursionError:
-        raise ScenarioError([Problem.at(Place("scenario"), "tables or lists that are nested too deeply")]) from None
+    data = {}
+    for key, value in given.items():
+        try:
+            data[key] = plain(value)
+        except RecursionError:
+            wrong = f"{key}: tables or lists that are nested too deeply"
+            raise ScenarioError([Problem.at(Place("scenario"), wrong, key=str(key))]) from None
     return data
 
 
