@@ -14,7 +14,7 @@ from typing import Any, Final
 from dumbbell import _core
 from dumbbell.report.model import Plots
 from dumbbell.report.study.payload import StudyPage
-from tools.generate import core_stub, manifests, message_types, plan_types, report_types, tables
+from tools.generate import cellular, core_stub, manifests, message_types, plan_types, report_types, tables
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -54,6 +54,7 @@ TARGETS: Final = (
         )
         for name in manifests.KERNEL_HEADERS
     ),
+    Target("python/dumbbell/scenario/bundled/cellular.trace", "tools/generate/cellular.py", cellular.text),
     Target("kernel/include/dumbbell/state.h", "bpf/algorithms", lambda _: manifests.state_header()),
 )
 """The targets that follow from all declarations at once."""
@@ -61,7 +62,7 @@ TARGETS: Final = (
 STUB: Final = Target("python/dumbbell/_core.pyi", "crates/core-py", lambda _: core_stub.text(ROOT))
 """The types of the compiled core. Writing them builds it."""
 
-_COMMENT: Final = {".py": "# {}", ".pyi": "# {}", ".toml": "# {}", ".md": "<!-- {} -->"}
+_COMMENT: Final = {".py": "# {}", ".pyi": "# {}", ".toml": "# {}", ".md": "<!-- {} -->", ".trace": "# {}"}
 """The form of a comment by a file's suffix; `// {}` for others."""
 
 
