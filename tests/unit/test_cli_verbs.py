@@ -48,13 +48,50 @@ def test_scenarios(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_bundled_scenario_can_be_copied(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert invoke(["scenarios", "rtt-fairness"]) == 0
     copy = tmp_path / "mine.toml"
-    copy.write_text(capsys.readouterr().out)
+    assert invoke(["scenarios", "copy", "rtt-fairness", str(copy)]) == 0
+    assert capsys.readouterr().out == f"{copy}\n"
     assert invoke(["plan", str(copy), "--json"]) == 0
-    mine = capsys.readouterr().out
+    mine = json.loads(capsys.readouterr().out)
     assert invoke(["plan", "rtt-fairness", "--json"]) == 0
-    assert mine == capsys.readouterr().out
+    assert mine == json.loads(capsys.readouterr().out) | {"name": "mine"}
+    assert invoke(["scenarios", "show", "rtt-fairness"]) == 0
+    assert capsys.readouterr().out.replace('"rtt-fairness"', '"mine"') == copy.read_text()
+
+
+def test_a_copy_takes_its_traces_along_and_overwrites_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["scenarios", "copy", "cellular"]) == 0
+    assert capsys.readouterr().out == "cellular.toml\ncellular.trace\n"
+    assert invoke(["plan", "./cellular.toml"]) == 0
+    capsys.readouterr()
+    assert invoke(["scenarios", "copy", "cellular"]) == 2
+    assert "cellular.toml exists already" in capsys.readouterr().err
+    assert invoke(["scenarios", "copy", "cellular", "second.toml"]) == 0, "the same trace serves both"
+    (tmp_path / "cellular.trace").write_text("1\n")
+    assert invoke(["scenarios", "copy", "cellular", "third.toml"]) == 2
+    assert "cellular.trace exists already" in capsys.readouterr().err
+    assert not (tmp_path / "third.toml").exists()
+    assert invoke(["scenarios", "copy", "cellular", "no/such/folder.toml"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("dumbbell scen", {"scenarios"}),
+        ("dumbbell run bbr-v", {"bbr-vs-cubic"}),
+        ("dumbbell run bbr-vs-cubic --engine s", {"simulate"}),
+        ("dumbbell scenarios copy sat", {"satellite"}),
+        ("dumbbell kernel bu", {"build"}),
+    ],
+)
+def test_a_shell_completes_verbs_and_names(words: str, offered: set[str]) -> None:
+    asked = {"_DUMBBELL_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    call = [sys.executable, "-m", "dumbbell"]
+    done = subprocess.run(call, env=os.environ | asked, capture_output=True, text=True, check=False, timeout=60)
+    assert set(done.stdout.split()) == offered, done.stderr
 
 
 def test_schema(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,9 +6,17 @@ from typing import Annotated, Final
 
 import typer
 
-from dumbbell.engines.registry import described
+from dumbbell.engines.registry import described, names
 
 DEFAULT_EXECUTOR: Final = "local"
+
+
+def bundled_names(incomplete: str) -> list[str]:
+    """For a shell that completes the name of a scenario; it completes files itself."""
+    from dumbbell.scenario import bundled
+
+    return [name for name in bundled.names() if name.startswith(incomplete)]
+
 
 ScenarioArgument = Annotated[
     str,
@@ -16,6 +24,7 @@ ScenarioArgument = Annotated[
         metavar="SCENARIO",
         help="A TOML file, the name of a bundled scenario, or - for standard input.",
         show_default=False,
+        autocompletion=bundled_names,
     ),
 ]
 
@@ -59,6 +68,7 @@ Engine = Annotated[
         "--engine",
         metavar="ENGINE",
         help=described(),
+        autocompletion=lambda incomplete: [name for name in names() if name.startswith(incomplete)],
     ),
 ]
 

@@ -6,7 +6,7 @@ such as a flow between hosts that do not exist, are in `resolve`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 from weakref import ref
 
 from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
@@ -27,6 +27,9 @@ def _acks(value: object) -> object:
         raise QuantityError("unknown", '"auto", true or false', "")
     return value
 
+
+NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+"""Of a scenario's name, which becomes part of paths."""
 
 Acks = Annotated[Literal["auto"] | StrictBool, BeforeValidator(_acks)]
 
@@ -113,7 +116,7 @@ class Scenario(Table):
     model_config = ConfigDict(title="dumbbell scenario")
 
     name: str = Field(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+        pattern=NAME_PATTERN,
         description="Name of the scenario, used in paths and titles. At most 64 letters, digits, `.`, `_` and `-`.",
         examples=["bbr-vs-cubic"],
     )

@@ -6,9 +6,10 @@ import difflib
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+from re import fullmatch
 from typing import Final
 
-from dumbbell.errors import Place, Problem, ScenarioError
+from dumbbell.errors import InputError, Place, Problem, ScenarioError, unwritable
 
 FOLDER: Final = Path(__file__).parent
 """The folder of the scenarios and their traces."""
@@ -32,6 +33,30 @@ def text(name: str) -> str:
 def description(name: str) -> str:
     """The purpose of a scenario, in a line."""
     return str(tomllib.loads(text(name)).get("description", ""))
+
+
+def copy(name: str, file: Path) -> list[Path]:
+    """Write a scenario to a new file, named after it, and the traces that it uses beside it. Returns what was written.
+
+    Raises:
+        InputError: there is no such scenario, a file is there already, or the folder cannot be written to.
+    """
+    from dumbbell.scenario.model import NAME_PATTERN
+
+    own = text(name)
+    if fullmatch(NAME_PATTERN, file.stem):
+        own = own.replace(f'name = "{name}"', f'name = "{file.stem}"', 1)
+    traces = [trace for trace in sorted(FOLDER.glob("*.trace")) if f'"{trace.name}"' in own]
+    files = {file: own.encode(), **{file.with_name(trace.name): trace.read_bytes() for trace in traces}}
+    for path, content in files.items():
+        if path.exists() and (path == file or path.read_bytes() != content):
+            raise InputError(f"{path} exists already", "", f"choose another name: dumbbell scenarios copy {name} FILE")
+    for path, content in files.items():
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise unwritable(path, error) from None
+    return list(files)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
