@@ -11,7 +11,8 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f -print)
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build kernel test test-rust test-python test-system test-web lint wasm generate format bench pictures clean
+.PHONY: run build kernel test test-rust test-python test-system test-web test-wheel lint wasm generate format bench pictures \
+	wheel sdist clean
 
 run: build
 	$(BIN)/dumbbell run $(SCENARIO)
@@ -36,6 +37,11 @@ test-system: build kernel $(VENV)/.test-tools
 test-web: build $(VENV)/.test-tools
 	cd web && npm run --silent check
 	$(BIN)/pytest tests/e2e
+
+# The wheel on bare systems; as root, in some minutes. Not a part of `make test`.
+test-wheel: wheel sdist
+	tools/install wheel
+	$(BIN)/pytest tests/wheel
 
 # Needs rustfmt and clippy, which Debian 12 packages only for its old compiler: not a part of `make test`.
 lint: build wasm
@@ -91,8 +97,17 @@ bench: build $(VENV)/.test-tools
 pictures: build
 	$(BIN)/python docs/draw/links.py
 
+# What a release consists of: docs/how-to/release.md.
+wheel: build
+	rm -f dist/*.whl
+	$(BIN)/python tools/backend.py wheel dist
+
+sdist: build
+	rm -f dist/*.tar.gz
+	$(BIN)/python tools/backend.py sdist dist
+
 clean:
-	rm -rf $(VENV) target web/node_modules python/dumbbell/report/assets python/dumbbell/_core*.so python/dumbbell/kernels/*.so
+	rm -rf dist $(VENV) target web/node_modules python/dumbbell/report/assets python/dumbbell/_core*.so python/dumbbell/kernels/*.so
 
 # What the targets stand on. A stamp file stands for each, so that a second `make run` starts at once.
 
@@ -116,8 +131,7 @@ $(VENV)/.python: constraints.txt pyproject.toml | $(VENV)/.build-tools
 $(VENV)/.core: $(VENV)/.python $(RUST_SOURCES)
 	@echo "building the core (some minutes the first time)"
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet >/dev/null
-	cargo build --release --quiet --package guest-links
-	strip --strip-debug -o python/dumbbell/kernels/guest_links.so target/release/libguest_links.so
+	$(BIN)/python tools/backend.py links
 	touch $@
 
 $(VENV)/.web: $(WEB_SOURCES) | $(VENV)/.build-tools

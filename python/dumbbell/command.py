@@ -17,6 +17,12 @@ def command(*arguments: str) -> str:
     return shlex.join(["dumbbell", *arguments])
 
 
+def rebuild() -> str:
+    """How this installation gets a compiled core that fits: built in a checkout, else installed again."""
+    checkout = (Path(__file__).parents[2] / "Makefile").is_file()
+    return "make build" if checkout else f"{sys.executable} -m pip install --force-reinstall dumbbell"
+
+
 def as_root(*arguments: str) -> str:
     """`sudo dumbbell` with `arguments`; the whole path if sudo would not find it, as in a virtual environment."""
     return f"sudo {shlex.join([*_program(), *arguments])}"

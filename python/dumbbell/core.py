@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.command import rebuild
 from dumbbell.errors import RunFailed
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ else:
                 return getattr(_core, name)
             except (ImportError, AttributeError):
                 why = f"dumbbell._core has no {name}"
-                raise RunFailed("the compiled core is missing, or older than this package", why, "make build") from None
+                raise RunFailed("the compiled core is missing, or older than this package", why, rebuild()) from None
 
     core = _Core()
 

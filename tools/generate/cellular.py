@@ -1,7 +1,7 @@
 """The bundled trace of a mobile phone's link: made from a seed, since no measured trace comes with dumbbell.
 
-The logarithm of the rate is a random walk that returns to its mean (an Ornstein-Uhlenbeck process), as fading of seconds
-makes it. Three outages stand for handovers. Within a step, opportunities to send come evenly.
+The logarithm of the rate is a random walk that returns to its mean (an Ornstein-Uhlenbeck process), as fading of
+seconds makes it. Three outages stand for handovers. Within a step, opportunities to send come evenly.
 """
 
 from __future__ import annotations

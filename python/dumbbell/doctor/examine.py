@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from dumbbell.command import rebuild
 from dumbbell.doctor import bpf, kernels, machine, network
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.records.manifest import core_version
@@ -37,7 +38,7 @@ def core() -> Iterator[Finding]:
     version = core_version()
     if version is None:
         why = "dumbbell._core cannot be imported"
-        yield Finding("compiled core", Level.MISSING, why, "make build")
+        yield Finding("compiled core", Level.MISSING, why, rebuild())
         return
     yield Finding("compiled core", Level.OK, f"version {version}; --engine simulate needs nothing else")
     yield from _namespaces()
@@ -51,7 +52,7 @@ def _namespaces(command: tuple[str, ...] = _PROBE) -> Iterator[Finding]:
         return
     if probe.returncode != 0:
         last = (probe.stderr.strip().splitlines() or [f"exit code {probe.returncode}"])[-1]
-        yield Finding("lab", Level.MISSING, f"the trial lab failed: {last}", "make build")
+        yield Finding("lab", Level.MISSING, f"the trial lab failed: {last}", rebuild())
         return
     for fact in json.loads(probe.stdout):
         level = Level.OK if fact["ok"] else Level.MISSING

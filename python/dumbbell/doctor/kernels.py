@@ -10,7 +10,7 @@ from dumbbell.errors import DumbbellError
 from dumbbell.kernels import DEFAULT, known
 from dumbbell.kernels import source as sources
 from dumbbell.kernels.store import Known
-from dumbbell.kernels.tools import lacking
+from dumbbell.kernels.tools import install, lacking
 
 
 def examine() -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def tools(missing: Sequence[str] | None = None) -> Finding:
     missing = lacking() if missing is None else missing
     if missing:
         why = f"not installed: {', '.join(missing)}; needed only to build kernels for runs in virtual time"
-        return Finding("kernel build", Level.WARN, why, "tools/install kernel")
+        return Finding("kernel build", Level.WARN, why, install(missing))
     return Finding("kernel build", Level.OK, "all tools are installed")
 
 

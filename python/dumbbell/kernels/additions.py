@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from dumbbell.command import rebuild
 from dumbbell.errors import RunFailed
 from dumbbell.kernels.names import Version, version_of
 
@@ -85,8 +86,8 @@ def additions() -> Additions:
     if found is None:
         raise RunFailed(
             "this installation of dumbbell cannot build kernels",
-            f"there is no folder kernel/ in {_ROOT}",
-            "install dumbbell from a checkout of its repository: make build",
+            f"there is no folder kernel/ in {Path(__file__).parent}, nor in {_ROOT}",
+            rebuild(),
         )
     return Additions(found)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from dumbbell.errors import RunFailed
+from dumbbell.kernels import tools
 
 Progress = Callable[[Mapping[str, object]], None]
 """Takes events: `{"event": "step", "step": ...}`, and `{"event": "objects", "done": ..., "of": ...}`."""
@@ -111,7 +112,8 @@ class Steps:
                 env=_environment(),
             )
         except FileNotFoundError:
-            raise self.failed(f"{command[0]} is not installed", "tools/install kernel gets it") from None
+            package = tools.PROGRAMS.get(command[0], command[0])
+            raise self.failed(f"{command[0]} is not installed", tools.install([package])) from None
 
 
 def _environment() -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
+from collections.abc import Sequence
 from typing import Final
 
 from dumbbell.errors import RunFailed
@@ -17,6 +18,11 @@ PROGRAMS: Final = {"gcc": "gcc", "make": "make", "flex": "flex", "bison": "bison
 def lacking() -> list[str]:
     """Debian packages of what is not installed."""
     return [package for program, package in PROGRAMS.items() if shutil.which(program) is None]
+
+
+def install(packages: Sequence[str]) -> str:
+    """The command that installs packages of Debian, and the C library's headers, which come with no program."""
+    return f"sudo apt-get install {' '.join([*packages, 'libc6-dev'])}"
 
 
 def check() -> None:
@@ -33,7 +39,7 @@ def check() -> None:
     if missing := lacking():
         raise RunFailed(
             "a kernel cannot be built: tools are missing", f"not installed: {', '.join(missing)}",
-            f"tools/install kernel gets them; or: sudo apt-get install {' '.join(missing)}",
+            install(missing),
         )  # fmt: skip
 
 

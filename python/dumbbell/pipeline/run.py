@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.command import rebuild
 from dumbbell.engines.events import Event, OnEvent
 from dumbbell.engines.execute import OnLive, execute
 from dumbbell.engines.planned import planned
@@ -175,7 +176,7 @@ def _uncomposed(error: Exception) -> RunFailed:
     tool, core = manifests.tool_version(), manifests.core_version()
     if tool not in (core, "source"):
         why += f"\ndumbbell is of version {tool}, its compiled core of version {core}"
-    hint = "if dumbbell was updated, build its core again: make build"
+    hint = f"if dumbbell was updated, build its core again: {rebuild()}"
     return RunFailed("could not compute figures from the run's records", why, hint)
 
 

@@ -1,0 +1,115 @@
+"""Builds the packages of dumbbell: wheels and source distributions, for `pip` and for `make wheel`.
+
+maturin compiles the core and packs the Python sources. A wheel also holds what stands elsewhere in the repository: the
+library that user-mode kernels load, and the sources that `dumbbell kernel build` compiles. This module puts them below
+`python/` while maturin runs. A source distribution holds the pages' assets, so it can be built without Node.js.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import maturin
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+PACKAGE: Final = ROOT / "python" / "dumbbell"
+ASSETS: Final = PACKAGE / "report" / "assets"
+LINKS: Final = PACKAGE / "kernels" / "guest_links.so"
+STAGED: Final = {"kernel": (), "bpf": ("tests", "probe", "complexity.txt")}
+"""Folders of the repository that stand in a wheel's `dumbbell/kernels`, and what is left out of each."""
+
+get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
+get_requires_for_build_editable = maturin.get_requires_for_build_editable
+get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
+prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
+prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editable
+
+
+def build_wheel(wheels: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
+    """A wheel for the machine that builds it, as `pip install` of a checkout or of a source distribution wants it."""
+    assets()
+    links()
+    os.environ.setdefault("MATURIN_STRIP", "true")
+    with staged():
+        return str(maturin.build_wheel(wheels, settings, metadata))
+
+
+def build_editable(wheels: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
+    """A wheel that refers to this checkout, where all else is found."""
+    assets()
+    links()
+    return str(maturin.build_editable(wheels, settings, metadata))
+
+
+def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
+    """A source distribution."""
+    assets()
+    return str(maturin.build_sdist(folder, settings))
+
+
+def portable_wheel(folder: Path) -> None:
+    """A wheel for other machines: it holds all libraries but C's, and its name says how old that one may be."""
+    links()
+    with staged():
+        run("maturin", "build", "--release", "--locked", "--strip", "--auditwheel", "repair", "--out", str(folder))
+
+
+def assets() -> None:
+    """Build the pages' scripts and styles, unless they are there: `make` renews them."""
+    if ASSETS.is_dir():
+        return
+    run("npm", "ci", "--silent", "--no-audit", "--no-fund", cwd=ROOT / "web")
+    run("npm", "run", "--silent", "build", cwd=ROOT / "web")
+
+
+def links() -> None:
+    """Build the links that a user-mode kernel loads: a library of its own, which knows no Python."""
+    run("cargo", "build", "--release", "--locked", "--quiet", "--package", "guest-links")
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    run("strip", "--strip-debug", "-o", str(LINKS), str(target / "release" / "libguest_links.so"))
+
+
+@contextmanager
+def staged() -> Iterator[None]:
+    """The folders of `STAGED` stand in the package. A checkout doesn't keep them: two copies would come to differ."""
+    copies = [PACKAGE / "kernels" / name for name in STAGED]
+    try:
+        for copy in copies:
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(ROOT / copy.name, copy, ignore=shutil.ignore_patterns(*STAGED[copy.name]))
+        yield
+    finally:
+        for copy in copies:
+            shutil.rmtree(copy, ignore_errors=True)
+
+
+def run(*command: str, cwd: Path = ROOT) -> None:
+    """Run a program of the build. Its output goes to stderr: pip reads ours."""
+    beside = str(Path(sys.executable).parent)
+    environment = os.environ | {"PATH": f"{beside}{os.pathsep}{os.environ.get('PATH', '')}"}
+    try:
+        subprocess.run(command, cwd=cwd, env=environment, stdout=sys.stderr, check=True)
+    except FileNotFoundError:
+        raise SystemExit(f"error: dumbbell is not built: {command[0]} is not on the PATH") from None
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(f"error: dumbbell is not built: {' '.join(command)} failed ({error.returncode})") from None
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["links"]:
+            links()
+        case ["wheel", folder]:
+            portable_wheel(Path(folder).resolve())
+        case ["sdist", folder]:
+            assets()
+            run("maturin", "sdist", "--out", str(Path(folder).resolve()))
+        case _:
+            raise SystemExit("usage: backend.py links | wheel DIR | sdist DIR")
