@@ -89,6 +89,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.simulator.ns3
 	$(BIN)/python -m benches.simulator.scale
 	$(BIN)/python -m benches.simulator.tables
+	$(BIN)/python -m benches.simulator.report
 	$(BIN)/python -m benches.simulator.study
 	$(BIN)/python -m benches.cluster
 	cargo bench -p link -p sim

@@ -200,7 +200,7 @@ def figures_between(directory: str | PathLike[str], start_ns: SupportsIndex, end
     What happened in the run in `directory` between two times. Returns JSON: `received_bytes` (by flow), `jain_index` (of
     bulk TCP flows), `utilisation` (by link).
 
-    Raises RuntimeError: what failed, and why.
+    Raises RuntimeError: what failed, and why. Ctrl-C ends it.
     """
 
 def figures_of(directory: str | PathLike[str], network: str) -> str:
@@ -208,7 +208,7 @@ def figures_of(directory: str | PathLike[str], network: str) -> str:
     The figures of the run in `directory`, whose engine accounts for links in the file `network` there. Writes
     `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index`, `jain_window_s` and `responsiveness` of `summary.json`.
 
-    Raises RuntimeError: what failed, and why.
+    Raises RuntimeError: what failed, and why. Ctrl-C ends it.
     """
 
 def missing_shards(

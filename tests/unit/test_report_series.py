@@ -153,7 +153,7 @@ def test_retransmissions_are_counted_per_socket_and_from_the_first_sample() -> N
             "retransmitted_segments": [2, 0, 2, 5, 3],
         }
     )
-    assert retransmissions(samples).rows() == [(1, "a", 2), (2, "a", 5), (3, "a", 1)]
+    assert retransmissions([samples]).rows() == [(1, "a", 2), (2, "a", 5), (3, "a", 1)]
 
 
 def test_every_panel_is_there_in_reading_order(plots: Plots) -> None:

@@ -17,7 +17,7 @@ from dumbbell.analysis.acks import Coverage
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.pace import Pace
 from dumbbell.analysis.rules.hosts import UNCONNECTED
-from dumbbell.analysis.rules.rule import Check, Verdict, at_least, at_most, worst
+from dumbbell.analysis.rules.rule import Check, Verdict, at_least, at_most, several, worst
 from dumbbell.analysis.verdict import RULES
 from dumbbell.analysis.verdict import check_all as check_all_rules
 from dumbbell.engines.registry import capabilities
@@ -444,3 +444,8 @@ def test_limits() -> None:
     assert [at_least(value, (0.99, 0.9)) for value in (1, 0.99, 0.95, 0.89)] == [V, V, S, X]
     assert worst([]) is V
     assert worst([S, X, V]) is X
+
+
+def test_a_reason_names_a_dozen_of_many_and_counts_the_rest() -> None:
+    assert several([f"f{i}" for i in range(12)]).endswith("f10; f11")
+    assert several([f"f{i}" for i in range(5_012)]).endswith("f10; f11; and 5,000 more")

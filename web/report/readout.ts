@@ -48,6 +48,7 @@ export function inWords(panel: Panel, view: View, groups: Group[], duration: num
   if (view.lanes.length) return `${panel.title} over time. ${countsInWords(view)}.`;
   if (panel.across) {
     const clouds = view.marks.flatMap((mark) => (mark.kind === "point" && mark.look === "dot" ? [mark] : []));
+    if (!clouds.length) return `${panel.title}: ${view.title} (${view.unit}) against ${panel.across.title} (${panel.across.unit}).`;
     const points = clouds.map((mark) => `${mark.flow} ${mark.values.length.toLocaleString("en")} points`);
     return `${panel.views.map((one) => one.title).join(", and ")}, against data ${panel.across.title}: ${points.join(", ")}.`;
   }

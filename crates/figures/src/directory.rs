@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use plan::Plan;
 use records::accounts::{FlowReport, LinkReport};
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use units::{Duration, Time};
@@ -31,11 +32,12 @@ struct Network {
     links: Vec<LinkReport>,
 }
 
-/// The figures of the run in `directory`, whose engine accounts for links in the file `network` there.
+/// The figures of the run in `directory`, whose engine accounts for links in the file `network` there. `go_on` is asked again
+/// and again: an error of it ends the work.
 ///
 /// # Errors
-/// A file is missing, cannot be read, or is not of the plan.
-pub fn read(directory: &Path, plan: &Plan, network: &str) -> Result<Run> {
+/// A file is missing, cannot be read, or is not of the plan. `go_on` fails.
+pub fn read(directory: &Path, plan: &Plan, network: &str, go_on: &dyn Fn() -> Result<()>) -> Result<Run> {
     let traffic: Traffic = json(directory, "traffic.json")?;
     let network: Network = json(directory, network)?;
     let flows = in_order(plan.flows.iter().map(|flow| &flow.id), traffic.flows, |report| &report.id)?;
@@ -43,31 +45,31 @@ pub fn read(directory: &Path, plan: &Plan, network: &str) -> Result<Run> {
     let planned = Time::ZERO + plan.duration_ns;
     let interrupted = Time((traffic.wall_s * 1e9).round_ties_even() as i64);
     let run_end = if traffic.interrupted { planned.min(interrupted) } else { planned };
-    let window = window(directory, plan, &flows, run_end)?;
+    let window = window(directory, plan, &flows, run_end, go_on)?;
     let mut recorder = Recorder::new(plan, window, (Time::ZERO, planned));
     let has_packets = directory.join("packets.parquet").exists();
     if has_packets {
         recorder = recorder.with_packets(plan)?;
     }
-    samples(directory, plan, |sample| recorder.flow(&sample))?;
-    link_samples(directory, plan, |sample| recorder.link(&sample))?;
+    samples(directory, plan, go_on, |sample| recorder.flow(&sample))?;
+    link_samples(directory, plan, go_on, |sample| recorder.link(&sample))?;
     if plan.has_pings() {
-        pings(directory, plan, &mut recorder)?;
+        pings(directory, plan, go_on, &mut recorder)?;
     }
     if has_packets {
-        packets(directory, plan, |packet| recorder.packet(&packet))?;
+        packets(directory, plan, go_on, |packet| recorder.packet(&packet))?;
     }
     Ok(Run::of(plan, flows, links, run_end, recorder))
 }
 
-/// The events of the run in `directory` between two times.
+/// The events of the run in `directory` between two times. `go_on` is asked again and again: an error of it ends the work.
 ///
 /// # Errors
-/// A table is missing or cannot be read.
-pub fn between(directory: &Path, plan: &Plan, start: Time, end: Time) -> Result<Span> {
+/// A table is missing or cannot be read. `go_on` fails.
+pub fn between(directory: &Path, plan: &Plan, start: Time, end: Time, go_on: &dyn Fn() -> Result<()>) -> Result<Span> {
     let mut recorder = Recorder::new(plan, Some((start, end)), (start, end));
-    samples(directory, plan, |sample| recorder.flow(&sample))?;
-    link_samples(directory, plan, |sample| recorder.link(&sample))?;
+    samples(directory, plan, go_on, |sample| recorder.flow(&sample))?;
+    link_samples(directory, plan, go_on, |sample| recorder.link(&sample))?;
     Ok(Span::of(plan, &recorder))
 }
 
@@ -84,19 +86,27 @@ fn in_order<'a, T>(
     name: impl Fn(&T) -> &String,
 ) -> Result<Vec<T>> {
     let mut reports: Vec<Option<T>> = reports.into_iter().map(Some).collect();
+    let places: FxHashMap<String, usize> =
+        (0..).zip(reports.iter().flatten()).map(|(place, report)| (name(report).clone(), place)).collect();
     names
         .map(|wanted| {
-            let found = reports.iter_mut().find(|report| report.as_ref().is_some_and(|report| name(report) == wanted));
-            found.and_then(Option::take).with_context(|| format!("the engine's account has nothing of {wanted}"))
+            let found = places.get(wanted).and_then(|&place| reports[place].take());
+            found.with_context(|| format!("the engine's account has nothing of {wanted}"))
         })
         .collect()
 }
 
 /// When all bulk flows were active. A flow that failed was until its last sample.
-fn window(directory: &Path, plan: &Plan, reports: &[FlowReport], run_end: Time) -> Result<Option<(Time, Time)>> {
+fn window(
+    directory: &Path,
+    plan: &Plan,
+    reports: &[FlowReport],
+    run_end: Time,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<Option<(Time, Time)>> {
     let mut last = vec![None; plan.flows.len()];
     if reports.iter().any(|report| report.error.is_some()) {
-        samples(directory, plan, |sample| last[usize::from(sample.flow)] = Some(sample.time))?;
+        samples(directory, plan, go_on, |sample| last[usize::from(sample.flow)] = Some(sample.time))?;
     }
     let active: Vec<Active> = (plan.flows.iter().zip(reports).zip(last))
         .map(|((flow, report), last)| Active::measured(flow, report, run_end, last))
@@ -104,10 +114,16 @@ fn window(directory: &Path, plan: &Plan, reports: &[FlowReport], run_end: Time) 
     Ok(measured_window(plan, &active))
 }
 
-fn samples(directory: &Path, plan: &Plan, mut take: impl FnMut(FlowSample)) -> Result<()> {
+fn samples(
+    directory: &Path,
+    plan: &Plan,
+    go_on: &dyn Fn() -> Result<()>,
+    mut take: impl FnMut(FlowSample),
+) -> Result<()> {
     let columns = ["time_ns", "flow", "socket", "bytes_sent", "bytes_acked", "received_bytes", "srtt_us", "min_rtt_us"];
     let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
     rows::read(&directory.join("samples.parquet"), &columns, |rows: &Rows| {
+        go_on()?;
         let (time, flow, socket) =
             (rows.numbers::<Int64Type>(0)?, rows.words(1, &ids)?, rows.numbers::<UInt16Type>(2)?);
         let (sent, acked) = (rows.numbers::<UInt64Type>(3)?, rows.numbers::<UInt64Type>(4)?);
@@ -130,7 +146,12 @@ fn samples(directory: &Path, plan: &Plan, mut take: impl FnMut(FlowSample)) -> R
     })
 }
 
-fn link_samples(directory: &Path, plan: &Plan, mut take: impl FnMut(LinkSample)) -> Result<()> {
+fn link_samples(
+    directory: &Path,
+    plan: &Plan,
+    go_on: &dyn Fn() -> Result<()>,
+    mut take: impl FnMut(LinkSample),
+) -> Result<()> {
     let columns = [
         "time_ns",
         "link",
@@ -143,6 +164,7 @@ fn link_samples(directory: &Path, plan: &Plan, mut take: impl FnMut(LinkSample))
     ];
     let names = Index::of(plan.links.iter().map(|link| link.name.as_str()));
     rows::read(&directory.join("links.parquet"), &columns, |rows: &Rows| {
+        go_on()?;
         let (time, link) = (rows.numbers::<Int64Type>(0)?, rows.words(1, &names)?);
         let counter = |column| rows.numbers::<UInt64Type>(column);
         let (bytes, packets, marked) = (counter(2)?, counter(3)?, counter(4)?);
@@ -164,9 +186,10 @@ fn link_samples(directory: &Path, plan: &Plan, mut take: impl FnMut(LinkSample))
     })
 }
 
-fn pings(directory: &Path, plan: &Plan, recorder: &mut Recorder) -> Result<()> {
+fn pings(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<()>, recorder: &mut Recorder) -> Result<()> {
     let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
     rows::read(&directory.join("pings.parquet"), &["time_ns", "flow", "rtt_ns"], |rows: &Rows| {
+        go_on()?;
         let (sent, flow, rtt) = (rows.numbers::<Int64Type>(0)?, rows.words(1, &ids)?, rows.numbers::<Int64Type>(2)?);
         for at in 0..rows.len() {
             let Some(flow) = flow.get(at) else { continue };
@@ -176,7 +199,12 @@ fn pings(directory: &Path, plan: &Plan, recorder: &mut Recorder) -> Result<()> {
     })
 }
 
-fn packets(directory: &Path, plan: &Plan, mut take: impl FnMut(PacketSample)) -> Result<()> {
+fn packets(
+    directory: &Path,
+    plan: &Plan,
+    go_on: &dyn Fn() -> Result<()>,
+    mut take: impl FnMut(PacketSample),
+) -> Result<()> {
     let columns = ["link", "flow", "packet", "departure_ns", "sojourn_ns", "fate", "ecn", "duplicate"];
     let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
     let names = Index::of(plan.links.iter().map(|link| link.name.as_str()));
@@ -184,6 +212,7 @@ fn packets(directory: &Path, plan: &Plan, mut take: impl FnMut(PacketSample)) ->
     let (delivered, not_capable, marked) =
         (link::Fate::Delivered as u16, link::Ecn::NotEct as u16, link::Ecn::Ce as u16);
     rows::read(&directory.join("packets.parquet"), &columns, |rows: &Rows| {
+        go_on()?;
         let (link, flow, packet) = (rows.words(0, &names)?, rows.words(1, &ids)?, rows.numbers::<UInt64Type>(2)?);
         let (departure, sojourn) = (rows.numbers::<Int64Type>(3)?, rows.numbers::<Int64Type>(4)?);
         let (fate, ecn) = (rows.words(5, &fates)?, rows.words(6, &codepoints)?);

@@ -57,14 +57,15 @@ class Evidence(Accounts):
             found = network(accounts.plan)
             limited = [name for name, link in found.facts.items() if link.is_limited]
             paces = {name: pace.measure(packets, name, found.histories[name]) for name in limited}
-            logged = dict(packets.group_by(pl.col("link").cast(pl.String)).len().collect().iter_rows())
+            per_link = packets.group_by(pl.col("link").cast(pl.String)).len().collect(engine="streaming")
+            logged = dict(per_link.iter_rows())
             flipped = packets.filter("corrupted").group_by(pl.col("flow").cast(pl.String)).len()
-            corrupted = dict(flipped.collect().iter_rows())
+            corrupted = dict(flipped.collect(engine="streaming").iter_rows())
         rtts = (
             samples.filter(pl.col("min_rtt_us").is_not_null())
             .group_by(pl.col("flow").cast(pl.String))
             .agg(pl.col("min_rtt_us").min())
-            .collect()
+            .collect(engine="streaming")
         )
         return cls(
             **vars(accounts),
@@ -72,6 +73,6 @@ class Evidence(Accounts):
             logged_packets=logged,
             corrupted_packets=corrupted,
             min_rtt_us=dict(sorted(rtts.iter_rows())),
-            largest_window=samples.select(pl.col("cwnd_packets").max()).collect().item(),
+            largest_window=samples.select(pl.col("cwnd_packets").max()).collect(engine="streaming").item(),
             ack_coverage=acks.coverage(ack_rows, samples) if ack_rows is not None else None,
         )

@@ -17,10 +17,23 @@ def carrying(rows: pl.DataFrame, delivered: str) -> pl.DataFrame:
         rows: with `flow`, `socket` and a column of what a connection has delivered up to each row.
         delivered: the name of that column; null is none.
     """
-    own = rows.group_by("flow", "socket").agg(pl.col(delivered).max().fill_null(0))
-    flows = (
-        flow.filter(pl.Series(core.carrying(flow[delivered].to_list()), dtype=pl.Boolean))
-        for flow in own.partition_by("flow")
-    )
-    carried = pl.concat([own.clear(), *flows])
-    return rows.join(carried, on=["flow", "socket"], how="semi", nulls_equal=True, maintain_order="left")
+    own = rows.group_by("flow", "socket").agg(pl.col(delivered).max())
+    left_out = idle(own, delivered)
+    if left_out.is_empty():
+        return rows
+    return rows.join(left_out, on=["flow", "socket"], how="anti", nulls_equal=True, maintain_order="left")
+
+
+def idle(connections: pl.DataFrame, delivered: str) -> pl.DataFrame:
+    """`flow` and `socket` of connections that delivered next to nothing beside another one of their flow.
+
+    Args:
+        connections: a row per connection, with `flow`, `socket` and what it has delivered.
+        delivered: the name of that column; null is none.
+    """
+    several = connections.filter(pl.len().over("flow") > 1).with_columns(pl.col(delivered).fill_null(0))
+    found = [
+        flow.filter(~pl.Series(core.carrying(flow[delivered].to_list()), dtype=pl.Boolean))
+        for flow in several.partition_by("flow")
+    ]
+    return pl.concat([several.clear(), *found]).select("flow", "socket")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -70,14 +70,21 @@ class Found:
 NOTHING: Final = Found((), "", (), ())
 
 
-def events(run: Run, groups: Sequence[Group], samples: pl.DataFrame | None) -> Found:
-    """Packet events at any link, and retransmissions, per group."""
+def events(run: Run, groups: Sequence[Group], samples: Iterable[pl.DataFrame] | None) -> Found:
+    """Packet events at any link, and retransmissions, per group.
+
+    Args:
+        run: the run.
+        groups: its groups.
+        samples: rows of the table `samples` in the order of time, in any number of parts; `None` if there are none.
+    """
     width = round_width_ns(run.plan.duration_ns / _MARKS_PER_LANE)
     group_of = {flow: index for index, group in enumerate(groups) for flow in group.flows}
+    group = pl.col("flow").cast(pl.String).replace_strict(group_of, default=None, return_dtype=pl.Int64).alias("group")
     by_kind: dict[Kind, pl.DataFrame] = {}
     per_flow: list[Kind] = []
     if run.has("packets"):
-        by_kind = _of_packets(run)
+        by_kind = _of_packets(run, group, width)
         per_flow += by_kind
         source = "Drops, losses and ECN marks: every packet that met one, as it left a link's queue or was refused"
         source += f" ({words.listed(kind.word for kind in by_kind)})." if by_kind else "; there was none."
@@ -89,11 +96,11 @@ def events(run: Run, groups: Sequence[Group], samples: pl.DataFrame | None) -> F
     else:
         source = "Drops are unknown."
     if samples is not None:
-        by_kind[RETRANSMISSION] = retransmissions(samples)
+        by_kind[RETRANSMISSION] = retransmissions(samples).select("time_ns", group, "count")
         per_flow.append(RETRANSMISSION)
         source += " Retransmissions: as the sender's counter grew between two samples."
     kinds = tuple(kind for kind in _ORDER if kind in by_kind)
-    found = [one for kind in kinds for one in _grouped(kind, by_kind[kind], group_of, width)]
+    found = [one for kind in kinds for one in _grouped(kind, by_kind[kind], width)]
     note = f"{source} One mark per {words.seconds(width / 1e9)}."
     return Found(tuple(found), note, kinds, tuple(kind.key for kind in per_flow))
 
@@ -103,15 +110,25 @@ def left_queue_ns() -> pl.Expr:
     return pl.col("arrival_ns") + pl.col("sojourn_ns").fill_null(0)
 
 
-def retransmissions(samples: pl.DataFrame) -> pl.DataFrame:
+def retransmissions(samples: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Growth of each socket's counter: `time_ns`, `flow`, `count`."""
     counter = pl.col("retransmitted_segments").cast(pl.Int64)
     grown = counter - counter.shift(1).over("flow", "socket").fill_null(0)
-    rows = samples.filter(pl.col("retransmitted_segments").is_not_null()).sort("time_ns")
-    return rows.select("time_ns", "flow", count=grown).filter(pl.col("count") > 0)
+    found = []
+    before: pl.DataFrame | None = None
+    for part in samples:
+        rows = part.select("time_ns", "flow", "socket", "retransmitted_segments").drop_nulls("retransmitted_segments")
+        rows = rows if rows["time_ns"].is_sorted() else rows.sort("time_ns")
+        n_before = 0 if before is None else before.height
+        rows = rows if before is None else pl.concat([before, rows])
+        counted = rows.select("time_ns", pl.col("flow").cast(pl.String), count=grown)
+        found.append(counted.slice(n_before).filter(pl.col("count") > 0))
+        before = rows.group_by("flow", "socket", maintain_order=True).last().select(rows.columns)
+    empty = pl.DataFrame(schema={"time_ns": pl.Int64, "flow": pl.String, "count": pl.Int64})
+    return pl.concat([empty, *found])
 
 
-def _of_packets(run: Run) -> dict[Kind, pl.DataFrame]:
+def _of_packets(run: Run, group: pl.Expr, width_ns: int) -> dict[Kind, pl.DataFrame]:
     """The events by kind, without kinds that did not occur."""
     reason = pl.col("fate").cast(pl.String).replace_strict({fate: k.key for fate, k in REASONS.items()}, default=None)
     # A packet that was marked and lost later counts as lost, which is what its sender sees.
@@ -119,8 +136,10 @@ def _of_packets(run: Run) -> dict[Kind, pl.DataFrame]:
     rows = (
         run.scan("packets")
         .filter(pl.col("mark").is_not_null() | (pl.col("fate").cast(pl.String).is_in(list(REASONS))))
-        .select(time_ns=left_queue_ns(), flow=pl.col("flow").cast(pl.String), count=pl.lit(1, pl.Int64), kind=kind)
-        .collect()
+        .select(left_queue_ns().alias("time_ns") // width_ns * width_ns, group, kind=kind)
+        .group_by("time_ns", "group", "kind")
+        .agg(count=pl.len().cast(pl.Int64))
+        .collect(engine="streaming")
     )
     parts = rows.partition_by("kind", as_dict=True, include_key=False)
     known = {kind.key: kind for kind in _ORDER}
@@ -134,16 +153,15 @@ def _of_links(run: Run) -> dict[Kind, pl.DataFrame]:
     for kind, column in counters.items():
         counter = pl.col(column).cast(pl.Int64)
         grown = counter - counter.shift(1).over("link").fill_null(0)
-        part = rows.select("time_ns", flow=pl.lit(None, pl.String), count=grown).filter(pl.col("count") > 0)
+        part = rows.select("time_ns", group=pl.lit(None, pl.Int64), count=grown).filter(pl.col("count") > 0)
         if not part.is_empty():
             found[kind] = part
     return found
 
 
-def _grouped(kind: Kind, rows: pl.DataFrame, group_of: dict[str, int], width_ns: int) -> list[Events]:
-    group = pl.col("flow").replace_strict(group_of, default=None, return_dtype=pl.Int64)
+def _grouped(kind: Kind, rows: pl.DataFrame, width_ns: int) -> list[Events]:
     marks = (
-        rows.group_by(group.alias("group"), pl.col("time_ns") // width_ns * width_ns)
+        rows.group_by("group", pl.col("time_ns") // width_ns * width_ns)
         .agg(pl.col("count").sum())
         .sort("group", "time_ns", nulls_last=True)
     )

@@ -71,6 +71,8 @@ class FlowPanel:
 
     def start(self, source: Source) -> Gatherer:
         """Begin the panel of one run."""
+        if source.has_too_many_flows:
+            return _OfKinds(self, source)
         return _OfFew(self, source) if source.has_few_flows else _OfMany(self, source)
 
 
@@ -185,11 +187,9 @@ class _OfMany:
     def panel(self) -> Panel | None:
         """The panel; `None` without any value."""
         spec, samples = self.spec, self.source.samples
-        measure = next((one for one in spec.measures if one.sampled is not None), None)
-        if measure is None or not spec.of_many:
+        if (measure := _of_many(spec)) is None:
             return None
-        v = pl.col("v")
-        rows = samples.per_flow(measure.column, v.mean() if measure.sampled == "mean" else v.sum())
+        rows = samples.per_flow(measure.column, _combined(measure))
         if rows.is_empty():
             return None
         rows = rows.with_columns(v=_in_unit(measure, rows))
@@ -206,6 +206,43 @@ class _OfMany:
         levels = tuple(replace(level, value=level.value / factor) for level in near)
         view = View("", aligned.frame["time_ns"] / 1e9, samples.lines(aligned, 1 / factor), note + far, levels)
         return Panel(measure.quantity.key, factor, spec.title, unit, (view,), spec.from_zero)
+
+
+@dataclass(frozen=True)
+class _OfKinds:
+    """Of each kind of flows, how the samples are distributed over its flows."""
+
+    spec: FlowPanel
+    source: Source
+
+    def add(self, acks: Acks) -> None:
+        """Curves of ACKs would bury one another."""
+
+    def panel(self) -> Panel | None:
+        """The panel; `None` without any value."""
+        spec, many = self.spec, self.source.many
+        if (measure := _of_many(spec)) is None:
+            return None
+        found = many.spread(many.latest(measure.value, _combined(measure)))
+        if found is None:
+            return None
+        factor, unit = _unit(spec, found.largest)
+        near, far = split(spec.levels(self.source.known), found.largest)
+        levels = tuple(replace(level, value=level.value / factor) for level in near)
+        note = f"{measure.alone} {found.note('The latest sample')}".lstrip()
+        key = measure.quantity.key
+        view = View("", found.time_ns / 1e9, found.marks(self.source.groups, factor), note + far, levels)
+        return Panel(key, factor, spec.title, unit, (view,), spec.from_zero, found.quantities(key))
+
+
+def _of_many(spec: FlowPanel) -> Measure | None:
+    """What is drawn of many flows, if anything is."""
+    return next((one for one in spec.measures if one.sampled is not None), None) if spec.of_many else None
+
+
+def _combined(measure: Measure) -> pl.Expr:
+    """`v` of a flow, from those of its connections."""
+    return pl.col("v").mean() if measure.sampled == "mean" else pl.col("v").sum()
 
 
 def _in_unit(measure: Measure, rows: pl.DataFrame) -> pl.Series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,9 +14,9 @@ from dumbbell.report.acks import Acks
 from dumbbell.report.capacity import VaryingCapacity
 from dumbbell.report.decimate import Aligned, round_width_ns
 from dumbbell.report.levels import split
-from dumbbell.report.model import Line, Panel, Reference, View
-from dumbbell.report.samples import Samples
+from dumbbell.report.model import Line, Mark, Panel, Quantity, Reference, View
 from dumbbell.report.source import Source
+from dumbbell.report.spread import Many
 
 _INTERVALS: Final = 200
 _BASE: Final = frozenset(("time_ns", "socket"))
@@ -60,39 +61,28 @@ class _Rates:
 
     def panel(self) -> Panel | None:
         """The panel of rates; `None` if no rate is known."""
-        of, samples, known = self.of, self.source.samples, self.source.known
-        width = max(round_width_ns(samples.span_ns / _INTERVALS), samples.interval_ns)
-        found = rates(samples.rows, of.counter, width)
-        if found.is_empty():
-            return None
-        largest = _largest(found["v"])
-        frame = found.pivot(on="flow", index="time_ns", values="v", aggregate_function="first").sort("time_ns")
-        note = f"{of.note} in each {words.seconds(width / 1e9)}, over its length." + self._otherwise(samples)
-        capacity = None
+        found = _of_kinds(self.of, self.source) if self.source.has_too_many_flows else _of_flows(self.of, self.source)
+        return None if found is None else self._panel(found)
+
+    def _panel(self, found: _Found) -> Panel:
+        of, known = self.of, self.source.known
+        note, capacity = found.note, None
         if (varying := self._varying()) is not None:
-            middles = pl.int_range(width // 2, samples.span_ns, width, eager=True, dtype=pl.Int64).alias("time_ns")
-            frame = middles.to_frame().join(frame, on="time_ns", how="left")
-            capacity = varying.rates_bps(frame["time_ns"], width)
+            capacity = varying.rates_bps(found.time_ns, found.width_ns)
             note += " Dashed: what the bottleneck could carry, in whole frames."
         constant = float(known.bottleneck_bps) if known.bottleneck_bps and known.is_constant else None
         levels = [Reference(constant, f"capacity {words.rate(constant)}")] if constant else []
-        near, far = split(levels, largest)
-        tops = [largest, *(level.value for level in near), *([] if capacity is None else [_largest(capacity)])]
+        near, far = split(levels, found.largest)
+        tops = [found.largest, *(level.value for level in near), *([] if capacity is None else [_largest(capacity)])]
         factor, unit = words.rate_unit(max(tops))
-        lines = samples.lines(Aligned(frame, width), 1 / factor)
-        if of.above_capacity and _exceeds(frame, capacity if constant is None else constant):
+        marks = found.marks(factor)
+        if of.above_capacity and found.exceeds(capacity if constant is None else constant):
             note += f" {of.above_capacity}"
         if capacity is not None:
-            lines = (*lines, Line(capacity / factor, None, name="capacity", is_level=True))
+            marks = (*marks, Line(capacity / factor, None, name="capacity", is_level=True))
         references = tuple(Reference(level.value / factor, level.label) for level in near)
-        view = View("", frame["time_ns"] / 1e9, lines, note + far, references)
-        return Panel(of.key, factor, of.title, unit, (view,))
-
-    def _otherwise(self, samples: Samples) -> str:
-        if self.of.otherwise is None:
-            return ""
-        rows, said = self.of.otherwise
-        return "" if samples.rows.filter(rows).is_empty() else f" {said}"
+        view = View("", found.time_ns / 1e9, marks, note + far, references)
+        return Panel(of.key, factor, of.title, unit, (view,), quantities=found.quantities)
 
     def _varying(self) -> VaryingCapacity | None:
         try:
@@ -102,25 +92,102 @@ class _Rates:
             return None
 
 
+@dataclass(frozen=True)
+class _Found:
+    """What there is to draw, in bit/s."""
+
+    time_ns: pl.Series
+    """The middles of the intervals."""
+    width_ns: int
+    largest: float
+    marks: Callable[[float], tuple[Mark, ...]]
+    """Marks whose values are divided by a factor."""
+    exceeds: Callable[[pl.Series | float | None], bool]
+    """Whether any flow was above the capacity at some time."""
+    note: str
+    quantities: tuple[Quantity, ...] = ()
+
+
+def _of_flows(of: RatePanel, source: Source) -> _Found | None:
+    """A curve per flow."""
+    samples = source.samples
+    width = max(round_width_ns(samples.span_ns / _INTERVALS), samples.interval_ns)
+    found = rates(samples.rows, of.counter, width)
+    if found.is_empty():
+        return None
+    frame = found.pivot(on="flow", index="time_ns", values="v", aggregate_function="first").sort("time_ns")
+    if not source.known.is_constant and source.run.has("links"):
+        middles = pl.int_range(width // 2, samples.span_ns, width, eager=True, dtype=pl.Int64).alias("time_ns")
+        frame = middles.to_frame().join(frame, on="time_ns", how="left")
+    note = f"{of.note} in each {words.seconds(width / 1e9)}, over its length."
+    if of.otherwise is not None and not samples.rows.filter(of.otherwise[0]).is_empty():
+        note += f" {of.otherwise[1]}"
+    aligned = Aligned(frame, width)
+    return _Found(
+        frame["time_ns"],
+        width,
+        _largest(found["v"]),
+        lambda factor: samples.lines(aligned, 1 / factor),
+        lambda capacity: _exceeds(frame, capacity),
+        note,
+    )
+
+
+def _of_kinds(of: RatePanel, source: Source) -> _Found | None:
+    """The distribution of rates over the flows of each kind."""
+    many = source.many
+    found = many.spread(_grown(many, of.counter))
+    if found is None:
+        return None
+    return _Found(
+        found.time_ns,
+        found.width_ns,
+        found.largest,
+        lambda factor: found.marks(source.groups, factor),
+        lambda capacity: False,
+        found.note(of.note),
+        found.quantities(of.key),
+    )
+
+
+def _grown(many: Many, counter: pl.Expr) -> Iterator[pl.DataFrame]:
+    """The rates of all flows in the intervals of each part. An interval begins at the last sample before it."""
+    before: pl.DataFrame | None = None
+    for part in many.samples(counter.meta.root_names()):
+        rows = part if before is None else pl.concat([before, part])
+        found = rates(rows, counter, many.width_ns).select("flow", "v", many.slot("time_ns"))
+        if part.height:
+            yield found.filter(pl.col("slot") >= part["time_ns"][0] // many.width_ns)
+        before = rows.group_by("flow", "socket", maintain_order=True).last().select(rows.columns)
+
+
 def rates(rows: pl.DataFrame, counter: pl.Expr, width_ns: int) -> pl.DataFrame:
     """Growth of `counter` per interval, over the time between the last samples of it and the one before, in bit/s.
 
     Returns `time_ns` (the interval's middle), `flow`, `v`. The first interval counts from the flow's first sample. An
     interval of which less than half was sampled, at a flow's ends, is left out: a burst in it would look like a rate.
     """
-    keys = ["flow", "socket"]
-    counted = rows.select("time_ns", *keys, bytes=counter.cast(pl.Float64)).drop_nulls()
+    # Numbers that stand for names within this table are sorted and grouped faster than names.
+    keys = ["code", "socket"]
+    number = pl.col("flow").to_physical().alias("code")
+    counted = rows.select("time_ns", "flow", number, "socket", bytes=counter.cast(pl.Float64)).drop_nulls()
     slot = (pl.col("time_ns") // width_ns).alias("slot")
     ends = counted.group_by(*keys, slot).agg(
-        pl.col("time_ns", "bytes").last(), first=pl.struct("time_ns", "bytes").first()
+        pl.col("flow").first(),
+        pl.col("time_ns", "bytes").last(),
+        first_ns=pl.col("time_ns").first(),
+        first_bytes=pl.col("bytes").first(),
     )
     ends = ends.sort(*keys, "slot")
-    before_time = pl.col("time_ns").shift(1).over(keys).fill_null(pl.col("first").struct.field("time_ns"))
-    before_bytes = pl.col("bytes").shift(1).over(keys).fill_null(pl.col("first").struct.field("bytes"))
+    # Rows of a socket follow one another: looking one row back is much faster than a window over each.
+    goes_on = pl.all_horizontal(pl.col(key).eq_missing(pl.col(key).shift(1)) for key in keys)
+    before_time = pl.when(goes_on).then(pl.col("time_ns").shift(1)).otherwise("first_ns")
+    before_bytes = pl.when(goes_on).then(pl.col("bytes").shift(1)).otherwise("first_bytes")
     spans = ends.with_columns(span=pl.col("time_ns") - before_time, delta=pl.col("bytes") - before_bytes)
     found = spans.filter(pl.col("span") >= width_ns // 2).with_columns(v=pl.col("delta") * 8e9 / pl.col("span"))
     middle = pl.col("slot") * width_ns + width_ns // 2
-    return found.group_by("flow", "slot").agg(pl.col("v").sum()).select(middle.alias("time_ns"), "flow", "v")
+    summed = found.group_by("code", "slot").agg(pl.col("flow").first(), pl.col("v").sum())
+    return summed.select(middle.alias("time_ns"), "flow", "v")
 
 
 def _exceeds(found: pl.DataFrame, capacity: pl.Series | float | None) -> bool:

@@ -14,6 +14,7 @@ from dumbbell.report.acks import MOST_FLOWS
 from dumbbell.report.facts import Facts
 from dumbbell.report.model import Group
 from dumbbell.report.samples import Samples
+from dumbbell.report.spread import MOST_CURVES, Many
 
 
 @dataclass
@@ -44,6 +45,16 @@ class Source:
     def has_few_flows(self) -> bool:
         """True if each flow can have curves of its ACKs."""
         return len(self.flows) <= MOST_FLOWS
+
+    @property
+    def has_too_many_flows(self) -> bool:
+        """True if kinds are drawn, and not single flows."""
+        return len(self.run.plan.flows) > MOST_CURVES
+
+    @property
+    def many(self) -> Many:
+        """The tables, of which a part at a time is in memory."""
+        return Many(self.run, self.groups)
 
     @cached_property
     def samples(self) -> Samples:

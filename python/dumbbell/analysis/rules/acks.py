@@ -6,7 +6,7 @@ from typing import Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.rules.rule import Judgement, Rule, Verdict, not_applicable, rule
+from dumbbell.analysis.rules.rule import Judgement, Rule, Verdict, not_applicable, rule, several
 from dumbbell.engines.capabilities import PROBE, TRAFFIC
 
 
@@ -38,7 +38,7 @@ def ack_coverage(evidence: Evidence) -> Judgement:
     wrong = silent or shares[flow] > limit.ACK_MISMATCH_SHARE
     return Judgement(
         Verdict.SUSPECT if wrong else Verdict.VALID,
-        "; ".join(told + silent),
+        several(told + silent),
         f"<= {limit.ACK_MISMATCH_SHARE:.0%}; every connection with acknowledged data has rows",
     )
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.rules.rule import Judgement, Rule, Verdict, at_most, not_applicable, rule
+from dumbbell.analysis.rules.rule import MOST_NAMED, Judgement, Rule, Verdict, at_most, not_applicable, rule, several
 from dumbbell.engines.capabilities import HANDOVER, HOSTS, TRAFFIC
 from dumbbell.plan.parts import cc, group, hosts
 from dumbbell.plan.sysctls import own_buffers
@@ -19,9 +19,6 @@ _PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
 
 UNCONNECTED: Final = "it was not connected when it stopped"
 """The error that both engines give for a flow whose SYN, or the answer to it, never arrived."""
-
-_MOST_NAMED: Final = 12
-"""Flows that a reason names one by one."""
 
 
 @rule("complete", "the run was stopped before its end", TRAFFIC)
@@ -48,10 +45,11 @@ def flow_errors(evidence: Evidence) -> Judgement:
     flows = evidence.traffic["flows"]
     silent = {flow["id"] for flow in flows if not flow["received_bytes"]} - late
     failed = [flow for flow in flows if flow["error"] not in (None, UNCONNECTED)]
-    starved = [flow for flow in flows if flow["id"] in silent - commands and flow not in failed]
+    starved_ids = silent - commands - {flow["id"] for flow in failed}
+    starved = [flow for flow in flows if flow["id"] in starved_ids]
     wrong = [f"{flow['id']}: {flow['error'] or 'delivered nothing'}" for flow in (*failed, *starved)]
     verdict = Verdict.INVALID if failed else Verdict.SUSPECT if starved else Verdict.VALID
-    return Judgement(verdict, "; ".join(wrong) or "none", "none")
+    return Judgement(verdict, several(wrong) or "none", "none")
 
 
 @rule("algorithm", "a flow did not use the congestion control that the scenario names", TRAFFIC)
@@ -77,10 +75,10 @@ def algorithm(evidence: Evidence) -> Judgement:
         if fact.get("stateless_flows")
     ]
     used = ", ".join(f"{flow}: {actual}" for flow, _, actual in flows)
-    if len(flows) > _MOST_NAMED:
+    if len(flows) > MOST_NAMED:
         counts = Counter(actual for _, _, actual in flows)
         used = ", ".join(f"{count} flows: {actual}" for actual, count in counts.items())
-    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or used, "as requested")
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or used, "as requested")
 
 
 @rule(
@@ -147,7 +145,7 @@ def offloads(evidence: Evidence) -> Judgement:
     seen = {"oversize_packets": "packets larger than on a wire", "checksum_missing": "packets without a checksum"}
     wrong += [f"{evidence.network[key]} {what}" for key, what in seen.items() if evidence.network[key]]
     sound = "every burst was taken apart" if in_bursts else "all off"
-    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or sound, sound)
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or sound, sound)
 
 
 @rule("sysctls", "a kernel setting was not what the plan says", HOSTS)
@@ -158,7 +156,7 @@ def sysctls(evidence: Evidence) -> Judgement:
         for host, key, wanted, actual in _sysctls(evidence)
         if actual is None or actual.split() != wanted.split()
     ]
-    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "as planned", "as planned")
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or "as planned", "as planned")
 
 
 @rule("udp-hosts", "datagrams were lost inside a host: a loss that no link caused", HOSTS)
@@ -173,7 +171,7 @@ def udp_hosts(evidence: Evidence) -> Judgement:
         dropped = max(udp["socket_drops"] - _corrupted(evidence, flow), 0)
         if udp["refused_packets"] or dropped:
             lost.append(f"{flow}: {udp['refused_packets']} refused, {dropped} dropped by the receiver's socket")
-    return Judgement(Verdict.INVALID if lost else Verdict.VALID, "; ".join(lost) or "none lost", "none")
+    return Judgement(Verdict.INVALID if lost else Verdict.VALID, several(lost) or "none lost", "none")
 
 
 def _corrupted(evidence: Evidence, flow: str) -> int:
@@ -196,7 +194,7 @@ def commands(evidence: Evidence) -> Judgement:
         if command[f"{key}exit_code"] not in (0, None) and not command[f"{key}ended_by_us"]
     ]
     threshold = "exit code 0, or ended at the flow's stop"
-    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or "no failures", threshold)
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or "no failures", threshold)
 
 
 def _sysctls(evidence: Evidence) -> Iterator[tuple[str, str, str, str | None]]:

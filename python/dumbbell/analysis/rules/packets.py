@@ -14,6 +14,7 @@ from dumbbell.analysis.rules.rule import (
     none_of,
     not_applicable,
     rule,
+    several,
 )
 from dumbbell.engines.capabilities import CONSERVATION, HANDOVER, HOSTS, TRAFFIC
 from dumbbell.plan.network import network
@@ -58,7 +59,7 @@ def conservation(evidence: Evidence) -> Judgement:
         wrong.append(f"all links: {came} came, {out} accounted for")
     return Judgement(
         Verdict.INVALID if wrong else Verdict.VALID,
-        "; ".join(wrong) or f"all of {came} packets accounted for",
+        several(wrong) or f"all of {came} packets accounted for",
         "no difference",
     )
 
@@ -80,9 +81,7 @@ def packet_log(evidence: Evidence) -> Judgement:
         if evidence.logged_packets.get(name, 0) != count
     ]
     rows = sum(evidence.logged_packets.values())
-    return Judgement(
-        Verdict.INVALID if wrong else Verdict.VALID, "; ".join(wrong) or f"all {rows} rows", "no difference"
-    )
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or f"all {rows} rows", "no difference")
 
 
 @rule(
@@ -102,7 +101,7 @@ def interfaces(evidence: Evidence) -> Judgement:
     received = sum(interface["rx_packets"] for interface in evidence.lab["interfaces"] if interface["side"] == "host")
     if received != sent:
         wrong.append(f"hosts received {received} of {sent} frames")
-    measured = "; ".join(wrong) or f"no drops or errors; hosts received all {sent} frames"
+    measured = several(wrong) or f"no drops or errors; hosts received all {sent} frames"
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, measured, "none lost")
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Final
 
 from dumbbell.analysis.evidence import Evidence
+
+MOST_NAMED: Final = 12
+"""Things that a judgement names one by one."""
 
 
 class Verdict(StrEnum):
@@ -90,6 +93,12 @@ def at_least(value: float, limits: tuple[float, float]) -> Verdict:
 def none_of(count: int, what: str, otherwise: Verdict = Verdict.INVALID) -> Judgement:
     """`valid` if `count` is 0, else `otherwise`."""
     return Judgement(otherwise if count else Verdict.VALID, f"{count} {what}", "none")
+
+
+def several(found: Sequence[str]) -> str:
+    """What was found, one after another; of a lot the first, and how many more there are."""
+    more = len(found) - MOST_NAMED
+    return "; ".join(found if more <= 0 else [*found[:MOST_NAMED], f"and {more:,} more"])
 
 
 NOTHING_TO_JUDGE: Final = "does not apply"

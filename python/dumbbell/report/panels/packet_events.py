@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import polars as pl
@@ -16,11 +17,10 @@ from dumbbell.report.source import Source
 def _panel(source: Source) -> Panel | None:
     """The panel; `None` if there were no packet events."""
     try:
-        samples = source.samples.rows
+        found = events(source.run, source.groups, _samples(source))
     except DumbbellError:
         # Other panels report missing samples; drops are in another table.
-        samples = None
-    found = events(source.run, source.groups, samples)
+        found = events(source.run, source.groups, None)
     if not found.events:
         return None
     lanes = _lanes(found, source.groups)
@@ -28,6 +28,10 @@ def _panel(source: Source) -> Panel | None:
     ticks = tuple(Ticks(one.time_s, one.count, place[one.kind, one.group]) for one in found.events)
     view = View("", pl.Series([], dtype=pl.Float64), ticks, found.note, lanes=lanes)
     return Panel("events", 1.0, PANEL.title, "", (view,))
+
+
+def _samples(source: Source) -> Iterable[pl.DataFrame]:
+    return source.many.samples(["retransmitted_segments"]) if source.has_too_many_flows else [source.samples.rows]
 
 
 def _lanes(found: Found, groups: tuple[Group, ...]) -> tuple[Lane, ...]:

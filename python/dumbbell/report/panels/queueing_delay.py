@@ -17,6 +17,7 @@ from dumbbell.report.facts import MOST_LINKS, bytes_tell_delay
 from dumbbell.report.levels import split
 from dumbbell.report.model import Group, Line, Panel, Reference, View
 from dumbbell.report.source import Source
+from dumbbell.report.spread import Spread
 
 
 def _panel(source: Source) -> Panel | None:
@@ -25,8 +26,15 @@ def _panel(source: Source) -> Panel | None:
         return None
     links = source.known.limited_links[:MOST_LINKS]
     others = [link for link in links if not bytes_tell_delay(source.known, link)]
-    views = [view for link in others if (view := _view(source.run, link, source.groups)) is not None]
-    return Panel("sojourn_ms", 1.0, "Queueing delay", "ms", tuple(views), choice="Link") if views else None
+    if source.has_too_many_flows:
+        views = [view for link in others if (view := _of_kinds(source, link)) is not None]
+        shown = Spread.quantities("sojourn_ms")
+    else:
+        views = [view for link in others if (view := _view(source.run, link, source.groups)) is not None]
+        shown = ()
+    if not views:
+        return None
+    return Panel("sojourn_ms", 1.0, "Queueing delay", "ms", tuple(views), quantities=shown, choice="Link")
 
 
 def _view(run: Run, link: Link, groups: Sequence[Group]) -> View | None:
@@ -48,6 +56,20 @@ def _view(run: Run, link: Link, groups: Sequence[Group]) -> View | None:
     note += f"{words.count(rows.height, 'packet')}: min and max of each {width}."
     references, far = split(_levels(link.queue), float(rows["v"].max() or 0))  # type: ignore[arg-type]
     return View(link.name, aligned.frame["time_ns"] / 1e9, lines, note + far, references)
+
+
+def _of_kinds(source: Source, link: Link) -> View | None:
+    """The view in ms of thousands of flows: how the packets of each kind fared."""
+    many = source.many
+    left = source.run.scan("packets").filter((pl.col("link") == link.name) & pl.col("departure_ns").is_not_null())
+    n = left.select(pl.len()).collect().item()
+    parts = many.parts(left.select("arrival_ns", "flow", v=pl.col("sojourn_ns") / 1e6), "arrival_ns", n)
+    found = many.spread(part.select("flow", "v", many.slot("arrival_ns")) for part in parts)
+    if found is None:
+        return None
+    note = found.note(f"How long packets waited at {link.name} that arrived", "packets")
+    references, far = split(_levels(link.queue), found.largest)
+    return View(link.name, found.time_ns / 1e9, found.marks(source.groups, 1.0), note + far, references)
 
 
 def _levels(queue: Queue) -> list[Reference]:

@@ -18,7 +18,7 @@ def tables(run: Run) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for panel in plots.panels:
         if panel.across is not None:
-            files |= {f"{panel.key}.csv": _clouds(panel)}
+            files |= {f"{panel.key}.csv": _clouds(panel) if _has_points(panel) else _distributions(panel, plots)}
         elif any(isinstance(mark, States) for mark in panel.views[0].marks):
             files |= {f"{panel.key}.csv": _states(panel)}
         elif panel.views[0].lanes:
@@ -39,7 +39,7 @@ def _quantities(panel: Panel) -> dict[str, bytes]:
 def _curves(panel: Panel, key: str, curves: Sequence[tuple[View, Line | Points]]) -> bytes:
     """A level that changes is a column among the flows, under its name. The end of a bound is a row without a value."""
     of_links = any(view.name for view, _ in curves)
-    of_flows = any(line.flow for _, line in curves)
+    of_flows = any(line.flow or line.group is not None for _, line in curves)
     parts = [
         pl.DataFrame({"time_s": view.time_s if line.time_s is None else line.time_s}).select(
             pl.col("time_s").round(9),
@@ -95,6 +95,26 @@ def _clouds(panel: Panel) -> bytes:
             )
         )
     return pl.concat(parts).sort("time_s").write_csv().encode()
+
+
+def _has_points(panel: Panel) -> bool:
+    return any(isinstance(mark, Points) for mark in panel.views[0].marks)
+
+
+def _distributions(panel: Panel, plots: Plots) -> bytes:
+    """A row for each point of each group's curve."""
+    assert panel.across is not None
+    (view,) = panel.views
+    parts = [
+        pl.DataFrame({panel.across.key: line.x}).select(
+            flow=pl.lit(_flows(plots, line.group)),
+            **{panel.across.key: (pl.col(panel.across.key) * panel.across.per_unit).round(3)},
+            **{view.key: (line.values * view.per_unit).round(3)},
+        )
+        for line in view.marks
+        if isinstance(line, Line) and line.group is not None
+    ]
+    return pl.concat(parts).write_csv().encode()
 
 
 def _changes(plots: Plots) -> bytes:

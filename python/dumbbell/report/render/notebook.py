@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from dumbbell.records import Run
 from dumbbell.report import words
+from dumbbell.report.groups import groups, has_kinds
+from dumbbell.report.render.group_rows import COLUMNS
+from dumbbell.report.render.group_rows import rows as group_rows
 from dumbbell.report.render.markup import Html, el, join
 
 
@@ -23,8 +26,17 @@ class Picture(Figure):
 
 
 def of_run(run: Run) -> str:
-    """The verdict with its reasons, and the flows."""
-    summary = run.summary
+    """The verdict with its reasons, and the flows; of many flows their kinds."""
+    summary, kinds = run.summary, groups(run)
+    reasons = [f"{one['check']}: {one['measured']} (allowed: {one['threshold']})" for one in summary["reasons"]]
+    return join(
+        el("p", el("b", f"{run.name}: {run.verdict}"), f" ({run.directory})"),
+        el("ul", (el("li", reason) for reason in reasons)) if reasons else Html(""),
+        table(COLUMNS, group_rows(summary["flows"], kinds)) if has_kinds(kinds) else _flows(summary["flows"]),
+    )
+
+
+def _flows(flows: Sequence[Mapping[str, Any]]) -> Html:
     rows = [
         [
             flow["label"],
@@ -33,14 +45,9 @@ def of_run(run: Run) -> str:
             words.milliseconds(flow["rtt_ms"]["p50"]),
             words.count(flow["retransmitted_segments"]),
         ]
-        for flow in summary["flows"]
+        for flow in flows
     ]
-    reasons = [f"{one['check']}: {one['measured']} (allowed: {one['threshold']})" for one in summary["reasons"]]
-    return join(
-        el("p", el("b", f"{run.name}: {run.verdict}"), f" ({run.directory})"),
-        el("ul", (el("li", reason) for reason in reasons)) if reasons else Html(""),
-        table(["flow", "path", "goodput", "RTT p50 (ms)", "retransmitted"], rows),
-    )
+    return table(["flow", "path", "goodput", "RTT p50 (ms)", "retransmitted"], rows)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Html:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from dumbbell.engines.registry import capabilities
 from dumbbell.plan import words as plan_words
 from dumbbell.plan.parts import full_frame
-from dumbbell.plan.types import Link
+from dumbbell.plan.types import Link, Plan
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.facts import Facts, buffer_bytes, has_summary, summary_list, summary_value
 from dumbbell.report.render.markup import Html, el, join
 from dumbbell.report.render.tables import buffer_words
+from dumbbell.report.spread import MOST_CURVES
 
 _SHORT = 32
 """Letters that find room among the facts."""
+_PLANNED = 10
+"""Flows of the plan that are shown, of too many."""
 _PATHS = {"wire": ", packets one by one", "gso": ", packets in bursts (GSO)"}
 
 
@@ -159,7 +163,16 @@ def scenario(run: Run) -> Html:
     given = el("pre", highlighted(run.scenario_text)) if path.exists() else Html("")
     overrides = run.manifest.get("overrides") or []
     changed = join(el("p", "Set on the command line", class_="beneath"), el("pre", "\n".join(map(str, overrides))))
-    return join(given, changed if overrides else Html(""), _details("The plan: every default filled in", run.plan))
+    return join(given, changed if overrides else Html(""), _plan(run.plan))
+
+
+def _plan(plan: Plan) -> Html:
+    """The expanded plan; of too many flows the first."""
+    title, n = "The plan: every default filled in", len(plan.flows)
+    if n <= MOST_CURVES:
+        return _details(title, plan)
+    said = f"{title}. The first {_PLANNED} of {n:,} flows; all are in plan.json"
+    return _details(said, replace(plan, flows=plan.flows[:_PLANNED]))
 
 
 def highlighted(toml: str) -> Html:

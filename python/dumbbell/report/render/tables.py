@@ -19,14 +19,19 @@ from dumbbell.report.model import Group, Plots
 from dumbbell.report.render.group_rows import COLUMNS
 from dumbbell.report.render.group_rows import rows as group_rows
 from dumbbell.report.render.markup import Html, el, join
+from dumbbell.report.spread import MOST_CURVES
 
 _SCROLL_FROM = 16
+_EXTREMES: Final = 10
+"""Flows that are listed from each end, of too many to list."""
+_MOST_ERRORS: Final = 100
 
 
 def flows(run: Run, groups: Sequence[Group]) -> Html:
-    """One row per flow; below the rows Jain's index, echo requests and responsiveness."""
-    rows = summary_list(run, "flows")
-    total = sum(flow.get("goodput_bps") or 0.0 for flow in rows)
+    """One row per flow, of too many those at both ends; below Jain's index, echo requests and responsiveness."""
+    every = summary_list(run, "flows")
+    rows = extremes(every)
+    total = sum(flow.get("goodput_bps") or 0.0 for flow in every)
     group_of = {flow: group for group in groups for flow in group.flows}
     marked = any(flow.get("ce_share") is not None for flow in rows)
     waited = any(flow.get("queue_ms") for flow in rows)
@@ -51,12 +56,34 @@ def flows(run: Run, groups: Sequence[Group]) -> Html:
         ),
     )
     body = el("tbody", *(_flow(flow, group_of.get(flow["id"]), total, marked, waited, sized) for flow in rows))
-    errors = el(
-        "ul", (el("li", f"{flow['id']}: {flow['error']}") for flow in rows if flow.get("error")), class_="missing"
-    )
-    failed = any(flow.get("error") for flow in rows)
-    beneath = _fairness(run), _pings(rows, group_of), _responsiveness(run), errors if failed else Html("")
-    return join(_table("Flows", head, body, len(rows)), *beneath)
+    beneath = _fairness(run), _pings(rows, group_of), _responsiveness(run), _errors(every)
+    return join(_some(rows, every), _table("Flows", head, body, len(rows)), *beneath)
+
+
+def extremes(flows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The flows to list one by one: of more than `MOST_CURVES` those with the highest and the lowest goodput."""
+    if len(flows) <= MOST_CURVES:
+        return flows
+    known = sorted((flow for flow in flows if flow["goodput_bps"] is not None), key=lambda one: -one["goodput_bps"])
+    return known if len(known) <= 2 * _EXTREMES else [*known[:_EXTREMES], *known[-_EXTREMES:]]
+
+
+def _some(rows: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]]) -> Html:
+    """A sentence on flows that the table leaves out, and on what plots show of them."""
+    if len(rows) == len(every):
+        return Html("")
+    said = f"Of {len(every):,} flows: the {_EXTREMES} with the highest goodput, and the {_EXTREMES} with the lowest. "
+    said += "Plots show the median and the spread of each kind. Every flow is in flows.parquet and summary.json."
+    return el("p", said, class_="beneath")
+
+
+def _errors(flows: Sequence[Mapping[str, Any]]) -> Html:
+    failed = [f"{flow['id']}: {flow['error']}" for flow in flows if flow.get("error")]
+    if not failed:
+        return Html("")
+    more = len(failed) - _MOST_ERRORS
+    shown = [*failed[:_MOST_ERRORS], f"{more:,} more flows"] if more > 0 else failed
+    return el("ul", (el("li", one) for one in shown), class_="missing")
 
 
 def grouped(run: Run, groups: Sequence[Group]) -> Html:
@@ -68,7 +95,8 @@ def grouped(run: Run, groups: Sequence[Group]) -> Html:
         el("tr", el("th", _swatch(group), row[0], scope="row"), *(el("td", text, class_="n") for text in row[1:]))
         for group, row in zip(groups, group_rows(summary_list(run, "flows"), groups), strict=True)
     )
-    one_by_one = el("p", "One by one:", class_="beneath")
+    is_whole = len(run.plan.flows) <= MOST_CURVES
+    one_by_one = el("p", "One by one:", class_="beneath") if is_whole else Html("")
     return join(_table("Flows by kind", head, el("tbody", *body), len(groups)), one_by_one)
 
 
