@@ -132,7 +132,7 @@ $(VENV)/.python: constraints.txt pyproject.toml | $(VENV)/.build-tools
 $(VENV)/.core: $(VENV)/.python $(RUST_SOURCES)
 	@echo "building the core (some minutes the first time)"
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet >/dev/null
-	$(BIN)/python tools/backend.py links
+	$(BIN)/python tools/backend.py guest
 	touch $@
 
 $(VENV)/.web: $(WEB_SOURCES) | $(VENV)/.build-tools

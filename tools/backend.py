@@ -1,7 +1,7 @@
 """Builds the packages of dumbbell: wheels and source distributions, for `pip` and for `make wheel`.
 
 maturin compiles the core and packs the Python sources. A wheel also holds what stands elsewhere in the repository: the
-library that user-mode kernels load, and the sources that `dumbbell kernel build` compiles. This module puts them below
+library that user-mode kernels load, their first process, and the sources that `dumbbell kernel build` compiles. This module puts them below
 `python/` while maturin runs. A source distribution holds the pages' assets, so it can be built without Node.js.
 """
 
@@ -21,7 +21,11 @@ import maturin
 ROOT: Final = Path(__file__).resolve().parents[1]
 PACKAGE: Final = ROOT / "python" / "dumbbell"
 ASSETS: Final = PACKAGE / "report" / "assets"
-LINKS: Final = PACKAGE / "kernels" / "guest_links.so"
+GUEST: Final = {
+    "libguest_links.so": (PACKAGE / "kernels" / "guest_links.so", ("--strip-debug",)),
+    "guest-init": (PACKAGE / "kernels" / "guest_init", ()),
+}
+"""What cargo builds for user-mode kernels, where the package has it, and how it is stripped."""
 STAGED: Final = {"kernel": (), "bpf": ("tests", "probe", "complexity.txt")}
 """Folders of the repository that stand in a wheel's `dumbbell/kernels`, and what is left out of each."""
 
@@ -35,7 +39,7 @@ prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editabl
 def build_wheel(wheels: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
     """A wheel for the machine that builds it, as `pip install` of a checkout or of a source distribution wants it."""
     assets()
-    links()
+    guest()
     os.environ.setdefault("MATURIN_STRIP", "true")
     with staged():
         return str(maturin.build_wheel(wheels, settings, metadata))
@@ -44,7 +48,7 @@ def build_wheel(wheels: str, settings: dict[str, Any] | None = None, metadata: s
 def build_editable(wheels: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
     """A wheel that refers to this checkout, where all else is found."""
     assets()
-    links()
+    guest()
     return str(maturin.build_editable(wheels, settings, metadata))
 
 
@@ -56,7 +60,7 @@ def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
 
 def portable_wheel(folder: Path) -> None:
     """A wheel for other machines: it holds all libraries but C's, and its name says how old that one may be."""
-    links()
+    guest()
     with staged():
         run("maturin", "build", "--release", "--locked", "--strip", "--auditwheel", "repair", "--out", str(folder))
 
@@ -69,11 +73,13 @@ def assets() -> None:
     run("npm", "run", "--silent", "build", cwd=ROOT / "web")
 
 
-def links() -> None:
-    """Build the links that a user-mode kernel loads: a library of its own, which knows no Python."""
-    run("cargo", "build", "--release", "--locked", "--quiet", "--package", "guest-links")
+def guest() -> None:
+    """Build the links that a user-mode kernel loads, and its first process: neither knows Python."""
+    packages = ("--package", "guest-links", "--package", "guest-init")
+    run("cargo", "build", "--release", "--locked", "--quiet", *packages)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    run("strip", "--strip-debug", "-o", str(LINKS), str(target / "release" / "libguest_links.so"))
+    for built, (place, options) in GUEST.items():
+        run("strip", *options, "-o", str(place), str(target / "release" / built))
 
 
 @contextmanager
@@ -104,12 +110,12 @@ def run(*command: str, cwd: Path = ROOT) -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["links"]:
-            links()
+        case ["guest"]:
+            guest()
         case ["wheel", folder]:
             portable_wheel(Path(folder).resolve())
         case ["sdist", folder]:
             assets()
             run("maturin", "sdist", "--out", str(Path(folder).resolve()))
         case _:
-            raise SystemExit("usage: backend.py links | wheel DIR | sdist DIR")
+            raise SystemExit("usage: backend.py guest | wheel DIR | sdist DIR")

@@ -33,10 +33,10 @@ class Work:
     memory_mb: int
 
 
-def _one(rate: str, rtt: str, seconds: int) -> dict[str, Any]:
+def _one(rate: str, rtt: str, seconds: float) -> dict[str, Any]:
     return {
         "name": "one-flow",
-        "duration": f"{seconds} s",
+        "duration": f"{seconds:g} s",
         "topology": {"kind": "path", "rtt": rtt, "bottleneck": {"rate": rate, "buffer": "1 bdp"}},
         "flows": [{"from": "h1", "to": "h2", "cc": "cubic"}],
     }
@@ -47,6 +47,7 @@ WORK: Final = (
     Work("one flow, 60 s at 10 Mbit/s, 40 ms", _one("10 Mbit/s", "40 ms", 60), 60, 300),
     Work("one flow, 10 s at 1 Gbit/s, 25 ms", _one("1 Gbit/s", "25 ms", 10), 0.5, 300),
     Work("one flow, 5 s at 10 Gbit/s, 20 ms", _one("10 Gbit/s", "20 ms", 5), 0, 1000),
+    Work("start and end: one flow, 0.1 s at 10 Mbit/s", _one("10 Mbit/s", "10 ms", 0.1), 0, 300),
 )
 
 

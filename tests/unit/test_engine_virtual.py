@@ -18,6 +18,7 @@ from dumbbell.engines.names import VIRTUAL
 from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import engine
 from dumbbell.engines.virtual import slot
+from dumbbell.engines.virtual.engine import INIT
 from dumbbell.engines.virtual.machine import Boot
 from dumbbell.engines.virtual.standstill import Standstill, Watch, below
 from dumbbell.errors import InputError
@@ -57,6 +58,19 @@ def test_a_plan_names_its_kernel_and_has_nothing_that_has_no_meaning() -> None:
     plan = planned(engine(VIRTUAL), dumbbell.load("single-flow"))
     assert (plan.emulate.kernel, plan.emulate.kernel_sha256) == ("6.12", "ab" * 32)
     assert (plan.emulate.spin_ns, plan.record.acks) == (0, "off")
+
+
+def test_a_kernels_first_process_needs_no_library_that_a_machine_may_lack() -> None:
+    told = subprocess.run(["readelf", "--dynamic", INIT], capture_output=True, text=True, check=True).stdout
+    needed = {line.partition("[")[2].rstrip("]") for line in told.splitlines() if "(NEEDED)" in line}
+    assert needed <= {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
+
+
+def test_a_part_that_was_not_built_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dumbbell.engines.virtual.engine.INIT", Path("/nowhere/guest_init"))
+    (said,) = refused(VIRTUAL)
+    assert "there is no /nowhere/guest_init" in said
+    assert "hint: make build" in said
 
 
 def test_the_kernel_is_a_part_of_the_identity() -> None:

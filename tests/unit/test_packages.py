@@ -70,4 +70,4 @@ def test_what_a_build_lacks_is_said(backend: ModuleType, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(sys, "executable", "/nowhere/python3")
     with pytest.raises(SystemExit, match="cargo is not on the PATH"):
-        backend.links()
+        backend.guest()

@@ -30,9 +30,6 @@ PR_CAP_AMBIENT_RAISE: Final = 2
 NO_ROOT: Final = 0x3
 """SECBIT_NOROOT, locked: user 0 has no capabilities by itself."""
 
-POWER_OFF: Final = 0x4321FEDC
-"""LINUX_REBOOT_CMD_POWER_OFF."""
-
 _MOUNT_SETATTR: Final = 442
 _CAPSET: Final = 126
 _CAPABILITIES_V3: Final = 0x20080522
@@ -92,11 +89,6 @@ def keep_capabilities(wanted: int) -> None:
 def fix_addresses() -> None:
     """What this process starts lies at the same addresses each time: no randomization of its address space."""
     _libc.personality(ctypes.c_ulong(_ADDR_NO_RANDOMIZE))
-
-
-def power_off() -> None:
-    """Switch the machine off. Raises `OSError`."""
-    _checked(_libc.reboot(ctypes.c_int(POWER_OFF)), "reboot")
 
 
 def _checked(found: int, what: str) -> None:

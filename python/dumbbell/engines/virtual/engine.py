@@ -19,6 +19,8 @@ from dumbbell.plan.types import LinkedSource, Plan
 from dumbbell.scenario.model import Scenario
 
 GUARD: Final = (sys.executable, "-P", "-m", "dumbbell.engines.virtual.guard")
+INIT: Final = Path(kernels.__file__).with_name("guest_init")
+"""The crate `guest-init`: the first process of a kernel."""
 LINKS: Final = Path(kernels.__file__).with_name("guest_links.so")
 """The crate `guest-links`: it carries packets inside the kernel's process."""
 
@@ -48,7 +50,7 @@ class VirtualEngine:
 
     def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
         """What keeps a kernel, or this machine, from carrying out `plan`."""
-        problems = list(_check_platform())
+        problems = [*_check_platform(), *_check_built([INIT, *([self._links] if self._links else [])])]
         if not problems:
             try:
                 kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT)
@@ -67,7 +69,7 @@ class VirtualEngine:
         ]
         kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT, programs)
         bounds = Bounds(self._silence_s, LONGEST_S, self._stopping_s)
-        command = [*self._guard, "--kernel", str(kernel.path), "--release", kernel.version]
+        command = [*self._guard, "--kernel", str(kernel.path), "--release", kernel.version, "--init", str(INIT)]
         if self._links is not None:
             command += ["--links", str(self._links)]
         return Conductor(command, directory, lock, bounds, fixed_links=_FIXED)
@@ -83,6 +85,13 @@ def _check_platform() -> Iterator[Problem]:
             f"this is {sys.platform} on {platform.machine()}",
             "run it on such a machine, or with --engine simulate",
         )
+
+
+def _check_built(programs: Sequence[Path]) -> Iterator[Problem]:
+    for program in programs:
+        if not program.is_file():
+            what = "a part of the engine of virtual time is missing"
+            yield Problem(what, f"there is no {program}", "make build, or install dumbbell again")
 
 
 def create() -> VirtualEngine:

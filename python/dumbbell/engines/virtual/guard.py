@@ -1,4 +1,6 @@
-"""The process outside a kernel: `python -P -m dumbbell.engines.virtual.guard [OPTION]... --kernel FILE DIR`.
+"""The process outside a kernel.
+
+    python -P -m dumbbell.engines.virtual.guard [OPTION]... --kernel FILE --init FILE DIR
 
 To the command it is the helper of a run: orders come on its standard input, events go to its standard output; see
 `engines.process`. It confines the kernel, passes orders and events on, and ends the kernel if that stands still. It
@@ -20,8 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.engines.virtual import confine, slot
-from dumbbell.engines.virtual.inside import EVENTS, STDERR, write_init
+from dumbbell.engines.virtual import confine, inside, slot
+from dumbbell.engines.virtual.inside import EVENTS, STDERR
 from dumbbell.engines.virtual.machine import Boot, start
 from dumbbell.engines.virtual.standstill import SPIN_S, Standstill, Watch
 
@@ -41,14 +43,21 @@ class Guard:
     """Carries one run out."""
 
     def __init__(
-        self, directory: Path, kernel: Path, release: str, links: Path | None, live: bool, spin_s: float
+        self,
+        directory: Path,
+        kernel: Path,
+        release: str,
+        init: Path,
+        links: Path | None,
+        live: bool,
+        spin_s: float,
     ) -> None:
         self._directory, self._release, self._spin_s = directory, release, spin_s
         self._plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
         emulate = self._plan["emulate"]
         memory = MEMORY if links else MEMORY + emulate["arena_bytes"] + emulate["ring_bytes"]
         self._boot = Boot(kernel, self._plan["seed"], memory, links)
-        self._live = live
+        self._init, self._live = init, live
         self._offset, self._over, self._failed = 0, False, False
         self._orders = b""
         self._memory_bytes = 0
@@ -62,9 +71,7 @@ class Guard:
         confine.enter(self._directory, self._boot.memory_bytes + ROOM)
         named, self._directory = self._directory, Path(confine.RUN)
         self._events = os.open(self._directory / EVENTS, os.O_RDONLY)
-        write_init(
-            {"directory": str(named), "environment": dict(os.environ), "folder": os.getcwd(), "live": self._live}
-        )
+        inside.prepare(self._init, named, os.getcwd(), os.environb, self._live)
         orders, self._control = os.pipe()
         # A console of the kernel cannot be a file.
         self._said, says = os.pipe()
@@ -208,6 +215,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kernel", type=Path, required=True)
     parser.add_argument("--release", default="")
+    parser.add_argument("--init", type=Path, required=True)
     parser.add_argument("--links", type=Path)
     parser.add_argument("--spin-s", type=float, default=SPIN_S)
     parser.add_argument("--no-live", action="store_true")
@@ -216,9 +224,9 @@ def main() -> int:
     # A signal to everybody, as a service manager sends it, must not end the kernel before it has written its records.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    directory, kernel = options.directory.resolve(), options.kernel.resolve()
+    directory, kernel, init = (path.resolve() for path in (options.directory, options.kernel, options.init))
     links = options.links and options.links.resolve()
-    guard = Guard(directory, kernel, options.release, links, not options.no_live, options.spin_s)
+    guard = Guard(directory, kernel, options.release, init, links, not options.no_live, options.spin_s)
     try:
         return guard.run()
     except OSError as error:

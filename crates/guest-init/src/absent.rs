@@ -1,0 +1,25 @@
+//! What libbpf asks of libelf and zlib.
+//!
+//! libbpf is here because the lab's code is the same in all kernels; a user-mode kernel loads no BPF program, so none of
+//! this is ever called. Without it, the program would need both libraries of the machine: not every machine has them, and
+//! each takes time to load in each run.
+
+macro_rules! absent {
+    ($($name:ident)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            extern "C" fn $name() -> ! {
+                eprintln!("{}: a user-mode kernel loads no BPF programs", stringify!($name));
+                std::process::abort()
+            }
+        )*
+    };
+}
+
+absent! {
+    elf64_getehdr elf64_getshdr elf_begin elf_end elf_errmsg elf_getdata elf_getphdrnum elf_getscn elf_getshdrnum
+    elf_getshdrstrndx elf_kind elf_memory elf_ndxscn elf_nextscn elf_rawdata elf_strptr elf_version
+    gelf_getclass gelf_getehdr gelf_getnote gelf_getphdr gelf_getshdr gelf_getsym gelf_getverdaux gelf_getverdef
+    gelf_getversym
+    gzclose gzgets gzopen64
+}
