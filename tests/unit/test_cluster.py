@@ -209,7 +209,7 @@ def carry_out(
     ray: FakeRay, nodes: list[Node], accept: Callable[[Node], str | None] = lambda node: None
 ) -> list[Ended[str, str]]:
     ended = list[Ended[str, str]]()
-    batch.all_of(["a"], Workers(ray, KIND, nodes, accept), lambda one: bool(ended.append(one)))
+    batch.all_of(["a"], Workers(ray, KIND, nodes, accept), ended.append)
     return ended
 
 

@@ -14,7 +14,7 @@ from fake_engine import FakeEngine, scenario
 
 import dumbbell
 from dumbbell.engines.events import Event
-from dumbbell.errors import Interrupted, Problem
+from dumbbell.errors import InputError, Interrupted, Problem
 from dumbbell.plan import wire
 from dumbbell.studies import emulated, shards
 from dumbbell.studies.outcome import exit_code, failures
@@ -126,10 +126,10 @@ def test_of_a_study_that_has_not_begun_nothing_has_failed(tmp_path: Path) -> Non
 
 
 def test_suspect_runs_count_and_are_told(tmp_path: Path) -> None:
-    def late(plan: Any, files: Any) -> None:
+    def disturb(plan: Any, files: Any) -> None:
         files["emulator.json"]["lateness_us"]["max"] = 20_000.0
 
-    study = run(FakeEngine(change=late), tmp_path)
+    study = run(FakeEngine(change=disturb), tmp_path)
     assert study.runs["verdict"].unique().to_list() == ["suspect"]
     assert study.summary["failed"].to_list() == [0, 0, 0]
     assert status(study).suspect == 6
@@ -217,3 +217,67 @@ def test_repetitions_until_figures_are_known_well(tmp_path: Path) -> None:
     assert isinstance(study, dumbbell.Study)
     assert study.runs.height == 3
     assert study.flows.select(pl.col("goodput_bps").n_unique().over("id")).max().item() == 1
+
+
+def late(*seeds_in_turn: int) -> FakeEngine:
+    """An engine that is late in the first run of each of these seeds, as often as it is named."""
+    left = Counter(seeds_in_turn)
+
+    def change(plan: Any, files: Any) -> None:
+        if left[plan.seed]:
+            left[plan.seed] -= 1
+            files["emulator.json"]["lateness_us"]["max"] = 20_000.0
+
+    return FakeEngine(change=change)
+
+
+def test_disturbed_runs_are_done_again_and_their_figures_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(emulated, "BATCH", 1)
+    engine, events = late(1, 1, 2), list[Event]()
+    study = run(engine, tmp_path, on_event=events.append)
+    assert len(engine.executed) == 6 + 3
+    assert study.runs["verdict"].to_list() == ["valid"] * 6
+    assert study.runs["run"].to_list() == list(range(6))
+    assert study.flows.height == 12
+    assert (study.manifest["cost"]["redone"], study.manifest["cost"]["cured"]) == (3, 3)
+    assert events[-1]["redone"] == 3
+
+
+def test_figures_that_are_not_written_yet_are_replaced_too(tmp_path: Path) -> None:
+    study = run(late(1, 2), tmp_path)
+    assert study.runs["verdict"].to_list() == ["valid"] * 6
+    assert study.flows.height == 12
+
+
+def test_suspect_runs_of_a_finished_study_are_done_again_if_that_is_asked_for(tmp_path: Path) -> None:
+    first = run(late(1, 1, 2), tmp_path, redo=False)
+    assert Counter(first.runs["verdict"]) == {"suspect": 3, "valid": 3}
+    idle = FakeEngine()
+    run(idle, tmp_path)
+    assert idle.executed == [], "the same command does what is missing, no more"
+    again = FakeEngine()
+    study = run(again, tmp_path, suspect=True)
+    assert len(again.executed) == 3
+    assert study.runs["verdict"].to_list() == ["valid"] * 6
+    assert study.flows.height == 12
+    assert status(study).status == "complete"
+    run(again, tmp_path, suspect=True)
+    assert len(again.executed) == 3
+
+
+def test_a_worse_attempt_leaves_the_suspect_run(tmp_path: Path) -> None:
+    run(late(1), tmp_path, redo=False)
+    study = run(FakeEngine(["invalid"] * 9), tmp_path, suspect=True)
+    assert Counter(study.runs["verdict"]) == {"suspect": 1, "valid": 5}
+    suspect = study.runs.filter(verdict="suspect")["run"].item()
+    assert study.open(suspect).verdict == "suspect"
+
+
+def test_of_runs_that_no_machine_disturbs_none_is_done_again(tmp_path: Path) -> None:
+    for more in ({"suspect": True}, {"redo": False}):
+        with pytest.raises(InputError, match="applies to runs in real time"):
+            run(FakeEngine(name="simulate"), tmp_path, **more)
+    with pytest.raises(InputError, match="nothing has been run yet"):
+        run(FakeEngine(), tmp_path, suspect=True)

@@ -257,7 +257,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "Mbit/s" in row
     report = Path(said.splitlines()[-1])
     assert report.name == "report.html"
-    assert "8 of 8 runs" in report.read_text()
+    assert "8 runs: 8 valid" in report.read_text()
     study = dumbbell.Study(report.parent)
     assert study.runs.height == 8
     kept = (study.directory / "scenario.toml").read_text()

@@ -40,7 +40,8 @@ def command(
             "--jobs",
             metavar="N",
             min=1,
-            help="Runs of a study at a time; on a cluster, on each node. Default: as many as run validly.",
+            help="Runs of a study at a time; on a cluster, on each node. Default: as many as run validly, from one for "
+            "two CPUs on.",
         ),
     ] = None,
     executor: Executor = DEFAULT_EXECUTOR,
@@ -48,6 +49,14 @@ def command(
     store: Store = None,
     failed: Annotated[
         bool, typer.Option("--failed", help="Repeat only the runs of a study that failed or were invalid.")
+    ] = False,
+    suspect: Annotated[
+        bool,
+        typer.Option("--suspect", help="Repeat only the runs of a study in real time that the machine disturbed."),
+    ] = False,
+    no_redo: Annotated[
+        bool,
+        typer.Option("--no-redo", help="Don't repeat runs of a study that the machine disturbed: leave them suspect."),
     ] = False,
     cell: Annotated[
         int | None,
@@ -126,11 +135,12 @@ def command(
     if cell is not None:
         from dumbbell.studies.single import single
 
-        if failed:
-            hint = "omit one of them"
-            raise InputError("--failed beside --cell", "--cell does one run, whether it failed before or not", hint)
+        for option, given in (("--failed", failed), ("--suspect", suspect), ("--no-redo", no_redo)):
+            if given:
+                hint = "omit one of them"
+                raise InputError(f"{option} beside --cell", "--cell does one run, whatever came of it before", hint)
         wanted, overrides = single(draft, cell, repetition or 0), None
-    elif vary or repeat is not None or failed or is_study(draft):
+    elif vary or repeat is not None or failed or suspect or is_study(draft):
         if tags:
             raise InputError("--tag applies to single runs", "this is a study", "name the study: --set name=baseline")
         return _study(
@@ -141,6 +151,8 @@ def command(
             repeat,
             jobs,
             failed,
+            suspect,
+            not no_redo,
             elsewhere,
             output,
             json,
@@ -149,8 +161,9 @@ def command(
             events,
         )
     refuse_single(elsewhere)
-    if jobs is not None:
-        raise InputError("--jobs applies to studies", "this is one run", "add --repeat 10, or omit --jobs")
+    for option, given in (("--jobs", jobs is not None), ("--no-redo", no_redo)):
+        if given:
+            raise InputError(f"{option} applies to studies", "this is one run", f"add --repeat 10, or omit {option}")
     from dumbbell.cli.display import told
     from dumbbell.cli.progress import progress
     from dumbbell.errors import RunInvalid
@@ -179,6 +192,8 @@ def _study(
     repeat: int | None,
     jobs: int | None,
     failed: bool,
+    suspect: bool,
+    redo: bool,
     elsewhere: AnyExecutor | None,
     output: Path | None,
     json: bool,
@@ -198,6 +213,8 @@ def _study(
             repeat=repeat,
             jobs=jobs,
             failed=failed,
+            suspect=suspect,
+            redo=redo,
             executor=elsewhere,
         )
     return study.show(found, json)

@@ -44,6 +44,7 @@ def _print(study: Study) -> None:
     from dumbbell.studies.outcome import failures
 
     print(_verdicts(study))
+    _print_redone(study)
     print()
     print_table(table(study))
     print_too_wide(study)
@@ -62,6 +63,21 @@ def _verdicts(study: Study) -> str:
     from dumbbell.statistics.verdicts import verdicts
 
     return f"{words.count(study.runs.height, 'run')}: {verdicts(study.runs)}"
+
+
+def _print_redone(study: Study) -> None:
+    """What this command has carried out again, and how to do so later."""
+    from dumbbell.report import words
+    from dumbbell.studies.emulated import disturbed
+
+    if not capabilities(study.manifest["engine"]).real_time:
+        return
+    cost = study.manifest.get("cost", {})
+    if cost.get("redone"):
+        cured = f"{cost['cured']:,} {'is' if cost['cured'] == 1 else 'are'} valid now"
+        print(f"{words.count(cost['redone'], 'attempt')} more of runs that the machine disturbed: {cured}")
+    if disturbed(study.directory):
+        print("dumbbell run ... --suspect repeats the runs that the machine disturbed: do so at a quieter time")
 
 
 def _report(study: Study) -> str | None:

@@ -33,7 +33,7 @@ def size(event: Event) -> str:
 
 
 def _forecast(event: Event) -> str:
-    if "forecast_s" not in event:
+    if event.get("forecast_s", 0.0) < 1:
         return ""
     return f"; {event['at_once']:.0f} at a time: about {span(event['forecast_s'])}"
 
@@ -50,8 +50,9 @@ def speed(event: Event) -> str:
 
 
 def troubles(event: Event) -> str:
-    """`, 2 repeated, 1 given up`."""
+    """`, 2 repeated, 3 done again, 1 given up`."""
     said = f", {event['repeated']:,} repeated" if event.get("repeated") else ""
+    said += f", {event['redone']:,} done again" if event.get("redone") else ""
     return said + (f", {event['failed']:,} failed" if event["failed"] else "")
 
 

@@ -16,6 +16,26 @@ def _unchanged(plan: Plan) -> Plan:
     return plan
 
 
+BESIDE_S: Final = 1.0
+"""Time of a run in real time beside its duration: to build a lab, to judge, to write."""
+
+
+def _in_real_time(plan: Plan) -> float:
+    return plan.duration_ns / 1e9 + BESIDE_S
+
+
+def by_packets(per_s: float, beside_s: float) -> Callable[[Plan], float]:
+    """`alone_s` of an engine whose runs take `beside_s` seconds, and a second for each `per_s` packets."""
+
+    def alone_s(plan: Plan) -> float:
+        from dumbbell.plan.offered import packets_per_s
+
+        seconds, packets = plan.duration_ns / 1e9, packets_per_s(plan)
+        return beside_s + (seconds if packets is None else packets * seconds / per_s)
+
+    return alone_s
+
+
 TRAFFIC: Final = "traffic"
 """Accounts of flows: `traffic.json`, and the table `samples`."""
 CONSERVATION: Final = "conservation"
@@ -60,6 +80,8 @@ class Capabilities:
     """A run has `lab.json`, the accounts of its hosts and the machine."""
     cost: Callable[[Json, Json, Json, Json | None], Mapping[str, Any]] = field(repr=False)
     """`cost(network, traffic, lab, probe)`: what `manifest.json` says of how the run was made, and what that cost."""
+    alone_s: Callable[[Plan], float] = field(default=_in_real_time, repr=False)
+    """About how long a run of a plan takes with a core or two to itself, in seconds: for forecasts."""
     models_tcp: bool = False
     """Its TCP is a model: no kernel takes part."""
     any_kernel: bool = False

@@ -1,19 +1,21 @@
 """Carries out a batch of tasks on workers of any kind.
 
-Runs on disk are not repeated, so an interrupted batch continues where it was. Invalid runs are repeated after all
-others, up to a limit: the machine may be calmer then.
+Runs on disk are not repeated, so an interrupted batch continues where it was. Invalid runs, and runs that the machine
+disturbed, are repeated after all others, up to a limit: the machine may be calmer then.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from dumbbell.errors import Interrupted
 from dumbbell.execute.job import Carried, Job, Key, Result, look_up
 from dumbbell.execute.progress import Forecast, Progress
+from dumbbell.execute.redo import Redo
+from dumbbell.records.directory import put_back
 from dumbbell.records.run import Run
 
 LOOK_EVERY_S: Final = 0.5
@@ -59,29 +61,38 @@ class Workers(Protocol[Task, Given]):
 def all_of(
     tasks: Iterable[Task],
     workers: Workers[Task, Given],
-    settle: Callable[[Ended[Task, Given]], bool],
+    settle: Callable[[Ended[Task, Given]], Task | None],
     look: Callable[[], None] = lambda: None,
+    drop: Callable[[Task], bool] = lambda task: False,
 ) -> None:
     """Begin each task as soon as there is room for it. Tasks begin in order, even if a later one would fit: no task
     waits for ever.
 
-    `settle` gets each attempt that has ended, and returns whether to repeat it after all others; `look` is called twice
-    a second. An exception in either, or here, ends all tasks.
+    `settle` gets each attempt that has ended, and returns the task that follows from it, which begins after all others;
+    `look` is called twice a second; a task that `drop` is true of does not begin when its turn comes. An exception in
+    any, or here, ends all tasks.
     """
     waiting = deque(tasks)
     going = 0
     try:
         while waiting or going:
-            while waiting and workers.admits(waiting[0]):
-                workers.begin(waiting.popleft())
-                going += 1
+            while waiting:
+                if drop(waiting[0]):
+                    waiting.popleft()
+                elif workers.admits(waiting[0]):
+                    workers.begin(waiting.popleft())
+                    going += 1
+                else:
+                    break
             look()
+            if not (waiting or going):
+                return
             for one in workers.ended(LOOK_EVERY_S):
                 going -= 1
                 if one.lost:
                     waiting.appendleft(one.task)
-                elif settle(one):
-                    waiting.append(one.task)
+                elif (more := settle(one)) is not None:
+                    waiting.append(more)
     except BaseException:
         workers.stop()
         raise
@@ -94,38 +105,96 @@ def carry_out(
     on_progress: Callable[[Progress], None] | None = None,
     on_refused: Callable[[Key, str], None] | None = None,
     again: bool = False,
+    redo: bool = False,
 ) -> Carried[Key, Result]:
     """Carry out `jobs`, as `Executor.carry_out` says. `again`: also repeat runs on disk."""
-    tell, refuse = on_progress or _ignore, on_refused or _ignore
-    carried: Carried[Key, Result] = Carried() if again else look_up(jobs, measure)
-    waiting = [job for job in jobs if job.key not in carried.results]
-    forecast = Forecast(len(jobs), len(carried.results), sum(job.duration_s for job in waiting))
-    attempts: dict[Key, int] = {}
-
-    def settle(one: Ended[Job[Key], Run]) -> bool:
-        job = one.task
-        attempts[job.key] = attempts.get(job.key, 0) + 1
-        again = False
-        if one.given is not None and not one.why:
-            carried.results[job.key] = measure(one.given)
-            forecast.end(job.duration_s, usable=True)
-        elif attempts[job.key] < job.attempts:
-            forecast.repeat()
-            again = True
-        else:
-            carried.refused[job.key] = one.why
-            refuse(job.key, one.why)
-            forecast.end(job.duration_s, usable=False)
-        tell(forecast.now())
-        return again
-
-    tell(forecast.now())
+    batch = _Batch(jobs, measure, on_progress or _ignore, on_refused or _ignore, again, redo)
+    batch.tell()
     try:
-        all_of(waiting, workers, settle)
+        all_of(batch.waiting, workers, batch.settle, drop=batch.drop)
     except KeyboardInterrupt:
-        what = f"interrupted after {len(carried.results)} of {len(jobs)} runs"
+        what = f"interrupted after {len(batch.carried.results)} of {len(jobs)} runs"
         raise Interrupted(what, "they are kept: the same command continues from there") from None
-    return carried
+    batch.carried.redone, batch.carried.cured = batch.redo.redone, batch.redo.valid
+    return batch.carried
+
+
+class _Batch(Generic[Key, Result]):
+    """What became of jobs so far, and what follows from each attempt."""
+
+    def __init__(
+        self,
+        jobs: Sequence[Job[Key]],
+        measure: Callable[[Run], Result],
+        on_progress: Callable[[Progress], None],
+        on_refused: Callable[[Key, str], None],
+        again: bool,
+        redo: bool,
+    ) -> None:
+        self._measure, self._on_progress, self._on_refused = measure, on_progress, on_refused
+        self.carried: Carried[Key, Result] = Carried() if again else look_up(jobs, measure)
+        self.waiting = [job for job in jobs if job.key not in self.carried.results]
+        work_s = sum(job.duration_s for job in self.waiting)
+        self._forecast = Forecast(len(jobs), len(self.carried.results), work_s)
+        self._attempts: Counter[Key] = Counter()
+        self._redoes, self.redo = redo, Redo(len(jobs))
+
+    def tell(self) -> None:
+        self._on_progress(self._forecast.now())
+
+    def settle(self, one: Ended[Job[Key], Run]) -> Job[Key] | None:
+        """Take an attempt that has ended. Returns what to do after all others."""
+        more = self._settle(one)
+        self.tell()
+        return more
+
+    def drop(self, job: Job[Key]) -> bool:
+        """True for a further attempt that is not worth it any more."""
+        if not (job.again and job.key in self.carried.results and self.redo.is_over):
+            return False
+        self._forecast.redo(job.duration_s, made=False)
+        self.tell()
+        return True
+
+    def _settle(self, one: Ended[Job[Key], Run]) -> Job[Key] | None:
+        job, run = one.task, one.given
+        if job.again:
+            return self._redone(job, run, one.why)
+        self._attempts[job.key] += 1
+        if run is not None and not one.why:
+            self.carried.results[job.key] = self._measure(run)
+            self._forecast.end(job.duration_s, usable=True)
+            return self._once_more(job, run)
+        if self._attempts[job.key] < job.attempts:
+            self._forecast.repeat()
+            return job
+        self.carried.refused[job.key] = one.why
+        self._on_refused(job.key, one.why)
+        self._forecast.end(job.duration_s, usable=False)
+        return None
+
+    def _redone(self, job: Job[Key], run: Run | None, why: str) -> Job[Key] | None:
+        """After a further attempt, of two equal ones the later counts: values have no part in the choice."""
+        usable = run is not None and not why
+        self.redo.end(job.key, usable and run is not None and run.verdict == "valid")
+        if run is not None and why:
+            put_back(job.directory, job.stem)
+        first = job.key not in self.carried.results
+        if run is not None and usable:
+            self.carried.results[job.key] = self._measure(run)
+        if first:
+            # The batch began with a run on disk.
+            self._forecast.end(job.duration_s, usable=True)
+        else:
+            self._forecast.redo(job.duration_s, made=True)
+        return self._once_more(job, run) if run is not None and usable else None
+
+    def _once_more(self, job: Job[Key], run: Run) -> Job[Key] | None:
+        checks = {reason["check"] for reason in run.summary["reasons"]}
+        if not (self._redoes and self.redo.wants(job.key, run.verdict, checks)):
+            return None
+        self._forecast.add(job.duration_s)
+        return replace(job, again=True)
 
 
 def unusable(run: Run) -> str:

@@ -12,46 +12,41 @@ of data and acknowledgements, without busy-waiting: at higher rates one wake-up 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from dumbbell.plan.network import network
-from dumbbell.plan.parts import full_frame
-from dumbbell.plan.types import Plan, UdpWorkload
+from dumbbell.engines.capabilities import BESIDE_S
+from dumbbell.plan.offered import packets_per_s
+from dumbbell.plan.types import Plan
 
-ACKS: Final = 0.5
-"""ACKs per data packet: every second packet is acknowledged."""
-LEAST: Final = 0.2
-"""Least cores of any run, which also has to be built, judged and written."""
+BESIDE_CPU_S: Final = 0.6
+"""CPU time of a run beside its traffic: to build a lab, to judge, to write. Of short runs it is most of their cost."""
 UNLIMITED: Final = 2.0
 """Cores of a run without any rate: all that hosts and emulator can use."""
 
 
+def beside(duration_s: float) -> float:
+    """Cores that a run needs beside its traffic, on average over the time that it takes."""
+    return BESIDE_CPU_S / (duration_s + BESIDE_S)
+
+
 def cores(plan: Plan) -> float:
-    """Cores that the run of `plan` needs while its traffic flows."""
-    found, offered = network(plan), dict[str, float]()
-    rates = {name: _peak_bps(link.peaks_bps) for name, link in found.facts.items()}
-    for flow in plan.flows:
-        limits = [(rate, link.name) for link in found.there(flow) if (rate := rates[link.name])]
-        if not limits:
-            return UNLIMITED
-        rate, link = min(limits)
-        asked = flow.workload.rate_bps if isinstance(flow.workload, UdpWorkload) else rate
-        offered[link] = min(offered.get(link, 0.0) + asked, rate)
-    packets = sum(offered.values()) / (8 * full_frame(plan)) * (1 + ACKS)
+    """Cores that the run of `plan` needs."""
+    return _traffic(plan) + beside(plan.duration_ns / 1e9)
+
+
+def _traffic(plan: Plan) -> float:
+    """Cores that it needs while its traffic flows."""
+    packets = packets_per_s(plan)
+    if packets is None:
+        return UNLIMITED
     if plan.emulate.path == "gso":
         return 0.3 + 10e-6 * packets
-    return max(float(0.07 * (packets / 1000) ** 0.85), LEAST)
-
-
-def _peak_bps(peaks: Sequence[int | None]) -> int | None:
-    """The largest of a link's rates over time; none if it has no limit at any time."""
-    limited = [peak for peak in peaks if peak is not None]
-    return max(limited) if len(limited) == len(peaks) else None
+    return float(0.07 * (packets / 1000) ** 0.85)
 
 
 def measured(manifest: Mapping[str, Any]) -> float | None:
-    """The cost of a finished emulated run, in cores; `None` for another engine.
+    """The cost of a finished emulated run's traffic, in cores; `None` for another engine.
 
     Excludes the emulator's busy-waiting, which it gives up as soon as other processes need the CPU.
     """

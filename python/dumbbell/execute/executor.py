@@ -55,14 +55,17 @@ class Executor(Protocol):
         measure: Callable[[Run], Result],
         on_progress: Callable[[Progress], None] | None = None,
         on_refused: Callable[[Key, str], None] | None = None,
+        redo: bool = False,
     ) -> Carried[Key, Result]:
         """Carry out `jobs`, begun in their order; runs on disk are not repeated.
 
         Args:
             jobs: have different keys, and no plan occurs twice in one directory.
-            measure: called in this process, once for each usable run, one at a time.
+            measure: called in this process for each usable run, one at a time; again for a run that was disturbed, if
+                a further attempt of it is usable.
             on_progress: called after each attempt, and once before the first.
             on_refused: called for each run that is given up.
+            redo: carry out again, after all others, runs that the machine disturbed (`Redo`).
 
         Raises:
             InputError: a run is refused. The other runs in progress have been ended.

@@ -40,6 +40,8 @@ class Job(Generic[Key]):
     """Jobs of one kind cost the same, so the measured cost of the first serves for the others."""
     cores: float = 1.0
     """CPUs that it needs, estimated from its plan."""
+    again: bool = False
+    """True if the machine disturbed the run on disk, and another attempt is wanted. The better of both counts."""
 
     @property
     def duration_s(self) -> float:
@@ -75,9 +77,13 @@ class Carried(Generic[Key, Result]):
     """Results of runs that are valid or suspect."""
     refused: dict[Key, str] = field(default_factory=dict)
     """Key -> why no attempt is usable."""
+    redone: int = 0
+    """Further attempts of runs that the machine had disturbed ..."""
+    cured: int = 0
+    """... and how many of these are valid."""
 
 
 def look_up(jobs: Sequence[Job[Key]], measure: Callable[[Run], Result]) -> Carried[Key, Result]:
-    """The usable results of `jobs` on disk. Runs nothing."""
-    found = ((job.key, job.earlier()) for job in jobs)
+    """The usable results of `jobs` on disk, without those that are wanted again. Runs nothing."""
+    found = ((job.key, job.earlier()) for job in jobs if not job.again)
     return Carried({key: measure(run) for key, run in found if run is not None})

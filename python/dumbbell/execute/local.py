@@ -67,10 +67,11 @@ class Local:
         measure: Callable[[Run], Result],
         on_progress: Callable[[Progress], None] | None = None,
         on_refused: Callable[[Key, str], None] | None = None,
+        redo: bool = False,
     ) -> Carried[Key, Result]:
         """Carry out `jobs`, each in a separate process."""
         with _Threads(self.room) as threads:
-            return batch.carry_out(jobs, threads, measure, on_progress, on_refused)
+            return batch.carry_out(jobs, threads, measure, on_progress, on_refused, redo=redo)
 
     def simulate(self, wanted: Simulations, tell: Tell) -> None:
         """Simulate all of `wanted` in this process, with a thread on each core."""

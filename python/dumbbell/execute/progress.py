@@ -21,11 +21,14 @@ class Progress:
     """Runs given up: no attempt is usable."""
     left_s: float | None
     """Seconds until the last run is done; `None` until one has shown how long they take."""
+    redone: int = 0
+    """Further attempts of runs that the machine had disturbed."""
 
     def __str__(self) -> str:
         """`37 of 729 runs, 2 repeated; done at about 15:42`."""
         said = f"{self.done} of {self.total} runs"
         said += f", {self.repeated} repeated" if self.repeated else ""
+        said += f", {self.redone} done again" if self.redone else ""
         said += f", {self.refused} given up" if self.refused else ""
         if self.left_s is None or self.done + self.refused == self.total:
             return said
@@ -45,11 +48,22 @@ class Forecast:
         self._total, self._done, self._clock = total, found, clock
         self._began = clock()
         self._left_s, self._through_s = work_s, 0.0
-        self._repeated = self._refused = 0
+        self._repeated = self._refused = self._redone = 0
 
     def repeat(self) -> None:
         """Count an unusable attempt that will be repeated."""
         self._repeated += 1
+
+    def add(self, duration_s: float) -> None:
+        """Add a further attempt of a run that is done, but was disturbed."""
+        self._left_s += duration_s
+
+    def redo(self, duration_s: float, made: bool) -> None:
+        """Count such an attempt that has ended, or was not `made` after all."""
+        self._left_s -= duration_s
+        if made:
+            self._redone += 1
+            self._through_s += duration_s
 
     def end(self, duration_s: float, usable: bool) -> None:
         """Count a run that lasts `duration_s` and is done, or given up."""
@@ -62,4 +76,4 @@ class Forecast:
         """The progress so far."""
         took = self._clock() - self._began
         left = took * self._left_s / self._through_s if self._through_s else None
-        return Progress(self._done, self._total, self._repeated, self._refused, left)
+        return Progress(self._done, self._total, self._repeated, self._refused, left, self._redone)

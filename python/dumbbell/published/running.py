@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell.engines.capabilities import BESIDE_S
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.registry import capabilities
 from dumbbell.errors import InputError
@@ -15,7 +16,6 @@ from dumbbell.published.model import Part, Reproduction
 from dumbbell.published.packaged import scenario
 from dumbbell.records.files import read_json, write_json
 from dumbbell.scenario.file.loading import Draft, read
-from dumbbell.studies.forecast import BESIDE_S
 from dumbbell.studies.results import Study
 from dumbbell.studies.rounds import prepared
 

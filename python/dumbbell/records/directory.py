@@ -104,6 +104,20 @@ def adopt(folder: Path, stem: str) -> Path:
     return final
 
 
+def put_back(root: Path, stem: str) -> None:
+    """Give the run of a plan that was complete before the latest one its name again; the latest takes its number."""
+    with _root_lock(root):
+        earlier = [path for path in root.glob(f"{glob.escape(stem)}.*") if path.name[len(stem) + 1 :].isdecimal()]
+        before = max(earlier, key=lambda path: int(path.name[len(stem) + 1 :]), default=None)
+        if before is None:
+            return
+        final, aside = root / stem, root / f".aside-{stem}"
+        final.rename(aside)
+        before.rename(final)
+        aside.rename(before)
+        sync(root)
+
+
 def attempts(root: Path, stem: str) -> dict[str, int]:
     """The number of other runs of this plan in `root`: `failed` ones, and complete ones `excluded` as invalid."""
     failed = sum(1 for _ in root.glob(f"{glob.escape(stem)}.failed-*"))

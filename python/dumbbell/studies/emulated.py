@@ -8,13 +8,14 @@ names.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from dumbbell.analysis.machine import MACHINE
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.signals import taken_over
@@ -34,6 +35,20 @@ BATCH_S: Final = 60.0
 
 
 @dataclass(frozen=True)
+class Only:
+    """The runs that are carried out; by default, those that never were."""
+
+    failed: bool = False
+    """Those that were given up."""
+    suspect: bool = False
+    """Those that the machine disturbed, once more."""
+
+    def __bool__(self) -> bool:
+        """True if it is not the default."""
+        return self.failed or self.suspect
+
+
+@dataclass(frozen=True)
 class Work:
     """The runs to carry out."""
 
@@ -44,8 +59,9 @@ class Work:
     """The scenario of a cell."""
     engine: Engine
     executor: Executor
-    failed_only: bool
-    """True if only runs that were given up are repeated."""
+    only: Only
+    redo: bool
+    """True if runs that the machine disturbed are carried out again."""
 
 
 def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mapping[str, Any]:
@@ -53,9 +69,10 @@ def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mappi
     parts = shards.Parts(work.path)
     given_up = {row["run"]: row for row in shards.refused(work.path)}
     numbers = {run.number for run in runs}
-    wanted = missing(work.path, runs, work.failed_only)
+    wanted = chosen(work.path, runs, work.only)
     found = len(runs) - len(wanted)
-    tables = _Tables(parts, {run.number: run for run in runs}, work.plans)
+    finished = shards.finished(work.path)
+    tables = _Tables(parts, {run.number: run for run in runs}, work.plans, set(finished))
 
     def refuse(number: int, why: str) -> None:
         run = tables.runs[number]
@@ -72,21 +89,32 @@ def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mappi
 
     def tell(progress: Progress) -> None:
         told = {"runs": found + progress.done + progress.refused, "of": len(numbers), "found": found}
-        told |= {"failed": len(given_up.keys() & numbers), "repeated": progress.repeated}
+        told |= {"failed": len(given_up.keys() & numbers), "repeated": progress.repeated, "redone": progress.redone}
         on_event({"event": "progress", **told, "left_s": progress.left_s, "wall_s": time.monotonic() - began})
 
     try:
         with taken_over(_interrupt):
-            work.executor.carry_out(list(_jobs(work, wanted)), keep, tell, refuse)
+            carried = work.executor.carry_out(list(_jobs(work, wanted, finished)), keep, tell, refuse, work.redo)
     finally:
         tables.flush()
-    return {"found": found, "failed": len(given_up.keys() & numbers), "wall_s": time.monotonic() - began}
+    told = {"found": found, "failed": len(given_up.keys() & numbers), "wall_s": time.monotonic() - began}
+    return told | {"redone": carried.redone, "cured": carried.cured}
 
 
-def missing(path: Path, runs: Sequence[Scheduled], failed_only: bool) -> list[Scheduled]:
-    """Runs without figures: those that were given up, or the others."""
+def chosen(path: Path, runs: Sequence[Scheduled], only: Only) -> list[Scheduled]:
+    """The runs that are wanted."""
     finished, given_up = shards.finished(path), {row["run"] for row in shards.refused(path)}
-    return [run for run in runs if run.number not in finished and (run.number in given_up) == failed_only]
+    if not only:
+        return [run for run in runs if run.number not in finished | given_up]
+    wanted = given_up - finished if only.failed else set()
+    wanted |= disturbed(path) if only.suspect else set()
+    return [run for run in runs if run.number in wanted]
+
+
+def disturbed(path: Path) -> set[int]:
+    """The numbers of the runs that are suspect for the machine's sake alone."""
+    rows = shards.scan(path, "runs").filter(verdict="suspect").select("run", "reasons").collect().iter_rows()
+    return {run for run, reasons in rows if reasons and MACHINE.issuperset(reasons.split(", "))}
 
 
 def in_order(runs: Sequence[Scheduled]) -> list[Scheduled]:
@@ -101,7 +129,7 @@ def in_order(runs: Sequence[Scheduled]) -> list[Scheduled]:
     return mixed
 
 
-def _jobs(work: Work, runs: Sequence[Scheduled]) -> Iterator[Job[int]]:
+def _jobs(work: Work, runs: Sequence[Scheduled], finished: Collection[int]) -> Iterator[Job[int]]:
     costs: dict[int, float] = {}
 
     @cache
@@ -121,6 +149,7 @@ def _jobs(work: Work, runs: Sequence[Scheduled]) -> Iterator[Job[int]]:
             plan.run_ids[run.repetition],
             run.cell,
             costs[run.cell],
+            run.number in finished,
         )
 
 
@@ -131,8 +160,12 @@ class _Tables:
     parts: shards.Parts
     runs: Mapping[int, Scheduled]
     plans: Sequence[Planned]
+    written: set[int]
+    """Numbers of runs that have rows on disk."""
     _numbers: dict[str, int] = field(default_factory=dict)
     _rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    _pending: set[int] = field(default_factory=set)
+    """The runs of these."""
     _since: float = 0.0
 
     def own(self, run: Scheduled) -> dict[str, Any]:
@@ -149,8 +182,11 @@ class _Tables:
         if not self._numbers:
             self._numbers = {self.own(run)["run_id"]: number for number, run in self.runs.items()}
         run = self.runs[self._numbers[done.run_id]]
+        if run.number in self._pending:
+            self.flush()
         if not self._rows:
             self._since = time.monotonic()
+        self._pending.add(run.number)
         for table, some in rows(done, self.own(run), self.placed(run)).items():
             self._rows.setdefault(table, []).extend(some)
         if len(self._rows["runs"]) >= BATCH or time.monotonic() - self._since > BATCH_S:
@@ -160,8 +196,9 @@ class _Tables:
     def flush(self) -> None:
         """Write the rows so far."""
         if self._rows:
-            self.parts.add(self._rows)
-            self._rows = {}
+            self.parts.add(self._rows, self.written & self._pending)
+            self.written |= self._pending
+            self._rows, self._pending = {}, set()
 
 
 def _interrupt() -> None:

@@ -1,29 +1,47 @@
-"""Estimates how long a study in real time will take, before it starts."""
+"""Estimates how long a study will take, before it starts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from statistics import fmean
+from typing import Any, Final, TypeVar
 
+from dumbbell.engines.protocol import Engine
 from dumbbell.execute import Budget, Fixed
 from dumbbell.execute.cost import cores
-from dumbbell.studies.planning import Planned
-from dumbbell.studies.schedule import Scheduled
+from dumbbell.execute.window import rounds
+from dumbbell.plan.types import Plan
 
-BESIDE_S: Final = 1.0
-"""Time of a run beside its duration: to build a lab, to judge, to write."""
+T = TypeVar("T")
+
+MOST: Final = 100
+"""The most cells whose plans are looked at: reading one takes a millisecond."""
 
 
-def forecast(plans: Sequence[Planned], runs: Sequence[Scheduled], room: Budget | Fixed) -> dict[str, Any]:
-    """`at_once`: runs at a time on average; `forecast_s`: how long they take if none is repeated."""
-    costs = [cores(plan.read()) for plan in plans]
-    alone_s = sum(plans[run.cell].duration_s + BESIDE_S for run in runs)
+def sample(cells: Sequence[T]) -> list[T]:
+    """At most `MOST` of them, evenly spread."""
+    step = max(len(cells) / MOST, 1.0)
+    return [cells[int(i * step)] for i in range(min(len(cells), MOST))]
+
+
+def forecast(engine: Engine, plans: Sequence[Plan], runs: int, room: Budget | Fixed) -> dict[str, Any]:
+    """How long `runs` runs take if none is repeated.
+
+    Args:
+        engine: says how long one takes (`Capabilities.alone_s`).
+        plans: of some cells, all cells having as many runs.
+        runs: the number of runs.
+        room: how many may run at a time.
+
+    Returns:
+        `at_once`: runs at a time on average; `forecast_s`: how long they take, in seconds.
+    """
+    if not plans or not runs:
+        return {"at_once": 1.0, "forecast_s": 0.0}
+    seconds = [engine.capabilities.alone_s(plan) for plan in plans]
     if isinstance(room, Fixed):
-        at_once = float(min(room.most, max(len(runs), 1)))
+        at_once = float(min(room.most, runs))
     else:
-        busy = sum((plans[run.cell].duration_s + BESIDE_S) * min(costs[run.cell], room.cores) for run in runs)
-        at_once = min(
-            max(alone_s * room.cores / busy if busy else 1.0, 1.0), float(room.most), float(max(len(runs), 1))
-        )
-    longest_s = max((plans[run.cell].duration_s + BESIDE_S for run in runs), default=0.0)
-    return {"at_once": at_once, "forecast_s": max(alone_s / at_once, longest_s)}
+        most = max(int(room.cores / fmean(map(cores, plans))), 1)
+        at_once = runs / rounds(runs, min(room.window.safe, most), min(most, room.most))
+    return {"at_once": at_once, "forecast_s": max(fmean(seconds) * runs / at_once, max(seconds))}

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import BatchEngine, Engine
@@ -28,13 +28,15 @@ from dumbbell.studies import directory as places
 from dumbbell.studies import emulated, entries, simulated
 from dumbbell.studies.check import check, check_metrics, check_names
 from dumbbell.studies.expectations import judge
-from dumbbell.studies.forecast import forecast
+from dumbbell.studies.forecast import forecast, sample
 from dumbbell.studies.outcome import failures
 from dumbbell.studies.planning import Planned, Planner, alike
 from dumbbell.studies.repeating import more, too_wide
 from dumbbell.studies.results import Study
 from dumbbell.studies.schedule import Schedule, Scheduled
 from dumbbell.studies.status import COMPLETE, INTERRUPTED, RUNNING, Noting
+
+_MISSING: Final = emulated.Only()
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,10 @@ class Wanted:
     engine: Engine
     jobs: int | None = None
     """Runs at a time; `None`: as many as the machine can run validly."""
-    failed: bool = False
-    """True if only unusable runs are repeated."""
+    only: emulated.Only = _MISSING
+    """The runs that are repeated, if only such are wanted."""
+    redo: bool = True
+    """True if runs that the machine disturbed are carried out again."""
     elsewhere: Executor | None = None
     """`None`: this machine."""
 
@@ -84,7 +88,8 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     executor.check(engine, map(planner.scenario, cells))
     identity = _identity(plans)
     path = root / f"{base.name}-{identity}"
-    if wanted.failed and wanted.simulated:
+    _refuse_redo(wanted, path)
+    if wanted.only.failed and wanted.simulated:
         return _nothing_failed(path)
     manifest = manifests.at_start(
         base.name, identity, engine.capabilities.name, draft.name if draft.text else None, _said(draft)
@@ -113,6 +118,17 @@ def _writing_to(path: Path) -> Iterator[None]:
         raise unwritable(
             f"the study to {path}", error, "finished runs are kept: the same command continues from there"
         ) from error
+
+
+def _refuse_redo(wanted: Wanted, path: Path) -> None:
+    """Raise `InputError` if suspect runs are to be repeated, or not, where it makes no difference."""
+    real_time = wanted.engine.capabilities.real_time
+    for option, given in (("--suspect", wanted.only.suspect), ("--no-redo", not wanted.redo)):
+        if given and not real_time:
+            why = f"the engine {wanted.engine.capabilities.name} gives the same each time: no machine disturbs it"
+            raise InputError(f"{option} applies to runs in real time", why, f"omit {option}")
+    if wanted.only.suspect and not (path / places.MANIFEST).exists():
+        raise InputError("--suspect: nothing has been run yet", f"there is no {path}", "omit --suspect")
 
 
 def _nothing_failed(path: Path) -> Study:
@@ -165,7 +181,7 @@ class _Rounds:
             self.write(RUNNING)
             cost = _added(cost, self._round(runs, known), known)
             self.manifest["cost"], known = cost, len(runs)
-            if self.wanted.failed and emulated.missing(self.path, runs, failed_only=False):
+            if self.wanted.only and emulated.chosen(self.path, runs, _MISSING):
                 # Some runs have not been tried yet: the study stays interrupted.
                 self.write(INTERRUPTED)
                 return Study(self.path)
@@ -194,13 +210,15 @@ class _Rounds:
         durations = [self.plans[run.cell].duration_s for run in new]
         told |= {"traffic_s": sum(durations), "longest_s": max(durations, default=0.0)}
         told |= {"until": self.base.repeat.until is not None, "least": self.base.repeat.least}
-        if not self.wanted.simulated:
-            told |= forecast(self.plans, emulated.missing(self.path, runs, self.wanted.failed), executor.room)
+        left = new if self.wanted.simulated else emulated.chosen(self.path, runs, self.wanted.only)
+        some = [self.plans[cell].read() for cell in sample(list(dict.fromkeys(run.cell for run in left)))]
+        told |= forecast(self.wanted.engine, some, len(left), executor.room)
         self.on_event({"event": "planned", **told})
         noted = Noting(self.path, self.on_event)
         if not self.wanted.simulated:
+            redo = self.wanted.redo and self.wanted.engine.capabilities.real_time
             work = emulated.Work(
-                self.path, self.plans, self._scenario, self.wanted.engine, executor, self.wanted.failed
+                self.path, self.plans, self._scenario, self.wanted.engine, executor, self.wanted.only, redo
             )
             return emulated.carry_out(work, runs, noted)
         assert isinstance(self.wanted.engine, BatchEngine), "its capabilities say that it runs batches"

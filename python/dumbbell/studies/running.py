@@ -20,6 +20,7 @@ from dumbbell.scenario import Scenario
 from dumbbell.scenario.file.loading import read
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
+from dumbbell.studies.emulated import Only
 from dumbbell.studies.results import Study
 from dumbbell.studies.rounds import Wanted, carry_out
 
@@ -44,6 +45,8 @@ def run(
     repeat: int | None = None,
     jobs: int | None = None,
     failed: bool = False,
+    suspect: bool = False,
+    redo: bool = True,
     executor: Executor | str | None = None,
 ) -> Study: ...
 @overload
@@ -59,6 +62,8 @@ def run(
     repeat: int,
     jobs: int | None = None,
     failed: bool = False,
+    suspect: bool = False,
+    redo: bool = True,
     executor: Executor | str | None = None,
 ) -> Study: ...
 @overload
@@ -73,6 +78,8 @@ def run(
     kernel: str | None = None,
     jobs: int | None = None,
     failed: bool = False,
+    suspect: bool = False,
+    redo: bool = True,
     executor: Executor | str | None = None,
 ) -> Run | Study: ...
 def run(
@@ -88,6 +95,8 @@ def run(
     repeat: int | None = None,
     jobs: int | None = None,
     failed: bool = False,
+    suspect: bool = False,
+    redo: bool = True,
     executor: Executor | str | None = None,
 ) -> Run | Study:
     """Carry out a scenario, judge the result, and write its report; or carry out a study and write its report.
@@ -111,6 +120,9 @@ def run(
         repeat: runs of each cell, instead of the scenario's, with its seed and those after it.
         jobs: runs of a study at a time; by default as many as the machine can do well.
         failed: of a study, only those runs again that could not be used.
+        suspect: of a study in real time, only those runs again that the machine disturbed.
+        redo: carry out again, after all others, a few times, runs that the machine disturbed. Applies to studies in
+            real time.
         executor: what carries out a study's runs: `local`, this machine, which is the default; `ray`, the Ray cluster
             that it belongs to; or an executor, such as `dumbbell.execute.cluster.Ray(address="head:6379")`.
 
@@ -128,10 +140,10 @@ def run(
         overrides = [*([overrides] if isinstance(overrides, str) else overrides), *kernel_override(kernel)]
     draft = read(scenario, overrides)
     elsewhere = named(executor, jobs=jobs) if isinstance(executor, str) else executor
-    if vary is None and repeat is None and not failed and not grid.is_study(draft):
+    if vary is None and repeat is None and not (failed or suspect) and not grid.is_study(draft):
         refuse_single(elsewhere)
         return run_once(scenario, overrides, directory or "runs", on_event, engine, report)
-    wanted = Wanted(grid.varied(draft, vary, repeat), engine_of(engine), jobs, failed, elsewhere)
+    wanted = Wanted(grid.varied(draft, vary, repeat), engine_of(engine), jobs, Only(failed, suspect), redo, elsewhere)
     on_event = on_event or _ignore
     study = carry_out(wanted, Path(directory or places.STUDIES), on_event)
     if report and study.has_usable_runs:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -126,14 +126,14 @@ class Parts:
             if path.is_dir() and path.name not in listed:
                 shutil.rmtree(path)
 
-    def add(self, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-        """Write the rows of some runs, by table."""
+    def add(self, rows: Mapping[str, Sequence[Mapping[str, Any]]], instead: Collection[int] = ()) -> None:
+        """Write the rows of some runs, by table, in place of those that the runs `instead` have."""
         import polars as pl
 
         from dumbbell.studies.tables import SCHEMAS
 
         frames = {name: pl.DataFrame(list(rows[name]), schema=schema) for name, schema in SCHEMAS.items()}
-        self._put(frames, [])
+        self._put(*self._without(frames, instead))
         small = [part for part in self._parts if part["runs"] < SMALL]
         if len(small) >= MANY:
             merged = {
@@ -141,6 +141,27 @@ class Parts:
                 for table in SCHEMAS
             }
             self._put(merged, small)
+
+    def _without(
+        self, frames: Mapping[str, pl.DataFrame], instead: Collection[int]
+    ) -> tuple[Mapping[str, pl.DataFrame], Sequence[Mapping[str, Any]]]:
+        """The rows together with those of the parts that have a run of `instead`, without these; and the parts."""
+        import polars as pl
+
+        if not instead:
+            return frames, []
+        own = pl.col("run").is_in(list(instead))
+        paths = {part["name"]: self._place / part["name"] for part in self._parts}
+        old = [
+            part
+            for part in self._parts
+            if pl.scan_parquet(paths[part["name"]] / "runs.parquet").filter(own).select(pl.len()).collect().item()
+        ]
+        kept = {
+            table: [pl.read_parquet(paths[part["name"]] / f"{table}.parquet").filter(~own) for part in old]
+            for table in frames
+        }
+        return {table: pl.concat([*kept[table], frame]) for table, frame in frames.items()}, old
 
     def _put(self, frames: Mapping[str, pl.DataFrame], instead: Sequence[Mapping[str, Any]]) -> None:
         number = 1 + max((int(part["name"]) for part in self._parts), default=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dumbbell.engines.capabilities import CONSERVATION, TRAFFIC, Capabilities, Json
+from dumbbell.engines.capabilities import CONSERVATION, TRAFFIC, Capabilities, Json, by_packets
 
 
 def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[str, Any]:
@@ -31,5 +31,6 @@ CAPABILITIES: Final = Capabilities(
     network="simulator.json",
     has_lab=False,
     cost=_cost,
+    alone_s=by_packets(1e6, beside_s=0.001),
     models_tcp=True,
 )

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.engines.capabilities import CONSERVATION, HANDOVER, HOSTS, SCHEDULE, TRAFFIC, Capabilities, Json
+from dumbbell.engines.capabilities import (
+    CONSERVATION,
+    HANDOVER,
+    HOSTS,
+    SCHEDULE,
+    TRAFFIC,
+    Capabilities,
+    Json,
+    by_packets,
+)
 
 if TYPE_CHECKING:
     from dumbbell.plan.types import Plan
@@ -45,6 +54,7 @@ CAPABILITIES: Final = Capabilities(
     network="emulator.json",
     has_lab=True,
     cost=_cost,
+    alone_s=by_packets(1e5, beside_s=1.0),
     any_kernel=True,
     settle=_settle,
 )

@@ -14,7 +14,7 @@ from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError, Problem, RunFailed, ScenarioError
 from dumbbell.execute import batch
 from dumbbell.execute.batch import Ended
-from dumbbell.execute.budget import CEILING, Budget, Fixed, Room
+from dumbbell.execute.budget import Budget, Fixed, Room
 from dumbbell.execute.cluster import tasks
 from dumbbell.execute.cluster.archive import pack, unpack
 from dumbbell.execute.cluster.nodes import EMULATE, Node, alive, ask, connect, unlike
@@ -133,11 +133,12 @@ class Ray:
         measure: Callable[[Run], Result],
         on_progress: Callable[[Progress], None] | None = None,
         on_refused: Callable[[Key, str], None] | None = None,
+        redo: bool = False,
     ) -> Carried[Key, Result]:
         """Carry out `jobs`, each as a task on a node that takes emulated runs."""
         self._fetch([(job.stem, job) for job in jobs if not (job.directory / job.stem).exists()], self._take)
         kind: Kind[Job[Key], Run] = Kind(lambda job: job.key, self._budget, self._call, self._take)
-        return batch.carry_out(jobs, self._workers(kind), measure, on_progress, on_refused)
+        return batch.carry_out(jobs, self._workers(kind), measure, on_progress, on_refused, redo=redo)
 
     def _budget(self, node: Node) -> Room:
         if self._asked is not None and not self._asked[0].capabilities.real_time:
@@ -149,8 +150,7 @@ class Ray:
             others = attempts(job.directory, job.stem)
             return Call(tasks.attempt, (job, others, self._place), min(1.0, node.cpus))
         cost = room.cost(job) if isinstance(room, Budget) else job.cores
-        # The estimate of a run's cost may be too high: a budget grows up to that.
-        share = round(cost / CEILING, 4)
+        share = round(cost, 4)
         others = attempts(job.directory, job.stem)
         return Call(tasks.attempt, (job, others, self._place), min(share, node.cpus), min(share, node.emulate))
 
@@ -182,13 +182,12 @@ class Ray:
         event: dict[str, Any] = {"event": "progress", "of": len(wanted.runs), "found": found}
         event |= dict.fromkeys(COUNTED, 0) | {"runs": found, "wall_s": 0.0}
 
-        def settle(one: Ended[Simulations, Mapping[str, Any]]) -> bool:
+        def settle(one: Ended[Simulations, Mapping[str, Any]]) -> None:
             if one.given is None:
                 raise RunFailed("the study failed", one.why, f"finished runs are in {wanted.directory.parent}")
             # A shard that was in the store already has reported nothing.
             told = {"runs": len(one.task.runs), **one.given}
             event.update({key: event[key] + told.get(key, 0) for key in COUNTED})
-            return False
 
         def look() -> None:
             event["wall_s"] = time.monotonic() - began

@@ -48,7 +48,7 @@ class Made:
 def attempt(job: Job[Any], others: Mapping[str, int], place: str | None) -> Made:
     """Carry out a run. If another node has put it into the store meanwhile, it is taken from there."""
     store = Store(place) if place else None
-    if store and store.has(job.stem):
+    if store and not job.again and store.has(job.stem):
         return Made(job.stem, None)
     # Ray's workers have a low priority, which an emulator's must not be.
     with suppress(OSError):

@@ -1,0 +1,1 @@
+"""Benches of studies as a whole."""
