@@ -70,13 +70,13 @@ def test_curves_are_quantiles_over_the_flows_of_a_kind(run: dumbbell.Run, plots:
     window = panel(plots, "cwnd_packets")
     width = spread.Many(run, plots.groups).width_ns
     last = (
-        run.samples.filter(pl.col("cwnd_packets").is_not_null(), pl.col("time_ns") // width == 60)
+        run.samples.filter(pl.col("cwnd_packets").is_not_null(), pl.col("time_ns") // width == 24)
         .group_by(pl.col("flow").cast(pl.String))
         .agg(pl.col("cwnd_packets").last())
     )
     for group in plots.groups[:2]:
         of_kind = last.filter(pl.col("flow").is_in(group.flows))["cwnd_packets"]
-        found = [curves(window, quantity)[group.label].values[60] for quantity in range(3)]
+        found = [curves(window, quantity)[group.label].values[24] for quantity in range(3)]
         assert found == [of_kind.median(), of_kind.quantile(0.1), of_kind.quantile(0.9)]
     bands = [mark for mark in window.views[0].marks if isinstance(mark, Band)]
     assert [band.group for band in bands] == [0, 1]
@@ -87,8 +87,8 @@ def test_rates_are_those_since_the_sample_before_the_interval(run: dumbbell.Run,
     width = spread.Many(run, plots.groups).width_ns
     of = run.samples.filter(pl.col("flow").cast(pl.String).is_in(plots.groups[0].flows))
     last = (
-        of.filter(pl.col("received_bytes").is_not_null(), (pl.col("time_ns") // width).is_in([59, 60]))
-        .group_by("flow", pl.col("time_ns") // width > 59)
+        of.filter(pl.col("received_bytes").is_not_null(), (pl.col("time_ns") // width).is_in([23, 24]))
+        .group_by("flow", pl.col("time_ns") // width > 23)
         .agg(at_ns=pl.col("time_ns").last(), bytes=pl.col("received_bytes").last())
         .sort("flow", "time_ns")
         .group_by("flow")
@@ -98,7 +98,7 @@ def test_rates_are_those_since_the_sample_before_the_interval(run: dumbbell.Run,
             / (pl.col("at_ns").last() - pl.col("at_ns").first())
         )
     )["v"]
-    found = [curves(goodput, quantity)[plots.groups[0].label].values[60] * goodput.per_unit for quantity in range(3)]
+    found = [curves(goodput, quantity)[plots.groups[0].label].values[24] * goodput.per_unit for quantity in range(3)]
     assert found == pytest.approx([last.median(), last.quantile(0.1), last.quantile(0.9)])
     assert found[2] > 0
 

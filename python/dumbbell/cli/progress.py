@@ -10,19 +10,9 @@ from dumbbell.cli import display
 from dumbbell.cli.display import Display, Event, fitting, say
 from dumbbell.engines.events import LinkProgress
 from dumbbell.engines.registry import DEFAULT, capabilities
+from dumbbell.engines.stages import STAGES
 from dumbbell.plan.parts import cc
 from dumbbell.plan.types import Plan
-
-STAGES: Final = {
-    "helper": "building the lab",
-    "lab": "starting hosts and links",
-    "started": "running",
-    "simulating": "simulating",
-    "stopping": "stopping early; the records so far are kept (Ctrl-C again: end at once)",
-    "done": "writing the records",
-    "composing": "judging the run",
-}
-"""Event -> the stage that begins with it."""
 
 LINE_EVERY_NS: Final = 2_000_000_000
 LINES_OF_A_SIMULATION: Final = 10

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.analysis import metrics
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.rules.rule import Verdict, worst
 from dumbbell.analysis.verdict import check_all
+from dumbbell.engines.capabilities import PROBE
 from dumbbell.engines.registry import capabilities
 from dumbbell.records.accounts import Accounts
 from dumbbell.records.files import write_json
@@ -16,6 +17,10 @@ from dumbbell.records.schema import SCHEMA
 
 if TYPE_CHECKING:
     from dumbbell.records.run import Run
+
+
+_MOST_INDENTED: Final = 1_000
+"""With more flows nobody reads the summary line by line."""
 
 
 def compose(run: Run, attempts: Mapping[str, Any]) -> None:
@@ -42,10 +47,13 @@ def compose(run: Run, attempts: Mapping[str, Any]) -> None:
             "path": evidence.network.get("path"),
             "attempts": dict(attempts),
         },
+        for_people=len(run.plan.flows) <= _MOST_INDENTED,
     )
 
 
 def evidence_of(run: Run) -> Evidence:
     """The evidence of `run`, from its files. Raises `DumbbellError` if one is missing."""
-    packets, acks = (run.scan(table) if run.has(table) else None for table in ("packets", "acks"))
+    packets = run.scan("packets") if run.has("packets") else None
+    # Only of a probe it has to be asked whether it saw every ACK.
+    acks = run.scan("acks") if run.has("acks") and PROBE in capabilities(run.engine).evidence else None
     return Evidence.gather(Accounts.of(run), run.scan("samples"), packets, acks)

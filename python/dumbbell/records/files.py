@@ -21,10 +21,16 @@ if TYPE_CHECKING:
 YOUNG_S: Final = 60.0
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Write `value` to `path` so that a reader sees the former content or all of the new one."""
+def write_json(path: Path, value: Any, for_people: bool = True) -> None:
+    """Write `value` to `path` so that a reader sees the former content or all of the new one.
+
+    Args:
+        path: the file.
+        value: what becomes JSON.
+        for_people: indent it. It takes several times as long, which matters for tens of megabytes.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    text = json.dumps(value, indent=2, allow_nan=False)
+    text = json.dumps(value, indent=2 if for_people else None, allow_nan=False)
     try:
         with temporary.open("w", encoding="utf-8") as file:
             file.write(f"{text}\n")

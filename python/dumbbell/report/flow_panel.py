@@ -229,7 +229,7 @@ class _OfKinds:
         factor, unit = _unit(spec, found.largest)
         near, far = split(spec.levels(self.source.known), found.largest)
         levels = tuple(replace(level, value=level.value / factor) for level in near)
-        note = f"{measure.alone} {found.note('The latest sample')}".lstrip()
+        note = f"{measure.alone} {found.note('The last sample')}".lstrip()
         key = measure.quantity.key
         view = View("", found.time_ns / 1e9, found.marks(self.source.groups, factor), note + far, levels)
         return Panel(key, factor, spec.title, unit, (view,), spec.from_zero, found.quantities(key))

@@ -22,6 +22,8 @@ from dumbbell.report.model import Band, Group, Line, Quantity
 MOST_CURVES: Final = 1_000
 """With more flows, plots show the flows' distribution."""
 _INTERVALS: Final = 100
+_SAMPLES: Final = 5
+"""The least number of samples in an interval: with fewer, most of the time goes into intervals that nobody sees."""
 _ROWS: Final = 1_000_000
 """Rows that are in memory at once."""
 _LOW, _HIGH = 0.1, 0.9
@@ -79,7 +81,8 @@ class Many:
     @property
     def width_ns(self) -> int:
         """The length of an interval."""
-        return max(round_width_ns(self.run.plan.duration_ns / _INTERVALS), self.run.plan.record.sample_interval_ns)
+        samples = _SAMPLES * self.run.plan.record.sample_interval_ns
+        return round_width_ns(max(self.run.plan.duration_ns / _INTERVALS, samples))
 
     @property
     def intervals(self) -> int:
@@ -113,9 +116,15 @@ class Many:
                 yield rows.join(left_out, on=keys, how="anti", nulls_equal=True, maintain_order="left")
 
     def latest(self, value: pl.Expr, combine: pl.Expr) -> Iterator[pl.DataFrame]:
-        """`value` of each flow's latest sample in each interval; `combine` of those of its connections, as `v`."""
+        """`value` of each flow's last sample in each interval in which it was active to the end, as `v`.
+
+        `combine` makes one value of those of a flow's connections.
+        """
         for part in self.samples(value.meta.root_names()):
-            rows = part.select("flow", "socket", self.slot("time_ns"), v=value.cast(pl.Float64)).drop_nulls()
+            # A flow's latest sample is within the last two sampling intervals, unless the flow ended before.
+            late = pl.col("time_ns") % self.width_ns >= self.width_ns - 2 * self.run.plan.record.sample_interval_ns
+            ended = part.filter(late).select("flow", "socket", self.slot("time_ns"), v=value.cast(pl.Float64))
+            rows = ended.drop_nulls()
             last = rows.group_by("flow", "socket", "slot").agg(pl.col("v").last())
             yield last.group_by("flow", "slot").agg(combine)
 

@@ -15,6 +15,7 @@ from dumbbell.engines.registry import engine as engine_of
 from dumbbell.execute import Executor
 from dumbbell.execute.names import executor as named
 from dumbbell.execute.names import refuse_single
+from dumbbell.pipeline import notebook
 from dumbbell.pipeline.run import run as run_once
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.file.loading import read
@@ -109,7 +110,7 @@ def run(
         overrides: `{"duration": "10 s"}`, or texts as after `--set`: `["duration=10 s"]`.
         directory: where runs (`runs`) or studies (`studies`) are kept; this one becomes `directory/<name>-<id>`. An
             earlier run of the same plan is moved to `<name>-<id>.1`, `.2`, ...; nothing is overwritten.
-        on_event: called with each event, to show progress.
+        on_event: called with each event, to show progress; in a notebook, by default, a line shows it.
         engine: what carries it out: `emulate`, real Linux TCP; `virtual`, that of any kernel, in virtual time;
             `simulate`, a model of it; or an engine of your own.
         report: write the report now. It takes time and room; `Run.report` and `Study.report` make up for it at any
@@ -139,6 +140,7 @@ def run(
     else:
         overrides = [*([overrides] if isinstance(overrides, str) else overrides), *kernel_override(kernel)]
     draft = read(scenario, overrides)
+    on_event = on_event or notebook.progress()
     elsewhere = named(executor, jobs=jobs) if isinstance(executor, str) else executor
     if vary is None and repeat is None and not (failed or suspect) and not grid.is_study(draft):
         refuse_single(elsewhere)
