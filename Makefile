@@ -39,7 +39,7 @@ test-web: build $(VENV)/.test-tools
 	$(BIN)/pytest tests/e2e
 
 # The wheel on bare systems; as root, in some minutes. Not a part of `make test`.
-test-wheel: wheel sdist
+test-wheel: wheel sdist kernel
 	tools/install wheel
 	$(BIN)/pytest tests/wheel
 

@@ -5,6 +5,8 @@ Its functions are typed by `_core.pyi`, which `make generate` writes.
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.command import rebuild
@@ -23,7 +25,11 @@ else:
                 from dumbbell import _core
 
                 return getattr(_core, name)
-            except (ImportError, AttributeError):
+            except (ImportError, AttributeError) as error:
+                closed = [file for file in Path(__file__).parent.glob("_core*.so") if not os.access(file, os.R_OK)]
+                if closed:
+                    what = "this user may not read the compiled core"
+                    raise RunFailed(what, f"{closed[0]}: {error}", f"as its owner: chmod a+r {closed[0]}") from None
                 why = f"dumbbell._core has no {name}"
                 raise RunFailed("the compiled core is missing, or older than this package", why, rebuild()) from None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell.cli import invoke
-from dumbbell.doctor import Finding, Level, bpf, examine, machine, network
+from dumbbell.doctor import Finding, Level, bpf, examine, installation, machine, network
 from dumbbell.doctor.examine import _namespaces
 
 OK, WARN, MISSING = Level.OK, Level.WARN, Level.MISSING
@@ -41,6 +41,24 @@ OK, WARN, MISSING = Level.OK, Level.WARN, Level.MISSING
 def test_levels(finding: Finding, level: Level) -> None:
     assert finding.level is level
     assert bool(finding.fix) == (level is not OK), "what can be mended comes with its fix"
+
+
+def test_root_learns_what_shuts_other_users_out(tmp_path: Path) -> None:
+    home, environment = tmp_path / "root", tmp_path / "root" / "environment"
+    environment.mkdir(parents=True)
+    module = environment / "module.py"
+    module.touch()
+    for path, mode in ((tmp_path, 0o755), (home, 0o755), (environment, 0o755), (module, 0o644)):
+        path.chmod(mode)
+    assert installation.other_users([home, module], tmp_path).level is OK
+    module.chmod(0o600)
+    found = installation.other_users([home, module], tmp_path)
+    assert f"{module} is closed to them (mode 600)" in found.detail
+    assert found.fix == f"chmod a+r {module}"
+    home.chmod(0o700)
+    found = installation.other_users([module], tmp_path)
+    assert f"{home} is closed to them (mode 700)" in found.detail
+    assert "/usr/bin/python3 -m venv" in found.fix
 
 
 def test_rights_are_told_by_capability_not_by_user() -> None:

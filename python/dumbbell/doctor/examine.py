@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from dumbbell.command import rebuild
-from dumbbell.doctor import bpf, kernels, machine, network
+from dumbbell.doctor import bpf, installation, kernels, machine, network
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.records.manifest import core_version
 
@@ -21,6 +21,7 @@ def examine() -> list[Finding]:
     return [
         machine.kernel(),
         *core(),
+        *installation.examine(),
         *network.algorithms(),
         machine.priority(),
         machine.cores(),
