@@ -1,8 +1,9 @@
 """Builds the packages of dumbbell: wheels and source distributions, for `pip` and for `make wheel`.
 
 maturin compiles the core and packs the Python sources. A wheel also holds what stands elsewhere in the repository: the
-library that user-mode kernels load, their first process, and the sources that `dumbbell kernel build` compiles. This module puts them below
-`python/` while maturin runs. A source distribution holds the pages' assets, so it can be built without Node.js.
+library that user-mode kernels load, their first process, and the sources that `dumbbell kernel build` compiles. This
+module puts them below `python/` while maturin runs. A source distribution holds the pages' assets, so it can be built
+without Node.js.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ IN_IT = (
     "dumbbell/report/assets/report.js",
     "dumbbell/report/assets/study.js",
     "dumbbell/scenario/bundled/cellular.trace",
+    "dumbbell/kernels/guest_init",
     "dumbbell/kernels/guest_links.so",
     "dumbbell/kernels/kernel/LICENSE",
     "dumbbell/kernels/kernel/patches/series.toml",
