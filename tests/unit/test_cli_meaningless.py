@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -110,11 +111,16 @@ def test_plan_shows_the_cells_of_a_study(capsys: pytest.CaptureFixture[str]) -> 
     args = ["plan", "my.toml", "--vary", "flows.0.cc=cubic,bbr", "--vary", "duration=1 s,2 s", "--repeat", "5"]
     assert invoke(args) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "4 cells x 5 repetitions x up to 2 s = 20 runs, 30 s of traffic"
+    size = "4 cells x 5 repetitions x up to 2 s = 20 runs, 30 s of traffic"
+    assert re.fullmatch(rf"{size}; \d+ at a time: about \d+ s \(emulate\)", lines[0])
     assert lines[4].split() == ["0", '"cubic"', '"1', 's"']
     assert invoke([*args, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["runs"], told["traffic_s"], told["varied"][3]) == (20, 30, {"flows.0.cc": "bbr", "duration": "2 s"})
+    assert told["engine"] == "emulate"
+    assert told["forecast_s"] > 0
+    assert invoke([*args, "--engine", "simulate"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == f"{size} (simulate)"
 
 
 @pytest.mark.parametrize("verb", ["run", "plan", "report"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import dumbbell
 from dumbbell.cli import invoke
-from dumbbell.cli.study_progress import Bar
+from dumbbell.cli.study_progress import Bar, Lines
 from dumbbell.engines.events import Event
 from dumbbell.errors import InputError, Interrupted, ScenarioError
 from dumbbell.studies import planning
@@ -285,6 +286,38 @@ def test_every_column_is_documented(tmp_path: Path) -> None:
     study = simulate(SMALL, directory=tmp_path)
     for table, sections in (("runs", own), ("flows", own + flows), ("links", own)):
         assert [column for column in study.scan(table).collect_schema() if f"`{column}`" not in sections] == []
+
+
+def test_planning_many_cells_says_the_size_first_and_shows_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    now = [0.0]
+    lines = Lines(clock=lambda: now[0])
+    lines({"event": "planning", "cells": 0, "of": 250_000, "least": 4})
+    for cells, at_s in ((1, 0.1), (10_000, 2.1), (10_001, 2.2), (30_000, 6.1), (250_000, 50.0)):
+        now[0] = at_s
+        lines({"event": "planning", "cells": cells, "of": 250_000})
+    assert capsys.readouterr().out.splitlines() == [
+        "250,000 cells x 4 repetitions = 1,000,000 runs: planning",
+        "planned 10,000 of 250,000 cells, done in 50 s",
+        "planned 30,000 of 250,000 cells, done in 45 s",
+    ]
+
+
+def test_planning_few_cells_is_not_worth_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines(clock=lambda: 0.0)
+    for cells in (0, 1, 2):
+        lines({"event": "planning", "cells": cells, "of": 2, "least": 4})
+    assert capsys.readouterr().out == ""
+
+
+def test_the_size_is_told_before_planning_begins(tmp_path: Path) -> None:
+    """Before the bar begins, which would keep planning from several processes: it has a thread."""
+    told: list[Any] = []
+    simulate(SMALL, {"topology.rtt": ["10 ms", "20 ms"]}, 2, directory=tmp_path, on_event=told.append)
+    assert told[0] == {"event": "planning", "cells": 0, "of": 2, "least": 2}
+    threads = threading.active_count()
+    with Bar() as bar:
+        bar({"event": "planning", "cells": 0, "of": 250_000, "least": 4})
+        assert threading.active_count() == threads
 
 
 def test_the_bar_shows_speed_and_finish(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ from dumbbell.cli.options import Json, Repeat, ScenarioArgument, Set, Vary
 from dumbbell.cli.tables import print_table
 
 if TYPE_CHECKING:
+    from dumbbell.engines.protocol import Engine
     from dumbbell.scenario.file.loading import Draft
 
 
@@ -21,7 +22,7 @@ def command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help="Also say what keeps this engine (emulate or simulate) from running the plan here.",
+            help="Also say what keeps this engine from running the plan here, and how long a study takes with it.",
             show_default=False,
         ),
     ] = None,
@@ -32,11 +33,13 @@ def command(
     """Show the planned run: nodes, links and flows, with every default filled in.
 
     Starts nothing. With --json, prints the plan as an engine reads it from plan.json. Of a study, and with --vary or
-    --repeat, it first lists the cells, how many runs there are, and how much traffic; with --json, these alone.
+    --repeat, it first lists the cells, how many runs there are, how much traffic, and how long that takes with the
+    engine; with --json, these alone.
     """
     import sys
     from json import dumps
 
+    from dumbbell.engines.registry import DEFAULT
     from dumbbell.engines.registry import engine as engine_of
     from dumbbell.plan import algorithms, expand
     from dumbbell.plan.view import tables
@@ -48,7 +51,7 @@ def command(
     chosen = engine_of(engine) if engine else None
     draft = varied(read(scenario, overrides), vary, repeat)
     if is_study(draft):
-        _study(draft, json)
+        _study(draft, chosen or engine_of(DEFAULT), json)
         if json:
             return
     found = checked(draft)
@@ -63,34 +66,45 @@ def command(
         print(f"note: {problem.text()}", file=sys.stderr)
 
 
-def _study(draft: Draft, json: bool) -> None:
-    """Print the size of a study, and its cells. Raises `ScenarioError` if a cell is refused."""
+def _study(draft: Draft, engine: Engine, json: bool) -> None:
+    """Print the size of a study, how long it takes, and its cells. Raises `ScenarioError` if a cell is refused."""
     from json import dumps
 
+    from dumbbell.cli.display import told
     from dumbbell.cli.study import MOST_CELLS
-    from dumbbell.cli.study_progress import size
+    from dumbbell.cli.study_progress import progress, size
+    from dumbbell.engines.planned import planned
     from dumbbell.plan.view import Table
     from dumbbell.scenario.file.loading import checked
     from dumbbell.scenario.source import show
     from dumbbell.studies.cells import KEYS, keys, values
-    from dumbbell.studies.rounds import prepared
+    from dumbbell.studies.forecast import forecast, sample
+    from dumbbell.studies.rounds import Wanted, prepared
 
     base, cells = prepared(draft)
     plain, least = draft.without(KEYS), base.repeat.least
-    lasts = [float(checked(plain.with_values(values(cell), "sweep")).duration) / 1e9 for cell in cells]
-    told: dict[str, Any] = {
+    lasts = []
+    with told(progress(quiet=json), None) as display:
+        display({"event": "planning", "cells": 0, "of": len(cells), "least": least})
+        for cell in cells:
+            lasts.append(float(checked(plain.with_values(values(cell), "sweep")).duration) / 1e9)
+            display({"event": "planning", "cells": len(lasts), "of": len(cells)})
+    some = [planned(engine, checked(plain.with_values(values(cell), "sweep"))) for cell in sample(cells)]
+    size_of: dict[str, Any] = {
         "cells": len(cells),
         "least": least,
         "until": base.repeat.until is not None,
         "runs": least * len(cells),
     }
-    told |= {"traffic_s": least * sum(lasts), "longest_s": max(lasts)}
+    size_of |= {"traffic_s": least * sum(lasts), "longest_s": max(lasts)}
+    size_of |= {"engine": engine.capabilities.name}
+    size_of |= forecast(engine, some, size_of["runs"], Wanted(draft, engine).executor.room)
     if json:
-        print(dumps({**told, "varied": list(cells)}, indent=2))
+        print(dumps({**size_of, "varied": list(cells)}, indent=2))
         return
     columns = keys(cells)
     rows = [[str(i), *(show(cell[key]) if key in cell else "-" for key in columns)] for i, cell in enumerate(cells)]
     more = f", the first {MOST_CELLS} of them" if len(rows) > MOST_CELLS else ""
-    print(f"{size(told)}\n")
+    print(f"{size(size_of)} ({engine.capabilities.name})\n")
     print_table(Table(f"Cells{more}", ["cell", *columns], rows[:MOST_CELLS]))
     print("Without what is varied:\n")

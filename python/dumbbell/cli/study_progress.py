@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -10,6 +12,8 @@ from dumbbell.cli.display import Display, Event, fitting, say
 from dumbbell.studies.status import left
 
 LINE_EVERY_S: Final = 2.0
+LARGE: Final = 1000
+"""Cells from which on planning takes so long that the size is told first."""
 
 
 def size(event: Event) -> str:
@@ -67,20 +71,42 @@ def span(seconds: float, exact: bool = False) -> str:
     return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
 
 
+def announced(event: Event) -> str:
+    """`250,000 cells x 4 repetitions = 1,000,000 runs: planning`, from the first event `planning` of a large study;
+    empty for others, which are planned before it could be read."""
+    cells, least = event["of"], event.get("least", 0)
+    if event["cells"] or cells < LARGE:
+        return ""
+    return f"{cells:,} cells x {least:,} repetition{'' if least == 1 else 's'} = {cells * least:,} runs: planning"
+
+
 class Lines(Display):
     """Plain lines: the size of the study, and its progress every two seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._next_s = LINE_EVERY_S
+        self._clock, self._began_s = clock, clock()
+        self._plan_s = LINE_EVERY_S
 
     def __call__(self, event: Event) -> None:
         """Take an event."""
-        if event["event"] == "planned":
+        if event["event"] == "planning":
+            self._planning(event)
+        elif event["event"] == "planned":
             say(size(event))
         elif event["event"] == "progress" and event["wall_s"] >= self._next_s:
             told = filter(None, [f"{event['runs']:,} of {event['of']:,} runs{troubles(event)}", speed(event)])
             say(", ".join(told))
             self._next_s = event["wall_s"] + (LINE_EVERY_S if event["wall_s"] < 60 else 10 * LINE_EVERY_S)
+
+    def _planning(self, event: Event) -> None:
+        if said := announced(event):
+            say(said)
+        took_s = self._clock() - self._began_s
+        if took_s >= self._plan_s and event["cells"] < event["of"]:
+            left_s = took_s * (event["of"] - event["cells"]) / max(event["cells"], 1)
+            say(f"planned {event['cells']:,} of {event['of']:,} cells, done in {span(left_s)}")
+            self._plan_s = took_s + (LINE_EVERY_S if took_s < 60 else 10 * LINE_EVERY_S)
 
 
 class Bar(display.Bar):
@@ -94,6 +120,10 @@ class Bar(display.Bar):
 
     def __call__(self, event: Event) -> None:
         """Take an event."""
+        if event["event"] == "planning" and not event["cells"]:
+            if said := announced(event):
+                say(said)
+            return
         if self._task is None:
             self._progress.start()
             self._task = self._progress.add_task("planning", total=event.get("of", 0), speed="")

@@ -81,6 +81,8 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     base, cells = prepared(draft)
     executor = wanted.executor
     planner = Planner(draft, base.repeat.most, engine, manifests.core_version() or "none", executor.is_here)
+    # Before a process pool is made: a display that has threads begins after it.
+    on_event({"event": "planning", "cells": 0, "of": len(cells), "least": base.repeat.least})
     plans = _plans(planner, cells, wanted, on_event)
     if not wanted.simulated and (other := alike(planner, cells, plans)) is not planner:
         planner, plans = other, list(other.all(cells, 1))
