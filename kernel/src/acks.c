@@ -3,23 +3,24 @@
  * The ring of rows, one for each ACK of the run's senders: /proc/dumbbell/acks.
  *
  * Who opens it makes the ring, and closing it ends it; one process at a time. What is written to it are senders, each a
- * struct db_flow_key. What is read from it are whole rows, each a struct db_ack, and nothing if there are none: nobody is
- * woken, the reader looks by time, as with a BPF program's ring. /proc/dumbbell/acks_lost counts rows that found it full.
+ * struct db_flow_key. What is read from it are whole rows, each a struct db_ack, and nothing if there are none. Polling
+ * tells when it is half full: a reader that waits for that wakes seldom, and finds room for as many rows again.
+ * /proc/dumbbell/acks_lost counts rows that found it full.
  *
  * A user-mode kernel has one CPU. Rows are written with bottom halves disabled, so no row is written inside another.
  */
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
+#include <linux/poll.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/vmalloc.h>
 
 #include <dumbbell/ack.h>
+#include <dumbbell/process.h>
 
-/* Of ours and the user's: more than there are. */
+/* More than there are. */
 #define MOST_ALGORITHMS 64
-/* A second of a sender at 1 Gbit/s whose receiver acknowledges each segment. */
-#define RING_ROWS (1 << 17)
 #define SENDERS_BITS 10
 
 DB_FOR_ALL bool db_acks_wanted;
@@ -35,13 +36,14 @@ static struct db_ack *ring;
 /* Rows ever written and read. */
 static u64 written, taken;
 static bool is_open;
+static DECLARE_WAIT_QUEUE_HEAD(readers);
 static struct db_acks_algorithm algorithms[MOST_ALGORITHMS];
 static int algorithms_count;
 
-void db_acks_add(const struct tcp_congestion_ops *ops, bool writes_rows, u8 publishes)
+void db_acks_add(struct db_acks_algorithm algorithm)
 {
 	if (!WARN_ON(algorithms_count == MOST_ALGORITHMS))
-		algorithms[algorithms_count++] = (struct db_acks_algorithm){ops, writes_rows, publishes};
+		algorithms[algorithms_count++] = algorithm;
 }
 
 const struct db_acks_algorithm *db_acks_find(const struct tcp_congestion_ops *ops)
@@ -75,8 +77,8 @@ bool db_acks_is_sender(const void *key)
 void *db_acks_reserve(size_t bytes)
 {
 	local_bh_disable();
-	if (ring && bytes == sizeof(*ring) && written - taken < RING_ROWS)
-		return ring + written % RING_ROWS;
+	if (ring && bytes == sizeof(*ring) && written - taken < DUMBBELL_ACK_ROWS)
+		return ring + written % DUMBBELL_ACK_ROWS;
 	local_bh_enable();
 	return NULL;
 }
@@ -84,6 +86,8 @@ void *db_acks_reserve(size_t bytes)
 void db_acks_submit(void *row)
 {
 	written++;
+	if (written - taken == DUMBBELL_ACK_ROWS / 2)
+		wake_up_poll(&readers, EPOLLIN);
 	local_bh_enable();
 }
 
@@ -121,7 +125,7 @@ static int acks_open(struct inode *inode, struct file *file)
 {
 	if (is_open)
 		return -EBUSY;
-	ring = vmalloc(array_size(RING_ROWS, sizeof(*ring)));
+	ring = vmalloc(array_size(DUMBBELL_ACK_ROWS, sizeof(*ring)));
 	if (!ring)
 		return -ENOMEM;
 	is_open = true;
@@ -171,8 +175,8 @@ static ssize_t acks_read(struct file *file, char __user *to, size_t bytes, loff_
 
 	while (rows && taken < written) {
 		/* Up to the ring's end in one piece. */
-		u64 at = taken % RING_ROWS;
-		u64 part = min(min(rows, written - taken), (u64)RING_ROWS - at);
+		u64 at = taken % DUMBBELL_ACK_ROWS;
+		u64 part = min(min(rows, written - taken), (u64)DUMBBELL_ACK_ROWS - at);
 
 		if (copy_to_user(to + done, ring + at, part * sizeof(*ring)))
 			return -EFAULT;
@@ -183,11 +187,18 @@ static ssize_t acks_read(struct file *file, char __user *to, size_t bytes, loff_
 	return done;
 }
 
+static __poll_t acks_poll(struct file *file, struct poll_table_struct *table)
+{
+	poll_wait(file, &readers, table);
+	return written - taken >= DUMBBELL_ACK_ROWS / 2 ? EPOLLIN : 0;
+}
+
 static const struct proc_ops acks_ops = {
 	.proc_open = acks_open,
 	.proc_release = acks_release,
 	.proc_read = acks_read,
 	.proc_write = acks_write,
+	.proc_poll = acks_poll,
 };
 
 static int lost_show(struct seq_file *file, void *nothing)

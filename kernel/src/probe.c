@@ -14,7 +14,9 @@ static void emit(struct sock *sk, u8 moment, const struct db_acks_algorithm *alg
 
 	if (!row)
 		return;
-	if (algorithm && algorithm->publishes && !algorithm->writes_rows)
+	if (algorithm && algorithm->publish)
+		algorithm->publish(row, sk);
+	else if (algorithm && algorithm->publishes && !algorithm->writes_rows)
 		memcpy(db_ack_state(row, algorithm->publishes), inet_csk_ca(sk), sizeof(row->state));
 	db_ack_submit(row);
 }

@@ -44,6 +44,8 @@ def fake_tree(at: Path, version: str = "6.12.7") -> Path:
     (at / "Makefile").write_text("".join(f"{name} = {number}\n" for name, number in zip(names, numbers, strict=True)))
     (at / "scripts" / "link-vmlinux.sh").write_text("#!/bin/sh\ntrue\n")
     (at / "include/linux/tcp.h").write_text("/* TCP */\n")
+    (at / "net/ipv4").mkdir()
+    (at / "net/ipv4/tcp_cubic.c").write_text("/* CUBIC */\n")
     major, minor = int(numbers[0]), int(numbers[1])
     for patch in additions().patches((major, minor)):
         _before(at, patch.content.decode())

@@ -204,6 +204,20 @@ def test_a_kernel_of_other_patches_is_to_be_built_again(tmp_path: Path, monkeypa
 
 
 @pytest.mark.usefixtures("make")
+def test_a_kernel_of_which_too_little_was_kept_is_built_again(tmp_path: Path) -> None:
+    wanted = build.order(None, fake_tree(tmp_path / "tree"), call="mine")
+    base = build.build(wanted, silent)
+    kept = base.folder / "kit" / "net/ipv4/tcp_cubic.c"
+    kept.unlink()
+    assert [one.is_current for one in known()] == [False]
+    with pytest.raises(InputError, match="built by another version of dumbbell"):
+        find("mine")
+    assert build.build(wanted, silent).folder == base.folder
+    assert kept.is_file()
+    assert [one.is_current for one in known()] == [True]
+
+
+@pytest.mark.usefixtures("make")
 def test_a_failed_step_has_its_last_lines_and_the_log(tmp_path: Path, own_cache: Path) -> None:
     tree = fake_tree(tmp_path / "tree")
     (tree / "fails").touch()

@@ -7,6 +7,7 @@
 
 #include <bpf/bpf_core_read.h>
 
+#ifndef DB_DECLARED_BY_LINUX /* a kernel of ours is compiled with Linux's own declaration */
 /* As it lies in icsk_ca_priv. */
 struct bbr___kernel {
 	u32 min_rtt_us;
@@ -25,6 +26,7 @@ struct bbr___kernel {
 	u32 cycle_idx : 3; /* of the eight phases of PROBE_BW */
 	u32 full_bw;
 } __attribute__((preserve_access_index));
+#endif
 
 /* Its modes are numbered in the order of our states, but there is one PROBE_BW for all of ours. */
 static __always_inline void publish_bbr(struct db_ack *row, const struct sock *sk)

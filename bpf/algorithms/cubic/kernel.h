@@ -7,6 +7,7 @@
 
 #include <bpf/bpf_core_read.h>
 
+#ifndef DB_DECLARED_BY_LINUX /* a kernel of ours is compiled with Linux's own declaration */
 /* As it lies in icsk_ca_priv. The kernel's BIC has a structure of this name, too, without bic_K. */
 struct bictcp___cubic {
 	u32 last_max_cwnd; /* packets; 0: none yet */
@@ -17,6 +18,7 @@ struct bictcp___cubic {
 	u32 tcp_cwnd;	      /* packets: W_est */
 	u8 found;	      /* HyStart has ended slow start */
 } __attribute__((preserve_access_index));
+#endif
 
 static __always_inline void publish_cubic(struct db_ack *row, const struct sock *sk)
 {

@@ -7,10 +7,12 @@
 
 #include <bpf/bpf_core_read.h>
 
+#ifndef DB_DECLARED_BY_LINUX /* a kernel of ours is compiled with Linux's own declaration */
 /* As it lies in icsk_ca_priv. */
 struct dctcp___kernel {
 	u32 dctcp_alpha; /* of 1024 */
 } __attribute__((preserve_access_index));
+#endif
 
 static __always_inline void publish_dctcp(struct db_ack *row, const struct sock *sk)
 {

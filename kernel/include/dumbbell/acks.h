@@ -19,16 +19,20 @@ DB_FOR_ALL bool db_acks_is_sender(const void *key);
 DB_FOR_ALL void *db_acks_reserve(size_t bytes);
 DB_FOR_ALL void db_acks_submit(void *row);
 
-/* What the probe knows of an algorithm of ours or the user's. */
+/* What the probe knows of an algorithm. */
+struct db_ack;
+struct sock;
 struct tcp_congestion_ops;
 struct db_acks_algorithm {
 	const struct tcp_congestion_ops *ops;
 	bool writes_rows; /* itself: the probe leaves its connections alone */
 	u8 publishes;	  /* enum db_state_of: what icsk_ca_priv begins with */
+	/* Linux's own: puts its state into a row. */
+	void (*publish)(struct db_ack *row, const struct sock *sk);
 };
 
-DB_FOR_ALL void db_acks_add(const struct tcp_congestion_ops *ops, bool writes_rows, u8 publishes);
-/* NULL: it is Linux's own. */
+DB_FOR_ALL void db_acks_add(struct db_acks_algorithm algorithm);
+/* NULL: nothing is known of its state. */
 DB_FOR_ALL const struct db_acks_algorithm *db_acks_find(const struct tcp_congestion_ops *ops);
 
 /* The probe writes the rows of all others, from its start to its end. */

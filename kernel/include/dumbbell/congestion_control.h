@@ -30,7 +30,8 @@ static const u8 db_publishes;
 		DB_EACH(DB_MEMBER, label, __VA_ARGS__).owner = THIS_MODULE, .name = called};                           \
 	static int __init label##_register(void)                                                                       \
 	{                                                                                                              \
-		db_acks_add(&label##_ops, DB_WRITES_ROWS, db_publishes);                                               \
+		db_acks_add((struct db_acks_algorithm){                                                                \
+			.ops = &label##_ops, .writes_rows = DB_WRITES_ROWS, .publishes = db_publishes});               \
 		return tcp_register_congestion_control(&label##_ops);                                                  \
 	}                                                                                                              \
 	late_initcall(label##_register)

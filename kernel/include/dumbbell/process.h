@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What processes ask of /proc/dumbbell. The crates `emu` (links) and `traffic` (sink, sampler) are the
+ * What processes ask of /proc/dumbbell. The crates `emu` (links), `traffic` (sink, sampler) and `probe` (acks) are the
  * other side.
  */
 #ifndef DUMBBELL_PROCESS_H
@@ -76,5 +76,11 @@ struct dumbbell_sample {
 	__u8 info[320];
 	__u8 cc[32];
 };
+
+/*
+ * Rows that /proc/dumbbell/acks has room for, each a struct db_ack: a second of a sender at 1 Gbit/s whose receiver
+ * acknowledges each segment.
+ */
+#define DUMBBELL_ACK_ROWS (1 << 17)
 
 #endif

@@ -87,6 +87,9 @@ def build(wanted: Order, progress: Progress) -> Base:
     ingredients = recipe(wanted, ours)
     digest = hashlib.sha256(json.dumps(asdict(ingredients), sort_keys=True).encode()).hexdigest()
     folder = cache.bases() / digest[: cache.SHORT]
+    if folder.is_dir() and not kit.is_current(folder / "kit"):
+        # Of a version of dumbbell that kept less.
+        cache.discard(folder)
     waits = {"event": "step", "step": "wait for another build of the same kernel"}
     with cache.making(folder, lambda: progress(waits)) as partial:
         if partial is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,11 @@ HOST_HALF: Final = Path("arch/um/os-Linux/.util.o.cmd")
 """How those parts of a user-mode kernel are compiled that call the host's C library."""
 LINK: Final = ".dumbbell-link"
 """The command that links, without its objects and its output."""
+
+ALGORITHMS: Final = "net/ipv4"
+"""Where the sources of Linux's own congestion controls are, and the headers that they share."""
+_OWN: Final = ("bbr", "cubic", "dctcp", "htcp", "vegas", "westwood")
+"""Those whose state the probe reads: it is declared in their sources."""
 
 _OBJECTS: Final = ("vmlinux.o", "init/version-timestamp.o")
 _HEADERS: Final = ("include", "arch/um", "arch/x86/include", "arch/x86/um", "net", "lib", "kernel", "mm", "fs")
@@ -41,6 +47,17 @@ def keep(tree: Path, kit: Path) -> None:
         shutil.copy2(tree / name, kit / name)
     for folder in _HEADERS:
         shutil.copytree(tree / folder, kit / folder, ignore=_ignored, dirs_exist_ok=True)
+    for source in filter(Path.is_file, _own(tree)):
+        shutil.copy2(source, kit / ALGORITHMS)
+
+
+def is_current(kit: Path) -> bool:
+    """Whether all that this version needs was kept."""
+    return any(source.is_file() for source in _own(kit))
+
+
+def _own(tree: Path) -> Iterator[Path]:
+    return (tree / ALGORITHMS / f"tcp_{name}.c" for name in _OWN)
 
 
 def _ignored(folder: str, names: list[str]) -> set[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dumbbell.command import command
 from dumbbell.errors import InputError
-from dumbbell.kernels import cache
-from dumbbell.kernels.additions import additions
+from dumbbell.kernels import cache, kit
+from dumbbell.kernels.additions import Additions, additions
 from dumbbell.kernels.kernel import Base, Kernel, read_linked
 from dumbbell.kernels.link import linked, silent
 from dumbbell.kernels.names import version_of
@@ -23,7 +23,7 @@ class Known:
 
     base: Base
     is_current: bool
-    """Our patches and configuration have not changed since."""
+    """Our patches and configuration have not changed since, and all is kept of it that is needed."""
     bytes: int
     """On disk, with all that was linked from it."""
 
@@ -31,11 +31,7 @@ class Known:
 def known() -> list[Known]:
     """All kernels that have a name, by name."""
     ours = additions()
-    found = [
-        Known(base, base.ours == ours.base_hash(version_of(base.recipe.version)), _size(base))
-        for base in bases()
-        if base.names
-    ]
+    found = [Known(base, _is_current(base, ours), _size(base)) for base in bases() if base.names]
     return sorted(found, key=lambda one: version_of(one.base.recipe.version) + one.base.names)
 
 
@@ -51,10 +47,10 @@ def base_of(name: str) -> Base:
         names = sorted(name for base in bases() for name in base.names)
         built = f"built are {', '.join(names)}" if names else "none is built yet"
         raise InputError(f"there is no kernel {name}", built, f"{again} builds it, in minutes")
-    if found.ours != additions().base_hash(version_of(found.recipe.version)):
+    if not _is_current(found, additions()):
         raise InputError(
             f"the kernel {name} was built by another version of dumbbell",
-            "its patches and its configuration have changed since",
+            "its patches, its configuration, or what is kept of it have changed since",
             _again(found, name),
         )
     return found
@@ -76,6 +72,10 @@ def find(name: str, programs: Sequence[Program] = (), progress: Progress = silen
         RunFailed: a program does not compile, or the kernel does not boot.
     """
     return linked(base_of(name), name, programs, progress)
+
+
+def _is_current(base: Base, ours: Additions) -> bool:
+    return base.ours == ours.base_hash(version_of(base.recipe.version)) and kit.is_current(base.folder / "kit")
 
 
 def remove(name: str) -> list[Path]:
