@@ -5,15 +5,17 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
 
 use anyhow::{Context, Result};
-use bpf::{AckRing, Privilege};
+use bpf::{AckRing, Privilege, Session};
 use libbpf_rs::{Link, Map, MapCore, MapFlags, Object, ObjectBuilder, OpenMapMut, OpenObject, ProgramMut, set_print};
 use messages::Failure;
 use nix::sys::socket::sockopt::TcpCongestion;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket};
 use plan::{Acks, Plan, Workload};
 
+use crate::device::Device;
 use crate::programs::Programs;
 use crate::senders::{Sender, has_tcp};
+use crate::source::Source;
 
 /// Size of the ring. A row takes 160 bytes: this is a second of a sender at 1 Gbit/s whose receiver acknowledges each segment.
 const RING_BYTES: u32 = 16 << 20;
@@ -25,6 +27,8 @@ const NAME_BYTES: usize = 16;
 pub enum Wanted {
     /// It does, with this probe.
     Yes(Box<Probe>),
+    /// It does, as this kernel writes rows itself.
+    Kernel(Device),
     /// It doesn't, for this reason, as a text for users.
     No(String),
 }
@@ -40,6 +44,9 @@ impl Wanted {
         }
         if !plan.flows.iter().any(|flow| has_tcp(&flow.workload)) {
             return Ok(Wanted::No("no flow uses TCP".into()));
+        }
+        if let Some(device) = Device::find()? {
+            return Ok(Wanted::Kernel(device));
         }
         let missing = Privilege::now().missing().join(" and ");
         if !missing.is_empty() {
@@ -60,10 +67,19 @@ impl Wanted {
         }
     }
 
-    /// The probe, if there is one.
-    pub fn probe(&self) -> Option<&Probe> {
+    /// The ring to which programs of the run write, if there is one.
+    pub fn ring(&self) -> Option<&AckRing> {
         match self {
-            Wanted::Yes(probe) => Some(probe),
+            Wanted::Yes(probe) => Some(probe.ring()),
+            Wanted::Kernel(_) | Wanted::No(_) => None,
+        }
+    }
+
+    /// Where the rows come from, if there are any. `session`: what the run has loaded.
+    pub fn source<'a>(&'a self, session: &'a Session) -> Option<Source<'a>> {
+        match self {
+            Wanted::Yes(probe) => Some(Source::Programs(probe, Programs::of(session))),
+            Wanted::Kernel(device) => Some(Source::Device(device)),
             Wanted::No(_) => None,
         }
     }

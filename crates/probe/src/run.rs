@@ -6,26 +6,18 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use libbpf_rs::RingBufferBuilder;
 use messages::{Event, Inbox, Order, Process};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, poll};
 use plan::Plan;
 use realtime::{Clock, Spans, ThreadTimes};
 use records::acks::Ack;
 use records::{Names, Writer};
 use units::Time;
 
-use crate::kernel::Probe;
-use crate::programs::Programs;
 use crate::raw::RawAck;
 use crate::report::ProbeReport;
 use crate::senders::{Sender, Senders};
-
-/// Time between two reads of the ring: rare enough to cost next to nothing, frequent enough that the ring is never near
-/// full.
-const INTERVAL_MS: u8 = 20;
-/// Header that the kernel puts before each record of a ring.
-const HEADER_BYTES: u64 = 8;
+use crate::source::Source;
 
 /// Record the acknowledgements of the plan's senders until `control` says stop.
 ///
@@ -33,8 +25,7 @@ const HEADER_BYTES: u64 = 8;
 /// the start, and runs until an order to stop or the end of `control`. Writes `acks.parquet` and `probe.json` into `dir`.
 pub fn run(
     plan: &Plan,
-    probe: &Probe,
-    programs: &Programs<'_>,
+    source: &Source<'_>,
     netns: &dyn Fn(&str) -> Result<u32>,
     dir: &Path,
     control: OwnedFd,
@@ -42,34 +33,28 @@ pub fn run(
 ) -> Result<ProbeReport> {
     let senders = Senders::of(plan, netns)?;
     let table = Writer::create(&dir.join("acks.parquet"), Names::of(plan))?;
-    probe.watch(senders.all(), programs)?;
-    programs.watch(senders.all())?;
+    source.watch(senders.all())?;
     Event::Ready { process: Process::Probe }.emit(events)?;
 
     let mut control = Inbox::new(File::from(control));
     let clock = Clock::new(control.wait_for_start()?);
     let before = ThreadTimes::now();
     let intake = RefCell::new(Intake::new(senders, clock, table));
-    let mut ring = RingBufferBuilder::new();
-    ring.add(probe.ring().map(), |record| {
-        intake.borrow_mut().take(record);
-        0
-    })?;
-    let ring = ring.build().context("mapping the ring of rows")?;
-    let look = || {
+    let mut reader = source.reader(|record, bytes| intake.borrow_mut().take(record, bytes))?;
+    let mut look = || {
         intake.borrow_mut().begin();
-        ring.consume().context("reading the ring of rows")?;
+        reader.read()?;
         intake.borrow_mut().end();
         anyhow::Ok(())
     };
-    while !told_to_stop(&mut control)? {
+    while !told_to_stop(&mut control, source)? {
         look()?;
     }
     look()?;
-    drop(ring);
+    drop(reader);
 
     let ThreadTimes { cpu_s, run_delay_s, .. } = ThreadTimes::now().since(before);
-    let lost_rows = probe.lost()? + programs.lost()?;
+    let lost_rows = source.lost()?;
     let intake = intake.into_inner();
     let report = ProbeReport {
         wall_s: clock.now().as_nanos() as f64 / 1e9,
@@ -79,12 +64,12 @@ pub fn run(
         lost_rows,
         foreign_rows: intake.foreign,
         unreadable_rows: intake.unreadable,
-        ring_bytes: probe.ring_bytes(),
+        ring_bytes: source.ring_bytes(),
         ring_peak_bytes: intake.peak_bytes,
         interval_us: intake.intervals.quantiles(),
         age_us: intake.ages.quantiles(),
         writer: intake.table.finish()?,
-        programs: probe.cost()?,
+        programs: source.cost()?,
     };
     let path = dir.join("probe.json");
     std::fs::write(&path, serde_json::to_vec_pretty(&report)?)
@@ -94,10 +79,15 @@ pub fn run(
 }
 
 /// Waits until the ring is to be looked at again, or less if there is an order on `control`.
-fn told_to_stop(control: &mut Inbox<File>) -> Result<bool> {
-    let mut fds = [PollFd::new(control.pipe().as_fd(), PollFlags::POLLIN)];
-    match poll(&mut fds, PollTimeout::from(INTERVAL_MS)) {
-        Ok(0) | Err(nix::errno::Errno::EINTR) => Ok(false),
+fn told_to_stop(control: &mut Inbox<File>, source: &Source<'_>) -> Result<bool> {
+    let (timeout, rows) = source.pace();
+    let fds = [Some(control.pipe().as_fd()), rows].into_iter().flatten();
+    let mut fds: Vec<_> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+    let waited = poll(&mut fds, timeout);
+    let ordered = fds[0].any() == Some(true);
+    match waited {
+        Ok(_) if !ordered => Ok(false),
+        Err(nix::errno::Errno::EINTR) => Ok(false),
         Ok(_) => {
             let orders = control.receive()?;
             Ok(control.is_closed() || orders.iter().any(|order| matches!(order, Order::Stop | Order::StopNow)))
@@ -149,9 +139,10 @@ impl Intake {
         }
     }
 
-    fn take(&mut self, record: &[u8]) {
+    /// Takes a record, which took so many `bytes` of the ring.
+    fn take(&mut self, record: &[u8], bytes: u64) {
         let first = self.bytes == 0;
-        self.bytes += HEADER_BYTES + record.len() as u64;
+        self.bytes += bytes;
         let Some(raw) = RawAck::parse(record) else {
             self.unreadable += 1;
             return;

@@ -19,7 +19,7 @@ use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::TcpCongestion;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use plan::Plan;
-use probe::{Probe, ProbeReport, Programs};
+use probe::{Probe, ProbeReport, Programs, Source};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -102,7 +102,8 @@ fn record(plan: &Plan, probe: &Probe, session: &Session, dir: &Path, work: impl 
     thread::scope(|scope| {
         let recorder = scope.spawn(move || {
             let mut events = File::from(events_write);
-            probe::run(plan, probe, &Programs::of(session), &|_| Ok(inode), dir, control_read, &mut events).unwrap()
+            let source = Source::Programs(probe, Programs::of(session));
+            probe::run(plan, &source, &|_| Ok(inode), dir, control_read, &mut events).unwrap()
         });
         let (mut ready, mut said) = ([0; 64], File::from(events_read));
         assert!(said.read(&mut ready).unwrap() > 0, "it ended before it was ready");

@@ -59,8 +59,8 @@ struct Recorded {
 impl Recorded {
     fn by(wanted: &Wanted, failed: Option<Failure>) -> Recorded {
         let why = match (wanted, failed) {
-            (Wanted::Yes(_), None) => None,
-            (Wanted::Yes(_), Some(Failure { what, why, .. })) => Some(format!("{what}: {why}")),
+            (Wanted::Yes(_) | Wanted::Kernel(_), None) => None,
+            (Wanted::Yes(_) | Wanted::Kernel(_), Some(Failure { what, why, .. })) => Some(format!("{what}: {why}")),
             (Wanted::No(why), _) => Some(why.clone()),
         };
         Recorded { recorded: why.is_none(), why }

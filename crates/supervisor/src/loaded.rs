@@ -18,7 +18,7 @@ impl Loaded {
     /// Loads what the plan needs. `dir` is the run's directory.
     pub(crate) fn of(plan: &Plan, dir: &Path) -> Result<Loaded> {
         let acks = Wanted::by(plan)?;
-        let session = Session::load(plan, dir, acks.probe().map(|probe| probe.ring().as_fd()))?;
+        let session = Session::load(plan, dir, acks.ring().map(AsFd::as_fd))?;
         Ok(Loaded { session, acks })
     }
 }

@@ -6,7 +6,6 @@ use lab::Lab;
 use messages::Process;
 use nix::sys::stat::fstat;
 use plan::{Acks, EmulatePath, Plan};
-use probe::Programs;
 use realtime::{Part, keep_to};
 
 use crate::live::Live;
@@ -34,7 +33,7 @@ pub(crate) fn services<'a>(
     };
 
     let mut services: Vec<(Service, Work<'a>)> = Vec::new();
-    if let Some(probe) = loaded.acks.probe() {
+    if let Some(source) = loaded.acks.source(&loaded.session) {
         let service = Service {
             process: Process::Probe,
             title: c"db-probe",
@@ -48,7 +47,7 @@ pub(crate) fn services<'a>(
         let inode = move |name: &str| Ok(fstat(netns(name)?)?.st_ino as u32);
         let work: Work<'a> = Box::new(move |control, events| {
             keep(Part::AllButLast);
-            probe::run(plan, probe, &Programs::of(&loaded.session), &inode, dir, control, events).map(drop)
+            probe::run(plan, &source, &inode, dir, control, events).map(drop)
         });
         services.push((service, work));
     }

@@ -43,8 +43,8 @@ class Record(Table):
     packets: bool = Field(default=True, strict=True, description="Write a row per packet and link.")
     acks: Acks = Field(
         default="auto",
-        description="Write a row per ACK that a sender receives. `auto`: in a simulation, and where BPF is allowed. "
-        "true: refuse to run where it is not. false: never.",
+        description="Write a row per ACK that a sender receives. `auto`: in virtual time, in a simulation, and where "
+        "BPF is allowed. true: refuse to run where it is not. false: never.",
     )
 
 
