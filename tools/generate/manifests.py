@@ -37,10 +37,13 @@ KERNEL_HEADERS: Final = ("bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp")
 
 
 def header(algorithms: Mapping[str, Any], name: str) -> str:
-    """`<algorithms/NAME/parameters.h>`: `PARAMETERS(X)` is `X(type, name, default)` of each parameter."""
+    """`<algorithms/NAME/parameters.h>`: `PARAMETERS(X)` is `X(type, name, default)` of each parameter.
+
+    A source that is to have other values has defined it before.
+    """
     found = next(one for one in algorithms["declared"] if one["name"] == name)
     lines = [f"\tX({_typed(one['name'], one['default'])})" for one in found["parameters"]]
-    return "#define PARAMETERS(X) \\\n" + " \\\n".join(lines) + "\n"
+    return "#ifndef PARAMETERS\n#define PARAMETERS(X) \\\n" + " \\\n".join(lines) + "\n#endif\n"
 
 
 def _typed(name: str, default: bool | int) -> str:

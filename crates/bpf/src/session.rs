@@ -83,7 +83,7 @@ impl Session {
             stateless_flows: None,
             programs: Vec::new(),
         };
-        if let Source::Kernel { name } | Source::Linked { name, .. } = &algorithm.source {
+        if let Source::Kernel { name } | Source::Tuned { name, .. } | Source::Linked { name, .. } = &algorithm.source {
             fact.registered.clone_from(name);
         } else {
             let object = read(algorithm, dir)?;
@@ -148,7 +148,9 @@ pub(crate) fn read(algorithm: &plan::Algorithm, dir: &Path) -> Result<Vec<u8>> {
             fs::read(&path)
                 .with_context(|| format!("reading the BPF object of {}, {}", algorithm.label, path.display()))
         }
-        Source::Kernel { name } | Source::Linked { name, .. } => anyhow::bail!("{name} is the kernel's own"),
+        Source::Kernel { name } | Source::Tuned { name, .. } | Source::Linked { name, .. } => {
+            anyhow::bail!("{name} is the kernel's own")
+        }
     }
 }
 

@@ -37,6 +37,13 @@ pub enum Source {
         /// The name in the kernel.
         name: String,
     },
+    /// One that comes with dumbbell, linked to a kernel in virtual time with the scenario's parameters.
+    Tuned {
+        /// E.g. `bbr3`.
+        of: String,
+        /// As that kernel names it.
+        name: String,
+    },
     /// A source in C of the user's that is linked to a kernel in virtual time.
     Linked {
         /// Relative to the run's directory.

@@ -16,7 +16,7 @@ pub(crate) fn create(algorithms: &[Algorithm], label: &str) -> Result<Box<dyn Co
         return cc::create(label).ok_or_else(|| unknown(label));
     };
     let name = match source {
-        Source::Bundled { name } => cc::twin_of(name).unwrap_or(name),
+        Source::Bundled { name } | Source::Tuned { of: name, .. } => cc::twin_of(name).unwrap_or(name),
         Source::Kernel { name } => name,
         Source::Object { .. } => {
             let why = "it is a BPF program, which only a kernel can run";

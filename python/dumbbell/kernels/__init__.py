@@ -9,5 +9,6 @@ from dumbbell.kernels.kernel import Kernel
 from dumbbell.kernels.names import DEFAULT
 from dumbbell.kernels.programs import Program
 from dumbbell.kernels.store import find, known, remove
+from dumbbell.kernels.tuned import tuned
 
-__all__ = ["DEFAULT", "Kernel", "Program", "find", "known", "remove"]
+__all__ = ["DEFAULT", "Kernel", "Program", "find", "known", "remove", "tuned"]

@@ -14,7 +14,16 @@ from dumbbell.cc.core import sha256_of
 from dumbbell.cc.declared import with_values
 from dumbbell.cc.parameters import Values
 from dumbbell.errors import Problem
-from dumbbell.plan.types import Algorithm, BundledSource, KernelSource, LinkedSource, ObjectSource, Source
+from dumbbell.plan.types import (
+    Algorithm,
+    BundledSource,
+    KernelSource,
+    LinkedSource,
+    ObjectSource,
+    Plan,
+    Source,
+    TunedSource,
+)
 from dumbbell.scenario.file.writing import ALGORITHMS
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
@@ -53,6 +62,23 @@ def _entry(found: Labelled) -> Algorithm:
 def linked(label: str, content: bytes, file: str, parameters: Values) -> kernels.Program:
     """A user's source in C, with its parameters, as it is linked to a kernel."""
     return kernels.Program(label, with_values(content.decode(), parameters).encode(), file)
+
+
+def with_parameters(label: str, name: str, parameters: Values) -> kernels.Program:
+    """One that comes with dumbbell, with parameters other than its defaults, as it is linked to a kernel."""
+    return kernels.tuned(label, BUNDLED[name].name, parameters)
+
+
+def programs(plan: Plan, directory: Path) -> list[kernels.Program]:
+    """What a plan wants to be linked to its kernel; the user's sources are in the run's `directory`."""
+    found = []
+    for one in plan.algorithms:
+        match one.source:
+            case LinkedSource(path=path):
+                found.append(linked(one.label, (directory / path).read_bytes(), Path(path).name, one.parameters))
+            case TunedSource(of=of):
+                found.append(with_parameters(one.label, of, one.parameters))
+    return found
 
 
 def available() -> list[str]:

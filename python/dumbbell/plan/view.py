@@ -8,7 +8,17 @@ from dumbbell.cc.parameters import written
 from dumbbell.plan import flow_rows, words
 from dumbbell.plan.network import network
 from dumbbell.plan.parts import full_frame
-from dumbbell.plan.types import BundledSource, HostNode, KernelSource, Link, LinkedSource, ObjectSource, Plan, Source
+from dumbbell.plan.types import (
+    BundledSource,
+    HostNode,
+    KernelSource,
+    Link,
+    LinkedSource,
+    ObjectSource,
+    Plan,
+    Source,
+    TunedSource,
+)
 from dumbbell.units import Size, Time
 
 
@@ -117,6 +127,8 @@ def source(of: Source) -> str:
             return of.path
         case KernelSource():
             return f"the kernel's {of.name}"
+        case TunedSource():
+            return f"{of.of} of dumbbell, in the kernel"
         case LinkedSource():
             return f"{of.path}, in the kernel"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dumbbell import kernels
-from dumbbell.plan.types import Algorithm, BundledSource, KernelSource, Plan
+from dumbbell.plan.algorithms import with_parameters
+from dumbbell.plan.types import Algorithm, BundledSource, KernelSource, Plan, TunedSource
 
 
 def settled(plan: Plan) -> Plan:
@@ -17,15 +18,16 @@ def settled(plan: Plan) -> Plan:
         InputError: there is no such kernel.
     """
     kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT)
-    # The record of every ACK takes a probe, which is a BPF program.
-    record = replace(plan.record, acks="off") if plan.record.acks == "auto" else plan.record
     emulate = replace(plan.emulate, spin_ns=0, kernel=kernel.name, kernel_sha256=kernel.hash)
     algorithms = tuple(_built_in(one, kernel) for one in plan.algorithms)
-    return replace(plan, record=record, emulate=emulate, algorithms=algorithms)
+    return replace(plan, emulate=emulate, algorithms=algorithms)
 
 
 def _built_in(algorithm: Algorithm, kernel: kernels.Kernel) -> Algorithm:
     source = algorithm.source
-    if isinstance(source, BundledSource) and source.name in kernel.algorithms:
+    if not isinstance(source, BundledSource) or source.name not in kernel.algorithms:
+        return algorithm
+    if not algorithm.parameters:
         return replace(algorithm, source=KernelSource(name=source.name), sha256=None)
-    return algorithm
+    program = with_parameters(algorithm.label, source.name, algorithm.parameters)
+    return replace(algorithm, source=TunedSource(of=source.name, name=program.registered), sha256=None)
