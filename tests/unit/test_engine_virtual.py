@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import dumbbell
+from dumbbell.cc.bundled import BUNDLED
+from dumbbell.cc.core import parameters_of
 from dumbbell.cli import invoke
 from dumbbell.engines.names import VIRTUAL
 from dumbbell.engines.planned import planned
@@ -24,7 +26,8 @@ from dumbbell.engines.virtual.standstill import Standstill, Watch, below
 from dumbbell.errors import InputError
 from dumbbell.kernels import Kernel
 from dumbbell.plan import run_id
-from dumbbell.plan.types import KernelSource
+from dumbbell.plan.algorithms import programs, with_parameters
+from dumbbell.plan.types import KernelSource, TunedSource
 from dumbbell.studies.cells import parse
 
 KERNEL = Kernel(
@@ -35,6 +38,7 @@ KERNEL = Kernel(
     patches=(),
     algorithms=("bbr", "bbr3", "cubic", "reno"),
     qdiscs=(),
+    sysctls=("net.ipv4.conf.default.forwarding", "net.ipv4.tcp_ecn", "net.ipv4.tcp_rmem"),
 )
 
 
@@ -57,7 +61,7 @@ def refused(name: str, *overrides: str) -> list[str]:
 def test_a_plan_names_its_kernel_and_has_nothing_that_has_no_meaning() -> None:
     plan = planned(engine(VIRTUAL), dumbbell.load("single-flow"))
     assert (plan.emulate.kernel, plan.emulate.kernel_sha256) == ("6.12", "ab" * 32)
-    assert (plan.emulate.spin_ns, plan.record.acks) == (0, "off")
+    assert plan.emulate.spin_ns == 0
 
 
 def test_a_kernels_first_process_needs_no_library_that_a_machine_may_lack() -> None:
@@ -92,6 +96,43 @@ def test_what_comes_with_dumbbell_is_the_kernels_own() -> None:
     assert (algorithm.label, algorithm.source, algorithm.sha256) == ("bbr3", KernelSource(name="bbr3"), None)
 
 
+def test_what_comes_with_dumbbell_and_has_parameters_is_linked_to_the_kernel(tmp_path: Path) -> None:
+    ends = {"from": "h1", "to": "h2"}
+    scenario = dumbbell.load(
+        {
+            "name": "x",
+            "duration": "1 s",
+            "topology": {"kind": "path", "rtt": "20 ms", "bottleneck": {"rate": "20 Mbit/s"}},
+            "flows": [{**ends, "cc": {"name": "bbr3", "parameters": {"beta_keep": 200}}}, {**ends, "cc": "bbr3"}],
+        }
+    )
+    plan = planned(engine(VIRTUAL), scenario)
+    assert engine(VIRTUAL).check(scenario, plan) == []
+    tuned, own = plan.algorithms
+    assert (tuned.label, own.label) == ("bbr3 (beta_keep=200)", "bbr3")
+    assert own.source == KernelSource(name="bbr3")
+    assert isinstance(tuned.source, TunedSource)
+    (program,) = programs(plan, tmp_path)
+    assert (tuned.source.of, tuned.source.name) == ("bbr3", program.registered)
+    assert tuned.parameters == {"beta_keep": 200}
+    assert b"X(__u32, beta_keep, 200)" in program.content
+    assert b"X(__u32, headroom, 38)" in program.content
+
+
+def test_every_algorithm_with_parameters_has_a_source_to_give_them_to() -> None:
+    found = {label: known.known for label in BUNDLED if (known := parameters_of(label)) is not None and known.known}
+    assert {"bbr2", "bbr3", "bpf_cubic", "bpf_dctcp"} <= set(found)
+    for label, parameters in found.items():
+        for one in parameters:
+            value = not one.default if one.bits == 1 else one.bounds[0]
+            program = with_parameters("mine", label, {one.name: value})
+            assert f", {one.name}, {int(value)})" in program.content.decode(), label
+
+
+def test_settings_of_interfaces_are_those_of_others() -> None:
+    assert refused(VIRTUAL, "hosts.sysctl={'net.ipv4.conf.eth0.forwarding'='1'}") == []
+
+
 def test_a_name_of_a_kernel_is_no_number() -> None:
     assert dumbbell.load("single-flow", ["emulate.kernel=6.10"]).emulate.kernel == "6.10"
     with pytest.raises(InputError, match=r"there is no kernel 6\.10"):
@@ -115,9 +156,13 @@ def test_kernels_can_be_varied() -> None:
     [
         ("flows.0.cc=bbr2", "the kernel 6.12 has no bbr2", "--engine emulate loads bbr2 as a BPF program"),
         ("flows.0.cc=cubik", "the kernel 6.12 has no such congestion control", "did you mean cubic?"),
-        ("record.acks=true", "this kernel has no probe of each ACK", 'write acks = "auto"'),
         ("emulate.cpus=1", "a kernel in virtual time has one CPU", "leave it out"),
-        ('flows.0.cc={name="bbr3",parameters={beta_keep=200}}', "has the parameters that it was built with", "emulate"),
+        (
+            "hosts.sysctl={'net.ipv4.tcp_ecm'='1'}",
+            "the kernel 6.12 does not have this setting",
+            "mean net.ipv4.tcp_ecn?",
+        ),
+        ("hosts.sysctl={'net.mptcp.enabled'='1'}", "the kernel 6.12 does not have this setting", "--kernel NAME"),
     ],
 )
 def test_what_a_kernel_cannot_do_is_refused_with_what_to_use_instead(override: str, wrong: str, hint: str) -> None:

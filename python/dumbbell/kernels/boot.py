@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -12,10 +13,13 @@ from dumbbell.kernels.steps import Steps
 
 _BOOT_S: Final = 60.0
 """It takes a tenth of a second; longer means that it hangs."""
-_MARK: Final = "congestion controls:"
+_CONTROLS: Final = "congestion controls:"
+_SYSCTLS: Final = "sysctls:"
 _INIT: Final = f"""#!/bin/sh
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc
-echo "{_MARK} $(cat /proc/sys/net/ipv4/tcp_available_congestion_control)"
+echo "{_CONTROLS} $(cat /proc/sys/net/ipv4/tcp_available_congestion_control)"
+echo "{_SYSCTLS}" $(cd /proc/sys && find net -type f)
 echo o >/proc/sysrq-trigger
 sleep 1
 """
@@ -50,8 +54,18 @@ def booted(program: Path, init: str, folder: Path, arguments: Sequence[str] = ()
     return done.stdout.decode(errors="replace")
 
 
-def congestion_controls(program: Path, steps: Steps) -> list[str]:
-    """The congestion controls of a kernel, which boots, and is ended.
+@dataclass(frozen=True)
+class Told:
+    """What a kernel tells of itself."""
+
+    algorithms: list[str]
+    """Its congestion controls."""
+    sysctls: list[str]
+    """Its settings of networks: `net.ipv4.tcp_ecn`, ..."""
+
+
+def asked(program: Path, steps: Steps) -> Told:
+    """Boot a kernel, ask it what it has, and end it.
 
     Raises:
         RunFailed: it does not boot; with its last lines.
@@ -62,7 +76,11 @@ def congestion_controls(program: Path, steps: Steps) -> list[str]:
     except subprocess.TimeoutExpired as late:
         said = (late.stdout or b"").decode(errors="replace")
         raise steps.failed(f"{said}\nit has not ended within {_BOOT_S:.0f} s") from None
-    names = next((line.partition(_MARK)[2].split() for line in said.splitlines() if _MARK in line), None)
-    if not names:
+    algorithms, sysctls = _line(said, _CONTROLS), _line(said, _SYSCTLS)
+    if not algorithms:
         raise steps.failed(f"{said}\nit told no congestion controls")
-    return names
+    return Told(algorithms, [path.replace("/", ".") for path in sysctls])
+
+
+def _line(said: str, mark: str) -> list[str]:
+    return next((line.partition(mark)[2].split() for line in said.splitlines() if mark in line), [])

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 FORMAT: Final = 1
-"""Of `kernel.json`; a folder with another one is no kernel of this dumbbell."""
+"""Of `base.json`; a folder with another one is no kernel of this dumbbell."""
+LINKED_FORMAT: Final = 2
+"""Of `kernel.json`: part of the hash of a kernel that is linked."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class Kernel:
     """Congestion controls, sorted; as the kernel itself lists them."""
     qdiscs: tuple[str, ...]
     """Queueing disciplines, sorted."""
+    sysctls: tuple[str, ...] = field(default=())
+    """Settings of networks, sorted: `net.ipv4.tcp_ecn`, ..."""
     config: tuple[str, ...] = field(default=())
     """Lines of the user's configuration."""
     programs: tuple[str, ...] = field(default=())
@@ -111,7 +115,7 @@ class Kernel:
 
 def write_linked(folder: Path, told: dict[str, Any]) -> None:
     """Write `kernel.json` of a linked kernel."""
-    _write(folder / "kernel.json", {"format": FORMAT, **told})
+    _write(folder / "kernel.json", {"format": LINKED_FORMAT, **told})
 
 
 def read_linked(folder: Path) -> dict[str, Any] | None:
@@ -120,7 +124,7 @@ def read_linked(folder: Path) -> dict[str, Any] | None:
         told: dict[str, Any] = json.loads((folder / "kernel.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return told if told.pop("format", None) == FORMAT else None
+    return told if told.pop("format", None) == LINKED_FORMAT else None
 
 
 def _write(path: Path, told: dict[str, Any]) -> None:

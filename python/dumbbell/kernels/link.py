@@ -14,13 +14,17 @@ from typing import Final
 from dumbbell.errors import RunFailed
 from dumbbell.kernels import cache, kit, tools
 from dumbbell.kernels.additions import Additions, additions
-from dumbbell.kernels.boot import congestion_controls
-from dumbbell.kernels.kernel import Base, Kernel, read_linked, write_linked
+from dumbbell.kernels.boot import asked
+from dumbbell.kernels.kernel import LINKED_FORMAT, Base, Kernel, read_linked, write_linked
 from dumbbell.kernels.programs import Program
 from dumbbell.kernels.steps import Progress, Steps
 
 _NEEDED: Final = frozenset({"acks", "links", "links_host", "probe", "sampler", "sink"})
 """Our sources that no kernel can be without."""
+_READS_OWN: Final = "linux_"
+"""Begins the names of those that read the state of one of Linux's own algorithms, as some trees have it."""
+_OBJECTS: Final = "objects"
+"""The folder of our compiled sources, in that of the kernel without programs."""
 _HOST_ENDING: Final = "_host.c"
 """Of a source that calls the host's C library."""
 _REGISTRATION: Final = """
@@ -48,15 +52,22 @@ def linked(base: Base, name: str, programs: Sequence[Program] = (), progress: Pr
         RunFailed: something does not compile, or the kernel does not boot.
     """
     ours = additions()
-    parts = [base.hash, ours.hash_of(_sources(ours)), *sorted(program.sha256 for program in programs)]
+    parts = [
+        f"format {LINKED_FORMAT}",
+        base.hash,
+        ours.hash_of(_sources(ours)),
+        *sorted(program.sha256 for program in programs),
+    ]
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     folder = cache.linked() / digest[: cache.SHORT]
     if not (folder / "linux").is_file():
         tools.check()
         waits = {"event": "step", "step": "wait for another process that links the same kernel"}
+        # What is ours is compiled once, for the kernel without programs.
+        plain = linked(base, name, (), progress) if programs else None
         with cache.making(folder, lambda: progress(waits)) as partial:
             if partial is not None:
-                _Link(base, name, digest, ours, programs, partial, progress).all()
+                _Link(base, name, digest, ours, programs, partial, progress).all(plain)
     told = read_linked(folder)
     if told is None:
         raise RunFailed(f"{folder} is damaged", "it has no kernel.json", f"rm -r {folder}")
@@ -70,6 +81,7 @@ def linked(base: Base, name: str, programs: Sequence[Program] = (), progress: Pr
         hash=digest,
         patches=base.user_patches,
         algorithms=tuple(told["algorithms"]),
+        sysctls=tuple(told["sysctls"]),
         qdiscs=base.qdiscs,
         config=base.user_config,
         programs=tuple(told["programs"]),
@@ -82,7 +94,7 @@ def _sources(ours: Additions) -> list[Path]:
     """All that our congestion controls are compiled from."""
     found = [*ours.kernel.glob("src/**/*.[ch]"), *ours.kernel.glob("include/**/*.h")]
     found += [*(ours.root / "bpf").glob("bbr/*.h"), *(ours.root / "bpf/include").glob("**/*.h")]
-    return [*found, *(ours.root / "bpf").glob("algorithms/**/*.c")]
+    return [*found, *(ours.root / "bpf").glob("algorithms/**/*.[ch]")]
 
 
 class _Link:
@@ -100,31 +112,43 @@ class _Link:
         self._name = name
         self._left_out: dict[str, str] = {}
 
-    def all(self) -> None:
+    def all(self, plain: Kernel | None) -> None:
+        """All steps. What is ours comes from the kernel `plain`, and is compiled if there is none."""
         began = time.time()
-        sources = sorted((self._ours.kernel / "src").glob("*.c"))
         self._progress({"event": "step", "step": "compile the additions"})
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            objects = [path for path in pool.map(self._ours_compiled, sources) if path is not None]
-            objects += pool.map(self._program_compiled, self._programs)
+            if plain is None:
+                (self._folder / _OBJECTS).mkdir()
+                sources = sorted((self._ours.kernel / "src").glob("*.c"))
+                objects = [path for path in pool.map(self._ours_compiled, sources) if path is not None]
+            else:
+                self._left_out = dict(plain.left_out)
+                objects = sorted((plain.path.parent / _OBJECTS).glob("*.o"))
+            programs = list(pool.map(self._program_compiled, self._programs))
         steps = self._steps("link")
         steps.begin("link")
         program = self._folder / "linux"
-        steps.run(kit.link_command(self._kit, [path.resolve() for path in objects], program.resolve()), self._kit)
+        steps.run(
+            kit.link_command(self._kit, [path.resolve() for path in (*objects, *programs)], program.resolve()),
+            self._kit,
+        )
         steps.run(["strip", "--strip-debug", str(program)], self._kit)
-        for path in objects:
+        for path in programs:
             path.unlink()
         steps.begin("boot it for the first time")
-        names = congestion_controls(program, steps)
-        missing = [one.registered for one in self._programs if one.registered not in names]
+        told = asked(program, steps)
+        missing = [one.registered for one in self._programs if one.registered not in told.algorithms]
         if missing:
-            told = "\n".join(f"{one}: the kernel booted, and has no congestion control of this name" for one in missing)
-            raise steps.failed(told, "register it once when the kernel starts: CONGESTION_CONTROL, or module_init")
+            lines = (f"{one}: the kernel booted, and has no congestion control of this name" for one in missing)
+            raise steps.failed(
+                "\n".join(lines), "register it once when the kernel starts: CONGESTION_CONTROL, or module_init"
+            )
         write_linked(
             self._folder,
             {
                 "base": self._base.hash,
-                "algorithms": sorted(names),
+                "algorithms": sorted(told.algorithms),
+                "sysctls": sorted(told.sysctls),
                 "programs": sorted(program.label for program in self._programs),
                 "left_out": self._left_out,
                 "linked_at": time.time(),
@@ -142,9 +166,10 @@ class _Link:
         steps = self._steps(source.stem)
         steps.begin(f"compile {source.name}")
         try:
-            return self._compiled(steps, source.stem, source, half, [])
+            return self._compiled(steps, self._folder / _OBJECTS / f"{source.stem}.o", source, half, [])
         except RunFailed as failure:
-            if source.stem in _NEEDED or not self._base.user_patches:
+            is_optional = self._base.user_patches or source.stem.startswith(_READS_OWN)
+            if source.stem in _NEEDED or not is_optional:
                 raise
             self._left_out[source.stem] = failure.why.splitlines()[0]
             return None
@@ -157,19 +182,27 @@ class _Link:
         # The name in errors is the user's.
         head = f'#line 1 "{program.file}"\n'.encode()
         source.write_bytes(head + program.content + _REGISTRATION.format(unit=unit, name=program.registered).encode())
-        # Beside Linux's own, for headers that lie there.
-        renamed = [f"-Dtcp_register_congestion_control=db_register_{unit}", "-I", "net/ipv4"]
-        out = self._compiled(steps, unit, source, kit.KERNEL_HALF, renamed)
+        renamed = [f"-Dtcp_register_congestion_control=db_register_{unit}"]
+        out = self._compiled(steps, self._folder / f"{unit}.o", source, kit.KERNEL_HALF, renamed)
         source.unlink()
         return out
 
-    def _compiled(self, steps: Steps, unit: str, source: Path, half: Path, flags: list[str]) -> Path:
+    def _compiled(self, steps: Steps, to: Path, source: Path, half: Path, flags: list[str]) -> Path:
         command = kit.compile_command(self._kit, half)
-        out = (self._folder / f"{unit}.o").resolve()
+        unit, out = to.stem, to.resolve()
         include = [self._ours.kernel / "include", self._ours.root / "bpf" / "include", self._ours.root / "bpf"]
         if half == kit.KERNEL_HALF:
             names = [f'-DKBUILD_MODFILE="{unit}"', f'-DKBUILD_BASENAME="{unit}"', f'-DKBUILD_MODNAME="{unit}"']
-            flags = [*flags, *names, f"-D__KBUILD_MODNAME=kmod_{unit}", f"-DDB_UNIT={unit}", "-fvisibility=hidden"]
+            # Beside Linux's own, for what lies there.
+            flags = [
+                *flags,
+                *names,
+                "-I",
+                kit.ALGORITHMS,
+                f"-D__KBUILD_MODNAME=kmod_{unit}",
+                f"-DDB_UNIT={unit}",
+                "-fvisibility=hidden",
+            ]
         prefix = f"-ffile-prefix-map={self._ours.root}="
         paths = [word for path in include for word in ("-I", str(path.resolve()))]
         steps.run([*command, *paths, prefix, *flags, "-c", "-o", str(out), str(source.resolve())], self._kit)

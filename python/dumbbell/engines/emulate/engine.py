@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from dumbbell.engines import sysctls
 from dumbbell.engines.conductor import Bounds, Conductor
 from dumbbell.engines.emulate import algorithms
 from dumbbell.engines.emulate.capabilities import CAPABILITIES
@@ -87,25 +87,9 @@ def _check_cpus(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _check_sysctls(scenario: Scenario) -> Iterator[Problem]:
-    """Settings that a scenario asks for and this kernel lacks. New namespaces have the same ones as this one."""
-    for at, settings in scenario.hosts.sysctls:
-        for name in settings:
-            path = SYSCTLS.joinpath(*_here(name))
-            if not path.is_file():
-                known = [f"{name.rpartition('.')[0]}.{file.name}" for file in path.parent.glob("*")]
-                close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
-                hint = f"did you mean {close[0]}?" if close else "sysctl -aN lists what this kernel has"
-                finding = Finding((*at, "sysctl", name), "this kernel does not have this setting", "", hint)
-                yield scenario.source.problem(finding)
-
-
-def _here(sysctl: str) -> list[str]:
-    """The places of a lab host's sysctl on this machine, which has other interfaces."""
-    match sysctl.split("."):
-        case [net, family, "conf" | "neigh" as kind, _, *rest]:
-            return [net, family, kind, "default", *rest]
-        case parts:
-            return parts
+    if scenario.hosts.sysctls:
+        listed = "sysctl -aN lists what this kernel has"
+        yield from sysctls.lacking(scenario, sysctls.names(SYSCTLS), "this kernel", listed)
 
 
 def create() -> EmulateEngine:

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell import kernels
+from dumbbell.engines import sysctls
 from dumbbell.engines.conductor import Bounds, Conductor
 from dumbbell.engines.programs import check_programs
 from dumbbell.engines.virtual import refusals
 from dumbbell.engines.virtual.capabilities import CAPABILITIES
 from dumbbell.errors import InputError, Problem
-from dumbbell.plan.algorithms import linked
-from dumbbell.plan.types import LinkedSource, Plan
+from dumbbell.kernels import Kernel
+from dumbbell.plan.algorithms import programs
+from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario
 
 GUARD: Final = (sys.executable, "-P", "-m", "dumbbell.engines.virtual.guard")
@@ -56,18 +58,14 @@ class VirtualEngine:
                 kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT)
             except InputError as error:
                 return list(error.problems)
-            problems = [*refusals.check(scenario, kernel), *check_programs(scenario, plan)]
+            problems = [*refusals.check(scenario, kernel), *_check_sysctls(scenario, kernel)]
+            problems += check_programs(scenario, plan)
             problems += refusals.check_linked(scenario, kernel)
         return problems
 
     def prepare(self, plan: Plan, directory: Path, lock: int) -> Conductor:
         """A run of `plan`."""
-        programs = [
-            linked(one.label, (directory / one.source.path).read_bytes(), Path(one.source.path).name, one.parameters)
-            for one in plan.algorithms
-            if isinstance(one.source, LinkedSource)
-        ]
-        kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT, programs)
+        kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT, programs(plan, directory))
         bounds = Bounds(self._silence_s, LONGEST_S, self._stopping_s)
         command = [*self._guard, "--kernel", str(kernel.path), "--release", kernel.version, "--init", str(INIT)]
         if self._links is not None:
@@ -92,6 +90,12 @@ def _check_built(programs: Sequence[Path]) -> Iterator[Problem]:
         if not program.is_file():
             what = "a part of the engine of virtual time is missing"
             yield Problem(what, f"there is no {program}", "make build, or install dumbbell again")
+
+
+def _check_sysctls(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
+    if scenario.hosts.sysctls:
+        other = "--kernel NAME runs another one; --engine emulate has those of this machine"
+        yield from sysctls.lacking(scenario, kernel.sysctls, f"the kernel {kernel.name}", other)
 
 
 def create() -> VirtualEngine:

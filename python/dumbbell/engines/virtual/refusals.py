@@ -32,9 +32,6 @@ def _findings(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
             yield Finding(
                 at, f"the kernel {kernel.name} has no such congestion control", _names(kernel), _closest(name, kernel)
             )
-    if scenario.record.acks is True:
-        hint = 'write acks = "auto", for samples every few milliseconds; --engine simulate and emulate record every ACK'
-        yield Finding(("record", "acks"), "this kernel has no probe of each ACK", "", hint)
     if scenario.emulate.cpus is not None:
         hint = "leave it out: computing takes no time there"
         yield Finding(("emulate", "cpus"), "a kernel in virtual time has one CPU", "", hint)
@@ -61,10 +58,6 @@ def _algorithm(at: Key, found: Labelled, kernel: Kernel) -> Iterator[Finding]:
     elif algorithm.bundled is not None and algorithm.bundled not in kernel.algorithms:
         hint = f"--engine emulate loads {algorithm.bundled} as a BPF program; --engine simulate has it, too"
         yield Finding(at, f"the kernel {kernel.name} has no {algorithm.bundled}", _names(kernel), hint)
-    elif algorithm.bundled is not None and algorithm.parameters:
-        hint = "leave them out, or use --engine emulate or simulate"
-        wrong = f"{found.label}: what is built into a kernel has the parameters that it was built with"
-        yield Finding(at, wrong, "", hint)
 
 
 def _names(kernel: Kernel) -> str:
