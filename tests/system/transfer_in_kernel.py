@@ -4,9 +4,9 @@
 Only the standard library: it is read from the host, call by call.
 """
 
-import contextlib
 import fcntl
 import os
+import select
 import socket
 import struct
 import subprocess
@@ -46,16 +46,17 @@ loopback = int.from_bytes(socket.inet_aton("127.0.0.1"), "little")
 os.write(acks, KEY.pack(netns, loopback, 5001, 0))
 
 sender = socket.socket()
-sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())
+sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].strip().encode())
 sender.connect(("127.0.0.1", 5001))
 receiver, _ = listener.accept()
 sender.setblocking(False)
 left = received = BYTES
 while received:
-    if left:
-        with contextlib.suppress(BlockingIOError):
-            left -= sender.send(bytes(min(left, 20_000)))
-    received -= len(receiver.recv(65536))
+    readable, writable, _ = select.select([receiver], [sender] if left else [], [])
+    if writable:
+        left -= sender.send(bytes(min(left, 20_000)))
+    if readable:
+        received -= len(receiver.recv(65536))
 sender.close()
 receiver.close()
 
