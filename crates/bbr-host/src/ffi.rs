@@ -207,6 +207,7 @@ functions! {
     take_ca_state: fn(Flow, Sock, u8), "bbr2_take_ca_state", "bbr3_take_ca_state";
     begin_sampling: fn(Flow), "bbr2_begin_sampling", "bbr3_begin_sampling";
     view: fn(*const c_void, *mut View), "bbr2_view", "bbr3_view";
+    state: fn(*const c_void, *mut usize) -> *const u8, "bbr2_state", "bbr3_state";
     delivery_rate: fn(i32, i64) -> u64, "bbr2_delivery_rate", "bbr3_delivery_rate";
     volume: fn(u64, u32, u32) -> u32, "bbr2_volume", "bbr3_volume";
     rate: fn(u64, u32, u32) -> u64, "bbr2_rate", "bbr3_rate";

@@ -106,6 +106,16 @@ impl Core {
         result
     }
 
+    /// The bytes of `struct bbr`.
+    pub fn bytes(&self) -> &[u8] {
+        let mut size = 0;
+        // SAFETY: the state lies in the flow, which lives as long as the slice and does not change meanwhile.
+        unsafe {
+            let state = (self.functions.state)(self.flow.as_ptr().cast(), &mut size);
+            std::slice::from_raw_parts(state, size)
+        }
+    }
+
     fn view(&self) -> View {
         let mut view = View::default();
         // SAFETY: a flow that is read and a view that is written, both for as long as the call.

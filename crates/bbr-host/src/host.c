@@ -229,6 +229,13 @@ void HOST(view)(const struct host_flow *flow, struct host_view *view)
 	};
 }
 
+/* The whole state of the algorithm, to be compared byte by byte. */
+const void *HOST(state)(const struct host_flow *flow, size_t *bytes)
+{
+	*bytes = sizeof(flow->state.bbr);
+	return &flow->state.bbr;
+}
+
 /* The arithmetic, for the specification's check values. */
 
 __u64 HOST(delivery_rate)(__s32 delivered, __s64 interval_us)

@@ -64,6 +64,16 @@ impl Mainline {
         (self.core.beyond.tlp_high_seq, self.core.beyond.tlp_retrans) = (high_seq, is_retransmission);
     }
 
+    /// Whether the receiver has thrown away what it had SACKed.
+    pub fn set_sack_reneg(&mut self, is_reneging: bool) {
+        self.core.beyond.is_sack_reneg = is_reneging;
+    }
+
+    /// The bytes of `struct bbr`.
+    pub fn bytes(&self) -> &[u8] {
+        self.core.bytes()
+    }
+
     /// The first of the packets that are lost and not retransmitted yet: a train of `segments`.
     pub fn set_first_lost(&mut self, end_seq: u32, delivered: u32, segments: u16, is_app_limited: bool) {
         let tx = Tx { delivered, is_app_limited };
