@@ -93,6 +93,9 @@ def test_without_its_probe_a_run_goes_on_and_says_so(here: Place) -> None:
     with here.running(path(flow(), duration="2 s")) as live:
         live.part("db-probe").kill()
         run = live.result()
+        said = [line for line in live.output().splitlines() if "ACKs were not recorded" in line]
+    assert len(said) == 1
+    assert "the probe process ended in mid-run: killed by SIGKILL" in said[0]
     assert run.acks is None
     assert run.manifest["lab"]["acks"]["recorded"] is False
     assert "killed by SIGKILL" in run.manifest["lab"]["acks"]["why"]
