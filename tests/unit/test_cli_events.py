@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import types
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 
-from dumbbell.cli import invoke
+from dumbbell.cli import event_lines, invoke
 
 SCENARIO = """\
 name = "small"
@@ -53,3 +56,46 @@ def test_without_a_report_the_last_line_is_the_directory(capsys: pytest.CaptureF
     (run,) = (path for path in Path("runs").iterdir() if path.is_dir())
     assert capsys.readouterr().out.splitlines()[-1] == str(run)
     assert not (run / "report.html").exists()
+
+
+def is_of(value: Any, hint: Any) -> bool:
+    """Whether a value of JSON is of a declared type, with all of its keys and no others."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if is_typeddict(hint):
+        hints = get_type_hints(hint, include_extras=True)
+        needed = {key for key, of in hints.items() if get_origin(of) is not NotRequired}
+        there = isinstance(value, dict) and needed <= value.keys() <= hints.keys()
+        return there and all(is_of(value[key], hints[key]) for key in value)
+    if origin is NotRequired:
+        return is_of(value, parts[0])
+    if origin in (Union, types.UnionType):
+        return any(is_of(value, part) for part in parts)
+    if origin is Literal:
+        return value in parts
+    if origin is list:
+        return isinstance(value, list) and all(is_of(one, parts[0]) for one in value)
+    if origin is not None and issubclass(origin, Mapping):
+        return isinstance(value, dict)
+    return type(value) in ((int, float) if hint is float else (hint,))
+
+
+@pytest.mark.parametrize(
+    ("options", "declared", "seen"),
+    [
+        ([], event_lines.RUN, {"planned", "simulating", "progress", "composing"}),
+        (["--repeat", "3", "--vary", "flows.0.cc=cubic,reno"], event_lines.STUDY, {"planning", "planned", "progress"}),
+    ],
+)
+def test_every_line_is_as_declared(options: list[str], declared: tuple[type, ...], seen: set[str]) -> None:
+    assert invoke([*RUN, *options, "--quiet", "--events", "events.jsonl"]) == 0
+    found = [json.loads(line) for line in Path("events.jsonl").read_text().splitlines()]
+    assert {one["event"] for one in found} == seen
+    for one in found:
+        assert any(is_of(one, event) for event in declared), one
+
+
+def test_a_line_with_another_key_or_type_is_not_as_declared() -> None:
+    sound = {"event": "planning", "cells": 1, "of": 2}
+    assert is_of(sound, event_lines.Planning)
+    for other in ({**sound, "more": 1}, {"event": "planning", "cells": 1}, {**sound, "cells": "1"}):
+        assert not is_of(other, event_lines.Planning)

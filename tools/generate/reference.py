@@ -16,7 +16,7 @@ from typing import Final
 from dumbbell.scenario import model, study
 from dumbbell.scenario.links import changes, delays, link, losses, part, queues, rates
 from dumbbell.scenario.traffic import algorithms, flows, shares
-from tools.generate import tables
+from tools.generate import event_lines, tables
 from tools.generate.keys import keys, kinds
 from tools.generate.options import options
 from tools.generate.quantities import quantities
@@ -52,7 +52,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "keys of repeat": lambda: keys(study.Repeat),
         "keys of expect": lambda: keys(study.Expectation),
     },
-    "command-line.md": options(),
+    "command-line.md": {**options(), **event_lines.sections()},
     "records.md": tables.sections(),
     "study-metrics.md": {"metrics": tables.study_metrics},
 }

@@ -44,7 +44,7 @@ def _gather(of: Any, found: dict[type, None]) -> None:
 
 
 def _interface(of: type) -> str:
-    hints, said = get_type_hints(of, include_extras=True), _docstrings(of)
+    hints, said = get_type_hints(of, include_extras=True), docstrings(of)
     lines = [_comment(inspect.getdoc(of), ""), f"export interface {of.__name__} {{"]
     for field in fields(of):
         lines.append(_comment(said.get(field.name), "  "))
@@ -77,7 +77,7 @@ def _type(hint: Any) -> str:
     return hint.__name__ if is_dataclass(hint) else _PLAIN[hint]
 
 
-def _docstrings(of: type) -> dict[str, str]:
+def docstrings(of: type) -> dict[str, str]:
     """Field -> the docstring below it."""
     (tree,) = ast.parse(inspect.getsource(of)).body
     assert isinstance(tree, ast.ClassDef)
