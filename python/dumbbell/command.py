@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -20,7 +21,14 @@ def command(*arguments: str) -> str:
 def rebuild() -> str:
     """How this installation gets a compiled core that fits: built in a checkout, else installed again."""
     checkout = (Path(__file__).parents[2] / "Makefile").is_file()
-    return "make build" if checkout else f"{sys.executable} -m pip install --force-reinstall dumbbell"
+    return "make build" if checkout else f"{sys.executable} -m pip install --force-reinstall dumbbell-*.whl"
+
+
+def extra(name: str) -> str:
+    """The command that adds an extra's packages to this installation, which may be another user's."""
+    package = f"'dumbbell[{name}]'"
+    mine = os.access(Path(sys.prefix) / "lib", os.W_OK)
+    return f"pip install {package}" if mine else f"sudo {sys.prefix}/bin/pip install {package}"
 
 
 def as_root(*arguments: str) -> str:

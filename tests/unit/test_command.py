@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell.command import as_root, command
+from dumbbell.command import as_root, command, extra, rebuild
 
 
 def test_arguments_are_quoted() -> None:
@@ -27,3 +27,19 @@ def test_sudo_gets_the_path_that_it_needs(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python3"))
     monkeypatch.setenv("PATH", "")
     assert as_root("doctor") == f"sudo {tmp_path}/python3 -m dumbbell doctor"
+
+
+def test_an_extra_is_added_where_this_installation_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lib").mkdir()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert extra("query") == "pip install 'dumbbell[query]'"
+    monkeypatch.setattr(sys, "prefix", "/opt/of-root")
+    assert extra("query") == "sudo /opt/of-root/bin/pip install 'dumbbell[query]'"
+
+
+def test_a_checkout_is_built_again_and_a_package_installed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert rebuild() == "make build"
+    monkeypatch.setattr("dumbbell.command.__file__", str(tmp_path / "lib" / "dumbbell" / "command.py"))
+    assert rebuild() == f"{sys.executable} -m pip install --force-reinstall dumbbell-*.whl"

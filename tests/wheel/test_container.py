@@ -10,15 +10,29 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from root import REPOSITORY, bare
 
-_PODMAN = 'umount --recursive /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup; exec podman "$@"'
+_ANN = 54321
+"""The ordinary user's number: no account of this machine."""
+_VIEW = """
+umount --recursive /sys/fs/cgroup
+mount -t cgroup2 none /sys/fs/cgroup
+"""
+_ROOT = f'{_VIEW} exec podman "$@"'
+_ORDINARY = f"""{_VIEW}
+for file in passwd group subuid subgid; do touch /etc/$file; mount --bind "$1/etc/$file" /etc/$file; done
+cd "$1/home"; export HOME="$1/home" XDG_RUNTIME_DIR="$1/running"; shift
+exec setpriv --reuid={_ANN} --regid={_ANN} --init-groups podman "$@"
+"""
+"""An account of the test's own, with ids that its containers may use: they are seen in this mount namespace only."""
 _LIMITS = ("--ulimit=nofile=4096:4096", "--ulimit=nproc=4096:4096")
 """The defaults are larger than a root without CAP_SYS_RESOURCE may set."""
+_CONFINED = ("run", "--rm", "--cgroups=disabled", "--network=none", *_LIMITS)
 
 Podman = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -31,7 +45,7 @@ def podman(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Po
 
     def call(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            ["unshare", "--mount", "sh", "-c", _PODMAN, "sh", *places, *words],
+            ["unshare", "--mount", "sh", "-c", _ROOT, "sh", *places, *words],
             cwd=REPOSITORY,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -59,8 +73,7 @@ def run(podman: Podman, tmp_path: Path) -> Podman:
     """Runs the image on a folder, with options of podman's and then the words of dumbbell."""
 
     def call(options: str, *words: str) -> subprocess.CompletedProcess[str]:
-        confined = ("--cgroups=disabled", "--network=none", *_LIMITS, f"--volume={tmp_path}:/work")
-        return podman("run", "--rm", *confined, *options.split(), "dumbbell", *words, check=False)
+        return podman(*_CONFINED, f"--volume={tmp_path}:/work", *options.split(), "dumbbell", *words, check=False)
 
     return call
 
@@ -97,3 +110,35 @@ def test_without_them_it_is_told(run: Podman) -> None:
     assert "this container mounts /proc/sys read-only" in done.stderr
     assert "hint: " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_ordinary_user_s_container_emulates(podman: Podman) -> None:
+    """Rootless: the container's root is that user, and so is the owner of what it writes."""
+    with tempfile.TemporaryDirectory(prefix="dumbbell-rootless-") as place:
+        home = Path(place)
+        home.chmod(0o755)
+        for folder in ("etc", "home", "running"):
+            (home / folder).mkdir()
+            os.chown(home / folder, _ANN, _ANN)
+        for name, line in (("passwd", f"{_ANN}::{home}/home:/bin/sh"), ("group", "")):
+            known = Path("/etc", name).read_text(encoding="utf-8")
+            (home / "etc" / name).write_text(f"{known}ann:x:{_ANN}:{line}\n", encoding="utf-8")
+        for name in ("subuid", "subgid"):
+            (home / "etc" / name).write_text("ann:100000:65536\n")
+        podman("save", "--quiet", f"--output={home}/image.tar", "dumbbell")
+        (home / "image.tar").chmod(0o644)
+
+        def call(*words: str) -> str:
+            command = ["unshare", "--mount", "sh", "-c", _ORDINARY, "sh", place, *words]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode in (0, 3), done.stderr
+            return done.stdout
+
+        call("load", "--quiet", f"--input={home}/image.tar")
+        told = json.loads(
+            call(*_CONFINED, f"--volume={home}/home:/work", "--security-opt=unmask=ALL", "dumbbell", *EMULATED)
+        )
+        assert all(flow["received_bytes"] > 1_000_000 for flow in told["flows"])
+        assert (home / "home" / told["run_dir"]).stat().st_uid == _ANN
+        # Its layers belong to the ids of its containers.
+        call("unshare", "rm", "-rf", f"{home}/home/.local")

@@ -72,7 +72,8 @@ fn hint(why: &io::Error) -> &'static str {
             "look for a misspelt name with `sysctl -a`; some sysctls belong to the whole machine, and a lab leaves those alone"
         }
         io::ErrorKind::ReadOnlyFilesystem => {
-            "this container mounts /proc/sys read-only and allows no fresh /proc: start it with `--privileged`"
+            "this container mounts /proc/sys read-only and allows no fresh /proc: start it with \
+             `--security-opt unmask=ALL` (podman), or with `--privileged`"
         }
         io::ErrorKind::PermissionDenied => "the kernel lets only root of the whole machine change it",
         _ => "",

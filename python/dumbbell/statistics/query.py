@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell.command import extra
 from dumbbell.errors import InputError
 from dumbbell.statistics.frames import Frames
 
@@ -57,7 +58,7 @@ def _duckdb() -> Any:
     try:
         import duckdb
     except ImportError:
-        hint = "pip install 'dumbbell[query]'"
+        hint = extra("query")
         raise InputError("queries need DuckDB", "the package duckdb is not installed", hint) from None
     return duckdb
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from dumbbell.command import extra
 from dumbbell.errors import InputError, Problem
 
 EMULATE: Final = "dumbbell_emulate"
@@ -46,7 +47,7 @@ def connect(address: str | None) -> Any:
     try:
         import ray
     except ImportError:
-        hint = "pip install 'dumbbell[cluster]'"
+        hint = extra("cluster")
         raise InputError("a cluster needs Ray", "the package ray is not installed", hint) from None
     if ray.is_initialized():
         return ray
