@@ -4,7 +4,7 @@
  *
  * Who opens it makes the ring, and closing it ends it; one process at a time. What is written to it are senders, each a
  * struct db_flow_key. What is read from it are whole rows, each a struct db_ack, and nothing if there are none. Polling
- * tells when it is half full: a reader that waits for that wakes seldom, and finds room for as many rows again.
+ * tells when there are many: a reader that waits for that wakes seldom, and the ring has room for far more meanwhile.
  * /proc/dumbbell/acks_lost counts rows that found it full.
  *
  * A user-mode kernel has one CPU. Rows are written with bottom halves disabled, so no row is written inside another.
@@ -22,6 +22,8 @@
 /* More than there are. */
 #define MOST_ALGORITHMS 64
 #define SENDERS_BITS 10
+/* Many rows: a process that takes in more at once needs more memory, and each page of it costs a stop. */
+#define WAKE_ROWS (DUMBBELL_ACK_ROWS / 16)
 
 DB_FOR_ALL bool db_acks_wanted;
 DB_FOR_ALL u64 db_acks_lost_rows;
@@ -86,7 +88,7 @@ void *db_acks_reserve(size_t bytes)
 void db_acks_submit(void *row)
 {
 	written++;
-	if (written - taken == DUMBBELL_ACK_ROWS / 2)
+	if (written - taken == WAKE_ROWS)
 		wake_up_poll(&readers, EPOLLIN);
 	local_bh_enable();
 }
@@ -190,7 +192,7 @@ static ssize_t acks_read(struct file *file, char __user *to, size_t bytes, loff_
 static __poll_t acks_poll(struct file *file, struct poll_table_struct *table)
 {
 	poll_wait(file, &readers, table);
-	return written - taken >= DUMBBELL_ACK_ROWS / 2 ? EPOLLIN : 0;
+	return written - taken >= WAKE_ROWS ? EPOLLIN : 0;
 }
 
 static const struct proc_ops acks_ops = {

@@ -147,6 +147,43 @@ def test_rows_show_the_algorithms_state(together: dumbbell.Run, name: str, cc: s
         assert later[STATES[cc]].null_count() == 0
 
 
+def test_the_kernels_bbr_is_read_as_it_tells_itself(together: dumbbell.Run) -> None:
+    name = f"f{[*STATES].index('bbr') + 1}"
+    acks = rows(together, name).filter(pl.col("moment") != "close")
+    samples = together.samples.filter(pl.col("flow").cast(pl.String) == name)
+    taken = samples.filter(pl.col("time_ns").is_between(acks["time_ns"].min(), acks["time_ns"].max()))
+    columns = ("bbr_min_rtt_us", "bbr_pacing_gain", "bbr_cwnd_gain", "bbr_bw_bps")
+    beside = taken.join_asof(acks.select("time_ns", *columns), on="time_ns", strategy="forward", suffix="_row")
+    assert len(beside) > 400
+    for column in columns[:3]:
+        assert beside[column].equals(beside[f"{column}_row"]), column
+    # It tells whole bytes per second.
+    told, read = (beside[column].cast(pl.Int64) for column in ("bbr_bw_bps", "bbr_bw_bps_row"))
+    assert (told - read).abs().max() <= 8
+
+
+def test_states_of_linuxs_own_are_in_the_units_of_their_columns(together: dumbbell.Run) -> None:
+    flows = {cc: rows(together, f"f{i}").filter(pl.col("time_ns") > 2e9) for i, cc in enumerate(STATES, 1)}
+    goodput = {flow["cc"]: flow["goodput_bps"] for flow in together.summary["flows"]}
+    least_us, most_us = 20_000, 45_000
+    cubic, dctcp, htcp, vegas, westwood = (flows[cc] for cc in ("cubic", "dctcp", "htcp", "vegas", "westwood"))
+    assert cubic["cubic_delay_min_us"].is_between(least_us, most_us).all()
+    assert cubic["cubic_k_s"].drop_nulls().is_between(0, 10).all()
+    assert dctcp["dctcp_alpha"].is_between(0, 1).all()
+    assert htcp["htcp_beta"].is_between(0.5, 0.8).all()
+    for column in ("htcp_min_rtt_us", "htcp_max_rtt_us"):
+        # In ticks.
+        assert (htcp[column] % 4000 == 0).all()
+        assert htcp[column].is_between(least_us, most_us).all()
+    assert (vegas["vegas_base_rtt_us"] >= vegas["min_rtt_us"]).all()
+    assert vegas["vegas_base_rtt_us"].is_between(least_us, most_us).all()
+    assert westwood["westwood_min_rtt_us"].is_between(least_us, most_us).all()
+    for cc, column in (("htcp", "htcp_bandwidth_bps"), ("westwood", "westwood_bandwidth_bps")):
+        mean = flows[cc][column].cast(pl.Float64).mean()
+        assert isinstance(mean, float)
+        assert 0.5 < mean / goodput[cc] < 2, cc
+
+
 def test_the_verdict_has_seen_every_row(together: dumbbell.Run) -> None:
     found = checks(together)
     assert found["ack-rows"]["verdict"] == found["ack-coverage"]["verdict"] == "valid"

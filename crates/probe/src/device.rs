@@ -59,7 +59,7 @@ impl Device {
 }
 
 impl AsFd for Device {
-    /// Readable once the ring is half full.
+    /// Readable once there are many rows.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
