@@ -134,9 +134,7 @@ def main() -> None:
             rows.append(row(work, [measure(work) for _ in range(options.repeat)], "a busy machine"))
     columns = ["work", "beside", "wall s", "CPU s", "x real time", "target"]
     columns += ["x of CPU time", "memory (MB)", "target", "verdict"]
-    show(
-        f"A kernel in virtual time, one CPU, all tables, and acks if named; medians of {options.repeat}", columns, rows
-    )
+    show(f"A kernel in virtual time, one CPU, all tables, acks if named; medians of {options.repeat}", columns, rows)
     if chosen:
         columns = ["work", "at once", "wall s of one", "of the slowest", "ratio", "target"]
         show("Runs at once", columns, [together(chosen[0], options.repeat)])
