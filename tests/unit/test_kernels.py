@@ -294,6 +294,22 @@ def test_half_a_folder_is_never_seen(own_cache: Path) -> None:
         assert partial is None
 
 
+def test_what_was_linked_long_ago_goes_but_for_the_last_ones(own_cache: Path) -> None:
+    folder = own_cache / "linked"
+    ages_s = {"new": 0, "old": 1000, "older": 2000, "oldest": 3000}
+    for name, age_s in ages_s.items():
+        (folder / name).mkdir(parents=True)
+        os.utime(folder / name, (time.time() - age_s,) * 2)
+    for most, unused_s, left in [
+        (4, 10, {"new", "old", "older", "oldest"}),
+        (1, 2500, {"new", "old", "older"}),
+        (2, 10, {"new", "old"}),
+        (0, 10, {"new"}),
+    ]:
+        cache.trim(folder, most, unused_s)
+        assert {path.name for path in folder.iterdir() if path.name[0] != "."} == left
+
+
 def test_the_name_in_the_kernel_fits_and_is_nobody_else_s() -> None:
     one, other = Program("my very long name.c", b"a"), Program("my very long name.c", b"b")
     assert one.registered != other.registered

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,6 +84,14 @@ def discard(folder: Path) -> None:
         if folder.is_dir():
             folder.rename(partial)
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def trim(folder: Path, most: int, unused_s: float) -> None:
+    """Of the folders in `folder`, discard those that nobody has used for so long, but for the `most` used last."""
+    used = {path: path.stat().st_mtime for path in folder.iterdir() if path.is_dir() and path.name[0] != "."}
+    for path in sorted(used, key=lambda one: used[one], reverse=True)[most:]:
+        if time.time() - used[path] > unused_s:
+            discard(path)
 
 
 def _partial(folder: Path) -> Path:

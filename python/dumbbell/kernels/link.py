@@ -23,6 +23,9 @@ _NEEDED: Final = frozenset({"acks", "links", "links_host", "probe", "sampler", "
 """Our sources that no kernel can be without."""
 _READS_OWN: Final = "linux_"
 """Begins the names of those that read the state of one of Linux's own algorithms, as some trees have it."""
+_MOST: Final = 100
+_UNUSED_S: Final = 86400.0
+"""Linked kernels, 9 MB each: a study may have one for each set of parameters, and need it for a day."""
 _OBJECTS: Final = "objects"
 """The folder of our compiled sources, in that of the kernel without programs."""
 _HOST_ENDING: Final = "_host.c"
@@ -68,6 +71,8 @@ def linked(base: Base, name: str, programs: Sequence[Program] = (), progress: Pr
         with cache.making(folder, lambda: progress(waits)) as partial:
             if partial is not None:
                 _Link(base, name, digest, ours, programs, partial, progress).all(plain)
+        with suppress(OSError):
+            cache.trim(cache.linked(), _MOST, _UNUSED_S)
     told = read_linked(folder)
     if told is None:
         raise RunFailed(f"{folder} is damaged", "it has no kernel.json", f"rm -r {folder}")
