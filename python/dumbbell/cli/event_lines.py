@@ -54,6 +54,8 @@ class Planning(TypedDict):
     """The number of cells planned so far."""
     of: int
     """The number of all cells."""
+    least: NotRequired[int]
+    """The least number of runs of a cell; before the first cell is planned."""
 
 
 class PlannedStudy(TypedDict):
