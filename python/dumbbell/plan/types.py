@@ -45,6 +45,17 @@ class KernelSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TunedSource:
+    """One that comes with dumbbell, linked to a kernel in virtual time with the scenario's parameters."""
+
+    kind: Literal["tuned"] = "tuned"
+    of: str
+    """E.g. `bbr3`."""
+    name: str
+    """As that kernel names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedSource:
     """A source in C of the user's that is linked to a kernel in virtual time."""
 
@@ -55,7 +66,9 @@ class LinkedSource:
     """As that kernel names it."""
 
 
-Source = Annotated[BundledSource | ObjectSource | KernelSource | LinkedSource, Field(discriminator="kind")]
+Source = Annotated[
+    BundledSource | ObjectSource | KernelSource | TunedSource | LinkedSource, Field(discriminator="kind")
+]
 """The source of a congestion control."""
 
 
