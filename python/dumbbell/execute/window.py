@@ -14,7 +14,7 @@ SHRINK: Final = 0.75
 """Factor after a run that was disturbed."""
 PATIENCE: Final = 4
 """Factor of the series before a number at which a run was disturbed; again for each time."""
-MOST_PATIENCE: Final = 3
+MOST_PATIENCE: Final = 2
 """Times that the series grows by it."""
 
 
@@ -30,7 +30,9 @@ class Window:
         self._undisturbed = 0
         """Runs in a row of this era that filled the window, and that nothing disturbed."""
         self._failures: dict[int, int] = {}
-        """Size -> times at which it was too large."""
+        """Size -> times in a row at which it was too large."""
+        self._proven: set[int] = set()
+        """Sizes that went well for a window: something else may disturb the next run that is disturbed there."""
 
     def end(self, disturbed: bool, together: int, era: int) -> None:
         """Learn from a run.
@@ -48,11 +50,17 @@ class Window:
                 self._shrink(min(together, self.size))
         elif together >= self.size:
             self._undisturbed += 1
+            if self._undisturbed >= self.size:
+                self._proven.add(self.size)
+                self._failures.pop(self.size, None)
             if self._undisturbed >= self._series and self.size < self._most:
                 self._change(self.size + 1)
 
     def _shrink(self, size: int) -> None:
-        self._failures[size] = self._failures.get(size, 0) + 1
+        if size in self._proven:
+            self._proven.remove(size)
+        else:
+            self._failures[size] = self._failures.get(size, 0) + 1
         self._change(max(min(size - 1, int(SHRINK * size)), self.safe))
 
     def _change(self, size: int) -> None:
