@@ -340,3 +340,11 @@ def test_the_bar_shows_speed_and_finish(monkeypatch: pytest.MonkeyPatch, capsys:
     said = capsys.readouterr().out
     assert "done in 1 min 20 s, at about " in said
     assert ", 2 repeated" in said
+
+
+def test_a_study_that_goes_on_says_when_it_began(tmp_path: Path) -> None:
+    first = simulate(SMALL, repeat=2, directory=tmp_path)
+    again = simulate(SMALL, repeat=3, directory=tmp_path)
+    assert "continued_at" not in first.manifest
+    assert again.manifest["started_at"] == first.manifest["started_at"] < again.manifest["continued_at"]
+    assert "; continued " in again.report().read_text(encoding="utf-8")

@@ -2,12 +2,16 @@
 
 import json
 import re
+import textwrap
 import tomllib
 from pathlib import Path
 
-from dumbbell import _core
+import pytest
+
+from dumbbell import ScenarioError, _core
 from dumbbell.cc.source import read
 from dumbbell.plan import expand
+from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
 
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial"
@@ -53,3 +57,15 @@ def test_a_program_that_publishes_as_shown_compiles(tmp_path: Path) -> None:
     (tmp_path / "calm.bpf.c").write_text(publishing)
     built = json.loads(_core.cc_build(tmp_path / "calm.bpf.c", tmp_path / "calm.bpf.o"))
     assert built["ok"], built["text"]
+
+
+def test_the_first_experiment_s_mistake_is_told_as_shown(tmp_path: Path) -> None:
+    text = (TUTORIAL / "first-experiment.md").read_text()
+    shown = re.search(r"^    error: mine\.toml.*\n(?:    .*\n)+", text, re.MULTILINE)
+    assert shown is not None
+    mine = tmp_path / "mine.toml"
+    mine.write_text(bundled.text("bbr-vs-cubic").replace('"100 Mbit/s"', '"100"'))
+    with pytest.raises(ScenarioError) as error:
+        load(mine)
+    said = textwrap.dedent(shown[0]).strip()
+    assert str(error.value).replace(str(mine), "mine.toml") == said.removeprefix("error: ")

@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import BatchEngine, Engine
-from dumbbell.errors import InputError, Interrupted, ScenarioError, unwritable
+from dumbbell.errors import DumbbellError, InputError, Interrupted, ScenarioError, unwritable
 from dumbbell.execute import Budget, Executor, Fixed, Local
 from dumbbell.plan.identity import canonical
 from dumbbell.records import manifest as manifests
@@ -100,6 +100,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     manifest |= {"threads": wanted.threads, "planning_s": round(time.monotonic() - began, 3)}
     manifest |= {"executor": executor.told}
     with places.locked(path), _writing_to(path):
+        manifest |= _begun_before(path, manifest["started_at"])
         writing.write(base, path, _naming_files(planner, cells))
         entries.write(path, [plan.entries for plan in plans])
         rounds = _Rounds(wanted, planner, base, cells, plans, path, manifest, on_event)
@@ -109,6 +110,13 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
             rounds.write(INTERRUPTED)
             why = f"finished runs are in {path}"
             raise Interrupted("the study was interrupted", why, "the same command continues from there") from error
+
+
+def _begun_before(path: Path, now: str) -> Mapping[str, str]:
+    """When a study began that goes on now, and that it does; nothing of a new one."""
+    with suppress(DumbbellError):
+        return {"started_at": read_json(path / places.MANIFEST)["started_at"], "continued_at": now}
+    return {}
 
 
 @contextmanager

@@ -82,7 +82,7 @@ def facts(run: Run, known: Facts) -> Html:
         pairs.append(("Base RTT", high if low == high else f"{low} to {high}", "without serialisation"))
     bdp = known.bdp_bytes
     if bdp:
-        pairs.append(("BDP", words.size(bdp), f"{bdp / full_frame(run.plan):,.0f} full frames"))
+        pairs.append(("BDP", words.size(bdp), f"{bdp // full_frame(run.plan):,.0f} full frames"))
     if link is not None:
         room = buffer_bytes(link)
         of_bdp = f"{room / bdp:.3g} BDP" if bdp and room is not None else ""

@@ -97,10 +97,16 @@ def _facts(plots: StudyPlots) -> Html:
     ]
     try:
         at = datetime.fromisoformat(str(manifest.get("started_at")))
-        facts.append(fact("Started", f"{at.day} {at:%b %Y}", f"{at:%H:%M:%S %Z}".strip()))
+        again = manifest.get("continued_at")
+        then = f"; continued {_day(datetime.fromisoformat(str(again)))}" if again else ""
+        facts.append(fact("Started", _day(at), f"{at:%H:%M:%S %Z}".strip() + then))
     except ValueError:
         pass
     return el("dl", facts, class_="facts")
+
+
+def _day(at: datetime) -> str:
+    return f"{at.day} {at:%b %Y}"
 
 
 def _varied(plots: StudyPlots) -> Html:
