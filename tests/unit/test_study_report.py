@@ -144,6 +144,18 @@ def test_a_case_may_leave_a_key_out(tmp_path: Path) -> None:
     assert axes == {"case": ["plain", "red", "late"], "min_th": [words.UNKNOWN, "10 kB", "90 kB"]}
 
 
+def test_an_algorithm_that_is_varied_looks_the_same_by_value_and_by_algorithm(tmp_path: Path) -> None:
+    names = ("cubic", "reno", "bbr")
+    cells = [{"b.buffer": buffer, "flows": cc} for buffer in BUFFERS for cc in names]
+    plots = build(Study(Synthetic(cells=cells, goodput_mbit=lambda cell, cc: 9.0).write(tmp_path / "study")), 0.95, "t")
+    looks: dict[str, list[Any]] = {}
+    for panel in plots.panels:
+        if panel.metric.name == "goodput":
+            (grid,) = grids(plots, panel)
+            looks[panel.scope] = [column.colour for column in grid.columns]
+    assert looks["run"] == looks["algorithm"] == list(of_names(names))
+
+
 def test_the_first_line_says_how_many_runs_there_are(study: Study) -> None:
     text = page(build(study, 0.95, "t"))
     assert "24 runs: 23 valid, 1 failed" in text

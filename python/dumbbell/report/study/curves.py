@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -30,12 +30,22 @@ def curves(plots: StudyPlots, axis: Axis | None) -> Mapping[str, tuple[Curve, ..
     values = of_values(axis, plots.of) if axis else (None,)
     others = (of for of in chain(plots.of, *(panel.of for panel in plots.panels)) if of not in names)
     return {
-        name: tuple(Curve(_label(name, axis, i), replace(own, dash=own.dash + i)) for i in range(len(values)))
+        name: tuple(Curve(_label(name, axis, i), replace(own, dash=own.dash + dash)) for i, dash in _dashes(name, axis))
         for name, own in zip(names, of_names(names), strict=True)
     } | {
         name: tuple(Curve(_label("" if axis else name, axis, i), colour) for i, colour in enumerate(values))
         for name in dict.fromkeys(others)
     }
+
+
+def _dashes(name: str, axis: Axis | None) -> Iterable[tuple[int, int]]:
+    """Index of each value of the second key, and its dash in the curves of a scope.
+
+    If a value is the scope itself, its curve is whole, as that of the value is in plots without scopes.
+    """
+    texts = list(axis.texts) if axis else [""]
+    order = sorted(range(len(texts)), key=lambda i: texts[i] != name)
+    return ((i, order.index(i)) for i in range(len(texts)))
 
 
 def _label(name: str, axis: Axis | None, value: int) -> str:
