@@ -99,3 +99,10 @@ def test_a_line_with_another_key_or_type_is_not_as_declared() -> None:
     assert is_of(sound, event_lines.Planning)
     for other in ({**sound, "more": 1}, {"event": "planning", "cells": 1}, {**sound, "cells": "1"}):
         assert not is_of(other, event_lines.Planning)
+
+
+def test_a_full_disk_ends_the_lines_and_not_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke([*RUN, "--quiet", "--events", "/dev/full"]) == 0
+    said = capsys.readouterr()
+    assert said.err.splitlines() == ["cannot write /dev/full: No space left on device; further events are not written"]
+    assert Path(said.out.splitlines()[-1], "summary.json").exists()

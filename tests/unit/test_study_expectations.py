@@ -155,6 +155,8 @@ def test_exit_codes_tell_what_became_of_expectations(tmp_path: Path, capsys: pyt
         ({"expect": [{"metric": "goodput", "min": 1, "where": {"flows.0.cc": "bbr"}}]}, "no such cell"),
         ({"expect": [{"metric": "goodput", "min": 1, "maximum": 2}]}, "unknown key"),
         ({"repeat": 0}, "repeat = 0: no runs"),
+        ({"repeat": 10**11}, "repeat = 100000000000: too many runs of each cell"),
+        ({"repeat": {"until": "5 %", "most": 10**11}}, "repeat.most = 100000000000: out of range"),
         ({"repeat": "often"}, "not a number of runs"),
         ({"repeat": {"least": 3}}, "no until"),
         ({"repeat": {"until": "5 %", "of": "speed"}}, "unknown metric"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
@@ -70,11 +70,15 @@ def say(line: str) -> None:
 
 
 class Written(Display):
-    """Also writes each event as a line of JSON. The plan is left out: plan.json has it."""
+    """Also writes each event as a line of JSON. The plan is left out: plan.json has it.
 
-    def __init__(self, shown: Display, file: TextIO) -> None:
-        """`shown` gets all events, too."""
-        self._shown, self._file = shown, file
+    A file that cannot be written any more ends the lines and not the run; that is said once, on stderr.
+    """
+
+    def __init__(self, shown: Display, file: TextIO, name: str) -> None:
+        """`shown` gets all events, too; `name` is the file's."""
+        self._shown, self._file, self._name = shown, file, name
+        self._is_open = True
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -90,19 +94,33 @@ class Written(Display):
     def __call__(self, event: Event) -> None:
         """Take an event."""
         self._shown(event)
-        print(json.dumps({key: value for key, value in event.items() if key != "plan"}), file=self._file, flush=True)
+        if not self._is_open:
+            return
+        line = json.dumps({key: value for key, value in event.items() if key != "plan"})
+        try:
+            print(line, file=self._file, flush=True)
+        except OSError as error:
+            self._is_open = False
+            with suppress(OSError):
+                why = error.strerror or str(error)
+                print(f"cannot write {self._name}: {why}; further events are not written", file=sys.stderr)
 
 
 @contextmanager
 def told(shown: Display, events: str | None) -> Iterator[Display]:
     """The display, which also writes events to the file `events`, or to stderr if that is `-`. Raises `InputError`."""
     if events is None or events == STANDARD_ERROR:
-        with Written(shown, sys.stderr) if events else shown as display:
+        with Written(shown, sys.stderr, "stderr") if events else shown as display:
             yield display
         return
     try:
         file = open(events, "w", encoding="utf-8")  # noqa: SIM115
     except OSError as error:
         raise InputError(f"cannot write {events}", error.strerror or str(error), "choose another --events") from None
-    with file, Written(shown, file) as display:
-        yield display
+    try:
+        with Written(shown, file, events) as display:
+            yield display
+    finally:
+        # What is left in its buffer could not be written, which has been said.
+        with suppress(OSError):
+            file.close()

@@ -90,6 +90,10 @@ class Sweep(BaseModel):
         return self
 
 
+MOST_RUNS: Final = 1_000_000
+"""Runs of one cell: their seeds and rows are in memory at once."""
+
+
 class Repeat(Table):
     """How often each cell is run: so many times, or until its figures are known well enough."""
 
@@ -104,8 +108,10 @@ class Repeat(Table):
         description="The metric whose interval it is: of all flows together, or of the bottleneck.",
         examples=["goodput"],
     )
-    least: int = Field(default=5, ge=1, strict=True, description="The least number of runs of each cell.")
-    most: int = Field(default=30, ge=1, strict=True, description="The largest number of runs of each cell.")
+    least: int = Field(default=5, ge=1, le=MOST_RUNS, strict=True, description="The least number of runs of each cell.")
+    most: int = Field(
+        default=30, ge=1, le=MOST_RUNS, strict=True, description="The largest number of runs of each cell."
+    )
     confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the interval.")
 
 
@@ -113,6 +119,8 @@ def _repeat(value: Any) -> Any:
     if type(value) is int:
         if value < 1:
             raise QuantityError("no runs", "at least 1", "write repeat = 10")
+        if value > MOST_RUNS:
+            raise QuantityError("too many runs of each cell", f"at most {MOST_RUNS:,}", "write repeat = 10")
         return {"least": value, "most": value}
     if isinstance(value, dict) and "until" not in value:
         raise QuantityError(
