@@ -31,6 +31,10 @@ SIMULATE = ("run", "my.toml", "--engine", "simulate", "--quiet")
     [
         (["--repetition", "3"], "error: --repetition without --cell"),
         (["--jobs", "3"], "error: --jobs applies to studies"),
+        (["--no-redo"], "error: --no-redo applies to studies"),
+        (["--no-redo", "--repeat", "2"], "error: --no-redo applies to runs in real time"),
+        (["--suspect", "--repeat", "2"], "error: --suspect applies to runs in real time"),
+        (["--suspect", "--repeat", "2", "--cell", "0"], "error: --suspect beside --cell"),
         (["--vary", "seed=1,1"], "error: --vary seed=1,1: a seed makes a repetition, not a cell"),
         (
             ["--vary", "duration=1 s,2 s,1 s"],
