@@ -1,3 +1,5 @@
+//! The sources of rows: BPF programs in the kernel of the machine, or a kernel of ours in virtual time.
+
 use std::os::fd::{AsFd, BorrowedFd};
 
 use anyhow::{Context, Result};
@@ -84,10 +86,13 @@ impl Source<'_> {
     }
 }
 
+/// Takes a row, and the bytes that it took of the ring.
+type Take<'t> = Box<dyn FnMut(&[u8], u64) + 't>;
+
 /// Reads what is there.
 pub(crate) enum Reader<'t> {
     Ring(RingBuffer<'t>),
-    Device(&'t Device, Box<dyn FnMut(&[u8], u64) + 't>),
+    Device(&'t Device, Take<'t>),
 }
 
 impl Reader<'_> {
