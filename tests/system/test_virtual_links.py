@@ -11,16 +11,18 @@ import pytest
 from scenarios import flow, path
 
 import dumbbell
+from dumbbell import kernels
 from dumbbell.engines.virtual.engine import VirtualEngine
+from dumbbell.errors import InputError
 
 IN_A_PROCESS = VirtualEngine(links=None)
 SAME_US = 100
 """The emulator's process reads the clock several times for each packet; a reading takes 256 ns of virtual time."""
 
 
-def scenario(seconds: int, **keys: str) -> dict[str, Any]:
+def scenario(seconds: int, kernel: str = kernels.DEFAULT, **keys: str) -> dict[str, Any]:
     """One flow of bulk data."""
-    return tomllib.loads(path(flow(**keys), duration=f"{seconds} s"))
+    return tomllib.loads(path(flow(**keys), duration=f"{seconds} s")) | {"emulate": {"kernel": kernel}}
 
 
 def packets(run: dumbbell.Run) -> pl.DataFrame:
@@ -30,10 +32,16 @@ def packets(run: dumbbell.Run) -> pl.DataFrame:
     return table.with_columns((pl.col("tcp_seq").cast(pl.Int64) - first) % 2**32).sort("packet", "link")
 
 
-@pytest.mark.parametrize("cc", ["cubic", "reno"])
-def test_the_same_packets_cross_the_same_links(tmp_path: Path, cc: str) -> None:
-    inside = dumbbell.run(scenario(5, cc=cc), directory=tmp_path / "inside", engine=VirtualEngine(), report=False)
-    process = dumbbell.run(scenario(5, cc=cc), directory=tmp_path / "process", engine=IN_A_PROCESS, report=False)
+@pytest.mark.parametrize(("kernel", "cc"), [("6.12", "cubic"), ("6.12", "reno"), ("6.1", "cubic")])
+def test_the_same_packets_cross_the_same_links(tmp_path: Path, kernel: str, cc: str) -> None:
+    try:
+        kernels.find(kernel)
+    except InputError as error:
+        assert kernel != kernels.DEFAULT
+        pytest.skip(f"{error}: make kernel KERNEL={kernel} builds it")
+    asked = scenario(5, kernel, cc=cc)
+    inside = dumbbell.run(asked, directory=tmp_path / "inside", engine=VirtualEngine(), report=False)
+    process = dumbbell.run(asked, directory=tmp_path / "process", engine=IN_A_PROCESS, report=False)
     assert inside.verdict == process.verdict == "valid"
     ours, theirs = packets(inside), packets(process)
     # The run ends for both at the same time, not with the same packet.

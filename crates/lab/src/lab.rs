@@ -16,7 +16,7 @@ use crate::host::{self, ETH0, GATEWAY, Role};
 use crate::namespace::{self, Visit};
 use crate::netlink::{Batch, Netlink};
 use crate::requests::{self, End};
-use crate::{Host, HostSpec, sysctl};
+use crate::{Host, HostSpec, names, sysctl};
 use messages::Failure;
 
 /// The loopback interface's index in every network namespace.
@@ -80,6 +80,7 @@ impl Lab {
             .collect::<Result<Vec<Host>>>()?;
         drop(home);
         wait_until_up(&mut socket, &built)?;
+        names::publish(hosts);
         let pinned = hosts.iter().map(|spec| spec.sysctl.keys().cloned().collect()).collect();
         Ok(Lab { hosts: built, core, features, pinned })
     }

@@ -13,6 +13,7 @@
 mod ethtool;
 mod host;
 mod lab;
+mod names;
 mod namespace;
 mod netlink;
 mod requests;

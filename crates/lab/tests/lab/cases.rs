@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::Command;
@@ -31,8 +31,24 @@ pub const ALL: &[(&str, Case)] = &[
     ("a_second_lab_is_refused", Case::Inside(a_second_lab_is_refused)),
     ("a_visit_ends_at_home", Case::Inside(a_visit_ends_at_home)),
     ("ip_netns_exec_works", Case::Inside(ip_netns_exec_works)),
+    ("hosts_have_names_and_nothing_else_has", Case::Inside(hosts_have_names_and_nothing_else_has)),
     ("many_hosts", Case::Inside(many_hosts)),
 ];
+
+fn hosts_have_names_and_nothing_else_has() -> Result<()> {
+    let lab = pair()?;
+    let sent = || -> Result<u64> { Ok(lab.counters()?.iter().map(|end| end.tx_packets).sum()) };
+    let before = sent()?;
+    lab.in_host(0, || {
+        let found = ("r1", 80).to_socket_addrs()?.map(|address| address.to_string()).collect::<Vec<_>>();
+        ensure!(found.iter().all(|address| address == "10.0.0.2:80") && !found.is_empty(), "r1 is {found:?}");
+        ensure!(("dumbbell.invalid", 80).to_socket_addrs().is_err(), "there is no such host");
+        Ok(())
+    })?;
+    let asked = sent()? - before;
+    ensure!(asked == 0, "{asked} packets asked for a name");
+    Ok(())
+}
 
 fn host(name: &str, last: u8) -> HostSpec {
     HostSpec::new(name, Ipv4Addr::new(10, 0, 0, last))
