@@ -1,4 +1,4 @@
-"""An emulator's record replayed through an independent model of the link, mechanism by mechanism.
+"""An engine's record of a link replayed through an independent model of the link, mechanism by mechanism.
 
 For each packet that reached the bottleneck, the model says when it left the queue, the serializer and the link, what
 waited when it came, whether it was dropped or marked, and why. The record should say the same.
@@ -17,10 +17,10 @@ from benches.conformance.compare import Difference, compare
 from benches.table import show
 
 
-def replay(case: Case, seconds: int) -> Difference:
+def replay(case: Case, seconds: int, engine: str) -> Difference:
     """Run it once and compare."""
     with tempfile.TemporaryDirectory() as scratch:
-        run = dumbbell.run(case.scenario(seconds, Path(scratch)), directory=scratch)
+        run = dumbbell.run(case.scenario(seconds, Path(scratch)), directory=scratch, engine=engine, report=False)
         return compare(run.directory)
 
 
@@ -28,17 +28,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--only", default="", help="cases whose names contain this")
+    parser.add_argument("--engine", default="emulate", choices=["emulate", "virtual", "simulate"])
     options = parser.parse_args()
     rows = []
     for case in (case for case in CASES if options.only in case.name):
-        found = replay(case, options.seconds)
+        found = replay(case, options.seconds, options.engine)
         if found.first:
             print(f"{case.name}: {found.first}", file=sys.stderr)
         fates = ", ".join(f"{n} {what}" for what, n in found.fates.items() if what != "delivered")
         wrong = found.largest_ns, found.wrong_fates, found.wrong_marks, found.wrong_queues
         rows.append([case.name, f"{found.packets:,}", *(f"{number:,}" for number in wrong), fates])
     show(
-        f"The record against the model, {options.seconds} s each: largest difference in time, how many others differ",
+        f"The record of {options.engine} against the model, {options.seconds} s each: "
+        "largest difference in time, how many others differ",
         ["mechanism", "packets", "largest ns", "fates", "marks", "queues", "among them"],
         rows,
     )

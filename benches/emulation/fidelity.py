@@ -1,8 +1,9 @@
 """The distance of the emulated link from an ideal one, seen from outside: 100 Mbit/s, 25 ms each way, CUBIC saturating.
 
-tcpdump in the sender's and in the receiver's namespace capture the same flow. The packets of the sender's capture are
+tcpdump at the sender and at the receiver captures the same flow. The packets of the sender's capture are
 replayed through an ideal drop-tail FIFO; its output is compared with the receiver's capture, packet by packet. The
-captures' own delay, about 6 us on the receiver's way, counts as the emulator's error.
+captures' own delay, about 6 us on the receiver's way, counts as the emulator's error. With `--engine virtual` all of it
+is inside a kernel in virtual time: hosts, link and captures.
 """
 
 from __future__ import annotations
@@ -22,16 +23,12 @@ BUFFER_BYTES = RATE_BPS // 8 * 2 * DELAY_MS // 1000
 WARM_UP_S = 5
 
 
-def scenario(directory: Path, seconds: int) -> dict[str, object]:
-    """One CUBIC flow and a tap at either end."""
-    tap = "exec tcpdump -i eth0 -s 80 -B 65536 --time-stamp-precision nano -Z root -w {file} tcp port 5001"
-    taps = {
-        "from": "h1",
-        "to": "h2",
-        "command": tap.format(file=directory / "sender.pcap"),
-        "server_command": tap.format(file=directory / "receiver.pcap"),
-        "port": 9,
-    }
+TAP = "exec tcpdump -i eth0 -s 80 -B 65536 --time-stamp-precision nano -Z root -w - tcp port 5001"
+
+
+def scenario(seconds: int) -> dict[str, object]:
+    """One CUBIC flow and a tap at either end, which writes to the run's logs."""
+    taps = {"id": "tap", "from": "h1", "to": "h2", "command": TAP, "server_command": TAP, "port": 9}
     flow = {"from": "h1", "to": "h2", "cc": "cubic", "port": 5001, "start": "1 s"}
     return {
         "name": "fidelity",
@@ -48,12 +45,14 @@ def scenario(directory: Path, seconds: int) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=20)
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--engine", default="emulate", choices=["emulate", "virtual"])
+    options = parser.parse_args()
+    seconds = options.seconds
     with tempfile.TemporaryDirectory() as scratch:
-        directory = Path(scratch)
-        run = dumbbell.run(scenario(directory, seconds), directory=directory / "runs")
-        sent = list(read(directory / "sender.pcap"))
-        received = {segment.key: segment for segment in read(directory / "receiver.pcap")}
+        run = dumbbell.run(scenario(seconds), directory=Path(scratch), engine=options.engine, report=False)
+        logs = run.directory / "logs"
+        sent = list(read(logs / "tap.stdout"))
+        received = {segment.key: segment for segment in read(logs / "tap.server.stdout")}
         dropped = sum(link["drops"] for link in run.summary["links"])
         verdict = run.verdict
     passed = replay(((s.time_ns, s.size_bytes) for s in sent), RATE_BPS, BUFFER_BYTES)
@@ -74,7 +73,8 @@ def main() -> None:
         return errors[min(len(errors) - 1, int(q * len(errors)))] / 1e3
 
     show(
-        f"100 Mbit/s, 2 x {DELAY_MS} ms, buffer 1 BDP, one CUBIC flow, {seconds} s (verdict of the run: {verdict})",
+        f"{options.engine}: 100 Mbit/s, 2 x {DELAY_MS} ms, buffer 1 BDP, one CUBIC flow, {seconds} s "
+        f"(verdict of the run: {verdict})",
         ["", "measured", "target"],
         [
             ["packets compared", f"{len(both):,}", ""],

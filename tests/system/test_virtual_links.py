@@ -11,6 +11,8 @@ import pytest
 from scenarios import flow, path
 
 import dumbbell
+from benches.conformance.cases import CASES
+from benches.conformance.compare import compare
 from dumbbell import kernels
 from dumbbell.engines.virtual.engine import VirtualEngine
 from dumbbell.errors import InputError
@@ -63,6 +65,17 @@ def test_an_algorithm_that_paces_by_the_clock_gets_as_much(tmp_path: Path) -> No
         table = packets(run).filter(pl.col("fate").cast(pl.String) == "delivered")
         received.append(table["payload_bytes"].sum())
     assert received[0] == pytest.approx(received[1], rel=0.005)
+
+
+@pytest.mark.parametrize("name", ["drop-tail, bytes", "rate in steps", "FQ-CoDel", "DualPI2"])
+def test_a_kernels_own_links_are_the_models_packet_by_packet(name: str, tmp_path: Path) -> None:
+    """`python -m benches.conformance --engine virtual` has all mechanisms."""
+    case = next(case for case in CASES if case.name == name)
+    run = dumbbell.run(case.scenario(3, tmp_path), directory=tmp_path, engine=VirtualEngine(), report=False)
+    found = compare(run.directory)
+    assert found.equal, found
+    assert found.packets > 1000
+    assert set(case.expects) <= set(found.fates), found.fates
 
 
 def test_lateness_is_less_than_a_step_of_the_clock_or_two(tmp_path: Path) -> None:
