@@ -14,11 +14,11 @@ import pytest
 from synthetic_run import CHECKS, LATE, SCENARIO, STARVED, Synthetic
 
 from dumbbell import report
-from dumbbell.errors import DamagedFile, DumbbellError, InputError
+from dumbbell.errors import DamagedFile, DumbbellError, InputError, RunFailed
 from dumbbell.pipeline import results as pipeline
 from dumbbell.records import Run
 from dumbbell.records.directory import find
-from dumbbell.report import words
+from dumbbell.report import words, write_file
 from dumbbell.report.render import tables
 from dumbbell.report.render.markup import Html, el
 
@@ -342,3 +342,15 @@ def test_a_scenario_s_name_means_its_latest_finished_run(tmp_path: Path, monkeyp
     assert find("runs/demo-0123456789ab") == Path("runs/demo-0123456789ab")
     with pytest.raises(InputError, match="no run at dem"):
         find("dem")
+
+
+def test_what_is_no_regular_file_is_never_replaced(tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match="cannot write /dev/full") as full:
+        write_file(Path("/dev/full"), b"page")
+    assert full.value.why == "No space left on device"
+    assert Path("/dev/full").is_char_device()
+    assert write_file(Path("/dev/null"), b"page") == Path("/dev/null")
+    for folder in (tmp_path, Path(), Path("/")):
+        with pytest.raises(InputError) as refused:
+            write_file(folder, b"page")
+        assert refused.value.why == "Is a directory"

@@ -63,7 +63,16 @@ def write(run: Run, format: Format | str, output: Path | None = None) -> list[Pa
 
 
 def write_file(path: Path, content: bytes) -> Path:
-    """Write a file whole or not at all; return its path. Raises `InputError` if that can't be."""
+    """Write a file whole or not at all; return its path. Raises `InputError` if that can't be.
+
+    A device or a pipe is written to, and never replaced.
+    """
+    if path.exists() and not path.is_file():
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise unwritable(path, error) from error
+        return path
     temporary = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
