@@ -61,8 +61,8 @@ class Spread:
         """The curves' quantities, of a panel with that key."""
         return (
             Quantity(key, "median"),
-            Quantity(f"{key}_p10", "10th percentile", "low"),
-            Quantity(f"{key}_p90", "90th percentile", "high"),
+            Quantity(f"{key}_p10", "p10", "low"),
+            Quantity(f"{key}_p90", "p90", "high"),
         )
 
     def note(self, of: str, over: str = "flows") -> str:
