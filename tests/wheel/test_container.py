@@ -89,17 +89,18 @@ EMULATED = ("run", "bbr-vs-cubic", "--set", "duration=4 s", "--json", "--no-repo
 
 
 @pytest.mark.parametrize(
-    ("options", "every_ack"),
+    ("options", "cc", "every_ack"),
     [
-        ("--security-opt=unmask=ALL", False),
-        ("--cap-add=SYS_ADMIN --cap-add=NET_ADMIN --cap-add=NET_RAW", True),
+        ("--security-opt=unmask=ALL", "bbr", False),
+        ("--cap-add=SYS_ADMIN --cap-add=NET_ADMIN --cap-add=NET_RAW", "bbr3", True),
     ],
 )
-def test_an_emulation_needs_these(options: str, every_ack: bool, run: Podman, tmp_path: Path) -> None:
+def test_an_emulation_needs_these(options: str, cc: str, every_ack: bool, run: Podman, tmp_path: Path) -> None:
     """The verdict is about this machine's load; that there are figures of both flows is about the container."""
-    done = run(options, *EMULATED)
+    done = run(options, *EMULATED, "--set", f"flows.1.cc={cc}")
     assert done.returncode in (0, 3), done.stderr
     told = json.loads(done.stdout)
+    assert [flow["cc"] for flow in told["flows"]] == ["cubic", cc]
     assert all(flow["received_bytes"] > 1_000_000 for flow in told["flows"])
     assert (tmp_path / told["run_dir"] / "acks.parquet").exists() is every_ack
 
