@@ -17,7 +17,7 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// Whether its rows can be the kernel's.
+    /// True if the kernel can write its rows.
     pub fn may_be_sampled_by_the_kernel(&self) -> bool {
         matches!(self, Agent::Tcp(flow) if flow.may_be_sampled_by_the_kernel())
     }

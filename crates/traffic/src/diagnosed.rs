@@ -10,7 +10,7 @@ use crate::shared::Shared;
 use crate::sock_diag::{Diagnosis, SockDiag, SocketId};
 use crate::tcp_info::{BbrInfo, TcpInfo};
 
-/// Interval at which to look for new connections, which walks the machine's whole table of connections. Those known are
+/// Interval at which to look for new connections, which walks the machine's whole table of connections. Known ones are
 /// looked up at every sample. A connection that lives for less than this can be missed.
 const DISCOVERY: Duration = Duration::from_millis(50);
 

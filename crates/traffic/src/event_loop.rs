@@ -139,8 +139,8 @@ impl<'a> EventLoop<'a> {
         Ok(Outcome { agents, shared, ended, interrupted })
     }
 
-    /// When to look again if nothing becomes ready: shortly before a datagram is due, as waking up takes its time. From then
-    /// on the loop polls without sleeping.
+    /// The time of the next look if nothing becomes ready: shortly before a datagram is due, as waking up takes its time.
+    /// From then on the loop polls without sleeping.
     fn wake_at(&self) -> Time {
         let timer = self.timers.peek().map(|Reverse((time, _))| *time);
         let datagram = self.datagrams.peek().map(|Reverse((time, _))| *time - self.sleep.margin());

@@ -109,7 +109,7 @@ impl KernelSampler {
         Ok(())
     }
 
-    /// No more samples of the flow. What was sampled before is still to be read.
+    /// No more samples of the flow. Samples from before are still to be read.
     pub fn remove(&self, flow: u32) -> Result<()> {
         // SAFETY: a number, not a pointer.
         unsafe { no_more(self.file.as_raw_fd(), flow as i32) }
@@ -117,7 +117,7 @@ impl KernelSampler {
         Ok(())
     }
 
-    /// What has been sampled and not read yet.
+    /// The samples that have not been read yet.
     pub fn read(&mut self, clock: Clock, taken: &mut Vec<Taken>) -> Result<()> {
         loop {
             // SAFETY: plain integers without padding, so their bytes may be written.

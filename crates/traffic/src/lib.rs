@@ -26,6 +26,7 @@ mod sock_diag;
 mod sockets;
 mod tcp;
 mod tcp_info;
+mod tcp_receiver;
 mod udp;
 mod udp_receiver;
 

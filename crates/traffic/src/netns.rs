@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::stat::fstat;
 
-/// Do `work` with the calling thread in the network namespace `target`, then go back.
+/// Does `work` with the calling thread in the network namespace `target`, then goes back.
 ///
 /// A namespace that the thread is in already is not entered: that would need CAP_SYS_ADMIN for nothing.
 pub fn within<T>(target: BorrowedFd, work: impl FnOnce() -> Result<T>) -> Result<T> {

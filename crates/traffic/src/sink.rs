@@ -15,7 +15,7 @@ nix::ioctl_write_int_bad!(attach, nix::request_code_none!(b'd', 3));
 /// Takes in what one socket receives. Dropping it ends that.
 pub struct Sink(File);
 
-/// What a sink has taken in so far.
+/// The data that a sink has taken in so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Sunk {
     pub bytes: u64,
@@ -40,7 +40,7 @@ impl Sink {
         Ok(Some(Sink(file)))
     }
 
-    /// What has arrived by now counts.
+    /// Counts the data that has arrived by now.
     pub fn sunk(&self) -> Result<Sunk> {
         let mut words = [0; 32];
         (&self.0).read_exact(&mut words).context(SINK)?;

@@ -1,15 +1,13 @@
-//! A TCP flow of an application that always has more to say, or pauses now and then: both of its ends.
+//! A TCP flow of an application that always has more to send, or pauses now and then.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use anyhow::Result;
 use nix::errno::Errno;
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::sockopt::SocketError;
-use nix::sys::socket::{
-    Backlog, MsgFlags, Shutdown, SockFlag, SockaddrIn, accept4, connect, getsockopt, listen, send, shutdown,
-};
+use nix::sys::socket::{MsgFlags, Shutdown, SockaddrIn, connect, getsockopt, send, shutdown};
 use plan::{Bursts, OnOff};
 use records::samples::Sample;
 use units::Time;
@@ -17,15 +15,13 @@ use units::Time;
 use crate::poller::Source;
 use crate::report::FlowReport;
 use crate::shared::Shared;
-use crate::sink::Sink;
 use crate::sockets::{self, Algorithm};
 use crate::tcp_info::{BbrInfo, TcpInfo};
+use crate::tcp_receiver::{Arrivals, Received, TcpReceiver};
 
 /// The data to send, and the most that one turn of a flow sends: a turn takes tens of microseconds, so that datagrams
 /// and samples of other flows stay on time.
 static PAYLOAD: [u8; 256 * 1024] = [0; 256 * 1024];
-/// The most that one turn of a receiver takes. Nothing is copied.
-const RECEIVE: usize = 1024 * 1024;
 
 /// The most that the socket of an application that writes for a time holds beyond what was sent (`TCP_NOTSENT_LOWAT`, tcp(7)),
 /// and what it writes at once: it may when the socket holds less than half of that.
@@ -52,10 +48,7 @@ pub struct TcpFlow {
     /// The turn of bursts that is known to the event loop.
     next_turn: Time,
     to: SocketAddrV4,
-    listener: Option<OwnedFd>,
-    receiver: Option<OwnedFd>,
-    /// Takes in what the receiver gets, in place of this process, where the kernel can.
-    sink: Option<Sink>,
+    receiver: TcpReceiver,
     sender: Option<OwnedFd>,
     phase: Phase,
     written: u64,
@@ -63,7 +56,6 @@ pub struct TcpFlow {
     has_bbr: bool,
     /// The kernel samples it.
     sampled: bool,
-    received_all: bool,
     last: TcpInfo,
     report: FlowReport,
 }
@@ -85,16 +77,13 @@ impl TcpFlow {
             bursts,
             next_turn: Time::NEVER,
             to,
-            listener: None,
-            receiver: None,
-            sink: None,
+            receiver: TcpReceiver::default(),
             sender: None,
             phase: Phase::Waiting,
             written: 0,
             socket: 0,
             has_bbr: false,
             sampled: false,
-            received_all: false,
             last: TcpInfo::default(),
             report: FlowReport { id: id.to_owned(), cc_requested: Some(cc.label.clone()), ..FlowReport::default() },
             cc,
@@ -105,10 +94,7 @@ impl TcpFlow {
     pub fn open_receiver(&mut self, shared: &Shared) -> Result<()> {
         let fd = sockets::tcp(&self.id, &self.cc)?;
         sockets::bind_receiver(&self.id, &fd, self.to)?;
-        listen(&fd, Backlog::new(1)?)?;
-        shared.poller.add(&fd, Source::Listener(self.index), EpollFlags::EPOLLIN)?;
-        self.listener = Some(fd);
-        Ok(())
+        self.receiver.listen(self.index, fd, shared)
     }
 
     /// Call in the sending host's namespace.
@@ -133,20 +119,10 @@ impl TcpFlow {
     }
 
     pub fn on_listener(&mut self, shared: &mut Shared) -> Result<()> {
-        let Some(listener) = &self.listener else { return Ok(()) };
-        let fd = match accept4(listener.as_raw_fd(), SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC) {
-            // SAFETY: accept4 returned a descriptor that nobody else owns.
-            Ok(fd) => unsafe { OwnedFd::from_raw_fd(fd) },
-            // The peer reset it before we came; its sender says why.
-            Err(_) => return Ok(()),
-        };
+        let Some(fd) = self.receiver.accept() else { return Ok(()) };
         sockets::require_cc(&self.id, "receiver", &self.cc, &sockets::congestion_control(&fd)?)?;
-        // When a burst has arrived must be known as it arrives.
-        self.sink = if self.bursts.is_none() { Sink::attach(fd.as_fd())? } else { None };
-        let arrivals = self.sink.as_ref().map_or(fd.as_fd(), |sink| sink.as_fd());
-        shared.poller.add(arrivals, Source::Receiver(self.index), EpollFlags::EPOLLIN)?;
-        self.receiver = Some(fd);
-        self.listener = None;
+        // The next burst begins when the last one has arrived, so its arrival must be known at once.
+        self.receiver.open(self.index, fd, self.bursts.is_none(), shared)?;
         if self.sampled {
             self.let_the_kernel_sample(shared)?;
         }
@@ -187,7 +163,7 @@ impl TcpFlow {
         self.let_the_kernel_sample(shared)
     }
 
-    /// What a burst has brought is known to this process alone.
+    /// Only this process knows how many bytes a burst has brought.
     pub fn may_be_sampled_by_the_kernel(&self) -> bool {
         self.bursts.is_none()
     }
@@ -199,7 +175,7 @@ impl TcpFlow {
     fn let_the_kernel_sample(&mut self, shared: &mut Shared) -> Result<()> {
         let (Some(kernel), Some(sender)) = (shared.sampler.kernel(), &self.sender) else { return Ok(()) };
         if self.bursts.is_none() {
-            kernel.add(self.index, sender.as_fd(), self.sink.as_ref(), self.socket, self.has_bbr)?;
+            kernel.add(self.index, sender.as_fd(), self.receiver.sink(), self.socket, self.has_bbr)?;
             self.sampled = true;
         }
         Ok(())
@@ -245,7 +221,7 @@ impl TcpFlow {
         }
     }
 
-    /// When the application goes from a burst to a pause or back, if that is not known yet.
+    /// The time at which the application goes from a burst to a pause or back, if that is not known yet.
     pub fn take_next_turn(&mut self) -> Option<Time> {
         let next = self.bursts.as_ref()?.next();
         (std::mem::replace(&mut self.next_turn, next) != next && next != Time::NEVER).then_some(next)
@@ -266,69 +242,36 @@ impl TcpFlow {
 
     /// Returns whether there may be more.
     pub fn on_receiver(&mut self, shared: &mut Shared) -> Result<bool> {
-        let Some(fd) = self.receiver.as_ref().filter(|_| !self.received_all) else { return Ok(false) };
-        if self.sink.is_some() {
-            match self.take_sunk(shared)? {
-                (true, _) => self.on_end(shared)?,
-                (false, Some(errno)) => self.fail(shared, "receiving", errno)?,
-                (false, None) => {}
-            }
-            return Ok(false);
-        }
-        // SAFETY: with MSG_TRUNC Linux discards TCP data and writes nothing (tcp(7)).
-        let n = Errno::result(unsafe {
-            libc::recv(fd.as_raw_fd(), std::ptr::null_mut(), RECEIVE, libc::MSG_TRUNC | libc::MSG_DONTWAIT)
-        });
-        match n {
-            Ok(0) => {
-                self.on_end(shared)?;
+        let before = self.received_bytes();
+        let received = self.receiver.receive(shared)?;
+        self.count_arrivals(before);
+        match received {
+            Received::Nothing => Ok(false),
+            Received::Bytes { may_have_more } => Ok(may_have_more),
+            Received::Everything => {
+                self.receiver.end(shared)?;
+                // Nothing else arrives in a flow without bytes.
+                self.report.completed |= self.bytes == Some(0);
                 Ok(false)
             }
-            Ok(n) => {
-                let now = shared.clock.now();
-                self.arrived(self.report.received_bytes + n as u64, now, now);
-                Ok(n as usize == RECEIVE)
-            }
-            Err(Errno::EAGAIN) => Ok(false),
-            Err(errno) => {
+            Received::Failed(errno) => {
                 self.fail(shared, "receiving", errno)?;
                 Ok(false)
             }
         }
     }
 
-    /// Count what the sink has taken in; whether that is everything, and its error.
-    fn take_sunk(&mut self, shared: &Shared) -> Result<(bool, Option<Errno>)> {
-        let Some(sink) = &self.sink else { return Ok((false, None)) };
-        let sunk = sink.sunk()?;
-        if sunk.bytes > self.report.received_bytes {
-            self.arrived(sunk.bytes, shared.clock.at(sunk.first_ns), shared.clock.at(sunk.last_ns));
+    /// Call after each look at the receiver, which had `before` bytes.
+    fn count_arrivals(&mut self, before: u64) {
+        let Arrivals { bytes, last: Some(last), .. } = self.receiver.arrivals() else { return };
+        if bytes == before {
+            return;
         }
-        Ok((sunk.ended, sunk.error))
-    }
-
-    /// So many bytes have arrived, the last of them now.
-    fn arrived(&mut self, bytes: u64, first: Time, last: Time) {
-        self.report.received_bytes = bytes;
-        self.report.first_byte_ns.get_or_insert(first.as_nanos());
-        self.report.end_ns = Some(last.as_nanos());
-        // Not at the FIN, which may still be under way when the flow is stopped.
+        // The FIN does not decide it: it may still be under way when the flow is stopped.
         self.report.completed = self.bytes == Some(bytes);
         if let Some(bursts) = &mut self.bursts {
             bursts.arrived(bytes, last);
         }
-    }
-
-    /// Everything has arrived.
-    fn on_end(&mut self, shared: &mut Shared) -> Result<()> {
-        let Some(fd) = &self.receiver else { return Ok(()) };
-        shared.poller.remove(self.sink.as_ref().map_or(fd.as_fd(), |sink| sink.as_fd()))?;
-        // Our FIN tells the sender that everything arrived.
-        shutdown(fd.as_raw_fd(), Shutdown::Write)?;
-        self.received_all = true;
-        // Nothing else arrives in a flow without bytes.
-        self.report.completed |= self.bytes == Some(0);
-        Ok(())
     }
 
     /// The state of the sender's socket; `None` before the handshake and after the close.
@@ -340,13 +283,15 @@ impl TcpFlow {
         let time = shared.clock.now();
         self.last = TcpInfo::of(fd).ok()?;
         let bbr = if self.has_bbr { BbrInfo::of(fd) } else { None };
-        self.take_sunk(shared).ok()?;
+        let before = self.received_bytes();
+        self.receiver.take_sunk(shared).ok()?;
+        self.count_arrivals(before);
         Some(Sample {
             time,
             flow: self.index as u16,
             socket: self.socket,
             bytes_sent: self.last.bytes_sent,
-            received_bytes: Some(self.report.received_bytes),
+            received_bytes: Some(self.received_bytes()),
             lost_packets: self.last.lost,
             tcp: Some(self.last.sample(bbr)),
         })
@@ -375,8 +320,8 @@ impl TcpFlow {
         if let Some(kernel) = shared.sampler.kernel().filter(|_| std::mem::take(&mut self.sampled)) {
             kernel.remove(self.index)?;
         }
-        self.sink = None;
-        (self.receiver, self.sender, self.listener) = (None, None, None);
+        self.receiver.close();
+        self.sender = None;
         Ok(())
     }
 
@@ -395,11 +340,15 @@ impl TcpFlow {
     }
 
     pub fn received_bytes(&self) -> u64 {
-        self.report.received_bytes
+        self.receiver.arrivals().bytes
     }
 
     pub fn report(&self) -> FlowReport {
+        let arrivals = self.receiver.arrivals();
         FlowReport {
+            received_bytes: arrivals.bytes,
+            first_byte_ns: arrivals.first.map(Time::as_nanos),
+            end_ns: arrivals.last.map(Time::as_nanos),
             sent_bytes: self.last.first_sent(),
             retransmitted_segments: self.last.total_retrans,
             busy_us: self.last.busy_time,
@@ -455,7 +404,7 @@ mod tests {
         flow.start(shared).unwrap();
         until(|| {
             flow.on_listener(shared).unwrap();
-            flow.receiver.is_some()
+            flow.receiver.is_open()
         });
         flow
     }
@@ -487,17 +436,17 @@ mod tests {
         flow.on_sender(&mut shared).unwrap();
         assert_eq!((flow.phase, flow.report.completed), (Phase::Closing, false));
         receive(&mut flow, &mut shared);
-        assert!(!flow.received_all, "the FIN has not been read");
+        assert!(!flow.receiver.has_everything(), "the FIN has not been read");
         assert!(flow.report.completed);
-        let end = flow.report.end_ns;
-        assert!(end >= flow.report.start_ns && end.is_some(), "{:?}", flow.report);
+        let end = flow.report().end_ns;
+        assert!(end >= flow.report.start_ns && end.is_some(), "{:?}", flow.report());
 
         until(|| {
             flow.on_receiver(&mut shared).unwrap();
-            flow.received_all
+            flow.receiver.has_everything()
         });
         assert!(flow.report.completed);
-        assert_eq!((flow.report.end_ns, flow.report.received_bytes), (end, 1000));
+        assert_eq!((flow.report().end_ns, flow.received_bytes()), (end, 1000));
     }
 
     #[test]
@@ -508,6 +457,6 @@ mod tests {
         send(flow.sender.as_ref().unwrap().as_raw_fd(), &PAYLOAD[..1000], MsgFlags::MSG_NOSIGNAL).unwrap();
         receive(&mut flow, &mut shared);
         flow.settle(&mut shared, true).unwrap();
-        assert_eq!((flow.report.received_bytes, flow.report.completed), (1000, false));
+        assert_eq!((flow.received_bytes(), flow.report.completed), (1000, false));
     }
 }

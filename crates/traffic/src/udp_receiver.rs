@@ -17,7 +17,7 @@ use realtime::{Quantiles, Spans};
 
 /// Sequence number and time of sending, 8 bytes each, little-endian.
 pub const HEADER: usize = 16;
-/// Asked for; the kernel gives at most `net.core.rmem_max`.
+/// The size that is asked for; the kernel gives at most `net.core.rmem_max`.
 const RECEIVE_BUFFER: usize = 4 * 1024 * 1024;
 const BATCH: usize = 64;
 /// Size of a control message of one byte, aligned.

@@ -10,7 +10,7 @@ mod marking;
 use crate::packet::{Fate, Mark, Passage};
 use corruption::Corruption;
 use duplication::Duplication;
-use loss::{LossAfter, LossBefore};
+use loss::Loss;
 use marking::Marking;
 
 /// An impairment: a pure state machine that sees each packet in turn, also one that another impairment loses. So the nth
@@ -28,7 +28,7 @@ pub(crate) trait Impairment {
     fn next(&mut self, effects: &mut Effects);
 }
 
-/// What impairments do to a packet.
+/// The effects of impairments on a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Effects {
     /// It is lost here.
@@ -54,7 +54,7 @@ impl Effects {
 
 /// The impairments at each place of a link, in the order in which packets meet them.
 macro_rules! impairments {
-    ($($(#[$doc:meta])* $place:ident { $($name:ident: $impairment:ident),* })*) => {$(
+    ($($(#[$doc:meta])* $place:ident { $($name:ident: $impairment:ty),* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug)]
         pub(crate) struct $place {
@@ -63,14 +63,14 @@ macro_rules! impairments {
 
         impl $place {
             pub(crate) fn new(link: &plan::Link, seed: u64) -> $place {
-                $place { $($name: $impairment::new(link, seed)),* }
+                $place { $($name: <$impairment>::new(link, seed)),* }
             }
 
             pub(crate) fn configure(&mut self, link: &plan::Link) {
                 $(self.$name.configure(link);)*
             }
 
-            /// What they do to the next packet.
+            /// Their effects on the next packet.
             #[inline]
             pub(crate) fn next(&mut self) -> Effects {
                 let mut effects = Effects::default();
@@ -82,14 +82,14 @@ macro_rules! impairments {
 }
 
 impairments! {
-    /// Of packets that come to the link, before the policer and the queue. Copies that it makes are spared.
+    /// The impairments of packets that come to the link, before the policer and the queue. Copies that it makes are spared.
     Before {
-        loss: LossBefore,
+        loss: Loss<true>,
         duplication: Duplication
     }
-    /// Of packets that have left the serializer.
+    /// The impairments of packets that have left the serializer.
     After {
-        loss: LossAfter,
+        loss: Loss<false>,
         corruption: Corruption,
         marking: Marking
     }

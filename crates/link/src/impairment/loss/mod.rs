@@ -31,7 +31,7 @@ impl Losses {
         losses
     }
 
-    /// Is the next packet lost?
+    /// True if the next packet is lost.
     fn next(&mut self) -> bool {
         let n = self.packets;
         self.packets += 1;
@@ -54,35 +54,25 @@ impl Losses {
     }
 }
 
-/// Losses before the queue.
+/// The losses at one place of a link: before the queue, or else behind the serializer.
 #[derive(Clone, Debug)]
-pub(crate) struct LossBefore(Losses);
+pub(crate) struct Loss<const BEFORE_QUEUE: bool>(Losses);
 
-/// Losses behind the serializer.
-#[derive(Clone, Debug)]
-pub(crate) struct LossAfter(Losses);
+impl<const BEFORE_QUEUE: bool> Loss<BEFORE_QUEUE> {
+    const ELEMENT: &str = if BEFORE_QUEUE { "loss-before" } else { "loss-after" };
 
-impl Impairment for LossBefore {
-    fn new(link: &plan::Link, seed: u64) -> LossBefore {
-        LossBefore(Losses::new(&link.loss_before, seed, &format!("{}/loss-before", link.name)))
-    }
-
-    fn configure(&mut self, link: &plan::Link) {
-        self.0.configure(&link.loss_before);
-    }
-
-    fn next(&mut self, effects: &mut Effects) {
-        effects.is_lost |= self.0.next();
+    fn specs(link: &plan::Link) -> &[plan::Loss] {
+        if BEFORE_QUEUE { &link.loss_before } else { &link.loss_after }
     }
 }
 
-impl Impairment for LossAfter {
-    fn new(link: &plan::Link, seed: u64) -> LossAfter {
-        LossAfter(Losses::new(&link.loss_after, seed, &format!("{}/loss-after", link.name)))
+impl<const BEFORE_QUEUE: bool> Impairment for Loss<BEFORE_QUEUE> {
+    fn new(link: &plan::Link, seed: u64) -> Self {
+        Loss(Losses::new(Self::specs(link), seed, &format!("{}/{}", link.name, Self::ELEMENT)))
     }
 
     fn configure(&mut self, link: &plan::Link) {
-        self.0.configure(&link.loss_after);
+        self.0.configure(Self::specs(link));
     }
 
     fn next(&mut self, effects: &mut Effects) {
@@ -109,7 +99,7 @@ impl Process {
 
 /// The state of a process after the packets before.
 trait State {
-    /// Is packet `n` lost? Asked in the order of packets; `numbers` are the process's own.
+    /// True if packet `n` is lost. Call it in the order of packets; `numbers` are the process's own.
     fn loses(&mut self, n: u64, numbers: Stream) -> bool;
 }
 
