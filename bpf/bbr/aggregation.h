@@ -18,7 +18,7 @@
 #define BBR_WINDOW_ROUNDS_STARTUP 1
 
 /* The maximum over a sliding window in constant memory: the best three samples, each later than the one before it
- * (Kathleen Nichols' estimator). What falls out of the window is replaced by the next best that is still in it. */
+ * (Kathleen Nichols' estimator). The next best sample that is still in the window replaces one that falls out. */
 static inline void bbr_windowed_max(struct bbr_windowed best[3], __u32 window, __u32 round, __u32 value)
 {
 	const struct bbr_windowed new = {round, value};

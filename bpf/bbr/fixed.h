@@ -6,7 +6,7 @@
 
 #include <dumbbell/tcp.h>
 
-/* Of functions that are long, and called from several places or seldom: it halves the program. */
+/* Keeps a long function out of its callers, if there are several or they are rare: it halves the program. */
 #define BBR_OUT_OF_LINE static __attribute__((__noinline__, __unused__))
 
 #define BBR_BW_SHIFT 24			/* Fraction bits of a bandwidth: a unit is about 715 bit/s at 1500 bytes. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What was in flight, and how much had been lost, when a packet was sent.
+ * The history of a flow: what was in flight, and how much had been lost, when a packet was sent.
  *
  * The stack doesn't keep that per packet, but it keeps `delivered` as it was then. All packets that are sent between two ACKs
  * have the same `delivered`, so a ring with an entry per ACK tells them apart well enough; the sequence numbers tell apart
- * the packets of one entry. Where a round trip has more ACKs than the ring has entries, only each n-th is kept, and what lies
- * between two entries follows from counting: what was sent since came into flight, what was delivered since left it.
+ * the packets of one entry. The ring keeps only each n-th ACK of a round trip that has more ACKs than the ring has entries. The
+ * state between two entries follows from counting: packets sent since came into flight, packets delivered since left it.
  *
  * Times don't matter here, and all counters may wrap. Plain C, for the kernel and for tests.
  */
@@ -39,7 +39,7 @@ static __always_inline void history_clear(struct history *h)
 }
 
 /*
- * An ACK moved `delivered`. What was sent since the one before it was sent at `delivered` and `lost`, and left `inflight`
+ * An ACK moved `delivered`. Packets sent since the ACK before it were sent at `delivered` and `lost`, and left `inflight`
  * packets in flight: all three as they were just before this ACK. window: the most packets that a round trip delivers.
  *
  * If a timer marked packets lost between the two ACKs, `lost` includes them: right for what was sent after the timer expired,

@@ -18,7 +18,7 @@ static inline void bbr_note_loss(const struct tcp_sock *tp, struct bbr *bbr)
 	bbr->loss_in_cycle = true;
 }
 
-/* How much of what was in flight fitted before the share of losses crossed the threshold; 0: it did not cross it. */
+/* The packets in flight that fitted before the share of losses crossed the threshold; 0: it did not cross it. */
 static inline __u32 bbr_inflight_at_loss(__u32 tx_in_flight, __u32 lost, __u32 segments)
 {
 	__u32 threshold = min(params.loss_threshold, BBR_UNIT - 1);

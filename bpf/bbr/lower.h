@@ -5,7 +5,7 @@
 
 #include "model.h"
 
-/* What a cut by ECN leaves: 1 - alpha * factor, of 256. */
+/* The share that a cut by ECN leaves: 1 - alpha * factor, of 256. */
 static inline __u32 bbr_ecn_keep(const struct bbr *bbr)
 {
 	return BBR_UNIT - min(bbr_scale(bbr->ecn_alpha, params.ecn_factor), BBR_UNIT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* What is derived from the model: bandwidth and volumes within bounds. */
+/* Values derived from the model: bandwidth and volumes within bounds. */
 #ifndef BBR_MODEL_H
 #define BBR_MODEL_H
 
@@ -96,7 +96,7 @@ static inline __u32 bbr_probe_rtt_cwnd(const struct bbr *bbr)
 	return max(bbr_bdp(bbr, bbr_bw(bbr), params.probe_rtt_bdp), BBR_MIN_CWND);
 }
 
-/* Of n packets in flight, those that will be in the network when the next paced train leaves. */
+/* The number of n packets in flight that will still be in the network when the next paced train leaves. */
 BBR_OUT_OF_LINE __u32 bbr_in_network(const struct sock *sk, const struct bbr *bbr, __u32 n)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* What the model decides: gains, pacing rate and window. */
+/* The decisions of the model: gains, pacing rate and window. */
 #ifndef BBR_OUTPUTS_H
 #define BBR_OUTPUTS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* The parameters of BBRv2 and BBRv3, in the program's read-only data: a loader may change them before it loads. What each is
- * stands in parameters.toml. */
+/* The parameters of BBRv2 and BBRv3, in the program's read-only data: a loader may change them before it loads. Their
+ * meanings stand in parameters.toml. */
 #ifndef BBR_PARAMETERS_H
 #define BBR_PARAMETERS_H
 

@@ -65,7 +65,7 @@ static inline void bbr_start_up(const struct tcp_sock *tp, struct bbr *bbr, __u6
 static inline void bbr_grow_inflight_hi(const struct tcp_sock *tp, struct bbr *bbr, const struct bbr_ack *ack)
 {
 	if (!is_cwnd_limited(tp) || tp->snd_cwnd < bbr->inflight_hi) {
-		/* Not the bound is what limits the flow. v2 forgets the credits too. */
+		/* The bound does not limit the flow. v2 forgets the credits too. */
 		if (BBR_VERSION == 2)
 			bbr->up_acks = 0;
 		return;

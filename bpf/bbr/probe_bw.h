@@ -5,7 +5,7 @@
 
 #include "upper.h"
 
-/* What is in flight and fills the pipe in v2's UP: 1.25 BDP. */
+/* The volume in flight that fills the pipe in v2's UP: 1.25 BDP. */
 #define BBR_UP_QUEUE_GAIN 320
 
 /* Marks but no losses ended the last probe: the next may come at once, and start steeply. */
@@ -37,7 +37,7 @@ static inline bool bbr_check_time_to_probe(const struct sock *sk, struct bbr *bb
 	return true;
 }
 
-/* Does UP fill the pipe? v2: 1.25 BDP are in flight after a min_rtt. v3: the bandwidth has stopped growing. */
+/* True if UP fills the pipe. v2: 1.25 BDP are in flight after a min_rtt. v3: the bandwidth has stopped growing. */
 static inline bool bbr_is_pipe_full(const struct sock *sk, struct bbr *bbr, const struct bbr_ack *ack, __u32 in_network)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* What BBR keeps of a flow, and what an ACK tells it. */
+/* The state that BBR keeps of a flow, and its view of an ACK. */
 #ifndef BBR_STATE_H
 #define BBR_STATE_H
 
 #include <dumbbell/tcp.h>
 
-/* Where the state machine stands. The values are part of the record format: never renumber. */
+/* The states of the state machine. The values are part of the record format: never renumber. */
 enum bbr_state {
 	BBR_STARTUP = 0,	 /* Exponential growth until the pipe is full. */
 	BBR_DRAIN = 1,		 /* The queue that STARTUP built drains. */
-	BBR_PROBE_BW_DOWN = 2,	 /* Less than the path delivers, so that the queue drains. */
-	BBR_PROBE_BW_CRUISE = 3, /* What the path delivers, with room for others. */
+	BBR_PROBE_BW_DOWN = 2,	 /* It sends less than the path delivers, so that the queue drains. */
+	BBR_PROBE_BW_CRUISE = 3, /* It sends what the path delivers, with room for others. */
 	BBR_PROBE_BW_REFILL = 4, /* The pipe is filled without a queue. */
-	BBR_PROBE_BW_UP = 5,	 /* Is there more? */
+	BBR_PROBE_BW_UP = 5,	 /* It sends more, to see whether the path delivers more. */
 	BBR_PROBE_RTT = 6,	 /* Half a BDP for 200 ms, to see the path without a queue. */
-	BBR_NO_STATE = 255,	 /* Of an undo: nothing is saved. */
+	BBR_NO_STATE = 255,	 /* An undo has nothing saved. */
 };
 
-/* What the ACKs that come now tell of: a probe is seen a round after it was sent. Values: as above. */
+/* The packets that the ACKs report now: a probe is seen a round after it was sent. Never renumber these, either. */
 enum bbr_ack_phase {
-	BBR_ACKS_INIT = 0,	     /* Nothing of a probe. */
-	BBR_ACKS_REFILLING = 1,	     /* The pipe being filled. */
-	BBR_ACKS_PROBE_STARTING = 2, /* Still what was sent before the probe. */
-	BBR_ACKS_PROBE_FEEDBACK = 3, /* The probe. */
-	BBR_ACKS_PROBE_STOPPING = 4, /* Still the probe, which has ended. */
+	BBR_ACKS_INIT = 0,	     /* They report nothing of a probe. */
+	BBR_ACKS_REFILLING = 1,	     /* They report how the pipe is filled. */
+	BBR_ACKS_PROBE_STARTING = 2, /* They still report packets from before the probe. */
+	BBR_ACKS_PROBE_FEEDBACK = 3, /* They report the probe. */
+	BBR_ACKS_PROBE_STOPPING = 4, /* They still report the probe, which has ended. */
 };
 
 /* A windowed maximum's sample. */
@@ -63,13 +63,13 @@ struct bbr {
 	bool full_bw_now;	/* It is there [v3]; can be restarted. */
 	bool full_bw_reached;	/* It was there once in this connection: STARTUP is over. */
 	__u8 prev_ca_state;	/* enum tcp_ca_state at the last ACK. */
-	__u64 full_bw;		/* What growth is measured against. */
+	__u64 full_bw;		/* The bandwidth that growth is measured against. */
 	__u32 full_bw_count;	/* Rounds without growth. */
 	__u32 drain_round;	/* The round in which DRAIN began. */
 
 	/* The probing cycle (phases.h, growth.h). */
 	__u64 cycle_start;	/* When the cycle (DOWN) or UP began. */
-	__u32 probe_wait_us;	/* Until the next probe. */
+	__u32 probe_wait_us;	/* The time until the next probe. */
 	__u32 probes;		/* Probes of bandwidth so far: times that REFILL began. */
 	__u32 up_rounds;	/* Growth of inflight_hi: doublings of the slope, */
 	__u32 up_cnt;		/* ACKed packets per packet of growth, BBR_INF: it doesn't grow, */
@@ -108,37 +108,37 @@ struct bbr {
 	__u32 alpha_delivered_ce;
 
 	/* Recovery (recovery.h). */
-	__u32 undo_inflight_lo;	/* What an undo restores. */
+	__u32 undo_inflight_lo;	/* The values that an undo restores. */
 	__u32 undo_inflight_hi;
 	__u64 undo_bw_lo;
 	__u32 prior_cwnd;	/* The window before recovery or PROBE_RTT. */
 	__u32 init_cwnd;	/* The initial window, 127 at most. */
 };
 
-/* What an ACK tells: the kernel's rate sample, and what mainline's lacks. */
+/* BBR's view of an ACK: the kernel's rate sample, and values that mainline's lacks. */
 struct bbr_ack {
 	__u64 bw;		/* The delivery rate; 0: no sample. */
 	__s64 interval_us;	/* The longer of the send phase and the ACK phase; 0 or less: no sample. */
-	__s64 rtt_us;		/* Of the newest packet ACKed; negative: none. */
+	__s64 rtt_us;		/* The RTT of the newest packet ACKed; negative: none. */
 	__u32 prior_delivered;	/* tp->delivered when that packet was sent. */
 	__s32 delivered;	/* Packets delivered over the interval; negative: no sample. */
-	__s32 delivered_ce;	/* Of those, reported as CE-marked. */
+	__s32 delivered_ce;	/* The part of them reported as CE-marked. */
 	__s32 newly_lost;	/* Packets newly marked lost. */
-	__s32 lost;		/* Packets marked lost since that packet was sent. Not in mainline. */
+	__s32 lost;		/* Packets marked lost since that packet was sent. Not mainline's. */
 	__u32 newly_acked;	/* Packets newly ACKed or SACKed. */
 	__u32 prior_in_flight;	/* Packets in flight before this ACK was processed. */
-	__u32 tx_in_flight;	/* Packets in flight right after that packet was sent, with it; 0: unknown. Not in mainline. */
-	bool is_app_limited;	/* That packet was sent while the application limited the flow. */
+	__u32 tx_in_flight;	/* Packets in flight right after that packet was sent, with it; 0: unknown. Not mainline's. */
+	bool is_app_limited;	/* The application limited the flow when that packet was sent. */
 	bool is_ack_delayed;	/* The receiver probably delayed this ACK. */
 	bool is_ece;		/* This ACK carries ECE. */
-	bool is_of_tlp;		/* This ACK acknowledges the sequence of a TLP's retransmission. Not in mainline. */
+	bool is_of_tlp;		/* This ACK acknowledges the sequence of a TLP's retransmission. Not mainline's. */
 };
 
 /* A packet as it is marked lost. */
 struct bbr_lost_packet {
 	__u32 tx_in_flight;	/* Packets in flight right after it was sent, with it. */
 	__s32 lost;		/* Packets marked lost since it was sent, with it. */
-	__u32 segments;		/* In it. */
+	__u32 segments;		/* Segments in it. */
 	bool is_app_limited;	/* It was sent while the application limited the flow. */
 	bool was_sacked;	/* The receiver had SACKed it and reneged. */
 };
@@ -148,7 +148,7 @@ static inline bool bbr_in_probe_bw(const struct bbr *bbr)
 	return bbr->state >= BBR_PROBE_BW_DOWN && bbr->state <= BBR_PROBE_BW_UP;
 }
 
-/* Is more sent than was known to fit? Then losses don't lower the short-term bounds. */
+/* True if more is sent than was known to fit: losses don't lower the short-term bounds then. */
 static inline bool bbr_is_probing(const struct bbr *bbr)
 {
 	return bbr->state == BBR_STARTUP || bbr->state == BBR_PROBE_BW_REFILL || bbr->state == BBR_PROBE_BW_UP;

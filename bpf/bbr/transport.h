@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* What BBR wants to know of the transport and mainline Linux doesn't tell, rebuilt from what it does tell: what was in
- * flight and had been lost when a packet was sent, losses that a timer marks, and losses that a tail loss probe repaired. */
+/* The facts about the transport that BBR needs and mainline Linux does not report, rebuilt from those that it reports: the
+ * volumes in flight and lost when a packet was sent, losses that a timer marks, and losses that a tail loss probe repaired. */
 #ifndef BBR_TRANSPORT_H
 #define BBR_TRANSPORT_H
 
@@ -9,7 +9,7 @@
 #include "core.h"
 #include "history.h"
 
-/* All that is kept of a flow. */
+/* The whole state of a flow. */
 struct bbr_flow {
 	struct bbr bbr;
 	struct bbr_ack ack;	/* The ACK that is processed. Here and not on the stack, where the verifier would tell apart
@@ -18,11 +18,11 @@ struct bbr_flow {
 	__u32 lost;		/* and tp->lost when it was looked at last. */
 	__u32 loss_delivered;	/* tp->delivered when tp->lost had last grown. */
 	bool has_lost;		/* It has. */
-	bool was_sent_asked;	/* Of the last ACK's newest packet it was asked what was in flight when it was sent, */
-	bool was_sent_found;	/* and the history knew. */
+	bool was_sent_asked;	/* The history was asked for the state when the last ACK's newest packet was sent, */
+	bool was_sent_found;	/* and knew it. */
 	__u32 cwr_snd_una;	/* tp->snd_una when state CWR was entered, */
 	bool is_cwr_new;	/* which was since the last ACK was processed. */
-	struct ce_echo echo;	/* What this end echoes of marks, as receiver. */
+	struct ce_echo echo;	/* The marks that this end echoes as a receiver. */
 	struct history history;
 };
 
@@ -58,9 +58,9 @@ static inline bool bbr_find_lost(const struct tcp_sock *tp, const struct history
 	return history->pushed;
 }
 
-/* Each packet is judged as it is marked, with what had been lost by then. Of those that are marked at once only the first is
- * known; the others were sent with it. So it is the first that is judged, a train of segments; if that was not too many, then
- * the segment that is, if there is one. */
+/* Each packet is judged as it is marked, with what had been lost by then. Only the first of those that are
+ * marked at once is known; the others were sent with it. So the first is judged, a train of segments; if that was not too many,
+ * then the segment that is, if there is one. */
 static inline bool bbr_judge_lost(const struct tcp_sock *tp, const struct bbr_flow *flow, __u32 marked,
 				  struct bbr_lost_packet *packet)
 {
@@ -82,8 +82,8 @@ static inline bool bbr_judge_lost(const struct tcp_sock *tp, const struct bbr_fl
 	return true;
 }
 
-/* Takes note of packets that were marked lost since the last look, by an ACK or by a timer. To be called before the state
- * of recovery changes and whenever an ACK has been processed. */
+/* Takes note of packets that were marked lost since the last look, by an ACK or by a timer. Call it before the state of
+ * recovery changes and whenever an ACK has been processed. */
 BBR_OUT_OF_LINE void bbr_take_losses(const struct sock *sk, struct bbr_flow *flow)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -123,8 +123,8 @@ static inline void bbr_take_ca_state(const struct sock *sk, struct bbr_flow *flo
 	}
 }
 
-/* Does this ACK acknowledge the sequence of a tail loss probe's retransmission? It leaves open whether the probe or the original
- * arrived. The ACK that settles that, later, is like any other. */
+/* True if this ACK acknowledges the sequence of a tail loss probe's retransmission. It leaves open whether the probe or the
+ * original arrived. The ACK that settles that, later, is like any other. */
 static inline bool bbr_is_of_tlp(const struct tcp_sock *tp)
 {
 	__u32 high_seq = tp->tlp_high_seq;
@@ -132,8 +132,8 @@ static inline bool bbr_is_of_tlp(const struct tcp_sock *tp)
 	return high_seq && tlp_retrans(tp) && !before(tp->snd_una, high_seq);
 }
 
-/* Does anything hang on what was in flight when the newest packet that was ACKed was sent? Something was lost or marked since
- * then, or a bound of what is in flight is known. */
+/* True if the volume in flight when the newest ACKed packet was sent matters: packets were lost or marked since then, or a
+ * bound of the volume in flight is known. */
 static inline bool bbr_needs_sent(const struct bbr_flow *flow, const struct bbr_ack *ack)
 {
 	bool may_have_lost = flow->has_lost && !after(ack->prior_delivered, flow->loss_delivered);
@@ -159,8 +159,8 @@ static inline void bbr_find_sent(const struct tcp_sock *tp, struct bbr_flow *flo
 		ack->tx_in_flight = sent.inflight;
 		ack->lost = tp->lost - sent.lost;
 	} else if (flow->history.pushed) {
-		/* It was sent before the history began: what was in flight then has been delivered since, or was lost. Of
-		 * the losses only those are known that came since the history began. */
+		/* It was sent before the history began: what was in flight then has been delivered since, or was
+		 * lost. Only the losses since the history began are known. */
 		ack->lost = tp->lost - history_oldest(&flow->history)->lost;
 		ack->tx_in_flight = ack->delivered + ack->lost;
 	}

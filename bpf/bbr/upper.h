@@ -28,7 +28,7 @@ static inline bool bbr_is_too_high(const struct bbr *bbr, const struct bbr_ack *
 	return bbr_is_loss_too_high(ack->lost, ack->tx_in_flight) || bbr_is_ecn_too_high(bbr, ack);
 }
 
-/* Not even one sample of the probe was good: the rate itself is too high [v2]. */
+/* No sample of the probe was good: the rate itself is too high [v2]. */
 static inline void bbr_cut_bw_hi(struct bbr *bbr)
 {
 	if (bbr->bw_hi == BBR_INF_BW)
@@ -52,8 +52,8 @@ BBR_OUT_OF_LINE void bbr_on_too_high(const struct sock *sk, struct bbr *bbr, __u
 		bbr_start_down(tcp_sk(sk), bbr);
 }
 
-/* What was sent in the probe has been ACKed: the bandwidth filter advances; a probe that was stopped only because it was
- * risky, and proved safe, goes on. Does it? */
+/* The packets of the probe have been ACKed, so the bandwidth filter advances. Returns whether the probe goes on: one that was
+ * stopped only because it was risky, and proved safe, does. */
 static inline bool bbr_end_feedback(const struct tcp_sock *tp, struct bbr *bbr, const struct bbr_ack *ack)
 {
 	bbr->is_sampling = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Only compiled: the headers stand an algorithm that has included the kernel's user-space interface before them. */
+/* This is compiled and not loaded: the headers bear an algorithm that has included the kernel's user-space interface first. */
 #include <linux/bpf.h>
 #include <linux/types.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * How good is bbr/history.h? A congestion control that asks it at every ACK, and the oracle (oracle.h).
+ * A congestion control that asks bbr/history.h at every ACK, and the oracle (oracle.h), so that a test can tell how good it is.
  *
  * The control is a small BBR, so that windows grow, probe, and shrink as they do with the real one; it doesn't mind losses.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * An oracle that sees each packet leave, and knows what was in flight then and how much had been lost. What a congestion control
- * believes of that, at the ACK, is compared with it.
+ * An oracle that sees each packet leave, and knows what was in flight then and how much had been lost. It compares what a
+ * congestion control believes at the ACK.
  */
 #ifndef DUMBBELL_TESTS_ORACLE_H
 #define DUMBBELL_TESTS_ORACLE_H
@@ -38,7 +38,7 @@ struct {
 	__type(value, struct truth);
 } truths SEC(".maps");
 
-/* Of rate samples. Read by the test; packets unless the comment says otherwise. */
+/* Counts of rate samples, which the test reads; packets unless the comment says otherwise. */
 struct {
 	__u64 samples;       /* with an estimate and a truth */
 	__u64 exact;         /* inflight was right */

@@ -16,7 +16,7 @@ static void dbt_cong_control(struct sock *sk, __u32 ack_seq, int flag, const str
 	const struct bbr_flow *flow = bbr_flow_of(sk);
 
 	on_cong_control(sk, ack_seq, flag, rs);
-	/* It doesn't look where nothing was lost and no bound is known. As the small BBR: only of what is a sample. */
+	/* It doesn't look where nothing was lost and no bound is known. It judges only samples, as the small BBR does. */
 	if (flow && flow->was_sent_asked && rs->delivered > 0 && rs->interval_us > 0)
 		judge(sk, rs, flow->was_sent_found, flow->ack.tx_in_flight, tcp_sk(sk)->lost - flow->ack.lost);
 }

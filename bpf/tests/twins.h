@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Two implementations of an algorithm on the same connection: what both say, and how often they differ. */
+/* Two implementations of an algorithm on the same connection: their answers, and how often they differ. */
 #ifndef DUMBBELL_TESTS_TWINS_H
 #define DUMBBELL_TESTS_TWINS_H
 
@@ -37,7 +37,7 @@ static __always_inline void compare(struct compared *compared, __u32 ours, __u32
 		compared->worst = difference;
 }
 
-/* What growing the window changes. */
+/* The fields that growing the window changes. */
 struct window {
 	__u32 cwnd;
 	__u32 count;

@@ -45,10 +45,13 @@ fn main() {
     let probe = build.compile(&root.join("probe/probe.bpf.c"), &out);
     writeln!(code, "static PROBE: &[u8] = include_bytes!({probe:?});\n").unwrap();
 
-    // What `#include <dumbbell/...>` and `#include <bpf/...>` find when a user's own algorithm is compiled.
+    // The headers that the compiler finds when it compiles a user's own algorithm.
     writeln!(code, "static HEADERS: &[(&str, &str)] = &[").unwrap();
-    let dumbbell = [root.join("include/dumbbell"), generated.join("dumbbell")].map(|dir| ("dumbbell", dir));
-    for (prefix, dir) in dumbbell.into_iter().chain([("bpf", libbpf.join("bpf"))]) {
+    let with_parameters = manifests.iter().filter(|manifest| !manifest.parameters.is_empty());
+    let algorithms = with_parameters.map(|manifest| format!("algorithms/{}", manifest.name));
+    let algorithms = algorithms.map(|prefix| (generated.join(&prefix), prefix));
+    let dumbbell = [root.join("include/dumbbell"), generated.join("dumbbell")].map(|dir| (dir, "dumbbell".to_owned()));
+    for (dir, prefix) in dumbbell.into_iter().chain(algorithms).chain([(libbpf.join("bpf"), "bpf".to_owned())]) {
         for header in headers(&dir) {
             let name = header.file_name().expect("a file").to_string_lossy().into_owned();
             if prefix == "bpf" && !name.starts_with("bpf_") {
@@ -111,7 +114,7 @@ impl Build<'_> {
         command.arg("-fdebug-compilation-dir=.");
         command.arg("-I").arg(self.generated);
         command.arg("-I").arg(self.root.join("include")).arg("-I").arg(self.root).arg("-I").arg(self.libbpf);
-        // Where Debian keeps <asm/types.h>, which <linux/bpf.h> includes; clang doesn't look there for the target bpf.
+        // Debian keeps <asm/types.h> there, which <linux/bpf.h> includes; clang doesn't look there for the target bpf.
         let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
         command.arg("-idirafter").arg(format!("/usr/include/{arch}-linux-gnu"));
         command.arg(source).arg("-o").arg(&object);
@@ -125,7 +128,7 @@ impl Build<'_> {
         }
     }
 
-    /// Of a source, its parameters, what algorithms publish, and all headers of ours, which it may include.
+    /// The hash of a source, its parameters, the states that algorithms publish, and all headers of ours, which it may include.
     fn hash(&self, source: &Path, manifest: &Manifest, states: &str) -> String {
         let mut all = shared(source);
         all.extend(headers(&self.root.join("include/dumbbell")));

@@ -44,7 +44,7 @@ static s64 armed = DUMBBELL_NEVER;
 static unsigned long opened;
 static u8 linear[FRAME_MAX];
 
-/* As packet_alloc_skb() does: receivers' windows hang on the size of buffers. */
+/* It does as packet_alloc_skb() does: receivers' windows hang on the size of buffers. */
 static struct sk_buff *make_skb(struct net_device *dev, size_t len, size_t headers)
 {
 	size_t head = LL_RESERVED_SPACE(dev), room = head + dev->needed_tailroom;
@@ -102,7 +102,7 @@ static int links_send(unsigned int port, const struct dumbbell_part *parts, unsi
 
 const struct dumbbell_kernel dumbbell_kernel = { .abi = DUMBBELL_LINKS_ABI, .send = links_send };
 
-/* What is due is sent in turns of a few frames, so that hosts take them in between: their queues are short. */
+/* Frames that are due are sent in turns of a few, so that hosts take them in between: their queues are short. */
 static void links_due(struct tasklet_struct *tasklet)
 {
 	s64 now;

@@ -138,7 +138,7 @@ static long sink_attach(struct sink *sink, int fd)
 	if (err)
 		fput(file);
 	else
-		/* What has come before. */
+		/* It takes in what has come before. */
 		kthread_queue_work(sink_worker, &sink->work);
 	return err;
 }
@@ -154,7 +154,7 @@ static ssize_t sink_read(struct file *file, char __user *to, size_t room, loff_t
 
 	if (room < sizeof(sink->sunk))
 		return -EINVAL;
-	/* What is there by now counts. */
+	/* Data that is there by now counts. */
 	kthread_flush_work(&sink->work);
 	return copy_to_user(to, &sink->sunk, sizeof(sink->sunk)) ? -EFAULT : sizeof(sink->sunk);
 }

@@ -32,26 +32,18 @@ def _manifest(one: Mapping[str, Any]) -> str:
     return f"Manifest({', '.join(f'{key}={one[key]!r}' for key in _KEYS)})"
 
 
-KERNEL_HEADERS: Final = ("bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp")
-"""The algorithms with parameters that are built into a user-mode kernel."""
+KERNEL_HEADERS: Final = (
+    "dumbbell/state.h",
+    *(
+        f"algorithms/{name}/parameters.h"
+        for name in ("bbr2", "bbr3", "bbr3-draft", "cubic", "dctcp", "htcp", "westwood")
+    ),
+)
+"""The headers of a user-mode kernel that manifests make: states, and parameters of the algorithms built into it."""
 
 
-def header(algorithms: Mapping[str, Any], name: str) -> str:
-    """`<algorithms/NAME/parameters.h>`: `PARAMETERS(X)` is `X(type, name, default)` of each parameter.
-
-    A source that is to have other values has defined it before.
-    """
-    found = next(one for one in algorithms["declared"] if one["name"] == name)
-    lines = [f"\tX({_typed(one['name'], one['default'])})" for one in found["parameters"]]
-    return "#ifndef PARAMETERS\n#define PARAMETERS(X) \\\n" + " \\\n".join(lines) + "\n#endif\n"
-
-
-def _typed(name: str, default: bool | int) -> str:
-    return f"bool, {name}, {str(default).lower()}" if isinstance(default, bool) else f"__u32, {name}, {default}"
-
-
-def state_header() -> str:
-    """`<dumbbell/state.h>`: the state that algorithms publish, in the places of a row of the per-ACK table."""
+def header(name: str) -> str:
+    """A header that the manifests make, as a BPF program includes it by this name."""
     with tempfile.TemporaryDirectory() as directory:
         _core.cc_headers(directory)
-        return (Path(directory) / "dumbbell" / "state.h").read_text(encoding="utf-8")
+        return (Path(directory) / name).read_text(encoding="utf-8")

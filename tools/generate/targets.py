@@ -47,15 +47,10 @@ TARGETS: Final = (
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),
     Target("python/dumbbell/statistics/metrics/declared.py", "crates/figures", tables.metrics_module),
     *(
-        Target(
-            f"kernel/include/algorithms/{name}/parameters.h",
-            f"bpf/algorithms/{name}",
-            lambda found, name=name: manifests.header(found["algorithms"], name),  # type: ignore[misc]
-        )
+        Target(f"kernel/include/{name}", "bpf/algorithms", lambda _, name=name: manifests.header(name))  # type: ignore[misc]
         for name in manifests.KERNEL_HEADERS
     ),
     Target("python/dumbbell/scenario/bundled/cellular.trace", "tools/generate/cellular.py", cellular.text),
-    Target("kernel/include/dumbbell/state.h", "bpf/algorithms", lambda _: manifests.state_header()),
 )
 """The targets that follow from all declarations at once."""
 

@@ -249,7 +249,7 @@ static __always_inline __u32 ack_delay(const struct sock *sk)
 	return rate ? (__u32)min((__u64)sk->sk_gso_max_size * 4 * 1000000 / rate, 1000ULL) : 0;
 }
 
-/* Do the ACKs of a round come without a gap for longer than the path's one-way delay? Then it is full. */
+/* True if the ACKs of a round come without a gap for longer than the path's one-way delay: the path is full. */
 static __always_inline bool is_train_long(const struct sock *sk, struct cubic *cubic)
 {
 	__u32 now = now_us(tcp_sk(sk));
@@ -264,7 +264,7 @@ static __always_inline bool is_train_long(const struct sock *sk, struct cubic *c
 	return (__s32)(now - cubic->round_start) > (__s32)threshold;
 }
 
-/* Is the least RTT of this round well above the least of all? */
+/* True if the least RTT of this round is well above the least of all. */
 static __always_inline bool is_delay_risen(struct cubic *cubic, __u32 delay)
 {
 	cubic->curr_rtt = min(cubic->curr_rtt, delay);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * DCTCP (RFC 8257): the window is cut by the share of packets that were marked. Where ECN was not negotiated it is Reno.
+ * DCTCP (RFC 8257): the window is cut by the share of packets that were marked. It is Reno where ECN was not negotiated.
  * Both ends must run it: the receiver's half echoes each mark.
  */
 #include <algorithms/dctcp/parameters.h>

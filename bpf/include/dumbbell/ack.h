@@ -23,7 +23,7 @@
 
 #include <bpf/bpf_endian.h>
 
-/* When in the life of an ACK a row was taken. */
+/* The moment in the life of an ACK at which a row was taken. */
 enum db_ack_moment {
 	DB_ACK_BEFORE, /* an ACK has arrived and is not processed yet */
 	DB_ACK_AFTER,  /* an ACK has been processed, by congestion control, too */
@@ -60,7 +60,7 @@ struct db_ack {
 	__u32 min_rtt_us;      /* of the kernel's own filter; DB_NONE: no sample yet */
 	__u32 in_flight;       /* packets */
 	__u32 delivered;       /* packets */
-	__u32 delivered_ce;    /* of them, marked Congestion Experienced */
+	__u32 delivered_ce;    /* the part of them marked Congestion Experienced */
 	__u32 lost_out;	       /* packets now deemed lost and not repaired */
 	__u32 lost;	       /* packets ever marked lost */
 	__u32 total_retrans;   /* segments retransmitted */
@@ -80,7 +80,7 @@ struct db_flow_key {
 	__u16 reserved;
 };
 
-/* The run's senders: of nobody else there are rows. Size and entries are the loader's. */
+/* The run's senders: nobody else has rows. The loader sets size and entries. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -89,13 +89,13 @@ struct {
 	__type(value, __u8);
 } db_flows SEC(".maps");
 
-/* Its size is the loader's to set, or the map the loader's to replace. */
+/* The loader sets its size, or replaces the map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } db_acks SEC(".maps");
 
-/* Set by the loader if somebody reads the ring; a macro in a kernel of our own, which needs no loader. */
+/* The loader sets it if somebody reads the ring. It is a macro in a kernel of our own, which needs no loader. */
 #ifndef db_emit_acks
 const volatile bool db_emit_acks = false;
 #endif
@@ -117,7 +117,7 @@ static __always_inline void db_ack_lose(void)
 		__sync_fetch_and_add(lost, 1);
 }
 
-/* Is it a sender of the run? Of all connections of the machine, most are not, and everybody may choose an algorithm of ours. */
+/* True for a sender of the run. Most connections of the machine are none, and everybody may choose an algorithm of ours. */
 static __always_inline bool db_is_sender(const struct sock *sk)
 {
 	struct db_flow_key key = {
@@ -187,7 +187,7 @@ static __always_inline struct db_ack *db_ack_begin(struct sock *sk, __u8 moment)
 	return db_emit_acks && db_is_sender(sk) ? db_ack_take(sk, moment) : NULL;
 }
 
-/* Where a row has the state of the algorithms `of`: a struct db_NAME_state, in which nothing is known yet. */
+/* The place in a row for the state of the algorithms `of`: a struct db_NAME_state, in which nothing is known yet. */
 static __always_inline void *db_ack_state(struct db_ack *row, enum db_state_of of)
 {
 	row->state_of = of;

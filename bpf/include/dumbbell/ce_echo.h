@@ -2,7 +2,7 @@
 /*
  * The receiver's half of ECN with marks that count (RFC 8257 section 3.2): each mark is echoed, not one per round trip.
  *
- * Only for a congestion control with TCP_CONG_NEEDS_ECN: to others the stack doesn't tell of marks that arrive.
+ * It takes a congestion control with TCP_CONG_NEEDS_ECN: the stack tells no other of marks that arrive.
  */
 #ifndef DUMBBELL_CE_ECHO_H
 #define DUMBBELL_CE_ECHO_H
@@ -21,8 +21,8 @@ static __always_inline void ce_echo_init(const struct sock *sk, struct ce_echo *
 }
 
 /*
- * Data came, marked or not. Where that changes, what came before is acknowledged at once and with the old echo, so that the
- * sender can count marked packets in spite of delayed ACKs.
+ * Data came, marked or not. A change has the data before it acknowledged at once with the old echo, so that the sender can
+ * count marked packets in spite of delayed ACKs.
  */
 static __always_inline void ce_echo_receive(struct sock *sk, struct ce_echo *echo, __u32 is_ce)
 {

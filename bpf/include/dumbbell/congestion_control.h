@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Makes a congestion control that the kernel can register.
+/* A macro that makes a congestion control which the kernel can register.
  *
  *     static void my_init(struct sock *sk) { ... }
  *     static __u32 my_ssthresh(struct sock *sk) { ... }
@@ -11,8 +11,8 @@
  *
  *     char LICENSE[] SEC("license") = "GPL";
  *
- * Plain functions, each with the member of tcp_congestion_ops that it is for. The kernel demands ssthresh, undo_cwnd, and
- * cong_avoid or cong_control. The signatures are below, the same for all kernels; the macro makes a program of each, and
+ * The functions are plain; each stands with the member of tcp_congestion_ops that it is for. The kernel demands ssthresh,
+ * undo_cwnd, and cong_avoid or cong_control. The signatures are below, the same for all kernels; the macro makes a program of each, and
  * three maps of which the loader takes one:
  *
  *     my_cc_v64    Linux 6.4 to 6.9: the kernel's cong_control has no ack and no flag (both are 0)

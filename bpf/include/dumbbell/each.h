@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A macro for each of a list of pairs: what CONGESTION_CONTROL is made of. */
+/* A macro for each pair of a list: CONGESTION_CONTROL is made of it. */
 #ifndef DUMBBELL_EACH_H
 #define DUMBBELL_EACH_H
 

@@ -2,9 +2,9 @@
 /*
  * The kernel's types, as far as congestion controls need them.
  *
- * Only the fields that are used, in any order: their offsets are relocated when the program is loaded, by the BTF of the
- * kernel that runs (CO-RE). So one object fits all kernels that have these fields, and no vmlinux.h is needed. Somebody who
- * has one may include it before this header, which then adds nothing that it has.
+ * They have only the fields that are used, in any order: the BTF of the kernel that runs gives their offsets when the program
+ * is loaded (CO-RE). So one object fits all kernels that have these fields, and no vmlinux.h is needed. A source that has one
+ * may include it before this header, which then adds nothing that it has.
  */
 #ifndef DUMBBELL_KERNEL_H
 #define DUMBBELL_KERNEL_H
@@ -205,11 +205,11 @@ struct tcp_sock {
 	u32 high_seq;        /* snd_nxt when recovery began */
 	u32 undo_marker;
 	u32 packets_out; /* sent and not cumulatively ACKed */
-	u32 retrans_out; /* of those, retransmitted and not ACKed */
-	u32 lost_out;    /* of those, marked lost */
-	u32 sacked_out;  /* of those, SACKed */
+	u32 retrans_out; /* the part of them retransmitted and not ACKed */
+	u32 lost_out;    /* the part of them marked lost */
+	u32 sacked_out;  /* the part of them SACKed */
 	u32 delivered;   /* ever ACKed or SACKed */
-	u32 delivered_ce; /* of those, reported as CE */
+	u32 delivered_ce; /* the part of them reported as CE */
 	u32 lost;          /* ever marked lost */
 	u32 app_limited;   /* limited by the application until delivered reaches this; 0: it is not */
 	u32 rate_delivered;   /* the last rate sample: packets ... */
@@ -241,7 +241,7 @@ struct rate_sample {
 	u32 prior_delivered;    /* tp->delivered then */
 	u32 prior_delivered_ce; /* tp->delivered_ce then */
 	s32 delivered;          /* packets delivered since; < 0: no valid sample */
-	s32 delivered_ce;       /* of those, CE */
+	s32 delivered_ce;       /* the part of them marked CE */
 	long interval_us;       /* in this time; <= 0: no valid sample */
 	long rtt_us;            /* the packet's round trip; < 0: none */
 	int losses;             /* packets that this ACK marked lost */

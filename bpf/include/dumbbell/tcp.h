@@ -8,6 +8,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
+#include <dumbbell/connection.h>
+
 #ifndef NULL
 #define NULL ((void *)0)
 #endif
@@ -26,7 +28,7 @@
 #define TCP_ECN_OK 1         /* negotiated (RFC 3168) */
 #define TCP_ECN_DEMAND_CWR 4 /* our ACKs carry ECE */
 
-/* Bits of icsk_ack.pending: an ACK is scheduled, the timer of a delayed one runs, one shall go at once. */
+/* Bits of icsk_ack.pending: an ACK is scheduled, the timer of a delayed one runs, an ACK must go at once. */
 #define ICSK_ACK_SCHED 1
 #define ICSK_ACK_TIMER 2
 #define ICSK_ACK_NOW 16
@@ -38,19 +40,6 @@
 
 /* The compiler knows nothing of x any more: it can't merge loads from different kinds of memory, which the verifier refuses. */
 #define barrier_value(x) asm volatile("" : "+r"(x))
-
-#define min(a, b)                                                                                                      \
-	({                                                                                                             \
-		__typeof__(a) _a = (a);                                                                                \
-		__typeof__(b) _b = (b);                                                                                \
-		_a < _b ? _a : _b;                                                                                     \
-	})
-#define max(a, b)                                                                                                      \
-	({                                                                                                             \
-		__typeof__(a) _a = (a);                                                                                \
-		__typeof__(b) _b = (b);                                                                                \
-		_a > _b ? _a : _b;                                                                                     \
-	})
 
 static __always_inline struct tcp_sock *tcp_sk(const struct sock *sk)
 {
@@ -85,30 +74,6 @@ static __always_inline __u8 ca_state(const struct sock *sk)
 	return BPF_CORE_READ_BITFIELD(inet_csk(sk), icsk_ca_state);
 }
 
-/* The window was fully used at some time in the last round. */
-static __always_inline bool is_cwnd_limited(const struct tcp_sock *tp)
-{
-	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited);
-}
-
-/* The last tail loss probe was a retransmission. */
-static __always_inline bool tlp_retrans(const struct tcp_sock *tp)
-{
-	return BPF_CORE_READ_BITFIELD(tp, tlp_retrans);
-}
-
-/* The receiver has thrown away what it had SACKed, and loss recovery goes on. */
-static __always_inline bool is_sack_reneg(const struct tcp_sock *tp)
-{
-	return BPF_CORE_READ_BITFIELD(tp, is_sack_reneg);
-}
-
-/* The last rate sample was limited by the application. */
-static __always_inline bool rate_app_limited(const struct tcp_sock *tp)
-{
-	return BPF_CORE_READ_BITFIELD(tp, rate_app_limited);
-}
-
 /* Packets in the network. */
 static __always_inline __u32 tcp_packets_in_flight(const struct tcp_sock *tp)
 {
@@ -121,28 +86,11 @@ static __always_inline __u32 tcp_min_rtt(const struct tcp_sock *tp)
 	return tp->rtt_min.s[0].v;
 }
 
-/* The stack shall pace. fq's pacing is left in force where it is. */
+/* Asks the stack to pace. fq's pacing is left in force where it is. */
 static __always_inline void request_pacing(struct sock *sk)
 {
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
-}
-
-/* bytes/s, at most what the application allows (SO_MAX_PACING_RATE). */
-static __always_inline void set_pacing_rate(struct sock *sk, __u64 rate)
-{
-	__u64 limit = sk->sk_max_pacing_rate;
-
-	sk->sk_pacing_rate = rate < limit ? rate : limit;
-}
-
-/* Packets; never 0, which the stack could not leave again, and never more than the socket's limit. */
-static __always_inline void set_cwnd(struct tcp_sock *tp, __u32 cwnd)
-{
-	__u32 limit = tp->snd_cwnd_clamp;
-
-	cwnd = cwnd < limit ? cwnd : limit;
-	tp->snd_cwnd = cwnd ? cwnd : 1;
 }
 
 /* The inode of the network namespace. */

@@ -5,15 +5,15 @@
 
 #include <dumbbell/tcp.h>
 
-/* Is the window under the slow-start threshold (RFC 5681 section 3.1)? */
+/* True if the window is under the slow-start threshold (RFC 5681 section 3.1). */
 static __always_inline bool is_in_slow_start(const struct tcp_sock *tp)
 {
 	return tp->snd_cwnd < tp->snd_ssthresh;
 }
 
 /*
- * Is it the window that limits the flow? If not it must not grow (RFC 7661 section 4.1). In slow start it may grow to twice
- * what was in flight, so that pacing and TSO trains don't hold it back.
+ * True if the window limits the flow. If not it must not grow (RFC 7661 section 4.1). It may grow to twice the data in flight
+ * in slow start, so that pacing and TSO trains don't hold it back.
  */
 static __always_inline bool is_window_limiting(const struct tcp_sock *tp)
 {

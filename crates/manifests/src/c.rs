@@ -8,13 +8,15 @@ use anyhow::{Context, Result};
 
 use crate::{Declared, Kind, Manifest, NONE, SLOTS, StateSet, StateValue};
 
-/// The header `<algorithms/NAME/parameters.h>`: `PARAMETERS(X)` is `X(type, name, default)` of each parameter.
+/// The header `<algorithms/NAME/parameters.h>`: `PARAMETERS(X)` is `X(type, name, default)` of each parameter. A source that
+/// is to have other values has defined it before.
 pub fn header(manifest: &Manifest) -> String {
-    let mut text = format!("/* Generated from algorithms/{}/algorithm.toml. */\n#define PARAMETERS(X)", manifest.name);
+    let mut text = format!("/* Generated from algorithms/{}/algorithm.toml. */\n", manifest.name);
+    text.push_str("#ifndef PARAMETERS\n#define PARAMETERS(X)");
     for parameter in &manifest.parameters {
         write!(text, " \\\n\tX({}, {}, {})", parameter.c_type(), parameter.name, parameter.default).expect("a string");
     }
-    text.push('\n');
+    text.push_str("\n#endif\n");
     text
 }
 

@@ -16,7 +16,7 @@
 
 struct db_flow_key;
 
-/* Of the two kinds of map, one has the run's senders, and others count. */
+/* One kind of map has the run's senders, the others count. */
 #define bpf_map_lookup_elem(map, key)                                                                                  \
 	((void)(map), _Generic((key), struct db_flow_key *: db_acks_find_sender, default: db_acks_counter)(key))
 

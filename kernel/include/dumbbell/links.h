@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the kernel and the links say to each other.
+ * The interface between the kernel and the links.
  *
  * A user-mode kernel is a process. The links of a run are a library in that process: the same code that carries packets
  * in real time, driven by the kernel's own clock. The kernel hands each frame that a host sends to the library, and asks
@@ -23,7 +23,7 @@ struct dumbbell_part {
 	unsigned long bytes;
 };
 
-/* What the library asks of the kernel. */
+/* The services of the kernel to the library. */
 struct dumbbell_kernel {
 	unsigned int abi;
 	/*
@@ -43,7 +43,7 @@ struct dumbbell_frame {
 	const void *vnet;	/* struct virtio_net_hdr */
 };
 
-/* What the kernel asks of the library. None of these is called while another is under way. */
+/* The services of the library to the kernel. None of these is called while another is under way. */
 struct dumbbell_library {
 	unsigned int abi;
 	/*
@@ -51,17 +51,17 @@ struct dumbbell_library {
 	 * stands still. Returns the answer's bytes, negative if it is an error's words.
 	 */
 	long (*order)(const void *order, unsigned long bytes, void *answer, unsigned long room, long long now);
-	/* A frame arrives. What is due is sent. */
+	/* A frame arrives. Frames that are due are sent. */
 	void (*arrived)(const struct dumbbell_frame *frame, long long now);
-	/* Send what is due, but no more than a few frames. */
+	/* Send frames that are due, but no more than a few. */
 	void (*due)(long long now);
 	/* When `due` is to be called next: a time that is over means at once. */
 	long long (*next)(void);
 };
 
 /*
- * What the library exports, by the name "dumbbell_links": called once, before the kernel boots. The directory is the
- * host's, where the run's records go. Returns NULL after it has said why on standard error.
+ * The function that the library exports, by the name "dumbbell_links". It is called once, before the kernel boots. The
+ * directory is the host's, where the run's records go. Returns NULL after it has said why on standard error.
  */
 typedef const struct dumbbell_library *dumbbell_links_t(const struct dumbbell_kernel *kernel, const char *directory);
 

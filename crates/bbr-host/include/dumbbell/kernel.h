@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Stand-ins for the kernel's types: the fields that the core uses, by their names. The layout is also known to src/ffi.rs. */
+/* Stand-ins for the kernel's types: the fields that algorithms use, by their names. The layout is also known to src/ffi.rs. */
 #ifndef DUMBBELL_KERNEL_H
 #define DUMBBELL_KERNEL_H
 
@@ -13,9 +13,15 @@ typedef unsigned int __u32;
 typedef long long __s64;
 typedef unsigned long long __u64;
 
+typedef __u8 u8;
+typedef __u32 u32;
+typedef __u64 u64;
+
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif
+
+enum tcp_ca_event { CA_EVENT_TX_START };
 
 enum tcp_ca_state { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
 
@@ -64,6 +70,17 @@ struct tcp_sock {
 	bool tlp_retrans;
 	bool is_sack_reneg;
 	bool has_first_lost;
+	bool rate_app_limited;
+	__u32 snd_cwnd_cnt;
+	__u32 prior_cwnd;
+	__u32 max_packets_out;
+	__u64 icsk_ca_priv[13];
+};
+
+struct ack_sample {
+	__u32 pkts_acked;
+	__s32 rtt_us;
+	__u32 in_flight;
 };
 
 struct rate_sample {

@@ -8,24 +8,18 @@
 /* As the cc crate has it; the kernel's is 0x7fffffff. */
 #define TCP_INFINITE_SSTHRESH 0xffffffffU
 
-#define min(a, b)                           \
-	({                                  \
-		__typeof__(a) _a = (a);     \
-		__typeof__(b) _b = (b);     \
-		_a < _b ? _a : _b;          \
-	})
-#define max(a, b)                           \
-	({                                  \
-		__typeof__(a) _a = (a);     \
-		__typeof__(b) _b = (b);     \
-		_a > _b ? _a : _b;          \
-	})
+#include <bpf/bpf_core_read.h>
 
-#define BPF_CORE_READ_BITFIELD(object, field) ((object)->field)
+#include <dumbbell/connection.h>
 
 static inline struct tcp_sock *tcp_sk(const struct sock *sk)
 {
 	return (struct tcp_sock *)sk;
+}
+
+static inline void *inet_csk_ca(const struct sock *sk)
+{
+	return tcp_sk(sk)->icsk_ca_priv;
 }
 
 static inline bool before(__u32 a, __u32 b)
@@ -41,21 +35,6 @@ static inline bool after(__u32 a, __u32 b)
 static inline __u8 ca_state(const struct sock *sk)
 {
 	return sk->ca_state;
-}
-
-static inline bool is_cwnd_limited(const struct tcp_sock *tp)
-{
-	return tp->is_cwnd_limited;
-}
-
-static inline bool tlp_retrans(const struct tcp_sock *tp)
-{
-	return tp->tlp_retrans;
-}
-
-static inline bool is_sack_reneg(const struct tcp_sock *tp)
-{
-	return tp->is_sack_reneg;
 }
 
 static inline const struct tcp_skb_cb *tcp_first_lost(const struct tcp_sock *tp)
