@@ -11,6 +11,7 @@ from benches.table import show
 from benches.turns import in_turns
 from dumbbell.engines.emulate.engine import HELPER, SILENCE_S, EmulateEngine
 from dumbbell.records.files import read_json
+from dumbbell.statistics.intervals import paired_difference
 
 SILENT = EmulateEngine((*HELPER, "--no-live"), {**SILENCE_S, "running": 3600.0})
 ENGINES = {"live figures": EmulateEngine(), "none": SILENT}
@@ -44,13 +45,13 @@ def main() -> None:
     rows = []
     for i, what in enumerate(MEASURES):
         (shown, silent) = ([one[i] for one in found[name]] for name in ENGINES)
-        differences = [a - b for a, b in zip(shown, silent, strict=True)]
-        spread = statistics.stdev(silent) if len(silent) > 1 else 0.0
-        values = (statistics.median(shown), statistics.median(silent), statistics.median(differences), spread)
-        rows.append([what, *(f"{value:.3f}" for value in values)])
+        cost = paired_difference(silent, shown)
+        numbers = (statistics.median(shown), statistics.median(silent), cost.value)
+        interval = "" if cost.low is None else f"{cost.low:.3f} to {cost.high:.3f}"
+        rows.append([what, *(f"{number:.3f}" for number in numbers), interval])
     show(
         f"Live figures, {options.rate}, ten CUBIC flows; medians of {options.repeat}",
-        ["measure", "with", "without", "difference, pair by pair", "deviation of runs without"],
+        ["measure", "with", "without", "mean difference of pairs", "its 95 % interval"],
         rows,
     )
 

@@ -1,4 +1,5 @@
-//! Compiles the core twice, as BBRv2 and as BBRv3, with the host's C compiler.
+//! Compiles with the host's C compiler: the core of BBR twice, as BBRv2 and as BBRv3, the programs of window-based algorithms,
+//! and the probe's readings of the kernel's own.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +12,28 @@ fn main() {
     // For tests.
     println!("cargo:rustc-env=GENERATED_HEADERS={}", generated.display());
     println!("cargo:rerun-if-changed=include");
-    println!("cargo:rerun-if-changed=src/host.c");
-    for version in ["2", "3"] {
-        c_compiler::Build::new()
-            .file("src/host.c")
-            .define("BBR_VERSION", version)
-            // The stand-ins for the BPF programs' <dumbbell/...>.
-            .include("include")
-            .include(root)
-            .include(&generated)
-            .flag("-Wno-unused-function")
-            .warnings_into_errors(true)
-            .opt_level(2)
-            .compile(&format!("bbr{version}_host"));
+    for source in ["host.c", "program.c", "kernel_states.c"] {
+        println!("cargo:rerun-if-changed=src/{source}");
     }
+    let compiler = |source: &str| {
+        let mut build = c_compiler::Build::new();
+        build.file(format!("src/{source}"));
+        // The stand-ins for the BPF programs' <dumbbell/...> come before what needs none.
+        build.include("include").include(Path::new(root).join("include")).include(root).include(&generated);
+        for flag in ["function", "variable", "const-variable", "parameter"].map(|what| format!("-Wno-unused-{what}")) {
+            build.flag(&flag);
+        }
+        // Clang's attributes for relocation mean nothing here.
+        build.flag_if_supported("-Wno-attributes").warnings_into_errors(true).opt_level(2);
+        build
+    };
+    for version in ["2", "3"] {
+        compiler("host.c").define("BBR_VERSION", version).compile(&format!("bbr{version}_host"));
+    }
+    for name in ["htcp", "reno", "westwood"] {
+        let program = format!("<algorithms/{name}/{name}.bpf.c>");
+        let mut build = compiler("program.c");
+        build.define("ALGORITHM", name).define("PROGRAM", program.as_str()).compile(&format!("{name}_host"));
+    }
+    compiler("kernel_states.c").compile("kernel_states");
 }

@@ -53,7 +53,7 @@ def goodput(run: dumbbell.Run) -> list[float]:
 
 def test_those_that_come_with_dumbbell(here: Place) -> None:
     """Bundled algorithms run side by side, one twice with other parameters, and records have their labels alone."""
-    labels = ["bbr2", "bbr3", "bbr3 (beta_keep=200)", "bpf_reno", "bpf_cubic", "bpf_dctcp"]
+    labels = ["bbr2", "bbr3", "bbr3 (beta_keep=200)", "bpf_reno", "bpf_cubic", "bpf_dctcp", "bpf_htcp", "bpf_westwood"]
     given: list[Any] = ["bbr2", "bbr3", {"name": "bbr3", "parameters": {"beta_keep": 200}}, *labels[3:]]
     run = here.run(path(*(flow(cc=cc) for cc in given), rate="30 Mbit/s", duration="3 s"))
     assert [flow["cc"] for flow in run.summary["flows"]] == labels

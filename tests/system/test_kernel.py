@@ -26,7 +26,7 @@ from dumbbell.kernels.names import version_of
 
 ROOT = Path(__file__).parents[2]
 CALM = (ROOT / "docs/tutorial/calm.bpf.c").read_bytes()
-OURS = {"bbr2", "bbr3", "bbr3-draft", "bpf_cubic", "bpf_dctcp", "bpf_reno"}
+OURS = {"bbr2", "bbr3", "bbr3-draft", "bpf_cubic", "bpf_dctcp", "bpf_htcp", "bpf_reno", "bpf_westwood"}
 QDISCS = {"cake", "codel", "fq", "fq_codel", "htb", "ingress", "netem", "pfifo", "pie", "prio", "red", "tbf"}
 LINUX_OWN_FORM = b"""
 #include <linux/module.h>

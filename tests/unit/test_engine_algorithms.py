@@ -126,7 +126,8 @@ def test_an_unknown_name(cc: str, hint: str, fake: FakeCore, monkeypatch: pytest
     monkeypatch.setattr(algorithms, "has_algorithm", lambda _: False)
     assert problems(f'"{cc}"') == [
         f'my.toml:15: flows.0.cc = "{cc}": this kernel has no such congestion control\n'
-        "  expected one of cubic, reno, or dumbbell's bbr2, bbr3, bpf_cubic, bpf_dctcp, bpf_reno\n"
+        "  expected one of cubic, reno, or dumbbell's bbr2, bbr3, bpf_cubic, bpf_dctcp, "
+        "bpf_htcp, bpf_reno, bpf_westwood\n"
         f"hint: {hint}"
     ]
 

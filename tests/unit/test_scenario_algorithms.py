@@ -264,7 +264,8 @@ REFUSALS = {
     "parameters of the kernel's": (
         '{ name = "bbr", parameters = { x = 1 } }',
         "flows.0.cc: bbr is the kernel's and takes no parameters\n"
-        "  expected one of bbr2, bbr3, bpf_cubic, bpf_dctcp, bpf_reno, or a BPF program of your own\n"
+        "  expected one of bbr2, bbr3, bpf_cubic, bpf_dctcp, "
+        "bpf_htcp, bpf_reno, bpf_westwood, or a BPF program of your own\n"
         "hint: did you mean bbr3?",
     ),
     "a parameter that is no number": (

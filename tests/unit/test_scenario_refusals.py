@@ -315,7 +315,8 @@ def test_algorithms_of_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     scenario = load("my.toml")
     assert [problem.text() for problem in lacking(scenario, ["reno", "cubic", "bbr"])] == [
         'my.toml:19: flows.1.cc = "bbr1": this kernel has no such congestion control\n'
-        "  expected one of bbr, cubic, reno, or dumbbell's bbr2, bbr3, bpf_cubic, bpf_dctcp, bpf_reno\n"
+        "  expected one of bbr, cubic, reno, or dumbbell's bbr2, bbr3, bpf_cubic, bpf_dctcp, "
+        "bpf_htcp, bpf_reno, bpf_westwood\n"
         "hint: did you mean bbr? If it is a module, load it: sudo modprobe tcp_bbr1"
     ]
     assert lacking(scenario, ["reno", "cubic", "bbr1"]) == []

@@ -1,4 +1,4 @@
-//! The C side: its structs, and its functions for each version.
+//! The C side: its structs, and the functions of BBR's core for each version.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_long, c_void};
@@ -40,6 +40,11 @@ pub(crate) struct TcpSock {
     pub tlp_retrans: bool,
     pub is_sack_reneg: bool,
     pub has_first_lost: bool,
+    pub rate_app_limited: bool,
+    pub snd_cwnd_cnt: u32,
+    pub prior_cwnd: u32,
+    pub max_packets_out: u32,
+    pub icsk_ca_priv: [u64; 13],
 }
 
 /// `struct tcp_skb_cb`.

@@ -1,27 +1,34 @@
 use cc::bbr::{Bbr, Parameters};
-use cc::{AckSample, CaEvent, CaState, Column, CongestionControl, LostPacket, RateSample, Socket};
+use cc::{AckSample, CaEvent, CaState, Column, CongestionControl, LostPacket, RateSample, Setting, Socket, State};
 
-use crate::Core;
+use crate::{Core, Program};
 
-/// The C core and the Rust implementation side by side: the same calls must have the same effects.
+/// The C source and the Rust implementation of an algorithm side by side: the same calls must have the same effects.
 ///
 /// After each callback everything that they may write must be equal (window, pacing rate, threshold, app_limited and the
 /// state of the random numbers), and so must be all columns that they publish.
 #[derive(Debug)]
 pub struct Twin {
-    rust: Bbr,
-    c: Core,
+    rust: Box<dyn CongestionControl>,
+    c: Box<dyn CongestionControl>,
 }
 
 impl Twin {
-    /// Flows with these parameters.
+    /// Flows of BBR with these parameters.
     pub fn new(parameters: &Parameters) -> Twin {
         Twin::of(parameters, parameters)
     }
 
-    /// Flows with parameters that may differ.
+    /// Flows of BBR with parameters that may differ.
     pub fn of(rust: &Parameters, c: &Parameters) -> Twin {
-        Twin { rust: Bbr::new(rust.clone()), c: Core::new(c) }
+        Twin { rust: Box::new(Bbr::new(rust.clone())), c: Box::new(Core::new(c)) }
+    }
+
+    /// Flows of a window-based algorithm, `name` of [`Program::NAMES`], with `settings` in place of defaults. Panics if there
+    /// is none of this name, or a setting does not fit.
+    pub fn of_program(name: &str, settings: &[(&str, Setting)]) -> Twin {
+        let rust = cc::create_with(name, settings).expect("an algorithm with these parameters");
+        Twin { rust, c: Box::new(Program::new(name, settings)) }
     }
 
     fn both<R: PartialEq + std::fmt::Debug>(
@@ -32,13 +39,17 @@ impl Twin {
     ) -> R {
         let before = sk.clone();
         let mut twin = sk.clone();
-        let result = callback(&mut self.rust, sk);
-        let twins = callback(&mut self.c, &mut twin);
+        let result = callback(&mut *self.rust, sk);
+        let twins = callback(&mut *self.c, &mut twin);
         let name = self.rust.name();
         assert_eq!(result, twins, "{name} differs from C in {what:#?} after {before:#?}");
         assert_eq!(*sk, twin, "{name} differs from C in {what:#?} after {before:#?}");
-        let (columns, twins) = (columns(&self.rust), columns(&self.c));
+        let (columns, twins) = (columns(&*self.rust), columns(&*self.c));
         assert_eq!(columns, twins, "{name} differs from C in {what:#?} after {before:#?}");
+        let published = self.c.state();
+        if !published.is_empty() {
+            assert_eq!(self.rust.state(), published, "{name} differs from C in {what:#?} after {before:#?}");
+        }
         result
     }
 }
@@ -51,12 +62,13 @@ fn columns(cc: &dyn CongestionControl) -> Vec<Column> {
     columns
 }
 
-/// Like `cc::create`, but if the C core has the algorithm, too, both run.
+/// Like `cc::create`, but both run if there is a C source of the algorithm, too.
 pub fn create(name: &str) -> Option<Box<dyn CongestionControl>> {
     let parameters = match name {
         "bbr2" => Parameters::v2(),
         "bbr3" => Parameters::v3(),
         "bbr3-draft" => Parameters::v3_draft(),
+        _ if Program::NAMES.contains(&name) => return Some(Box::new(Twin::of_program(name, &[]))),
         _ => return cc::create(name),
     };
     Some(Box::new(Twin::new(&parameters)))
@@ -75,8 +87,12 @@ impl CongestionControl for Twin {
         self.both("ssthresh", sk, |cc, sk| cc.ssthresh(sk))
     }
 
+    fn cong_avoid(&mut self, sk: &mut Socket, ack: u32, acked: u32) {
+        self.both(("cong_avoid", acked), sk, |cc, sk| cc.cong_avoid(sk, ack, acked));
+    }
+
     fn has_cong_control(&self) -> bool {
-        true
+        self.rust.has_cong_control()
     }
 
     fn cong_control(&mut self, sk: &mut Socket, rs: &RateSample) {
@@ -119,6 +135,10 @@ impl CongestionControl for Twin {
 
     fn sndbuf_expand(&self) -> u32 {
         self.rust.sndbuf_expand()
+    }
+
+    fn state(&self) -> State {
+        self.rust.state()
     }
 
     fn publish(&self, column: &mut dyn FnMut(Column)) {

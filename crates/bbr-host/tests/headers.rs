@@ -19,6 +19,8 @@ fn each_header_stands_alone() {
                 .args(["-fsyntax-only", "-Wall", "-Werror", "-Wno-unused-function", "-x", "c", version])
                 .arg("-I")
                 .arg(here.join("include"))
+                .arg("-I")
+                .arg(bpf.join("include"))
                 .args(["-I", env!("GENERATED_HEADERS")])
                 .arg(&header)
                 .output()

@@ -40,7 +40,7 @@ pub struct Check {
     pub label: String,
     /// See [`Inspection`].
     pub variant: Option<&'static str>,
-    /// Those that were loaded.
+    /// The programs that were loaded.
     pub programs: Vec<Program>,
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn collecting<T>(f: impl FnOnce() -> T) -> (T, String) {
     collecting_from(PrintLevel::Warn, f)
 }
 
-/// Like [`collecting`], with all other messages, too.
+/// The same as [`collecting`], with all other messages, too.
 pub(crate) fn collecting_all<T>(f: impl FnOnce() -> T) -> (T, String) {
     collecting_from(PrintLevel::Debug, f)
 }

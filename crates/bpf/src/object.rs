@@ -36,7 +36,7 @@ const FLOWS: &str = "db_flows";
 /// Whose state an algorithm's private state begins with (`<dumbbell/congestion_control.h>`).
 const PUBLISHES: &str = "db_publishes";
 const MOST_FLOWS: u32 = 1 << 16;
-/// What the kernel takes as compatible with the GPL, which it demands.
+/// The licences that the kernel takes as compatible with the GPL, which it demands.
 const LICENCES: [&str; 6] =
     ["GPL", "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"];
 
@@ -195,7 +195,7 @@ impl Algorithm {
         Ok(self.try_load(name)?.map_err(|refused| refused.failure)?)
     }
 
-    /// As [`Algorithm::load`], with the parts of a refusal.
+    /// The same as [`Algorithm::load`], with the parts of a refusal.
     pub(crate) fn try_load(mut self, name: &str) -> Result<Result<Loaded, Refused>> {
         self.rename(name)?;
         let publishes = self.publishes()?;
@@ -252,7 +252,7 @@ impl Algorithm {
         Ok(())
     }
 
-    /// What its `flags` gets in addition.
+    /// The bits that its `flags` gets in addition.
     fn added_flags(&mut self) -> Result<u32> {
         let is_true = |known: &Parameter| known.name == ECN && known.default == Value::Bool(true);
         let asks_for_ecn = parameters::all(&mut self.open)?.iter().any(is_true);
@@ -277,7 +277,7 @@ impl Loaded {
         &self.object
     }
 
-    /// Which variant was loaded.
+    /// The variant that was loaded.
     pub fn variant(&self) -> Option<Variant> {
         self.variant
     }

@@ -71,9 +71,9 @@ pub struct Stayed {
 pub struct Listing {
     /// Labels of those that come with the core, loaded or not.
     pub bundled: Vec<&'static str>,
-    /// Those that were loaded to stay.
+    /// The algorithms that were loaded to stay.
     pub stay: Vec<Stay>,
-    /// Those that belong to runs which are going on.
+    /// The algorithms of runs that are going on.
     pub runs: Vec<OfRun>,
     /// The kernel's own, and others' BPF programs.
     pub kernel: Vec<String>,
@@ -183,7 +183,8 @@ pub fn list() -> Result<Listing> {
     Ok(Listing { bundled: bundled::bundled_labels(), stay, runs, kernel })
 }
 
-/// Those that were loaded to stay and still are. A record without a registration is of a machine that stopped in between.
+/// The algorithms that were loaded to stay and still are. A record without a registration is of a machine that stopped in
+/// between.
 fn all() -> Result<Vec<Stay>> {
     let available = available()?;
     let records = fs::read_dir(RECORDS).into_iter().flatten().flatten();

@@ -6,8 +6,8 @@ use crate::state::DctcpState;
 use crate::tunable::{Tunable, defaults, number, with};
 use crate::{CaEvent, CaState, CongestionControl, Setting, Socket, State, before};
 
-/// DCTCP (RFC 8257) as Linux runs it: the window is cut by the share of packets that were marked. Where ECN was not
-/// negotiated it is Reno.
+/// DCTCP (RFC 8257) as Linux runs it: the window is cut by the share of packets that were marked. It is Reno where
+/// ECN was not negotiated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dctcp {
     params: Parameters,

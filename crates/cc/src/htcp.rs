@@ -41,7 +41,7 @@ impl Default for Parameters {
 /// The values that last from one congestion event to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Epoch {
-    /// When the last congestion event was, us.
+    /// The time of the last congestion event, us.
     start: u64,
     /// The greatest RTT since, us; 0: none yet.
     max_rtt: u32,
@@ -62,7 +62,7 @@ pub struct Htcp {
     min_rtt: u32,
     /// Throughput of the last round trip, packets per second; 0: none yet.
     bandwidth: u64,
-    /// When the round trip that is measured began, us, and `delivered` then.
+    /// The time at which the round trip that is measured began, us, and `delivered` then.
     round_start: u64,
     round_delivered: u32,
 }
@@ -129,8 +129,8 @@ impl CongestionControl for Htcp {
 }
 
 impl Htcp {
-    /// What a congestion event leaves (section 3.2): where the throughput has changed since the one before it, a half; else
-    /// the share of the window that fills the path without its queue.
+    /// The share that a congestion event leaves (section 3.2): a half where the throughput has changed since the one before
+    /// it, else the share of the window that fills the path without its queue.
     fn backoff(&self) -> u64 {
         let (now, before) = (self.bandwidth, self.epoch.bandwidth);
         let has_changed = now.abs_diff(before) * ONE > before * self.params.bandwidth_change;

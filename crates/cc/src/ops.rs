@@ -58,12 +58,12 @@ pub trait CongestionControl: Debug + Send {
         2
     }
 
-    /// Does it want ECT on all it sends, and CE events as receiver (`TCP_CONG_NEEDS_ECN`)?
+    /// True if it wants ECT on all that it sends, and CE events as a receiver (`TCP_CONG_NEEDS_ECN`).
     fn needs_ecn(&self) -> bool {
         false
     }
 
-    /// What records show of the private state.
+    /// The part of the private state that records show.
     fn state(&self) -> State {
         State::EMPTY
     }

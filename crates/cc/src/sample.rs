@@ -5,7 +5,7 @@
 /// BPF program recovers them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
-    /// When the sample's interval begins, us.
+    /// The time at which the sample's interval begins, us.
     pub prior_mstamp: u64,
     /// `delivered` when the newest packet that was ACKed was sent.
     pub prior_delivered: u32,
@@ -13,7 +13,7 @@ pub struct RateSample {
     pub prior_delivered_ce: u32,
     /// Packets delivered over the interval; negative: no sample.
     pub delivered: i32,
-    /// Of these packets, those reported as CE-marked.
+    /// The part of these packets reported as CE-marked.
     pub delivered_ce: i32,
     /// The longer of the send phase and the ACK phase, us; 0 or less: no sample.
     pub interval_us: i64,

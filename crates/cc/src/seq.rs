@@ -1,9 +1,9 @@
-/// Does `a` come before `b`? It serves sequence numbers and counts that wrap (RFC 9293 section 3.4).
+/// True if `a` comes before `b`. It serves sequence numbers and counts that wrap (RFC 9293 section 3.4).
 pub const fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-/// Does `a` come after `b`?
+/// True if `a` comes after `b`.
 pub const fn after(a: u32, b: u32) -> bool {
     before(b, a)
 }

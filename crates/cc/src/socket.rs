@@ -11,9 +11,9 @@ pub struct Socket {
     pub tcp_clock_cache: u64,
     /// The earliest departure time of the next paced packet, ns.
     pub tcp_wstamp_ns: u64,
-    /// When `delivered` grew last, us.
+    /// The time at which `delivered` grew last, us.
     pub delivered_mstamp: u64,
-    /// When data was sent last, us. Linux keeps it in jiffies.
+    /// The time at which data was sent last, us. Linux keeps it in jiffies.
     pub lsndtime: u64,
 
     /// The congestion window, packets.
@@ -38,15 +38,15 @@ pub struct Socket {
 
     /// Packets sent and not cumulatively ACKed.
     pub packets_out: u32,
-    /// Of these, packets retransmitted and not ACKed.
+    /// The part of them retransmitted and not ACKed.
     pub retrans_out: u32,
-    /// Of these, packets marked lost.
+    /// The part of them marked lost.
     pub lost_out: u32,
-    /// Of these, packets SACKed.
+    /// The part of them SACKed.
     pub sacked_out: u32,
     /// Packets that ever were ACKed or SACKed.
     pub delivered: u32,
-    /// Of these, packets reported as CE-marked.
+    /// The part of them reported as CE-marked.
     pub delivered_ce: u32,
     /// Packets ever marked lost.
     pub lost: u32,

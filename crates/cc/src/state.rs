@@ -1,10 +1,10 @@
-//! What an algorithm publishes of its private state, for the per-ACK table: 32 bits for each value that its manifest
+//! The private state that an algorithm publishes, for the per-ACK table: 32 bits for each value that its manifest
 //! declares. The kernel's programs publish the same, as `bpf/include/dumbbell/ack.h` says.
 
 /// A value that is not known, not used, or infinite.
 pub const NONE: u32 = u32::MAX;
 
-/// What an algorithm publishes now.
+/// The state that an algorithm publishes now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     /// Whose state it is: 0 is that of an algorithm that publishes nothing, else a place in [`STATE_SETS`] plus 1.
@@ -13,10 +13,10 @@ pub struct State {
     values: [u32; SLOTS],
 }
 
-/// What one algorithm publishes, or a family of them.
+/// The state that one algorithm publishes, or a family of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateSet {
-    /// That of the algorithm, or of the family.
+    /// The name of the algorithm, or of the family.
     pub name: &'static str,
     /// In the order of a [`State`].
     pub columns: &'static [StateColumn],
@@ -31,15 +31,15 @@ pub struct StateColumn {
     of: u8,
     /// Its place in a [`State`].
     at: u8,
-    /// How its 32 bits are to be read.
+    /// The meaning of its 32 bits.
     pub kind: Kind,
-    /// What means "none", besides [`NONE`].
+    /// The value that means "none", besides [`NONE`].
     none: u32,
     /// A sentence for readers.
     pub meaning: &'static str,
 }
 
-/// How the 32 bits of a value are to be read.
+/// The meaning of the 32 bits of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An integer.
@@ -57,11 +57,11 @@ pub enum Kind {
 include!(concat!(env!("OUT_DIR"), "/states.rs"));
 
 impl State {
-    /// That of an algorithm that publishes nothing.
+    /// The state of an algorithm that publishes nothing.
     pub const EMPTY: State = State { of: 0, values: [NONE; SLOTS] };
 
-    /// What a program in the kernel has published: whose state, and its values. `None` if it is not known whose, or a value
-    /// is none that its column has.
+    /// The state that a program in the kernel has published: whose it is, and its values. `None` if it is not known whose,
+    /// or a value is none that its column has.
     pub fn published(of: u8, values: [u32; SLOTS]) -> Option<State> {
         let state = State { of, values };
         if of == 0 {
@@ -71,14 +71,14 @@ impl State {
         set.columns.iter().all(|column| column.is_readable(values[usize::from(column.at)])).then_some(state)
     }
 
-    /// Does an algorithm publish it?
+    /// True if no algorithm publishes it.
     pub fn is_empty(&self) -> bool {
         self.of == 0
     }
 }
 
 impl StateColumn {
-    /// Does an algorithm that publishes `state` have this column?
+    /// True if an algorithm that publishes `state` has this column.
     pub fn is_of(&self, state: &State) -> bool {
         state.of == self.of
     }

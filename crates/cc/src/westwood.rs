@@ -10,7 +10,7 @@ use crate::state::{WestwoodState, narrow};
 use crate::tunable::{Tunable, defaults, number, with};
 use crate::{AckSample, CongestionControl, Setting, Socket, State};
 
-/// What Westwood+ can be told: `bpf/algorithms/westwood/algorithm.toml`.
+/// The parameters of Westwood+: `bpf/algorithms/westwood/algorithm.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Parameters {
     filter_keep: u64,
@@ -36,7 +36,7 @@ pub struct Westwood {
     bandwidth: u64,
     /// The least RTT of the connection, us; 0: none yet.
     min_rtt: u32,
-    /// When the sample's round trip began, us, and `delivered` then.
+    /// The time at which the sample's round trip began, us, and `delivered` then.
     round_start: u64,
     round_delivered: u32,
 }

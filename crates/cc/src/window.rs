@@ -3,7 +3,7 @@
 use crate::{CaState, Socket};
 
 impl Socket {
-    /// Is the window under the slow-start threshold (RFC 5681 section 3.1)?
+    /// True if the window is under the slow-start threshold (RFC 5681 section 3.1).
     pub fn is_in_slow_start(&self) -> bool {
         self.snd_cwnd < self.snd_ssthresh
     }

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use pyo3::prelude::*;
 use sim_engine::batch::{Batch, Judged, Progress, Run, Screen, Verdict, missing, simulate_many as carry_out};
 
-/// Of `runs` runs those that no shard below `directory` has, in pieces of one shard each: (first, behind the last). What
-/// a command that was killed had begun to write is removed.
+/// The runs, `runs` in all, that no shard below `directory` has, in pieces of one shard each: (first, behind the last).
+/// Files that a killed command had begun to write are removed.
 #[pyfunction]
 pub(crate) fn missing_shards(directory: PathBuf, runs: usize, shard_runs: usize) -> PyResult<Vec<(usize, usize)>> {
     let found = missing(&directory, 0..runs, shard_runs).map_err(crate::simulate::raised)?;

@@ -7,7 +7,7 @@
 //! the plan's, such as `sha256`, may be there.
 //!
 //! A *parameter* comes out as `{"name", "bits", "signed", "default", "doc"}`; `bits` of a flag is 1, `doc` is empty if the
-//! source says nothing (a user's object carries none).
+//! source says nothing (a user's object carries no text).
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::json;
 
-/// What comes with the core: a list of {label, path, sha256, parameters}. Needs no privileges.
+/// Lists the algorithms that come with the core: a list of {label, path, sha256, parameters}. Needs no privileges.
 #[pyfunction]
 pub(crate) fn cc_bundled() -> String {
     let none = plan::Algorithm {
@@ -54,7 +54,7 @@ pub(crate) fn cc_build(source: PathBuf, out: PathBuf) -> String {
     answer(bpf::build(&source, &out))
 }
 
-/// What an algorithm's object says, without privileges and without loading it: {label, licence, variant, operations,
+/// Describes an algorithm's object, without privileges and without loading it: {label, licence, variant, operations,
 /// parameters, name}. `variant` is "v64", "v610", "v71" or null; `operations` are the members of tcp_congestion_ops that
 /// it sets; `name` is what it is called in the kernel if it is loaded to stay with these parameters.
 ///
@@ -92,13 +92,13 @@ pub(crate) fn cc_unload(name: &str) -> String {
 }
 
 /// All congestion controls: {bundled: [label], stay: [{name, label, parameters, sha256, loaded_at}], runs: [{name, label}],
-/// kernel: [name]}. Of another run's `label` only the beginning is known. `loaded_at` is in seconds since 1970.
+/// kernel: [name]}. Another run's `label` is known only by its beginning. `loaded_at` is in seconds since 1970.
 #[pyfunction]
 pub(crate) fn cc_list() -> String {
     answer(bpf::list())
 }
 
-/// Whether this process may load congestion controls: {ok, missing, failure}. `missing` are the capabilities that it
+/// Says whether this process may load congestion controls: {ok, missing, failure}. `missing` are the capabilities that it
 /// lacks, `failure` is as above or null.
 #[pyfunction]
 pub(crate) fn cc_can_load() -> String {

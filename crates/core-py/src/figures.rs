@@ -23,7 +23,7 @@ pub(crate) fn figures_of(py: Python<'_>, directory: PathBuf, network: &str) -> P
     py.detach(found).map_err(crate::simulate::raised)
 }
 
-/// What happened in the run in `directory` between two times. Returns JSON: `received_bytes` (by flow), `jain_index` (of
+/// Summarises the run in `directory` between two times. Returns JSON: `received_bytes` (by flow), `jain_index` (of
 /// bulk TCP flows), `utilisation` (by link).
 ///
 /// Raises RuntimeError: what failed, and why. Ctrl-C ends it.
@@ -38,7 +38,7 @@ pub(crate) fn figures_between(py: Python<'_>, directory: PathBuf, start_ns: i64,
     py.detach(found).map_err(crate::simulate::raised)
 }
 
-/// Whether each connection of a flow carried its data, by the bytes that it delivered.
+/// Says whether each connection of a flow carried its data, by the bytes that it delivered.
 #[pyfunction]
 pub(crate) fn carrying(delivered: Vec<u64>) -> Vec<bool> {
     figures::carrying(&delivered)

@@ -1,10 +1,10 @@
-//! What follows from a plan's network, reckoned once for all that ask.
+//! Facts that follow from a plan's network, reckoned once for all that ask.
 
 use anyhow::Context;
 use plan::{Link, Plan};
 use pyo3::prelude::*;
 
-/// What a link does over time, as events change it.
+/// The course of a link over time, as events change it.
 #[pyclass(frozen, get_all)]
 pub(crate) struct LinkFacts {
     /// The link.
@@ -63,7 +63,7 @@ pub(crate) fn network(plan: &str) -> PyResult<(Vec<Path>, Vec<LinkFacts>)> {
 }
 
 /// The largest rate that a link (JSON, as in a plan) has by itself, in bit/s; None without a limit. That of a trace is
-/// what passes in its best 100 ms, or in its period, if that is shorter.
+/// the rate of its best 100 ms, or of its period, if that is shorter.
 ///
 /// Raises RuntimeError if it is no link.
 #[pyfunction]

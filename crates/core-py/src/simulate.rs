@@ -28,7 +28,7 @@ pub(crate) fn simulate(py: Python<'_>, directory: PathBuf, tso: bool, on_event: 
     simulated.map_err(raised)
 }
 
-/// What keeps a plan (JSON) from being simulated: a list of {flow, host, what, why, hint}, empty if nothing does. `flow` is
+/// Lists the obstacles to simulating a plan (JSON): {flow, host, what, why, hint} each, none if it can be simulated. `flow` is
 /// the id of the flow that it is about, `host` the name of the host, or null.
 ///
 /// Raises RuntimeError if it is no plan.
@@ -47,7 +47,7 @@ pub(crate) fn simulate_check(plan: &str, tso: bool) -> PyResult<String> {
     Ok(serde_json::to_string(&problems).expect("problems are plain data"))
 }
 
-/// Of each {name, default, limits, meaning}, `limits` being the least and the most, or null of a flag.
+/// Each is {name, default, limits, meaning}, `limits` being the least and the most, or null of a flag.
 pub(crate) fn parameters(declared: &[cc::Parameter]) -> Vec<serde_json::Value> {
     let one = |parameter: &cc::Parameter| {
         let default = match parameter.default {
@@ -60,8 +60,8 @@ pub(crate) fn parameters(declared: &[cc::Parameter]) -> Vec<serde_json::Value> {
     declared.iter().map(one).collect()
 }
 
-/// What the simulator's algorithm `name` can be told (JSON): a list of {name, default, limits, meaning}; null if there is no
-/// such algorithm.
+/// Lists the parameters of the simulator's algorithm `name` (JSON): {name, default, limits, meaning} each; null if there is
+/// no such algorithm.
 #[pyfunction]
 pub(crate) fn simulate_parameters(name: &str) -> String {
     serde_json::to_string(&cc::parameters(name).map(parameters)).expect("parameters are plain data")

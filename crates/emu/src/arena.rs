@@ -23,7 +23,7 @@ pub(crate) struct Arena {
 unsafe impl Send for Arena {}
 
 impl Arena {
-    /// Room for `bytes` in slots of `slot_bytes`. Of all, `prefault` bytes are touched now.
+    /// Room for `bytes` in slots of `slot_bytes`. `prefault` bytes of it are touched now.
     pub(crate) fn new(bytes: u64, slot_bytes: usize, prefault: u64) -> Result<Arena> {
         let slots = bytes / slot_bytes as u64;
         ensure!((1..u64::from(u32::MAX)).contains(&slots), "an arena of {bytes} bytes holds no packets");

@@ -26,7 +26,7 @@ pub(crate) struct Carrier<T> {
     entered: u64,
     /// The links that can do something to a packet.
     logged: Vec<u16>,
-    /// When the links' next rows are due.
+    /// The time at which the links' next rows are due.
     pub next_tick: Time,
     interval: Duration,
     links: Writer<LinkRow>,
@@ -60,7 +60,7 @@ impl<T: Transmit> Carrier<T> {
         })
     }
 
-    /// A frame arrives at `arrival`: its packets enter the network. How many they are.
+    /// A frame arrives at `arrival`: its packets enter the network. Returns their number.
     pub(crate) fn enter(&mut self, captured: &Captured<'_>, arrival: Time) -> usize {
         let node = self.intake.take(captured, &mut self.driver, &mut self.arrived);
         let packets = self.arrived.len();
@@ -100,7 +100,7 @@ impl<T: Transmit> Carrier<T> {
         }
     }
 
-    /// Where the logged links stand, by index among the plan's.
+    /// The states of the logged links, by index among the plan's.
     pub(crate) fn counts(&self, now: Time) -> impl Iterator<Item = (u16, LinkCounts)> {
         self.logged.iter().map(move |&link| {
             let state = &self.network.links()[usize::from(link)];

@@ -42,7 +42,7 @@ impl StampClock {
         self.offset = offset;
     }
 
-    /// When the wall clock jumped, and how far.
+    /// The times at which the wall clock jumped, and how far.
     pub(crate) fn steps(&self) -> &[(Time, Duration)] {
         &self.steps
     }

@@ -15,7 +15,7 @@ use crate::read_delay;
 /// A separate thread reads the orders and computes their effects: the emulating thread only takes them.
 pub(crate) struct Control {
     orders: Receiver<Taken>,
-    /// Has a byte where there is an order.
+    /// It has a byte if there is an order.
     wake: PipeReader,
     applied: Sender<Time>,
 }
@@ -61,7 +61,7 @@ impl Control {
         self.wake.as_fd()
     }
 
-    /// The orders that have come. To be called once [`Control::poll_fd`] is readable.
+    /// The orders that have come. Call it once [`Control::poll_fd`] is readable.
     pub(crate) fn take(&mut self) -> Result<Vec<Taken>> {
         // The listener writes a byte after each order; its end closes the pipe.
         if self.wake.read(&mut [0; 64]).context("reading the pipe for orders")? == 0 {

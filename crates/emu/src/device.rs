@@ -13,7 +13,7 @@ use crate::control::{Control, Taken};
 use crate::hosted::{Counted, Request};
 use crate::{LinkGauges, Port};
 
-/// Where a kernel with our links in it takes orders: `kernel/include/dumbbell/process.h`.
+/// The file at which a kernel with our links in it takes orders: `kernel/include/dumbbell/process.h`.
 const LINKS: &str = "/proc/dumbbell/links";
 /// Time between two publications of the links' state.
 const PUBLISH_MS: u16 = 50;
@@ -47,7 +47,7 @@ impl Device {
         }
     }
 
-    /// As [`crate::run`], but for the last event.
+    /// The same as [`crate::run`], except for the last event.
     pub(crate) fn run(
         &self,
         plan: &Plan,

@@ -27,7 +27,7 @@ pub(crate) struct Driver<T> {
     pub segments_out: u64,
     /// Index of the port of each of the plan's nodes.
     port_of: Vec<Option<u16>>,
-    /// By port.
+    /// Its hosts' ends, by port.
     ends: Vec<Ends>,
     due: VecDeque<Due>,
     handover: Handover,
@@ -64,7 +64,7 @@ impl<T> Driver<T> {
         }
     }
 
-    /// When the first of the packets that are due has waited for `hold`.
+    /// The time at which the first of the packets that are due has waited for `hold`.
     pub(crate) fn next_handover(&self, hold: Duration) -> Time {
         self.due.front().map_or(Time::NEVER, |due| due.at + hold)
     }

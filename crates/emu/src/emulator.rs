@@ -79,7 +79,7 @@ fn in_real_time(
     Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
     let mut inbox = Inbox::new(File::from(control));
     let clock = StampClock::new(inbox.wait_for_start()?);
-    // As the writers' threads, before this one becomes urgent.
+    // Its thread starts like the writers', before this one becomes urgent.
     let control = Control::start(inbox, plan, events)?;
     let mut emulator = Emulator {
         urgency: Urgency::new(clock.now()),
@@ -197,8 +197,8 @@ impl Emulator<'_> {
         let due = if inside { event + hold } else { event };
         let due = due.min(self.carrier.driver.next_handover(hold)).min(self.carrier.next_tick).min(self.next_resync);
         let now = self.clock.now();
-        // What arrives is not delivered before it has crossed the network: while packets come densely it may wait, too, and
-        // need not wake us.
+        // A packet that arrives is not delivered before it has crossed the network: while packets come densely it may
+        // wait, too, and need not wake us.
         let read_delay = if inside { hold.max(self.read_coalescing.span()) } else { hold };
         let arrivals = read_delay == Duration::ZERO;
         let spin = (self.sleep.margin().as_nanos() - self.send_coalescing.span().as_nanos()).max(0);

@@ -25,7 +25,7 @@ use crate::store::Store;
 /// Chunks of rows that wait to be written before time stands still for them: this bounds memory.
 const BACKLOG: usize = 16;
 
-/// What the process that runs the links asks of them.
+/// The requests of the process that runs the links.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "lowercase")]
 pub(crate) enum Request {
@@ -35,13 +35,13 @@ pub(crate) enum Request {
     Start { origin_ns: i64 },
     /// A link is another from now on. Answered by the time.
     Change { link: u32, spec: Box<plan::Link> },
-    /// Where the links stand: answered by [`Counted`].
+    /// The states of the links: answered by [`Counted`].
     Count,
     /// Write all records.
     Finish,
 }
 
-/// Where a link stands, by its index among the plan's, as a gauge has it.
+/// The state of a link, by its index among the plan's, as a gauge has it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Counted {
     pub link: u16,

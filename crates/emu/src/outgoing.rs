@@ -21,7 +21,7 @@ unsafe impl Send for Outgoing {}
 
 struct Frame {
     port: u16,
-    /// Where its parts begin.
+    /// The index of its first part.
     first: usize,
     head: [u8; Vnet::BYTES + HEADER_ROOM],
     head_bytes: usize,

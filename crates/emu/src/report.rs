@@ -92,7 +92,7 @@ impl EmulatorReport {
 /// A jump of CLOCK_REALTIME against CLOCK_MONOTONIC.
 #[derive(Debug, Serialize)]
 pub struct ClockStep {
-    /// When it was noticed.
+    /// The time at which it was noticed.
     pub time_ns: i64,
     /// Size of the step.
     pub step_ns: i64,

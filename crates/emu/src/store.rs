@@ -26,7 +26,7 @@ pub(crate) struct Inside {
     pub next: u32,
     /// It represents a packet of the network, as the first of a chain does.
     pub packet: bool,
-    /// When it is due at its host.
+    /// The time at which it is due at its host.
     pub due: Time,
     /// TCP or UDP payload of the packet.
     pub payload_bytes: u32,

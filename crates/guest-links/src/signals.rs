@@ -1,6 +1,6 @@
 use std::mem::MaybeUninit;
 
-/// Do `work` with all signals blocked: threads that it starts never take one. Signals are the kernel's interrupts, and its
+/// Does `work` with all signals blocked: threads that it starts never take one. Signals are the kernel's interrupts, and its
 /// handlers expect its own thread.
 pub fn blocked<T>(work: impl FnOnce() -> T) -> T {
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();

@@ -53,7 +53,7 @@ impl Chance {
         Chance { coin, never: of.probability == 0.0, stream: Stream::new(seed, element), packets: 0 }
     }
 
-    /// Does it happen to the next packet?
+    /// True if it happens to the next packet.
     pub(crate) fn next(&mut self) -> bool {
         let index = self.packets;
         self.packets += 1;

@@ -63,7 +63,7 @@ impl Network {
         &mut self.links
     }
 
-    /// When a packet is next at a link's end, or a link changes, if nothing enters; or earlier.
+    /// The time at which a packet is next at a link's end, or a link changes, if nothing enters; or an earlier one.
     pub fn next_event(&mut self) -> Time {
         self.next_of_links().min(self.next_change())
     }

@@ -118,12 +118,12 @@ pub enum Mark {
     Threshold,
     /// The classic queue beside its own was congested (RFC 9332).
     Coupled,
-    /// By chance, whatever the queue.
+    /// A random mark, whatever the queue.
     Random,
 }
 
 impl Mark {
-    /// As records spell them, in the order of the discriminants.
+    /// Their spelling in records, in the order of the discriminants.
     pub const NAMES: [&str; 4] = ["early", "threshold", "coupled", "random"];
 
     /// The column of records that has them.
@@ -152,7 +152,7 @@ impl Reordered {
 pub struct Passage {
     /// The packet as it came; but `ecn` is as it left.
     pub packet: Packet,
-    /// When it came to the link.
+    /// The time at which it came to the link.
     pub arrival: Time,
     /// Bytes that waited then, overhead included, without this packet and the one in service.
     pub queue_bytes: u64,
@@ -160,9 +160,9 @@ pub struct Passage {
     pub queue_packets: u32,
     /// Time in the queue until its service began or it was dropped from there; `None`: it was never in the queue.
     pub sojourn: Option<Duration>,
-    /// When its last bit left the serializer.
+    /// The time at which its last bit left the serializer.
     pub departure: Option<Time>,
-    /// When it reached the other end.
+    /// The time at which it reached the other end.
     pub delivery: Option<Time>,
     /// Its fate.
     pub fate: Fate,

@@ -71,7 +71,7 @@ impl Service {
 }
 
 impl Wire {
-    /// When the rate changes by itself; [`Time::NEVER`] if it doesn't.
+    /// The time at which the rate changes by itself; [`Time::NEVER`] if it doesn't.
     pub(crate) fn next_change(&self) -> Time {
         self.steps.as_ref().map_or(Time::NEVER, Steps::next)
     }

@@ -25,7 +25,7 @@ impl Slots {
         self.spec = spec;
     }
 
-    /// When the next one is.
+    /// The time of the next slot.
     pub(crate) fn next(&self) -> Time {
         self.next
     }
@@ -52,7 +52,7 @@ impl Slots {
         }
     }
 
-    /// Has a slot that took `packets` of `bytes` in all room for more?
+    /// True if a slot that took `packets` of `bytes` in all has room for more.
     pub(crate) fn has_room(&self, packets: u32, bytes: u64) -> bool {
         self.spec.packets.is_none_or(|limit| packets < limit) && self.spec.bytes.is_none_or(|limit| bytes < limit)
     }

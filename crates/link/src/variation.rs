@@ -10,7 +10,7 @@ struct Cursor {
     times: Arc<[Time]>,
     period: Option<Duration>,
     index: usize,
-    /// When the current round began.
+    /// The time at which the current round began.
     round: Time,
 }
 
@@ -19,7 +19,7 @@ impl Cursor {
         Cursor { times, period, index: 0, round: Time::ZERO }
     }
 
-    /// When the current moment is; [`Time::NEVER`] after the last one.
+    /// The time of the current moment; [`Time::NEVER`] after the last one.
     fn at(&self) -> Time {
         self.times.get(self.index).map_or(Time::NEVER, |&at| self.round + (at - Time::ZERO))
     }
@@ -67,7 +67,7 @@ impl Steps {
         Steps { cursor: Cursor::new(times, period), rates: steps.iter().map(|&(_, rate)| rate).collect() }
     }
 
-    /// When the rate changes next.
+    /// The time at which the rate changes next.
     pub(crate) fn next(&self) -> Time {
         self.cursor.at()
     }
@@ -105,7 +105,7 @@ impl Opportunities {
         Opportunities { cursor, until, bytes, before: 0 }
     }
 
-    /// When the next one is.
+    /// The time of the next moment.
     pub(crate) fn next(&self) -> Time {
         self.cursor.at()
     }

@@ -171,7 +171,9 @@ mod tests {
         let found = read(&bpf()).unwrap().manifests;
         let labels: Vec<String> = found.iter().filter_map(Manifest::label).collect();
         assert!(
-            ["bbr2", "bbr3", "bpf_cubic", "bpf_dctcp", "bpf_reno"].iter().all(|one| labels.contains(&(*one).into()))
+            ["bbr2", "bbr3", "bpf_cubic", "bpf_dctcp", "bpf_htcp", "bpf_reno", "bpf_westwood"]
+                .iter()
+                .all(|one| labels.contains(&(*one).into()))
         );
         assert!(labels.iter().all(|label| !KERNEL.contains(&label.as_str())), "{labels:?}");
     }

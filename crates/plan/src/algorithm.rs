@@ -48,7 +48,7 @@ pub enum Source {
     Linked {
         /// Relative to the run's directory.
         path: PathBuf,
-        /// As that kernel names it.
+        /// The kernel's name for it.
         name: String,
     },
 }

@@ -8,22 +8,22 @@ use units::Duration;
 pub enum Loss {
     /// Each packet on its own.
     Independent {
-        /// Of loss.
+        /// The probability of loss.
         probability: f64,
     },
     /// A two-state Markov chain whose marginal rate is `probability`.
     Correlated {
-        /// Of loss.
+        /// The probability of loss.
         probability: f64,
-        /// Of a packet's fate with that of the one before (lag-1 autocorrelation), 0 to 1.
+        /// The correlation of a packet's fate with that of the one before (lag-1 autocorrelation), 0 to 1.
         correlation: f64,
     },
     /// netem's correlator: uniform numbers smoothed by an exponential average, whose spread, and with it the rate of
     /// small losses, shrinks with the correlation.
     Netem {
-        /// As netem's `loss PERCENT`.
+        /// The probability, as netem's `loss PERCENT`.
         probability: f64,
-        /// As netem's `loss PERCENT CORRELATION`, 0 to 1.
+        /// The correlation, as netem's `loss PERCENT CORRELATION`, 0 to 1.
         correlation: f64,
     },
     /// Gilbert-Elliott: a good and a bad state, each with its own loss (netem's `gemodel`).
@@ -54,7 +54,7 @@ pub enum Loss {
     },
     /// Bursts of equal length at random; `probability` is the share of lost packets.
     Burst {
-        /// Of loss.
+        /// The probability of loss.
         probability: f64,
         /// Consecutive packets that each burst loses.
         packets: u64,
@@ -63,10 +63,10 @@ pub enum Loss {
     Periodic {
         /// n.
         every: u64,
-        /// How many pass before the first loss, less than n.
+        /// The number of packets that pass before the first loss, less than n.
         offset: u64,
     },
-    /// As recorded.
+    /// The fates of packets, as recorded.
     Trace {
         /// Indices of lost packets, rising.
         lost: Vec<u64>,
@@ -79,9 +79,10 @@ pub enum Loss {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Jitter {
-    /// Of the additional delay; what falls below zero is zero.
+    /// The distribution of the additional delay; values below zero become zero.
     pub distribution: Distribution,
-    /// Of a packet's normal score with that of the one before, 0 to 1: the distribution is kept (a Gaussian copula).
+    /// The correlation of a packet's normal score with that of the one before, 0 to 1: the distribution is kept (a
+    /// Gaussian copula).
     pub correlation: f64,
 }
 
@@ -123,11 +124,11 @@ pub enum Distribution {
 pub struct Reorder {
     /// That a candidate does.
     pub probability: f64,
-    /// Of a candidate's fate with that of the candidate before, 0 to 1; the rate is kept.
+    /// The correlation of a candidate's fate with that of the candidate before, 0 to 1; the rate is kept.
     pub correlation: f64,
     /// Every nth packet is a candidate; 1: each.
     pub gap: u64,
-    /// What it takes instead of the link's delay and jitter.
+    /// The delay that it takes instead of the link's delay and jitter.
     pub delay_ns: Duration,
 }
 
@@ -137,6 +138,6 @@ pub struct Reorder {
 pub struct Chance {
     /// That it happens to a packet.
     pub probability: f64,
-    /// Of a packet's fate with that of the packet before, 0 to 1; the rate is kept.
+    /// The correlation of a packet's fate with that of the packet before, 0 to 1; the rate is kept.
     pub correlation: f64,
 }

@@ -49,7 +49,7 @@ pub struct Plan {
     pub nodes: Vec<Node>,
     /// Unidirectional links. `bottleneck` is a name like any other.
     pub links: Vec<Link>,
-    /// What changes on links during the run, in the order of time.
+    /// The changes of links during the run, in the order of time.
     #[serde(default)]
     pub events: Vec<LinkChange>,
     /// Congestion controls that are not the kernel's own under their own names.
@@ -57,7 +57,7 @@ pub struct Plan {
     pub algorithms: Vec<Algorithm>,
     /// The traffic, in the scenario's order.
     pub flows: Vec<Flow>,
-    /// What is written down, how often.
+    /// The records that are written, and how often.
     pub record: Record,
     /// Settings of the emulation engine; others ignore them.
     pub emulate: Emulate,
@@ -70,7 +70,7 @@ pub struct Plan {
     pub mtu: Mtu,
 }
 
-/// Where packets start, end or change links.
+/// A place where packets start, end or change links.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Node {
@@ -115,20 +115,21 @@ pub struct LinkChange {
 pub struct Flow {
     /// Unique among flows, e.g. `f1`.
     pub id: String,
-    /// What flows of one kind have in common: the scenario's entry, e.g. `f1` of `f1.1`, `f1.2`, ...; if none, its own `id`.
+    /// The name that flows of one kind have in common: the scenario's entry, e.g. `f1` of `f1.1`, `f1.2`, ...; if none,
+    /// its own `id`.
     #[serde(default)]
     pub group: Option<String>,
     /// Sending host.
     pub from: String,
     /// Receiving host.
     pub to: String,
-    /// When it starts.
+    /// The time at which it starts.
     pub start_ns: Time,
-    /// When it stops sending at the latest.
+    /// The time at which it stops sending at the latest.
     pub stop_ns: Time,
     /// The receiver's port. Unique per receiving host and protocol.
     pub port: u16,
-    /// What it sends.
+    /// The data that it sends.
     pub workload: Workload,
 }
 
@@ -139,11 +140,11 @@ impl Flow {
     }
 }
 
-/// What a flow sends.
+/// The data that a flow sends.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Workload {
-    /// As much as TCP allows.
+    /// It sends as much as TCP allows.
     Tcp {
         /// Congestion control: the label of one of the plan's `algorithms`, or else the kernel's name of one.
         cc: String,
@@ -157,7 +158,7 @@ pub enum Workload {
     },
     /// Datagrams at a constant rate, each at its own time.
     Udp {
-        /// Of whole frames.
+        /// The rate of whole frames.
         rate_bps: Rate,
         /// UDP payload of each datagram.
         payload_bytes: u32,
@@ -206,7 +207,7 @@ pub enum Ecn {
     Ect0,
 }
 
-/// What is written down.
+/// The records that are written.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -219,11 +220,11 @@ pub struct Record {
     pub acks: Acks,
 }
 
-/// Whether every ACK is recorded, which takes BPF.
+/// The choice whether every ACK is recorded, which takes BPF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Acks {
-    /// Where BPF is allowed.
+    /// Every ACK is recorded where BPF is allowed.
     #[default]
     Auto,
     /// The run fails where it is not.
@@ -242,7 +243,7 @@ pub struct Emulate {
     pub spin_ns: Duration,
     /// Room for packets inside the links; a run that needs more is invalid.
     pub arena_bytes: u64,
-    /// How packets cross the boundary to the kernel.
+    /// The form in which packets cross the boundary to the kernel.
     #[serde(default)]
     pub path: EmulatePath,
     /// Packets to one host that are due within this time may be handed over together (GSO path only).
@@ -277,14 +278,14 @@ impl Default for Simulate {
     }
 }
 
-/// How packets cross the boundary between kernel and emulator.
+/// The form in which packets cross the boundary between kernel and emulator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EmulatePath {
     /// One by one, as they are on a wire; hosts' segmentation offloads are off.
     #[default]
     Wire,
-    /// As bursts of segments with a virtio-net header; the links see segments.
+    /// Bursts of segments with a virtio-net header; the links see segments.
     Gso,
 }
 
@@ -310,7 +311,7 @@ impl Plan {
         })
     }
 
-    /// Whether any flow pings.
+    /// True if any flow pings.
     pub fn has_pings(&self) -> bool {
         self.flows.iter().any(|flow| matches!(flow.workload, Workload::Ping { .. }))
     }

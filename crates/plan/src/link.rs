@@ -19,13 +19,13 @@ pub struct Link {
     /// `false`: what comes is dropped, what waits is dropped; what propagates arrives.
     #[serde(default = "up")]
     pub up: bool,
-    /// Of whole frames plus `overhead_bytes`; the mean of `variation` where there is one. `None`: no limit, packets
-    /// never wait.
+    /// The rate of whole frames plus `overhead_bytes`; the mean of `variation` where there is one. `None`: no limit,
+    /// packets never wait.
     pub rate_bps: Option<Rate>,
-    /// How the rate changes by itself; `None`: it doesn't.
+    /// The changes of the rate by itself; `None`: it doesn't.
     #[serde(default)]
     pub variation: Option<Variation>,
-    /// When the link may send; `None`: at any time.
+    /// The times at which the link may send; `None`: at any time.
     #[serde(default)]
     pub slots: Option<Slots>,
     /// Drops what exceeds a rate, before the queue.
@@ -35,7 +35,7 @@ pub struct Link {
     pub overhead_bytes: u32,
     /// Room for waiting packets, the one in service not counted.
     pub buffer: Buffer,
-    /// Which packets wait, leave, are marked and dropped.
+    /// The discipline that decides which packets wait, leave, are marked and dropped.
     #[serde(default)]
     pub queue: Queue,
     /// Propagation, after serialisation: no packet is faster.
@@ -150,7 +150,7 @@ pub enum Variation {
     },
     /// Moments at which up to `bytes` may leave, as in a Mahimahi trace; what is not used is gone.
     Opportunities {
-        /// When, and how many at that time, in the order of time.
+        /// The times, and the number at each, in the order of time.
         times: Vec<(Time, u32)>,
         /// Frames plus overhead that one opportunity carries.
         bytes: u32,
@@ -177,7 +177,7 @@ pub struct Slots {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policer {
-    /// Of tokens, in bits per second.
+    /// The rate of tokens, in bits per second.
     pub rate_bps: Rate,
     /// The bucket: frames plus overhead. It begins full.
     pub burst_bytes: u64,

@@ -3,7 +3,7 @@ use units::{Duration, Time};
 
 use crate::{Flow, Link, Plan, Routes};
 
-/// What follows from a plan's network: which way packets go, what that takes at least, and what its links can do.
+/// Facts that follow from a plan's network: which way packets go, what that takes at least, and what its links can do.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// One for each pair of ends that flows have, in the order of the flows.
@@ -30,7 +30,7 @@ pub struct Path {
     pub least_rtt: Duration,
 }
 
-/// What a link does over time, as events change it.
+/// The course of a link over time, as events change it.
 #[derive(Clone, Debug)]
 pub struct LinkFacts {
     /// The link.
@@ -51,7 +51,7 @@ pub struct LinkFacts {
 }
 
 impl Plan {
-    /// What follows from the plan's network.
+    /// The facts that follow from the plan's network.
     pub fn network(&self) -> Result<Network> {
         let routes = Routes::new(self)?;
         let nodes = self.node_indices();
@@ -74,7 +74,7 @@ impl Plan {
         Ok(Network { paths, links: self.facts_of(&states) })
     }
 
-    /// What each link does over time, in the order of `links`.
+    /// The course of each link over time, in the order of `links`.
     pub fn link_facts(&self) -> Vec<LinkFacts> {
         self.facts_of(&self.all_states())
     }

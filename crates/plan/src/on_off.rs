@@ -43,9 +43,9 @@ impl OnOff {
 pub struct Bursts {
     pattern: OnOff,
     is_on: bool,
-    /// When the burst under way, or the last one, began.
+    /// The time at which the burst under way, or the last one, began.
     began: Time,
-    /// When it changes from one to the other; [`Time::NEVER`]: when its bytes have arrived.
+    /// The time at which it changes from one to the other; [`Time::NEVER`]: when its bytes have arrived.
     next: Time,
     /// The total of bursts of bytes, the one under way included.
     target: u64,
@@ -59,7 +59,7 @@ impl Bursts {
         bursts
     }
 
-    /// When [`turn`](Bursts::turn) is due.
+    /// The time at which [`turn`](Bursts::turn) is due.
     pub fn next(&self) -> Time {
         self.next
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-/// How much may wait.
+/// The room for packets that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Buffer {
@@ -16,7 +16,7 @@ pub enum Buffer {
     Unlimited,
 }
 
-/// When a packet of an ECN-capable flow is marked Congestion Experienced.
+/// The condition under which a packet of an ECN-capable flow is marked Congestion Experienced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Threshold {
@@ -28,7 +28,7 @@ pub enum Threshold {
     Sojourn(Duration),
 }
 
-/// Among whom CAKE shares the link, as tc-cake(8) names it.
+/// The parties among whom CAKE shares the link, as tc-cake(8) names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
@@ -132,7 +132,7 @@ pub enum Queue {
         interval_ns: Duration,
         /// Bytes that a flow may send before the next one's turn; its hosts' other flows divide it.
         quantum_bytes: NonZeroU32,
-        /// Who shares the link alike.
+        /// The parties that share the link alike.
         isolation: Isolation,
         /// Mark instead of drop, but for what BLUE drops.
         ecn: bool,
@@ -159,8 +159,8 @@ pub enum Queue {
 }
 
 impl Queue {
-    /// Whether all packets wait in one queue and leave it in the order of arrival: then what waits before a packet tells
-    /// how long it will.
+    /// True if all packets wait in one queue and leave it in the order of arrival: then the bytes before a packet tell
+    /// how long it will wait.
     pub fn is_first_in_first_out(&self) -> bool {
         match self {
             Queue::DropTail { .. }

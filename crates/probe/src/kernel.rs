@@ -10,6 +10,8 @@ use libbpf_rs::{Link, Map, MapCore, MapFlags, Object, ObjectBuilder, OpenMapMut,
 use messages::Failure;
 use nix::sys::socket::sockopt::TcpCongestion;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket};
+use nix::sys::time::TimeValLike;
+use nix::time::{ClockId, clock_getres};
 use plan::{Acks, Plan, Workload};
 
 use crate::device::Device;
@@ -109,6 +111,7 @@ impl Probe {
         let entries = |n: usize| u32::try_from(n.max(1)).unwrap_or(u32::MAX);
         map_mut(&mut open, "db_flows")?.set_max_entries(entries(plan.flows.len()))?;
         map_mut(&mut open, "db_programs")?.set_max_entries(entries(plan.algorithms.len()))?;
+        set_jiffy(&mut open)?;
         let object = quietly(|| open.load().context("loading the probe into the kernel"))?;
         let attach = |program: ProgramMut<'_>| {
             let name = program.name().to_string_lossy().into_owned();
@@ -175,6 +178,17 @@ pub(crate) fn lost(object: &Object) -> Result<u64> {
 fn map_mut<'a>(open: &'a mut OpenObject, name: &str) -> Result<OpenMapMut<'a>> {
     let found = open.maps_mut().find(|map| map.name() == OsStr::new(name));
     found.with_context(|| format!("the probe has no map {name}"))
+}
+
+/// The kernel's own algorithms keep times in jiffies, whose length depends on the kernel's build. The coarse clock advances
+/// once a jiffy.
+fn set_jiffy(open: &mut OpenObject) -> Result<()> {
+    let jiffy = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).context("asking for the coarse clock's resolution")?;
+    let ns = u32::try_from(jiffy.num_nanoseconds()).context("a jiffy is shorter than 4 s")?;
+    let mut data = map_mut(open, ".rodata.jiffy")?;
+    let value = data.initial_value_mut().context("the length of a jiffy has no place")?;
+    value.get_mut(..4).context("the length of a jiffy has 32 bits")?.copy_from_slice(&ns.to_ne_bytes());
+    Ok(())
 }
 
 /// The state of the kernel's own algorithms is read by their type information, which a module brings along: it must be there

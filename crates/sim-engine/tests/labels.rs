@@ -42,7 +42,13 @@ fn records_call_an_algorithm_by_its_label_and_run_what_it_means() {
 
 #[test]
 fn programs_for_comparison_are_simulated_by_their_twins() {
-    let twins = [("bpf_cubic", "cubic"), ("bpf_reno", "reno"), ("bpf_dctcp", "dctcp")];
+    let twins = [
+        ("bpf_cubic", "cubic"),
+        ("bpf_reno", "reno"),
+        ("bpf_dctcp", "dctcp"),
+        ("bpf_htcp", "htcp"),
+        ("bpf_westwood", "westwood"),
+    ];
     for (program, twin) in twins {
         let dumbbell = || Dumbbell::new(20, 20.0).seconds(3.0);
         let one = run(&plan(dumbbell(), &[(program, json!({}))]));

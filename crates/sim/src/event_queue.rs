@@ -2,7 +2,7 @@
 
 use units::Time;
 
-/// When each of a fixed set of sources is due next: a tournament, whose leaves are the sources and in which the earlier of two
+/// The time at which each of a fixed set of sources is due next: a tournament of the sources, in which the earlier of two
 /// goes on.
 ///
 /// A source has one time, which may move. If several are due at the same time, the one comes first whose time was set
@@ -78,7 +78,7 @@ impl EventQueue {
         }
     }
 
-    /// When `source` is due.
+    /// The time at which `source` is due.
     #[inline]
     pub(crate) fn at(&self, source: u32) -> Time {
         self.nodes[self.leaf(source)].at()

@@ -99,7 +99,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 /// An ACK and what it did.
 #[derive(Clone, Copy, Debug)]
 pub struct AckRow<'a> {
-    /// When it arrived.
+    /// The time at which it arrived.
     pub time: Time,
     /// Index of the flow in the plan.
     pub flow: u16,
@@ -129,7 +129,7 @@ pub struct PacketRow<'a> {
 /// A datagram at its receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct DatagramRow {
-    /// When it arrived.
+    /// The time at which it arrived.
     pub time: Time,
     /// Index of the flow in the plan.
     pub flow: u16,
@@ -149,7 +149,7 @@ pub struct EchoRow {
 /// A flow at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowRow<'a> {
-    /// When.
+    /// The time of the sample.
     pub time: Time,
     /// Index of the flow in the plan.
     pub flow: u16,
@@ -166,7 +166,7 @@ pub struct FlowRow<'a> {
 /// A link at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkRow {
-    /// When.
+    /// The time of the sample.
     pub time: Time,
     /// Index of the link in the plan.
     pub link: u16,

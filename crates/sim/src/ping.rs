@@ -20,7 +20,7 @@ impl Ping {
         Ping { start, stop, interval, payload, echoes: Echoes::default(), answered_bytes: 0 }
     }
 
-    /// When the next request is due; [`Time::NEVER`] after the last.
+    /// The time at which the next request is due; [`Time::NEVER`] after the last.
     pub(crate) fn next(&self) -> Time {
         let due = self.start + Duration(self.interval.as_nanos() * self.echoes.next() as i64);
         if due < self.stop { due } else { Time::NEVER }

@@ -57,9 +57,9 @@ enum Phase {
 /// The outcome of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowReport {
-    /// When it began; `None`: it never did.
+    /// The time at which it began; `None`: it never did.
     pub start: Option<Time>,
-    /// When its first and its last payload arrived so far.
+    /// The times at which its first and its last payload arrived so far.
     pub first_byte: Option<Time>,
     /// See [`first_byte`](FlowReport::first_byte).
     pub end: Option<Time>,
@@ -124,7 +124,7 @@ impl Traffic {
         Ok(Traffic { start: flow.start_ns, stop: flow.stop_ns, phase, kind, milestones })
     }
 
-    /// When the sending end wants [`on_sender_timer`](Traffic::on_sender_timer) to be called.
+    /// The time at which the sending end wants [`on_sender_timer`](Traffic::on_sender_timer) to be called.
     #[inline]
     pub(crate) fn next_of_sender(&self) -> Time {
         match self.phase {

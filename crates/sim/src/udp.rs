@@ -62,7 +62,7 @@ impl Udp {
         })
     }
 
-    /// When the next datagram is due; [`Time::NEVER`] after the last.
+    /// The time at which the next datagram is due; [`Time::NEVER`] after the last.
     pub(crate) fn next(&self) -> Time {
         let due = self.schedule.due(self.sent);
         if self.sent < self.limit && due < self.stop { due } else { Time::NEVER }

@@ -23,7 +23,7 @@ MANIFESTS: Final = (
     Manifest(name="dctcp", label="bpf_dctcp", sentence="DCTCP (RFC 8257)", needs_ecn=True, simulated=True),
     Manifest(
         name="htcp",
-        label=None,
+        label="bpf_htcp",
         sentence="H-TCP (Leith and Shorten, 2004; draft-leith-tcp-htcp-06)",
         needs_ecn=False,
         simulated=True,
@@ -37,7 +37,11 @@ MANIFESTS: Final = (
         simulated=True,
     ),
     Manifest(
-        name="westwood", label=None, sentence="Westwood+ (Grieco and Mascolo, 2004)", needs_ecn=False, simulated=True
+        name="westwood",
+        label="bpf_westwood",
+        sentence="Westwood+ (Grieco and Mascolo, 2004)",
+        needs_ecn=False,
+        simulated=True,
     ),
 )
 

@@ -63,7 +63,7 @@ class LinkedSource:
     path: str
     """Relative to the run's directory."""
     name: str
-    """As that kernel names it."""
+    """The kernel's name for it."""
 
 
 Source = Annotated[
@@ -87,9 +87,9 @@ class Algorithm:
 
 
 EmulatePath = Literal["wire", "gso"]
-"""How packets cross the boundary between kernel and emulator.
+"""The form in which packets cross the boundary between kernel and emulator.
 - `wire`: One by one, as they are on a wire; hosts' segmentation offloads are off.
-- `gso`: As bursts of segments with a virtio-net header; the links see segments.
+- `gso`: Bursts of segments with a virtio-net header; the links see segments.
 """
 
 
@@ -104,7 +104,7 @@ class Emulate:
     arena_bytes: int
     """Room for packets inside the links; a run that needs more is invalid."""
     path: EmulatePath = "wire"
-    """How packets cross the boundary to the kernel."""
+    """The form in which packets cross the boundary to the kernel."""
     merge_ns: int = 0
     """Packets to one host that are due within this time may be handed over together (GSO path only)."""
     whole_bursts: bool = False
@@ -134,7 +134,7 @@ class BufferPackets:
 
 
 Buffer = BufferBytes | BufferPackets | Literal["unlimited"]
-"""How much may wait.
+"""The room for packets that wait.
 - `unlimited`: All of them.
 """
 
@@ -146,7 +146,7 @@ class Chance:
     probability: float
     """That it happens to a packet."""
     correlation: float
-    """Of a packet's fate with that of the packet before, 0 to 1; the rate is kept."""
+    """The correlation of a packet's fate with that of the packet before, 0 to 1; the rate is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,9 +202,11 @@ class Jitter:
     """Comes on top of a link's delay, drawn for each packet."""
 
     distribution: Distribution
-    """Of the additional delay; what falls below zero is zero."""
+    """The distribution of the additional delay; values below zero become zero."""
     correlation: float
-    """Of a packet's normal score with that of the one before, 0 to 1: the distribution is kept (a Gaussian copula)."""
+    """The correlation of a packet's normal score with that of the one before, 0 to 1: the distribution is kept (a
+    Gaussian copula).
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +215,7 @@ class IndependentLoss:
 
     model: Literal["independent"] = "independent"
     probability: float
-    """Of loss."""
+    """The probability of loss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,9 +224,9 @@ class CorrelatedLoss:
 
     model: Literal["correlated"] = "correlated"
     probability: float
-    """Of loss."""
+    """The probability of loss."""
     correlation: float
-    """Of a packet's fate with that of the one before (lag-1 autocorrelation), 0 to 1."""
+    """The correlation of a packet's fate with that of the one before (lag-1 autocorrelation), 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,9 +237,9 @@ class NetemLoss:
 
     model: Literal["netem"] = "netem"
     probability: float
-    """As netem's `loss PERCENT`."""
+    """The probability, as netem's `loss PERCENT`."""
     correlation: float
-    """As netem's `loss PERCENT CORRELATION`, 0 to 1."""
+    """The correlation, as netem's `loss PERCENT CORRELATION`, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,7 +283,7 @@ class BurstLoss:
 
     model: Literal["burst"] = "burst"
     probability: float
-    """Of loss."""
+    """The probability of loss."""
     packets: int
     """Consecutive packets that each burst loses."""
 
@@ -294,12 +296,12 @@ class PeriodicLoss:
     every: int
     """n."""
     offset: int
-    """How many pass before the first loss, less than n."""
+    """The number of packets that pass before the first loss, less than n."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceLoss:
-    """As recorded."""
+    """The fates of packets, as recorded."""
 
     model: Literal["trace"] = "trace"
     lost: tuple[int, ...]
@@ -327,7 +329,7 @@ class Policer:
     """A token bucket that drops what finds too few tokens."""
 
     rate_bps: int
-    """Of tokens, in bits per second."""
+    """The rate of tokens, in bits per second."""
     burst_bytes: int
     """The bucket: frames plus overhead. It begins full."""
 
@@ -355,10 +357,10 @@ class ThresholdSojourn:
 
 
 Threshold = ThresholdBytes | ThresholdPackets | ThresholdSojourn
-"""When a packet of an ECN-capable flow is marked Congestion Experienced."""
+"""The condition under which a packet of an ECN-capable flow is marked Congestion Experienced."""
 
 Isolation = Literal["flows", "triple-isolate"]
-"""Among whom CAKE shares the link, as tc-cake(8) names it.
+"""The parties among whom CAKE shares the link, as tc-cake(8) names them.
 - `flows`: Flows.
 - `triple-isolate`: Hosts, by source and by destination, then the flows of each.
 """
@@ -489,7 +491,7 @@ class CakeQueue:
     quantum_bytes: int
     """Bytes that a flow may send before the next one's turn; its hosts' other flows divide it."""
     isolation: Isolation
-    """Who shares the link alike."""
+    """The parties that share the link alike."""
     ecn: bool
     """Mark instead of drop, but for what BLUE drops."""
 
@@ -539,11 +541,11 @@ class Reorder:
     probability: float
     """That a candidate does."""
     correlation: float
-    """Of a candidate's fate with that of the candidate before, 0 to 1; the rate is kept."""
+    """The correlation of a candidate's fate with that of the candidate before, 0 to 1; the rate is kept."""
     gap: int
     """Every nth packet is a candidate; 1: each."""
     delay_ns: int
-    """What it takes instead of the link's delay and jitter."""
+    """The delay that it takes instead of the link's delay and jitter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -577,7 +579,7 @@ class OpportunitiesVariation:
 
     kind: Literal["opportunities"] = "opportunities"
     times: tuple[tuple[int, int], ...]
-    """When, and how many at that time, in the order of time."""
+    """The times, and the number at each, in the order of time."""
     bytes: int
     """Frames plus overhead that one opportunity carries."""
     period_ns: int
@@ -603,13 +605,13 @@ class Link:
     up: bool = True
     """`false`: what comes is dropped, what waits is dropped; what propagates arrives."""
     rate_bps: int | None
-    """Of whole frames plus `overhead_bytes`; the mean of `variation` where there is one. `None`: no limit, packets
-    never wait.
+    """The rate of whole frames plus `overhead_bytes`; the mean of `variation` where there is one. `None`: no limit,
+    packets never wait.
     """
     variation: Variation | None = None
-    """How the rate changes by itself; `None`: it doesn't."""
+    """The changes of the rate by itself; `None`: it doesn't."""
     slots: Slots | None = None
-    """When the link may send; `None`: at any time."""
+    """The times at which the link may send; `None`: at any time."""
     policer: Policer | None = None
     """Drops what exceeds a rate, before the queue."""
     overhead_bytes: int
@@ -617,7 +619,7 @@ class Link:
     buffer: Buffer
     """Room for waiting packets, the one in service not counted."""
     queue: Queue = DropTailQueue(ce_threshold=None)
-    """Which packets wait, leave, are marked and dropped."""
+    """The discipline that decides which packets wait, leave, are marked and dropped."""
     delay_ns: int
     """Propagation, after serialisation: no packet is faster."""
     jitter: Jitter | None = None
@@ -687,7 +689,7 @@ Ecn = Literal["not-ect", "ect1", "ect0"]
 """
 
 Echo = Literal["icmp", "udp"]
-"""Who answers the requests of a flow that pings.
+"""The part of the receiving host that answers the requests of a flow that pings.
 - `icmp`: The receiving host's kernel: ICMP echo (RFC 792).
 - `udp`: A program on the receiving host: UDP echo (RFC 862).
 """
@@ -695,7 +697,7 @@ Echo = Literal["icmp", "udp"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TcpWorkload:
-    """As much as TCP allows."""
+    """It sends as much as TCP allows."""
 
     kind: Literal["tcp"] = "tcp"
     cc: str
@@ -714,7 +716,7 @@ class UdpWorkload:
 
     kind: Literal["udp"] = "udp"
     rate_bps: int
-    """Of whole frames."""
+    """The rate of whole frames."""
     payload_bytes: int
     """UDP payload of each datagram."""
     bytes: int | None
@@ -754,7 +756,7 @@ class CommandWorkload:
 
 
 Workload = Annotated[TcpWorkload | UdpWorkload | PingWorkload | CommandWorkload, Field(discriminator="kind")]
-"""What a flow sends."""
+"""The data that a flow sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -764,21 +766,21 @@ class Flow:
     id: str
     """Unique among flows, e.g. `f1`."""
     group: str | None = None
-    """What flows of one kind have in common: the scenario's entry, e.g. `f1` of `f1.1`, `f1.2`, ...; if none, its own
-    `id`.
+    """The name that flows of one kind have in common: the scenario's entry, e.g. `f1` of `f1.1`, `f1.2`, ...; if none,
+    its own `id`.
     """
     from_: Annotated[str, Field(alias="from")]
     """Sending host."""
     to: str
     """Receiving host."""
     start_ns: int
-    """When it starts."""
+    """The time at which it starts."""
     stop_ns: int
-    """When it stops sending at the latest."""
+    """The time at which it stops sending at the latest."""
     port: int
     """The receiver's port. Unique per receiving host and protocol."""
     workload: Workload
-    """What it sends."""
+    """The data that it sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -804,11 +806,11 @@ class SwitchNode:
 
 
 Node = Annotated[HostNode | SwitchNode, Field(discriminator="kind")]
-"""Where packets start, end or change links."""
+"""A place where packets start, end or change links."""
 
 Acks = Literal["auto", "on", "off"]
-"""Whether every ACK is recorded, which takes BPF.
-- `auto`: Where BPF is allowed.
+"""The choice whether every ACK is recorded, which takes BPF.
+- `auto`: Every ACK is recorded where BPF is allowed.
 - `on`: The run fails where it is not.
 - `off`: Never.
 """
@@ -816,7 +818,7 @@ Acks = Literal["auto", "on", "off"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What is written down."""
+    """The records that are written."""
 
     sample_interval_ns: int
     """Spacing of `samples` and `links` rows."""
@@ -849,13 +851,13 @@ class Plan:
     links: tuple[Link, ...]
     """Unidirectional links. `bottleneck` is a name like any other."""
     events: tuple[LinkChange, ...] = ()
-    """What changes on links during the run, in the order of time."""
+    """The changes of links during the run, in the order of time."""
     algorithms: tuple[Algorithm, ...] = ()
     """Congestion controls that are not the kernel's own under their own names."""
     flows: tuple[Flow, ...]
     """The traffic, in the scenario's order."""
     record: Record
-    """What is written down, how often."""
+    """The records that are written, and how often."""
     emulate: Emulate
     """Settings of the emulation engine; others ignore them."""
     simulate: Simulate = Simulate(tso=True)

@@ -68,7 +68,7 @@ impl HyStart {
         }
     }
 
-    /// Do the ACKs of a round come without a gap for longer than the path's one-way delay? Then it is full.
+    /// True if the ACKs of a round come without a gap for longer than the path's one-way delay: the path is full.
     fn is_train_long(&mut self, sk: &Socket, delay_min: u32) -> bool {
         let now = sk.tcp_mstamp;
         if now.saturating_sub(self.last_ack) > ACK_DELTA {
@@ -81,7 +81,7 @@ impl HyStart {
         now.saturating_sub(self.round_start) > threshold
     }
 
-    /// Is the least RTT of this round well above the least of all?
+    /// True if the least RTT of this round is well above the least of all.
     fn is_delay_risen(&mut self, delay: u32, delay_min: u32) -> bool {
         self.curr_rtt = self.curr_rtt.min(delay);
         if self.samples < MIN_SAMPLES {
@@ -91,13 +91,13 @@ impl HyStart {
         self.curr_rtt > delay_min.saturating_add((delay_min >> 3).clamp(DELAY_MIN, DELAY_MAX))
     }
 
-    /// Has it ended slow start?
+    /// True if it has ended slow start.
     pub(super) fn has_found(&self) -> bool {
         self.found.is_some()
     }
 }
 
-/// How long TSO and GRO may hold an ACK back, us: the time of four of the largest trains, 1 ms at most.
+/// The time that TSO and GRO may hold an ACK back, us: that of four of the largest trains, 1 ms at most.
 fn ack_delay(sk: &Socket) -> u64 {
     match sk.sk_pacing_rate {
         0 => 0,

@@ -2,29 +2,12 @@
 //! its columns, or depends on anything but its calls. This holds for any calls of a stack, in any order, and for any
 //! parameters.
 
+mod settings;
 mod stack;
 
-use cc::Setting;
 use proptest::prelude::*;
+use settings::settings;
 use stack::{Model, columns, operation};
-
-/// Some of the algorithm's parameters, each with a value within its limits, and often at them.
-fn settings(name: &str, picks: &[(u16, u64)]) -> Vec<(&'static str, Setting)> {
-    let known = cc::parameters(name).unwrap();
-    let one = |&(which, value): &(u16, u64)| {
-        let parameter = known.get(usize::from(which) % known.len().max(1))?;
-        let setting = match parameter.limits {
-            None => Setting::Flag(value % 2 == 1),
-            Some((least, most)) => Setting::Number(match value % 4 {
-                0 => least,
-                1 => most,
-                _ => least + (value % (most - least + 1) as u64) as i64,
-            }),
-        };
-        Some((parameter.name, setting))
-    };
-    picks.iter().filter_map(one).collect()
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]

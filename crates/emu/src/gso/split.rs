@@ -52,7 +52,7 @@ impl<'a> Burst<'a> {
         begin..(begin + self.gso_size).min(self.frame.len() - self.payload)
     }
 
-    /// Is each segment, as a frame, at most so long?
+    /// True if each segment, as a frame, is at most so long.
     pub(crate) fn fits(&self, bytes: usize) -> bool {
         self.payload + self.gso_size <= bytes
     }

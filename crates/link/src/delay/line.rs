@@ -108,7 +108,7 @@ impl Line {
         Ok(())
     }
 
-    /// When the next packet arrives.
+    /// The time at which the next packet arrives.
     pub(crate) fn next(&self) -> Time {
         self.first().map_or(Time::NEVER, |entry| entry.delivery)
     }

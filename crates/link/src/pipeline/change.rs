@@ -10,8 +10,8 @@ use crate::service::Service;
 use crate::slots::Slots;
 
 impl Link {
-    /// The link is another from `now` on. What has left the serializer is not disturbed; what waits and what is in
-    /// service goes on under the new parameters. Parts that are the same keep their state.
+    /// The link is another from `now` on. Packets that have left the serializer are not disturbed; those that
+    /// wait or are in service go on under the new parameters. Parts that are the same keep their state.
     pub fn configure(&mut self, spec: &plan::Link, now: Time) {
         self.serve_until(now);
         // Packets inside have been counted with the overhead that they came with.

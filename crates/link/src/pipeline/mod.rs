@@ -17,8 +17,8 @@ use crate::slots::Slots;
 /// A unidirectional link.
 ///
 /// Drive it in the order of time: [`push`](Link::push) each packet at its arrival, then and at each
-/// [`next_event`](Link::next_event) [`poll`](Link::poll) until it has no more to say. What is due at a time happens
-/// before what arrives at that time.
+/// [`next_event`](Link::next_event) [`poll`](Link::poll) until it has no more to say. Events that are due at a time
+/// happen before packets arrive at that time.
 #[derive(Clone, Debug)]
 pub struct Link {
     spec: plan::Link,
@@ -113,7 +113,7 @@ impl Link {
         Some(passage)
     }
 
-    /// When something happens next if nothing arrives; [`Time::NEVER`] in an empty link.
+    /// The time of the next event if nothing arrives; [`Time::NEVER`] in an empty link.
     #[inline]
     pub fn next_event(&self) -> Time {
         if !self.dropped.0.is_empty() {

@@ -17,7 +17,7 @@ pub(super) struct Law {
 /// The state of CoDel for a queue (RFC 8289 section 5.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Control {
-    /// When the sojourn time will have been above target for an interval; `None`: it is below.
+    /// The time at which the sojourn time will have been above target for an interval; `None`: it is below.
     first_above: Option<Time>,
     drop_next: Time,
     /// Drops since the dropping state was entered.

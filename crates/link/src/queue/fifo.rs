@@ -32,7 +32,7 @@ impl Fifo {
         }
     }
 
-    /// Does an arriving packet, already counted in the backlog, find too much of it?
+    /// True if an arriving packet, already counted in the backlog, finds too much of it.
     fn is_above(&self) -> bool {
         match self.ce_threshold {
             Some(Threshold::Bytes(limit)) => self.backlog.bytes > limit,

@@ -189,7 +189,7 @@ impl Flows {
         &mut self.queues[queue as usize].deficit
     }
 
-    /// Has the queue a place in a round?
+    /// True if the queue has a place in a round.
     pub(super) fn is_in_round(&self, queue: u32) -> bool {
         self.queues[queue as usize].in_round
     }

@@ -35,7 +35,7 @@ pub(crate) struct Red {
     service: Service,
     /// Bytes.
     average: f64,
-    /// When the last packet was taken from the queue.
+    /// The time at which the last packet was taken from the queue.
     empty_since: Option<Time>,
     /// Packets since the last drop while the average was between the thresholds; -1 below.
     count: i64,

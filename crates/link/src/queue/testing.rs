@@ -43,7 +43,7 @@ pub struct Wire<Q> {
     /// The packets that have begun to leave, and when.
     pub left: Vec<(Time, Item)>,
     ns_per_byte: i64,
-    /// When the one in service has left.
+    /// The time at which the packet in service has left.
     free_at: Option<Time>,
 }
 
@@ -60,7 +60,7 @@ impl<Q: Discipline> Wire<Q> {
         }
     }
 
-    /// When the wire will be free; `None`: it is.
+    /// The time at which the wire will be free; `None`: it is.
     pub fn free_at(&self) -> Option<Time> {
         self.free_at
     }

@@ -164,7 +164,7 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// When all is over: requests without an answer.
+    /// Counts requests without an answer at the end.
     pub(super) fn tell_unanswered(&mut self) {
         for (flow, traffic) in self.traffic.iter().enumerate() {
             for echo in traffic.unanswered(self.now) {

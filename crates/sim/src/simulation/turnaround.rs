@@ -43,7 +43,7 @@ pub(super) struct Turnarounds {
 struct Flow {
     stream: Stream,
     drawn: u64,
-    /// When it had something to send last.
+    /// The time at which it had something to send last.
     last: Time,
     /// The ACKs in the order of time: nothing overtakes.
     waiting: VecDeque<(Time, Segment)>,
@@ -59,7 +59,7 @@ impl Turnarounds {
         Turnarounds { flows: flows.collect(), due: VecDeque::new() }
     }
 
-    /// When the first ACK goes.
+    /// The time at which the first ACK goes.
     #[inline]
     pub(super) fn next(&self) -> Time {
         self.due.front().map_or(Time::NEVER, |first| first.0)

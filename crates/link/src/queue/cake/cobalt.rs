@@ -35,11 +35,11 @@ pub(super) struct Control {
     dropping: bool,
     /// Signals since the queue was at rest, less those that were forgotten.
     count: u32,
-    /// When CoDel signals next, or forgets one.
+    /// The time at which CoDel signals next, or forgets a signal.
     next: Time,
     /// BLUE's probability times [`STEPS`].
     blue: u32,
-    /// When it changed last.
+    /// The time at which it changed last.
     blue_changed: Time,
 }
 

@@ -1,4 +1,4 @@
-//! When to acknowledge (RFC 5681 section 4.2, RFC 2883, and what Linux makes of it).
+//! The times of acknowledgements (RFC 5681 section 4.2 and RFC 2883, as Linux carries them out).
 
 use units::{Duration, Time};
 
@@ -25,7 +25,7 @@ pub(super) struct Acks {
     quick: u32,
     /// Time that the next ACK may wait; 0: no data yet.
     timeout: Duration,
-    /// When data came last.
+    /// The time at which data came last.
     last_data: Time,
     /// The timer runs until then.
     delayed_until: Time,

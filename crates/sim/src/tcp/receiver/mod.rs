@@ -34,7 +34,7 @@ pub struct Receiver {
     ts_recent: u32,
     /// The RTT of the handshake, us; 0: none.
     rtt_us: u32,
-    /// When the SYN-ACK or the FIN was sent, and how often.
+    /// The time at which the SYN-ACK or the FIN was sent, and how often.
     control_sent: Time,
     control_attempts: u32,
     control_timer: Time,
@@ -104,12 +104,12 @@ impl Receiver {
         self.control_timer = Time::NEVER;
     }
 
-    /// When [`on_timer`](Receiver::on_timer) wants to be called; [`Time::NEVER`]: not at all.
+    /// The time at which [`on_timer`](Receiver::on_timer) wants to be called; [`Time::NEVER`]: not at all.
     pub fn next_timer(&self) -> Time {
         self.acks.next_timer().min(self.control_timer)
     }
 
-    /// Do what is due by `now`.
+    /// Carries out what is due by `now`.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.now = now;
         self.acks_on_timer(out);
@@ -241,14 +241,14 @@ impl Receiver {
         }
         self.is_complete |= is_end;
         self.grow_window(segment.len);
-        // What is small, or ends a train, may be all that comes for a while: once the application has read it, and nothing
-        // waits behind a hole, an ACK goes (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
+        // A small segment, or the end of a train, may be all that comes for a while: once the application has read it, and
+        // nothing waits behind a hole, an ACK goes (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
         let is_pushed = segment.flags.psh || segment.len < self.settings.mss();
         self.acks.is_immediate |= is_pushed && self.ahead.is_empty();
         self.acks.is_pending = true;
     }
 
-    /// As long as the window grows, each segment is acknowledged: the sender may be waiting for it to.
+    /// Each segment is acknowledged as long as the window grows: the sender may be waiting for it to.
     fn grow_window(&mut self, len: u32) {
         if len >= GROWING_BYTES && self.window.grow(len, &self.settings) {
             self.acks.be_quick_once();

@@ -6,7 +6,7 @@ use crate::tcp::Settings;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// How much of the buffer is offered as a window, of 256.
+    /// The share of the buffer that is offered as a window, of 256.
     offered: u32,
     /// Data of a full segment, and the memory that it takes while it waits, bytes.
     data: u32,
@@ -19,7 +19,7 @@ pub(super) struct Window {
     edge: u64,
 }
 
-/// What Linux assumes of the peer's segments before one has come (RFC 9293 section 3.7.1), bytes.
+/// The size of the peer's segments that Linux assumes before one has come (RFC 9293 section 3.7.1), bytes.
 const ASSUMED_MSS: u32 = 536;
 
 /// Memory that a full frame takes in a receiver's buffer, as the kernel counts it: 2304 bytes at Ethernet's MTU.
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(window.advertise(1, 0), 5_242_880);
     }
 
-    /// As `TCP_INFO` of a kernel showed it on emulated paths: `rcv_ssthresh` at last, of a buffer of 32 MiB.
+    /// The window that `TCP_INFO` of a kernel showed on emulated paths: `rcv_ssthresh` at last, of a buffer of 32 MiB.
     #[test]
     fn a_frame_takes_a_block_of_memory_or_pages() {
         let window = |mtu| Window::new(&Settings { mtu: Mtu::try_from(mtu).unwrap(), ..Settings::default() });

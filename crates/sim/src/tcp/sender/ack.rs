@@ -39,7 +39,7 @@ pub(super) struct Ack {
     pub restarts_timer: bool,
     /// The first byte that was delivered though something behind it had been SACKed before: reordering.
     pub reordered_from: u64,
-    /// When the first and the last segment that it newly SACKs were sent, us.
+    /// The times at which the first and the last segment that it newly SACKs were sent, us.
     pub sacked_sent_us: Option<(u64, u64)>,
     /// The end of the segment that the rate sample belongs to.
     pub newest_end: u64,

@@ -48,7 +48,7 @@ impl Sender {
         } else if let (Some((sent, _)), Some(head)) = (ack.sacked_sent_us, self.board.head())
             && sent < head.sent_us
         {
-            // What is SACKed was sent before the oldest one was sent again: its timeout need not wait for longer.
+            // SACKed data was sent before the oldest segment was sent again: its timeout need not wait for longer.
             ack.restarts_timer = true;
         }
         let in_flight = self.sk.delivered.wrapping_sub(ack.rs.prior_delivered).saturating_mul(self.settings.mss());
@@ -76,7 +76,7 @@ impl Sender {
         sent.was_retransmitted && self.echoes_before(sent.sent_us)
     }
 
-    /// Does the ACK echo a timestamp from before `us`?
+    /// True if the ACK echoes a timestamp from before `us`.
     pub(super) fn echoes_before(&self, us: u64) -> bool {
         self.ts_ecr != 0 && self.ts_ecr < super::timestamp_ms(us)
     }

@@ -80,7 +80,7 @@ impl Sender {
         if in_flight >= cwnd { 0 } else { (cwnd - in_flight).min((cwnd / 2).max(1)) }
     }
 
-    /// Does the receive window have room for the next segment?
+    /// True if the receive window has room for the next segment.
     pub(super) fn window_allows(&self) -> bool {
         let segment = (self.stream_end() - self.snd_nxt).min(u64::from(self.settings.mss()));
         self.snd_nxt + segment <= self.window_end
@@ -110,14 +110,14 @@ impl Sender {
         is_small && self.sk.packets_out > 0 && self.small_end > self.snd_una
     }
 
-    /// Is it better to wait for the next ACK and send more at once? Also: is it cwnd, or the receive window, that is waited
-    /// for?
+    /// Whether it is better to wait for the next ACK and send more at once, whether that waits for cwnd, and whether for the
+    /// receive window.
     fn defers_train(&self, most: u32) -> (bool, bool, bool) {
         const NO: (bool, bool, bool) = (false, false, false);
         const MS: u64 = 1_000_000;
         let sk = &self.sk;
         let now = sk.tcp_clock_cache;
-        // Not in recovery, nor after a pause: that would be a burst later on.
+        // It does not wait in recovery, nor after a pause: that would be a burst later on.
         if sk.ca_state >= CaState::Recovery || now > sk.tcp_wstamp_ns + MS {
             return NO;
         }

@@ -154,7 +154,7 @@ impl Sender {
     }
 }
 
-/// Is the first block a D-SACK (RFC 2883 section 4: below the ACK, or a part of the second block)?
+/// True if the first block is a D-SACK (RFC 2883 section 4: below the ACK, or a part of the second block).
 fn is_dsack(segment: &Segment) -> bool {
     let mut blocks = segment.sack_blocks();
     let Some((begin, end)) = blocks.next() else { return false };

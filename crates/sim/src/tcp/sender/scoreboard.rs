@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 pub(crate) struct Sent {
     /// Its first byte.
     pub seq: u64,
-    /// When it was last sent, us.
+    /// The time at which it was last sent, us.
     pub sent_us: u64,
-    /// When the first segment of its flight was sent (draft-cheng-iccrg-delivery-rate-estimation section 3.1), us.
+    /// The time at which the first segment of its flight was sent (draft-cheng-iccrg-delivery-rate-estimation section 3.1), us.
     pub first_tx_us: u64,
-    /// When `delivered` had grown last before it was sent, us; 0: its delivery has been counted.
+    /// The time at which `delivered` had grown last before it was sent, us; 0: its delivery has been counted.
     pub delivered_us: u64,
     /// The connection's `delivered`, `delivered_ce` and `lost` when it was sent.
     pub delivered: u32,

@@ -46,12 +46,12 @@ impl Timers {
 }
 
 impl Sender {
-    /// When [`on_timer`](Sender::on_timer) wants to be called; [`Time::NEVER`]: not at all.
+    /// The time at which [`on_timer`](Sender::on_timer) wants to be called; [`Time::NEVER`]: not at all.
     pub fn next_timer(&self) -> Time {
         self.timers.at.min(self.timers.pacing)
     }
 
-    /// Do what is due by `now`.
+    /// Carries out what is due by `now`.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.at(now);
         if self.timers.pacing <= now {

@@ -11,7 +11,7 @@ pub(super) struct Undo {
     marker: Option<u64>,
     /// Retransmissions that no D-SACK has answered; `None`: nothing was sent again yet.
     unanswered: Option<u64>,
-    /// When the first retransmission was sent, us; `None`: none.
+    /// The time at which the first retransmission was sent, us; `None`: none.
     pub retransmitted_us: Option<u64>,
     /// ssthresh to restore; 0: a mark was the reason, which can't prove wrong.
     pub prior_ssthresh: u32,
@@ -144,7 +144,7 @@ impl Sender {
         }
     }
 
-    /// Is anything that is not acknowledged a retransmission?
+    /// True if anything that is not acknowledged is a retransmission.
     pub(super) fn has_retransmitted(&self) -> bool {
         self.sk.retrans_out > 0 || self.board.head().is_some_and(|head| head.was_retransmitted)
     }

@@ -10,7 +10,7 @@ pub(super) struct Usage {
     round_end: u64,
     /// The most packets in flight since the window was last full.
     used: u32,
-    /// When the window was last full or changed, us.
+    /// The time at which the window was last full or changed, us.
     full_at: u64,
     /// Since when data is outstanding, and since when the receive window is the limit, us.
     busy_since: Option<u64>,
