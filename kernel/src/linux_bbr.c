@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What Linux's own BBR publishes. A tree whose "bbr" is a later version has other members, and does without. */
+/* The state that Linux's own BBR publishes. A tree whose "bbr" is a later version has other members, and does without. */
 #include <dumbbell/linux_own.h>
 #include <tcp_bbr.c>
 #include <dumbbell/linux_own_end.h>

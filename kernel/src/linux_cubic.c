@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What Linux's own CUBIC publishes. */
+/* The state that Linux's own CUBIC publishes. */
 #include <dumbbell/linux_own.h>
 #include <tcp_cubic.c>
 #include <dumbbell/linux_own_end.h>

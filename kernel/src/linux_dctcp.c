@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What Linux's own DCTCP publishes. Where ECN was not negotiated, Linux runs another algorithm in its place. */
+/* The state that Linux's own DCTCP publishes. Where ECN was not negotiated, Linux runs another algorithm in its place. */
 #include <dumbbell/linux_own.h>
 #include <tcp_dctcp.c>
 #include <dumbbell/linux_own_end.h>

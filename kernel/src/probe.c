@@ -33,7 +33,7 @@ static void on_segment(struct sock *sk)
 		emit(sk, DB_ACK_BEFORE, algorithm);
 }
 
-/* Is called in the old state, of connections that fail, too: those never sent data, and get no row. */
+/* It is called in the old state, also for connections that fail: those never sent data, and get no row. */
 static void on_state(struct sock *sk, int state)
 {
 	if (sk->sk_protocol != IPPROTO_TCP || (sk->sk_state != TCP_ESTABLISHED && state != TCP_CLOSE))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the kernel's own BBR, version 1, publishes. */
+/* The state that the probe publishes of the kernel's own BBR, version 1. */
 #ifndef DUMBBELL_BBR_KERNEL_H
 #define DUMBBELL_BBR_KERNEL_H
 
@@ -8,7 +8,7 @@
 #include <bpf/bpf_core_read.h>
 
 #ifndef DB_DECLARED_BY_LINUX /* a kernel of ours is compiled with Linux's own declaration */
-/* As it lies in icsk_ca_priv. */
+/* The layout in icsk_ca_priv. */
 struct bbr___kernel {
 	u32 min_rtt_us;
 	u32 min_rtt_stamp;        /* jiffies */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the kernel's own CUBIC publishes. */
+/* The state that the probe publishes of the kernel's own CUBIC. */
 #ifndef DUMBBELL_CUBIC_KERNEL_H
 #define DUMBBELL_CUBIC_KERNEL_H
 
@@ -8,7 +8,7 @@
 #include <bpf/bpf_core_read.h>
 
 #ifndef DB_DECLARED_BY_LINUX /* a kernel of ours is compiled with Linux's own declaration */
-/* As it lies in icsk_ca_priv. The kernel's BIC has a structure of this name, too, without bic_K. */
+/* The layout in icsk_ca_priv. The kernel's BIC has a structure of this name, too, without bic_K. */
 struct bictcp___cubic {
 	u32 last_max_cwnd; /* packets; 0: none yet */
 	u32 bic_origin_point; /* packets */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the kernel's own DCTCP publishes. Where ECN was not negotiated its name is another one. */
+/* The state that the probe publishes of the kernel's own DCTCP. Its name is another one where ECN was not negotiated. */
 #ifndef DUMBBELL_DCTCP_KERNEL_H
 #define DUMBBELL_DCTCP_KERNEL_H
 
@@ -8,7 +8,7 @@
 #include <bpf/bpf_core_read.h>
 
 #ifndef DB_DECLARED_BY_LINUX /* a kernel of ours is compiled with Linux's own declaration */
-/* As it lies in icsk_ca_priv. */
+/* The layout in icsk_ca_priv. */
 struct dctcp___kernel {
 	u32 dctcp_alpha; /* of 1024 */
 } __attribute__((preserve_access_index));

@@ -3,7 +3,7 @@
 #ifndef DUMBBELL_IN_KERNEL_BPF_CORE_READ_H
 #define DUMBBELL_IN_KERNEL_BPF_CORE_READ_H
 
-/* What there is not does not compile. */
+/* A source that names a missing field does not compile. */
 #define bpf_core_field_exists(field) true
 #define BPF_CORE_READ_BITFIELD(object, field) ((object)->field)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What src/acks.c offers to all units: the ring of rows, and the run's senders. */
+/* The services of src/acks.c to all units: the ring of rows, and the run's senders. */
 #ifndef DUMBBELL_IN_KERNEL_ACKS_H
 #define DUMBBELL_IN_KERNEL_ACKS_H
 
@@ -7,19 +7,19 @@
 
 #define DB_FOR_ALL __attribute__((visibility("default")))
 
-/* Somebody reads the ring. */
+/* True if somebody reads the ring. */
 extern DB_FOR_ALL bool db_acks_wanted;
-/* Rows that found it full. */
+/* The number of rows that found it full. */
 extern DB_FOR_ALL u64 db_acks_lost_rows;
 
-/* Is this a sender of the run? The key is a struct db_flow_key. */
+/* True for a sender of the run. The key is a struct db_flow_key. */
 DB_FOR_ALL bool db_acks_is_sender(const void *key);
 
 /* Room for a row, or NULL; until it is submitted, nothing else runs that writes rows. */
 DB_FOR_ALL void *db_acks_reserve(size_t bytes);
 DB_FOR_ALL void db_acks_submit(void *row);
 
-/* What the probe knows of an algorithm. */
+/* The probe's knowledge of an algorithm. */
 struct db_ack;
 struct sock;
 struct tcp_congestion_ops;

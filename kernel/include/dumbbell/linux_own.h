@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How the probe reads the state of Linux's own algorithms, whose structures are private to their sources:
+ * The probe reads the state of Linux's own algorithms by their structures, which are private to their sources:
  *
  *     #include <dumbbell/linux_own.h>
  *     #include <tcp_vegas.c>
  *     #include <dumbbell/linux_own_end.h>
  *
- *     static void publish_vegas(struct db_ack *row, const struct sock *sk) { ... }
+ *     #define vegas___kernel vegas
+ *     #define DB_DECLARED_BY_LINUX
+ *     #include <algorithms/vegas/kernel.h>
+ *
  *     LINUX_OWN(vegas, "vegas");
  *
  * The source is that of the kernel's tree, and only its declarations are used: nothing here registers it once more, and
@@ -20,7 +23,7 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 
-/* What would become part of the kernel a second time. */
+/* These would become part of the kernel a second time. */
 #undef module_init
 #undef module_exit
 #undef module_param

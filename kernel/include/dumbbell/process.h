@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What processes ask of /proc/dumbbell. The crates `emu` (links), `traffic` (sink, sampler) and `probe` (acks) are the
+ * The requests of processes to /proc/dumbbell. The crates `emu` (links), `traffic` (sink, sampler) and `probe` (acks) are the
  * other side.
  */
 #ifndef DUMBBELL_PROCESS_H
@@ -9,7 +9,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* Of /proc/dumbbell/links: attach the interface of this index as the next port. */
+/* A request to /proc/dumbbell/links: attach the interface of this index as the next port. */
 #define DUMBBELL_ATTACH _IO('d', 1)
 
 /* The same: an order to the library of links. */
@@ -24,7 +24,7 @@ struct dumbbell_order {
 };
 #define DUMBBELL_ORDER _IOWR('d', 2, struct dumbbell_order)
 
-/* Of /proc/dumbbell/sink: take in and discard what this TCP socket receives. */
+/* A request to /proc/dumbbell/sink: take in and discard what this TCP socket receives. */
 #define DUMBBELL_SINK _IO('d', 3)
 
 /* Read from /proc/dumbbell/sink. */
@@ -39,8 +39,8 @@ struct dumbbell_sunk {
 };
 
 /*
- * Of /proc/dumbbell/sampler: sample a TCP socket under a key, and the sink at the other end, if there is one (else -1).
- * In place of what had the key before.
+ * A request to /proc/dumbbell/sampler: sample a TCP socket under a key, and the sink at the other end, if there is one (else
+ * -1). They replace what had the key before.
  */
 struct dumbbell_sampled {
 	__s32 socket;
@@ -66,10 +66,10 @@ struct dumbbell_grid {
 /* Read from /proc/dumbbell/sampler. */
 struct dumbbell_sample {
 	__s64 time_ns;
-	/* What the sink has taken in. */
+	/* The bytes that the sink has taken in. */
 	__u64 received;
 	__u32 key;
-	/* Of struct tcp_info and union tcp_cc_info, as much as this kernel has. */
+	/* The size of struct tcp_info and of union tcp_cc_info in this kernel. */
 	__u32 info_bytes;
 	__u32 cc_bytes;
 	__u32 unused;
