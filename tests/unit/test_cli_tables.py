@@ -54,7 +54,7 @@ def test_other_drops_stand_by_reason() -> None:
     assert [row[3:6] for row in table.rows] == [["1", "30", "0"], ["0", "0", "5"]]
 
 
-def test_what_else_befell_packets_has_a_column_where_it_did() -> None:
+def test_other_fates_of_packets_have_a_column_where_there_are_any() -> None:
     table = of_links(link(marks=12, losses=3), link(reordered=2))
     assert table.columns[3:7] == ["drops", "losses", "marks", "reordered"]
     assert [row[3:7] for row in table.rows] == [["0", "3", "12", "0"], ["0", "0", "0", "2"]]

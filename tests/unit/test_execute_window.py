@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 from statistics import fmean
 
-from dumbbell.execute.window import MOST_PATIENCE, PATIENCE, Window, rounds
+from dumbbell.execute.window import BACKOFF, MOST_BACKOFFS, Window, rounds
 
 
 def together(window: Window, disturbed: bool = False) -> None:
@@ -77,14 +77,14 @@ def test_it_never_shrinks_below_what_is_safe() -> None:
 
 
 def test_a_number_that_was_too_large_is_tried_more_and_more_rarely() -> None:
-    """With room for two, the share of windowfuls at three falls to the last level of patience, and stays there."""
+    """With room for two, the share of windowfuls at three falls to the last backoff, and stays there."""
     found = sizes(Window(1, 32), 4000, lambda size: size >= 3)
     tries = [i for i, size in enumerate(found) if size == 3]
     gaps = [b - a for a, b in pairwise(tries)]
     assert gaps == sorted(gaps)
     # A series of that many windows at two, and the failure itself.
-    assert gaps[0] == PATIENCE + 1
-    assert gaps[-1] == PATIENCE**MOST_PATIENCE + 1
+    assert gaps[0] == BACKOFF + 1
+    assert gaps[-1] == BACKOFF**MOST_BACKOFFS + 1
     assert max(found) == 3
     assert 3 * len(tries) < 0.1 * 4000
 

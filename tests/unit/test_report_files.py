@@ -70,7 +70,7 @@ class TestPage:
         text = visible(page(Run(spec.write(tmp_path / "run")), tmp_path))
         assert text.startswith("valid all 5 checks passed other attempts: 2 failed and 1 excluded as invalid")
 
-    def test_what_befell_packets_is_told_by_reason(self, run: Run, tmp_path: Path) -> None:
+    def test_packet_events_are_listed_by_reason(self, run: Run, tmp_path: Path) -> None:
         text = visible(page(Run(BUSY.write(tmp_path / "run")), tmp_path))
         expected = "Packet events Link Packets Dropped ECN-marked early bottleneck 100,000 35 10,000 (10.0 %)"
         assert expected in text

@@ -12,9 +12,9 @@ from typing import Final
 
 SHRINK: Final = 0.75
 """Factor after a run that was disturbed."""
-PATIENCE: Final = 4
+BACKOFF: Final = 4
 """Factor of the series before a number at which a run was disturbed; again for each time."""
-MOST_PATIENCE: Final = 2
+MOST_BACKOFFS: Final = 2
 """Times that the series grows by it."""
 
 
@@ -70,7 +70,7 @@ class Window:
     def _series(self) -> int:
         """Undisturbed runs before the window grows."""
         failures = self._failures.get(self.size + 1, 0)
-        return int(self.size * PATIENCE ** min(failures, MOST_PATIENCE))
+        return int(self.size * BACKOFF ** min(failures, MOST_BACKOFFS))
 
 
 def rounds(runs: int, safe: int, most: int) -> int:
