@@ -9,7 +9,7 @@ fn main() {
     let generated = PathBuf::from(std::env::var_os("OUT_DIR").expect("set by cargo")).join("include");
     let declared = manifests::read(Path::new(root)).expect("manifests of the algorithms");
     manifests::write_headers(&declared, &generated).expect("writing headers");
-    // For tests.
+    // Tests read the headers from there.
     println!("cargo:rustc-env=GENERATED_HEADERS={}", generated.display());
     println!("cargo:rerun-if-changed=include");
     for source in ["host.c", "program.c", "kernel_states.c"] {

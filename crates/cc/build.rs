@@ -1,4 +1,4 @@
-//! What the manifests of `bpf/algorithms` declare, as static data, and a way from each name to its algorithm.
+//! The declarations of the manifests of `bpf/algorithms` as static data, and a way from each name to its algorithm.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

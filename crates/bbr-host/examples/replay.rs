@@ -132,7 +132,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(different > 0 || number == 0))
 }
 
-/// What the calls are replayed on.
+/// The implementation that the calls are replayed on.
 enum Twin {
     Bbr(Box<Mainline>),
     Other(Box<dyn CongestionControl>),
@@ -196,7 +196,7 @@ impl Twin {
     }
 }
 
-/// What `state` has, and what the kernel has published of the same, by column.
+/// The values of `state` beside those that the kernel has published, by column.
 fn published(state: State, mut words: impl Iterator<Item = u32>) -> Vec<(&'static str, u32, u32)> {
     let of = |set: &&cc::state::StateSet| set.columns.iter().any(|column| column.is_of(&state));
     let Some(set) = cc::state::STATE_SETS.iter().find(of) else { return Vec::new() };

@@ -64,7 +64,7 @@ impl Mainline {
         (self.core.beyond.tlp_high_seq, self.core.beyond.tlp_retrans) = (high_seq, is_retransmission);
     }
 
-    /// Whether the receiver has thrown away what it had SACKed.
+    /// `is_reneging`: the receiver has thrown away data that it had SACKed.
     pub fn set_sack_reneg(&mut self, is_reneging: bool) {
         self.core.beyond.is_sack_reneg = is_reneging;
     }

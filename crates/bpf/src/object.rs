@@ -31,9 +31,9 @@ const ECN: &str = "ecn";
 /// (`<dumbbell/ack.h>`).
 const ACKS: &str = "db_acks";
 const EMIT_ACKS: &str = "db_emit_acks";
-/// The senders of which they write rows, and how many there may be. Entries take memory only where they are used.
+/// The map of senders of which they write rows. Its entries, `MOST_FLOWS` at most, take memory only where used.
 const FLOWS: &str = "db_flows";
-/// Whose state an algorithm's private state begins with (`<dumbbell/congestion_control.h>`).
+/// The variable that names the state at the head of an algorithm's private state (`<dumbbell/congestion_control.h>`).
 const PUBLISHES: &str = "db_publishes";
 const MOST_FLOWS: u32 = 1 << 16;
 /// The licences that the kernel takes as compatible with the GPL, which it demands.
@@ -63,7 +63,7 @@ pub struct Loaded {
 /// Why an algorithm could not be loaded.
 #[derive(Debug)]
 pub(crate) struct Refused {
-    /// For a person to read.
+    /// The failure for a person to read.
     pub failure: Failure,
     /// Its parts, if it was the verifier that refused.
     pub refusal: Option<Box<Refusal>>,
@@ -82,8 +82,8 @@ impl Algorithm {
     /// Opens an object and picks the variant that fits the kernel. `label` is for messages.
     ///
     /// # Errors
-    /// What can be seen without the kernel: no congestion control in it, or several; an operation missing; a licence that
-    /// the kernel will refuse.
+    /// The object has a fault that shows without the kernel: no congestion control in it, or several; an operation
+    /// missing; a licence that the kernel will refuse.
     pub fn open(label: &str, object: &[u8], interface: Interface) -> Result<Algorithm> {
         let what = format!("opening the BPF object of {label}");
         let licence = elf::section(object, "license").map(|text| elf::string(text).to_owned());
@@ -282,7 +282,7 @@ impl Loaded {
         self.variant
     }
 
-    /// Whose state its private state begins with: an `enum db_state_of` of `<dumbbell/state.h>`; 0 if it says nothing.
+    /// The state at the head of its private state: an `enum db_state_of` of `<dumbbell/state.h>`; 0 if it says nothing.
     pub fn publishes(&self) -> u8 {
         self.publishes
     }

@@ -3,7 +3,7 @@
 pub struct Column {
     /// The algorithm and the variable, e.g. `bbr.min_rtt`.
     pub name: &'static str,
-    /// What the number counts, e.g. `us` or `packets`; empty for what has no unit.
+    /// The unit of the number, e.g. `us` or `packets`; empty if it has none.
     pub unit: &'static str,
     /// The value now. Its type never changes.
     pub value: Value,

@@ -7,7 +7,7 @@ pub const NONE: u32 = u32::MAX;
 /// The state that an algorithm publishes now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Whose state it is: 0 is that of an algorithm that publishes nothing, else a place in [`STATE_SETS`] plus 1.
+    /// The set of the state: its place in [`STATE_SETS`] plus 1, or 0 for an algorithm that publishes nothing.
     of: u8,
     /// The values in the order of the set.
     values: [u32; SLOTS],
@@ -18,14 +18,14 @@ pub struct State {
 pub struct StateSet {
     /// The name of the algorithm, or of the family.
     pub name: &'static str,
-    /// In the order of a [`State`].
+    /// The columns in the order of a [`State`].
     pub columns: &'static [StateColumn],
 }
 
 /// A value that an algorithm publishes, as a column of the per-ACK table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateColumn {
-    /// In every file and frame.
+    /// Its name in every file and frame.
     pub name: &'static str,
     /// Its place in [`STATE_SETS`] plus 1.
     of: u8,

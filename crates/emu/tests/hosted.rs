@@ -13,7 +13,7 @@ use tempfile::TempDir;
 const ORIGIN: i64 = 5_000_000_000;
 const HEADERS: usize = 14 + 20 + 8;
 
-/// What left: port and bytes.
+/// The frames that left.
 #[derive(Clone, Default)]
 struct Wire(Rc<RefCell<Frames>>);
 

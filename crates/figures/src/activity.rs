@@ -1,4 +1,4 @@
-//! When flows are active, and when all that could have all the rate are.
+//! The times in which flows are active, and the time in which all those are that could have all the rate.
 
 use plan::{Flow, Plan, Workload};
 use records::accounts::FlowReport;
@@ -7,9 +7,9 @@ use units::Time;
 /// The start and the stop of a flow's activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Active {
-    /// When it began to connect or to send; of one that never did, when it was to.
+    /// The time at which it began to connect or to send; if it never did, at which it was to.
     pub start: Time,
-    /// When it ceased to be active.
+    /// The time at which it ceased to be active.
     pub stop: Time,
     /// It did begin.
     pub has_begun: bool,
@@ -48,14 +48,14 @@ pub fn is_bulk(flow: &Flow) -> bool {
     matches!(flow.workload, Workload::Tcp { bytes: None, on_off: None, .. })
 }
 
-/// When all bulk flows are to be active by the plan; `None` if never.
+/// The time in which all bulk flows are to be active by the plan; `None` if never.
 pub fn planned_window(plan: &Plan) -> Option<(Time, Time)> {
     let run_end = Time::ZERO + plan.duration_ns;
     let bulk = plan.flows.iter().filter(|flow| is_bulk(flow));
     common(bulk.map(|flow| (flow.start_ns, flow.stop_ns.min(run_end))))
 }
 
-/// When all bulk flows were active; `None` if never, or if one has not begun. `active`: of each flow.
+/// The time in which all bulk flows were active; `None` if never, or if one has not begun. `active`: one of each flow.
 pub fn measured_window(plan: &Plan, active: &[Active]) -> Option<(Time, Time)> {
     let bulk = || plan.flows.iter().zip(active).filter(|(flow, _)| is_bulk(flow)).map(|(_, active)| active);
     if bulk().any(|active| !active.has_begun) {

@@ -96,7 +96,7 @@ fn in_order<'a, T>(
         .collect()
 }
 
-/// When all bulk flows were active. A flow that failed was until its last sample.
+/// The time in which all bulk flows were active. A flow that failed was active until its last sample.
 fn window(
     directory: &Path,
     plan: &Plan,

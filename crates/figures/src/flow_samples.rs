@@ -9,7 +9,7 @@ use crate::convergence::Received;
 /// The values of a row of `samples` that figures need.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowSample {
-    /// When.
+    /// The time of the row.
     pub time: Time,
     /// Index of the flow in the plan.
     pub flow: u16,
@@ -17,7 +17,7 @@ pub struct FlowSample {
     pub socket: u16,
     /// Payload sent so far, retransmissions included.
     pub bytes_sent: u64,
-    /// Payload acknowledged so far; of TCP.
+    /// Payload acknowledged so far, of TCP alone.
     pub bytes_acked: Option<u64>,
     /// Payload that the receiver's application has read so far.
     pub received_bytes: Option<u64>,
@@ -43,8 +43,8 @@ pub struct Sampled {
 /// A flow's connections carried its data if they delivered this share of the busiest connection's bytes.
 const LEAST_SHARE: f64 = 0.01;
 
-/// Whether each connection of a flow carried its data, by the bytes that it delivered. A program's control connection, such
-/// as iperf3's, delivers far less than the others, and its window and RTT are not the flow's.
+/// For each connection of a flow, true if it carried the flow's data, by the bytes that it delivered. A program's
+/// control connection, such as iperf3's, delivers far less than the others, and its window and RTT are not the flow's.
 pub fn carrying(delivered: &[u64]) -> Vec<bool> {
     let most = delivered.iter().max().copied().unwrap_or(0);
     delivered.iter().map(|&bytes| bytes as f64 >= LEAST_SHARE * most as f64).collect()

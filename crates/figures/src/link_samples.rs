@@ -1,14 +1,14 @@
-//! What the samples of a link come to: 8 bytes per sampling interval, where packets wait in line.
+//! The figures from the samples of a link. They take 8 bytes per sampling interval, where packets wait in line.
 
 use plan::{Link, LinkFacts};
 use units::Time;
 
 use crate::arithmetic::{Percentiles, share};
 
-/// What figures need of a row of `links`.
+/// The values of a row of `links` that figures need.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkSample {
-    /// When.
+    /// The time of the row.
     pub time: Time,
     /// Index of the link in the plan.
     pub link: u16,
@@ -20,16 +20,16 @@ pub struct LinkSample {
     pub marked_packets: u64,
     /// Bytes that it could have sent so far; `None` without a limit.
     pub capacity_bytes: Option<u64>,
-    /// Waiting now.
+    /// Bytes that wait now.
     pub queue_bytes: u64,
-    /// The most that waited since the row before.
+    /// The most bytes that waited since the row before.
     pub queue_bytes_max: u64,
 }
 
 /// The samples of a link.
 #[derive(Clone, Debug)]
 pub struct LinkSamples {
-    /// Its utilisation is of this time.
+    /// The time over which its utilisation is taken.
     span: (Time, Time),
     /// Queue length in ms per byte, if that is how long packets wait and nothing else tells it.
     ms_per_byte: Option<f64>,
@@ -95,8 +95,8 @@ impl LinkSamples {
     }
 }
 
-/// What a byte that waits means to those behind it, ms: only if the rate is constant and packets leave in the order of their
-/// arrival.
+/// The delay that a waiting byte causes to those behind it, ms: known only if the rate is constant and packets leave in
+/// the order of their arrival.
 fn wait_per_byte(link: &Link, facts: &LinkFacts) -> Option<f64> {
     let rate = link.rate_bps.filter(|_| facts.is_steady && facts.is_first_in_first_out)?;
     Some(8e3 / rate.as_bps() as f64)

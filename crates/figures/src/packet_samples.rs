@@ -1,4 +1,4 @@
-//! What the packets of a run come to: how long they waited, at each link and on each flow's way, and how many were marked.
+//! The figures from the packets of a run: their waiting times, at each link and on each flow's way, and the marks.
 
 use anyhow::Result;
 use plan::Plan;
@@ -7,7 +7,7 @@ use units::Duration;
 
 use crate::arithmetic::Percentiles;
 
-/// What figures need of a row of `packets`.
+/// The values of a row of `packets` that figures need.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketSample {
     /// Index of the link in the plan.

@@ -10,12 +10,12 @@ use crate::flow_samples::{FlowSample, FlowSamples};
 use crate::link_samples::{LinkSample, LinkSamples};
 use crate::packet_samples::{PacketSample, PacketSamples};
 
-/// What is kept of a flow's echo requests.
+/// The round-trip times of a flow's echo requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PingSamples {
-    /// Round-trip times.
+    /// The times of all requests.
     pub rtts_ns: Vec<i64>,
-    /// Those of requests that were sent while all bulk flows were active.
+    /// The times of requests that were sent while all bulk flows were active.
     pub under_load_ns: Vec<i64>,
 }
 
@@ -28,7 +28,7 @@ pub struct Recorder {
     pub(crate) packets: Option<PacketSamples>,
     /// The echo requests of each flow, in the plan's order.
     pub(crate) pings: Vec<PingSamples>,
-    /// When all bulk flows are active.
+    /// The time in which all bulk flows are active.
     pub(crate) window: Option<(Time, Time)>,
 }
 
@@ -38,7 +38,7 @@ impl Recorder {
         Recorder::new(plan, planned_window(plan), (Time::ZERO, Time::ZERO + plan.duration_ns))
     }
 
-    /// `window`: when all bulk flows are active. `span`: of which the links' utilisation is.
+    /// `window`: the time in which all bulk flows are active. `span`: the time over which links' utilisation is taken.
     pub(crate) fn new(plan: &Plan, window: Option<(Time, Time)>, span: (Time, Time)) -> Recorder {
         let steady = window.filter(|_| plan.record.sample_interval_ns <= STEP);
         let steady = steady.map(|window| (last_change(plan, window), window.1));

@@ -110,7 +110,7 @@ fn value<R>(values: &Values<R>, row: &R) -> Value {
     }
 }
 
-/// Of each flow: propagation on its path, there and back, as the links are at first.
+/// Each flow's propagation delay on its path, there and back, as the links are at first.
 fn base_rtts(plan: &Plan) -> Result<Vec<Duration>> {
     let network = plan.network()?;
     let of = |flow: &plan::Flow| {

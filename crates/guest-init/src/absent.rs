@@ -1,4 +1,4 @@
-//! What libbpf asks of libelf and zlib.
+//! The functions of libelf and zlib that libbpf calls.
 //!
 //! libbpf is here because the lab's code is the same in all kernels; a user-mode kernel loads no BPF programs. Without
 //! this, the program would need both libraries of the machine: not every machine has them, and each takes time to load in

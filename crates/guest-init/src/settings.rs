@@ -1,4 +1,4 @@
-//! What the guard tells the first process.
+//! The settings that the guard gives the first process.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -14,7 +14,7 @@ pub(crate) struct Settings {
     pub(crate) directory: PathBuf,
     /// The folder in which the command was given.
     pub(crate) folder: PathBuf,
-    /// Whether events report the progress of flows and links.
+    /// True if events report the progress of flows and links.
     pub(crate) live: bool,
     /// The command's environment.
     environment: Vec<(OsString, OsString)>,

@@ -5,11 +5,11 @@ use crate::variation::{Opportunities, Steps, Varying};
 /// The service that lets packets leave, one after another.
 #[derive(Clone, Debug)]
 pub(crate) enum Service {
-    /// No limit: at once.
+    /// Packets leave at once: there is no limit.
     Immediate,
-    /// At a rate.
+    /// Packets leave at a rate.
     Wire(Wire),
-    /// At the moments of a trace.
+    /// Packets leave at the moments of a trace.
     Trace(Trace),
 }
 

@@ -64,7 +64,7 @@ fn kernel_header(manifests: &[Manifest]) -> String {
     format!("/* Generated from algorithms/NAME/kernel.h. */\n{includes}\n#define KERNEL_STATES(X){calls}\n")
 }
 
-/// How a value is written down.
+/// The encoding of a value in words, for its comment in C.
 fn in_c(value: &StateValue) -> String {
     match (value.kind, &value.unit, value.one) {
         (Kind::Bandwidth, _, Some(one)) => format!(", of {one} in a packet per us"),

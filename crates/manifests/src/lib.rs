@@ -61,7 +61,7 @@ pub struct Manifest {
 pub struct Declared {
     /// The algorithms, by name.
     pub manifests: Vec<Manifest>,
-    /// What they publish of their state, by name.
+    /// The sets of values that they publish, by name.
     pub states: Vec<StateSet>,
 }
 
@@ -80,7 +80,7 @@ struct File {
     /// The defaults that differ from those in that file.
     #[serde(default)]
     defaults: toml::Table,
-    /// What it publishes of its state.
+    /// The values that it publishes.
     #[serde(default)]
     state: Vec<StateValue>,
     /// The folder under `bpf` whose `state.toml` says what it publishes, as a family's.

@@ -1,4 +1,4 @@
-//! What algorithms publish of their private state: 32 bits for each value, which records turn into columns.
+//! The part of their private state that algorithms publish: 32 bits for each value, which records turn into columns.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ pub const SLOTS: usize = 12;
 /// A value that is not known, not used, or infinite.
 pub const NONE: u32 = u32::MAX;
 
-/// What one algorithm publishes, or a family of them.
+/// The values that one algorithm publishes, or a family of them.
 #[derive(Clone, Debug)]
 pub struct StateSet {
-    /// That of the algorithm, or of the family. Columns begin with it.
+    /// The name of the algorithm, or of the family. Columns begin with it.
     pub name: String,
-    /// In the order of their places.
+    /// The values in the order of their places.
     pub values: Vec<StateValue>,
 }
 
@@ -25,14 +25,14 @@ pub struct StateSet {
 pub struct StateValue {
     /// Unique in its set: a name in C and in Rust.
     pub name: String,
-    /// How its 32 bits are to be read.
+    /// The meaning of its 32 bits.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// `us`, `ms`, `s`, `bytes` or `packets`, if it has a unit; the column's name ends with it.
     pub unit: Option<String>,
-    /// What stands for 1, of [`Kind::Fixed`]; for a packet per microsecond, of [`Kind::Bandwidth`].
+    /// The integer that stands for 1, of [`Kind::Fixed`]; for a packet per microsecond, of [`Kind::Bandwidth`].
     pub one: Option<u32>,
-    /// What means "none", besides [`NONE`].
+    /// The integer that means "none", besides [`NONE`].
     pub none: Option<u32>,
     /// The texts that it counts from 0, of [`Kind::Word`].
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct StateValue {
     pub meaning: String,
 }
 
-/// How the 32 bits of a value are to be read.
+/// The meaning of the 32 bits of a value.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {

@@ -8,7 +8,7 @@ use crate::{Flow, Link, Plan, Routes};
 pub struct Network {
     /// One for each pair of ends that flows have, in the order of the flows.
     pub paths: Vec<Path>,
-    /// As the plan's links.
+    /// The facts of each link, in the order of the plan's links.
     pub links: Vec<LinkFacts>,
 }
 
@@ -87,7 +87,7 @@ impl Plan {
         self.links.iter().map(|link| self.states(link)).collect()
     }
 
-    /// What `link` is from when on: at first, and after each of its events.
+    /// The states of `link`, each with its start: the first, and one after each of its events.
     fn states<'a>(&'a self, link: &'a Link) -> Vec<(Time, &'a Link)> {
         let changed = self.events.iter().filter(|event| event.link.name == link.name);
         std::iter::once((Time::ZERO, link)).chain(changed.map(|event| (event.at_ns, &event.link))).collect()

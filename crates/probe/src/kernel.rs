@@ -24,7 +24,7 @@ const RING_BYTES: u32 = 16 << 20;
 /// Length of `struct name` of `bpf/probe/probe.bpf.c`: TCP_CA_NAME_MAX.
 const NAME_BYTES: usize = 16;
 
-/// Whether a run records its acknowledgements.
+/// The way in which a run records its acknowledgements, if it does.
 #[derive(Debug)]
 pub enum Wanted {
     /// It does, with this probe.
@@ -77,7 +77,7 @@ impl Wanted {
         }
     }
 
-    /// Where the rows come from, if there are any. `session`: what the run has loaded.
+    /// The source of the rows, if there are any. `session`: the programs that the run has loaded.
     pub fn source<'a>(&'a self, session: &'a Session) -> Option<Source<'a>> {
         match self {
             Wanted::Yes(probe) => Some(Source::Programs(probe, Programs::of(session))),

@@ -18,16 +18,16 @@ pub struct Programs<'a>(Vec<Program<'a>>);
 
 #[derive(Debug)]
 struct Program<'a> {
-    /// In the kernel.
+    /// Its name in the kernel.
     name: &'a str,
     object: &'a Object,
     writes_rows: bool,
-    /// Whose state its private state begins with.
+    /// The state at the head of its private state: an `enum db_state_of`.
     publishes: u8,
 }
 
 impl<'a> Programs<'a> {
-    /// Those of `session`, which was loaded with a ring.
+    /// The programs of `session`, which was loaded with a ring.
     pub fn of(session: &'a Session) -> Programs<'a> {
         let program = |registered: &'a bpf::Registered| {
             let loaded = registered.loaded();
@@ -37,7 +37,7 @@ impl<'a> Programs<'a> {
         Programs(session.registered().iter().map(program).collect())
     }
 
-    /// What the probe has to know of each: its name in the kernel, and `WRITES_ROWS`, or whose state it publishes.
+    /// The probe's knowledge of each: its name in the kernel, and `WRITES_ROWS`, or whose state it publishes.
     pub(crate) fn known(&self) -> impl Iterator<Item = (&str, u8)> {
         self.0.iter().map(|one| (one.name, if one.writes_rows { WRITES_ROWS } else { one.publishes }))
     }

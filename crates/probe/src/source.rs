@@ -18,7 +18,7 @@ const INTERVAL_MS: u8 = 20;
 /// Header that the kernel puts before each record of a BPF program's ring.
 const HEADER_BYTES: u64 = 8;
 
-/// Where rows come from.
+/// The source of rows.
 #[derive(Debug)]
 pub enum Source<'a> {
     /// The probe's programs, and those algorithms of the run that write rows themselves.
@@ -39,7 +39,7 @@ impl Source<'_> {
         }
     }
 
-    /// How long to wait between two reads, and for what besides.
+    /// The longest wait between two reads, and the file that ends it early.
     pub(crate) fn pace(&self) -> (PollTimeout, Option<BorrowedFd<'_>>) {
         match self {
             Source::Programs(..) => (PollTimeout::from(INTERVAL_MS), None),

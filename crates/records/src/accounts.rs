@@ -21,7 +21,7 @@ pub struct FlowReport {
     pub received_bytes: u64,
     /// Payload sent at least once, repetitions not counted.
     pub sent_bytes: u64,
-    /// When it began to connect, to send, or its program to run.
+    /// The time at which it began to connect or to send, or its program to run.
     pub start_ns: Option<i64>,
     /// First payload byte at the receiver's application.
     pub first_byte_ns: Option<i64>,
@@ -30,7 +30,7 @@ pub struct FlowReport {
     /// True if all its bytes arrived or, without a number of bytes, it ran without error until its stop. For a program,
     /// true if it exited with 0, or ran until the stop.
     pub completed: bool,
-    /// Of TCP, as the three below.
+    /// Segments sent again; of TCP alone, as the three below.
     pub retransmitted_segments: u32,
     /// Time with data outstanding.
     pub busy_us: u64,

@@ -13,7 +13,7 @@ use crate::{Column, Row};
 /// One sending socket at one acknowledgement. Fields that `samples` has, too, mean the same here.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// When the socket was looked at.
+    /// The time at which the socket was read.
     pub time: Time,
     /// Index of the flow in the plan.
     pub flow: u16,
@@ -57,11 +57,11 @@ pub struct Ack {
     pub snd_una_bytes: u64,
     /// Payload sent at least once.
     pub snd_nxt_bytes: u64,
-    /// What the algorithm publishes, where it can be read.
+    /// The algorithm's published state, where it can be read.
     pub state: State,
 }
 
-/// When in the life of an acknowledgement a row was taken.
+/// The moment in the life of an acknowledgement at which a row was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Moment {
@@ -89,7 +89,7 @@ const DELTAS: [&str; 9] = [
     "snd_nxt_bytes",
 ];
 
-/// Those of the socket.
+/// The columns of the socket.
 const OF_SOCKET: [Column<Ack>; 22] = [
     Column::required("time_ns", I64(|a| Some(a.time.as_nanos())), "when the socket was read"),
     Column::required("flow", Flow(|a| a.flow), "id of the flow"),
@@ -168,7 +168,7 @@ impl Row for Ack {
     }
 }
 
-/// How many columns there are.
+/// The number of columns.
 const COLUMNS: usize = {
     let (mut count, mut of) = (OF_SOCKET.len(), 0);
     while of < STATE_SETS.len() {
@@ -178,7 +178,7 @@ const COLUMNS: usize = {
     count
 };
 
-/// Those of the socket, and those that algorithms publish, set by set.
+/// The columns of the socket, and those that algorithms publish, set by set.
 const fn with_published() -> [Column<Ack>; COLUMNS] {
     let mut all = [OF_SOCKET[0]; COLUMNS];
     let mut next = 0;

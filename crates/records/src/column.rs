@@ -193,7 +193,7 @@ pub fn batch<R>(columns: &[Column<R>], rows: &[R], names: &Names) -> Result<Reco
     Ok(RecordBatch::try_new(schema(columns), arrays)?)
 }
 
-/// What algorithms have published: null in rows of others.
+/// A column of the state that algorithms have published: null in rows of others.
 fn published<R>(rows: &[R], of: fn(&R) -> (&State, u32), column: &StateColumn) -> Result<ArrayRef> {
     let values = rows.iter().map(|row| column.value(of(row).0));
     Ok(match column.kind {

@@ -9,13 +9,13 @@ use crate::{Column, Row};
 /// One link at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkRow {
-    /// When.
+    /// The time of the row.
     pub time: Time,
     /// Index of the link in the plan.
     pub link: u16,
-    /// Since the run's origin.
+    /// The link's counters since the run's origin.
     pub counters: Counters,
-    /// Waiting now.
+    /// The queue's length now.
     pub backlog: Backlog,
     /// The most bytes that waited since the row before.
     pub queue_bytes_max: u64,

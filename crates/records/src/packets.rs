@@ -20,7 +20,7 @@ pub struct PacketRow {
     pub tcp_seq: Option<u32>,
     /// The packet's passage through the link.
     pub passage: Passage,
-    /// When it was really handed to its host, on the last logged link of its path.
+    /// The time at which it was really handed to its host, on the last logged link of its path.
     pub sent: Option<Time>,
 }
 

@@ -12,7 +12,7 @@ pub struct PingRow {
     pub flow: u16,
     /// Requests of a flow are numbered from 0.
     pub number: u64,
-    /// When it was sent.
+    /// The time at which it was sent.
     pub sent: Time,
     /// Time from sending to the answer's arrival; `None` without an answer.
     pub rtt: Option<Duration>,

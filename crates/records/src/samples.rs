@@ -25,7 +25,7 @@ pub struct Sample {
     pub tcp: Option<TcpSample>,
 }
 
-/// What Linux says of a TCP connection (`tcp(7)`, `struct tcp_info`).
+/// Linux's account of a TCP connection (`tcp(7)`, `struct tcp_info`).
 #[derive(Clone, Copy, Debug)]
 pub struct TcpSample {
     /// Congestion window.

@@ -85,7 +85,7 @@ fn tcp(sender: &Sender) -> TcpSample {
     }
 }
 
-/// As `struct tcp_bbr_info` has it: a bandwidth or an RTT that is not known yet is a number, too.
+/// The sample as `struct tcp_bbr_info` has it: a bandwidth or an RTT that is not known yet is a number, too.
 fn bbr_sample(bbr: &BbrState, mss: u32) -> BbrSample {
     const BW_SHIFT: u32 = 24; // Of packets per microsecond.
     let bw = if bbr.bw == NONE { 0 } else { bbr.bw };

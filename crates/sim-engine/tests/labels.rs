@@ -68,7 +68,7 @@ fn a_bbr_that_answers_marks_gets_each_of_them_echoed() {
         let packets = run.table("packets");
         let marked = packets.of("link", "bottleneck").filter(|row| *row.get("mark") != common::Cell::Null);
         let marked = marked.filter(|row| row.text("fate") == "delivered").count() as i128;
-        // Those whose acknowledgements are still under way are not counted yet.
+        // Packets whose acknowledgements are still under way are not counted yet.
         assert!(marked > 50 && (marked - counted).abs() <= marked / 10, "{name}: {marked} marked, {counted} counted");
     }
 }

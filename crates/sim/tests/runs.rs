@@ -130,7 +130,7 @@ fn links_on_which_nothing_can_happen_are_counted_as_if_they_were_passed() {
     }
 }
 
-/// When each flow was sampled.
+/// The times at which each flow was sampled.
 #[derive(Default)]
 struct Samples(Vec<(u16, units::Time)>);
 

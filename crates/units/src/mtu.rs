@@ -28,7 +28,7 @@ impl Mtu {
     const LEAST: u32 = 576;
     const MOST: u32 = 9000;
 
-    /// Whether it is Ethernet's.
+    /// True if it is Ethernet's.
     pub fn is_default(&self) -> bool {
         *self == Mtu::default()
     }

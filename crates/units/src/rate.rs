@@ -53,7 +53,7 @@ pub struct Serializer {
     at: Time,
     /// Work that remains from then on: bits times 1e9.
     work: u128,
-    /// When that work is done, and the part of it that takes a fraction of a nanosecond longer.
+    /// The time at which that work is done, and the part of it that takes a fraction of a nanosecond longer.
     end: Time,
     remainder: u64,
     /// Work that the rate allowed until `at`, in the unit of `work`.
@@ -74,7 +74,8 @@ impl Serializer {
         self.rate
     }
 
-    /// When the last packet's last bit leaves: [`Time::NEVER`] while the rate is 0 and something is left to send.
+    /// The time at which the last packet's last bit leaves: [`Time::NEVER`] while the rate is 0 and something is left
+    /// to send.
     pub fn busy_until(&self) -> Time {
         self.end
     }

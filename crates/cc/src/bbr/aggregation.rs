@@ -18,7 +18,7 @@ pub(super) const STARTUP_WINDOW_ROUNDS: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Aggregation {
-    /// When the epoch began, us, and packets ACKed in it.
+    /// The start of the epoch, us, and packets ACKed in it.
     start: u64,
     acked: u32,
     excess: Excess,

@@ -5,7 +5,7 @@ use crate::{CaState, Socket};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hold {
-    /// When it may end, us; `None`: there is still more in flight.
+    /// The earliest end of the hold, us; `None`: there is still more in flight.
     until: Option<u64>,
     /// A whole round passed with it.
     is_round_done: bool,

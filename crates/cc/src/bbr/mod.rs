@@ -236,7 +236,7 @@ impl CongestionControl for Bbr {
         3
     }
 
-    /// As the BPF programs do: one that answers marks needs them echoed one by one.
+    /// The rule of the BPF programs: a version that answers marks needs them echoed one by one.
     fn needs_ecn(&self) -> bool {
         self.params.ecn
     }

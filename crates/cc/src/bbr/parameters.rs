@@ -20,7 +20,7 @@ pub enum Plateau {
     RoundStart,
 }
 
-/// When PROBE_BW UP has filled the pipe (spec section 8.8).
+/// The sign that PROBE_BW UP has filled the pipe (spec section 8.8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UpExit {
     /// 1.25 BDP in flight after a min_rtt \[v2\].

@@ -15,7 +15,7 @@ pub(super) struct Probe {
     pub ack_phase: AckPhase,
     /// ACKs and losses tell of packets that were sent in the probe.
     pub is_sampling: bool,
-    /// When the cycle (DOWN) or UP began, us.
+    /// The start of the cycle (DOWN) or of UP, us.
     pub cycle_start: u64,
     /// Probes so far: times that REFILL began.
     pub probes: u32,

@@ -1,6 +1,6 @@
 use crate::state::{bbr_ack_phase, bbr_state};
 
-/// Where the state machine of BBRv2 and v3 stands (spec section 6).
+/// A state of BBRv2's and v3's state machine (spec section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Exponential growth until the pipe is full.
@@ -20,7 +20,7 @@ pub enum State {
 }
 
 impl State {
-    /// As records have it.
+    /// The number of the state in records.
     pub(super) const fn published(self) -> u32 {
         match self {
             State::Startup => bbr_state::STARTUP,
@@ -33,7 +33,7 @@ impl State {
         }
     }
 
-    /// As the specification names it.
+    /// The specification's name of the state.
     pub const fn name(self) -> &'static str {
         match self {
             State::Startup => "STARTUP",

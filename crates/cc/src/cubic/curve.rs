@@ -11,7 +11,7 @@ const CUBE_SHIFT: u32 = 10 + 3 * CLOCK_SHIFT;
 const UPDATE_EVERY: u64 = 1000 / 32;
 /// Before the first loss the window grows by 5 % in a round at least: a packet for each 20 ACKed.
 const SLOWEST_WITHOUT_LOSS: u32 = 20;
-/// At most half a packet for each ACKed (RFC 9438 section 4.4's limit of 1.5 cwnd in a round).
+/// The window grows by half a packet at most for each ACKed (RFC 9438 section 4.4's limit of 1.5 cwnd in a round).
 const FASTEST: u32 = 2;
 
 /// The cubic function of time, and the Reno that runs beside it (RFC 9438 sections 4.2 and 4.3).
@@ -23,7 +23,7 @@ pub(super) struct Curve {
     /// The window and the time of the last update.
     last_cwnd: u32,
     last_update: u64,
-    /// When this epoch of congestion avoidance began, ms; `None`: it begins at the next ACK.
+    /// The start of this epoch of congestion avoidance, ms; `None`: it begins at the next ACK.
     epoch_start: Option<u64>,
     /// The window at the plateau, packets.
     origin: u32,
@@ -112,7 +112,7 @@ impl Curve {
         self.epoch_start.is_some_and(|start| now.saturating_sub(start) < span)
     }
 
-    /// What records show of it. Plateau, K and W_est are those of an epoch.
+    /// The state that records show. Plateau, K and W_est are those of an epoch.
     pub(super) fn published(&self) -> CubicState {
         let of_epoch = |value: u32| if self.epoch_start.is_some() { value } else { NONE };
         CubicState {

@@ -16,9 +16,9 @@ const DELAY_MAX: u32 = 16_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HyStart {
     found: Option<Sign>,
-    /// When the round began, us.
+    /// The start of the round, us.
     round_start: u64,
-    /// When the last ACK of the train came, us.
+    /// The arrival of the train's last ACK, us.
     last_ack: u64,
     /// The round ends when this is acknowledged.
     end_seq: u32,

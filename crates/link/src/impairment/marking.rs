@@ -51,7 +51,7 @@ mod tests {
             let some: Vec<&Passage> = done.iter().filter(of).collect();
             some.iter().filter(|passage| passage.mark == Some(Mark::Random)).count() as f64 / some.len() as f64
         };
-        // Of 2,000 lost packets; a correlation of 0.5 triples the variance: 4 standard deviations are 0.062.
+        // The share is of 2,000 lost packets; a correlation of 0.5 triples the variance: 4 standard deviations are 0.062.
         assert!((share(&|passage| passage.fate == Fate::LostAfter) - 0.2).abs() < 0.062);
         assert!((share(&|passage| passage.fate == Fate::Delivered) - 0.2).abs() < 0.021);
         assert!(done.iter().all(|passage| (passage.packet.ecn == Ecn::Ce) == passage.mark.is_some()));

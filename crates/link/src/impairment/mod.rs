@@ -18,10 +18,10 @@ use marking::Marking;
 ///
 /// Each has a file of its own, and a line among the `impairments!` below.
 pub(crate) trait Impairment {
-    /// With the parameters of `link`. It draws from streams that the link's name and its own tell apart.
+    /// An impairment with the parameters of `link`. It draws from streams that the link's name and its own tell apart.
     fn new(link: &plan::Link, seed: u64) -> Self;
 
-    /// Other parameters from the next packet on, which keeps its number.
+    /// Sets other parameters from the next packet on, which keeps its number.
     fn configure(&mut self, link: &plan::Link);
 
     /// The next packet.

@@ -93,7 +93,7 @@ impl Link {
         }
     }
 
-    /// As many packets as the slot has room for leave the queue together.
+    /// Packets leave the queue together, as many as the slot has room for.
     fn open_slot(&mut self, at: Time) {
         let Some(slots) = &mut self.slots else { return };
         slots.pass();

@@ -44,8 +44,8 @@ impl FqCodel {
         Law { target: target_ns, interval: interval_ns, ecn, ce_threshold: ce_threshold_ns }
     }
 
-    /// The queue whose turn it is: the first of the new ones, or else of the old ones, that has credits left. Those that
-    /// have none get a quantum and go to the end of the old ones (RFC 8290 section 4.2).
+    /// The queue whose turn it is: the first of the new ones, or else of the old ones, that has credits left. A queue
+    /// without any gets a quantum and goes to the end of the old ones (RFC 8290 section 4.2).
     fn turn(&mut self) -> Option<u32> {
         loop {
             let round = if self.new.first().is_some() { &mut self.new } else { &mut self.old };

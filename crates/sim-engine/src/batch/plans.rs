@@ -5,8 +5,8 @@ use plan::Plan;
 
 use super::Run;
 
-/// A batch's plans. Each is parsed once, unless they are so large that memory would fill up with them. Those of several
-/// runs are kept for the next.
+/// A batch's plans. Each is parsed once, unless they are so large that memory would fill up with them. A plan of
+/// several runs is kept for the next.
 #[derive(Debug)]
 pub(super) struct Plans<'a> {
     texts: &'a [String],

@@ -43,7 +43,7 @@ pub struct Simulation<O> {
     end: Time,
     network: Network,
     traffic: Vec<Traffic>,
-    /// For each flow: is it TCP, and the addresses' part of its packets.
+    /// For each flow, true if it is TCP, and the addresses' part of its packets.
     addresses: Vec<Addresses>,
     store: Store,
     /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples.

@@ -34,7 +34,7 @@ const ASLEEP: Duration = Duration::from_millis(10);
 #[derive(Debug, Default)]
 pub(super) struct Turnarounds {
     flows: Vec<Flow>,
-    /// When, and whose: the earliest first, of several at a time what was held first.
+    /// Each ACK's time and flow: the earliest first, and among several at a time the one that was held first.
     due: VecDeque<(Time, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! When the receiver acknowledges, and what it says.
+//! The times and the contents of the receiver's acknowledgements.
 
 use crate::receiver_script::run;
 

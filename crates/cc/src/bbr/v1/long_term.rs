@@ -22,7 +22,7 @@ pub(super) struct LongTerm {
     pub is_used: bool,
     is_sampling: bool,
     rounds: u32,
-    /// When the interval began, ms, and the counts then.
+    /// The start of the interval, ms, and the counts then.
     start_ms: u64,
     delivered: u32,
     lost: u32,

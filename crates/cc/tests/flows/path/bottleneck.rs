@@ -18,7 +18,7 @@ pub struct Bottleneck {
     /// The next packets that are dropped, whatever else.
     pub drop_next: u32,
     pub random: Random,
-    /// When each of the packets in it has left, ns.
+    /// The time at which each of the packets in it has left, ns.
     departures: std::collections::VecDeque<u64>,
 }
 
@@ -55,7 +55,7 @@ impl Bottleneck {
         self.departures.len()
     }
 
-    /// When the packet's ACK arrives, and whether it is marked; `None`: it is dropped.
+    /// The arrival of the packet's ACK, and whether it is marked; `None`: it is dropped.
     pub fn send(&mut self, now: u64) -> Option<(u64, bool)> {
         if self.drop_next > 0 {
             self.drop_next -= 1;

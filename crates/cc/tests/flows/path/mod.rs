@@ -37,7 +37,7 @@ pub struct Path {
     pub dropped: u64,
     /// Transmissions in flight, oldest first.
     sent: VecDeque<Sent>,
-    /// Those that arrived, by the time of their ACK.
+    /// The transmissions that arrived, by the time of their ACK.
     acks: VecDeque<(u64, u64, bool)>,
     next_id: u64,
     app_sent: u64,

@@ -54,7 +54,7 @@ impl Path {
         self.has_data() && (self.sent.len() as u32) < self.sk.snd_cwnd
     }
 
-    /// When pacing lets the next packet go.
+    /// The time at which pacing lets the next packet go.
     pub(super) fn departure(&self) -> Option<u64> {
         self.can_send().then(|| self.next_departure.max(self.now))
     }

@@ -290,7 +290,7 @@ fn closed_loop(queue: impl Discipline, is_capable: bool) -> (Duration, f64) {
     const NS_PER_BYTE: i64 = 800;
     let end = Time(60_000_000_000);
     let mut wire = Wire::new(queue, NS_PER_BYTE);
-    // When the sender hears of which packet, and whether it was a drop or mark.
+    // Reports to the sender: the time, the packet, and whether it was dropped or marked.
     let mut reports: BinaryHeap<Reverse<(Time, u64, bool)>> = BinaryHeap::new();
     let (mut window, mut in_flight, mut next, mut seen) = (2.0f64, 0u32, 0, (0, 0));
     let (mut now, mut halved) = (Time::ZERO, Time::ZERO);

@@ -110,8 +110,8 @@ impl Sender {
         is_small && self.sk.packets_out > 0 && self.small_end > self.snd_una
     }
 
-    /// Whether it is better to wait for the next ACK and send more at once, whether that waits for cwnd, and whether for the
-    /// receive window.
+    /// Three answers: it is better to wait for the next ACK and send more at once; that waits for cwnd; that waits for
+    /// the receive window.
     fn defers_train(&self, most: u32) -> (bool, bool, bool) {
         const NO: (bool, bool, bool) = (false, false, false);
         const MS: u64 = 1_000_000;
