@@ -19,7 +19,7 @@ def command(*arguments: str) -> str:
 
 
 def rebuild() -> str:
-    """How this installation gets a compiled core that fits: built in a checkout, else installed again."""
+    """The command that gives this installation a compiled core that fits: built in a checkout, else installed again."""
     checkout = (Path(__file__).parents[2] / "Makefile").is_file()
     return "make build" if checkout else f"{sys.executable} -m pip install --force-reinstall dumbbell-*.whl"
 

@@ -202,11 +202,11 @@ export interface Panel {
   views: View[];
   /** True if the axis of values starts at 0. */
   fromZero: boolean;
-  /** Empty: one, which `key` names. */
+  /** The quantities of the marks; empty: one, which `key` names. */
   quantities: Quantity[];
   /** `null`: the horizontal axis is the page's time axis. */
   across: Across | null;
-  /** Those that its marks refer to, in the order of a flow's life. */
+  /** The states that its marks refer to, in the order of a flow's life. */
   states: State[];
   /** True if all views are shown, one above the other; otherwise the reader chooses one. */
   isStacked: boolean;

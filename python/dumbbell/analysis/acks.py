@@ -17,9 +17,9 @@ class Coverage:
     samples: int
     """Samples of connections that were established, which is when there are rows."""
     missed: int
-    """Those whose `delivered_packets` no row has: one is missing."""
+    """Samples whose `delivered_packets` no row has: a row is missing."""
     silent: int
-    """Connections of whose data something was acknowledged, and that have no row."""
+    """Connections that had data acknowledged and have no row."""
 
 
 def coverage(acks: pl.LazyFrame, samples: pl.LazyFrame) -> Mapping[str, Coverage]:

@@ -19,7 +19,7 @@ from dumbbell.errors import InputError
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One that the core can work on."""
+    """An algorithm that the core can work on."""
 
     entry: core.Algorithm
     """The algorithm in the core's form."""

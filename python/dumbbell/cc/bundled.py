@@ -8,7 +8,7 @@ from dumbbell.cc.manifests import KERNEL as _KERNEL
 from dumbbell.cc.manifests import MANIFESTS
 
 BUNDLED: Final = {one.label: one for one in MANIFESTS if one.label is not None}
-"""Those with a BPF program, by label: what a scenario calls them."""
+"""The algorithms with a BPF program, by label, which is their name in a scenario."""
 
 KERNEL: Final = frozenset(_KERNEL)
 """Names that mean the kernel's own in every record."""

@@ -19,7 +19,7 @@ SUFFIXES: Final = (".bpf.c", ".bpf.o")
 """Suffixes of a source and of an object."""
 
 LINKED_SUFFIX: Final = ".c"
-"""Of a source that is linked to a kernel."""
+"""Suffix of a source that is linked to a kernel."""
 
 LARGEST: Final = 32 << 20
 """Bytes of a source with all that it includes: a `vmlinux.h` has 3 to 5 MB."""
@@ -53,7 +53,7 @@ class Program:
 
     @property
     def suffix(self) -> str:
-        """What the name of its copy ends with."""
+        """The suffix of its copy."""
         return LINKED_SUFFIX if self.in_kernel else SUFFIXES[self.compiled]
 
     @property
@@ -67,7 +67,7 @@ class Program:
         if self.compiled:
             return Parameters((), complete=False)
         found = declared(self.content.decode())
-        # Of a kernel's source only what can be found can be set.
+        # A kernel's source has only the parameters that can be found in it.
         return Parameters(found.known) if self.in_kernel else found
 
     @property

@@ -160,7 +160,7 @@ def invoke(args: Sequence[str]) -> int:
 
 
 def _usage_hint(error: typer.TyperException) -> str:
-    """Which help has what was asked for."""
+    """A hint at the help that lists the commands, or the arguments and options, that there are."""
     context = getattr(error, "ctx", None)
     if context is None:
         return "dumbbell --help lists the commands"

@@ -70,7 +70,7 @@ def say(line: str) -> None:
 
 
 class Written(Display):
-    """Also writes each event as a line of JSON. The plan is left out: plan.json has it.
+    """A display that also writes each event as a line of JSON. The plan is left out: plan.json has it.
 
     A file that cannot be written any more ends the lines and not the run; that is said once, on stderr.
     """
@@ -121,6 +121,6 @@ def told(shown: Display, events: str | None) -> Iterator[Display]:
         with Written(shown, file, events) as display:
             yield display
     finally:
-        # What is left in its buffer could not be written, which has been said.
+        # The rest of its buffer could not be written, which has been said.
         with suppress(OSError):
             file.close()

@@ -75,7 +75,7 @@ class PlannedStudy(TypedDict):
     traffic_s: float
     """Time of all runs together, as their hosts see it."""
     longest_s: float
-    """That of the longest run."""
+    """Time of the longest run."""
     until: bool
     """True if results decide whether there are further rounds."""
     least: int

@@ -12,7 +12,7 @@ DEFAULT_EXECUTOR: Final = "local"
 
 
 def bundled_names(incomplete: str) -> list[str]:
-    """For a shell that completes the name of a scenario; it completes files itself."""
+    """The names of bundled scenarios that begin so, for a shell's completion. The shell completes files itself."""
     from dumbbell.scenario import bundled
 
     return [name for name in bundled.names() if name.startswith(incomplete)]

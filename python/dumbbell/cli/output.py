@@ -38,7 +38,7 @@ class _Sink(io.FileIO):
 
 
 class Output:
-    """What a command prints."""
+    """The output of a command."""
 
     def __init__(self) -> None:
         """Take the place of `sys.stdout` and `sys.stderr`."""

@@ -66,7 +66,7 @@ def _verdicts(study: Study) -> str:
 
 
 def _print_redone(study: Study) -> None:
-    """What this command has carried out again, and how to do so later."""
+    """Print the runs that this command has carried out again, and how to do so later."""
     from dumbbell.report import words
     from dumbbell.studies.emulated import disturbed
 

@@ -1,4 +1,4 @@
-"""Whether an installation that root made serves other users, too."""
+"""The check that an installation that root made serves other users, too."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def examine() -> Iterator[Finding]:
 
 
 def needed() -> list[Path]:
-    """What each process of a run opens: the package and its core, the environment, and the Python that it links to."""
+    """Files that each process of a run opens: the package, its core, the environment, and the Python it links to."""
     package = Path(__file__).parents[1]
     python = Path(sys.executable)
     return [package / "__init__.py", *package.glob("_core*.so"), Path(sys.prefix), python, python.resolve()]

@@ -27,7 +27,7 @@ def examine() -> Iterator[Finding]:
 
 
 def tools(missing: Sequence[str] | None = None) -> Finding:
-    """Whether a kernel can be built here."""
+    """The finding on the tools that build a kernel."""
     missing = lacking() if missing is None else missing
     if missing:
         why = f"not installed: {', '.join(missing)}; needed only to build kernels for runs in virtual time"
@@ -36,7 +36,7 @@ def tools(missing: Sequence[str] | None = None) -> Finding:
 
 
 def built(found: Sequence[Known]) -> Finding:
-    """Which kernels there are."""
+    """The finding on the kernels that are built."""
     usable = sorted(name for one in found if one.is_current for name in one.base.names)
     stale = sorted(name for one in found if not one.is_current for name in one.base.names)
     if usable:
@@ -49,7 +49,7 @@ def built(found: Sequence[Known]) -> Finding:
 
 
 def source(name: str = DEFAULT) -> Finding:
-    """Whether the default kernel's source is there."""
+    """The finding on the default kernel's source."""
     try:
         return Finding("kernel source", Level.OK, str(sources.debian(name).path))
     except DumbbellError as error:

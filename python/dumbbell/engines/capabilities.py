@@ -41,13 +41,13 @@ TRAFFIC: Final = "traffic"
 CONSERVATION: Final = "conservation"
 """Accounts of every packet in the network and at each link, and the tables `links` and `packets`."""
 HANDOVER: Final = "handover"
-"""How late packets left the network and were read, and what the kernel lost between network and hosts."""
+"""Packets' lateness as they left the network and were read, and the kernel's losses between network and hosts."""
 CPU: Final = "cpu"
 """The time that processes waited for a CPU, the number of their CPUs, and the time that the hypervisor took."""
 CLOCK: Final = "clock"
 """Steps of the wall clock."""
 SCHEDULE: Final = "schedule"
-"""When samples were taken and datagrams were sent, against when they were due."""
+"""The times at which samples were taken and datagrams were sent, against those at which they were due."""
 HOSTS: Final = "hosts"
 """The hosts' interfaces and the kernel's settings: `lab.json`."""
 PROBE: Final = "probe"
@@ -59,7 +59,7 @@ class Capabilities:
     """The capabilities of an engine, and the evidence that its runs leave."""
 
     name: str
-    """In options, manifests and the identity of runs."""
+    """The name in options, manifests and the identity of runs."""
     deterministic: bool
     """A plan gives the same records each time: there is no need to run it again, and no machine on which it fails."""
     batches: bool
@@ -73,7 +73,7 @@ class Capabilities:
     loads_algorithms: bool
     """Loads algorithms that are not the kernel's own, and tells what it loaded."""
     evidence: frozenset[str]
-    """What its runs tell of their own fidelity: the rules of the verdict that need other evidence do not apply."""
+    """The evidence of fidelity that its runs leave: the rules of the verdict that need other evidence do not apply."""
     network: str
     """The file in which a run accounts for links and packets."""
     has_lab: bool

@@ -21,14 +21,14 @@ from dumbbell.errors import Interrupted, RunFailed
 
 @dataclass(frozen=True)
 class Bounds:
-    """How long a run may take."""
+    """The longest times that a run may take."""
 
     silence_s: Mapping[str, float]
-    """By phase: without an event."""
+    """Time without an event, by phase."""
     longest_s: float
-    """From its start to the end of its traffic."""
+    """Time from its start to the end of its traffic."""
     stopping_s: float
-    """From the order to stop to its end, if it has not begun."""
+    """Time from the order to stop to its end, if it has not begun."""
 
 
 class Conductor:
@@ -99,7 +99,7 @@ class Conductor:
         self._over = True
 
     def wait(self) -> Outcome:
-        """How it ended."""
+        """The run's outcome, once it has ended."""
         for _ in self.events():
             pass
         if self._interrupted and not self._started:

@@ -9,7 +9,7 @@ from dumbbell.scenario.model import Scenario
 
 
 def kernel_override(kernel: str | None) -> list[str]:
-    """What sets a scenario's kernel, as after `--set`; nothing if none is asked for."""
+    """The setting of a scenario's kernel, as after `--set`; empty if none is asked for."""
     return [] if kernel is None else [f"emulate.kernel={kernel}"]
 
 

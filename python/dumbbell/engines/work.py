@@ -29,7 +29,7 @@ class Worker:
         """`changes_links`: why it doesn't."""
         self._work, self._changes_links = work, changes_links
         self._orders: deque[Order] = deque()
-        """Those that came and were not looked at yet: a signal handler may append, so there is no lock."""
+        """Orders that came and were not looked at yet: a signal handler may append, so there is no lock."""
         self._stopping = False
         self._turn = threading.Condition()
         self._told: Event | None = None

@@ -120,7 +120,7 @@ def carry_out(
 
 
 class _Batch(Generic[Key, Result]):
-    """What became of jobs so far, and what follows from each attempt."""
+    """The outcomes of jobs so far, and what follows from each attempt."""
 
     def __init__(
         self,

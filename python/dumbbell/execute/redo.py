@@ -1,4 +1,4 @@
-"""Which suspect runs are carried out again: those that the machine disturbed.
+"""The choice of suspect runs to carry out again: those that the machine disturbed.
 
 A study on a machine that is never quiet ends all the same: each run gets few more attempts, and the study few that
 are in vain.
@@ -24,7 +24,7 @@ class Redo:
     """Decides about runs by their verdicts, and counts."""
 
     def __init__(self, runs: int) -> None:
-        """Of a batch of `runs`."""
+        """The decisions about a batch of `runs`."""
         self.redone = 0
         """Further attempts that have ended."""
         self.valid = 0

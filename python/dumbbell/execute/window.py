@@ -1,4 +1,4 @@
-"""How many runs at a time: what became of runs goes in, a number comes out.
+"""The number of runs at a time: runs' outcomes go in, a number comes out.
 
 It begins with as many as have CPUs of their own. After a window of runs that nothing disturbed it is one more. It
 shrinks at the first run that was disturbed beside more than that: additive increase, multiplicative decrease, as TCP
@@ -74,7 +74,7 @@ class Window:
 
 
 def rounds(runs: int, safe: int, most: int) -> int:
-    """How often runs of equal duration have to begin until all `runs` are done, if nothing disturbs any."""
+    """The number of times that runs of equal duration begin until all `runs` are done, if nothing disturbs any."""
     window, left, count = Window(safe, most), runs, 0
     while left > 0:
         size, era = min(window.size, left), window.era

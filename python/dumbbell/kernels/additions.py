@@ -1,4 +1,4 @@
-"""What is ours of a kernel: `kernel/` in the repository. It is under version 2 of the GNU General Public License."""
+"""Our part of a kernel: `kernel/` in the repository. It is under version 2 of the GNU General Public License."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dumbbell.errors import RunFailed
 from dumbbell.kernels.names import Version, version_of
 
 _ROOT: Final = Path(__file__).parents[3]
-"""The repository's. An installed package has what it needs beside its modules."""
+"""The repository's root. An installed package has what it needs beside its modules."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Patch:
 
     @property
     def sha256(self) -> str:
-        """Of its content, in hex."""
+        """The hash of its content, in hex."""
         return hashlib.sha256(self.content).hexdigest()
 
 
@@ -77,7 +77,7 @@ class Additions:
 
 
 def additions() -> Additions:
-    """Those of this installation.
+    """The additions of this installation.
 
     Raises:
         RunFailed: they are not there.

@@ -56,7 +56,7 @@ def booted(program: Path, init: str, folder: Path, arguments: Sequence[str] = ()
 
 @dataclass(frozen=True)
 class Told:
-    """What a kernel tells of itself."""
+    """A kernel's description of itself."""
 
     algorithms: list[str]
     """Its congestion controls."""

@@ -32,7 +32,7 @@ _OBJECTS: Final = 1300
 
 @dataclass(frozen=True)
 class Order:
-    """What a user wants to be built."""
+    """A kernel that a user wants to be built."""
 
     name: str
     source: Source
@@ -48,7 +48,7 @@ def order(
     default: str = "",
     call: str | None = None,
 ) -> Order:
-    """What a command line asks for.
+    """The order of a command line.
 
     Args:
         name: of a Debian package's source, `6.12`; or of the kernel, where `source` is given.
@@ -88,7 +88,7 @@ def build(wanted: Order, progress: Progress) -> Base:
     digest = hashlib.sha256(json.dumps(asdict(ingredients), sort_keys=True).encode()).hexdigest()
     folder = cache.bases() / digest[: cache.SHORT]
     if folder.is_dir() and not kit.is_current(folder / "kit"):
-        # Of a version of dumbbell that kept less.
+        # A version of dumbbell that kept less has built it.
         cache.discard(folder)
     waits = {"event": "step", "step": "wait for another build of the same kernel"}
     with cache.making(folder, lambda: progress(waits)) as partial:
@@ -156,7 +156,7 @@ class _Build:
         self._tree.mkdir()
         self._steps.run(unpack(self._wanted.source, self._tree), self._folder)
         if not self._wanted.source.is_tarball:
-            # What was built in the tree is not part of it.
+            # Files that were built in the tree are not part of it.
             self._steps.run([*_MAKE, "mrproper"], self._tree)
 
     def _patch(self) -> None:
@@ -212,7 +212,7 @@ class _Build:
 
 
 def _expected() -> int:
-    """How many lines the build will print: as many as the last one."""
+    """The number of lines that the build will print: as many as the last one."""
     counted = [(base.built_at, base.objects) for base in store.bases()]
     return max(counted)[1] if counted else _OBJECTS
 

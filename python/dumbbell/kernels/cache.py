@@ -1,7 +1,7 @@
-"""Where kernels are kept: below the user's cache directory, each folder under the hash of what is in it.
+"""The store of kernels: below the user's cache directory, each folder under the hash of its content.
 
-A folder is filled beside its place, and renamed when it is whole. Who fills it holds a lock, which ends with the
-process whatever ends that. So two builds never collide, and one that was killed leaves no half kernel.
+A folder is filled beside its place, and renamed when it is whole. The process that fills it holds a lock, which ends
+with the process whatever ends that. So two builds never collide, and one that was killed leaves no half kernel.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def discard(folder: Path) -> None:
 
 
 def trim(folder: Path, most: int, unused_s: float) -> None:
-    """Of the folders in `folder`, discard those that nobody has used for so long, but for the `most` used last."""
+    """Discard the folders in `folder` that nobody has used for `unused_s`, but for the `most` used last."""
     used = {path: path.stat().st_mtime for path in folder.iterdir() if path.is_dir() and path.name[0] != "."}
     for path in sorted(used, key=lambda one: used[one], reverse=True)[most:]:
         if time.time() - used[path] > unused_s:

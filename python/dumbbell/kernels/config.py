@@ -43,7 +43,7 @@ def merged(ours: Iterable[str], users: Iterable[str]) -> str:
 
 
 def read(text: str) -> dict[str, str]:
-    """What a `.config` sets, by symbol."""
+    """The settings of a `.config`, by symbol."""
     return {f"CONFIG_{found[1]}": found[2] for line in text.splitlines() if (found := _LINE.fullmatch(line))}
 
 

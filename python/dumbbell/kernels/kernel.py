@@ -1,4 +1,4 @@
-"""What is known of a kernel that is built."""
+"""The description of a kernel that is built."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 FORMAT: Final = 1
-"""Of `base.json`; a folder with another one is no kernel of this dumbbell."""
+"""The format of `base.json`; a folder with another one is no kernel of this dumbbell."""
 LINKED_FORMAT: Final = 2
-"""Of `kernel.json`: part of the hash of a kernel that is linked."""
+"""The format of `kernel.json`: part of the hash of a kernel that is linked."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Base:
     hash: str
     """SHA-256 of the recipe, in hex."""
     names: tuple[str, ...]
-    """What the user calls it."""
+    """The names that the user calls it."""
     recipe: Recipe
     origin: str
-    """Where the source came from, for people."""
+    """The origin of the source, for people."""
     ours: str
     """SHA-256 of our patches and configuration for this version."""
     user_patches: tuple[str, ...]
@@ -49,7 +49,7 @@ class Base:
     user_config: tuple[str, ...]
     """Lines of the user's configuration."""
     lacking: tuple[str, ...]
-    """What our fragment asks for and this version does not have."""
+    """The options that our fragment asks for and this version does not have."""
     qdiscs: tuple[str, ...]
     built_at: float
     """Seconds of the Unix epoch."""
@@ -88,7 +88,7 @@ class Kernel:
     """A kernel that can run."""
 
     name: str
-    """What the user calls it."""
+    """The name that the user calls it."""
     version: str
     """`6.12.94`."""
     path: Path

@@ -1,4 +1,4 @@
-"""What is kept of a built tree: enough to compile more for this kernel, and to link it again."""
+"""The part of a built tree that is kept: enough to compile more for this kernel, and to link it again."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Final
 from dumbbell.errors import RunFailed
 
 KERNEL_HALF: Final = Path("net/ipv4/.tcp_dctcp.o.cmd")
-"""How the kernel's own code is compiled."""
+"""The file with the command that compiles the kernel's own code."""
 HOST_HALF: Final = Path("arch/um/os-Linux/.util.o.cmd")
-"""How those parts of a user-mode kernel are compiled that call the host's C library."""
+"""The file with the command that compiles the parts of a user-mode kernel that call the host's C library."""
 LINK: Final = ".dumbbell-link"
-"""The command that links, without its objects and its output."""
+"""The file with the command that links, without its objects and its output."""
 
 ALGORITHMS: Final = "net/ipv4"
-"""Where the sources of Linux's own congestion controls are, and the headers that they share."""
+"""The folder of the sources of Linux's own congestion controls, and of the headers that they share."""
 _OWN: Final = ("bbr", "cubic", "dctcp", "htcp", "vegas", "westwood")
-"""Those whose state the probe reads: it is declared in their sources."""
+"""Linux's own congestion controls whose state the probe reads: it is declared in their sources."""
 
 _OBJECTS: Final = ("vmlinux.o", "init/version-timestamp.o")
 _HEADERS: Final = ("include", "arch/um", "arch/x86/include", "arch/x86/um", "net", "lib", "kernel", "mm", "fs")
@@ -52,7 +52,7 @@ def keep(tree: Path, kit: Path) -> None:
 
 
 def is_current(kit: Path) -> bool:
-    """Whether all that this version needs was kept."""
+    """True if all that this version needs was kept."""
     return any(source.is_file() for source in _own(kit))
 
 
@@ -68,7 +68,7 @@ def _ignored(folder: str, names: list[str]) -> set[str]:
 
 
 def compile_command(kit: Path, half: Path) -> list[str]:
-    """How to compile in the folder `kit`, without the names of source and object."""
+    """The command that compiles in the folder `kit`, without the names of source and object."""
     text = (kit / half).read_text(encoding="utf-8")
     found = re.search(r"^(?:saved)?cmd_\S+ := (.*)$", text, re.MULTILINE)
     if not found:
@@ -80,7 +80,7 @@ def compile_command(kit: Path, half: Path) -> list[str]:
 
 
 def link_command(kit: Path, objects: list[Path], output: Path) -> list[str]:
-    """How to link the kernel in the folder `kit` with `objects`, in the order in which they shall begin."""
+    """The command that links the kernel in the folder `kit` with `objects`, in the order in which they shall begin."""
     words = shlex.split((kit / LINK).read_text(encoding="utf-8"))
     whole = [*_OBJECTS, *(str(path) for path in objects)]
     libraries = ["-lutil", "-lrt", "-lpthread"]

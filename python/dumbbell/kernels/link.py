@@ -29,7 +29,7 @@ _UNUSED_S: Final = 86400.0
 _OBJECTS: Final = "objects"
 """The folder of our compiled sources, in that of the kernel without programs."""
 _HOST_ENDING: Final = "_host.c"
-"""Of a source that calls the host's C library."""
+"""Ending of a source that calls the host's C library."""
 _REGISTRATION: Final = """
 #line 1 "registration"
 #include <net/tcp.h>
@@ -66,7 +66,7 @@ def linked(base: Base, name: str, programs: Sequence[Program] = (), progress: Pr
     if not (folder / "linux").is_file():
         tools.check()
         waits = {"event": "step", "step": "wait for another process that links the same kernel"}
-        # What is ours is compiled once, for the kernel without programs.
+        # Our sources are compiled once, for the kernel without programs.
         plain = linked(base, name, (), progress) if programs else None
         with cache.making(folder, lambda: progress(waits)) as partial:
             if partial is not None:

@@ -15,21 +15,21 @@ class Program:
     """A congestion control in C that registers itself once, of the user or with the user's parameters."""
 
     label: str
-    """What scenario, plan and records call it."""
+    """Its name in scenario, plan and records."""
     content: bytes
-    """Of its source, with the local files that it includes in their places."""
+    """Its source, with the local files that it includes in their places."""
 
     file: str = "program.c"
     """Its name in the compiler's errors."""
 
     @property
     def sha256(self) -> str:
-        """Of label and content, in hex."""
+        """The hash of label and content, in hex."""
         return hashlib.sha256(self.label.encode() + b"\0" + self.content).hexdigest()
 
     @property
     def registered(self) -> str:
-        """What the kernel calls it: never as one of its own."""
+        """Its name in the kernel, which is never that of one of the kernel's own."""
         digits = self.sha256[:5]
         stem = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in self.label)
         return f"{stem[: NAME_BYTES - 6]}_{digits}"

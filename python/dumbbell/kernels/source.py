@@ -15,7 +15,7 @@ from dumbbell.errors import InputError
 from dumbbell.kernels.names import OLDEST, version_at, version_in, version_of
 
 DEBIAN: Final = Path("/usr/src")
-"""Where Debian's packages linux-source-* put their tarballs."""
+"""The folder into which Debian's packages linux-source-* put their tarballs."""
 
 _TARBALLS: Final = (".tar", ".tar.xz", ".tar.gz", ".tar.bz2", ".tar.zst", ".tgz")
 _MISSING: Final = (
@@ -30,17 +30,17 @@ class Source:
 
     path: Path
     version: str
-    """As its Makefile states it: `6.12.94`."""
+    """The version as its Makefile states it: `6.12.94`."""
     prefix: str = ""
-    """Of a tarball: its one folder."""
+    """The one folder of a tarball."""
 
     @property
     def is_tarball(self) -> bool:
-        """Whether it has to be unpacked."""
+        """True if it has to be unpacked."""
         return self.path.is_file()
 
     def sha256(self) -> str:
-        """Of the tarball; of a tree, of all its files with their names. A git tree's own data does not count."""
+        """The hash of the tarball, or of all files of a tree with their names. A git tree's own data does not count."""
         if self.is_tarball:
             with self.path.open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
@@ -155,5 +155,5 @@ def _files(tree: Path) -> Iterator[Path]:
 
 
 def _is_output(name: str) -> bool:
-    """Whether a build has left it: such a file is no source."""
+    """True if a build has left it: such a file is no source."""
     return bool(re.fullmatch(r".*\.(o|a|cmd|d)|\.config.*|vmlinux.*|linux", name))

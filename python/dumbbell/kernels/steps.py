@@ -99,7 +99,7 @@ class Steps:
         )
 
     def _started(self, command: Sequence[str], cwd: Path) -> subprocess.Popen[bytes]:
-        """In a session of its own, so that Ctrl-C reaches only us, who then end all of it."""
+        """A process in a session of its own, so that Ctrl-C reaches only us, who then end all of it."""
         try:
             return subprocess.Popen(
                 command,

@@ -25,7 +25,7 @@ class Known:
     is_current: bool
     """Our patches and configuration have not changed since, and all is kept of it that is needed."""
     bytes: int
-    """On disk, with all that was linked from it."""
+    """Bytes on disk, with all that was linked from it."""
 
 
 def known() -> list[Known]:

@@ -12,11 +12,11 @@ from dumbbell.errors import RunFailed
 
 PROGRAMS: Final = {"gcc": "gcc", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc", "patch": "patch",
                    "xz": "xz-utils", "tar": "tar", "ld": "binutils"}  # fmt: skip
-"""What a build calls, and the Debian package that has it."""
+"""Program that a build calls -> the Debian package that has it."""
 
 
 def lacking() -> list[str]:
-    """Debian packages of what is not installed."""
+    """Debian packages of the programs that are not installed."""
     return [package for program, package in PROGRAMS.items() if shutil.which(program) is None]
 
 
@@ -44,7 +44,7 @@ def check() -> None:
 
 
 def compiler() -> str:
-    """What compiles and links, with versions."""
+    """The compiler and the linker, with versions."""
     return "; ".join(_version(program) for program in ("gcc", "ld"))
 
 

@@ -14,7 +14,7 @@ _EVERY_S: Final = 0.2
 
 
 def progress() -> OnEvent | None:
-    """What shows events in the notebook whose kernel this process is; `None` if it is none."""
+    """The display of events in the notebook whose kernel this process is; `None` if it is none."""
     # Only a kernel has imported this, and asking for it here would take long elsewhere.
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None

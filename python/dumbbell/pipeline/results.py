@@ -28,7 +28,7 @@ class Run(records.Run):
         return figure(self)
 
     def _repr_html_(self) -> str:
-        """In a notebook: the verdict with its reasons, and the flows."""
+        """The verdict with its reasons, and the flows, for a notebook."""
         from dumbbell.report.render.notebook import of_run
 
         return of_run(self)

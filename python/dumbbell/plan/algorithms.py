@@ -70,7 +70,7 @@ def with_parameters(label: str, name: str, parameters: Values) -> kernels.Progra
 
 
 def programs(plan: Plan, directory: Path) -> list[kernels.Program]:
-    """What a plan wants to be linked to its kernel; the user's sources are in the run's `directory`."""
+    """The programs that a plan wants to be linked to its kernel; the user's sources are in the run's `directory`."""
     found = []
     for one in plan.algorithms:
         match one.source:
@@ -93,7 +93,7 @@ def available() -> list[str]:
 
 
 def own(scenario: Scenario) -> dict[Key, str]:
-    """For each place that names one of the kernel's own, its name there."""
+    """Place that names one of the kernel's own -> its name there."""
     found = {}
     for at, one in resolve(scenario).labels.items():
         name = one if isinstance(one, str) else one.algorithm.own

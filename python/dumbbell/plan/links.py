@@ -73,7 +73,7 @@ def _buffer(size: BufferSize) -> Buffer:
 
 
 def _part(name: str, part: LinkPart | None) -> Any:
-    """What the plan's link has under `name`."""
+    """The value of `name` in the plan's link."""
     return None if part is None else wire.field(Link, name, part.in_plan())
 
 

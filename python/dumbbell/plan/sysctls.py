@@ -110,7 +110,7 @@ def socket_memory(links: Sequence[Link], rtt_ns: int, frame: int) -> int:
 
 
 def _drain_ns(states: Sequence[Link], frame: int) -> int | None:
-    """How long a link's largest buffer takes to drain at its largest rate; none if it has no limit.
+    """The time that a link's largest buffer takes to drain at its largest rate; `None` if it has no limit.
 
     At a lower rate it takes longer, but what is then in flight is no more.
     """

@@ -97,7 +97,7 @@ def _link(link: Link, frame: int, rtt_ns: int) -> list[str]:
 
 
 def _events(plan: Plan, rtt_ns: int) -> list[Table]:
-    """What changes, if anything does."""
+    """The table of changes, if there are any."""
     now = {link.name: link for link in plan.links}
     rows = []
     for event in plan.events:

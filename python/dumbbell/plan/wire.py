@@ -33,7 +33,7 @@ def parsed(found: Mapping[str, Any]) -> Plan:
 
 
 def field(of: type, name: str, found: Any) -> Any:
-    """What JSON's own types make of the field `name` of a class of the plan."""
+    """The value, from JSON's own types, of the field `name` of a class of the plan."""
     return _adapter(_hints(of)[name]).validate_python(found)
 
 

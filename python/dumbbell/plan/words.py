@@ -70,7 +70,7 @@ def _bps(value: int) -> str:
 
 
 def buffer(link: Link, frame: int, rtt_ns: int) -> str:
-    """In the plan's unit, then in the others, for full frames of `frame` bytes."""
+    """The buffer in the plan's unit, then in the others, for full frames of `frame` bytes."""
     room, bps = link.buffer, link.rate_bps
     match room:
         case BufferPackets(packets=packets):

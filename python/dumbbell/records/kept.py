@@ -37,12 +37,12 @@ class Kept:
 
     @property
     def is_running(self) -> bool:
-        """Whether a command writes it now."""
+        """True if a command writes it now."""
         return self.verdict == "running"
 
     @property
     def is_left_over(self) -> bool:
-        """Whether it failed, was killed, or is an earlier run of a plan that was run again."""
+        """True if it failed, was killed, or is an earlier run of a plan that was run again."""
         name = self.path.name
         return not self.is_running and bool(
             name.startswith(PARTIAL) or _FAILED.fullmatch(name) or _EARLIER.fullmatch(name)

@@ -169,7 +169,7 @@ class Run:
             raise self.unreadable(error) from error
 
     def unreadable(self, error: PolarsError) -> DumbbellError:
-        """What polars said of this run's tables, with the file that is damaged."""
+        """An error for what polars said of this run's tables, with the file that is damaged."""
         for path in sorted(self.directory.glob("*.parquet")):
             if why := files.unreadable(path, whole=True):
                 return DumbbellError(f"{path} cannot be read", why, "the file is damaged; repeat the run")

@@ -106,7 +106,7 @@ def events(run: Run, groups: Sequence[Group], samples: Iterable[pl.DataFrame] | 
 
 
 def left_queue_ns() -> pl.Expr:
-    """When a row of `packets` left the queue, or was refused."""
+    """The time at which a row of `packets` left the queue, or was refused, ns."""
     return pl.col("arrival_ns") + pl.col("sojourn_ns").fill_null(0)
 
 

@@ -51,9 +51,9 @@ class FlowPanel:
     is_noisy: bool = False
     """Few values of the first measure are far above all others, and mean little."""
     of_one_socket: bool = False
-    """It cannot be added over the sockets of a flow: it is that of the socket that delivered most."""
+    """True if it cannot be added over the sockets of a flow: it is that of the socket that delivered most."""
     of_many: bool = False
-    """It is drawn of any number of flows, then from the samples of its first sampled measure."""
+    """True if it is drawn of any number of flows, then from the samples of its first sampled measure."""
     is_expected: bool = False
     decimals: int | None = None
     """Decimals of values under the crosshair."""
@@ -134,7 +134,7 @@ class _OfFew:
     def _panel(self) -> Panel:
         spec = self.spec
         place = {flow: index for index, flow in enumerate(self.source.flows)}
-        # Those of samples came after those of ACKs; the legend has the order of the plan.
+        # Curves of samples came after those of ACKs; the legend has the order of the plan.
         curves = sorted(self.curves, key=lambda one: (place[one.line.flow or ""], one.line.quantity))
         top, cut = _top(spec, [one.line for one in curves])
         factor, unit = _unit(spec, top)
@@ -210,7 +210,7 @@ class _OfMany:
 
 @dataclass(frozen=True)
 class _OfKinds:
-    """Of each kind of flows, how the samples are distributed over its flows."""
+    """The distribution of samples over the flows of each kind."""
 
     spec: FlowPanel
     source: Source
@@ -236,7 +236,7 @@ class _OfKinds:
 
 
 def _of_many(spec: FlowPanel) -> Measure | None:
-    """What is drawn of many flows, if anything is."""
+    """The measure that is drawn of many flows, if any is."""
     return next((one for one in spec.measures if one.sampled is not None), None) if spec.of_many else None
 
 

@@ -87,7 +87,7 @@ class Clouds:
     from_samples: bool = False
 
     def add(self, acks: Acks) -> None:
-        """Those of one flow's ACKs."""
+        """Add the points of one flow's ACKs."""
         rows = acks.rows.select(
             "time_ns",
             "snd_mss_bytes",
@@ -99,7 +99,7 @@ class Clouds:
         self._add(rows, acks.flow, acks.group)
 
     def add_samples(self, samples: Samples) -> None:
-        """Those of all flows whose data one socket carried, where ACKs were not recorded."""
+        """Add the points of all flows whose data one socket carried, where ACKs were not recorded."""
         self.from_samples = True
         group_of = {flow: index for index, group in enumerate(samples.groups) for flow in group.flows}
         single = samples.carrying.filter(pl.col("flow").is_in(list(samples.several)).not_())

@@ -267,11 +267,11 @@ class Panel:
     from_zero: bool = True
     """True if the axis of values starts at 0."""
     quantities: tuple[Quantity, ...] = ()
-    """Empty: one, which `key` names."""
+    """The quantities of the marks; empty: one, which `key` names."""
     across: Across | None = None
     """`None`: the horizontal axis is the page's time axis."""
     states: tuple[State, ...] = ()
-    """Those that its marks refer to, in the order of a flow's life."""
+    """The states that its marks refer to, in the order of a flow's life."""
     is_stacked: bool = False
     """True if all views are shown, one above the other; otherwise the reader chooses one."""
     choice: str = ""

@@ -94,7 +94,7 @@ class _Rates:
 
 @dataclass(frozen=True)
 class _Found:
-    """What there is to draw, in bit/s."""
+    """The series to draw, in bit/s."""
 
     time_ns: pl.Series
     """The middles of the intervals."""
@@ -103,7 +103,7 @@ class _Found:
     marks: Callable[[float], tuple[Mark, ...]]
     """Marks whose values are divided by a factor."""
     exceeds: Callable[[pl.Series | float | None], bool]
-    """Whether any flow was above the capacity at some time."""
+    """True if any flow was above the given capacity, in bit/s, at some time."""
     note: str
     quantities: tuple[Quantity, ...] = ()
 

@@ -37,7 +37,7 @@ class Spread:
     """The intervals' middles."""
     width_ns: int
     kinds: Mapping[int, pl.DataFrame]
-    """Of each kind that has values, by its index: `median`, `low` and `high` of each interval, null without a flow."""
+    """Index of each kind that has values -> `median`, `low` and `high` of each interval, null without a flow."""
 
     @property
     def largest(self) -> float:
@@ -45,7 +45,7 @@ class Spread:
         return max((float(kind["high"].max() or 0) for kind in self.kinds.values()), default=0.0)  # type: ignore[arg-type]
 
     def marks(self, groups: Sequence[Group], factor: float) -> tuple[Line | Band, ...]:
-        """Of each kind its band and three curves, whose values are divided by `factor`."""
+        """The band and the three curves of each kind, whose values are divided by `factor`."""
         return tuple(
             mark for index, kind in self.kinds.items() for mark in self._kind(index, groups[index].label, kind / factor)
         )

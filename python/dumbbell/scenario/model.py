@@ -29,7 +29,7 @@ def _acks(value: object) -> object:
 
 
 NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
-"""Of a scenario's name, which becomes part of paths."""
+"""The pattern of a scenario's name, which becomes part of paths."""
 
 Acks = Annotated[Literal["auto"] | StrictBool, BeforeValidator(_acks)]
 
@@ -158,6 +158,6 @@ class Scenario(Table):
         return self._source
 
     def __getstate__(self) -> dict[Any, Any]:
-        """For pickling: values that can be computed again are left out."""
+        """The state for pickling, without values that can be computed again."""
         state = super().__getstate__()
         return {**state, "__pydantic_private__": {**(state["__pydantic_private__"] or {}), "_resolved": None}}

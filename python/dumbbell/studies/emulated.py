@@ -39,9 +39,9 @@ class Only:
     """The runs that are carried out; by default, those that never were."""
 
     failed: bool = False
-    """Those that were given up."""
+    """True: the runs that were given up."""
     suspect: bool = False
-    """Those that the machine disturbed, once more."""
+    """True: the runs that the machine disturbed, once more."""
 
     def __bool__(self) -> bool:
         """True if it is not the default."""

@@ -25,7 +25,7 @@ def sample(cells: Sequence[T]) -> list[T]:
 
 
 def forecast(engine: Engine, plans: Sequence[Plan], runs: int, room: Budget | Fixed) -> dict[str, Any]:
-    """How long `runs` runs take if none is repeated.
+    """The time that `runs` runs take if none is repeated.
 
     Args:
         engine: says how long one takes (`Capabilities.alone_s`).

@@ -72,7 +72,7 @@ class Planner:
     version: str
     """Version of the core."""
     asks: bool = True
-    """True if this machine carries the runs out, and the engine's checks therefore apply. Those of a deterministic
+    """True if this machine carries the runs out, and the engine's checks therefore apply. The checks of a deterministic
     engine apply everywhere."""
 
     def scenario(self, cell: Cell) -> Scenario:
@@ -153,7 +153,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _end_with(parent: int) -> None:
-    """In a process of the pool: end as soon as the command ends, whatever ends it. Else it would wait for ever."""
+    """End a process of the pool as soon as the command ends, whatever ends it. Else it would wait for ever."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)

@@ -163,7 +163,7 @@ class Study:
         return figure(self, metric)
 
     def _repr_html_(self) -> str:
-        """In a notebook: how far the study is and can be trusted, and a row per cell."""
+        """The study's progress and verdicts, and a row per cell, for a notebook."""
         from html import escape
 
         from dumbbell.statistics.verdicts import verdicts

@@ -113,7 +113,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
 
 
 def _begun_before(path: Path, now: str) -> Mapping[str, str]:
-    """When a study began that goes on now, and that it does; nothing of a new one."""
+    """The start of a study that goes on now, and the time at which it goes on; empty for a new one."""
     with suppress(DumbbellError):
         return {"started_at": read_json(path / places.MANIFEST)["started_at"], "continued_at": now}
     return {}

@@ -56,7 +56,7 @@ class Status:
     refused: Mapping[str, int]
     """Reason -> number of unusable runs."""
     ends_at: datetime | None
-    """When the study will be done; `None` if no command works on it, or the time is not known yet."""
+    """The time at which the study will be done; `None` if no command works on it, or the time is not known yet."""
 
 
 def status(study: Study) -> Status:

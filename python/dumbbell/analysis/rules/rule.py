@@ -96,7 +96,7 @@ def none_of(count: int, what: str, otherwise: Verdict = Verdict.INVALID) -> Judg
 
 
 def several(found: Sequence[str]) -> str:
-    """What was found, one after another; of a lot the first, and how many more there are."""
+    """The findings one after another; of a lot of them the first, and the number of the others."""
     more = len(found) - MOST_NAMED
     return "; ".join(found if more <= 0 else [*found[:MOST_NAMED], f"and {more:,} more"])
 

@@ -45,7 +45,7 @@ class EmulateEngine:
         self._stopping_s = stopping_s
 
     def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
-        """What keeps this machine from carrying out `plan`."""
+        """The problems that keep this machine from carrying out `plan`."""
         return [
             *_check_platform(),
             *algorithms.check(scenario),

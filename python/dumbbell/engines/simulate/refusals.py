@@ -45,7 +45,7 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
 
 
 def _hint(problem: Mapping[str, Any]) -> str:
-    """What to do, and the algorithm that was probably meant."""
+    """The hint on what to do, with the algorithm that was probably meant."""
     name = problem["what"].removeprefix("the congestion control ")
     close = closest(name, SIMULATED) if name != problem["what"] and name not in KERNEL else None
     return f"did you mean {close}? Otherwise, {problem['hint']}" if close else str(problem["hint"])

@@ -87,7 +87,7 @@ def keep_capabilities(wanted: int) -> None:
 
 
 def fix_addresses() -> None:
-    """What this process starts lies at the same addresses each time: no randomization of its address space."""
+    """Programs that this process starts lie at the same addresses each time: their address space is not randomized."""
     _libc.personality(ctypes.c_ulong(_ADDR_NO_RANDOMIZE))
 
 

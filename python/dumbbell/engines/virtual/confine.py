@@ -10,10 +10,10 @@ from typing import Final
 from dumbbell.engines.virtual import calls
 
 PLACE: Final = "/sys"
-"""Where a tmpfs of our own holds the kernel's memory, and all that it starts from. What lies there on the host tells of
-the host only, and a kernel covers it with its own."""
+"""The mount point of a tmpfs of our own, which holds the kernel's memory and all that it starts from. The host's files
+there tell of the host only, and a kernel covers them with its own."""
 RUN: Final = f"{PLACE}/run"
-"""Where the run's directory is: the same path each time, as all is that a kernel sees when it starts."""
+"""The place of the run's directory: the same path each time, as all is that a kernel sees when it starts."""
 
 _READ_ANY: Final = 1 << 1 | 1 << 2
 """CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH: root may run what lies in a user's private folder."""
@@ -68,7 +68,7 @@ def drop_rights() -> None:
 
 
 def _may_administer() -> bool:
-    """Whether this process has CAP_SYS_ADMIN and CAP_NET_ADMIN."""
+    """True if this process has CAP_SYS_ADMIN and CAP_NET_ADMIN."""
     lines = Path("/proc/self/status").read_text().splitlines()
     effective = next(int(line.split()[1], 16) for line in lines if line.startswith("CapEff:"))
     needed = 1 << 21 | 1 << 12

@@ -27,8 +27,8 @@ LINKS: Final = Path(kernels.__file__).with_name("guest_links.so")
 """The crate `guest-links`: it carries packets inside the kernel's process."""
 
 SILENCE_S: Final = {"setting up": 600.0, "running": 3600.0, "writing the records": 3600.0}
-"""How long each phase may go without an event. The guard notices a kernel that stands still, by what it computes; this
-is for a guard that does not."""
+"""The longest time without an event in each phase. The guard notices a kernel that stands still, by what it computes;
+this is for a guard that does not."""
 LONGEST_S: Final = float("inf")
 """A run may take as long as it needs: it is no worse for it."""
 STOPPING_S: Final = 15.0
@@ -51,7 +51,7 @@ class VirtualEngine:
         self._links = links
 
     def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
-        """What keeps a kernel, or this machine, from carrying out `plan`."""
+        """The problems that keep a kernel, or this machine, from carrying out `plan`."""
         problems = [*_check_platform(), *_check_built([INIT, *([self._links] if self._links else [])])]
         if not problems:
             try:

@@ -34,9 +34,9 @@ QUOTED_LINES: Final = 8
 _USUAL: Final = ("check_one_sigio failed, errno = 13", "Couldn't determine size of device's file")
 """Ends of lines that a kernel writes each time it starts: it asks for devices that it may not have."""
 MEMORY: Final = 512 << 20
-"""Memory of a kernel besides what the emulator takes for packets. What is never used takes none of the host's."""
+"""Memory of a kernel besides what the emulator takes for packets. Pages that are never used take none of the host's."""
 ROOM: Final = 64 << 20
-"""Of the tmpfs, besides the kernel's memory."""
+"""Room in the tmpfs besides the kernel's memory, in bytes."""
 
 
 class Guard:
@@ -155,7 +155,7 @@ class Guard:
         self._memory_bytes = max(self._memory_bytes, (there.f_blocks - there.f_bfree) * there.f_frsize)
 
     def _cause(self, code: int) -> tuple[str, str, str]:
-        """What to say of a kernel that has ended before the run had: what, why, and a hint."""
+        """The error for a kernel that has ended before the run had: what, why, and a hint."""
         said = "\n".join(_last_lines(self._directory / LOG) + _last_lines(self._directory / STDERR))
         if code == 128 + signal.SIGBUS:
             return "the kernel ran out of memory", said, "free memory of this machine, or run fewer at a time"
@@ -205,7 +205,7 @@ def _last_lines(path: Path) -> list[str]:
     lines = [line for line in text.splitlines() if not line.endswith(_USUAL)]
     lines = [line[3:] if line[:1] == "<" and line[2:3] == ">" else line for line in lines]
     lines = [line.rstrip() for line in lines if line.strip()]
-    # What follows a panic is where in the kernel it was.
+    # The lines after a panic tell where in the kernel it was.
     panic = next((i for i, line in enumerate(lines) if "Kernel panic" in line), None)
     return lines[-QUOTED_LINES:] if panic is None else lines[panic : panic + QUOTED_LINES]
 

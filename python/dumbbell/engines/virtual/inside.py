@@ -1,4 +1,4 @@
-"""What the first process of a user-mode kernel finds as it starts: the crate `guest-init`."""
+"""The files that the first process of a user-mode kernel, the crate `guest-init`, finds as it starts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from dumbbell.engines.virtual import confine
 
 INIT: Final = f"{confine.PLACE}/init"
-"""What the kernel starts: the same path each time."""
+"""The program that the kernel starts: the same path each time."""
 SETTINGS: Final = Path(confine.PLACE, "settings")
 EVENTS: Final = Path("logs", "events.jsonl")
 """Events go to a file: a write to it takes no time inside, however slowly they are read."""

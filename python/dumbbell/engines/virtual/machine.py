@@ -21,14 +21,14 @@ from dumbbell.engines.virtual import calls, confine
 from dumbbell.engines.virtual.inside import INIT
 
 START_NS: Final = 1_767_225_600 * 10**9
-"""What the clock shows as a kernel starts: 2026-01-01. The same each time, so that runs are."""
+"""The clock's time as a kernel starts: 2026-01-01. It is the same each time, so that runs are."""
 UMID: Final = "kernel"
 """The kernel's name for itself, in the folder of its memory."""
 
 
 @dataclass(frozen=True)
 class Boot:
-    """What a kernel is started with."""
+    """The settings that a kernel is started with."""
 
     kernel: Path
     """The program."""

@@ -22,7 +22,7 @@ HANG_S: Final = 60.0
 """Time without an event in which nothing computes, either."""
 _LOOK_S: Final = 1.0
 _QUIET_S: Final = 5.0
-"""From the last event until we look at all."""
+"""Time without an event before we look at all."""
 _ASK_S: Final = 2.0
 _ASKED: Final = 3
 """A kernel has not always opened its console when it is asked for the first time."""
@@ -114,7 +114,7 @@ def current(first: int) -> str | None:
 
 
 def ask(command: str, first: int) -> str:
-    """What the kernel answers on its management console. Raises `OSError`.
+    """The kernel's answer on its management console. Raises `OSError`.
 
     A request is a magic number, a version, a length and a text of 512 bytes; an answer is its error, whether more
     follows, a length and a text (Documentation/virt/uml/user_mode_linux_howto_v2.rst).

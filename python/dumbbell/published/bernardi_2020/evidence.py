@@ -18,7 +18,7 @@ CC = "flows.0.cc"
 
 
 def probe_rtt(study: Study) -> str:
-    """When each BBR's first run was in PROBE_RTT, and with how much in flight."""
+    """The times at which each BBR's first run entered PROBE_RTT, and the packets in flight there."""
     told_of = []
     for cc in Figures(study).along(CC):
         run = recorded(study, {CC: cc})

@@ -40,7 +40,7 @@ def _changes(figures: Figures, cc: str) -> dict[int, dict[int, float]]:
 
 
 def _mean_change(figures: Figures, cc: str) -> Interval | None:
-    """Mean over numbers of connections. Those of one seed are averaged first: they are not independent.
+    """Mean over numbers of connections. The values of one seed are averaged first: they are not independent.
 
     Only seeds that all numbers of connections have count: if a run is missing, the rest of its seed would give another
     mean.

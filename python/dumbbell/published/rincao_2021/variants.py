@@ -136,6 +136,6 @@ def _case(connections: int, mix: Mix) -> dict[str, Any]:
 
 
 def _mixed(bbr: float) -> dict[str, float]:
-    """Those that there are."""
+    """Algorithm -> its share of the flows, without shares of 0. `bbr`: the share of BBR."""
     found = {"cubic": round(1 - bbr, 6), "bbr": round(bbr, 6)}
     return {cc: share for cc, share in found.items() if share}

@@ -37,7 +37,7 @@ class _States:
     found: list[Blocks] = field(default_factory=list)
 
     def add(self, acks: Acks) -> None:
-        """Its lane, if it says its state."""
+        """Add the lane of a flow, if its ACKs say its state."""
         if (found := blocks(acks, len(self.found), self.source.span_ns)) is not None:
             self.found.append(found)
 

@@ -40,7 +40,7 @@ class _Kleinrock:
     clouds: Clouds
 
     def add(self, acks: Acks) -> None:
-        """Its points."""
+        """Add the points of a flow."""
         self.clouds.add(acks)
 
     def panel(self) -> Panel | None:

@@ -1,4 +1,4 @@
-"""What a notebook shows of a run or a study that is the value of a cell."""
+"""The view of a run or a study that is the value of a notebook's cell."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from dumbbell.statistics.metrics.model import group_of
 from dumbbell.statistics.verdicts import suspect_runs, verdicts
 
 BY_FLOWS: Final = "flows"
-"""This stands for "by algorithm", or "by group" if there is one algorithm only."""
+"""The word for "by algorithm", or "by group" if there is one algorithm only."""
 
 HEADLINES: Final[tuple[tuple[str, str], ...]] = (
     ("goodput", "run"),

@@ -46,7 +46,7 @@ class Grid:
 
     @cached_property
     def columns(self) -> list[Column]:
-        """Those that have a point."""
+        """The columns that have a point."""
         names, looks = self.plots.of, curves(self.plots, self.lines)
         found = []
         for of, line in product(self.panel.of, self._line_values):

@@ -46,7 +46,7 @@ def _too_long(text: str) -> str:
 
 
 def _levels(data: Any) -> int:
-    """How deep tables and lists are nested, found without recursion."""
+    """The depth to which tables and lists are nested, found without recursion."""
     levels, found = 0, [data]
     while found:
         levels += 1

@@ -58,7 +58,7 @@ def names_files(key: str, value: Any) -> bool:
         return any(names_files(inner, part) for inner, part in value.items())
     if isinstance(value, list):
         return any(names_files(key, part) for part in value)
-    # What `kernel` names is a file only if it is called like one.
+    # The value of `kernel` is a file only if it is called like one.
     is_name = key.rpartition(".")[2] == "kernel" and not str(value).endswith(LINKED_SUFFIX)
     return isinstance(value, str) and _is_path(key) and not is_name
 

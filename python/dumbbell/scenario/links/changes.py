@@ -72,7 +72,7 @@ class Event(LinkKeys):
         return 1 if self.down_for is None else 2 * len(self._failures(end))
 
     def _failures(self, end: int) -> Sequence[int]:
-        """When the link goes down."""
+        """The times at which the link goes down, ns."""
         if self.every is None:
             return [self.at]
         return range(self.at, end if self.until is None else min(self.until + 1, end), self.every)

@@ -12,7 +12,7 @@ from dumbbell.scenario.traces import File, delays, holding
 from dumbbell.units import Correlation, Duration, Percent, QuantityError, Time
 
 MOST_QUANTILES = 1001
-"""What a table of delays is reduced to: one per mille each."""
+"""The number of quantiles that a table of delays is reduced to: one per mille each."""
 
 
 class AnyJitter(LinkPart):
@@ -25,7 +25,7 @@ class AnyJitter(LinkPart):
     )
 
     def in_plan(self) -> dict[str, Any]:
-        """As the crate `plan` declares it: the distribution with its parameters, and the correlation."""
+        """The jitter as the crate `plan` declares it: the distribution with its parameters, and the correlation."""
         parameters = super().in_plan()
         correlation, kind = parameters.pop("correlation"), parameters.pop("distribution")
         return {"distribution": {"kind": kind, **parameters}, "correlation": correlation}
@@ -49,7 +49,7 @@ class Uniform(AnyJitter):
 
     @property
     def has_effect(self) -> bool:
-        """Whether any packet is delayed."""
+        """True if any packet is delayed."""
         return self.max > 0
 
 
@@ -85,7 +85,7 @@ class Measured(AnyJitter):
     )
 
     def in_plan(self) -> dict[str, Any]:
-        """Without the file: the plan holds the quantiles of what was in it."""
+        """The jitter without the file: the plan holds the quantiles of its delays."""
         distribution = {"kind": self.distribution, "quantiles_ns": self.quantiles()}
         return {**super().in_plan(), "distribution": distribution}
 

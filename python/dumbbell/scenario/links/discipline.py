@@ -1,4 +1,4 @@
-"""What all queue disciplines have: a kind, and parameters that may follow from the link."""
+"""The base of all queue disciplines: a kind, and parameters that may follow from the link."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dumbbell.scenario.links.part import LinkPart
 from dumbbell.units import Rate
 
 ECN = "Mark packets of ECN-capable flows instead of dropping them."
-"""What the key `ecn` of a discipline does."""
+"""The effect of a discipline's key `ecn`."""
 
 
 class Discipline(LinkPart):
@@ -17,7 +17,7 @@ class Discipline(LinkPart):
     kind: str
 
     def settled(self, rate: Rate | None, buffer: int | None, frame: int, rtt: int, mtu: int) -> Self:
-        """With all parameters given, those that follow from the link too.
+        """The discipline with all parameters given, those that follow from the link too.
 
         `rate`: the link's, `None` without a limit. `buffer`: in bytes, `None` without a limit. `frame`: bytes of a full
         frame, the link's overhead included. `rtt`: the largest base RTT in ns. `mtu`: the network's, in bytes. Raises

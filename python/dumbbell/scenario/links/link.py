@@ -55,7 +55,7 @@ class Slots(LinkPart):
         return least, most
 
     def in_plan(self) -> dict[str, Any]:
-        """As the crate `plan` declares it: a constant interval is both the least and the most."""
+        """The slots as the crate `plan` declares them: a constant interval is both the least and the most."""
         least, most = self.intervals
         size = None if self.bytes is None else int(self.bytes)
         return {

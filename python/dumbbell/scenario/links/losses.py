@@ -25,7 +25,7 @@ class AnyLoss(LinkPart):
     )
 
     def in_plan(self) -> dict[str, Any]:
-        """As the crate `plan` declares the model's parameters; the plan has a list of processes for each position."""
+        """The model as the crate `plan` declares its parameters; the plan has a list of processes for each position."""
         found = super().in_plan()
         del found["position"]
         return found
@@ -41,7 +41,7 @@ class Independent(AnyLoss):
 
     @property
     def has_effect(self) -> bool:
-        """Whether any packet is lost."""
+        """True if any packet is lost."""
         return bool(self.rate.percent)
 
 
@@ -98,7 +98,7 @@ class FourState(AnyLoss):
         return Percent(100 - self.p13.percent) if self.p31 is None else self.p31
 
     def in_plan(self) -> dict[str, Any]:
-        """With p31 in any case."""
+        """The model with p31 in any case."""
         return {**super().in_plan(), "p31": self.leaves_3.probability}
 
     @model_validator(mode="after")
@@ -135,7 +135,7 @@ class Periodic(AnyLoss):
     )
 
     def in_plan(self) -> dict[str, Any]:
-        """With the offset in any case."""
+        """The model with the offset in any case."""
         return {**super().in_plan(), "offset": self.every - 1 if self.offset is None else self.offset}
 
     @model_validator(mode="after")
@@ -171,7 +171,7 @@ class LossTrace(AnyLoss):
         return list(indices(self.file.text)) if self.file else list(self.lost or [])
 
     def in_plan(self) -> dict[str, Any]:
-        """Without the file: the plan holds what was in it."""
+        """The model without the file: the plan holds its indices."""
         return {"model": self.model, "lost": self.lost_packets(), "period": self.repeat}
 
     @model_validator(mode="after")

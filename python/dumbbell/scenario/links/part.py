@@ -1,4 +1,4 @@
-"""What the parts of a link have in common: a table of keys, and its form in the plan."""
+"""The base of all parts of a link: a table of keys, and its form in the plan."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class LinkPart(Table):
 
     @property
     def has_effect(self) -> bool:
-        """Whether anything can ever happen to a packet by it."""
+        """True if anything can ever happen to a packet by it."""
         return True
 
     def in_plan(self) -> dict[str, Any]:
-        """As the crate `plan` declares its parameters.
+        """The part as the crate `plan` declares its parameters.
 
         Times end in `_ns`, sizes in `_bytes`, rates of data in `_bps`; a share of packets is the probability of each.
         """
@@ -51,7 +51,7 @@ class Sometimes(LinkPart):
 
     @property
     def has_effect(self) -> bool:
-        """Whether any packet is affected."""
+        """True if any packet is affected."""
         return bool(self.rate.percent)
 
 

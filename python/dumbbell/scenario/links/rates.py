@@ -16,7 +16,7 @@ from dumbbell.scenario.traces import File, holding, mahimahi, rates
 from dumbbell.units import Duration, QuantityError, Rate, Size, Time
 
 MOST_STEPS = 100_000
-"""What a ramp may be cut into."""
+"""The most steps that a ramp may be cut into."""
 
 _POINT = 'a moment and the rate from then on, such as ["10 s", "20 Mbit/s"]'
 

@@ -23,17 +23,17 @@ class Direction(DirectionKeys):
     """One direction of the bottleneck: a link's keys, each with its value."""
 
     duration: Time
-    """Of the run."""
+    """Duration of the run."""
     mtu: int
-    """Of the network, in bytes."""
+    """MTU of the network, in bytes."""
     rate: LinkRate
     """`None`: no limit."""
     buffer: BufferSize
-    """As written; `settled` has it in bytes or packets."""
+    """The buffer as written; `settled` has it in bytes or packets."""
     delay: Time
     overhead: Size = Size(0)
     queue: AnyQueue = DROP_TAIL
-    """As written; `settled` has all parameters."""
+    """The queue as written; `settled` has all its parameters."""
 
     @property
     def frame(self) -> int:

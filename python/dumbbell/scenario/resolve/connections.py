@@ -100,7 +100,7 @@ def _sized(flow: TcpFlow) -> list[int]:
 
 
 def starts(scenario: Scenario, flow: Flow, group: str) -> list[int]:
-    """When each connection starts, ns. Random ones that would start after the flow's stop are not among them."""
+    """The start of each connection, ns. Random ones that would start after the flow's stop are not among them."""
     stop = scenario.duration if flow.stop is None else flow.stop
     if flow.arrivals == "fixed":
         return [flow.start + n * flow.gap for n in range(number(flow))]

@@ -40,7 +40,7 @@ def resolve_flows(scenario: Scenario, start: Mapping[str, Direction], wrong: lis
     found = connections(scenario, shares.rate)
     entries = list(check_entries(scenario)) or shares.wrong
     wrong += entries
-    # Where numbers are wrong, ports and names are.
+    # Ports and names are wrong where numbers are.
     if not entries:
         for check in (_ends, _ids, _ports, _ecn):
             wrong += check(found)

@@ -53,7 +53,7 @@ class Network:
     largest_rtt: Time
     """The largest base RTT of any pair, by which a BDP is reckoned."""
     mtu: int
-    """Of all hosts and links, in bytes."""
+    """MTU of all hosts and links, in bytes."""
 
 
 def resolve_network(scenario: Scenario, start: Mapping[str, Direction], wrong: list[Finding]) -> Network:

@@ -13,7 +13,7 @@ from dumbbell.units import Amount, Duration, Grammar, Percent, QuantityError, Ra
 
 @dataclass(frozen=True)
 class Burst:
-    """How long an application writes before it pauses: for a time, or so many bytes."""
+    """The part that an application writes before it pauses: for a time, or so many bytes."""
 
     kind: Literal["time", "bytes"]
     amount: int

@@ -49,7 +49,7 @@ class Stream:
 
 @lru_cache(maxsize=256)
 def gaps(seed: int, name: str, mean: int, number: int) -> tuple[int, ...]:
-    """That many draws of an exponential distribution. A scenario is planned in steps that ask for the same ones."""
+    """`number` draws of an exponential distribution. A scenario is planned in steps that ask for the same ones."""
     stream = Stream(seed, name)
     return tuple(stream.exponential(mean) for _ in range(number))
 
