@@ -2,8 +2,8 @@
 //!
 //! A [`CongestionControl`] has the callbacks of `tcp_congestion_ops`, and works on a [`Socket`] that holds the fields of
 //! `tcp_sock` that it may read and write. It has no clock (`tcp_mstamp` is the time), no floating point and no other source
-//! of chance than [`Socket::random`]: the same calls give the same integers on every machine. What records show of what it
-//! keeps to itself, it publishes as a [`State`].
+//! of chance than [`Socket::random`]: the same calls give the same integers on every machine. It publishes the part of
+//! its private state that records show as a [`State`].
 //!
 //! ```
 //! use cc::{CaState, Socket};

@@ -16,7 +16,7 @@ pub(crate) fn mount(directory: &Path, own: &Path) -> Result<()> {
     }
     fs::create_dir_all("/dev/shm").context("making /dev/shm")?;
     one("shm", Path::new("/dev/shm"), "tmpfs", confined, None)?;
-    // Programs may write below /tmp, into this kernel's memory. What is there already can be read.
+    // Programs may write below /tmp, into this kernel's memory. Files that are there already can be read.
     one("run", Path::new("/run"), "tmpfs", confined, None)?;
     for folder in ["/run/upper", "/run/work"] {
         fs::create_dir(folder).with_context(|| format!("making {folder}"))?;

@@ -16,8 +16,8 @@ pub struct Sample {
     pub socket: u16,
     /// Payload sent so far, retransmissions included.
     pub bytes_sent: u64,
-    /// Payload that the receiver's application has read so far. Of a program's connection: what its receiving socket has
-    /// received in order, read or not (`tcpi_bytes_received`); `None` while that socket is not known.
+    /// Payload that the receiver's application has read so far. For a program's connection, payload that its receiving
+    /// socket has received in order, read or not (`tcpi_bytes_received`); `None` while that socket is not known.
     pub received_bytes: Option<u64>,
     /// TCP: segments now deemed lost and not yet repaired. UDP: gaps in the sequence numbers received so far.
     pub lost_packets: u32,

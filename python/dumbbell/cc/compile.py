@@ -49,7 +49,7 @@ def compiled(program: Program, whole: bool = False, file: str = "") -> Compiled:
 
 
 class _Refusal(Exception):
-    """The compiler's."""
+    """A refusal of the compiler."""
 
     def __init__(self, told: dict[str, Any], text: str) -> None:
         super().__init__(text)

@@ -20,7 +20,7 @@ Algorithm = Mapping[str, Any]
 
 
 def algorithm(label: str, source: Mapping[str, str], parameters: Mapping[str, Value] | None = None) -> Algorithm:
-    """One that no plan has."""
+    """An algorithm that no plan has."""
     return {"label": label, "source": source, "parameters": dict(parameters or {}), "sha256": None}
 
 

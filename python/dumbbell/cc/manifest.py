@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """An algorithm's: `bpf/algorithms/NAME/algorithm.toml`."""
+    """The manifest of an algorithm: `bpf/algorithms/NAME/algorithm.toml`."""
 
     name: str
     """The algorithm's name in the simulator."""

@@ -117,7 +117,7 @@ def describe(parameter: Parameter) -> str:
 
 
 def _doc(parameter: Parameter) -> str:
-    """Within a sentence."""
+    """The parameter's description as a part of a sentence."""
     return parameter.doc.removesuffix(".")
 
 

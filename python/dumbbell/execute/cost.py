@@ -20,7 +20,7 @@ from dumbbell.plan.offered import packets_per_s
 from dumbbell.plan.types import Plan
 
 BESIDE_CPU_S: Final = 0.6
-"""CPU time of a run beside its traffic: to build a lab, to judge, to write. Of short runs it is most of their cost."""
+"""CPU time of a run beside its traffic: to build a lab, to judge, to write. It is most of the cost of short runs."""
 UNLIMITED: Final = 2.0
 """Cores of a run without any rate: all that hosts and emulator can use."""
 

@@ -48,7 +48,7 @@ def read(text: str) -> dict[str, str]:
 
 
 def unmet(asked: Iterable[str], settings: Mapping[str, str]) -> list[str]:
-    """The lines of `asked` that a configuration does not have. What is not set is `n`."""
+    """The lines of `asked` that a configuration does not have. A symbol that is not set is `n`."""
     return [line for line in asked if settings.get(line.split("=", 1)[0], "n") != line.split("=", 1)[1]]
 
 

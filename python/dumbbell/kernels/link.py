@@ -118,7 +118,7 @@ class _Link:
         self._left_out: dict[str, str] = {}
 
     def all(self, plain: Kernel | None) -> None:
-        """All steps. What is ours comes from the kernel `plain`, and is compiled if there is none."""
+        """All steps. Our objects come from the kernel `plain`, and are compiled if there is none."""
         began = time.time()
         self._progress({"event": "step", "step": "compile the additions"})
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:

@@ -159,7 +159,7 @@ def _on_off(flow: TcpFlow | UdpFlow) -> OnOff | None:
 
 
 def _fill(command: str, values: dict[str, str]) -> str:
-    """Other braces are the shell's."""
+    """The command with its placeholders filled in. Other braces are the shell's."""
     for name, value in values.items():
         command = re.sub(rf"(?<!\$)\{{{name}\}}", value, command)
     return command

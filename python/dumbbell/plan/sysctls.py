@@ -95,7 +95,7 @@ def socket_memory(links: Sequence[Link], rtt_ns: int, frame: int) -> int:
     """Bytes of socket memory with which no window limits a flow: a power of two, at most 1 GiB.
 
     `HEADROOM` times the path's capacity, which is the rate times the longest RTT: the base RTT, what the links' delays
-    may add to it, and full queues in both directions. Of a link that changes, each is the largest that it comes to.
+    may add to it, and full queues in both directions. For a link that changes, each is the largest that it comes to.
     A packet of a buffer in packets has `frame` bytes and the link's overhead.
     """
     forward, reverse = ([link for link in links if link.name == name] for name in NAMES)

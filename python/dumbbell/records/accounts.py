@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Accounts:
-    """One run's."""
+    """The accounts of one run."""
 
     engine: str
     """The engine that wrote them."""

@@ -45,7 +45,7 @@ class Cloud:
     rate_bps: pl.Series
     rtt_ms: pl.Series
     state: pl.Series
-    """Index into `STATES`; null: of none."""
+    """Index into `STATES`; null without a state."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def folders(study: Path) -> list[Path]:
 
 
 def damaged(study: Path, whole: bool = False) -> dict[Path, str]:
-    """The files of figures that cannot be read, and why. `whole`: look at each value. What was found is remembered."""
+    """The files of figures that cannot be read, and why. `whole`: look at each value. Findings are remembered."""
     found = {}
     for path in (folder / f"{table}.parquet" for folder in _folders(study) for table in TABLES):
         if why := _why(path, whole):

@@ -28,7 +28,7 @@ from dumbbell.engines.virtual.machine import Boot, start
 from dumbbell.engines.virtual.standstill import SPIN_S, Standstill, Watch
 
 LOOK_MS: Final = 20
-"""Between two looks for events: they come in a file."""
+"""Time between two looks for events, which come in a file."""
 LOG: Final = Path("logs", "kernel.log")
 QUOTED_LINES: Final = 8
 _USUAL: Final = ("check_one_sigio failed, errno = 13", "Couldn't determine size of device's file")

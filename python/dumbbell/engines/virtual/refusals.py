@@ -16,7 +16,7 @@ from dumbbell.scenario.source import Finding, Key, dotted
 
 
 def check(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
-    """All of them."""
+    """All refusals."""
     for finding in _findings(scenario, kernel):
         yield scenario.source.problem(finding)
 

@@ -12,7 +12,7 @@ from dumbbell.plan.types import Algorithm, BundledSource, KernelSource, Plan, Tu
 def settled(plan: Plan) -> Plan:
     """The plan with its kernel's hash, and without what has no meaning there.
 
-    Computing takes no time, so busy-waiting would wait for ever. What comes with dumbbell is built into the kernel.
+    Computing takes no time, so busy-waiting would wait for ever. Algorithms of dumbbell are built into the kernel.
 
     Raises:
         InputError: there is no such kernel.

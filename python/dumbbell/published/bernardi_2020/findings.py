@@ -30,12 +30,12 @@ def _goodput(figures: Figures, cc: str, **more: object) -> Interval | None:
 
 
 def _reno(studies: Studies) -> Judged:
-    """Halved, then an even pace."""
+    """Each cut halves Reno's window, which then grows at an even pace."""
     return _shape(studies, "reno", lambda one: 0.45 <= one.to <= 0.55 and min(one.growth) > 0.5 * max(one.growth))
 
 
 def _cubic(studies: Studies) -> Judged:
-    """Slowest in the middle third between two cuts."""
+    """CUBIC's window grows slowest in the middle third between two cuts."""
     return _shape(studies, "cubic", lambda one: one.growth[1] < 0.5 * min(one.growth[0], one.growth[2]))
 
 

@@ -42,7 +42,7 @@ class Mix:
 
     @property
     def algorithms(self) -> dict[str, int]:
-        """Percent of each that there is."""
+        """Percent of the connections for each algorithm that has any."""
         return {cc: share for cc, share in (("cubic", self.cubic), ("bbr", 100 - self.cubic)) if share}
 
     @property
@@ -91,7 +91,7 @@ def published_of(mix: Mix) -> tuple[Published, ...]:
 
 
 def tables_of(mix: Mix, published: tuple[Published, ...]) -> tuple[Table, ...]:
-    """One for each algorithm, as printed."""
+    """A table for each algorithm, as printed."""
     return tuple(
         Table(
             f"Throughput per {cc.upper()} connection (Mbit/s)",
