@@ -149,6 +149,61 @@ def test_a_damaged_manifest_of_a_study_is_named(
     assert capsys.readouterr().err.startswith(f"error: {study}/study.json ")
 
 
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"rounds": 3}', '{"rounds": [[0, [7]]]}'])
+def test_the_same_command_writes_a_damaged_manifest_of_a_study_anew(study: Path, content: str) -> None:
+    before = Study(study).manifest
+    (study / "study.json").write_text(content)
+    with pytest.warns(DamagedFile, match=r"study\.json cannot be read: it is written anew from the runs"):
+        again = dumbbell.run(SMALL, directory=study.parent, engine="simulate", repeat=130, report=False)
+    assert again.manifest["cost"]["found"] == 130
+    same = ("rounds", "runs", "repetitions", "status", "cells", "repeat", "study_id", "name", "engine")
+    assert {key: again.manifest[key] for key in same} == {key: before[key] for key in same}
+
+
+def test_the_error_of_a_damaged_manifest_says_what_to_do(study: Path) -> None:
+    (study / "study.json").write_text("")
+    with pytest.raises(DumbbellError, match=r"hint: repeat the study's command"):
+        Study(study)
+
+
+LOSSY = {
+    **SMALL,
+    "duration": "1 s",
+    "topology": {
+        "kind": "path",
+        "rtt": "10 ms",
+        "bottleneck": {"rate": "5 Mbit/s", "buffer": "1 bdp", "loss": "2 %"},
+    },
+    "sweep": {"flows.0.cc": ["bbr", "reno", "cubic"]},
+    "repeat": {"until": "8 %", "of": "goodput", "least": 3, "most": 40},
+}
+
+
+def test_runs_that_were_repeated_cell_by_cell_keep_their_numbers(tmp_path: Path) -> None:
+    study = dumbbell.run(LOSSY, directory=tmp_path, engine="simulate", report=False)
+    assert isinstance(study, Study)
+    runs, rounds = study.runs, study.manifest["rounds"]
+    assert any(cells is not None for _, cells in rounds), "else every number follows from the number of cells"
+    garbage(study.directory / "study.json")
+    with pytest.warns(DamagedFile, match=r"study\.json"):
+        again = dumbbell.run(LOSSY, directory=tmp_path, engine="simulate", report=False)
+    assert again.manifest["cost"]["found"] == runs.height
+    assert again.manifest["rounds"] == rounds
+    assert again.runs.equals(runs)
+
+
+def test_a_study_whose_order_is_lost_stays_as_it_is(tmp_path: Path) -> None:
+    """Neither its manifest nor its first runs can be read, and the others have no numbers of full rounds."""
+    study = dumbbell.run(LOSSY, directory=tmp_path, engine="simulate", report=False).directory
+    garbage(study / "study.json")
+    (first, *others) = shards.folders(study)
+    garbage(first / "runs.parquet")
+    assert others, "else nothing is left that has numbers"
+    with pytest.warns(DamagedFile), pytest.raises(DumbbellError, match="in what order they were asked for"):
+        dumbbell.run(LOSSY, directory=tmp_path, engine="simulate", report=False)
+    assert (study / "study.json").read_bytes() == b"garbage"
+
+
 def test_damaged_progress_says_nothing(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     garbage(study / "progress.json")
     assert invoke(["status", str(study)]) == 0

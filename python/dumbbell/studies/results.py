@@ -40,15 +40,12 @@ class Study:
 
         Raises:
             InputError: there is no study.
+            DumbbellError: its manifest is damaged.
         """
         self.directory = Path(directory)
         if not (self.directory / MANIFEST).exists():
             raise InputError(f"no study at {self.directory}", f"the directory has no {MANIFEST}", "ls studies")
-        self.manifest: Mapping[str, Any] = read_json(self.directory / MANIFEST)
-        lacking = [key for key in _NEEDED if key not in self.manifest]
-        if lacking:
-            path, why = self.directory / MANIFEST, f"it lacks {', '.join(lacking)}"
-            raise DumbbellError(f"{path} cannot be read", why, f"move {self.directory} away, and run the study again")
+        self.manifest: Mapping[str, Any] = _manifest(self.directory / MANIFEST)
 
     def __repr__(self) -> str:
         """The directory, and how many runs are done."""
@@ -231,3 +228,14 @@ def _column(values: list[Any]) -> list[Any]:
     if kinds <= {int, float} or kinds in ({str}, {bool}):
         return values
     return [value if isinstance(value, str | None) else show(value) for value in values]
+
+
+def _manifest(path: Path) -> Mapping[str, Any]:
+    hint = "repeat the study's command: it keeps the finished runs and writes this file anew"
+    try:
+        manifest = read_json(path)
+    except DumbbellError as error:
+        raise DumbbellError(error.what, error.why, hint) from error
+    if lacking := [key for key in _NEEDED if key not in manifest]:
+        raise DumbbellError(f"{path} cannot be read", f"it lacks {', '.join(lacking)}", hint)
+    return manifest

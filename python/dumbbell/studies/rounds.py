@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,18 +14,18 @@ from typing import Any, Final
 
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import BatchEngine, Engine
-from dumbbell.errors import DumbbellError, InputError, Interrupted, ScenarioError, unwritable
+from dumbbell.errors import InputError, Interrupted, ScenarioError, unwritable
 from dumbbell.execute import Budget, Executor, Fixed, Local
 from dumbbell.plan.identity import canonical
 from dumbbell.records import manifest as manifests
-from dumbbell.records.files import read_json, write_json
+from dumbbell.records.files import write_json
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.file import writing
 from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.scenario.source import Finding, dotted, lookup, show
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
-from dumbbell.studies import emulated, entries, simulated
+from dumbbell.studies import earlier, emulated, entries, simulated
 from dumbbell.studies.check import check, check_metrics, check_names
 from dumbbell.studies.expectations import judge
 from dumbbell.studies.forecast import forecast, sample
@@ -33,7 +33,7 @@ from dumbbell.studies.outcome import failures
 from dumbbell.studies.planning import Planned, Planner, alike
 from dumbbell.studies.repeating import more, too_wide
 from dumbbell.studies.results import Study
-from dumbbell.studies.schedule import Schedule, Scheduled
+from dumbbell.studies.schedule import Scheduled
 from dumbbell.studies.status import COMPLETE, INTERRUPTED, RUNNING, Noting
 
 _MISSING: Final = emulated.Only()
@@ -100,7 +100,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     manifest |= {"threads": wanted.threads, "planning_s": round(time.monotonic() - began, 3)}
     manifest |= {"executor": executor.told}
     with places.locked(path), _writing_to(path):
-        manifest |= _begun_before(path, manifest["started_at"])
+        manifest |= earlier.begun(path, manifest["started_at"])
         writing.write(base, path, _naming_files(planner, cells))
         entries.write(path, [plan.entries for plan in plans])
         rounds = _Rounds(wanted, planner, base, cells, plans, path, manifest, on_event)
@@ -110,13 +110,6 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
             rounds.write(INTERRUPTED)
             why = f"finished runs are in {path}"
             raise Interrupted("the study was interrupted", why, "the same command continues from there") from error
-
-
-def _begun_before(path: Path, now: str) -> Mapping[str, str]:
-    """The start of a study that goes on now, and the time at which it goes on; empty for a new one."""
-    with suppress(DumbbellError):
-        return {"started_at": read_json(path / places.MANIFEST)["started_at"], "continued_at": now}
-    return {}
 
 
 @contextmanager
@@ -181,7 +174,7 @@ class _Rounds:
 
     def all(self) -> Study:
         """Carry out round after round, until the figures are precise enough."""
-        schedule, repeat = _schedule(self.path, len(self.plans)), self.base.repeat
+        schedule, repeat = earlier.schedule(self.path, len(self.plans)), self.base.repeat
         done = [repeat.least] * len(self.plans)
         cost: dict[str, Any] = {}
         known = 0
@@ -263,12 +256,6 @@ def _naming_files(planner: Planner, cells: Sequence[grid.Cell]) -> Iterator[Scen
         if not named <= seen:
             seen |= named
             yield planner.scenario(cell)
-
-
-def _schedule(path: Path, cells: int) -> Schedule:
-    """The runs that earlier commands asked for."""
-    manifest = path / places.MANIFEST
-    return Schedule(cells, read_json(manifest)["rounds"] if manifest.exists() else ())
 
 
 def _said(draft: Draft) -> list[str]:
