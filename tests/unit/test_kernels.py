@@ -188,8 +188,13 @@ def test_a_kernel_is_built_once_and_found_by_its_name(tmp_path: Path) -> None:
     assert not base.folder.exists()
     with pytest.raises(InputError, match="there is no kernel too") as failure:
         find("too")
-    assert "dumbbell kernel build too builds it" in failure.value.hint
+    assert (
+        failure.value.hint == "dumbbell kernel build --name too with --patch FILE or --source DIR builds it, in minutes"
+    )
     assert "built are mine" in failure.value.why
+    with pytest.raises(InputError, match=r"there is no kernel 6\.1") as failure:
+        find("6.1")
+    assert failure.value.hint == "dumbbell kernel build 6.1 builds it, in minutes"
 
 
 @pytest.mark.usefixtures("make")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,11 +43,10 @@ def base_of(name: str) -> Base:
         InputError: there is none, or it is of another version of dumbbell.
     """
     found = next((base for base in bases() if name in base.names), None)
-    again = command("kernel", "build", name)
     if found is None:
         names = sorted(name for base in bases() for name in base.names)
         built = f"built are {', '.join(names)}" if names else "none is built yet"
-        raise InputError(f"there is no kernel {name}", built, f"{again} builds it, in minutes")
+        raise InputError(f"there is no kernel {name}", built, f"{_first(name)} builds it, in minutes")
     if not _is_current(found, additions()):
         raise InputError(
             f"the kernel {name} was built by another version of dumbbell",
@@ -103,6 +103,13 @@ def discard(base: Base) -> list[Path]:
     for folder in gone:
         cache.discard(folder)
     return gone
+
+
+def _first(name: str) -> str:
+    """The command that builds a kernel of this name. A version is Debian's source; any other name is the user's."""
+    if re.fullmatch(r"\d+\.\d+", name):
+        return command("kernel", "build", name)
+    return f"{command('kernel', 'build', '--name', name)} with --patch FILE or --source DIR"
 
 
 def _again(base: Base, name: str) -> str:
