@@ -14,7 +14,7 @@ from fake_engine import FakeEngine, scenario
 
 import dumbbell
 from dumbbell.engines.events import Event
-from dumbbell.errors import InputError, Interrupted, Problem
+from dumbbell.errors import DamagedFile, DumbbellError, InputError, Interrupted, Problem
 from dumbbell.plan import wire
 from dumbbell.studies import emulated, shards
 from dumbbell.studies.outcome import exit_code, failures
@@ -165,6 +165,29 @@ def test_runs_of_a_killed_command_are_found_by_their_names(tmp_path: Path) -> No
     (study.directory / "shards" / "index.json").unlink()
     engine = FakeEngine()
     assert run(engine, tmp_path).runs.height == 6
+    assert engine.executed == []
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"parts": [1]}'])
+def test_a_damaged_index_is_named_with_what_to_do(tmp_path: Path, content: str) -> None:
+    study = run(FakeEngine(), tmp_path)
+    index = study.directory / "shards" / "index.json"
+    index.write_text(content)
+    with pytest.raises(DumbbellError, match=r"index\.json (cannot be read|holds no)") as failure:
+        _ = dumbbell.Study(study.directory).runs
+    assert failure.value.hint == "remove it, and repeat the study's command, which writes it anew from the runs"
+    index.unlink()
+    engine = FakeEngine()
+    assert run(engine, tmp_path).runs.equals(study.runs)
+    assert engine.executed == []
+
+
+def test_a_damaged_manifest_is_written_anew(tmp_path: Path) -> None:
+    study = run(FakeEngine(), tmp_path)
+    (study.directory / "study.json").write_text("")
+    engine = FakeEngine()
+    with pytest.warns(DamagedFile, match=r"study\.json"):
+        assert run(engine, tmp_path).manifest["rounds"] == study.manifest["rounds"]
     assert engine.executed == []
 
 

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.errors import DamagedFile, unwritable
+from dumbbell.errors import DamagedFile, DumbbellError, unwritable
 from dumbbell.records.files import read_json, sync, sync_tree, unreadable, write_json, write_parquet
 from dumbbell.studies.directory import SHARDS
 
@@ -76,8 +76,22 @@ _DAMAGED: Final[dict[tuple[Path, int, int], str]] = {}
 def _folders(study: Path) -> list[Path]:
     place = study / SHARDS
     if (place / INDEX).exists():
-        return [place / part["name"] for part in read_json(place / INDEX)["parts"]]
+        return [place / part["name"] for part in _index(place)]
     return sorted(path for path in place.glob("[0-9]*") if path.is_dir()) if place.is_dir() else []
+
+
+def _index(place: Path) -> list[dict[str, Any]]:
+    """The parts that count: `name` and `runs` of each. Raises `DumbbellError`."""
+    path, hint = place / INDEX, "remove it, and repeat the study's command, which writes it anew from the runs"
+    try:
+        parts = read_json(path).get("parts")
+    except DumbbellError as error:
+        raise DumbbellError(error.what, error.why, hint) from error
+    if not isinstance(parts, list) or not all(
+        isinstance(part, dict) and {"name", "runs"} <= part.keys() for part in parts
+    ):
+        raise DumbbellError(f"{path} cannot be read", "it lacks the list of parts", hint)
+    return parts
 
 
 def scan(study: Path, table: str) -> pl.LazyFrame:
@@ -115,8 +129,7 @@ class Parts:
         """Read the index. Folders that it doesn't list were left by a killed command, and are removed."""
         self._place = study / SHARDS
         self._place.mkdir(exist_ok=True)
-        index = self._place / INDEX
-        self._parts: list[dict[str, Any]] = read_json(index)["parts"] if index.exists() else []
+        self._parts = _index(self._place) if (self._place / INDEX).exists() else []
         # Their runs are read again from the runs' own directories.
         bad = {path.parent.name for path in damaged(study, whole=True)}
         self._parts = [part for part in self._parts if part["name"] not in bad]
