@@ -40,7 +40,7 @@ __all__ = [
 @final
 class LinkFacts:
     """
-    What a link does over time, as events change it.
+    The course of a link over time, as events change it.
     """
     @property
     def is_limited(self, /) -> bool:
@@ -107,7 +107,7 @@ class Path:
 
 def carrying(delivered: SupportsGetItem[int, SupportsIndex]) -> list[bool]:
     """
-    Whether each connection of a flow carried its data, by the bytes that it delivered.
+    Says whether each connection of a flow carried its data, by the bytes that it delivered.
     """
 
 def cc_build(source: str | PathLike[str], out: str | PathLike[str]) -> str:
@@ -121,12 +121,12 @@ def cc_build(source: str | PathLike[str], out: str | PathLike[str]) -> str:
 
 def cc_bundled() -> str:
     """
-    What comes with the core: a list of {label, path, sha256, parameters}. Needs no privileges.
+    Lists the algorithms that come with the core: a list of {label, path, sha256, parameters}. Needs no privileges.
     """
 
 def cc_can_load() -> str:
     """
-    Whether this process may load congestion controls: {ok, missing, failure}. `missing` are the capabilities that it
+    Says whether this process may load congestion controls: {ok, missing, failure}. `missing` are the capabilities that it
     lacks, `failure` is as above or null.
     """
 
@@ -147,7 +147,7 @@ def cc_headers(directory: str | PathLike[str]) -> str:
 
 def cc_inspect(algorithm: str) -> str:
     """
-    What an algorithm's object says, without privileges and without loading it: {label, licence, variant, operations,
+    Describes an algorithm's object, without privileges and without loading it: {label, licence, variant, operations,
     parameters, name}. `variant` is "v64", "v610", "v71" or null; `operations` are the members of tcp_congestion_ops that
     it sets; `name` is what it is called in the kernel if it is loaded to stay with these parameters.
 
@@ -158,7 +158,7 @@ def cc_inspect(algorithm: str) -> str:
 def cc_list() -> str:
     """
     All congestion controls: {bundled: [label], stay: [{name, label, parameters, sha256, loaded_at}], runs: [{name, label}],
-    kernel: [name]}. Of another run's `label` only the beginning is known. `loaded_at` is in seconds since 1970.
+    kernel: [name]}. Another run's `label` is known only by its beginning. `loaded_at` is in seconds since 1970.
     """
 
 def cc_load(algorithm: str) -> str:
@@ -197,7 +197,7 @@ def emulate(directory: str | PathLike[str], live: bool) -> int:
 
 def figures_between(directory: str | PathLike[str], start_ns: SupportsIndex, end_ns: SupportsIndex) -> str:
     """
-    What happened in the run in `directory` between two times. Returns JSON: `received_bytes` (by flow), `jain_index` (of
+    Summarises the run in `directory` between two times. Returns JSON: `received_bytes` (by flow), `jain_index` (of
     bulk TCP flows), `utilisation` (by link).
 
     Raises RuntimeError: what failed, and why. Ctrl-C ends it.
@@ -215,8 +215,8 @@ def missing_shards(
     directory: str | PathLike[str], runs: SupportsIndex, shard_runs: SupportsIndex
 ) -> list[tuple[int, int]]:
     """
-    Of `runs` runs those that no shard below `directory` has, in pieces of one shard each: (first, behind the last). What
-    a command that was killed had begun to write is removed.
+    The runs, `runs` in all, that no shard below `directory` has, in pieces of one shard each: (first, behind the last).
+    Files that a killed command had begun to write are removed.
     """
 
 def network(plan: str) -> tuple[list[Path], list[LinkFacts]]:
@@ -230,7 +230,7 @@ def network(plan: str) -> tuple[list[Path], list[LinkFacts]]:
 def peak_bps(link: str) -> int | None:
     """
     The largest rate that a link (JSON, as in a plan) has by itself, in bit/s; None without a limit. That of a trace is
-    what passes in its best 100 ms, or in its period, if that is shorter.
+    the rate of its best 100 ms, or of its period, if that is shorter.
 
     Raises RuntimeError if it is no link.
     """
@@ -247,7 +247,7 @@ def simulate(directory: str | PathLike[str], tso: bool, on_event: Any) -> bool:
 
 def simulate_check(plan: str, tso: bool) -> str:
     """
-    What keeps a plan (JSON) from being simulated: a list of {flow, host, what, why, hint}, empty if nothing does. `flow` is
+    Lists the obstacles to simulating a plan (JSON): {flow, host, what, why, hint} each, none if it can be simulated. `flow` is
     the id of the flow that it is about, `host` the name of the host, or null.
 
     Raises RuntimeError if it is no plan.
@@ -283,8 +283,8 @@ def simulate_many(
 
 def simulate_parameters(name: str) -> str:
     """
-    What the simulator's algorithm `name` can be told (JSON): a list of {name, default, limits, meaning}; null if there is no
-    such algorithm.
+    Lists the parameters of the simulator's algorithm `name` (JSON): {name, default, limits, meaning} each; null if there is
+    no such algorithm.
     """
 
 def version() -> str:

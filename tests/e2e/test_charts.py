@@ -68,4 +68,4 @@ def test_a_small_chart_goes_on_and_hides_a_series(page: Page) -> None:
     page.evaluate("small.setVisible('b', false)")
     assert page.evaluate(path) == 1
     page.evaluate("small.setVisible('a', false)")
-    assert "no values" in page.evaluate("host.textContent")
+    assert "hidden in the legend" in page.evaluate("host.textContent")
