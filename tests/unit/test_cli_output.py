@@ -102,6 +102,22 @@ def test_ctrl_c_that_compiled_code_swallows_is_repeated() -> None:
     assert (done.returncode, done.stderr) == (130, b"")
 
 
+def test_ctrl_c_that_compiled_code_turns_into_another_error_ends_the_command() -> None:
+    code = (
+        "import os, signal\n"
+        "from dumbbell import cli\n"
+        "def turned(args):\n"
+        "    try:\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    except KeyboardInterrupt:\n"
+        "        raise ValueError('no schema') from None\n"
+        "cli.invoke = turned\n"
+        "cli.main(True)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20)
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
 def test_ctrl_c_later_leaves_no_traceback_either() -> None:
     command = [sys.executable, "-m", "dumbbell", "run", "small.toml", "--engine", "simulate"]
     with subprocess.Popen(

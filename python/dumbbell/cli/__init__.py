@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -106,14 +107,29 @@ def main(interruptible: bool = False) -> None:
 
     output = Output()
     warnings.showwarning = _warn
+    interrupted = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
+
     try:
         if interruptible:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, interrupt)
             sys.unraisablehook = _interrupt_again
         code = invoke(sys.argv[1:])
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = Interrupted.exit_code
+    except Exception:
+        if not interrupted:
+            raise
+        # Compiled code makes another error of Ctrl-C, as that of pydantic does while it builds classes.
+        code = Interrupted.exit_code
+    if code == Interrupted.exit_code:
+        # Another one, or one that is repeated, must not change the exit code while the interpreter ends.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     if output.failure is not None:
         complain([Problem("cannot write to standard output", output.failure.strerror or str(output.failure))])
         code = code or RunFailed.exit_code
