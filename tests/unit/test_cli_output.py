@@ -128,6 +128,6 @@ def test_ctrl_c_later_leaves_no_traceback_either() -> None:
         run.stdout.readline()
         time.sleep(0.2)
         run.send_signal(signal.SIGINT)
-        # A shell says 130 of both. CPython ends itself by the signal if it came within exec() of a text, as dataclasses have.
+        # A shell says 130 of both: CPython ends itself by the signal if it came within exec() of a text (dataclasses).
         assert run.wait(60) in (130, -signal.SIGINT)
         assert b"Traceback" not in run.stderr.read()
