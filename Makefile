@@ -11,7 +11,7 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f -print)
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build kernel test test-rust test-python test-system test-web test-wheel lint wasm generate format bench pictures \
+.PHONY: run build kernel test test-rust test-python test-system test-web test-wheel fuzz lint wasm generate format bench pictures \
 	wheel sdist clean
 
 run: build
@@ -24,8 +24,9 @@ kernel: build $(VENV)/.kernel-tools
 
 test: test-rust test-python test-system test-web
 
+# Cases of property tests come from a fixed seed, so that the same code gives the same result again; `make fuzz` draws others.
 test-rust: $(VENV)/.test-tools
-	cargo test --release --workspace --exclude core-py
+	PROPTEST_RNG_SEED=1 cargo test --release --workspace --exclude core-py
 
 test-python: build
 	$(BIN)/pytest --numprocesses auto tests/unit
@@ -42,6 +43,11 @@ test-web: build $(VENV)/.test-tools
 test-wheel: wheel sdist kernel
 	tools/install wheel
 	$(BIN)/pytest tests/wheel
+
+# Property tests on cases that no run has seen: what they find belongs into a test of its own.
+fuzz: build $(VENV)/.test-tools
+	cargo test --release --workspace --exclude core-py
+	$(BIN)/pytest --hypothesis-profile fuzz --numprocesses auto $$(grep -rl hypothesis tests/unit)
 
 # Needs rustfmt and clippy, which Debian 12 packages only for its old compiler: not a part of `make test`.
 lint: build wasm
