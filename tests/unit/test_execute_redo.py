@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fake_engine import FakeEngine, scenario
 
-from dumbbell.analysis.machine import MACHINE
+from dumbbell.analysis.machine import MACHINE, disturbed
 from dumbbell.analysis.verdict import RULES
 from dumbbell.execute import Fixed, Job, Local, Progress
 from dumbbell.execute.redo import EACH, IN_VAIN, Redo
@@ -53,6 +53,15 @@ def carry_out(wanted: list[Job[int]], redo: bool = True) -> tuple[dict[int, str]
 
 def test_the_rules_of_the_machine_exist() -> None:
     assert {rule.name for rule in RULES} > MACHINE
+
+
+def test_a_run_is_disturbed_if_it_breaks_rules_of_the_machine_and_no_others() -> None:
+    assert disturbed("suspect", ["stall", "lateness"])
+    assert not disturbed("suspect", ["stall", "window-limits"])
+    assert not disturbed("suspect", [])
+    assert not disturbed("invalid", ["stall"])
+    assert not disturbed("valid", [])
+    assert not disturbed(None, ["stall"])
 
 
 def test_a_disturbed_run_is_done_again_after_all_others(tmp_path: Path) -> None:

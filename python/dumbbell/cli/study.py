@@ -68,7 +68,7 @@ def _verdicts(study: Study) -> str:
 def _print_redone(study: Study) -> None:
     """Print the runs that this command has carried out again, and how to do so later."""
     from dumbbell.report import words
-    from dumbbell.studies.emulated import disturbed
+    from dumbbell.studies.recorded import disturbed
 
     if not capabilities(study.manifest["engine"]).real_time:
         return

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable
 from typing import Final
 
-from dumbbell.analysis.machine import MACHINE
+from dumbbell.analysis.machine import disturbed
 
 EACH: Final = 2
 """The most further attempts of a run."""
@@ -39,8 +39,7 @@ class Redo:
 
     def wants(self, key: Hashable, verdict: str, checks: Collection[str]) -> bool:
         """True if the run gets another attempt. `checks`: those that it did not pass."""
-        by_machine = verdict == "suspect" and bool(checks) and MACHINE.issuperset(checks)
-        return by_machine and not self.is_over and self._attempts[key] < EACH
+        return disturbed(verdict, checks) and not self.is_over and self._attempts[key] < EACH
 
     def end(self, key: Hashable, valid: bool) -> None:
         """Count a further attempt."""

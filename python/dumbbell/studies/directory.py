@@ -5,7 +5,7 @@ studies/<name>-<study_id>/
     scenario.toml    the scenario, with what the command line has changed
     entries.parquet  what the plans say of the flows of each cell
     shards/          the figures of runs: folders with {runs,flows,links}.parquet, each whole or not there
-    runs/            emulated runs, each with its records
+    runs/            runs of a kernel's TCP, each with its records
     lock             locked while a command works on it
 """
 

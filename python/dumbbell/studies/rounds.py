@@ -25,7 +25,7 @@ from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.scenario.source import Finding, dotted, lookup, show
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
-from dumbbell.studies import earlier, emulated, entries, simulated
+from dumbbell.studies import earlier, entries, recorded, simulated
 from dumbbell.studies.check import check, check_metrics, check_names
 from dumbbell.studies.expectations import judge
 from dumbbell.studies.forecast import forecast, sample
@@ -36,7 +36,7 @@ from dumbbell.studies.results import Study
 from dumbbell.studies.schedule import Scheduled
 from dumbbell.studies.status import COMPLETE, INTERRUPTED, RUNNING, Noting
 
-_MISSING: Final = emulated.Only()
+_MISSING: Final = recorded.Only()
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Wanted:
     engine: Engine
     jobs: int | None = None
     """Runs at a time; `None`: as many as the machine can run validly."""
-    only: emulated.Only = _MISSING
+    only: recorded.Only = _MISSING
     """The runs that are repeated, if only such are wanted."""
     redo: bool = True
     """True if runs that the machine disturbed are carried out again."""
@@ -184,7 +184,7 @@ class _Rounds:
             self.write(RUNNING)
             cost = _added(cost, self._round(runs, known), known)
             self.manifest["cost"], known = cost, len(runs)
-            if self.wanted.only and emulated.chosen(self.path, runs, _MISSING):
+            if self.wanted.only and recorded.chosen(self.path, runs, _MISSING):
                 # Some runs have not been tried yet: the study stays interrupted.
                 self.write(INTERRUPTED)
                 return Study(self.path)
@@ -213,17 +213,17 @@ class _Rounds:
         durations = [self.plans[run.cell].duration_s for run in new]
         told |= {"traffic_s": sum(durations), "longest_s": max(durations, default=0.0)}
         told |= {"until": self.base.repeat.until is not None, "least": self.base.repeat.least}
-        left = new if self.wanted.simulated else emulated.chosen(self.path, runs, self.wanted.only)
+        left = new if self.wanted.simulated else recorded.chosen(self.path, runs, self.wanted.only)
         some = [self.plans[cell].read() for cell in sample(list(dict.fromkeys(run.cell for run in left)))]
         told |= forecast(self.wanted.engine, some, len(left), executor.room)
         self.on_event({"event": "planned", **told})
         noted = Noting(self.path, self.on_event)
         if not self.wanted.simulated:
             redo = self.wanted.redo and self.wanted.engine.capabilities.real_time
-            work = emulated.Work(
+            work = recorded.Work(
                 self.path, self.plans, self._scenario, self.wanted.engine, executor, self.wanted.only, redo
             )
-            return emulated.carry_out(work, runs, noted)
+            return recorded.carry_out(work, runs, noted)
         assert isinstance(self.wanted.engine, BatchEngine), "its capabilities say that it runs batches"
         last = simulated.carry_out(self.wanted.engine, self.plans, runs, self.path, executor, noted)
         if last["runs"] < last["of"]:

@@ -21,7 +21,7 @@ from dumbbell.scenario import Scenario
 from dumbbell.scenario.file.loading import read
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
-from dumbbell.studies.emulated import Only
+from dumbbell.studies.recorded import Only
 from dumbbell.studies.results import Study
 from dumbbell.studies.rounds import Wanted, carry_out
 

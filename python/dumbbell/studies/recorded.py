@@ -1,4 +1,5 @@
-"""Runs of a study in real time. Each is a process with separate records; as many run at once as the machine can carry.
+"""Runs of a study that keep their records: those of a kernel, in real or in virtual time. Each is a process; as many run
+at once as the machine can carry.
 
 Their order is random within each round, and rounds follow each other: a slow spell of the machine falls on all cells.
 Figures are compiled into few files as runs finish; a later command finds the uncompiled runs of a killed one by their
@@ -15,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from dumbbell.analysis.machine import MACHINE
+from dumbbell.analysis import machine
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.signals import taken_over
@@ -114,7 +115,7 @@ def chosen(path: Path, runs: Sequence[Scheduled], only: Only) -> list[Scheduled]
 def disturbed(path: Path) -> set[int]:
     """The numbers of the runs that are suspect for the machine's sake alone."""
     rows = shards.scan(path, "runs").filter(verdict="suspect").select("run", "reasons").collect().iter_rows()
-    return {run for run, reasons in rows if reasons and MACHINE.issuperset(reasons.split(", "))}
+    return {run for run, reasons in rows if reasons and machine.disturbed("suspect", reasons.split(", "))}
 
 
 def in_order(runs: Sequence[Scheduled]) -> list[Scheduled]:

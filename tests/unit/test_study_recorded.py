@@ -1,4 +1,4 @@
-"""Studies in real time, by an engine that writes known records: in which order, what is kept, what is repeated."""
+"""Studies whose runs keep their records, by an engine that writes known ones: in which order, what is kept, what is repeated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import dumbbell
 from dumbbell.engines.events import Event
 from dumbbell.errors import DamagedFile, DumbbellError, InputError, Interrupted, Problem
 from dumbbell.plan import wire
-from dumbbell.studies import emulated, shards
+from dumbbell.studies import recorded, shards
 from dumbbell.studies.outcome import exit_code, failures
 from dumbbell.studies.schedule import Schedule
 from dumbbell.studies.status import status
@@ -66,9 +66,9 @@ def test_a_report_of_what_is_not_recorded_can_be_asked_for(tmp_path: Path) -> No
 
 def test_the_order_is_random_within_each_repetition() -> None:
     runs = Schedule(8).want(3)
-    mixed = emulated.in_order(runs)
+    mixed = recorded.in_order(runs)
     assert sorted(mixed) == runs
-    assert mixed == emulated.in_order(runs)
+    assert mixed == recorded.in_order(runs)
     for repetition in range(3):
         cells = [one.cell for one in mixed[8 * repetition : 8 * repetition + 8]]
         assert sorted(cells) == list(range(8)) != cells
@@ -194,7 +194,7 @@ def test_a_damaged_manifest_is_written_anew(tmp_path: Path) -> None:
 def test_many_parts_are_merged_and_what_a_killed_command_left_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(emulated, "BATCH", 1)
+    monkeypatch.setattr(recorded, "BATCH", 1)
     monkeypatch.setattr(shards, "MANY", 4)
     study = run(FakeEngine(), tmp_path)
     assert len(parts(study)) == 3
@@ -257,7 +257,7 @@ def late(*seeds_in_turn: int) -> FakeEngine:
 def test_disturbed_runs_are_done_again_and_their_figures_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(emulated, "BATCH", 1)
+    monkeypatch.setattr(recorded, "BATCH", 1)
     engine, events = late(1, 1, 2), list[Event]()
     study = run(engine, tmp_path, on_event=events.append)
     assert len(engine.executed) == 6 + 3
