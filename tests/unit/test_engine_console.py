@@ -40,7 +40,7 @@ def test_plain_lines_end_with_the_report(
     lines = [line for line in capsys.readouterr().out.splitlines() if line]
     assert lines[0] == "synthetic.toml: checking"
     assert lines[1:5] == ["building the lab", "starting hosts and links", "running", "writing the records"]
-    assert any(line.startswith("f1 cubic") and "6 Mbit/s" in line for line in lines)
+    assert any(line.startswith("f1 cubic") and "6.00 Mbit/s" in line for line in lines)
     assert any(line.startswith("bottleneck ") and "10 Mbit/s" in line and "99.4 %" in line for line in lines)
     assert "verdict: valid" in lines
     assert lines[-1].startswith("runs/synthetic-")

@@ -303,6 +303,11 @@ def test_text_is_escaped_and_markup_is_not() -> None:
 
 def test_words() -> None:
     assert [words.rate(97.34e6), words.rate(1e9), words.rate(None)] == ["97.3 Mbit/s", "1 Gbit/s", words.UNKNOWN]
+    told = [words.measured_rate(bps) for bps in (18.93e6, 18.98e6, 19e6, 6e6, 5.996e6, 99.96e6, 240e6, 0.0, None)]
+    assert told == [
+        *("18.9 Mbit/s", "19.0 Mbit/s", "19.0 Mbit/s", "6.00 Mbit/s", "6.00 Mbit/s", "100 Mbit/s", "240 Mbit/s"),
+        *("0 bit/s", words.UNKNOWN),
+    ]
     assert [words.size(375_000), words.size(1.5e6)] == ["375 kB", "1.5 MB"]
     assert [words.seconds(20), words.seconds(0.005), words.seconds(0.0002)] == ["20 s", "5 ms", "200 µs"]
     assert [words.count(1, "packet"), words.count(164312, "packet")] == ["1 packet", "164,312 packets"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import polars as pl
 import pytest
 
 from dumbbell.report.study.axes import Axis, axes
+from dumbbell.report.study.curves import curves
 
 
 def axis(values: list[Any], key: str = "topology.bottleneck.buffer") -> Axis:
@@ -53,3 +55,10 @@ def test_the_horizontal_axis_has_numbers_and_many_of_them() -> None:
 def test_labels_are_long_enough_to_tell_keys_apart() -> None:
     frame = pl.DataFrame({"cell": [0, 1], "a.up.rate": [1, 2], "a.down.rate": [1, 2]})
     assert {one.label for one in axes(frame, ["a.up.rate", "a.down.rate"])} == {"up.rate", "down.rate"}
+
+
+def test_a_curve_s_label_names_an_algorithm_once() -> None:
+    plots = cast(Any, SimpleNamespace(of=("reno", "bbr"), panels=()))
+    found = curves(plots, axis(["reno", "cubic"], "flows.0.cc"))
+    assert [one.label for one in found["reno"]] == ["reno (flows.0.cc)", "reno, flows.0.cc cubic"]
+    assert [one.label for one in found["bbr"]] == ["bbr, flows.0.cc reno", "bbr, flows.0.cc cubic"]

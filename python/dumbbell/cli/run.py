@@ -260,7 +260,7 @@ def _flows(summary: Any) -> Any:
         row = [
             flow["label"],
             f"{flow['from']} > {flow['to']}",
-            words.rate(flow["goodput_bps"]),
+            words.measured_rate(flow["goodput_bps"]),
             *(words.milliseconds(rtt[key]) for key in ("min", "p50", "p95")),
             words.count(flow["retransmitted_segments"]),
         ]

@@ -281,7 +281,7 @@ def _unit(spec: FlowPanel, top: float) -> tuple[float, str]:
 
 def _said(spec: FlowPanel, value: float) -> str:
     if spec.unit == "bit/s":
-        return words.rate(value)
+        return words.measured_rate(value)
     return words.size(value) if spec.unit == "bytes" else f"{value:,.0f} {spec.unit}"
 
 

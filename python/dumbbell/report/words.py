@@ -23,8 +23,18 @@ def size_unit(largest_bytes: float) -> tuple[float, str]:
 
 
 def rate(bps: float | None) -> str:
-    """`97.3 Mbit/s`."""
+    """`97.3 Mbit/s`, and `100 Mbit/s` of a rate that somebody has chosen."""
     return UNKNOWN if bps is None else _with_unit(bps, _BITS)
+
+
+def measured_rate(bps: float | None) -> str:
+    """`97.3 Mbit/s`, and `19.0 Mbit/s` beside it: three digits, whatever they are."""
+    if bps is None:
+        return UNKNOWN
+    factor, name = _unit(bps, _BITS)
+    scaled = bps / factor
+    decimals = 0 if scaled >= 99.95 or not scaled else 1 if scaled >= 9.995 else 2
+    return f"{scaled:.{decimals}f} {name}"
 
 
 def size(n_bytes: float | None) -> str:

@@ -35,7 +35,7 @@ def _row(group: Group, flows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [
         group.label,
         words.size(sum(flow["received_bytes"] for flow in flows)),
-        words.rate(_quantile(goodputs, 0.5)),
+        words.measured_rate(_quantile(goodputs, 0.5)),
         words.milliseconds(rtt_ms),
         words.count(int(sum(resent))) if resent else words.UNKNOWN,
         f"{len(times)} of {len(flows)}" if times else words.UNKNOWN,

@@ -41,7 +41,7 @@ def _flows(flows: Sequence[Mapping[str, Any]]) -> Html:
         [
             flow["label"],
             f"{flow['from']} > {flow['to']}",
-            words.rate(flow["goodput_bps"]),
+            words.measured_rate(flow["goodput_bps"]),
             words.milliseconds(flow["rtt_ms"]["p50"]),
             words.count(flow["retransmitted_segments"]),
         ]

@@ -156,7 +156,7 @@ def _flow(
         el("td", str(flow["cc"] or flow["protocol"])),
         el("td", f"{flow['from']} → {flow['to']}"),
         el("td", f"{_s(flow['start_s'])} – {_s(flow['stop_s'])}", class_="n"),  # noqa: RUF001  an en dash between numbers
-        el("td", words.rate(goodput), class_="n"),
+        el("td", words.measured_rate(goodput), class_="n"),
         el("td", words.share(part), _meter(part, group), class_="n"),
         el("td", words.count(resent), class_="n"),
         *([el("td", words.share(flow.get("ce_share")), class_="n")] if marked else []),

@@ -49,6 +49,8 @@ def _dashes(name: str, axis: Axis | None) -> Iterable[tuple[int, int]]:
 
 
 def _label(name: str, axis: Axis | None, value: int) -> str:
-    """`cubic, buffer 1 bdp`."""
+    """`cubic, buffer 1 bdp`; `reno (flows.0.cc)` if the second key's value is the scope itself."""
+    if axis and axis.texts[value] == name:
+        return f"{name} ({axis.label})"
     parts = [name, f"{axis.label} {axis.texts[value]}" if axis else ""]
     return ", ".join(filter(None, parts)) or "all flows"
