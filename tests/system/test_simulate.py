@@ -105,19 +105,30 @@ def _packets_written(live: Live) -> int:
 REFUSED = {
     "a program": (
         path(flow(command="iperf3 -c {server}")),
-        ['scenario.toml:13: flows.0.command = "iperf3 -c {server}": ', "hint: ", "--engine emulate"],
+        [
+            'scenario.toml:13: flows.0.command = "iperf3 -c {server}": ',
+            "hint: run it with --engine emulate or --engine virtual",
+        ],
     ),
     "an algorithm that only a kernel has": (
         path(flow(cc="illinois")),
-        ['scenario.toml:13: flows.0.cc = "illinois": ', "vegas", "--engine emulate"],
+        [
+            'scenario.toml:13: flows.0.cc = "illinois": ',
+            "vegas",
+            "--engine emulate or --engine virtual if its kernel has it",
+        ],
     ),
     "a setting that is not simulated": (
         path(flow(), more='[hosts]\nsysctl = { "net.ipv4.tcp_sack" = 0 }'),
-        ['scenario.toml:5: hosts.sysctl."net.ipv4.tcp_sack" = 0: ', "--engine emulate"],
+        ['scenario.toml:5: hosts.sysctl."net.ipv4.tcp_sack" = 0: ', "--engine emulate or --engine virtual"],
     ),
     "a send buffer": (
         path(flow(), more='[hosts]\nh1.sysctl = { "net.ipv4.tcp_wmem" = "4096 16384 65536" }'),
-        ['scenario.toml:5: hosts.h1.sysctl."net.ipv4.tcp_wmem"', "has no limit", "--engine emulate"],
+        [
+            'scenario.toml:5: hosts.h1.sysctl."net.ipv4.tcp_wmem"',
+            "has no limit",
+            "--engine emulate or --engine virtual",
+        ],
     ),
     "whole bursts": (
         path(flow(), more="[emulate]\nwhole_bursts = true"),

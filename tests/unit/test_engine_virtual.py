@@ -16,11 +16,12 @@ import dumbbell
 from dumbbell.cc.bundled import BUNDLED
 from dumbbell.cc.core import parameters_of
 from dumbbell.cli import invoke
+from dumbbell.command import rebuild
 from dumbbell.engines.names import VIRTUAL
 from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import engine
 from dumbbell.engines.virtual import slot
-from dumbbell.engines.virtual.engine import INIT
+from dumbbell.engines.virtual.engine import INIT, VirtualEngine
 from dumbbell.engines.virtual.machine import Boot
 from dumbbell.engines.virtual.standstill import Standstill, Watch, below
 from dumbbell.errors import InputError
@@ -169,6 +170,15 @@ def test_what_a_kernel_cannot_do_is_refused_with_what_to_use_instead(override: s
     (said,) = refused(VIRTUAL, override)
     assert wrong in said
     assert hint in said.partition("hint: ")[2]
+
+
+def test_parts_that_are_missing_are_one_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dumbbell.engines.virtual.engine.INIT", Path("/nowhere/guest_init"))
+    scenario = dumbbell.load("single-flow")
+    incomplete = VirtualEngine(links=Path("/nowhere/guest_links.so"))
+    (problem,) = incomplete.check(scenario, planned(incomplete, scenario))
+    assert problem.why == "there is no /nowhere/guest_init, no /nowhere/guest_links.so"
+    assert problem.hint == rebuild()
 
 
 def test_a_bpf_program_is_refused(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ use cc::{CongestionControl, Setting, Unfit};
 use messages::Failure;
 use plan::{Algorithm, Parameter, Source};
 
-/// Hint for a plan that only a kernel can carry out.
-pub(crate) const EMULATE: &str = "run it with --engine emulate";
+/// Hint for a plan that only a kernel can carry out, be it this machine's or one in virtual time.
+pub(crate) const KERNEL: &str = "run it with --engine emulate or --engine virtual";
+
+const EMULATE: &str = "run it with --engine emulate";
 
 const VIRTUAL: &str = "run it with --engine virtual";
 
@@ -54,7 +56,7 @@ fn refused(name: &str, label: &str, unfit: Unfit) -> Failure {
 
 fn unknown(name: &str) -> Failure {
     Failure::new(format!("the congestion control {name}"), format!("the simulator has only {}", cc::NAMES.join(", ")))
-        .hint(format!("{EMULATE} if the kernel has it"))
+        .hint(format!("{KERNEL} if its kernel has it"))
 }
 
 #[cfg(test)]

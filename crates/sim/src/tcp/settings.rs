@@ -5,6 +5,8 @@ use anyhow::{Result, bail, ensure};
 use messages::Failure;
 use units::Mtu;
 
+use crate::algorithm::KERNEL;
+
 /// The settings of a host's TCP, and some choices of ours. The defaults are Linux's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -95,7 +97,7 @@ impl Settings {
     /// The settings with one sysctl.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), Failure> {
         self.take(name, value).map_err(|why| {
-            let hint = if why.is::<Missing>() { "run it with --engine emulate" } else { "" };
+            let hint = if why.is::<Missing>() { KERNEL } else { "" };
             Failure::new(format!("sysctl {name} = {value}"), why).hint(hint)
         })
     }
@@ -182,7 +184,7 @@ mod tests {
             assert!(with(name, value).is_err(), "{name}");
         }
         let refusal = |name, value| Failure::of(&with(name, value).unwrap_err());
-        assert_eq!(refusal("net.core.rmem_max", "1").hint, "run it with --engine emulate");
+        assert_eq!(refusal("net.core.rmem_max", "1").hint, KERNEL);
         assert_eq!(refusal("net.ipv4.tcp_frto", "x").hint, "");
     }
 }

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from dumbbell.command import rebuild
 from dumbbell.engines import sysctls
 from dumbbell.engines.conductor import Bounds, Conductor
 from dumbbell.engines.emulate import algorithms
@@ -69,7 +70,7 @@ def _check_platform() -> Iterator[Problem]:
             "run it in a Linux virtual machine, or with --engine simulate",
         )
     elif importlib.util.find_spec("dumbbell._core") is None:
-        yield Problem("the compiled core is missing", "dumbbell._core is not installed", "maturin develop --release")
+        yield Problem("the compiled core is missing", "dumbbell._core is not installed", rebuild())
 
 
 def _check_kernel(scenario: Scenario) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Finds keys of a scenario that only emulation supports, with their places."""
+"""Finds keys of a scenario that only a kernel supports, with their places."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
     for at, settings in scenario.hosts.sysctls:
         for name, (what, hint) in _ONLY_KERNELS.items():
             if name in settings:
-                finding = Finding((*at, "sysctl", name), what, "", f"{hint}, or run it with --engine emulate")
-                yield scenario.source.problem(finding)
+                hint = f"{hint}, or run it with --engine emulate or --engine virtual"
+                yield scenario.source.problem(Finding((*at, "sysctl", name), what, "", hint))
     if scenario.emulate.whole_bursts:
         hint = "run it with --engine emulate, or leave whole_bursts out"
         finding = Finding(("emulate", "whole_bursts"), "in a simulation links carry single segments", "", hint)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell import kernels
+from dumbbell.command import rebuild
 from dumbbell.engines import sysctls
 from dumbbell.engines.conductor import Bounds, Conductor
 from dumbbell.engines.programs import check_programs
@@ -86,10 +87,10 @@ def _check_platform() -> Iterator[Problem]:
 
 
 def _check_built(programs: Sequence[Path]) -> Iterator[Problem]:
-    for program in programs:
-        if not program.is_file():
-            what = "a part of the engine of virtual time is missing"
-            yield Problem(what, f"there is no {program}", "make build, or install dumbbell again")
+    missing = [str(program) for program in programs if not program.is_file()]
+    if missing:
+        what = "the engine of virtual time is not complete"
+        yield Problem(what, f"there is no {', no '.join(missing)}", rebuild())
 
 
 def _check_sysctls(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
