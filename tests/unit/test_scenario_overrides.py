@@ -99,6 +99,25 @@ def test_a_bad_value_is_blamed_on_its_override() -> None:
     assert caught.value.what == 'override flows.1.start="30 s": after the end of the run'
 
 
+def test_times_that_must_follow_another_duration_are_named_with_values_that_do() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        load("bbr-generations", ["duration=8 s"])
+    hints = [problem.hint for problem in caught.value.problems]
+    assert hints == [
+        'start does not follow the duration: add --set flows.2.start="4 s"',
+        'start does not follow the duration: add --set flows.3.start="6 s"',
+    ]
+    added = [hint.rpartition("--set ")[2].replace('"', "") for hint in hints]
+    assert str(load("bbr-generations", ["duration=8 s", *added]).flows[3].start) == "6 s"
+
+
+def test_a_stop_must_follow_another_duration_too() -> None:
+    scenario = load("bbr-vs-cubic", {"flows.1.stop": "15 s"}).model_dump(mode="json", by_alias=True, exclude_unset=True)
+    with pytest.raises(ScenarioError) as caught:
+        load(scenario, {"duration": "9 s"})
+    assert caught.value.hint == 'stop does not follow the duration: add --set flows.1.stop="9 s"'
+
+
 def test_loading_leaves_a_dict_as_it_was() -> None:
     scenario = load("bbr-vs-cubic").model_dump(mode="json", by_alias=True, exclude_unset=True)
     load(scenario, {"flows.1.cc": "reno"})

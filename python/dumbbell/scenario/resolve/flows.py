@@ -12,12 +12,14 @@ from dumbbell.scenario.resolve.connections import Connection, connections, match
 from dumbbell.scenario.resolve.groups import check_entries
 from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.resolve.shared_rate import Shares
-from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.source import Finding, Key, dotted
 from dumbbell.scenario.traffic.flows import CommandFlow, Flow, PingFlow, TcpFlow, UdpFlow
-from dumbbell.units import Size
+from dumbbell.units import Size, Time
 from dumbbell.units.mtu import datagram_bytes
 
 PLACEHOLDERS = ("server", "client", "port", "duration", "cc")
+_MS = 1_000_000
+"""Nanoseconds in one."""
 
 
 def resolve_flows(scenario: Scenario, start: Mapping[str, Direction], wrong: list[Finding]) -> list[Connection]:
@@ -61,12 +63,25 @@ def _ends(found: list[Connection]) -> Iterator[Finding]:
 def _times(at: Key, flow: Flow, scenario: Scenario) -> Iterator[Finding]:
     end = scenario.duration
     if flow.start >= end:
-        yield Finding((*at, "start"), "after the end of the run", f"less than the duration, {end}")
+        hint = _follows((*at, "start"), _spread(scenario, at), scenario)
+        yield Finding((*at, "start"), "after the end of the run", f"less than the duration, {end}", hint)
     if flow.stop is not None and flow.stop <= flow.start:
         yield Finding((*at, "stop"), "not after the start", f"more than start, {flow.start}")
     if flow.stop is not None and flow.stop > end:
-        hint = "leave stop out for a flow that lasts until the end"
+        hint = _follows((*at, "stop"), end, scenario) or "leave stop out for a flow that lasts until the end"
         yield Finding((*at, "stop"), "after the end of the run", f"at most the duration, {end}", hint)
+
+
+def _follows(at: Key, value: Time, scenario: Scenario) -> str:
+    """The hint that a flow's time must follow a duration that was changed outside the file; empty if that is not so."""
+    if ("duration",) not in scenario.source.overrides or at in scenario.source.overrides:
+        return ""
+    return f'{at[-1]} does not follow the duration: add --set {dotted(at)}="{value}"'
+
+
+def _spread(scenario: Scenario, at: Key) -> Time:
+    """A start for this entry if all start one after another, evenly spread over the run; in whole milliseconds."""
+    return Time(scenario.duration * int(at[1]) // len(scenario.flows) // _MS * _MS)
 
 
 def _payload(at: Key, payload: Size | None, mtu: int) -> Iterator[Finding]:
