@@ -127,6 +127,21 @@ def test_plan_shows_the_cells_of_a_study(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out.splitlines()[0] == f"{size} (simulate)"
 
 
+def test_plan_checks_a_sample_of_very_many_cells_and_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dumbbell.studies.cells.MOST_SAMPLED", 4)
+    args = ["plan", "my.toml", "--vary", "duration=1 s,2 s", "--vary", "topology.rtt=1 ms,2 ms,3 ms,4 ms,5 ms,6 ms"]
+    assert invoke(args) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("12 cells x 1 repetition x up to 2 s = 12 runs, 18 s of traffic")
+    assert lines[1] == "checked 8 of 12 cells, with each value in some; dumbbell run checks all"
+    assert invoke([*args, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["cells"], told["checked"], told["traffic_s"], len(told["varied"])) == (12, 8, 18, 12)
+    assert error(capsys, *args[:-1], "topology.rtt=1 ms,2 ms,3 ms,4 ms,5 ms,6 hours")[0].endswith("unknown unit hours")
+
+
 @pytest.mark.parametrize("verb", ["run", "plan", "report"])
 def test_help_is_short_too_and_shows_no_types_of_python(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke([verb, "-h"]) == 0

@@ -8,7 +8,7 @@ import pytest
 
 from dumbbell.errors import InputError, ScenarioError
 from dumbbell.scenario.file.loading import Draft, checked, read
-from dumbbell.studies.cells import cells, is_study, parse, values, varied
+from dumbbell.studies.cells import MOST_SAMPLED, cells, is_study, parse, representative, values, varied
 
 BASE: dict[str, Any] = {
     "name": "base",
@@ -152,3 +152,14 @@ def test_what_a_study_is() -> None:
     assert is_study(drafted(repeat=2))
     assert is_study(drafted({"a": [1]}))
     assert is_study(drafted(expect=[{"metric": "goodput", "min": 1}]))
+
+
+def test_of_many_cells_a_sample_has_each_value() -> None:
+    few = [{"a": i} for i in range(MOST_SAMPLED)]
+    assert representative(few) == [*range(MOST_SAMPLED)]
+    many = [{"a": i, "b": j, "c": j == 137} for i in range(50) for j in range(500)]
+    found = representative(many)
+    assert MOST_SAMPLED <= len(found) <= MOST_SAMPLED + 50 + 500 + 2
+    for key in "abc":
+        assert {many[index][key] for index in found} == {cell[key] for cell in many}
+    assert found[-1] > len(many) - 50, "the last ones are seen, too"

@@ -77,24 +77,27 @@ def _study(draft: Draft, engine: Engine, json: bool) -> None:
     from dumbbell.plan.view import Table
     from dumbbell.scenario.file.loading import checked
     from dumbbell.scenario.source import show
-    from dumbbell.studies.cells import KEYS, keys, values
+    from dumbbell.studies.cells import KEYS, keys, representative, values
     from dumbbell.studies.forecast import forecast, sample
     from dumbbell.studies.rounds import Wanted, prepared
 
     base, cells = prepared(draft)
     plain, least = draft.without(KEYS), base.repeat.least
-    lasts = []
+    looked_at, durations = representative(cells), {show(None): float(base.duration) / 1e9}
     with told(progress(quiet=json), None) as display:
         display({"event": "planning", "cells": 0, "of": len(cells), "least": least})
-        for cell in cells:
-            lasts.append(float(checked(plain.with_values(values(cell), "sweep")).duration) / 1e9)
-            display({"event": "planning", "cells": len(lasts), "of": len(cells)})
+        for done, index in enumerate(looked_at, 1):
+            scenario = checked(plain.with_values(values(cells[index]), "sweep"))
+            durations[show(cells[index].get("duration"))] = float(scenario.duration) / 1e9
+            display({"event": "planning", "cells": done, "of": len(looked_at)})
+    lasts = [durations[show(cell.get("duration"))] for cell in cells]
     some = [planned(engine, checked(plain.with_values(values(cell), "sweep"))) for cell in sample(cells)]
     size_of: dict[str, Any] = {
         "cells": len(cells),
         "least": least,
         "until": base.repeat.until is not None,
         "runs": least * len(cells),
+        "checked": len(looked_at),
     }
     size_of |= {"traffic_s": least * sum(lasts), "longest_s": max(lasts)}
     size_of |= {"engine": engine.capabilities.name}
@@ -103,8 +106,12 @@ def _study(draft: Draft, engine: Engine, json: bool) -> None:
         print(dumps({**size_of, "varied": list(cells)}, indent=2))
         return
     columns = keys(cells)
-    rows = [[str(i), *(show(cell[key]) if key in cell else "-" for key in columns)] for i, cell in enumerate(cells)]
-    more = f", the first {MOST_CELLS} of them" if len(rows) > MOST_CELLS else ""
-    print(f"{size(size_of)} ({engine.capabilities.name})\n")
-    print_table(Table(f"Cells{more}", ["cell", *columns], rows[:MOST_CELLS]))
+    shown = enumerate(cells[:MOST_CELLS])
+    rows = [[str(i), *(show(cell[key]) if key in cell else "-" for key in columns)] for i, cell in shown]
+    more = f", the first {MOST_CELLS} of them" if len(cells) > MOST_CELLS else ""
+    print(f"{size(size_of)} ({engine.capabilities.name})")
+    if len(looked_at) < len(cells):
+        print(f"checked {len(looked_at):,} of {len(cells):,} cells, with each value in some; dumbbell run checks all")
+    print()
+    print_table(Table(f"Cells{more}", ["cell", *columns], rows))
     print("Without what is varied:\n")
