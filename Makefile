@@ -139,6 +139,7 @@ $(VENV)/.core: $(VENV)/.python $(RUST_SOURCES)
 	@echo "building the core (some minutes the first time)"
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet >/dev/null
 	$(BIN)/python tools/backend.py guest
+	@$(BIN)/python -c 'from dumbbell.doctor import installation; installation.warn()'
 	touch $@
 
 $(VENV)/.web: $(WEB_SOURCES) | $(VENV)/.build-tools

@@ -61,6 +61,21 @@ def test_root_learns_what_shuts_other_users_out(tmp_path: Path) -> None:
     assert "/usr/bin/python3 -m venv" in found.fix
 
 
+def test_a_build_by_root_warns_of_what_shuts_other_users_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(installation.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(installation, "needed", lambda: [tmp_path / "python"])
+    (tmp_path / "python").touch(mode=0o600)
+    found = installation.other_users(installation.needed())
+    installation.warn()
+    said = f"warning: other users {found.detail}\nhint: {found.fix}\n"
+    assert capsys.readouterr() == ("", said)
+    monkeypatch.setattr(installation.os, "geteuid", lambda: 1000)
+    installation.warn()
+    assert capsys.readouterr() == ("", "")
+
+
 def test_rights_are_told_by_capability_not_by_user() -> None:
     """Root in a container may lack them, and an ordinary user may have them."""
     assert "CAP_SYS_NICE" in machine.priority(1 << 23).detail

@@ -17,6 +17,13 @@ def examine() -> Iterator[Finding]:
         yield other_users(needed())
 
 
+def warn() -> None:
+    """Print to stderr what shuts ordinary users out of an environment that root has just made, if anything does."""
+    for found in examine():
+        if found.level is not Level.OK:
+            print(f"warning: {found.name} {found.detail}\nhint: {found.fix}", file=sys.stderr)
+
+
 def needed() -> list[Path]:
     """Files that each process of a run opens: the package, its core, the environment, and the Python it links to."""
     package = Path(__file__).parents[1]
