@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,14 +107,6 @@ def test_what_an_engine_refuses_ends_all(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="no such thing here"):
         carry_out(jobs(engine, tmp_path), seed)
     assert engine.executed == []
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Ctrl-C ends what goes on, even if whoever started the tests in the background had it ignored."""
-    former = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, former)
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -167,6 +167,21 @@ def test_an_interrupt_outside_the_engine_keeps_the_run_too(scenario: Path) -> No
     assert names(scenario)[0].endswith(".failed-1")
 
 
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_while_the_run_is_judged_keeps_it_too(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(evidence: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("it goes on")
+
+    monkeypatch.setattr("dumbbell.pipeline.compose.check_all", interrupted)
+    with pytest.raises(Interrupted) as stopped:
+        run(scenario, "good")
+    (kept,) = names(scenario)
+    assert kept.endswith(".failed-1")
+    assert kept in stopped.value.why
+    assert dumbbell.open(scenario.parent / "runs" / kept, incomplete=True).manifest["status"] == "interrupted"
+
+
 def test_a_bug_keeps_what_was_measured(scenario: Path) -> None:
     def fail(event: Event) -> None:
         if event["event"] == "composing":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 import dumbbell
 from dumbbell.analysis.judging import Judge, reasons
 from dumbbell.cli import invoke
-from dumbbell.errors import RunInvalid
+from dumbbell.errors import Interrupted, RunInvalid
 from dumbbell.report.study import write
 from dumbbell.statistics.frames import usable
 from dumbbell.studies import status
@@ -102,6 +104,26 @@ def test_a_suspect_run_counts_and_says_why(tmp_path: Path, capsys: pytest.Captur
     assert "2 runs: 0 valid, 2 suspect (window-limits 2)" in (study.directory / "report.html").read_text()
     assert invoke(["status", str(study.directory)]) == 0
     assert "2 of 2 runs, 2 of them suspect (window-limits 2)\n" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_while_a_run_is_judged_ends_the_study_and_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge, asked = Judge.__call__, []
+
+    def interrupted(judging: Judge, plan: int, evidence: str) -> tuple[str, str | None]:
+        asked.append(plan)
+        if len(asked) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return judge(judging, plan, evidence)
+
+    monkeypatch.setattr(Judge, "__call__", interrupted)
+    with pytest.raises(Interrupted, match="the study was interrupted"):
+        dumbbell.run(SCENARIO, {"topology.bottleneck.loss": "100 %"}, tmp_path, engine="simulate", repeat=5_000)
+    (directory,) = tmp_path.iterdir()
+    assert 1 <= len(asked) < 5_000
+    assert dumbbell.Study(directory).manifest["status"] == "interrupted"
 
 
 def test_evidence_that_the_screen_lets_through_is_judged_by_all_rules() -> None:

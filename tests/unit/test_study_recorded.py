@@ -1,10 +1,8 @@
-"""Studies whose runs keep their records, by an engine that writes known ones: in which order, what is kept, what is repeated."""
+"""Studies whose runs keep their records, by an engine that writes known ones: order, what is kept, what is repeated."""
 
 from __future__ import annotations
 
-import signal
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -134,13 +132,6 @@ def test_suspect_runs_count_and_are_told(tmp_path: Path) -> None:
     assert study.summary["failed"].to_list() == [0, 0, 0]
     assert status(study).suspect == 6
     assert exit_code(study) == 0
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    former = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, former)
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -1,5 +1,5 @@
-"""Runs of a study that keep their records: those of a kernel, in real or in virtual time. Each is a process; as many run
-at once as the machine can carry.
+"""Runs of a study that keep their records: those of a kernel, in real or in virtual time. Each is a process; as many
+run at once as the machine can carry.
 
 Their order is random within each round, and rounds follow each other: a slow spell of the machine falls on all cells.
 Figures are compiled into few files as runs finish; a later command finds the uncompiled runs of a killed one by their
