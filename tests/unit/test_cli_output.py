@@ -31,7 +31,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def shell(line: str) -> tuple[int, str]:
     """Exit code, and what was printed to stderr."""
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, timeout=60)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, timeout=300)
     return done.returncode, done.stderr
 
 
@@ -65,8 +65,15 @@ def test_files_of_a_run_are_not_given_the_numbers_of_closed_outputs() -> None:
 def test_an_output_without_unicode_gets_plain_characters() -> None:
     code = "import sys\nfrom dumbbell.cli.output import Output\nOutput()\nprint('9.1 ± 0.2 \\u2013 5 µs, \\u2603')"
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, timeout=300)
     assert (done.stdout, done.stderr) == (b"9.1 +- 0.2 - 5 us, ?\n", b"")
+
+
+def test_a_home_that_cannot_be_written_to_is_not_remarked_on() -> None:
+    assert shell(f"{DUMBBELL} run small.toml --engine simulate --no-report") == (0, "")
+    nowhere = "env --unset XDG_CONFIG_HOME --unset XDG_CACHE_HOME --unset MPLCONFIGDIR HOME=/proc/nowhere"
+    assert shell(f"{nowhere} {DUMBBELL} report runs/small-* --format svg") == (0, "")
+    assert [path.name for path in Path("runs").glob("small-*/report.svg")] == ["report.svg"]
 
 
 def test_ctrl_c_during_the_first_imports_leaves_no_traceback() -> None:

@@ -140,9 +140,11 @@ def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:
     from dumbbell.agree.page import write_files
     from dumbbell.agree.table import figures_table
     from dumbbell.agree.targets import Status, judge, overall
+    from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.tables import print_table
     from dumbbell.errors import RunInvalid
 
+    without_advice_of_matplotlib()
     told, statuses = [], []
     for outcome in outcomes:
         judged = judge(outcome.comparison)
@@ -175,9 +177,11 @@ def _of_matrix(engines: Engines, cells: Sequence[Cell], outcomes: Sequence[Outco
     from dumbbell.agree.page import STEM, write_files
     from dumbbell.agree.table import table, write
     from dumbbell.agree.targets import Status, judge, overall
+    from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.tables import print_table
     from dumbbell.errors import RunInvalid
 
+    without_advice_of_matplotlib()
     measured = [outcome for outcome in outcomes if outcome.pairs]
     for outcome in measured:
         outside = overall(judge(outcome.comparison)) is Status.OUTSIDE

@@ -37,6 +37,14 @@ class _Sink(io.FileIO):
             return memoryview(data).nbytes
 
 
+def without_advice_of_matplotlib() -> None:
+    """Omit what matplotlib says of a home that it cannot write to. It keeps a cache there, which a command can do
+    without."""
+    from logging import ERROR, getLogger
+
+    getLogger("matplotlib").setLevel(ERROR)
+
+
 class Output:
     """The output of a command."""
 

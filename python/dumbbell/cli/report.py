@@ -71,11 +71,13 @@ def command(
 
     A failed run has a report, too: it says so, and which tables are missing. Prints the paths of the written files.
     """
+    from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.studies import find, is_study, open_study
     from dumbbell.errors import InputError
     from dumbbell.records import Run
     from dumbbell.report import study, write
 
+    without_advice_of_matplotlib()
     directories = [find(run) for run in runs]
     several = len(directories) > 1
     if several and output is not None and not output.is_dir():

@@ -86,9 +86,11 @@ def _reproduce(
     json: bool,
     quiet: bool,
 ) -> int:
+    from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.study_progress import progress
     from dumbbell.published import report, running
 
+    without_advice_of_matplotlib()
     place = running.folder(root, study, quick, engine)
     if wanted and not (json or quiet):
         print(_forecast(wanted), flush=True)
