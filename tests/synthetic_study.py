@@ -146,4 +146,5 @@ class Synthetic:
             | {"dropped_tail": 20, **dropped, "losses": 30, "marks": 0, "marked_share": 0.0, "duplicates": 0}
             | {"reordered": 0, "corrupted": 0, "arrived_packets": 1000, "delivered_packets": 950}
             | {"delivered_bytes": 950 * 1514, "queue_p50_ms": 5.0, "queue_p95_ms": 9.0, "queue_max_ms": 10.0}
+            | {"bottleneck_share": 0.95}
         )

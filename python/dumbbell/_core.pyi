@@ -12,6 +12,7 @@ from _typeshed import SupportsGetItem
 __all__ = [
     "LinkFacts",
     "Path",
+    "bottlenecks_of",
     "carrying",
     "cc_build",
     "cc_bundled",
@@ -104,6 +105,15 @@ class Path:
         """
         Receiving host.
         """
+
+def bottlenecks_of(directory: str | PathLike[str]) -> str:
+    """
+    Finds the bottleneck of each path of the run in `directory` over time. Returns JSON: for each different path `links`, the
+    names of the links at which packets can wait, `flows`, the ids of its flows, and `course`: pairs of a time in ns and of
+    the link that is the bottleneck from then on, or null.
+
+    Raises RuntimeError: what failed, and why. Ctrl-C ends it.
+    """
 
 def carrying(delivered: SupportsGetItem[int, SupportsIndex]) -> list[bool]:
     """

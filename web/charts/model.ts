@@ -212,6 +212,8 @@ export interface Panel {
   isStacked: boolean;
   /** The label of the reader's choice: `Link whose queue is shown`. */
   choice: string;
+  /** The number of views in a figure, where no reader can choose; the first ones, one above the other. */
+  pictured: number;
   /** Decimals of values under the crosshair; `null`: as many as are significant. */
   decimals: number | null;
 }

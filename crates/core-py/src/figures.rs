@@ -6,6 +6,7 @@ use anyhow::Result;
 use figures::{directory, tables};
 use plan::Plan;
 use pyo3::prelude::*;
+use serde_json::{Value, json};
 use units::Time;
 
 /// The figures of the run in `directory`, whose engine accounts for links in the file `network` there. Writes
@@ -34,6 +35,31 @@ pub(crate) fn figures_between(py: Python<'_>, directory: PathBuf, start_ns: i64,
         Ok(directory::between(&directory, &plan, Time(start_ns), Time(end_ns), &uninterrupted)?
             .summary(&plan)
             .to_string())
+    };
+    py.detach(found).map_err(crate::simulate::raised)
+}
+
+/// Finds the bottleneck of each path of the run in `directory` over time. Returns JSON: for each different path `links`, the
+/// names of the links at which packets can wait, `flows`, the ids of its flows, and `course`: pairs of a time in ns and of
+/// the link that is the bottleneck from then on, or null.
+///
+/// Raises RuntimeError: what failed, and why. Ctrl-C ends it.
+#[pyfunction]
+pub(crate) fn bottlenecks_of(py: Python<'_>, directory: PathBuf) -> PyResult<String> {
+    let found = || -> Result<String> {
+        let plan = plan_of(&directory)?;
+        let found = directory::bottlenecks(&directory, &plan, &uninterrupted)?;
+        let name = |link: u16| plan.links[usize::from(link)].name.as_str();
+        let mut flows = vec![Vec::new(); found.paths().len()];
+        for (at, flow) in plan.flows.iter().enumerate() {
+            flows[found.path_of(at)].push(flow.id.as_str());
+        }
+        let path = |(path, flows): (&figures::bottleneck::Path, Vec<&str>)| {
+            let links: Vec<&str> = path.links.iter().map(|&link| name(link)).collect();
+            let course: Vec<_> = path.course.iter().map(|&(since, link)| (since, link.map(name))).collect();
+            json!({"links": links, "flows": flows, "course": course})
+        };
+        Ok(found.paths().iter().zip(flows).map(path).collect::<Value>().to_string())
     };
     py.detach(found).map_err(crate::simulate::raised)
 }

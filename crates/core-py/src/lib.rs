@@ -22,7 +22,7 @@ mod _core {
     #[pymodule_export]
     use crate::emulate::{check_namespaces, emulate};
     #[pymodule_export]
-    use crate::figures::{carrying, figures_between, figures_of};
+    use crate::figures::{bottlenecks_of, carrying, figures_between, figures_of};
     #[pymodule_export]
     use crate::network::{LinkFacts, Path, network, peak_bps};
     #[pymodule_export]

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use units::{Duration, Time};
 
 use crate::activity::{Active, measured_window};
+use crate::bottleneck::Bottlenecks;
 use crate::flow_samples::FlowSample;
 use crate::link_samples::LinkSample;
 use crate::packet_samples::PacketSample;
@@ -46,7 +47,7 @@ pub fn read(directory: &Path, plan: &Plan, network: &str, go_on: &dyn Fn() -> Re
     let interrupted = Time((traffic.wall_s * 1e9).round_ties_even() as i64);
     let run_end = if traffic.interrupted { planned.min(interrupted) } else { planned };
     let window = window(directory, plan, &flows, run_end, go_on)?;
-    let mut recorder = Recorder::new(plan, window, (Time::ZERO, planned));
+    let mut recorder = Recorder::new(plan, window, (Time::ZERO, planned))?;
     let has_packets = directory.join("packets.parquet").exists();
     if has_packets {
         recorder = recorder.with_packets(plan)?;
@@ -67,10 +68,21 @@ pub fn read(directory: &Path, plan: &Plan, network: &str, go_on: &dyn Fn() -> Re
 /// # Errors
 /// A table is missing or cannot be read. `go_on` fails.
 pub fn between(directory: &Path, plan: &Plan, start: Time, end: Time, go_on: &dyn Fn() -> Result<()>) -> Result<Span> {
-    let mut recorder = Recorder::new(plan, Some((start, end)), (start, end));
+    let mut recorder = Recorder::new(plan, Some((start, end)), (start, end))?;
     samples(directory, plan, go_on, |sample| recorder.flow(&sample))?;
     link_samples(directory, plan, go_on, |sample| recorder.link(&sample))?;
     Ok(Span::of(plan, &recorder))
+}
+
+/// The bottleneck of each path of the run in `directory` over time. `go_on` is asked again and again: an error of it ends the
+/// work.
+///
+/// # Errors
+/// The table of links is missing or cannot be read. `go_on` fails.
+pub fn bottlenecks(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<()>) -> Result<Bottlenecks> {
+    let mut found = Bottlenecks::new(plan)?;
+    link_samples(directory, plan, go_on, |sample| found.add(&sample))?;
+    Ok(found.finish())
 }
 
 fn json<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T> {

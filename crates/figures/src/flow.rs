@@ -30,6 +30,8 @@ pub struct Flow {
     pub marked: Option<(u64, u64)>,
     /// For a bulk flow, the time at which it came to its fair share, if it did; `None` if that is unknown.
     pub converged: Option<Option<Duration>>,
+    /// The link that was its bottleneck for the longest time, and for which share of its active time.
+    pub bottleneck: Option<(String, f64)>,
     label: String,
 }
 
@@ -44,6 +46,7 @@ impl Flow {
             waits: None,
             marked: None,
             converged: None,
+            bottleneck: None,
             label: String::new(),
         };
         Flow { label: format!("{} {}", flow.plan.id, flow.cc().unwrap_or(flow.protocol())), ..flow }
@@ -288,6 +291,16 @@ pub static FIGURES: &[Figure<Flow>] = &[
         formula: "Σ ping_lost: echo requests without an answer",
         source: "RFC 6673",
     }),
+    figure(Column::optional(
+        "bottleneck",
+        Text(|f| f.bottleneck.as_ref().map(|(link, _)| link.as_str())),
+        "link on its path that was its [bottleneck](../explanation/bottlenecks.md) for the longest time; null if none was",
+    )),
+    figure(Column::optional(
+        "bottleneck_share",
+        F64(|f| f.bottleneck.as_ref().map(|&(_, share)| share)),
+        "share of its active time in which that link was its bottleneck",
+    )),
     figure(Column::optional("fct_s", F64(Flow::completion_s), "flow completion time")),
     figure(Column::optional(
         "converged",

@@ -7,6 +7,7 @@
 
 mod activity;
 mod arithmetic;
+pub mod bottleneck;
 mod convergence;
 pub mod directory;
 mod figure;

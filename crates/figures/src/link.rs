@@ -19,6 +19,8 @@ pub struct Link {
     pub marked_share: Option<f64>,
     /// The waiting times of packets, ms; `None` if they never wait, or the times are unknown.
     pub waits: Option<Percentiles>,
+    /// Share of the active time of the flows that cross it in which it was their bottleneck.
+    pub bottleneck_share: Option<f64>,
 }
 
 fn count(link: &Link, fate: Fate) -> Option<u64> {
@@ -189,4 +191,19 @@ pub static FIGURES: &[Figure<Link>] = &[
             "queue_max_ms of the link: maximum over the run",
             DELAY,
         )),
+    figure(Column::optional(
+        "bottleneck_share",
+        F64(|l| l.bottleneck_share),
+        "share of the active time of the flows whose data cross it in which it was their \
+         [bottleneck](../explanation/bottlenecks.md)",
+    ))
+    .studied(metric(
+        "bottleneck_share",
+        "Time as the bottleneck",
+        "share",
+        Better::Neither,
+        "Σ over the flows whose data cross the link of the time in which it was their bottleneck ÷ Σ of the time in which \
+         they were active",
+        "docs/explanation/bottlenecks.md",
+    )),
 ];

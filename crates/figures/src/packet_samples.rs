@@ -45,10 +45,18 @@ struct FlowPackets {
     way: Vec<u16>,
     /// Time in queues of those that arrived, ns.
     waits: Vec<i64>,
-    /// The packets whose way has several recorded links: the sum so far, and whether they arrived.
-    under_way: FxHashMap<u64, (i64, bool)>,
+    /// The packets whose way has several recorded links, until all of these have told of them.
+    under_way: FxHashMap<u64, UnderWay>,
     capable: u64,
     marked: u64,
+}
+
+/// A packet between the recorded links of its way.
+#[derive(Clone, Copy, Debug, Default)]
+struct UnderWay {
+    waited: i64,
+    links: usize,
+    has_arrived: bool,
 }
 
 impl PacketSamples {
@@ -85,10 +93,7 @@ impl PacketSamples {
     /// The waiting times of a flow, over packets that reached the receiver, copies excluded: the sum of their times in
     /// queues, ms.
     pub(crate) fn flow_waits(&mut self, flow: usize) -> Option<Percentiles> {
-        let flow = &mut self.flows[flow];
-        let arrived = std::mem::take(&mut flow.under_way).into_values().filter(|(_, has_arrived)| *has_arrived);
-        flow.waits.extend(arrived.map(|(waited, _)| waited));
-        milliseconds(&mut flow.waits)
+        milliseconds(&mut self.flows[flow].waits)
     }
 
     /// The marked packets of a flow that arrived, and all ECN-capable ones that arrived; `None` if none did.
@@ -108,9 +113,14 @@ impl FlowPackets {
         }
         let Some(sojourn) = packet.sojourn.filter(|_| !packet.is_copy) else { return };
         if self.way.len() > 1 {
-            let (waited, arrived) = self.under_way.entry(packet.packet).or_default();
-            *waited += sojourn.as_nanos();
-            *arrived |= has_arrived;
+            let known = self.under_way.entry(packet.packet).or_default();
+            known.waited += sojourn.as_nanos();
+            known.links += 1;
+            known.has_arrived |= has_arrived;
+            if known.has_arrived && known.links == self.way.len() {
+                self.waits.push(known.waited);
+                self.under_way.remove(&packet.packet);
+            }
         } else if has_arrived {
             self.waits.push(sojourn.as_nanos());
         }

@@ -5,6 +5,7 @@ use plan::Plan;
 use units::{Duration, Time};
 
 use crate::activity::{is_bulk, last_change, planned_window};
+use crate::bottleneck::Bottlenecks;
 use crate::convergence::STEP;
 use crate::flow_samples::{FlowSample, FlowSamples};
 use crate::link_samples::{LinkSample, LinkSamples};
@@ -24,6 +25,7 @@ pub(crate) struct PingSamples {
 pub struct Recorder {
     pub(crate) flows: Vec<FlowSamples>,
     pub(crate) links: Vec<LinkSamples>,
+    pub(crate) bottlenecks: Bottlenecks,
     /// `None`: packets are not recorded.
     pub(crate) packets: Option<PacketSamples>,
     /// The echo requests of each flow, in the plan's order.
@@ -34,12 +36,18 @@ pub struct Recorder {
 
 impl Recorder {
     /// The recorder of a run that goes as planned, and whose packets are not recorded.
-    pub fn planned(plan: &Plan) -> Recorder {
+    ///
+    /// # Errors
+    /// A flow has no path.
+    pub fn planned(plan: &Plan) -> Result<Recorder> {
         Recorder::new(plan, planned_window(plan), (Time::ZERO, Time::ZERO + plan.duration_ns))
     }
 
     /// `window`: the time in which all bulk flows are active. `span`: the time over which links' utilisation is taken.
-    pub(crate) fn new(plan: &Plan, window: Option<(Time, Time)>, span: (Time, Time)) -> Recorder {
+    ///
+    /// # Errors
+    /// A flow has no path.
+    pub(crate) fn new(plan: &Plan, window: Option<(Time, Time)>, span: (Time, Time)) -> Result<Recorder> {
         let steady = window.filter(|_| plan.record.sample_interval_ns <= STEP);
         let steady = steady.map(|window| (last_change(plan, window), window.1));
         let has_pings = plan.has_pings();
@@ -48,13 +56,14 @@ impl Recorder {
             if has_pings && is_bulk(flow) { samples.beside_pings() } else { samples }
         };
         let link = |(link, facts): (&plan::Link, plan::LinkFacts)| LinkSamples::new(span, link, &facts);
-        Recorder {
+        Ok(Recorder {
             flows: plan.flows.iter().map(flow).collect(),
             links: plan.links.iter().zip(plan.link_facts()).map(link).collect(),
+            bottlenecks: Bottlenecks::new(plan)?,
             packets: None,
             pings: vec![PingSamples::default(); plan.flows.len()],
             window,
-        }
+        })
     }
 
     /// Its packets are recorded: they say how long they wait.
@@ -83,6 +92,7 @@ impl Recorder {
     /// A row of `links`.
     pub fn link(&mut self, sample: &LinkSample) {
         self.links[usize::from(sample.link)].add(sample);
+        self.bottlenecks.add(sample);
     }
 
     /// A row of `packets`, if they are recorded.

@@ -5,7 +5,8 @@ use records::accounts::{FlowReport, LinkReport};
 use units::Time;
 
 use crate::activity::{Active, is_bulk, measured_window};
-use crate::arithmetic::jain_index;
+use crate::arithmetic::{jain_index, share};
+use crate::bottleneck::Bottlenecks;
 use crate::convergence;
 use crate::flow::Flow;
 use crate::link::Link;
@@ -58,12 +59,14 @@ impl Run {
                     utilisation: samples.utilisation(),
                     marked_share: samples.marked_share(),
                     waits: samples.waits(),
+                    bottleneck_share: None,
                 })
                 .collect(),
             jain_index: jain_window.and_then(|_| jain_index(&received)),
             jain_window,
             responsiveness: window.and_then(|_| Responsiveness::of(foreign_ns, loaded_ns)),
         };
+        run.find_bottlenecks(recorder.bottlenecks.finish());
         for (flow, pings) in run.flows.iter_mut().zip(recorder.pings) {
             flow.pings_ns = pings.rtts_ns;
             flow.pings_ns.sort_unstable();
@@ -80,6 +83,30 @@ impl Run {
             }
         }
         run
+    }
+
+    fn find_bottlenecks(&mut self, found: Bottlenecks) {
+        // For each link: the time as a bottleneck, and the active time of all flows that cross it, ns.
+        let mut totals = vec![(0_u64, 0_u64); self.links.len()];
+        for (at, flow) in self.flows.iter_mut().enumerate() {
+            if !flow.active.has_begun {
+                continue;
+            }
+            let active = (flow.active.stop - flow.active.start).as_nanos().max(0).unsigned_abs();
+            let mut longest = None;
+            for (link, time) in found.times(at, &flow.active) {
+                let (link, time) = (usize::from(link), time.as_nanos().unsigned_abs());
+                (totals[link].0, totals[link].1) = (totals[link].0 + time, totals[link].1 + active);
+                if longest.map_or(0, |(_, most)| most) < time {
+                    longest = Some((link, time));
+                }
+            }
+            flow.bottleneck =
+                longest.and_then(|(link, time)| Some((self.links[link].report.name.clone(), share(time, active)?)));
+        }
+        for (link, (time, active)) in self.links.iter_mut().zip(totals) {
+            link.bottleneck_share = share(time, active);
+        }
     }
 }
 

@@ -22,8 +22,7 @@ from dumbbell.agree.figures import (
 )
 from dumbbell.agree.matrix import Cell
 from dumbbell.agree.study import Outcome
-
-BOTTLENECK: Final = "bottleneck"
+from dumbbell.statistics.frames import BOTTLENECK
 
 _COLUMNS: Final[dict[str, pl.DataType]] = {
     "cell": pl.String(),

@@ -7,7 +7,7 @@ records cannot give is `None`, never 0 and never NaN.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -49,6 +49,27 @@ def between(directory: str | PathLike[str], start_ns: int, end_ns: int) -> Span:
         DumbbellError: a file is missing, or cannot be read.
     """
     return Span(**_told(directory, lambda: core.figures_between(directory, start_ns, end_ns)))
+
+
+@dataclass(frozen=True)
+class PathBottlenecks:
+    """The bottleneck of a path over time."""
+
+    links: Sequence[str]
+    """The links of the path at which packets can wait, from the sender on."""
+    flows: Sequence[str]
+    """The flows whose data take it."""
+    course: Sequence[tuple[int, str | None]]
+    """Each change: the time in ns, and the link that is the bottleneck from then on. `None`: none is."""
+
+
+def bottlenecks(directory: str | PathLike[str]) -> list[PathBottlenecks]:
+    """The bottlenecks of the run in `directory`, for each different path. They are found in the table of links.
+
+    Raises:
+        DumbbellError: the table is missing, or cannot be read.
+    """
+    return [PathBottlenecks(**one) for one in _told(directory, lambda: core.bottlenecks_of(directory))]
 
 
 def _told(directory: str | PathLike[str], compute: Callable[[], str]) -> Any:

@@ -58,12 +58,12 @@ def cells(study: Study) -> list[dict[str, Any]]:
 
 
 def _summaries(study: Study, name: str, scope: str) -> Iterator[dict[str, Any]]:
-    """The rows of a metric. Metrics of links are those of the bottleneck from left to right."""
-    from dumbbell.scenario.resolve.bottleneck import NAMES
+    """The rows of a metric. Metrics of links are those of the study's main link."""
     from dumbbell.statistics.cells import summaries
+    from dumbbell.statistics.frames import main_link
 
-    rows = summaries(study, name, scope).iter_rows(named=True)
-    return (row for row in rows if scope != "link" or row["of"] == NAMES[0])
+    rows, main = summaries(study, name, scope).iter_rows(named=True), main_link(study)
+    return (row for row in rows if scope != "link" or row["of"] == main)
 
 
 def _figures(study: Study, name: str, scope: str) -> dict[int, str]:

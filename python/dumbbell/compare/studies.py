@@ -10,7 +10,7 @@ import polars as pl
 
 from dumbbell.errors import InputError
 from dumbbell.statistics.contrasts import Contrast, Samples, contrast
-from dumbbell.statistics.frames import Frames, main_link
+from dumbbell.statistics.frames import Frames, limited_links
 from dumbbell.statistics.metrics import METRICS, Metric, values
 from dumbbell.statistics.verdicts import Verdicts, suspect_runs, verdicts
 
@@ -109,7 +109,7 @@ def _samples(study: Frames, metric: Metric) -> Mapping[int, Mapping[str, Samples
     """Cell -> algorithm, or link, or nothing -> seed -> value."""
     rows = values(study, metric)
     if metric.scopes[0] == "link":
-        rows = rows.filter(pl.col("of") == main_link(study))
+        rows = rows.filter(pl.col("of").is_in(limited_links(study)))
     grouped = rows.group_by("cell", "of", maintain_order=True).agg("seed", "value").sort("cell", maintain_order=True)
     found: dict[int, dict[str, Samples]] = {}
     for cell, of, seeds, each in grouped.iter_rows():

@@ -15,7 +15,6 @@ from dumbbell.published.model import Plot
 from dumbbell.published.recorded import whole
 from dumbbell.report.model import Line, Panel
 from dumbbell.report.series import build
-from dumbbell.scenario.resolve.bottleneck import NAMES
 from dumbbell.studies.results import Study
 from dumbbell.units.mtu import MTU, segment_bytes
 
@@ -60,9 +59,8 @@ def _of_cell(plot: Plot, study: Study, cell: int, many: bool) -> Iterator[Series
 
 
 def _lines(panel: Panel) -> Iterator[tuple[list[float], Line]]:
-    """The curves of flows; for queues, that of the bottleneck."""
-    views = [view for view in panel.views if view.name == NAMES[0]] or list(panel.views[:1])
-    for view in views:
+    """The curves of flows; for queues, those of the first link."""
+    for view in panel.views[:1]:
         for line in view.lines:
             if isinstance(line, Line) and line.quantity == 0 and not line.is_level:
                 yield (view.time_s if line.time_s is None else line.time_s).to_list(), line

@@ -162,6 +162,8 @@ TABLES: Final[Mapping[str, Mapping[str, str]]] = {
         "ping_p99_ms": "f64",
         "ping_sent": "u64",
         "ping_lost": "u64",
+        "bottleneck": "str",
+        "bottleneck_share": "f64",
         "fct_s": "f64",
         "converged": "bool",
         "convergence_s": "f64",
@@ -217,6 +219,8 @@ STUDY_TABLES: Final[Mapping[str, Mapping[str, str]]] = {
         "ping_p99_ms": "f64",
         "ping_sent": "u64",
         "ping_lost": "u64",
+        "bottleneck": "str",
+        "bottleneck_share": "f64",
         "fct_s": "f64",
         "converged": "bool",
         "convergence_s": "f64",
@@ -247,6 +251,7 @@ STUDY_TABLES: Final[Mapping[str, Mapping[str, str]]] = {
         "queue_p50_ms": "f64",
         "queue_p95_ms": "f64",
         "queue_max_ms": "f64",
+        "bottleneck_share": "f64",
     },
 }
 """The tables of a study -> column -> type."""

@@ -26,7 +26,8 @@ def changes(run: Run, known: Facts) -> tuple[Change, ...]:
         after = event.link
         name = after.name
         said = "; ".join(words.changes(now[name], after, full_frame(run.plan, after), rtt_ns))
-        of = "" if known.bottleneck and name == known.bottleneck.name else f"{name} "
+        is_only = not known.has_several and known.bottleneck is not None and name == known.bottleneck.name
+        of = "" if is_only else f"{name} "
         at = event.at_ns / 1e9
         found.append(Change(at, name, said, shorten(f"{seconds(at)}: {of}{said}", _SHORT, placeholder=" …")))
         now[name] = after

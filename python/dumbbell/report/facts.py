@@ -1,8 +1,8 @@
-"""Facts for reading the curves: the bottleneck, base RTT, BDP, buffer."""
+"""Facts for reading the curves: limited links, the ways of data across them, base RTT, BDP, buffer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,9 +10,32 @@ from dumbbell.errors import DumbbellError
 from dumbbell.plan.network import Network, network
 from dumbbell.plan.types import BufferBytes, DropTailQueue, Link
 from dumbbell.records import Run
+from dumbbell.statistics.frames import BOTTLENECK
 
 MOST_LINKS: Final = 24
 """The number of links whose queues are drawn."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """The limited links that data of some flows cross."""
+
+    links: tuple[Link, ...]
+    """The links from the sender on, as they are at the start."""
+    base_rtts_s: tuple[float, ...]
+    """Different base RTTs of these flows at any time, ascending."""
+    is_constant: bool
+    """True if all of the links have the same rate all the time, and are never down."""
+
+    @property
+    def narrowest(self) -> Link:
+        """The link with the least rate at the start, or the least mean if rates vary."""
+        return min(self.links, key=rate_bps)
+
+    @property
+    def bdp_bytes(self) -> float | None:
+        """Bandwidth-delay product: the least rate x the largest base RTT."""
+        return rate_bps(self.narrowest) * self.base_rtts_s[-1] / 8 if self.base_rtts_s else None
 
 
 @dataclass(frozen=True)
@@ -20,50 +43,83 @@ class Facts:
     """Constants of a run that the plots show as lines."""
 
     limited_links: tuple[Link, ...]
-    """Links with a rate, the bottleneck first, then by utilisation."""
+    """Links with a rate: first the link called `bottleneck`, then those that were so for the longest time."""
     base_rtts_s: tuple[float, ...]
     """Different base RTTs of the flows at any time, ascending."""
+    ways: tuple[Way, ...]
+    """The different ways of data across limited links. With one limited cable there is one, of its first link."""
+    has_several: bool
+    """True if data cross several limited cables. The two directions of a cable count as one."""
     network: Network
     """The facts that follow from the plan's network."""
 
     @property
     def bottleneck(self) -> Link | None:
-        """The link called `bottleneck`, or else the most utilised one; `None` if no link has a rate."""
+        """The first of the limited links; `None` if no link has a rate."""
         return self.limited_links[0] if self.limited_links else None
 
     @property
     def is_constant(self) -> bool:
-        """True if the bottleneck has the same rate all the time, and is never down."""
-        if self.bottleneck is None:
-            return True
-        history = self.network.histories[self.bottleneck.name]
-        return self.network.facts[self.bottleneck.name].is_steady and all(link.up for _, link in history)
+        """True if all ways have the same rate all the time."""
+        return all(way.is_constant for way in self.ways)
 
     @property
-    def bottleneck_bps(self) -> int | None:
-        """The bottleneck's rate at the start; its mean if it varies."""
-        return None if self.bottleneck is None else self.bottleneck.rate_bps
+    def widest(self) -> Way | None:
+        """The way with the largest capacity; `None` if no link has a rate."""
+        return max(self.ways, key=lambda way: rate_bps(way.narrowest), default=None)
 
     @property
-    def bdp_bytes(self) -> float | None:
-        """Bandwidth-delay product: rate of the bottleneck, its mean if it varies, x largest base RTT."""
-        if self.bottleneck_bps is None or not self.base_rtts_s:
-            return None
-        return self.bottleneck_bps * self.base_rtts_s[-1] / 8
+    def bdps_bytes(self) -> tuple[float, ...]:
+        """The different bandwidth-delay products of the ways, ascending."""
+        return tuple(sorted({bdp for way in self.ways if (bdp := way.bdp_bytes)}))
+
+    @property
+    def crossed(self) -> tuple[Link, ...]:
+        """The limited links of all ways, in the order of `limited_links`."""
+        names = {link.name for way in self.ways for link in way.links}
+        return tuple(link for link in self.limited_links if link.name in names)
 
 
 def facts(run: Run) -> Facts:
     """Gather them from the plan, and the order of links from the summary where there is one."""
     measured = {link["name"]: link for link in summary_list(run, "links")}
-    limited = [link for link in run.plan.links if link.rate_bps is not None]
 
-    def busy(link: Link) -> tuple[bool, float]:
-        used = measured.get(link.name, {}).get("utilisation") or 0.0
-        return link.name != "bottleneck", -used
+    def busy(link: Link) -> tuple[bool, float, float]:
+        known = measured.get(link.name, {})
+        return link.name != BOTTLENECK, -(known.get("bottleneck_share") or 0.0), -(known.get("utilisation") or 0.0)
 
     found = network(run.plan)
-    rtts = {rtt for path in found.paths.values() for _, rtt in path.base_rtts_ns}
-    return Facts(tuple(sorted(limited, key=busy)), tuple(rtt / 1e9 for rtt in sorted(rtts)), found)
+    limited = tuple(sorted((link for link in run.plan.links if link.rate_bps is not None), key=busy))
+    rtts: set[int] = set()
+    across: dict[tuple[int, ...], set[int]] = {}
+    for path in found.paths.values():
+        mine = {rtt for _, rtt in path.base_rtts_ns}
+        rtts |= mine
+        across.setdefault(tuple(at for at in path.there if run.plan.links[at].rate_bps is not None), set()).update(mine)
+    cables = {frozenset((link.from_, link.to)) for way in across for at in way for link in (run.plan.links[at],)}
+    has_several = len(cables) > 1
+    if has_several:
+        ways = tuple(_way(found, [run.plan.links[at] for at in way], mine) for way, mine in across.items() if way)
+    else:
+        ways = (_way(found, limited[:1], rtts),) if limited else ()
+    return Facts(limited, _seconds(rtts), ways, has_several, found)
+
+
+def _way(found: Network, links: Sequence[Link], rtts_ns: Iterable[int]) -> Way:
+    constant = all(
+        found.facts[link.name].is_steady and all(state.up for _, state in found.histories[link.name]) for link in links
+    )
+    return Way(tuple(links), _seconds(rtts_ns), constant)
+
+
+def _seconds(rtts_ns: Iterable[int]) -> tuple[float, ...]:
+    return tuple(rtt / 1e9 for rtt in sorted(rtts_ns))
+
+
+def rate_bps(link: Link) -> int:
+    """The rate of a limited link at the start; its mean if it varies."""
+    assert link.rate_bps is not None, "a limited link"
+    return link.rate_bps
 
 
 def buffer_bytes(link: Link) -> float | None:

@@ -13,7 +13,8 @@ from dumbbell.plan.parts import hosts
 from dumbbell.records import Run
 from dumbbell.report import states, words
 from dumbbell.report.acks import Acks
-from dumbbell.report.facts import Facts, buffer_bytes
+from dumbbell.report.facts import Facts, buffer_bytes, rate_bps
+from dumbbell.report.levels import few
 from dumbbell.report.samples import Samples
 from dumbbell.units.mtu import ETHERNET, IPV4, TCP
 
@@ -187,13 +188,15 @@ def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Fr
     bdp = full = None
     rate_limits: list[Limit] = []
     rtt_limits: list[Limit] = []
-    link = known.bottleneck
-    if link is not None and known.bottleneck_bps and known.is_constant and known.base_rtts_s:
+    way = known.widest
+    if way is not None and known.is_constant and known.base_rtts_s:
+        link = way.narrowest
         headers = ETHERNET + TCP + (40 if _is_ipv6(run) else IPV4) + link.overhead_bytes
         share = clouds.mss / (clouds.mss + headers)
-        capacity = known.bottleneck_bps * share
+        capacity = rate_bps(link) * share
         bdp = capacity * known.base_rtts_s[-1] / 8
-        room = buffer_bytes(link)
+        # Beside other limited links, a full buffer of one bounds nothing.
+        room = None if known.has_several else buffer_bytes(link)
         full = None if room is None else bdp + room * share
         right = max(right, 1.3 * bdp, full if full is not None and full < 2 * right else 0)
         if full is not None and full > 1.06 * right:
@@ -202,16 +205,16 @@ def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Fr
         top_rate = max(min(top_rate, 2 * capacity), 1.12 * capacity)
         top_rtt = max(top_rtt, 8e3 * min(right, full or right) / capacity)
         bottom_rtt = max(0.0, known.base_rtts_s[0] * 1e3 - 0.16 * (top_rtt - known.base_rtts_s[0] * 1e3))
-        for base in _few(known.base_rtts_s):
+        for base in few(known.base_rtts_s):
             knee = capacity * base / 8
             rate_limits.append(Limit(f"capacity {words.rate(capacity)}", (0, knee, 9 * right), (0, capacity, capacity)))
             # Packets beyond a full buffer were dropped: they delay nobody.
             end = knee + room * share if room is not None else 9 * right
             slope = (base * 1e3, base * 1e3, end * 8e3 / capacity, end * 8e3 / capacity)
             rtt_limits.append(Limit(f"base {words.seconds(base)}", (0, knee, end, max(end, 9 * right)), slope))
-        note += _LINES
+        note += _LINES + (" The capacity is that of the path with the largest." if known.has_several else "")
     else:
-        note += "  No limits are drawn: the capacity changes." if link is not None else "  No link limits the rate."
+        note += "  No limits are drawn: the capacity changes." if way is not None else "  No link limits the rate."
     if left_out:
         note += f"  Not drawn: {words.count(len(left_out), 'more flow')}."
     return Frame(
@@ -225,12 +228,6 @@ def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Fr
         1.04 * right,
         note,
     )
-
-
-def _few(ascending: Sequence[float]) -> list[float]:
-    """The smallest, one in the middle, and the largest."""
-    n = len(ascending)
-    return [ascending[index] for index in sorted({0, n // 2, n - 1})]
 
 
 def _is_ipv6(run: Run) -> bool:

@@ -276,6 +276,8 @@ class Panel:
     """True if all views are shown, one above the other; otherwise the reader chooses one."""
     choice: str = ""
     """The label of the reader's choice: `Link whose queue is shown`."""
+    pictured: int = 1
+    """The number of views in a figure, where no reader can choose; the first ones, one above the other."""
     decimals: int | None = None
     """Decimals of values under the crosshair; `None`: as many as are significant."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,7 @@ from dumbbell.report import words
 from dumbbell.report.acks import Acks
 from dumbbell.report.capacity import VaryingCapacity
 from dumbbell.report.decimate import Aligned, round_width_ns
-from dumbbell.report.levels import split
+from dumbbell.report.levels import capacities, split
 from dumbbell.report.model import Line, Mark, Panel, Quantity, Reference, View
 from dumbbell.report.source import Source
 from dumbbell.report.spread import Many
@@ -24,7 +24,7 @@ _BASE: Final = frozenset(("time_ns", "socket"))
 
 @dataclass(frozen=True)
 class RatePanel:
-    """The rate of each flow, and the capacity of the bottleneck."""
+    """The rate of each flow, and the capacities of their ways."""
 
     place: int
     key: str
@@ -66,30 +66,29 @@ class _Rates:
 
     def _panel(self, found: _Found) -> Panel:
         of, known = self.of, self.source.known
-        note, capacity = found.note, None
-        if (varying := self._varying()) is not None:
-            capacity = varying.rates_bps(found.time_ns, found.width_ns)
-            note += " Dashed: what the bottleneck could carry, in whole frames."
-        constant = float(known.bottleneck_bps) if known.bottleneck_bps and known.is_constant else None
-        levels = [Reference(constant, f"capacity {words.rate(constant)}")] if constant else []
+        note = found.note
+        curves = [(one.name, one.rates_bps(found.time_ns, found.width_ns)) for one in self._varying()]
+        if curves:
+            what = "the narrowest link of a path" if known.has_several else "the bottleneck"
+            note += f" Dashed: what {what} could carry, in whole frames."
+        levels = capacities(known)
         near, far = split(levels, found.largest)
-        tops = [found.largest, *(level.value for level in near), *([] if capacity is None else [_largest(capacity)])]
+        tops = [found.largest, *(level.value for level in near), *(_largest(capacity) for _, capacity in curves)]
         factor, unit = words.rate_unit(max(tops))
         marks = found.marks(factor)
-        if of.above_capacity and found.exceeds(capacity if constant is None else constant):
+        if of.above_capacity and found.exceeds(_highest(levels, [capacity for _, capacity in curves])):
             note += f" {of.above_capacity}"
-        if capacity is not None:
-            marks = (*marks, Line(capacity / factor, None, name="capacity", is_level=True))
+        marks += tuple(Line(capacity / factor, None, name=name, is_level=True) for name, capacity in curves)
         references = tuple(Reference(level.value / factor, level.label) for level in near)
         view = View("", found.time_ns / 1e9, marks, note + far, references)
         return Panel(of.key, factor, of.title, unit, (view,), quantities=found.quantities)
 
-    def _varying(self) -> VaryingCapacity | None:
+    def _varying(self) -> list[VaryingCapacity]:
         try:
             return VaryingCapacity.read(self.source.run, self.source.known)
         except DumbbellError as error:
             self.source.say(["Capacity"], error)
-            return None
+            return []
 
 
 @dataclass(frozen=True)
@@ -194,6 +193,15 @@ def _exceeds(found: pl.DataFrame, capacity: pl.Series | float | None) -> bool:
     """True if any flow was above the capacity at some time."""
     flows = found.drop("time_ns")
     return capacity is not None and any((flow > capacity).any() for flow in flows)
+
+
+def _highest(levels: Sequence[Reference], curves: Sequence[pl.Series]) -> pl.Series | float | None:
+    """The largest capacity of all ways, at each time if some have curves; `None` if no capacity is known."""
+    constant = max((level.value for level in levels), default=None)
+    if not curves:
+        return constant
+    columns = [pl.lit(constant, pl.Float64), *(curve.alias(f"{at}") for at, curve in enumerate(curves))]
+    return pl.select(pl.max_horizontal(columns)).to_series()
 
 
 def _largest(values: pl.Series) -> float:

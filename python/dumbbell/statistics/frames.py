@@ -72,11 +72,23 @@ def suspects(runs: pl.DataFrame) -> dict[str, int]:
 
 
 def main_link(frames: Frames) -> str | None:
-    """The study's main link: `bottleneck`, or else the most utilised; `None` without links."""
+    """The study's main link, the first of `limited_links`; `None` without links."""
+    return next(iter(limited_links(frames)), None)
+
+
+def limited_links(frames: Frames) -> list[str]:
+    """The study's links: `bottleneck` alone if there is one, or else all that limited flows at some time.
+
+    First comes the link that was the bottleneck of its flows for the longest time, then the most utilised. If no link
+    ever limited a flow, it is the most utilised alone.
+    """
     import polars as pl
 
     links = frames.links
-    if links.is_empty() or (links["link"] == BOTTLENECK).any():
-        return None if links.is_empty() else BOTTLENECK
-    used = links.group_by("link", maintain_order=True).agg(pl.col("utilisation").mean().fill_null(0))
-    return str(used.sort("utilisation", descending=True, maintain_order=True)["link"][0])
+    if (links["link"] == BOTTLENECK).any():
+        return [BOTTLENECK]
+    means = pl.col("bottleneck_share", "utilisation").mean().fill_null(0)
+    found = links.group_by("link", maintain_order=True).agg(means)
+    found = found.sort("bottleneck_share", "utilisation", descending=True, maintain_order=True)
+    limiting = found.filter(pl.col("bottleneck_share") > 0)
+    return (found.head(1) if limiting.is_empty() else limiting)["link"].to_list()

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records.directory import RUNS
 from dumbbell.records.files import read_json
-from dumbbell.scenario.resolve.bottleneck import NAMES
 from dumbbell.scenario.source import show
 from dumbbell.studies import entries, shards
 from dumbbell.studies.cells import keys
@@ -98,9 +97,11 @@ class Study:
         """A row per cell: means over its runs, the number of runs (`runs`), and of unusable ones.
 
         Goodput and retransmissions are of all flows together, from the first start to the last stop; the RTT is their
-        mean; utilisation, drops and queueing delay are of the bottleneck from left to right.
+        mean; utilisation, drops and queueing delay are of the study's main link (`statistics.frames.main_link`).
         """
         import polars as pl
+
+        from dumbbell.statistics.frames import main_link
 
         means = pl.col("jain_index").mean(), pl.len().alias("runs"), pl.col("error").is_not_null().sum().alias("failed")
         # Flows are active at different times: the sum of their goodputs could exceed the link's rate.
@@ -114,7 +115,7 @@ class Study:
         return (
             self.cells.join(self.runs.group_by("cell").agg(means), on="cell")
             .join(flows.group_by("cell").agg(pl.exclude("run").mean()), on="cell", how="left")
-            .join(self.links.filter(link=NAMES[0]).group_by("cell").agg(of_bottleneck), on="cell", how="left")
+            .join(self.links.filter(link=main_link(self)).group_by("cell").agg(of_bottleneck), on="cell", how="left")
             .sort("cell")
         )
 

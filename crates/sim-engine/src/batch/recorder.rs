@@ -1,3 +1,4 @@
+use anyhow::Result;
 use plan::Plan;
 use sim::{EchoRow, FlowRow, LinkRow, Observer};
 
@@ -12,8 +13,8 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn new(plan: &Plan) -> Recorder {
-        Recorder { figures: figures::Recorder::planned(plan), largest_window: None }
+    pub(super) fn new(plan: &Plan) -> Result<Recorder> {
+        Ok(Recorder { figures: figures::Recorder::planned(plan)?, largest_window: None })
     }
 }
 

@@ -6,22 +6,24 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.plan.types import Link
 from dumbbell.report import words
 from dumbbell.report.curves import Measure
 from dumbbell.report.facts import Facts
 from dumbbell.report.flow_panel import FlowPanel
+from dumbbell.report.levels import few
 from dumbbell.report.model import Quantity, Reference
 
 
 def _levels(known: Facts) -> list[Reference]:
-    bdp = known.bdp_bytes
-    return [Reference(bdp, f"{_of_which_rate(known)}BDP {words.size(bdp)}")] if bdp else []
+    found = {bdp: _of_which_rate(known, way.narrowest) for way in known.ways if (bdp := way.bdp_bytes)}
+    return [Reference(bdp, f"{found[bdp]}BDP {words.size(bdp)}") for bdp in few(sorted(found))]
 
 
-def _of_which_rate(known: Facts) -> str:
-    if known.bottleneck is None or known.network.facts[known.bottleneck.name].is_steady:
+def _of_which_rate(known: Facts, link: Link) -> str:
+    if known.network.facts[link.name].is_steady:
         return ""
-    return "mean " if known.bottleneck.variation else "initial "
+    return "mean " if link.variation else "initial "
 
 
 def _packets_as_bytes(column: str) -> pl.Expr:

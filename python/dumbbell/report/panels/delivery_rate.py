@@ -6,19 +6,10 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.report import words
 from dumbbell.report.curves import Measure
-from dumbbell.report.facts import Facts
 from dumbbell.report.flow_panel import FlowPanel
-from dumbbell.report.model import Quantity, Reference
-
-
-def _levels(known: Facts) -> list[Reference]:
-    rate = known.bottleneck_bps
-    if rate is None or not known.is_constant:
-        return []
-    return [Reference(float(rate), f"capacity {words.rate(rate)}")]
-
+from dumbbell.report.levels import capacities
+from dumbbell.report.model import Quantity
 
 PANEL: Final = FlowPanel(
     place=30,
@@ -31,6 +22,6 @@ PANEL: Final = FlowPanel(
         Measure(Quantity("bbr_bw_lo_bps", "bw_lo", "low"), pl.col("bbr_bw_lo_bps"), gaps=True),
         Measure(Quantity("bbr_bw_hi_bps", "bw_hi", "high"), pl.col("bbr_bw_hi_bps"), gaps=True),
     ),
-    levels=_levels,
+    levels=capacities,
     is_noisy=True,
 )

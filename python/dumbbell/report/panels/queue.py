@@ -19,6 +19,8 @@ from dumbbell.report.model import Line, Panel, Reference, SecondAxis, Ticks, Vie
 from dumbbell.report.source import Source
 
 _MARKS: Final = 2000
+_MOST_PICTURED: Final = 6
+"""The number of queues in a figure."""
 
 
 def _panel(source: Source) -> Panel | None:
@@ -34,7 +36,12 @@ def _panel(source: Source) -> Panel | None:
         return None
     factor, unit = words.size_unit(max(_top(view) for view in views))
     scaled = tuple(_scaled(view, factor) for view in views)
-    return Panel("queue_bytes", factor, "Queue", unit, scaled, choice="Link whose queue is shown")
+    crossed = {link.name for link in known.crossed}
+    # A reader of a figure can't choose: it shows the queues at which flows' data may wait.
+    pictured = sum(view.name in crossed for view in views[:_MOST_PICTURED]) if known.has_several else 1
+    return Panel(
+        "queue_bytes", factor, "Queue", unit, scaled, choice="Link whose queue is shown", pictured=max(1, pictured)
+    )
 
 
 def _queue(run: Run, link: Link, known: Facts) -> View | None:

@@ -1,4 +1,7 @@
-"""Queueing delay at links whose bytes don't give it: another discipline, a rate that changes, slots."""
+"""Queueing delay at links whose bytes don't give it: another discipline, a rate that changes, slots.
+
+Where data cross several limited links: on the whole path, and at each of them.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +22,56 @@ from dumbbell.report.model import Group, Line, Panel, Reference, View
 from dumbbell.report.source import Source
 from dumbbell.report.spread import Spread
 
+_MOST_HOPS: Final = 8
+"""Links whose delays are drawn beside those of the whole path."""
+_WHOLE: Final = "whole path"
+
 
 def _panel(source: Source) -> Panel | None:
     """A view per link, with a curve per flow; `None` if the queues' bytes tell all."""
     if not source.run.has("packets"):
         return None
-    links = source.known.limited_links[:MOST_LINKS]
-    others = [link for link in links if not bytes_tell_delay(source.known, link)]
+    known = source.known
+    crossed = {link.name for link in known.crossed[:_MOST_HOPS]} if known.has_several else ()
+    links = known.limited_links[:MOST_LINKS]
+    others = [link for link in links if link.name in crossed or not bytes_tell_delay(known, link)]
     if source.has_too_many_flows:
         views = [view for link in others if (view := _of_kinds(source, link)) is not None]
         shown = Spread.quantities("sojourn_ms")
     else:
-        views = [view for link in others if (view := _view(source.run, link, source.groups)) is not None]
+        views = [] if (whole := _whole_path(source)) is None else [whole]
+        views += [view for link in others if (view := _view(source.run, link, source.groups)) is not None]
         shown = ()
     if not views:
         return None
     return Panel("sojourn_ms", 1.0, "Queueing delay", "ms", tuple(views), quantities=shown, choice="Link")
+
+
+def _whole_path(source: Source) -> View | None:
+    """The view in ms of the waits of packets at all links to the receiver; `None` if no flow crosses several."""
+    run, known = source.run, source.known
+    if not known.has_several:
+        return None
+    silent = known.network.transparent
+    ways = {
+        flow.id: [link.name for link in known.network.there(flow) if link.name not in silent] for flow in run.plan.flows
+    }
+    hops = [(flow, link, len(way)) for flow, way in ways.items() if len(way) > 1 for link in way]
+    if not hops:
+        return None
+    wanted = pl.DataFrame(hops, schema={"flow": pl.String, "link": pl.String, "hops": pl.UInt32}, orient="row")
+    passed = run.scan("packets").filter(pl.col("departure_ns").is_not_null(), ~pl.col("duplicate"))
+    rows = (
+        passed.select(pl.col("flow", "link").cast(pl.String), "packet", "sojourn_ns", time_ns=left_queue_ns())
+        .join(wanted.lazy(), on=["flow", "link"])
+        .group_by("flow", "packet")
+        .agg(pl.col("time_ns").max(), pl.col("hops").first(), v=pl.col("sojourn_ns").sum() / 1e6, links=pl.len())
+        .filter(pl.col("links") == pl.col("hops"))
+        .select("time_ns", "flow", "v")
+        .collect(engine="streaming")
+    )
+    what = "How long packets waited at all links from sender to receiver, as they left the last queue"
+    return None if rows.is_empty() else _drawn(_WHOLE, what, rows, run, source.groups, [])
 
 
 def _view(run: Run, link: Link, groups: Sequence[Group]) -> View | None:
@@ -47,15 +84,22 @@ def _view(run: Run, link: Link, groups: Sequence[Group]) -> View | None:
     ).collect()
     if rows.is_empty():
         return None
+    what = f"How long packets waited at {link.name}, as they left its queue"
+    return _drawn(link.name, what, rows, run, groups, _levels(link.queue))
+
+
+def _drawn(
+    name: str, what: str, rows: pl.DataFrame, run: Run, groups: Sequence[Group], levels: Sequence[Reference]
+) -> View:
+    """The view of `rows` with `time_ns`, `flow` and `v` in ms; `what` begins its note."""
     flows = [flow for group in groups for flow in group.flows]
     aligned = envelope(rows, flows, run.plan.duration_ns)
     # Every view has all flows: the page changes the link under the same curves.
     lines = tuple(Line(aligned.line(flow), index, flow) for index, group in enumerate(groups) for flow in group.flows)
     width = words.seconds((aligned.width_ns or 0) / 1e9)
-    note = f"How long packets waited at {link.name}, as they left its queue. Drawn from "
-    note += f"{words.count(rows.height, 'packet')}: min and max of each {width}."
-    references, far = split(_levels(link.queue), float(rows["v"].max() or 0))  # type: ignore[arg-type]
-    return View(link.name, aligned.frame["time_ns"] / 1e9, lines, note + far, references)
+    note = f"{what}. Drawn from {words.count(rows.height, 'packet')}: min and max of each {width}."
+    references, far = split(levels, float(rows["v"].max() or 0))  # type: ignore[arg-type]
+    return View(name, aligned.frame["time_ns"] / 1e9, lines, note + far, references)
 
 
 def _of_kinds(source: Source, link: Link) -> View | None:

@@ -32,20 +32,20 @@ _LETTER: Final = 0.0092
 
 
 def figure(plots: Plots) -> Figure:
-    """Draw one view of each panel, or all of a stacked one, 7 inches wide; panels over time share their axis."""
+    """Draw one view or some of each panel, all of a stacked one, 7 inches wide; panels over time share their axis."""
     with as_file(files("dumbbell.report") / "paper.mplstyle") as style, matplotlib.style.context(style):
-        over_time = [panel for panel in plots.panels if panel.across is None]
+        over_time = _over_time(plots)
         others = [(panel, view) for panel in plots.panels if panel.across is not None for view in panel.views]
-        heights = [_height(panel) for panel in over_time] + [_STACKED_IN] * len(others)
+        heights = [_height(view) for _, view in over_time] + [_STACKED_IN] * len(others)
         fig = Picture(figsize=(_WIDTH_IN, sum(heights) + 0.6 + (0.25 if others else 0)), layout="constrained")
         if not heights:
             fig.text(0.5, 0.5, "\n".join(plots.missing) or "Nothing was recorded.", ha="center", va="center")
             return fig
         grid = fig.add_gridspec(len(heights), 1, height_ratios=heights)
         axes: list[Axes] = []
-        for row, panel in enumerate(over_time):
+        for row, (panel, view) in enumerate(over_time):
             axes.append(fig.add_subplot(grid[row], sharex=axes[0] if axes else None))
-            _panel(axes[-1], panel, panel.views[0], plots)
+            _panel(axes[-1], panel, view, plots)
         _time_axis(axes, plots)
         # The panels from the lowest up: those above share the lowest one's axis.
         shared: dict[str, Axes] = {}
@@ -61,9 +61,14 @@ def figure(plots: Plots) -> Figure:
         return fig
 
 
-def _height(panel: Panel) -> float:
+def _over_time(plots: Plots) -> list[tuple[Panel, View]]:
+    """The views that are drawn over time, with their panels."""
+    shown = (panel for panel in plots.panels if panel.across is None)
+    return [(panel, view) for panel in shown for view in panel.views[: panel.pictured]]
+
+
+def _height(view: View) -> float:
     """The height in inches."""
-    view = panel.views[0]
     if not view.lanes:
         return _PANEL_IN
     if _has_states(view):
@@ -243,6 +248,7 @@ def _legend(plots: Plots) -> list[Line2D]:
         Line2D([], [], color=group.light, linestyle=(0, group.dash) if group.dash else "-", label=group.label)
         for group in plots.groups
     ]
-    views = [panel.views[0] for panel in plots.panels if panel.across is None]
-    levels = {mark.name for view in views for mark in view.marks if isinstance(mark, Line) and mark.is_level}
+    levels = {
+        mark.name for _, view in _over_time(plots) for mark in view.marks if isinstance(mark, Line) and mark.is_level
+    }
     return flows + [Line2D([], [], label=name, **LEVEL) for name in sorted(levels)]

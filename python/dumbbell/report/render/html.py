@@ -66,7 +66,7 @@ def _tables(run: Run, plots: Plots, known: Facts) -> Html:
     return join(
         el("h2", "Flows"),
         tables.grouped(run, plots.groups),
-        tables.flows(run, plots.groups),
+        tables.flows(run, plots.groups, known.has_several),
         tables.algorithms(run),
         el("h2", "Links"),
         tables.links(run, known, plots),

@@ -14,7 +14,7 @@ from dumbbell.plan.parts import full_frame
 from dumbbell.plan.types import Link, Plan
 from dumbbell.records import Run
 from dumbbell.report import words
-from dumbbell.report.facts import Facts, buffer_bytes, has_summary, summary_list, summary_value
+from dumbbell.report.facts import Facts, buffer_bytes, has_summary, rate_bps, summary_list, summary_value
 from dumbbell.report.render.markup import Html, el, join
 from dumbbell.report.render.tables import buffer_words
 from dumbbell.report.spread import MOST_CURVES
@@ -23,6 +23,8 @@ _SHORT = 32
 """Letters that find room among the facts."""
 _PLANNED = 10
 """Flows of the plan that are shown, of too many."""
+_MOST_IMPAIRED = 8
+"""Links whose impairments are told."""
 _PATHS = {"wire": ", packets one by one", "gso": ", packets in bursts (GSO)"}
 
 
@@ -71,8 +73,10 @@ def _attempts(run: Run) -> Html:
 def facts(run: Run, known: Facts) -> Html:
     """Constants of the run."""
     pairs: list[tuple[str, str, str]] = []
-    link = known.bottleneck
-    if link is not None:
+    link = None if known.has_several else known.bottleneck
+    if known.has_several:
+        pairs += _limited(run, known)
+    elif link is not None:
         # "100 Mbit/s", or "11.7 Mbit/s on average: ..." of a rate that varies.
         _, _, how = plan_words.rate(link).partition(" on average")
         way = f"{link.from_} → {link.to}"
@@ -80,9 +84,11 @@ def facts(run: Run, known: Facts) -> Html:
     if known.base_rtts_s:
         low, high = (words.seconds(rtt) for rtt in (known.base_rtts_s[0], known.base_rtts_s[-1]))
         pairs.append(("Base RTT", high if low == high else f"{low} to {high}", "without serialisation"))
-    bdp = known.bdp_bytes
+    bdp = known.bdps_bytes[-1] if known.bdps_bytes else None
     if bdp:
-        pairs.append(("BDP", words.size(bdp), f"{bdp // full_frame(run.plan):,.0f} full frames"))
+        least, most = (words.size(size) for size in (known.bdps_bytes[0], bdp))
+        frames = f"{'up to ' if least != most else ''}{bdp // full_frame(run.plan):,.0f} full frames"
+        pairs.append(("BDP", most if least == most else f"{least} to {most}", frames))
     if link is not None:
         room = buffer_bytes(link)
         of_bdp = f"{room / bdp:.3g} BDP" if bdp and room is not None else ""
@@ -100,7 +106,20 @@ def facts(run: Run, known: Facts) -> Html:
     if day:
         pairs.append(("Started", day, time))
     listed = el("dl", (fact(*pair) for pair in pairs), class_="facts")
-    return join(listed, Html("") if link is None else _besides(link), _simulated(run))
+    impaired = known.crossed[:_MOST_IMPAIRED] if known.has_several else [link] if link is not None else []
+    return join(listed, *(_besides(one) for one in impaired), _simulated(run))
+
+
+def _limited(run: Run, known: Facts) -> list[tuple[str, str, str]]:
+    """The limited links that data cross, and the one that was the bottleneck for the longest time."""
+    low, high = (words.rate(of(map(rate_bps, known.crossed))) for of in (min, max))
+    found = [("Limited links", str(len(known.crossed)), low if low == high else f"{low} to {high}")]
+    shares = {link["name"]: link.get("bottleneck_share") for link in summary_list(run, "links")}
+    first = known.crossed[0]
+    if share := shares.get(first.name):
+        said = f"for {words.share(share)} of the time of flows across it"
+        found.append(("Bottleneck", first.name, said))
+    return found
 
 
 def _simulated(run: Run) -> Html:
@@ -116,7 +135,7 @@ def _simulated(run: Run) -> Html:
 
 
 def _besides(link: Link) -> Html:
-    """The packet events at the bottleneck that take more than a few words."""
+    """The packet events at a limited link that take more than a few words."""
     loss = plan_words.losses(link)
     said = ([f"loss: {loss}"] if len(loss) > _SHORT else []) + plan_words.impairments(link)
     return el("p", f"Besides, at {link.name}: {'; '.join(said)}.", class_="beneath") if said else Html("")

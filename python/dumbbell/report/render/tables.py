@@ -27,7 +27,7 @@ _EXTREMES: Final = 10
 _MOST_ERRORS: Final = 100
 
 
-def flows(run: Run, groups: Sequence[Group]) -> Html:
+def flows(run: Run, groups: Sequence[Group], with_bottlenecks: bool = False) -> Html:
     """One row per flow, of too many those at both ends; below Jain's index, echo requests and responsiveness."""
     every = summary_list(run, "flows")
     rows = extremes(every)
@@ -48,6 +48,7 @@ def flows(run: Run, groups: Sequence[Group]) -> Html:
             el("th", "RTT (ms)", class_="span", colspan="4", scope="colgroup"),
             *([el("th", "Queueing delay (ms)", class_="span", colspan="2", scope="colgroup")] if waited else []),
             *([el("th", "Completed in", class_="n", **one)] if sized else []),
+            *([el("th", "Bottleneck", **one)] if with_bottlenecks else []),
         ),
         el(
             "tr",
@@ -55,7 +56,8 @@ def flows(run: Run, groups: Sequence[Group]) -> Html:
             *(el("th", name, class_="n", scope="col") for name in ("median", "p95") if waited),
         ),
     )
-    body = el("tbody", *(_flow(flow, group_of.get(flow["id"]), total, marked, waited, sized) for flow in rows))
+    shown = marked, waited, sized, with_bottlenecks
+    body = el("tbody", *(_flow(flow, group_of.get(flow["id"]), total, *shown) for flow in rows))
     beneath = _fairness(run), _pings(rows, group_of), _responsiveness(run), _errors(every)
     return join(_some(rows, every), _table("Flows", head, body, len(rows)), *beneath)
 
@@ -146,7 +148,13 @@ def _responsiveness(run: Run) -> Html:
 
 
 def _flow(
-    flow: Mapping[str, Any], group: Group | None, total_bps: float, marked: bool, waited: bool, sized: bool
+    flow: Mapping[str, Any],
+    group: Group | None,
+    total_bps: float,
+    marked: bool,
+    waited: bool,
+    sized: bool,
+    with_bottlenecks: bool,
 ) -> Html:
     goodput, rtt, wait = flow["goodput_bps"], flow.get("rtt_ms") or {}, flow.get("queue_ms") or {}
     part = goodput / total_bps if goodput is not None and total_bps else None
@@ -167,7 +175,15 @@ def _flow(
     if sized:
         fct = flow.get("fct_s")
         cells.append(el("td", words.UNKNOWN if fct is None else f"{fct:.3f} s", class_="n"))
+    if with_bottlenecks:
+        cells.append(el("td", _bottleneck(flow)))
     return el("tr", *cells)
+
+
+def _bottleneck(flow: Mapping[str, Any]) -> str:
+    """`core (92 %)`: the link, and the share of the flow's time in which it was the bottleneck."""
+    link = flow.get("bottleneck")
+    return words.UNKNOWN if link is None else f"{link} ({words.share(flow['bottleneck_share'])})"
 
 
 _LOADED: Final = {"run": "for this run", "stay": "to stay, before this run", "kernel": "by the kernel"}
@@ -233,14 +249,16 @@ def links(run: Run, known: Facts, plots: Plots) -> Html:
             ),
             el("th", "Queueing delay (ms)", class_="span", colspan="3", scope="colgroup"),
             el("th", "Max queue", class_="n", **one),
+            *([el("th", "As bottleneck", class_="n", **one)] if known.has_several else []),
         ),
         el("tr", *(el("th", name, class_="n", scope="col") for name in ("median", "p95", "max"))),
     )
-    body = el("tbody", *(_link(row, planned[row["name"]], peaks.get(row["name"])) for row in rows))
+    shares = known.has_several
+    body = el("tbody", *(_link(row, planned[row["name"]], peaks.get(row["name"]), shares) for row in rows))
     return _table("Links", head, body, len(rows))
 
 
-def _link(row: Mapping[str, Any], plan: Link, peak: float | None) -> Html:
+def _link(row: Mapping[str, Any], plan: Link, peak: float | None, with_bottlenecks: bool) -> Html:
     rate, queue = row.get("rate_bps"), row.get("queue_ms") or {}
     used = row["utilisation"]
     return el(
@@ -255,6 +273,7 @@ def _link(row: Mapping[str, Any], plan: Link, peak: float | None) -> Html:
         el("td", words.count(row.get("losses")), class_="n"),
         *(el("td", words.milliseconds(queue.get(key)), class_="n") for key in ("p50", "p95", "max")),
         el("td", words.size(peak), class_="n"),
+        *([el("td", words.share(row.get("bottleneck_share")), class_="n")] if with_bottlenecks else []),
     )
 
 

@@ -183,4 +183,17 @@ LINKS: Final = (
         "RFC 5166, section 2.1.2; docs/reference/metrics.md says how it is measured",
         over_links(pl.col("queue_max_ms")),
     ),
+    Metric(
+        "bottleneck_share",
+        "Time as the bottleneck",
+        "share",
+        "neither",
+        OF_LINKS,
+        (
+            "Σ over the flows whose data cross the link of the time in which it was their bottleneck ÷ "
+            "Σ of the time in which they were active"
+        ),
+        "docs/explanation/bottlenecks.md",
+        over_links(pl.col("bottleneck_share")),
+    ),
 )
