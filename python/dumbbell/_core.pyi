@@ -35,6 +35,7 @@ __all__ = [
     "simulate_check",
     "simulate_many",
     "simulate_parameters",
+    "static_routes",
     "version",
 ]
 
@@ -295,6 +296,14 @@ def simulate_parameters(name: str) -> str:
     """
     Lists the parameters of the simulator's algorithm `name` (JSON): {name, default, limits, meaning} each; null if there is
     no such algorithm.
+    """
+
+def static_routes(plan: str) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+    """
+    The routes with which each node of a lab network's plan (JSON) sends packets along the paths of [`network`]: by node, in
+    the plan's order, a list of (destination's prefix, next hops). Routes that the plan has are passed over.
+
+    Raises RuntimeError if it is no plan, or if two nodes that follow each other on a path have no subnet in common.
     """
 
 def version() -> str:

@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use crate::figures::{bottlenecks_of, carrying, figures_between, figures_of};
     #[pymodule_export]
-    use crate::network::{LinkFacts, Path, network, peak_bps};
+    use crate::network::{LinkFacts, Path, network, peak_bps, static_routes};
     #[pymodule_export]
     use crate::simulate::{simulate, simulate_check, simulate_parameters};
 }

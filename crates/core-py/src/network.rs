@@ -62,6 +62,22 @@ pub(crate) fn network(plan: &str) -> PyResult<(Vec<Path>, Vec<LinkFacts>)> {
     Ok((found.paths.into_iter().map(path).collect(), found.links.into_iter().map(link).collect()))
 }
 
+/// The routes with which each node of a lab network's plan (JSON) sends packets along the paths of [`network`]: by node, in
+/// the plan's order, a list of (destination's prefix, next hops). Routes that the plan has are passed over.
+///
+/// Raises RuntimeError if it is no plan, or if two nodes that follow each other on a path have no subnet in common.
+#[pyfunction]
+#[allow(clippy::type_complexity)]
+pub(crate) fn static_routes(plan: &str) -> PyResult<Vec<(String, Vec<(String, Vec<String>)>)>> {
+    let plan = Plan::parse(plan).map_err(crate::simulate::raised)?;
+    let routes = plan.static_routes().map_err(crate::simulate::raised)?;
+    let spelt = |route: plan::Route| (route.to.to_string(), route.via.iter().map(ToString::to_string).collect());
+    let of = |(node, routes): (&plan::Node, Vec<plan::Route>)| {
+        (node.name().to_owned(), routes.into_iter().map(spelt).collect())
+    };
+    Ok(plan.nodes.iter().zip(routes).map(of).collect())
+}
+
 /// The largest rate that a link (JSON, as in a plan) has by itself, in bit/s; None without a limit. That of a trace is
 /// the rate of its best 100 ms, or of its period, if that is shorter.
 ///

@@ -43,7 +43,7 @@ impl Classifier {
             .enumerate()
             .filter_map(|(i, node)| match node {
                 Node::Host { address, .. } => Some((*address, i as u16)),
-                Node::Switch { .. } => None,
+                Node::Switch { .. } | Node::Router { .. } => None,
             })
             .collect();
         let address = |name: &str| plan.hosts().find(|(host, ..)| *host == name).expect("the plan was checked").1;

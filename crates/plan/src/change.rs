@@ -13,7 +13,7 @@ impl Plan {
         let index = index.with_context(|| format!("there is no link {}", link.name))?;
         let planned = &self.links[index];
         ensure!(
-            (&planned.from, &planned.to) == (&link.from, &link.to),
+            planned.is_between_the_ends_of(&link),
             "link {} leads from {} to {}",
             link.name,
             planned.from,

@@ -5,21 +5,26 @@
 
 mod algorithm;
 mod change;
+mod check;
 mod delays;
 mod impairments;
+mod lab_routes;
 mod link;
 mod network;
+mod node;
 mod on_off;
 mod ping;
 mod queue;
 mod routing;
 mod schema;
+mod static_routes;
+mod wiring;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Mtu, Rate, Time};
@@ -29,11 +34,13 @@ pub use delays::LeastDelay;
 pub use impairments::*;
 pub use link::{Link, Policer, Slots, Variation};
 pub use network::{LinkFacts, Network, Path as NetworkPath};
+pub use node::{Interface, Mac, Neighbours, Node, Route, Routing, Wait};
 pub use on_off::{Bursts, On, OnOff};
 pub use ping::Echo;
 pub use queue::*;
 pub use routing::Routes;
 pub use schema::schema;
+pub use wiring::{End, Wiring};
 
 /// One run, fully specified.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +52,8 @@ pub struct Plan {
     pub duration_ns: Duration,
     /// Root of every random stream.
     pub seed: u64,
-    /// Hosts and switches.
+    /// Hosts, switches and routers. Where hosts have interfaces, this is a lab network: its frames cross links as on wires,
+    /// whatever they carry, and the nodes' kernels route. Else it is a core network: its packets take the shortest paths.
     pub nodes: Vec<Node>,
     /// Unidirectional links. `bottleneck` is a name like any other.
     pub links: Vec<Link>,
@@ -68,35 +76,13 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Mtu::is_default")]
     #[schemars(extend("default" = Mtu::default()))]
     pub mtu: Mtu,
-}
-
-/// A place where packets start, end or change links.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Node {
-    /// Runs flows; has an address.
-    Host {
-        /// Unique among nodes; at most 15 characters.
-        name: String,
-        /// Unique among hosts.
-        address: Ipv4Addr,
-        /// Namespaced sysctls, e.g. `net.ipv4.tcp_rmem`.
-        sysctl: BTreeMap<String, String>,
-    },
-    /// Forwards, instantly.
-    Switch {
-        /// Unique among nodes.
-        name: String,
-    },
-}
-
-impl Node {
-    /// The node's name.
-    pub fn name(&self) -> &str {
-        match self {
-            Node::Host { name, .. } | Node::Switch { name } => name,
-        }
-    }
+    /// The source of the MAC addresses of a lab network's neighbours.
+    #[serde(default, skip_serializing_if = "Neighbours::is_default")]
+    #[schemars(extend("default" = Neighbours::default()))]
+    pub neighbours: Neighbours,
+    /// Time 0 waits until the routers' daemons have converged; `None`: it doesn't.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
 }
 
 /// A link gets other parameters. Packets that propagate arrive as if nothing had happened.
@@ -306,9 +292,14 @@ impl Plan {
     /// Hosts with their addresses, in the plan's order.
     pub fn hosts(&self) -> impl Iterator<Item = (&str, Ipv4Addr, &BTreeMap<String, String>)> {
         self.nodes.iter().filter_map(|node| match node {
-            Node::Host { name, address, sysctl } => Some((name.as_str(), *address, sysctl)),
-            Node::Switch { .. } => None,
+            Node::Host { name, address, sysctl, .. } => Some((name.as_str(), *address, sysctl)),
+            Node::Switch { .. } | Node::Router { .. } => None,
         })
+    }
+
+    /// True for a lab network: its hosts and routers have interfaces.
+    pub fn is_lab(&self) -> bool {
+        self.nodes.iter().any(|node| !node.interfaces().is_empty())
     }
 
     /// True if any flow pings.
@@ -325,41 +316,5 @@ impl Plan {
     pub fn transparent_links(&self) -> Vec<bool> {
         let changed = |name: &str| self.events.iter().any(|e| e.link.name == name && !e.link.is_transparent());
         self.links.iter().map(|link| link.is_transparent() && !changed(&link.name)).collect()
-    }
-
-    /// The planner has refused bad input with better words; this keeps an engine from starting on a broken plan.
-    fn check(&self) -> Result<()> {
-        let nodes = self.node_indices();
-        let hosts: HashSet<&str> = self.hosts().map(|(name, ..)| name).collect();
-        for link in &self.links {
-            ensure!(nodes.contains_key(link.from.as_str()), "link {}: unknown node {}", link.name, link.from);
-            ensure!(nodes.contains_key(link.to.as_str()), "link {}: unknown node {}", link.name, link.to);
-            ensure!(link.delay_ns >= Duration::ZERO, "link {}: negative delay", link.name);
-        }
-        for event in &self.events {
-            let known = self.links.iter().any(|l| l.name == event.link.name);
-            ensure!(known, "an event changes {}, which is no link", event.link.name);
-            let same =
-                self.links.iter().any(|l| (&l.name, l.overhead_bytes) == (&event.link.name, event.link.overhead_bytes));
-            ensure!(same, "an event changes the overhead of {}", event.link.name);
-        }
-        ensure!(self.events.is_sorted_by_key(|event| event.at_ns), "events are not in the order of time");
-        for flow in &self.flows {
-            ensure!(hosts.contains(flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
-            ensure!(hosts.contains(flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);
-            if let Workload::Tcp { bytes, on_off: Some(on_off), .. }
-            | Workload::Udp { bytes, on_off: Some(on_off), .. } = &flow.workload
-            {
-                ensure!(on_off.is_possible(), "flow {}: bursts or pauses of no length", flow.id);
-                ensure!(bytes.is_none(), "flow {}: of so many bytes, and on and off", flow.id);
-            }
-            if let Workload::Ping { interval_ns, payload_bytes, .. } = &flow.workload {
-                let (least, most) = (Echo::LEAST_PAYLOAD, self.mtu.datagram_bytes());
-                ensure!(*interval_ns > Duration::ZERO, "flow {}: pings without an interval", flow.id);
-                let fits = (least..=most).contains(payload_bytes);
-                ensure!(fits, "flow {}: a ping's payload has {least} to {most} bytes", flow.id);
-            }
-        }
-        Ok(())
     }
 }

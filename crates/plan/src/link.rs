@@ -1,3 +1,5 @@
+use std::num::NonZeroU32;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
@@ -67,10 +69,28 @@ pub struct Link {
     /// Some packets of ECN-capable flows are marked Congestion Experienced as they leave the serializer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<Chance>,
+    /// The interface of `from` that it leaves; `None` at a switch, and in a core network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_interface: Option<String>,
+    /// The interface of `to` at which it ends; `None` at a switch, and in a core network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_interface: Option<String>,
+    /// The paths of a lab network are those of the least sum; 1 at least.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(extend("default" = one()))]
+    pub cost: NonZeroU32,
 }
 
 fn up() -> bool {
     true
+}
+
+fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+fn is_one(cost: &NonZeroU32) -> bool {
+    *cost == one()
 }
 
 impl Link {
@@ -98,7 +118,18 @@ impl Link {
             duplication: None,
             corruption: None,
             marking: None,
+            from_interface: None,
+            to_interface: None,
+            cost: one(),
         }
+    }
+
+    /// True if both links leave and reach the same places, at the same cost: an event changes none of that.
+    pub(crate) fn is_between_the_ends_of(&self, other: &Link) -> bool {
+        fn ends(link: &Link) -> impl PartialEq + '_ {
+            (&link.from, &link.from_interface, &link.to, &link.to_interface, link.cost)
+        }
+        ends(self) == ends(other)
     }
 
     /// The largest rate that it has by itself, in bit/s; `None` without a limit. That of a trace is what passes in its best
@@ -132,6 +163,9 @@ impl Link {
                 buffer: self.buffer,
                 queue: self.queue.clone(),
                 reordering: self.reordering,
+                from_interface: self.from_interface.clone(),
+                to_interface: self.to_interface.clone(),
+                cost: self.cost,
                 ..Link::transparent(&self.name, &self.from, &self.to)
             }
     }

@@ -2,11 +2,15 @@ use std::collections::VecDeque;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{Node, Plan};
+use crate::lab_routes::LabRoutes;
+use crate::{Node, Plan, Wiring};
 
-const NONE: u32 = u32::MAX;
+/// No link.
+pub(crate) const NONE: u32 = u32::MAX;
 
-/// Shortest paths by number of links; among equals, the links that the plan lists first.
+/// The paths to each host. In a core network they are the shortest by number of links; among equals, the links that the
+/// plan lists first. In a lab network they have the least sum of costs, and are those
+/// that kernels choose by [`Plan::static_routes`].
 #[derive(Clone, Debug)]
 pub struct Routes {
     /// `next[host node][node]`: index of the link to take, or [`NONE`] where there is no path. Empty for what is no host.
@@ -17,6 +21,29 @@ pub struct Routes {
 impl Routes {
     /// Search backwards from each host.
     pub fn new(plan: &Plan) -> Result<Routes> {
+        let routes = match plan.is_lab() {
+            true => {
+                let wiring = Wiring::new(plan)?;
+                let next = LabRoutes::new(plan, &wiring).to_hosts()?;
+                Routes { next, link_to: wiring.to.iter().map(|end| end.node).collect() }
+            }
+            false => Routes::of_core(plan)?,
+        };
+        let nodes = plan.node_indices();
+        let index = |name: &str| nodes.get(name).copied().with_context(|| format!("unknown node {name}"));
+        for flow in &plan.flows {
+            for (a, b) in [(&flow.from, &flow.to), (&flow.to, &flow.from)] {
+                ensure!(
+                    routes.next_link(index(a)?, index(b)?).is_some(),
+                    "flow {}: no path of links from {a} to {b}",
+                    flow.id
+                );
+            }
+        }
+        Ok(routes)
+    }
+
+    fn of_core(plan: &Plan) -> Result<Routes> {
         let nodes = plan.node_indices();
         let index = |name: &str| nodes.get(name).copied().with_context(|| format!("unknown node {name}"));
         let ends: Vec<(usize, usize)> =
@@ -44,17 +71,7 @@ impl Routes {
             }
             next[host] = link_at;
         }
-        let routes = Routes { next, link_to: ends.into_iter().map(|(_, to)| to).collect() };
-        for flow in &plan.flows {
-            for (a, b) in [(&flow.from, &flow.to), (&flow.to, &flow.from)] {
-                ensure!(
-                    routes.next_link(index(a)?, index(b)?).is_some(),
-                    "flow {}: no path of links from {a} to {b}",
-                    flow.id
-                );
-            }
-        }
-        Ok(routes)
+        Ok(Routes { next, link_to: ends.into_iter().map(|(_, to)| to).collect() })
     }
 
     /// The link that a packet at `node` takes towards `host` (both are indices into the plan's nodes).

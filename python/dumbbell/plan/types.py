@@ -638,8 +638,14 @@ class Link:
     """Some packets come twice: the copy enters the queue right behind its original."""
     corruption: Chance | None = None
     """One bit of some packets is flipped while they propagate."""
+    cost: Annotated[int, Field(exclude_if=lambda value: value == 1)] = 1
+    """The paths of a lab network are those of the least sum; 1 at least."""
+    from_interface: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    """The interface of `from` that it leaves; `None` at a switch, and in a core network."""
     marking: Annotated[Chance | None, Field(exclude_if=lambda value: value is None)] = None
     """Some packets of ECN-capable flows are marked Congestion Experienced as they leave the serializer."""
+    to_interface: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    """The interface of `to` at which it ends; `None` at a switch, and in a core network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -783,6 +789,49 @@ class Flow:
     """The data that it sends."""
 
 
+Neighbours = Literal["filled", "real"]
+"""The source of the MAC addresses of a lab network's neighbours.
+- `filled`: Permanent entries for all addresses of the same broadcast domain.
+- `real`: ARP (RFC 826) and neighbour discovery (RFC 4861).
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interface:
+    """An interface of a node in a lab network: an end of a cable."""
+
+    name: str
+    """E.g. `eth0`: unique in its node; at most 15 characters."""
+    mac: str
+    """Unique among all interfaces, e.g. `02:db:00:01:00:00`."""
+    addresses: tuple[str, ...]
+    """Addresses with the lengths of their subnets' prefixes, e.g. `10.0.0.1/24`, `fd00::1/64`."""
+    mtu: Annotated[int | None, Field(exclude_if=lambda value: value is None)] = None
+    """The most bytes of an IP packet; `None`: the plan's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """A route of a node in a lab network."""
+
+    to: str
+    """The destination's prefix, e.g. `0.0.0.0/0`."""
+    via: tuple[str, ...]
+    """The next hops, each in a subnet of the node's interfaces. Several share the traffic (ECMP)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """The routing daemons of a router."""
+
+    config: str
+    """The text of `frr.conf`."""
+    daemons: tuple[str, ...]
+    """The daemons beside `zebra`, e.g. `bgpd`."""
+    expect: tuple[str, ...]
+    """The prefixes that the kernel's table must hold before routing counts as converged."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostNode:
     """Runs flows; has an address."""
@@ -791,21 +840,44 @@ class HostNode:
     name: str
     """Unique among nodes; at most 15 characters."""
     address: str
-    """Unique among hosts."""
+    """Unique among hosts. Flows go there; in a lab network one of its interfaces has it."""
     sysctl: Mapping[str, str]
     """Namespaced sysctls, e.g. `net.ipv4.tcp_rmem`."""
+    interfaces: Annotated[tuple[Interface, ...], Field(exclude_if=lambda value: value == ())] = ()
+    """Its interfaces in a lab network; none in a core network."""
+    routes: Annotated[tuple[Route, ...], Field(exclude_if=lambda value: value == ())] = ()
+    """Its routes in a lab network, beside those to its interfaces' subnets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchNode:
-    """Forwards, instantly."""
+    """Forwards, instantly: in a core network by the plan's paths; in a lab network as a bridge that learns."""
 
     kind: Literal["switch"] = "switch"
     name: str
     """Unique among nodes."""
 
 
-Node = Annotated[HostNode | SwitchNode, Field(discriminator="kind")]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouterNode:
+    """Forwards IP packets, as its kernel does; only in a lab network."""
+
+    kind: Literal["router"] = "router"
+    name: str
+    """Unique among nodes; at most 15 characters."""
+    address: str
+    """Its router id. Its loopback interface has it, unless another of its interfaces does."""
+    sysctl: Mapping[str, str]
+    """Namespaced sysctls, e.g. `net.ipv4.fib_multipath_hash_policy`."""
+    interfaces: tuple[Interface, ...]
+    """Its interfaces."""
+    routes: Annotated[tuple[Route, ...], Field(exclude_if=lambda value: value == ())] = ()
+    """Its routes, beside those to its interfaces' subnets and those that its daemons find."""
+    routing: Annotated[Routing | None, Field(exclude_if=lambda value: value is None)] = None
+    """Its routing daemons; `None`: it has `routes` alone."""
+
+
+Node = Annotated[HostNode | SwitchNode | RouterNode, Field(discriminator="kind")]
 """A place where packets start, end or change links."""
 
 Acks = Literal["auto", "on", "off"]
@@ -836,6 +908,14 @@ class Simulate:
     """Senders hand over trains of segments, as the kernel does; if not, each segment on its own."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """A wait for routing to converge, before time 0."""
+
+    limit_ns: int
+    """The run fails if it takes longer."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Plan:
     """One run, fully specified."""
@@ -847,7 +927,10 @@ class Plan:
     seed: int
     """Root of every random stream."""
     nodes: tuple[Node, ...]
-    """Hosts and switches."""
+    """Hosts, switches and routers. Where hosts have interfaces, this is a lab network: its frames cross links as on
+    wires, whatever they carry, and the nodes' kernels route. Else it is a core network: its packets take the
+    shortest paths.
+    """
     links: tuple[Link, ...]
     """Unidirectional links. `bottleneck` is a name like any other."""
     events: tuple[LinkChange, ...] = ()
@@ -864,3 +947,7 @@ class Plan:
     """Settings of the simulator; others ignore them."""
     mtu: Annotated[int, Field(exclude_if=lambda value: value == 1500)] = 1500
     """The MTU of the network: of all hosts' interfaces, and of all links."""
+    neighbours: Annotated[Neighbours, Field(exclude_if=lambda value: value == "filled")] = "filled"
+    """The source of the MAC addresses of a lab network's neighbours."""
+    wait: Annotated[Wait | None, Field(exclude_if=lambda value: value is None)] = None
+    """Time 0 waits until the routers' daemons have converged; `None`: it doesn't."""

@@ -91,6 +91,8 @@ impl Path {
             name: name.into(),
             address: Ipv4Addr::new(10, 0, 0, last),
             sysctl: sysctl.clone(),
+            interfaces: Vec::new(),
+            routes: Vec::new(),
         };
         let end = Time::ZERO + Duration::from_secs(self.seconds);
         let flow = |n| Flow {
@@ -126,6 +128,8 @@ impl Path {
             },
             simulate: plan::Simulate::default(),
             mtu: units::Mtu::default(),
+            neighbours: plan::Neighbours::default(),
+            wait: None,
         }
     }
 }

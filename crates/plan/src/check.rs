@@ -1,0 +1,173 @@
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+
+use anyhow::{Result, bail, ensure};
+use ipnet::IpNet;
+use units::Duration;
+
+use crate::{Echo, EmulatePath, Mac, Neighbours, Node, Plan, Wiring, Workload};
+
+impl Plan {
+    /// The planner has refused bad input with better words; this keeps an engine from starting on a broken plan.
+    pub(crate) fn check(&self) -> Result<()> {
+        let nodes = self.node_indices();
+        let hosts: HashSet<&str> = self.hosts().map(|(name, ..)| name).collect();
+        for link in &self.links {
+            ensure!(nodes.contains_key(link.from.as_str()), "link {}: unknown node {}", link.name, link.from);
+            ensure!(nodes.contains_key(link.to.as_str()), "link {}: unknown node {}", link.name, link.to);
+            ensure!(link.delay_ns >= Duration::ZERO, "link {}: negative delay", link.name);
+        }
+        for event in &self.events {
+            let known = self.links.iter().any(|l| l.name == event.link.name);
+            ensure!(known, "an event changes {}, which is no link", event.link.name);
+            let same =
+                self.links.iter().any(|l| (&l.name, l.overhead_bytes) == (&event.link.name, event.link.overhead_bytes));
+            ensure!(same, "an event changes the overhead of {}", event.link.name);
+            let moved = self.links.iter().any(|l| l.name == event.link.name && !l.is_between_the_ends_of(&event.link));
+            ensure!(!moved, "an event moves {} to other nodes or interfaces, or changes its cost", event.link.name);
+        }
+        if self.is_lab() {
+            self.check_lab()?
+        } else {
+            self.check_core()?
+        }
+        ensure!(self.events.is_sorted_by_key(|event| event.at_ns), "events are not in the order of time");
+        for flow in &self.flows {
+            ensure!(hosts.contains(flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
+            ensure!(hosts.contains(flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);
+            if let Workload::Tcp { bytes, on_off: Some(on_off), .. }
+            | Workload::Udp { bytes, on_off: Some(on_off), .. } = &flow.workload
+            {
+                ensure!(on_off.is_possible(), "flow {}: bursts or pauses of no length", flow.id);
+                ensure!(bytes.is_none(), "flow {}: of so many bytes, and on and off", flow.id);
+            }
+            if let Workload::Ping { interval_ns, payload_bytes, .. } = &flow.workload {
+                let (least, most) = (Echo::LEAST_PAYLOAD, self.mtu.datagram_bytes());
+                ensure!(*interval_ns > Duration::ZERO, "flow {}: pings without an interval", flow.id);
+                let fits = (least..=most).contains(payload_bytes);
+                ensure!(fits, "flow {}: a ping's payload has {least} to {most} bytes", flow.id);
+            }
+        }
+        Ok(())
+    }
+
+    /// A core network knows nothing of interfaces.
+    fn check_core(&self) -> Result<()> {
+        for node in &self.nodes {
+            let foreign = node.is_router() || !node.routes().is_empty();
+            ensure!(!foreign, "{} routes, but no node has interfaces", node.name());
+        }
+        for link in &self.links {
+            let foreign = [&link.from_interface, &link.to_interface].into_iter().flatten().next();
+            ensure!(
+                foreign.is_none() && link.cost.get() == 1,
+                "link {} has interfaces or a cost, but no node has interfaces",
+                link.name
+            );
+        }
+        ensure!(
+            self.neighbours == Neighbours::Filled && self.wait.is_none(),
+            "neighbours and waiting for routes need nodes with interfaces"
+        );
+        Ok(())
+    }
+
+    fn check_lab(&self) -> Result<()> {
+        let (mut names, mut macs, mut addresses) = (HashSet::new(), HashSet::new(), HashMap::new());
+        for node in &self.nodes {
+            ensure!(names.insert(node.name()), "two nodes have the name {}", node.name());
+            ensure!(node.is_switch() || !node.interfaces().is_empty(), "{} has no interface", node.name());
+            check_interfaces(node, &mut macs, &mut addresses)?;
+            check_routes(node)?;
+            if let Node::Host { name, address, .. } = node {
+                let known = own_addresses(node).any(|own| own.addr() == IpAddr::V4(*address));
+                ensure!(known, "none of the interfaces of {name} has its address, {address}");
+            }
+        }
+        for (node, address) in self.nodes.iter().filter_map(|node| Some((node, node.address()?))) {
+            if let Some(other) =
+                addresses.insert(IpAddr::V4(address), node.name()).filter(|other| *other != node.name())
+            {
+                bail!("{other} and {} have the same address, {address}", node.name());
+            }
+        }
+        self.check_subnets(&Wiring::new(self)?)?;
+        let has_ipv6 = self.nodes.iter().flat_map(own_addresses).any(|own| own.addr().is_ipv6());
+        ensure!(
+            !has_ipv6 || self.emulate.path == EmulatePath::Wire,
+            "nodes have IPv6 addresses, and bursts of segments are taken apart in IPv4 only: emulate.path is to be `wire`"
+        );
+        ensure!(
+            self.wait.is_none() || self.nodes.iter().any(|node| matches!(node, Node::Router { routing: Some(_), .. })),
+            "time 0 waits for routing, but no router has daemons"
+        );
+        Ok(())
+    }
+
+    /// A subnet lies in one broadcast domain: a route to it leads there.
+    fn check_subnets(&self, wiring: &Wiring) -> Result<()> {
+        let mut known: HashMap<IpNet, (u32, String)> = HashMap::new();
+        for (domain, members) in (0..).zip(&wiring.members) {
+            for end in members {
+                let Some(interface) = wiring.interface(self, *end) else { continue };
+                let at = format!("{} of {}", interface.name, self.nodes[end.node].name());
+                for address in &interface.addresses {
+                    let (first, other) = known.entry(address.trunc()).or_insert_with(|| (domain, at.clone()));
+                    ensure!(
+                        *first == domain,
+                        "{other} and {at} are in the subnet {}, but no cables and switches join them",
+                        address.trunc()
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All addresses of a node's interfaces.
+fn own_addresses(node: &Node) -> impl Iterator<Item = &IpNet> {
+    node.interfaces().iter().flat_map(|interface| &interface.addresses)
+}
+
+fn check_interfaces<'a>(
+    node: &'a Node,
+    macs: &mut HashSet<Mac>,
+    addresses: &mut HashMap<IpAddr, &'a str>,
+) -> Result<()> {
+    let (owner, mut names) = (node.name(), HashSet::new());
+    for interface in node.interfaces() {
+        let name = interface.name.as_str();
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+        let sound = (1..=15).contains(&name.len())
+            && name.chars().all(plain)
+            && ![".", "..", "lo", "all", "default"].contains(&name);
+        ensure!(sound, "{owner}: {name:?} is not a name of an interface: 1 to 15 letters, digits, `.`, `_` or `-`");
+        ensure!(names.insert(name), "{owner} has two interfaces {name}");
+        let mac = interface.mac;
+        ensure!(mac.is_unicast() && mac.0 != [0; 6], "{owner}: {mac} cannot be the MAC address of {name}");
+        ensure!(macs.insert(mac), "{owner}: another interface has the MAC address of {name}, {mac}");
+        for own in &interface.addresses {
+            let address = own.addr();
+            let usable = !(address.is_unspecified() || address.is_loopback() || address.is_multicast());
+            ensure!(usable, "{owner}: {address} cannot be the address of {name}");
+            if let Some(other) = addresses.insert(address, owner) {
+                bail!("{other} and {owner} have the same address, {address}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_routes(node: &Node) -> Result<()> {
+    for route in node.routes() {
+        let (name, to) = (node.name(), route.to);
+        ensure!(!route.via.is_empty(), "{name}: the route to {to} leads to no next hop");
+        for via in &route.via {
+            ensure!(via.is_ipv4() == to.addr().is_ipv4(), "{name}: the route to {to} leads to {via}");
+            let near = own_addresses(node).any(|own| own.contains(via) && own.addr() != *via);
+            ensure!(near, "{name}: the route to {to} leads to {via}, which is in none of its subnets");
+        }
+    }
+    Ok(())
+}

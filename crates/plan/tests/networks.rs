@@ -1,0 +1,173 @@
+//! Lab networks: what a plan of one must be, its paths, and the routes that make kernels take them.
+
+mod common;
+
+use common::{Net, routes_of};
+use plan::{Plan, Routes};
+use serde_json::json;
+
+/// The nodes on the way between two hosts.
+fn way(plan: &Plan, from: &str, to: &str) -> Vec<String> {
+    let (routes, nodes) = (Routes::new(plan).unwrap(), plan.node_indices());
+    let links = routes.path(nodes[from], nodes[to]);
+    links.into_iter().map(|link| plan.links[link].to.clone()).collect()
+}
+
+/// h1 - r1 - r2 - h2, and a longer way from r1 over r3 to r2.
+fn triangle() -> Net {
+    let mut net = Net::default();
+    net.host("h1", "10.1.0.10/24").host("h2", "10.2.0.10/24");
+    net.router("r1", "10.255.0.1", &["10.1.0.1/24", "10.0.12.1/30", "10.0.13.1/30"]);
+    net.router("r2", "10.255.0.2", &["10.2.0.1/24", "10.0.12.2/30", "10.0.23.1/30"]);
+    net.router("r3", "10.255.0.3", &["10.0.13.2/30", "10.0.23.2/30"]);
+    net.cable("h1", "r1").cable("h2", "r2").cable("r1", "r2").cable("r1", "r3").cable("r2", "r3");
+    net
+}
+
+#[test]
+fn packets_take_the_way_of_the_least_cost() {
+    let mut net = triangle();
+    assert_eq!(way(&net.plan(), "h1", "h2"), ["r1", "r2", "h2"]);
+    net.link("r1-r2")["cost"] = json!(3);
+    assert_eq!(way(&net.plan(), "h1", "h2"), ["r1", "r3", "r2", "h2"]);
+    // Each direction has a cost.
+    assert_eq!(way(&net.plan(), "h2", "h1"), ["r2", "r1", "h1"]);
+    net.link("r1-r2")["cost"] = json!(2);
+    assert_eq!(way(&net.plan(), "h1", "h2"), ["r1", "r2", "h2"], "among equals the first link counts");
+}
+
+#[test]
+fn kernels_get_a_route_for_each_subnet_and_router_and_hosts_a_default_route() {
+    let routes = triangle().plan().static_routes().unwrap();
+    assert_eq!(routes_of(&routes[0]), ["0.0.0.0/0 via 10.1.0.1"]);
+    assert_eq!(
+        routes_of(&routes[2]),
+        [
+            "10.2.0.0/24 via 10.0.12.2",
+            "10.0.23.0/30 via 10.0.12.2",
+            "10.255.0.2/32 via 10.0.12.2",
+            "10.255.0.3/32 via 10.0.13.2"
+        ]
+    );
+}
+
+/// Two routers to the same network, each at another switch: the subnet has one route, whichever host is meant.
+#[test]
+fn the_way_to_a_subnet_does_not_depend_on_the_host_in_it() {
+    let mut net = Net::default();
+    net.host("h1", "10.1.0.10/24").host("h2", "10.2.0.10/24").host("h3", "10.2.0.11/24");
+    net.router("r1", "10.255.0.1", &["10.1.0.1/24", "10.2.0.1/24"]);
+    net.router("r2", "10.255.0.2", &["10.1.0.2/24", "10.2.0.2/24"]);
+    net.switch("s0").switch("s1").switch("s2");
+    net.cable("h1", "s0").cable("r1", "s0").cable("r2", "s0");
+    net.cable("r1", "s1").cable("r2", "s2").cable("s1", "s2").cable("h2", "s1").cable("h3", "s2");
+    let plan = net.plan();
+    assert_eq!(way(&plan, "h1", "h2"), ["s0", "r1", "s1", "h2"]);
+    assert_eq!(way(&plan, "h1", "h3"), ["s0", "r1", "s1", "s2", "h3"]);
+    assert_eq!(way(&plan, "h2", "h3"), ["s1", "s2", "h3"]);
+    assert_eq!(way(&plan, "h3", "h1"), ["s2", "r2", "s0", "h1"]);
+    let routes = plan.static_routes().unwrap();
+    assert_eq!(routes_of(&routes[0]), ["0.0.0.0/0 via 10.1.0.1", "10.255.0.2/32 via 10.1.0.2"]);
+}
+
+#[test]
+fn ipv6_has_routes_where_it_has_addresses() {
+    let mut net = triangle();
+    for (node, interface, address) in [
+        (0, 0, "fd00:1::10/64"),
+        (2, 0, "fd00:1::1/64"),
+        (2, 1, "fd00:12::1/64"),
+        (3, 1, "fd00:12::2/64"),
+        (3, 0, "fd00:2::1/64"),
+        (1, 0, "fd00:2::10/64"),
+    ] {
+        net.nodes[node]["interfaces"][interface]["addresses"].as_array_mut().unwrap().push(json!(address));
+    }
+    let routes = net.plan().static_routes().unwrap();
+    assert_eq!(routes_of(&routes[0]), ["0.0.0.0/0 via 10.1.0.1", "::/0 via fd00:1::1"]);
+    assert!(routes_of(&routes[2]).contains(&"fd00:2::/64 via fd00:12::2".to_owned()));
+    assert!(routes_of(&routes[4]).iter().all(|route| !route.contains("fd00")), "r3 speaks IPv4 alone");
+}
+
+fn refusal(change: impl FnOnce(&mut Net)) -> String {
+    let mut net = triangle();
+    change(&mut net);
+    format!("{:#}", Plan::parse(&net.json().to_string()).expect_err("should be refused"))
+}
+
+#[test]
+fn impossible_networks_are_refused() {
+    type Change = fn(&mut Net);
+    let cases: [(Change, &str); 13] = [
+        (|net| net.link("r1-r2")["from_interface"] = json!("eth9"), "link r1-r2: r1 has no interface eth9"),
+        (|net| net.link("r1-r2")["from_interface"] = json!(null), "which interface of r1"),
+        (|net| net.nodes[2]["interfaces"][1]["name"] = json!("eth0"), "r1 has two interfaces eth0"),
+        (|net| net.nodes[2]["interfaces"][1]["mac"] = json!("02:00:00:00:00:00"), "another interface has the MAC"),
+        (|net| net.nodes[2]["interfaces"][1]["mac"] = json!("ff:00:00:00:00:00"), "cannot be the MAC address"),
+        (|net| net.nodes[2]["interfaces"][1]["mac"] = json!("zz"), "not a MAC address"),
+        (
+            |net| net.nodes[3]["interfaces"][1]["addresses"] = json!(["10.0.12.1/30"]),
+            "r1 and r2 have the same address, 10.0.12.1",
+        ),
+        (|net| net.nodes[3]["address"] = json!("10.255.0.1"), "r1 and r2 have the same address, 10.255.0.1"),
+        (
+            |net| net.nodes[3]["interfaces"][1]["addresses"] = json!(["10.1.0.2/24"]),
+            "are in the subnet 10.1.0.0/24, but no cables",
+        ),
+        (|net| net.nodes[0]["address"] = json!("10.1.0.11"), "none of the interfaces of h1 has its address, 10.1.0.11"),
+        (
+            |net| net.nodes[0]["routes"] = json!([{"to": "0.0.0.0/0", "via": ["10.9.0.1"]}]),
+            "10.9.0.1, which is in none of its subnets",
+        ),
+        (|net| net.nodes[0]["routes"] = json!([{"to": "0.0.0.0/0", "via": []}]), "leads to no next hop"),
+        (|net| drop(net.links.pop()), "no link leads back"),
+    ];
+    for (change, why) in cases {
+        let error = refusal(change);
+        assert!(error.contains(why), "{error:?} lacks {why:?}");
+    }
+}
+
+#[test]
+fn a_loop_of_switches_is_refused_and_one_of_routers_is_not() {
+    let mut net = Net::default();
+    net.switch("s1").switch("s2").switch("s3").host("h1", "10.0.0.1/24");
+    net.cable("s1", "s2").cable("s2", "s3").cable("h1", "s1");
+    assert!(Plan::parse(&net.json().to_string()).is_ok());
+    net.cable("s3", "s1");
+    let error = format!("{:#}", Plan::parse(&net.json().to_string()).unwrap_err());
+    assert!(
+        error.contains("link s3-s1 closes a loop of switches") && error.contains("make one of the switches a router")
+    );
+    let mut twice = Net::default();
+    twice.switch("s1").switch("s2").host("h1", "10.0.0.1/24").cable("h1", "s1").cable("s1", "s2").cable("s1", "s2");
+    assert!(format!("{:#}", Plan::parse(&twice.json().to_string()).unwrap_err()).contains("closes a loop of switches"));
+    triangle().plan();
+}
+
+#[test]
+fn a_core_network_knows_no_routers_and_costs() {
+    let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {}});
+    let mut net = Net::default();
+    net.nodes = vec![host("a", "10.0.0.1"), host("b", "10.0.0.2")];
+    let mut link = serde_json::to_value(plan::Link::transparent("ab", "a", "b")).unwrap();
+    net.links = vec![link.clone()];
+    assert!(Plan::parse(&net.json().to_string()).is_ok());
+    link["cost"] = json!(2);
+    net.links = vec![link];
+    assert!(
+        format!("{:#}", Plan::parse(&net.json().to_string()).unwrap_err()).contains("link ab has interfaces or a cost")
+    );
+}
+
+#[test]
+fn a_plan_of_a_core_network_keeps_its_bytes() {
+    let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {}});
+    let mut net = Net::default();
+    net.nodes = vec![host("a", "10.0.0.1"), host("b", "10.0.0.2"), json!({"kind": "switch", "name": "s"})];
+    net.links = vec![serde_json::to_value(plan::Link::transparent("ab", "a", "b")).unwrap()];
+    let text = serde_json::to_string(&net.plan()).unwrap();
+    for key in ["interface", "routes", "routing", "cost", "neighbours", "wait"] {
+        assert!(!text.contains(key), "{text} has {key}");
+    }
+}
