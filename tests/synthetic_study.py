@@ -52,6 +52,8 @@ class Synthetic:
     fct_s: float | None = None
     """Mean of exponential completion times; none: flows have no size."""
     base_rtt_ms: float = 30.0
+    links: Mapping[str, float] = field(default_factory=lambda: {"bottleneck": 0.95})
+    """The links, and for which share of their flows' time each was the bottleneck."""
     failed: Sequence[int] = ()
     """Runs that failed."""
     verdicts: Mapping[int, str] | None = None
@@ -83,7 +85,7 @@ class Synthetic:
                 )
                 if not failed:
                     flows += [about | row for row in self._flows(cell, index, repetition)]
-                    links += [about | self._link(cell, index, repetition)]
+                    links += [about | self._link(name, index, repetition) for name in self.links]
         shard = directory / SHARDS / f"{0:08}-{len(runs) - 1:08}"
         shard.mkdir(parents=True)
         for name, rows in (("runs", runs), ("flows", flows), ("links", links)):
@@ -138,13 +140,13 @@ class Synthetic:
             )
         return rows
 
-    def _link(self, cell: Mapping[str, Any], index: int, repetition: int) -> dict[str, Any]:
+    def _link(self, name: str, index: int, repetition: int) -> dict[str, Any]:
         rng = np.random.default_rng([index, repetition, 1])
         dropped = {f"dropped_{why}": 0 for why in ("head", "early", "policed", "delay_line", "down")}
         return (
-            {"link": "bottleneck", "utilisation": 0.9 + 0.001 * float(rng.standard_normal()), "drops": 20}
+            {"link": name, "utilisation": 0.9 + 0.001 * float(rng.standard_normal()), "drops": 20}
             | {"dropped_tail": 20, **dropped, "losses": 30, "marks": 0, "marked_share": 0.0, "duplicates": 0}
             | {"reordered": 0, "corrupted": 0, "arrived_packets": 1000, "delivered_packets": 950}
             | {"delivered_bytes": 950 * 1514, "queue_p50_ms": 5.0, "queue_p95_ms": 9.0, "queue_max_ms": 10.0}
-            | {"bottleneck_share": 0.95}
+            | {"bottleneck_share": self.links[name]}
         )

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 import dumbbell
-from dumbbell.analysis.pace import Pace, measure
+from dumbbell.analysis.pace import Pace, lateness, measure
 from dumbbell.plan.network import network
 
 
@@ -58,7 +58,8 @@ def pace(run: dumbbell.Run, name: str = "bottleneck") -> Pace:
     The check `rate` counts when packets were handed over, so it is invalid where the machine stood still meanwhile.
     """
     due = pl.when(pl.col("sent_ns").is_not_null()).then(pl.col("delivery_ns"))
-    return measure(run.packets.lazy().with_columns(sent_ns=due), name, network(run.plan).histories[name])
+    packets = run.packets.lazy().with_columns(sent_ns=due)
+    return measure(packets, name, network(run.plan).histories[name], lateness(packets))
 
 
 def link(run: dumbbell.Run, name: str = "bottleneck") -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from dumbbell.analysis.capacity import Capacity
-from dumbbell.analysis.pace import Pace, measure
+from dumbbell.analysis.pace import Pace, lateness, measure
 from dumbbell.plan.network import History
 from dumbbell.plan.types import Link
 from dumbbell.records.schema import polars_schema
@@ -25,7 +25,7 @@ def varying(**variation: Any) -> Link:
 
 
 def pace(packets: pl.LazyFrame, history: History = STEADY) -> Pace:
-    return measure(packets, "bottleneck", history)
+    return measure(packets, "bottleneck", history, lateness(packets))
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def packets() -> pl.LazyFrame:
 def test_the_pace_is_the_configured_one_if_lateness_is_steady(packets: pl.LazyFrame) -> None:
     assert pace(packets).achieved == pytest.approx(1)
     assert pace(packets).excess_packets == pytest.approx(0, abs=1e-6)
-    assert measure(packets, "bottleneck-reverse", STEADY) == Pace(None, 0.0)
+    assert measure(packets, "bottleneck-reverse", STEADY, lateness(packets)) == Pace(None, 0.0)
 
 
 def test_an_emulator_that_falls_behind_shows(packets: pl.LazyFrame) -> None:

@@ -360,3 +360,24 @@ def test_flows_that_were_not_completed_are_told(tmp_path: Path) -> None:
     (ax,) = cdf(plots, plots.distributions[0]).axes
     assert [list(cast(Any, line.get_ydata())) for line in ax.lines] == [pytest.approx([0, 0.2, 0.4, 0.6, 0.8])] * 2
     assert ax.get_ylim()[1] > 1
+
+
+def test_several_links_that_limited_flows_have_a_curve_each(tmp_path: Path) -> None:
+    links = {"edge": 0.2, "core": 0.7, "spare": 0.0}
+    built = build(Study(Synthetic(cells=GRID, links=links).write(tmp_path / "study")), 0.95, "t")
+    panels = {panel.metric.name: panel for panel in built.panels if panel.scope == "link"}
+    assert {panel.of for panel in panels.values()} == {("core", "edge")}, "spare never limited a flow"
+    assert panels["utilisation"].title == "Utilisation by link"
+    (grid,) = grids(built, panels["bottleneck_share"])
+    labels = [column.label for column in grid.columns]
+    assert len(set(labels)) == len(labels) == 4
+    assert all(label.startswith(("core, ", "edge, ")) for label in labels)
+    looks = [column.colour for column in grid.columns]
+    assert len(set(looks)) == 4
+    assert not {one.light for one in looks if one} & {one.light for one in of_names(built.of)}
+
+
+def test_the_only_link_has_no_panel_of_its_time_as_bottleneck(study: Study) -> None:
+    titles = [panel.title for panel in build(study, 0.95, "t").panels]
+    assert "Utilisation, bottleneck" in titles
+    assert not [title for title in titles if "as the bottleneck" in title]

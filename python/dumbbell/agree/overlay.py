@@ -62,17 +62,19 @@ def _groups(engines: Engines, both: tuple[Plots, Plots]) -> tuple[Group, ...]:
 
 def _panel(engines: Engines, first: Panel, second: Panel, n: int) -> Panel:
     """The panel of `n` groups of flows per engine, in the first one's unit."""
-    lines = [*_lines(first, 1.0, 0, 2 * n), *_lines(second, second.per_unit / first.per_unit, n, 2 * n + 1)]
     view = first.views[0]
-    note = f"{engines[0]}: {view.note} {engines[1]}: {second.views[0].note}"
+    # The same link of both: which comes first is found in each run.
+    other = next((one for one in second.views if one.name == view.name), second.views[0])
+    scale = second.per_unit / first.per_unit
+    lines = [*_lines(first, view, 1.0, 0, 2 * n), *_lines(second, other, scale, n, 2 * n + 1)]
+    note = f"{engines[0]}: {view.note} {engines[1]}: {other.note}"
     no_times = pl.Series([], dtype=pl.Float64)
     both = View(view.name, no_times, tuple(lines), note, view.references, view.second)
     return replace(first, key=PANELS[first.title], views=(both,), quantities=())
 
 
-def _lines(panel: Panel, factor: float, flows: int, queue: int) -> Iterator[Line]:
-    """The curves of the panel's quantity, times `factor`; groups of flows begin at `flows`."""
-    view = panel.views[0]
+def _lines(panel: Panel, view: View, factor: float, flows: int, queue: int) -> Iterator[Line]:
+    """The curves of the panel's quantity in a view of it, times `factor`; groups of flows begin at `flows`."""
     for line in view.lines:
         key = panel.quantities[line.quantity].key if panel.quantities else panel.key
         if not isinstance(line, Line) or line.is_level or key != PANELS[panel.title]:

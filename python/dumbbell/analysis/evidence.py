@@ -56,7 +56,9 @@ class Evidence(Accounts):
         if packets is not None:
             found = network(accounts.plan)
             limited = [name for name, link in found.facts.items() if link.is_limited]
-            paces = {name: pace.measure(packets, name, found.histories[name]) for name in limited}
+            # Found once: each of many links needs it.
+            late = pace.lateness(packets).collect(engine="streaming").lazy() if limited else packets
+            paces = {name: pace.measure(packets, name, found.histories[name], late) for name in limited}
             per_link = packets.group_by(pl.col("link").cast(pl.String)).len().collect(engine="streaming")
             logged = dict(per_link.iter_rows())
             flipped = packets.filter("corrupted").group_by(pl.col("flow").cast(pl.String)).len()

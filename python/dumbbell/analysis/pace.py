@@ -26,8 +26,15 @@ class Pace:
     """The most that it sent beyond its capacity in any time, in packets of the largest size."""
 
 
-def measure(packets: pl.LazyFrame, name: str, history: History) -> Pace:
-    """The pace of link `name`, which has a rate at all times.
+def lateness(packets: pl.LazyFrame) -> pl.LazyFrame:
+    """`packet` and its `lateness` in ns: how long after it was due it was handed over at the end of its path."""
+    late = (pl.col("sent_ns") - pl.col("delivery_ns")).min()
+    # A copy has the number of its original, and leaves right behind it.
+    return packets.filter(pl.col("sent_ns").is_not_null()).group_by("packet").agg(lateness=late)
+
+
+def measure(packets: pl.LazyFrame, name: str, history: History, late: pl.LazyFrame) -> Pace:
+    """The pace of link `name`, which has a rate at all times; `late` is the `lateness` of the packets.
 
         achieved = (sent / capacity) * (planned time / real time), over all busy windows
 
@@ -38,7 +45,7 @@ def measure(packets: pl.LazyFrame, name: str, history: History) -> Pace:
     The first packet of a window marks its start and does not count. Excess is looked for in every time between two
     departures, of whatever link.
     """
-    rows = _departures(packets, name, history)
+    rows = _departures(packets, name, history, late)
     if rows.is_empty():
         return Pace(None, 0.0)
     departure = rows["departure_ns"].to_numpy()
@@ -52,17 +59,11 @@ def measure(packets: pl.LazyFrame, name: str, history: History) -> Pace:
     return Pace(achieved, max(0.0, float(excess.max() / size.max())))
 
 
-def _departures(packets: pl.LazyFrame, name: str, history: History) -> pl.DataFrame:
-    # A copy has the number of its original, and leaves right behind it.
-    lateness = (
-        packets.filter(pl.col("sent_ns").is_not_null())
-        .group_by("packet")
-        .agg(lateness=(pl.col("sent_ns") - pl.col("delivery_ns")).min())
-    )
+def _departures(packets: pl.LazyFrame, name: str, history: History, late: pl.LazyFrame) -> pl.DataFrame:
     return (
         packets.filter((pl.col("link") == name) & pl.col("departure_ns").is_not_null())
         .select("packet", "arrival_ns", "departure_ns", bytes=_wire_bytes(history[0][1]))
-        .join(lateness, on="packet", how="left")
+        .join(late, on="packet", how="left")
         .sort("departure_ns", maintain_order=True)
         .select("arrival_ns", "departure_ns", "bytes", real=pl.col("departure_ns") + pl.col("lateness"))
         .collect()

@@ -11,7 +11,7 @@ from dumbbell.report import words
 from dumbbell.report.study.axes import Axis, axes
 from dumbbell.report.study.model import Distribution, Layout, Panel, StudyPlots
 from dumbbell.statistics.cells import Method, check_confidence, summarize
-from dumbbell.statistics.frames import Frames, main_link, usable
+from dumbbell.statistics.frames import Frames, limited_links, usable
 from dumbbell.statistics.metrics import METRICS, Scope, values
 from dumbbell.statistics.metrics.model import group_of
 from dumbbell.statistics.verdicts import suspect_runs, verdicts
@@ -25,6 +25,7 @@ HEADLINES: Final[tuple[tuple[str, str], ...]] = (
     ("goodput_share", BY_FLOWS),
     ("application_rate", BY_FLOWS),
     ("utilisation", "link"),
+    ("bottleneck_share", "link"),
     ("jain_index", "run"),
     ("rtt_p50", BY_FLOWS),
     ("rtt_p95", BY_FLOWS),
@@ -50,6 +51,8 @@ HEADLINES: Final[tuple[tuple[str, str], ...]] = (
 MOST_LINES: Final = 6
 """Values of a second key that are drawn into one plot."""
 MOST_GROUPS: Final = 12
+MOST_LINKS: Final = 6
+"""Links with curves of their own: those that were the bottleneck for the longest time."""
 
 
 def build(study: Frames, confidence: float, method: Method, reference: str | None = None) -> StudyPlots:
@@ -92,7 +95,7 @@ def _layout(varied: list[Axis]) -> Layout:
 
 
 def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Method) -> tuple[Panel, ...]:
-    by, link = by_flows(study), main_link(study)
+    by, links = by_flows(study), limited_links(study)[:MOST_LINKS]
     # If each scope has one flow, the rate of its application would repeat the goodput.
     single = study.flows.group_by("run", _told_apart(study).alias("of")).len()["len"].max() == 1
     found = []
@@ -103,16 +106,18 @@ def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Me
             continue
         rows = values(study, metric, scope)
         if scope == "link":
-            rows = rows.filter(pl.col("of") == link)
-        if name == "application_rate" and single:
+            rows = rows.filter(pl.col("of").is_in(links))
+        # Of the only link this is no news.
+        if (name == "application_rate" and single) or (name == "bottleneck_share" and len(links) < 2):
             continue
         if rows.is_empty() or (name in ("loss_share", "marked_share") and rows["value"].max() == 0):
             continue
         there = set(rows["of"])
-        of = tuple(name for name in order if name in there) or tuple(there)
+        of = tuple(name for name in (*order, *links) if name in there) or tuple(there)
         points = summarize(rows, confidence, method)
         factor, unit = unit_of(metric.unit, float(points["mean"].abs().max() or 0))  # type: ignore[arg-type]
-        whose = {"link": f", {link}", "run": ", all flows" if len(metric.scopes) > 1 else ""}.get(scope, "")
+        of_link = f", {links[0]}" if len(links) == 1 else " by link"
+        whose = {"link": of_link, "run": ", all flows" if len(metric.scopes) > 1 else ""}.get(scope, "")
         found.append(Panel(metric, scope, metric.title + whose, unit, factor, of, points, rows))
     return tuple(found)
 

@@ -41,6 +41,13 @@ def of_names(names: Sequence[str]) -> tuple[Colour, ...]:
     return tuple(Colour(*HUES[i % len(HUES)], i // len(HUES)) for i in range(len(names)))
 
 
+def of_links(count: int) -> tuple[Colour, ...]:
+    """Colours of several links: shades of grey, since flows have the hues."""
+    # Neighbours differ by half of the range.
+    apart = (*_SHADES[::3], *_SHADES[1::3], *_SHADES[2::3])
+    return tuple(Colour(*apart[i % len(apart)], i // len(apart)) for i in range(count))
+
+
 def of_values(axis: Axis, names: Sequence[str]) -> tuple[Colour, ...]:
     """Colours of a key's values, in curves that are of no algorithm.
 

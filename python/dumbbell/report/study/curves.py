@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from dumbbell.report.study.axes import Axis
-from dumbbell.report.study.colours import Colour, of_names, of_values
+from dumbbell.report.study.colours import Colour, of_links, of_names, of_values
 from dumbbell.report.study.model import StudyPlots
 
 
@@ -24,14 +24,19 @@ def curves(plots: StudyPlots, axis: Axis | None) -> Mapping[str, tuple[Curve, ..
     """Scope -> a curve for each value of `axis`, the second key; one curve if there is no second key.
 
     Each of several scopes that separate flows has its colour in all plots, dashed by the second key, also where it is
-    alone. Curves of other scopes have the colours of the second key's values.
+    alone. So has each of several links. Curves of other scopes have the colours of the second key's values.
     """
     names = plots.of if len(plots.of) > 1 else ()
+    links = tuple(
+        dict.fromkeys(of for panel in plots.panels if panel.scope == "link" and panel.of[1:] for of in panel.of)
+    )
     values = of_values(axis, plots.of) if axis else (None,)
-    others = (of for of in chain(plots.of, *(panel.of for panel in plots.panels)) if of not in names)
+    others = (
+        of for of in chain(plots.of, *(panel.of for panel in plots.panels)) if of not in names and of not in links
+    )
     return {
         name: tuple(Curve(_label(name, axis, i), replace(own, dash=own.dash + dash)) for i, dash in _dashes(name, axis))
-        for name, own in zip(names, of_names(names), strict=True)
+        for name, own in zip((*names, *links), (*of_names(names), *of_links(len(links))), strict=True)
     } | {
         name: tuple(Curve(_label("" if axis else name, axis, i), colour) for i, colour in enumerate(values))
         for name in dict.fromkeys(others)
