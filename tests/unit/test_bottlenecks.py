@@ -208,3 +208,13 @@ def test_the_main_link_of_a_study_is_found(links: Any, expected: list[str]) -> N
     frames: Any = SimpleNamespace(links=pl.DataFrame(rows, schema=schema))
     assert limited_links(frames) == expected
     assert main_link(frames) == (expected[0] if expected else None)
+
+
+def test_many_flows_have_a_lane_per_path(tmp_path: Path) -> None:
+    of = run(tmp_path / "run", plan((20, 10), [Cross(0, 0, 1, 5)], ("cubic",) * 13, duration_s=1))
+    (view,) = panel(of, "bottleneck").views
+    assert [(lane.name, lane.group) for lane in view.lanes] == [("a → b", None)]
+    assert "A lane per path" in view.note
+    (blocks,) = view.marks
+    assert isinstance(blocks, States)
+    assert blocks.end_s.max() == 1

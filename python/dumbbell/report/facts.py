@@ -96,13 +96,17 @@ def facts(run: Run) -> Facts:
         mine = {rtt for _, rtt in path.base_rtts_ns}
         rtts |= mine
         across.setdefault(tuple(at for at in path.there if run.plan.links[at].rate_bps is not None), set()).update(mine)
-    cables = {frozenset((link.from_, link.to)) for way in across for at in way for link in (run.plan.links[at],)}
-    has_several = len(cables) > 1
+    has_several = len({_cable(run.plan.links[at]) for way in across for at in way}) > 1
     if has_several:
         ways = tuple(_way(found, [run.plan.links[at] for at in way], mine) for way, mine in across.items() if way)
     else:
         ways = (_way(found, limited[:1], rtts),) if limited else ()
     return Facts(limited, _seconds(rtts), ways, has_several, found)
+
+
+def _cable(link: Link) -> frozenset[tuple[str, str | None]]:
+    """What the two directions of a cable have in common: its ends."""
+    return frozenset(((link.from_, link.from_interface), (link.to, link.to_interface)))
 
 
 def _way(found: Network, links: Sequence[Link], rtts_ns: Iterable[int]) -> Way:
