@@ -63,7 +63,7 @@ def _points_at_its_key(problem: Problem, text: str) -> None:
     if isinstance(there[-1], str):
         assert there[-1] in piece.partition("=")[0]
     elif piece.startswith("[["):
-        assert piece == f"[[{there[-2]}]]"
+        assert piece == f"[[{'.'.join(str(part) for part in there if isinstance(part, str))}]]"
     else:
         assert tomllib.loads(f"item = {piece}")["item"] == value
 

@@ -122,7 +122,8 @@ CASES = {
     "unknown kind of topology": (
         'kind = "dumbbell"',
         'kind = "ring"',
-        'my.toml:6: topology.kind = "ring": unknown\n  expected kind = "dumbbell" or kind = "path"',
+        'my.toml:6: topology.kind = "ring": unknown\n  expected one of dumbbell, path, graph, '
+        "parking-lot, star, linear, tree, fat-tree",
     ),
     "unknown protocol": (
         'cc = "cubic"',

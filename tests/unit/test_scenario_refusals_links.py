@@ -259,7 +259,7 @@ EVENTS = {
     ),
     "unknown link": (
         'at = "1 s"\nlink = "s1-left"\nrate = "1 Mbit/s"',
-        "my.toml:18: events.0.link = \"s1-left\": unknown\n  expected one of 'bottleneck' or 'bottleneck-reverse'",
+        'my.toml:18: events.0.link = "s1-left": unknown\n  expected one of bottleneck, bottleneck-reverse',
     ),
     "nothing": (
         'at = "1 s"',

@@ -15,6 +15,9 @@ from typing import Final
 
 from dumbbell.scenario import model, study
 from dumbbell.scenario.links import changes, delays, link, losses, part, queues, rates
+from dumbbell.scenario.topology import cables, drawing, nodes
+from dumbbell.scenario.topology import kinds as kinds_of_networks
+from dumbbell.scenario.topology.keys import AnyTopology
 from dumbbell.scenario.traffic import algorithms, flows, shares
 from tools.generate import event_lines, tables
 from tools.generate.keys import keys, kinds
@@ -23,12 +26,19 @@ from tools.generate.quantities import quantities
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
+_DRAWN: Final = {name: kind for name, kind in kinds_of_networks.KINDS.items() if issubclass(kind, drawing.Drawn)}
+
 SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     "scenario.md": {
         "quantities": quantities,
         "keys of the file": lambda: keys(model.Scenario),
-        "keys of topology": lambda: keys([model.Dumbbell, model.Path]),
+        "keys of topology": lambda: keys([kinds_of_networks.Dumbbell, kinds_of_networks.Path]),
         "keys of topology.bottleneck": lambda: keys(link.Bottleneck),
+        "networks": lambda: kinds(_DRAWN, "kind", quoted=True),
+        "keys of drawn networks": lambda: keys(drawing.Drawn, besides=AnyTopology),
+        "keys of topology.nodes": lambda: keys(list(nodes.NODES.values())),
+        "keys of topology.links": lambda: keys(cables.Cable, besides=link.DirectionKeys),
+        "keys of pools": lambda: keys(drawing.Pools),
         "keys of rates that change": lambda: keys([rates.Steps, rates.Ramp, rates.RateFile, rates.Trace]),
         "queue disciplines": lambda: kinds(queues.KINDS, "kind", quoted=False),
         "distributions of jitter": lambda: kinds(delays.DISTRIBUTIONS, "distribution", quoted=True),

@@ -59,7 +59,7 @@ def command(
     if json:
         print(dumps(document(plan), indent=2))
         return
-    for table in tables(plan, resolve(found).network.largest_rtt):
+    for table in tables(plan, resolve(found).network.rtts):
         print_table(table)
     for problem in chosen.check(found, plan) if chosen else algorithms.lacking(found, algorithms.available()):
         # The plan may be meant for another machine or engine, so these are notes; `dumbbell run` refuses.

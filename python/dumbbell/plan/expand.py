@@ -12,6 +12,7 @@ from typing import Final
 
 from dumbbell.plan.algorithms import entries
 from dumbbell.plan.links import shaped, transparent
+from dumbbell.plan.nodes import planned, with_routes
 from dumbbell.plan.offload import settled
 from dumbbell.plan.sysctls import pinned
 from dumbbell.plan.types import (
@@ -19,10 +20,8 @@ from dumbbell.plan.types import (
     CommandWorkload,
     Emulate,
     Flow,
-    HostNode,
     Link,
     LinkChange,
-    Node,
     OnBytes,
     OnNs,
     OnOff,
@@ -30,7 +29,6 @@ from dumbbell.plan.types import (
     Plan,
     Record,
     Simulate,
-    SwitchNode,
     TcpWorkload,
     UdpWorkload,
     Workload,
@@ -50,12 +48,12 @@ def expand(scenario: Scenario) -> Plan:
     """The plan of a scenario, as it is written to `plan.json`. Raises `ScenarioError` if the scenario is refused."""
     resolved = resolve(scenario)
     links, events = _links(resolved.network), _events(resolved.network)
-    return settled(
+    plan = with_routes(
         Plan(
             name=scenario.name,
             duration_ns=int(scenario.duration),
             seed=scenario.seed,
-            nodes=_nodes(resolved, [*links, *(event.link for event in events)]),
+            nodes=planned(resolved.network.nodes, pinned(resolved, [*links, *(event.link for event in events)])),
             links=links,
             events=events,
             algorithms=entries(resolved.labels.values()),
@@ -75,33 +73,23 @@ def expand(scenario: Scenario) -> Plan:
             ),
             simulate=Simulate(tso=scenario.simulate.tso),
             mtu=resolved.network.mtu,
+            neighbours=resolved.network.neighbours,
         ),
-        scenario.emulate.path,
-        scenario.emulate.merge,
+        resolved.network.nodes,
     )
-
-
-def _nodes(resolved: Resolved, links: list[Link]) -> tuple[Node, ...]:
-    sysctls = pinned(resolved, links)
-    hosts = resolved.network.hosts.items()
-    return (
-        *(HostNode(name=name, address=address, sysctl=sysctls[name]) for name, address in hosts),
-        *(SwitchNode(name=name) for name in resolved.network.switches),
-    )
+    return settled(plan, scenario.emulate.path, scenario.emulate.merge)
 
 
 def _links(network: Network) -> tuple[Link, ...]:
     return (
-        *(shaped(link.name, link.from_, link.to, link.first) for link in network.shaped),
+        *(shaped(link, link.first) for link in network.shaped),
         *(transparent(link.name, link.from_, link.to, link.delay) for link in network.access),
     )
 
 
 def _events(network: Network) -> tuple[LinkChange, ...]:
     events = [
-        LinkChange(at_ns=int(at), link=shaped(link.name, link.from_, link.to, state))
-        for link in network.shaped
-        for at, state in link.states[1:]
+        LinkChange(at_ns=int(at), link=shaped(link, state)) for link in network.shaped for at, state in link.states[1:]
     ]
     return tuple(sorted(events, key=lambda event: event.at_ns))
 

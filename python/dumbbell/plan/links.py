@@ -1,4 +1,4 @@
-"""A link of the bottleneck as the plan has it, defaults filled in."""
+"""A link as the plan has it, defaults filled in."""
 
 from __future__ import annotations
 
@@ -18,17 +18,21 @@ from dumbbell.plan.types import (
 from dumbbell.scenario.links.link import IMPAIRMENTS
 from dumbbell.scenario.links.part import LinkPart
 from dumbbell.scenario.links.rates import Trace, Varying
-from dumbbell.scenario.resolve.bottleneck import Direction
+from dumbbell.scenario.resolve.direction import Direction
+from dumbbell.scenario.resolve.network import ShapedLink
 from dumbbell.units import BufferSize
 
 
-def shaped(name: str, from_: str, to: str, link: Direction) -> Link:
-    """One direction of the bottleneck, settled."""
-    nominal = link.nominal
+def shaped(of: ShapedLink, link: Direction) -> Link:
+    """One direction of a link, settled, as it is at some time."""
+    nominal, ends = link.nominal, of.ends
     return Link(
-        name=name,
-        from_=from_,
-        to=to,
+        name=of.name,
+        from_=of.from_,
+        to=of.to,
+        from_interface=None if ends is None else ends.from_interface,
+        to_interface=None if ends is None else ends.to_interface,
+        cost=1 if ends is None else ends.cost,
         up=link.up,
         rate_bps=None if nominal is None else int(nominal),
         variation=_variation(link),

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dumbbell.plan.types import CommandWorkload, Flow, HostNode, Link, PingWorkload, Plan, UdpWorkload
+from dumbbell.plan.types import CommandWorkload, Flow, HostNode, Link, PingWorkload, Plan, SwitchNode, UdpWorkload
 from dumbbell.units.mtu import frame_bytes
 
 
 def hosts(plan: Plan) -> list[HostNode]:
     """The hosts of a plan, in its order."""
     return [node for node in plan.nodes if isinstance(node, HostNode)]
+
+
+def has_ipv6(plan: Plan) -> bool:
+    """True if a node has an IPv6 address."""
+    nodes = (node for node in plan.nodes if not isinstance(node, SwitchNode))
+    return any(":" in address for node in nodes for one in node.interfaces for address in one.addresses)
 
 
 def full_frame(plan: Plan, link: Link | None = None) -> int:

@@ -16,7 +16,7 @@ from dumbbell.plan.types import (
     UniformDistribution,
 )
 from dumbbell.scenario.resolve import Resolved
-from dumbbell.scenario.resolve.bottleneck import NAMES
+from dumbbell.scenario.resolve.outline import Way
 from dumbbell.scenario.traffic.flows import TcpFlow
 from dumbbell.units.mtu import frame_bytes
 
@@ -49,9 +49,18 @@ def pinned(resolved: Resolved, links: Sequence[Link]) -> dict[str, dict[str, str
 
     `links` are the plan's, as they are at first and after each event.
     """
-    memory = socket_memory(links, resolved.network.largest_rtt, frame_bytes(resolved.network.mtu))
+    frame, memory = frame_bytes(resolved.network.mtu), dict[Way, int]()
+    states: dict[str, list[Link]] = {}
+    for link in links:
+        states.setdefault(link.name, []).append(link)
+    for way in {way for ways in resolved.network.prepared.values() for way in ways}:
+        there, back = ([states[name] for name in names] for names in (way.there, way.back))
+        memory[way] = socket_memory(there, back, way.rtt, frame)
     ecn = {one.from_ for one in resolved.connections if isinstance(one.flow, TcpFlow) and one.flow.ecn}
-    return {host: _host(own, memory, host in ecn) for host, own in resolved.sysctls.items()}
+    return {
+        host: _host(own, max((memory[way] for way in resolved.network.prepared[host]), default=0), host in ecn)
+        for host, own in resolved.sysctls.items()
+    }
 
 
 def _host(own: Mapping[str, str], memory: int, ecn: bool) -> dict[str, str]:
@@ -91,22 +100,34 @@ def own_buffers(sysctl: Mapping[str, str]) -> set[str]:
     return own
 
 
-def socket_memory(links: Sequence[Link], rtt_ns: int, frame: int) -> int:
+def socket_memory(there: Sequence[Sequence[Link]], back: Sequence[Sequence[Link]], rtt_ns: int, frame: int) -> int:
     """Bytes of socket memory with which no window limits a flow: a power of two, at most 1 GiB.
 
-    `HEADROOM` times the path's capacity, which is the rate times the longest RTT: the base RTT, what the links' delays
-    may add to it, and full queues in both directions. For a link that changes, each is the largest that it comes to.
-    A packet of a buffer in packets has `frame` bytes and the link's overhead.
+    `HEADROOM` times the way's capacity, which is the rate times the longest RTT: the base RTT, what the links' delays
+    may add to it, and full queues in both directions. The rate of a way is that of its slowest link; flows may run in
+    both directions. For a link that changes, each is the largest that it comes to. A packet of a buffer in packets has
+    `frame` bytes and the link's overhead.
+
+    Args:
+        there: the states of each link from one host to the other, over time.
+        back: those of each link from the other host to the one.
+        rtt_ns: base RTT, in ns.
+        frame: bytes of a full frame.
     """
-    forward, reverse = ([link for link in links if link.name == name] for name in NAMES)
-    drains = [_drain_ns(states, frame) for states in (forward, reverse)]
+    links = (*there, *back)
+    drains = [_drain_ns(states, frame) for states in links]
     if None in drains:
         return CEILING
-    rate = max(peak_bps(link) or ASSUMED_RATE for link in (*forward, *reverse))
-    delays = [max(map(_delay_ns, states)) - states[0].delay_ns for states in (forward, reverse)]
+    rate = max(min((_fastest(states) for states in way), default=ASSUMED_RATE) for way in (there, back))
+    delays = [max(map(_delay_ns, states)) - states[0].delay_ns for states in links]
     longest_ns = rtt_ns + sum(delays) + sum(drain for drain in drains if drain is not None)
     need = HEADROOM * rate * longest_ns // (8 * 10**9)
     return int(min(1 << max(need - 1, 0).bit_length(), CEILING))
+
+
+def _fastest(states: Sequence[Link]) -> int:
+    """The largest rate that a link comes to, in bit/s."""
+    return max(peak_bps(link) or ASSUMED_RATE for link in states)
 
 
 def _drain_ns(states: Sequence[Link], frame: int) -> int | None:

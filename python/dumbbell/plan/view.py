@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dumbbell.cc.parameters import written
@@ -14,9 +15,12 @@ from dumbbell.plan.types import (
     KernelSource,
     Link,
     LinkedSource,
+    Node,
     ObjectSource,
     Plan,
+    RouterNode,
     Source,
+    SwitchNode,
     TunedSource,
 )
 from dumbbell.units import Size, Time
@@ -33,15 +37,25 @@ class Table:
     """Columns from the left that name a row. A table that is too wide repeats them with each of its parts."""
 
 
-def tables(plan: Plan, rtt_ns: int) -> list[Table]:
-    """All tables of a plan; `rtt_ns` is the largest base RTT, which gives BDPs."""
+RttOf = Callable[[Link], int]
+"""The base RTT that gives a link's BDP, in ns."""
+
+
+def tables(plan: Plan, rtt_ns: int | Mapping[str, int]) -> list[Table]:
+    """All tables of a plan; `rtt_ns` is the base RTT that gives BDPs: one for all links, or one by each link's name."""
+
+    def rtt_of(link: Link) -> int:
+        return rtt_ns if isinstance(rtt_ns, int) else rtt_ns.get(link.name, 0)
+
     return [
         _run(plan),
-        _links(plan, rtt_ns),
-        *_events(plan, rtt_ns),
+        _links(plan, rtt_of),
+        *_events(plan, rtt_of),
         Table("Flows", flow_rows.COLUMNS, flow_rows.rows(plan)),
         *_algorithms(plan),
         _hosts(plan),
+        *_interfaces(plan),
+        *_routes(plan),
         _sysctls(plan),
     ]
 
@@ -69,14 +83,14 @@ def _run(plan: Plan) -> Table:
     return Table(f"Run {plan.name}", ["setting", "value"], rows)
 
 
-def _links(plan: Plan, rtt_ns: int) -> Table:
+def _links(plan: Plan, rtt_of: RttOf) -> Table:
     """Links that do something to packets; the others are only counted."""
     transparent = network(plan).transparent
     shown = [link for link in plan.links if link.name not in transparent]
     rest = len(transparent)
     title = "Links" + (f" (and {rest} without rate, delay or loss)" if rest else "")
     columns = ["link", "from", "to", "rate", "delay", "BDP", "buffer", "queue", "loss", "overhead", "besides"]
-    return Table(title, columns, [_link(link, full_frame(plan, link), rtt_ns) for link in shown])
+    return Table(title, columns, [_link(link, full_frame(plan, link), rtt_of(link)) for link in shown])
 
 
 def _link(link: Link, frame: int, rtt_ns: int) -> list[str]:
@@ -96,13 +110,13 @@ def _link(link: Link, frame: int, rtt_ns: int) -> list[str]:
     ]
 
 
-def _events(plan: Plan, rtt_ns: int) -> list[Table]:
+def _events(plan: Plan, rtt_of: RttOf) -> list[Table]:
     """The table of changes, if there are any."""
     now = {link.name: link for link in plan.links}
     rows = []
     for event in plan.events:
         after = event.link
-        what = words.changes(now[after.name], after, full_frame(plan, after), rtt_ns)
+        what = words.changes(now[after.name], after, full_frame(plan, after), rtt_of(after))
         rows.append([str(Time(event.at_ns)), after.name, "; ".join(what)])
         now[after.name] = after
     return [Table("Events", ["at", "link", "from then on"], rows)] if rows else []
@@ -136,6 +150,42 @@ def source(of: Source) -> str:
 def _hosts(plan: Plan) -> Table:
     hosts = [node for node in plan.nodes if isinstance(node, HostNode)]
     return Table("Hosts", ["host", "address"], [[host.name, host.address] for host in hosts])
+
+
+def _interfaces(plan: Plan) -> list[Table]:
+    """The table of interfaces in a network whose nodes have some."""
+    nodes = [node for node in plan.nodes if isinstance(node, HostNode | RouterNode)]
+    far = {(link.from_, link.from_interface): link for link in plan.links if link.from_interface is not None}
+    rows = [
+        [node.name, kind_of(node), one.name, ", ".join(one.addresses), one.mac, link.name, link.to]
+        for node in nodes
+        for one in node.interfaces
+        if (link := far[node.name, one.name])
+    ]
+    columns = ["node", "kind", "interface", "addresses", "MAC", "link", "leads to"]
+    return [Table("Interfaces", columns, rows, keys=3)] if rows else []
+
+
+def kind_of(node: Node) -> str:
+    """`host`, `router` or `switch`."""
+    match node:
+        case HostNode():
+            return "host"
+        case RouterNode():
+            return "router"
+        case SwitchNode():
+            return "switch"
+
+
+def _routes(plan: Plan) -> list[Table]:
+    """The table of routes, if there are any beside those to the nodes' own subnets."""
+    rows = [
+        [node.name, route.to, ", ".join(route.via)]
+        for node in plan.nodes
+        if isinstance(node, HostNode | RouterNode)
+        for route in node.routes
+    ]
+    return [Table("Routes", ["node", "to", "via"], rows, keys=2)] if rows else []
 
 
 def _sysctls(plan: Plan) -> Table:

@@ -15,9 +15,8 @@ from dumbbell.scenario.links.changes import Event
 from dumbbell.scenario.source import Source
 from dumbbell.scenario.study import ONCE, Expectation, Repetitions, Sweep
 from dumbbell.scenario.table import Table
-from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.hosts import Hosts
-from dumbbell.scenario.topology.path import Path
+from dumbbell.scenario.topology.kinds import Topology
 from dumbbell.scenario.traffic.flows import Flow
 from dumbbell.units import MAX, Duration, QuantityError, Size, Time
 
@@ -130,7 +129,7 @@ class Scenario(Table):
         description="Root of every random stream. The same seed loses the same packets, if they arrive in the same "
         "order.",
     )
-    topology: Dumbbell | Path = Field(discriminator="kind", description="The network.")
+    topology: Topology = Field(discriminator="kind", description="The network.")
     events: list[Event] = Field(default=[], description="Changes of the links during the run.")
     flows: list[Flow] = Field(min_length=1, description="The traffic, in the order of tables and plots.")
     hosts: Hosts = Field(default=Hosts(), description="Settings of the hosts.")

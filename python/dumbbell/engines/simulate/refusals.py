@@ -12,6 +12,7 @@ from dumbbell.core import core
 from dumbbell.errors import Problem
 from dumbbell.plan import wire
 from dumbbell.plan.algorithms import closest
+from dumbbell.plan.nodes import steered
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
@@ -35,6 +36,10 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
             if name in settings:
                 hint = f"{hint}, or run it with --engine emulate or --engine virtual"
                 yield scenario.source.problem(Finding((*at, "sysctl", name), what, "", hint))
+    for name in steered(plan):
+        what = "in a simulation packets take the shortest paths, and these routes lead elsewhere"
+        hint = "leave routes out, give the links costs, or run it with --engine emulate or --engine virtual"
+        yield scenario.source.problem(Finding(("topology", "nodes", name, "routes"), what, "", hint))
     if scenario.emulate.whole_bursts:
         hint = "run it with --engine emulate, or leave whole_bursts out"
         finding = Finding(("emulate", "whole_bursts"), "in a simulation links carry single segments", "", hint)

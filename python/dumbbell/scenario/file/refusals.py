@@ -16,17 +16,19 @@ from dumbbell.scenario.links.link import Bottleneck
 from dumbbell.scenario.model import Emulate, Record, Scenario, Simulate
 from dumbbell.scenario.source import Finding, Key, lookup, show
 from dumbbell.scenario.study import Expectation, Repeat
+from dumbbell.scenario.topology import kinds as topologies
+from dumbbell.scenario.topology.cables import Cable
 from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.hosts import Hosts, HostSettings
-from dumbbell.scenario.topology.path import Path
+from dumbbell.scenario.topology.nodes import NODES, Host, Router
 from dumbbell.scenario.traffic.algorithms import Algorithm
 from dumbbell.scenario.traffic.flows import CommandFlow, PingFlow, TcpFlow, UdpFlow
 from dumbbell.units import Quantity, QuantityError
 
 _KINDS: dict[str, type[BaseModel]] = {
+    **topologies.KINDS,
+    **{f"@{table.__name__}": table for table in NODES.values()},
     **{
-        "dumbbell": Dumbbell,
-        "path": Path,
         "@tcp": TcpFlow,
         "@udp": UdpFlow,
         "@ping": PingFlow,
@@ -58,15 +60,27 @@ _HOMES: dict[str, type[BaseModel]] = {
     "[[events]]": Event,
     "[[expect]]": Expectation,
     'repeat, as in repeat = { until = "5 %" }': Repeat,
+    **{f'a topology of kind "{name}"': table for name, table in topologies.KINDS.items()},
+    "one of topology.links": Cable,
+    "a host among topology.nodes": Host,
+    "a router among topology.nodes": Router,
     "the top of the file, before the first [table]": Scenario,
 }
 """The tables to which a misplaced key may belong, the likeliest first."""
 
-_NEAR = {"flows": "a flow", "queue": "a queue", "loss": "a loss", "jitter": "a jitter"}
+_NEAR = {
+    "links": "one of topology.links",
+    "nodes": "a ",
+    "flows": "a flow",
+    "queue": "a queue",
+    "loss": "a loss",
+    "jitter": "a jitter",
+}
 """Below these keys, the homes that begin like this are the likeliest."""
 
 _CHOICES: dict[str, tuple[str, Collection[str], str]] = {
-    "topology": ("kind", ("dumbbell", "path"), 'kind = "dumbbell" or kind = "path"'),
+    "topology": ("kind", topologies.KINDS, "one of " + ", ".join(topologies.KINDS)),
+    "nodes": ("kind", NODES, f"one of {', '.join(NODES)}"),
     "flows": ("protocol", ("tcp", "udp", "ping"), 'protocol = "tcp" (the default), "udp", "ping", or a command'),
     "queue": ("kind", queues.KINDS, f"one of {', '.join(queues.KINDS)}"),
     "loss": ("model", losses.MODELS, f"one of {', '.join(losses.MODELS)}"),
@@ -204,7 +218,7 @@ def _bound(key: Key, tables: list[type[BaseModel]], bound: Any) -> str:
 
 
 def _kind(key: Key, problem: str, data: Any) -> Finding:
-    name = next(part for part in reversed(key) if isinstance(part, str))
+    name = "nodes" if key[-2:-1] == ("nodes",) else next(part for part in reversed(key) if isinstance(part, str))
     choice, known, expected = _CHOICES[name]
     if not choice:
         return Finding(key, "not a rate", expected, _RATE_HINT)

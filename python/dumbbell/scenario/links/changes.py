@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -27,8 +27,9 @@ class Event(LinkKeys):
     model_config = ConfigDict(json_schema_extra=_without_defaults)
 
     at: Time = Field(description="Time of the event, counted from the start of the run.")
-    link: Literal["bottleneck", "bottleneck-reverse"] = Field(
-        default="bottleneck", description="The link: forward or reverse."
+    link: str = Field(
+        default="bottleneck",
+        description="The link's name: `bottleneck` or `bottleneck-reverse`, or that of any direction of a link.",
     )
     down_for: Duration | None = Field(
         default=None, description="The link goes down at `at`, and up again after this; in place of other changes."

@@ -1,95 +1,61 @@
-"""The bottleneck's two directions with every default filled in, as they are at the start and after each event."""
+"""The networks with one bottleneck: dumbbell and path."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
 
-from dumbbell.scenario.links.link import AS_FORWARD, IMPAIRMENTS, DirectionKeys
-from dumbbell.scenario.links.queues import AnyQueue, Fifo
-from dumbbell.scenario.links.rates import LinkRate, Trace, mean
+from dumbbell.scenario.resolve.direction import Direction, WrittenLink, both
+from dumbbell.scenario.resolve.outline import AccessLink, NetworkNode, Outline, Way
+from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.path import Path
-from dumbbell.units import BufferSize, Rate, Size, Time
-from dumbbell.units.mtu import frame_bytes
-
-DROP_TAIL = Fifo(kind="drop-tail")
+from dumbbell.units import Time
 
 NAMES = ("bottleneck", "bottleneck-reverse")
 """Names of the links, forward and reverse."""
 
-
-class Direction(DirectionKeys):
-    """One direction of the bottleneck: a link's keys, each with its value."""
-
-    duration: Time
-    """Duration of the run."""
-    mtu: int
-    """MTU of the network, in bytes."""
-    rate: LinkRate
-    """`None`: no limit."""
-    buffer: BufferSize
-    """The buffer as written; `settled` has it in bytes or packets."""
-    delay: Time
-    overhead: Size = Size(0)
-    queue: AnyQueue = DROP_TAIL
-    """The queue as written; `settled` has all its parameters."""
-
-    @property
-    def frame(self) -> int:
-        """Bytes of a full frame on this link."""
-        return frame_bytes(self.mtu) + self.overhead
-
-    @property
-    def nominal(self) -> Rate | None:
-        """The mean of a rate that changes by itself; by it BDPs and times are reckoned."""
-        return mean(self.rate, self.duration, self.frame)
-
-    def resolve(self, rtt: Time) -> tuple[Literal["bytes", "packets", "unlimited"], int]:
-        """Room in bytes (rounded down, at least a full frame) or packets. `rtt` is the largest base RTT."""
-        kind, amount = self.buffer.kind, self.buffer.amount
-        if kind in ("bytes", "packets", "unlimited"):
-            return kind, int(amount)
-        rate = self.nominal
-        if rate is None:
-            raise ValueError("a buffer in time or BDP needs a rate")
-        span = amount if kind == "time" else amount * rtt
-        return "bytes", max(int(Fraction(rate, 8 * 10**9) * span), self.frame)
-
-    def room(self, rtt: Time) -> int | None:
-        """Bytes in the buffer, packets taken for full frames; none if it is unlimited."""
-        kind, amount = self.resolve(rtt)
-        return None if kind == "unlimited" else amount * self.frame if kind == "packets" else amount
-
-    def with_keys(self, given: dict[str, Any]) -> Direction:
-        """A copy with the given values."""
-        return self.model_copy(update=given)
-
-    def settled(self, rtt: Time) -> Direction:
-        """Nothing measured by another value any more, and nothing that has no effect.
-
-        So a later change of the rate alone leaves a buffer as large as it was. Raises `QuantityError` for thresholds
-        that make no RED.
-        """
-        kind, amount = self.resolve(rtt)
-        rate = self.rate
-        queue = self.queue.settled(self.nominal, self.room(rtt), self.frame, rtt, self.mtu)
-        if isinstance(rate, Trace) and rate.opportunity is None:
-            rate = rate.model_copy(update={"opportunity": self.frame})
-        impairments = {key: getattr(self, key) for key in IMPAIRMENTS}
-        return self.with_keys(
-            {
-                "buffer": BufferSize(kind, Fraction(amount)),
-                "queue": queue,
-                "rate": rate,
-                "loss": [loss for loss in self.loss if loss.has_effect],
-                **{key: part if part and part.has_effect else None for key, part in impairments.items()},
-            }
-        )
+BOTTLENECK: Key = ("topology", "bottleneck")
 
 
-History = dict[str, list[tuple[Time, Direction]]]
-"""Link -> its initial values, and its values after each change with their time."""
+def outline(topology: Dumbbell | Path, duration: Time, wrong: list[Finding]) -> Outline | None:
+    """The bottleneck with the hosts around it; none if `rtt` has too few or too many values: then `wrong` has that."""
+    if isinstance(topology, Dumbbell) and len(topology.rtt) not in (1, topology.pairs):
+        one_each = f"one value, or one for each of the {topology.pairs} pairs"
+        what, hint = f"{len(topology.rtt)} values", 'write rtt = "30 ms" for all pairs'
+        wrong.append(Finding(("topology", "rtt"), what, one_each, hint))
+        return None
+    forward, reverse = links = _bottleneck(topology, duration)
+    largest, half = max(rtts(topology)), len(topology.hosts) // 2
+    senders, receivers = set(topology.hosts[:half]), set(topology.hosts[half:])
+    there, back = Way(NAMES[:1], NAMES[1:], largest), Way(NAMES[1:], NAMES[:1], largest)
+
+    def way(from_: str, to: str) -> Way | None:
+        if from_ in senders and to in receivers:
+            return there
+        return back if from_ in receivers and to in senders else None
+
+    switches = ("left", "right") if isinstance(topology, Dumbbell) else ()
+    return Outline(
+        (*_hosts(topology.hosts), *(NetworkNode(name, "switch") for name in switches)),
+        links,
+        way,
+        # Every host is prepared for the longest way.
+        dict.fromkeys(topology.hosts, (there,)),
+        tuple(_access(topology, forward.start, reverse.start)),
+    )
+
+
+def check(topology: Dumbbell | Path, links: Sequence[WrittenLink]) -> Iterator[Finding]:
+    """A base RTT and delays that do not go together."""
+    rtt = min(rtts(topology))
+    total = Time(sum(link.start.delay for link in links))
+    if total > rtt:
+        why = f"at most the smallest base RTT, {rtt}, for both directions together (they take {total})"
+        yield Finding((*BOTTLENECK, "delay"), "too long", why, "lower the delay or raise topology.rtt")
+    elif isinstance(topology, Path) and total < rtt:
+        why = f"delays that make up the base RTT, {rtt} (both directions take {total})"
+        hint = "leave out one of the delays: it takes what remains"
+        yield Finding((*BOTTLENECK, "reverse", "delay"), "too short", why, hint)
 
 
 def rtts(topology: Dumbbell | Path) -> list[Time]:
@@ -99,37 +65,27 @@ def rtts(topology: Dumbbell | Path) -> list[Time]:
     return topology.rtt * topology.pairs if len(topology.rtt) == 1 else topology.rtt
 
 
-def smallest_rtt(topology: Dumbbell | Path) -> Time:
-    """The pair that is closest together."""
-    return min(rtts(topology))
+def _hosts(names: Sequence[str]) -> Iterator[NetworkNode]:
+    """Senders in 10.0.0.0/24, receivers in 10.0.1.0/24, numbered as their names are."""
+    half = len(names) // 2
+    for i, name in enumerate(names):
+        yield NetworkNode(name, "host", f"10.0.{i // half}.{i % half + 1}")
 
 
-def largest_rtt(topology: Dumbbell | Path) -> Time:
-    """The RTT for BDPs."""
-    return max(rtts(topology))
-
-
-def directions(topology: Dumbbell | Path, duration: Time) -> tuple[Direction, Direction]:
-    """Forward and reverse, not yet settled. See `docs/reference/scenario.md` for the defaults."""
-    there, back = topology.bottleneck.given(), topology.bottleneck.reverse.given()
-    delays = dict(zip(NAMES, _delays(topology), strict=True))
-    forward = _direction(there, duration, topology.mtu, delays["bottleneck"])
-    shared = {key: there[key] for key in AS_FORWARD if key in there}
-    reverse = _direction(shared | back, duration, topology.mtu, delays["bottleneck-reverse"])
-    if "buffer" not in back and reverse.rate is None and reverse.buffer.kind in ("bdp", "time"):
-        reverse = reverse.with_keys({"buffer": BufferSize("unlimited")})
-    return forward, reverse
-
-
-def _direction(given: dict[str, Any], duration: Time, mtu: int, delay: Time) -> Direction:
-    buffer = BufferSize("unlimited") if given["rate"] is None else BufferSize("bdp", Fraction(1))
-    # The values are of models that are validated.
-    return Direction.model_construct(**{"buffer": buffer, **given, "delay": delay, "duration": duration, "mtu": mtu})
+def _bottleneck(topology: Dumbbell | Path, duration: Time) -> tuple[WrittenLink, WrittenLink]:
+    given = topology.bottleneck.given(), topology.bottleneck.reverse.given()
+    directions = both(*given, duration, topology.mtu, _delays(topology))
+    left, right = ("left", "right") if isinstance(topology, Dumbbell) else ("h1", "h2")
+    rtt = max(rtts(topology))
+    return (
+        WrittenLink(NAMES[0], left, right, BOTTLENECK, given[0], directions[0], rtt),
+        WrittenLink(NAMES[1], right, left, (*BOTTLENECK, "reverse"), given[1], directions[1], rtt),
+    )
 
 
 def _delays(topology: Dumbbell | Path) -> tuple[Time, Time]:
     forward, reverse = topology.bottleneck.delay, topology.bottleneck.reverse.delay
-    rtt = smallest_rtt(topology)
+    rtt = min(rtts(topology))
     if forward is None and reverse is None:
         return Time(rtt // 2), Time(rtt - rtt // 2)
     if forward is None and reverse is not None:
@@ -141,3 +97,18 @@ def _delays(topology: Dumbbell | Path) -> tuple[Time, Time]:
     assert forward is not None
     assert reverse is not None
     return forward, reverse
+
+
+def _access(topology: Dumbbell | Path, forward: Direction, reverse: Direction) -> Iterator[AccessLink]:
+    """The receiver's link and the way back share what the bottleneck leaves of the pair's RTT."""
+    if isinstance(topology, Path):
+        return
+    for i, pair_rtt in enumerate(rtts(topology), 1):
+        rest = pair_rtt - forward.delay - reverse.delay
+        for from_, to, delay in (
+            (f"s{i}", "left", 0),
+            ("left", f"s{i}", 0),
+            ("right", f"r{i}", rest // 2),
+            (f"r{i}", "right", rest - rest // 2),
+        ):
+            yield AccessLink(f"{from_}-{to}", from_, to, delay)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.bottleneck import Direction
 from dumbbell.scenario.resolve.connections import Connection, connections, matching
 from dumbbell.scenario.resolve.groups import check_entries
 from dumbbell.scenario.resolve.names import nearest, some
+from dumbbell.scenario.resolve.outline import Outline
 from dumbbell.scenario.resolve.shared_rate import Shares
 from dumbbell.scenario.source import Finding, Key, dotted
 from dumbbell.scenario.traffic.flows import CommandFlow, Flow, PingFlow, TcpFlow, UdpFlow
@@ -22,12 +22,12 @@ _MS = 1_000_000
 """Nanoseconds in one."""
 
 
-def resolve_flows(scenario: Scenario, start: Mapping[str, Direction], wrong: list[Finding]) -> list[Connection]:
+def resolve_flows(scenario: Scenario, network: Outline | None, wrong: list[Finding]) -> list[Connection]:
     """The connections; what is wrong with them is added to `wrong`, and then they are not complete.
 
     Args:
         scenario: well-formed.
-        start: the bottleneck's directions as written, by name.
+        network: that carries them; none if it is wrong.
         wrong: added to.
     """
     known = scenario.topology.hosts
@@ -38,7 +38,7 @@ def resolve_flows(scenario: Scenario, start: Mapping[str, Direction], wrong: lis
             wrong += _placeholders(("flows", i), flow)
         if isinstance(flow, UdpFlow | PingFlow):
             wrong += _payload(("flows", i, "payload"), flow.payload, scenario.topology.mtu)
-    shares = Shares(scenario, start)
+    shares = Shares(scenario, network)
     found = connections(scenario, shares.rate)
     entries = list(check_entries(scenario)) or shares.wrong
     wrong += entries

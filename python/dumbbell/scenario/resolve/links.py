@@ -1,40 +1,36 @@
-"""The bottleneck's links over time, and values of links and events that do not go together."""
+"""Links over time, and values of links and events that do not go together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dumbbell.scenario.links.changes import MOST_CHANGES, timeline
 from dumbbell.scenario.links.queues import Fifo
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.bottleneck import Direction, History, largest_rtt
+from dumbbell.scenario.resolve.direction import Direction, History, WrittenLink
+from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.units import MAX, BufferSize, QuantityError, Size, Time
 
 MOST_STEPS = 5_000_000
 """Limit of rate steps in a plan, where each event repeats its link's steps."""
 
-BOTTLENECK: Key = ("topology", "bottleneck")
 
-
-def resolve_links(scenario: Scenario, start: Mapping[str, Direction], wrong: list[Finding]) -> History:
-    """The settled links over time; complete if there is no problem in `wrong`. `start`: the links as written."""
-    topology = scenario.topology
-    rtt = largest_rtt(topology)
-    given = topology.bottleneck.given(), topology.bottleneck.reverse.given()
-    for link, at, keys in zip(start.values(), (BOTTLENECK, (*BOTTLENECK, "reverse")), given, strict=True):
-        wrong += _link(at, link, keys, rtt)
-    wrong += _events_alone(scenario)
+def resolve_links(scenario: Scenario, links: Sequence[WrittenLink], wrong: list[Finding]) -> History:
+    """The settled links over time; complete if there is no problem in `wrong`. `links`: as they are written."""
+    for link in links:
+        wrong += _link(link.at, link.start, link.given, link.rtt)
+    wrong += _events_alone(scenario, [link.name for link in links])
     if wrong:
-        return {name: [(Time(0), link)] for name, link in start.items()}
-    history = {name: [(Time(0), link.settled(rtt))] for name, link in start.items()}
-    wrong += _events(history, scenario, rtt)
+        return {link.name: [(Time(0), link.start)] for link in links}
+    history = {link.name: [(Time(0), link.start.settled(link.rtt))] for link in links}
+    wrong += _events(history, scenario, {link.name: link.rtt for link in links})
     return history
 
 
-def _link(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterator[Finding]:
+def _link(at: Key, link: Direction, given: Mapping[str, Any], rtt: Time) -> Iterator[Finding]:
     """A link after `given`, the keys at `at`, come into force."""
     if given.keys() & {"rate", "buffer", "overhead"}:
         wrong = list(_buffer((*at, "buffer"), link, rtt))
@@ -68,7 +64,7 @@ def _buffer(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
         yield Finding(key, "too small", why, 'write buffer = "1 packet" for the smallest useful buffer')
 
 
-def _queue(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterator[Finding]:
+def _queue(at: Key, link: Direction, given: Mapping[str, Any], rtt: Time) -> Iterator[Finding]:
     key, room = (*at, "queue"), link.room(rtt)
     try:
         link.queue.settled(link.nominal, room, link.frame, rtt, link.mtu)
@@ -84,9 +80,12 @@ def _queue(at: Key, link: Direction, given: dict[str, Any], rtt: Time) -> Iterat
                 yield Finding((*key, "ce_threshold"), "not below the buffer", why, hint)
 
 
-def _events_alone(scenario: Scenario) -> Iterator[Finding]:
+def _events_alone(scenario: Scenario, known: Sequence[str]) -> Iterator[Finding]:
     end, total = scenario.duration, 0
     for i, event in enumerate(scenario.events):
+        if event.link not in known:
+            what = "unknown" if "link" in event.model_fields_set else f"no link is called {event.link}"
+            yield Finding(("events", i, "link"), what, some(known), nearest(event.link, known))
         if event.at >= end:
             yield Finding(("events", i, "at"), "after the end of the run", f"less than the duration, {end}")
         elif event.until is not None and event.until < event.at:
@@ -98,12 +97,12 @@ def _events_alone(scenario: Scenario) -> Iterator[Finding]:
         yield Finding(("events",), what, f"at most {MOST_CHANGES}", "raise every, or shorten the run")
 
 
-def _events(history: History, scenario: Scenario, rtt: Time) -> Iterator[Finding]:
+def _events(history: History, scenario: Scenario, rtts: Mapping[str, Time]) -> Iterator[Finding]:
     """Add what each event makes of its link, one after another; the first that does not fit ends it."""
     steps = sum(_steps(states[0][1]) for states in history.values())
     for change in timeline(scenario.events, scenario.duration):
         states, given = history[change.link], change.keys.given()
-        before = states[-1][1]
+        before, rtt = states[-1][1], rtts[change.link]
         written = before.with_keys(given)
         at: Key = ("events", change.index)
         wrong = list(_link(at, written, given, rtt))

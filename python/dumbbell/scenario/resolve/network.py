@@ -1,28 +1,35 @@
-"""The network of a scenario: hosts with their addresses, switches, and links with their changes over time."""
+"""The network of a scenario: nodes with their addresses, links with their changes over time, and the ways of flows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.bottleneck import NAMES, Direction, largest_rtt, rtts, smallest_rtt
-from dumbbell.scenario.resolve.links import BOTTLENECK, resolve_links
+from dumbbell.scenario.resolve import bottleneck
+from dumbbell.scenario.resolve.direction import Direction
+from dumbbell.scenario.resolve.drawn.network import drawn_outline
+from dumbbell.scenario.resolve.links import resolve_links
+from dumbbell.scenario.resolve.outline import AccessLink, Ends, NetworkNode, Outline, Way
 from dumbbell.scenario.source import Finding
-from dumbbell.scenario.topology.dumbbell import Dumbbell
-from dumbbell.scenario.topology.path import Path
+from dumbbell.scenario.topology.drawing import Drawn
 from dumbbell.units import Time
 
 
 @dataclass(frozen=True)
 class ShapedLink:
-    """A link that does something to packets."""
+    """A link with all keys of a link."""
 
     name: str
     from_: str
     to: str
     states: tuple[tuple[Time, Direction], ...]
     """The settled link at time 0, and after each change with its time."""
+    rtt: Time
+    """The base RTT by which its BDP is reckoned: the largest of a flow across it."""
+    ends: Ends | None
+    """The interfaces that it joins; none where the core forwards packets."""
 
     @property
     def first(self) -> Direction:
@@ -31,93 +38,47 @@ class ShapedLink:
 
 
 @dataclass(frozen=True)
-class AccessLink:
-    """A link between a host and its switch: a delay, and no limit."""
-
-    name: str
-    from_: str
-    to: str
-    delay: int
-    """Nanoseconds."""
-
-
-@dataclass(frozen=True)
 class Network:
     """The network that carries the traffic."""
 
-    hosts: Mapping[str, str]
-    """Addresses by name, senders first."""
-    switches: tuple[str, ...]
+    nodes: tuple[NetworkNode, ...]
     shaped: tuple[ShapedLink, ...]
     access: tuple[AccessLink, ...]
-    largest_rtt: Time
-    """The largest base RTT of any pair, by which a BDP is reckoned."""
+    prepared: Mapping[str, Sequence[Way]]
+    """Host -> the ways that its socket memory has to suffice for."""
     mtu: int
     """MTU of all hosts and links, in bytes."""
+    neighbours: Literal["filled", "real"]
+    """The source of neighbours' MAC addresses."""
+
+    @property
+    def hosts(self) -> Mapping[str, str]:
+        """Addresses of the hosts by name, in the order of the nodes."""
+        return {node.name: node.address for node in self.nodes if node.kind == "host"}
+
+    @property
+    def rtts(self) -> Mapping[str, Time]:
+        """Shaped link -> the base RTT by which its BDP is reckoned."""
+        return {link.name: link.rtt for link in self.shaped}
 
 
-def resolve_network(scenario: Scenario, start: Mapping[str, Direction], wrong: list[Finding]) -> Network:
-    """The network; what is wrong with it is added to `wrong`, and then it is not complete.
+def outline(scenario: Scenario, wrong: list[Finding]) -> Outline | None:
+    """The network before its links are settled; none if it is no network: then `wrong` says why."""
+    topology = scenario.topology
+    if isinstance(topology, Drawn):
+        return drawn_outline(scenario, topology, wrong)
+    return bottleneck.outline(topology, scenario.duration, wrong)
 
-    Args:
-        scenario: well-formed.
-        start: the bottleneck's directions as written, by name.
-        wrong: added to.
-    """
-    topology, states = scenario.topology, {name: [(Time(0), link)] for name, link in start.items()}
-    if isinstance(topology, Dumbbell) and len(topology.rtt) not in (1, topology.pairs):
-        one_each = f"one value, or one for each of the {topology.pairs} pairs"
-        what, hint = f"{len(topology.rtt)} values", 'write rtt = "30 ms" for all pairs'
-        wrong.append(Finding(("topology", "rtt"), what, one_each, hint))
-    else:
-        wrong += _delays(topology, *start.values())
-        states = resolve_links(scenario, start, wrong)
-        if scenario.record.sample_interval > scenario.duration:
-            at_most = f"at most {scenario.duration}"
-            wrong.append(Finding(("record", "sample_interval"), "longer than the run", at_most))
-    return Network(
-        _addresses(topology.hosts),
-        ("left", "right") if isinstance(topology, Dumbbell) else (),
-        tuple(ShapedLink(name, *ends, tuple(states[name])) for name, ends in _ends(topology)),
-        tuple(_access(topology, *start.values())),
-        largest_rtt(topology),
-        topology.mtu,
+
+def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) -> Network:
+    """The network; what is wrong with it is added to `wrong`, and then it is not complete."""
+    topology = scenario.topology
+    if not isinstance(topology, Drawn):
+        wrong += bottleneck.check(topology, found.links)
+    states = resolve_links(scenario, found.links, wrong)
+    shaped = (
+        ShapedLink(link.name, link.from_, link.to, tuple(states[link.name]), link.rtt, found.ends.get(link.name))
+        for link in found.links
     )
-
-
-def _delays(topology: Dumbbell | Path, forward: Direction, backward: Direction) -> Iterator[Finding]:
-    rtt = smallest_rtt(topology)
-    total = Time(forward.delay + backward.delay)
-    if total > rtt:
-        why = f"at most the smallest base RTT, {rtt}, for both directions together (they take {total})"
-        yield Finding((*BOTTLENECK, "delay"), "too long", why, "lower the delay or raise topology.rtt")
-    elif not isinstance(topology, Dumbbell) and total < rtt:
-        why = f"delays that make up the base RTT, {rtt} (both directions take {total})"
-        hint = "leave out one of the delays: it takes what remains"
-        yield Finding((*BOTTLENECK, "reverse", "delay"), "too short", why, hint)
-
-
-def _addresses(names: Sequence[str]) -> dict[str, str]:
-    """Senders in 10.0.0.0/24, receivers in 10.0.1.0/24, numbered as their names are."""
-    half = len(names) // 2
-    return {name: f"10.0.{i // half}.{i % half + 1}" for i, name in enumerate(names)}
-
-
-def _ends(topology: Dumbbell | Path) -> list[tuple[str, tuple[str, str]]]:
-    left, right = ("left", "right") if isinstance(topology, Dumbbell) else ("h1", "h2")
-    return list(zip(NAMES, ((left, right), (right, left)), strict=True))
-
-
-def _access(topology: Dumbbell | Path, forward: Direction, reverse: Direction) -> Iterator[AccessLink]:
-    """The receiver's link and the way back share what the bottleneck leaves of the pair's RTT."""
-    if isinstance(topology, Path):
-        return
-    for i, pair_rtt in enumerate(rtts(topology), 1):
-        rest = pair_rtt - forward.delay - reverse.delay
-        for from_, to, delay in (
-            (f"s{i}", "left", 0),
-            ("left", f"s{i}", 0),
-            ("right", f"r{i}", rest // 2),
-            (f"r{i}", "right", rest - rest // 2),
-        ):
-            yield AccessLink(f"{from_}-{to}", from_, to, delay)
+    neighbours = topology.neighbours if isinstance(topology, Drawn) else "filled"
+    return Network(found.nodes, tuple(shaped), found.access, found.prepared, topology.mtu, neighbours)

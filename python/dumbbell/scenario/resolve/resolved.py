@@ -9,11 +9,10 @@ from weakref import ref
 from dumbbell.errors import ScenarioError
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.algorithms import check_algorithms
-from dumbbell.scenario.resolve.bottleneck import NAMES, directions
 from dumbbell.scenario.resolve.connections import Connection, used
 from dumbbell.scenario.resolve.flows import resolve_flows
 from dumbbell.scenario.resolve.labels import Label, Labelled, labelled
-from dumbbell.scenario.resolve.network import Network, resolve_network
+from dumbbell.scenario.resolve.network import Network, outline, resolve_network
 from dumbbell.scenario.resolve.settings import check_settings
 from dumbbell.scenario.source import Finding, Key
 
@@ -48,14 +47,14 @@ def resolve(scenario: Scenario) -> Resolved:
 
 def _resolve(scenario: Scenario) -> Resolved:
     wrong: list[Finding] = []
-    start = dict(zip(NAMES, directions(scenario.topology, scenario.duration), strict=True))
-    network = resolve_network(scenario, start, wrong)
-    connections = resolve_flows(scenario, start, wrong)
+    found = outline(scenario, wrong)
+    network = None if found is None else resolve_network(scenario, found, wrong)
+    connections = resolve_flows(scenario, found, wrong)
     algorithms = used(connections)
     labels = labelled(algorithms)
     wrong += check_algorithms(scenario, algorithms, labels)
     wrong += check_settings(scenario)
-    if wrong:
+    if wrong or network is None:
         raise ScenarioError([scenario.source.problem(finding) for finding in wrong])
     return Resolved(network, tuple(connections), labels, _sysctls(scenario))
 

@@ -11,9 +11,11 @@ from dumbbell.scenario.topology.hosts import Hosts
 
 
 def check_settings(scenario: Scenario) -> Iterator[Finding]:
-    """Problems of `[hosts]` and `[emulate]`."""
+    """Problems of `[hosts]`, `[emulate]` and `[record]`."""
     yield from _hosts(scenario)
     yield from _emulate(scenario)
+    if scenario.record.sample_interval > scenario.duration:
+        yield Finding(("record", "sample_interval"), "longer than the run", f"at most {scenario.duration}")
 
 
 def _hosts(scenario: Scenario) -> Iterator[Finding]:

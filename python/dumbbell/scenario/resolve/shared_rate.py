@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.bottleneck import NAMES, Direction
+from dumbbell.scenario.resolve.outline import Outline
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.traffic.flows import UdpFlow
 from dumbbell.units import Percent, QuantityError, Rate
 
 _HINT = 'write a rate, such as rate = "10 Mbit/s"'
+_UNLIMITED = float("inf")
 
 
 class Shares:
     """Looks up what UDP flows send at."""
 
-    def __init__(self, scenario: Scenario, start: Mapping[str, Direction]) -> None:
-        """`start`: the bottleneck's directions, by name."""
-        hosts = scenario.topology.hosts
-        self._senders, self._receivers = set(hosts[: len(hosts) // 2]), set(hosts[len(hosts) // 2 :])
-        self._rates = {name: link.rate for name, link in start.items()}
+    def __init__(self, scenario: Scenario, network: Outline | None) -> None:
+        """`network`: that carries the flows; none if it is wrong, and then shares are not looked up."""
+        self._network = network
+        links = network.links if network else ()
+        self._limits = {link.name: link.start.nominal for link in links}
+        self._rates = {link.name: link.start.rate for link in links}
         for event in scenario.events:
             if "rate" in event.given() and event.at < scenario.duration:
                 self._rates[event.link] = None
@@ -39,7 +39,9 @@ class Shares:
             self._wrong.setdefault(entry, Finding(("flows", entry, "rate"), error.wrong, error.expected, error.hint))
             return None
 
-    def _share(self, from_: str, to: str, given: Percent) -> Rate:
+    def _share(self, from_: str, to: str, given: Percent) -> Rate | None:
+        if self._network is None:
+            return None
         name = self._bottleneck(from_, to)
         if name is None:
             wrong = f"no bottleneck lies between {from_} and {to}"
@@ -50,6 +52,8 @@ class Shares:
         return Rate(max(int(rate * given.percent / 100), 1))
 
     def _bottleneck(self, from_: str, to: str) -> str | None:
-        if from_ in self._senders and to in self._receivers:
-            return NAMES[0]
-        return NAMES[1] if from_ in self._receivers and to in self._senders else None
+        """The slowest link on the way, the first among equals; of links without a limit the first, too."""
+        way = self._network.way(from_, to) if self._network else None
+        if way is None or not way.there:
+            return None
+        return min(way.there, key=lambda name: self._limits[name] or _UNLIMITED)

@@ -1,0 +1,64 @@
+"""The plan's nodes: hosts, switches and routers, with their interfaces and routes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dumbbell.core import core
+from dumbbell.plan import wire
+from dumbbell.plan.types import HostNode, Interface, Node, Plan, Route, RouterNode, SwitchNode
+from dumbbell.scenario.resolve.outline import NetworkNode
+
+
+def planned(nodes: Sequence[NetworkNode], sysctls: Mapping[str, Mapping[str, str]]) -> tuple[Node, ...]:
+    """The nodes without the routes of shortest paths.
+
+    Args:
+        nodes: of the network.
+        sysctls: of each host.
+    """
+    return tuple(_node(node, sysctls.get(node.name, {})) for node in nodes)
+
+
+def _node(node: NetworkNode, sysctl: Mapping[str, str]) -> Node:
+    if node.kind == "switch":
+        return SwitchNode(name=node.name)
+    keys: dict[str, Any] = {
+        "name": node.name,
+        "address": node.address,
+        "sysctl": sysctl,
+        "interfaces": tuple(Interface(name=i.name, mac=i.mac, addresses=i.addresses) for i in node.interfaces),
+        "routes": tuple(Route(to=route.to, via=route.via) for route in node.routes or ()),
+    }
+    return HostNode(**keys) if node.kind == "host" else RouterNode(**keys)
+
+
+def with_routes(plan: Plan, nodes: Sequence[NetworkNode]) -> Plan:
+    """The plan, in which nodes that the scenario gives no routes have those of the shortest paths."""
+    if not any(node.interfaces for node in nodes):
+        return plan
+    given = {node.name for node in nodes if node.routes is not None}
+    found = {
+        name: tuple(Route(to=to, via=tuple(via)) for to, via in routes)
+        for name, routes in core.static_routes(wire.text(plan))
+    }
+    routed = (
+        node if isinstance(node, SwitchNode) or node.name in given else replace(node, routes=found[node.name])
+        for node in plan.nodes
+    )
+    return replace(plan, nodes=tuple(routed))
+
+
+def steered(plan: Plan) -> list[str]:
+    """The nodes whose routes are not those of the shortest paths, by name: packets may take other ways than the plan's
+    paths."""
+    if not any(isinstance(node, HostNode | RouterNode) and node.interfaces for node in plan.nodes):
+        return []
+    shortest = {name: [(to, tuple(via)) for to, via in found] for name, found in core.static_routes(wire.text(plan))}
+    return [
+        node.name
+        for node in plan.nodes
+        if not isinstance(node, SwitchNode) and [(route.to, route.via) for route in node.routes] != shortest[node.name]
+    ]

@@ -1,0 +1,1 @@
+"""A drawn network: its links' names, its broadcast domains, its addresses, and the ways of its flows."""

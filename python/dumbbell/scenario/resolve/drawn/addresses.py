@@ -1,0 +1,171 @@
+"""The addresses of a drawn network: those that the scenario gives, and those that are assigned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
+from itertools import pairwise
+
+from dumbbell.scenario.resolve.drawn.interfaces import Domain, Port
+from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.topology.drawing import Drawing, Drawn, Pools
+from dumbbell.scenario.topology.nodes import AnyInterface, Host, Router
+
+POOLS: Key = ("topology", "pools")
+_LAN, _LINK = 24, 30
+
+
+class Addressing:
+    """Assigns addresses domain by domain; what is wrong with them is added to `wrong`."""
+
+    def __init__(self, topology: Drawn, drawing: Drawing, wrong: list[Finding]) -> None:
+        """`topology`: says of which pools."""
+        self._topology, self._drawing, self._wrong = topology, drawing, wrong
+        self._pools = topology.pools
+        self._owners: dict[str, Port] = {}
+
+    def ports(self, domains: Iterable[Domain]) -> dict[Port, tuple[AnyInterface, ...]]:
+        """The addresses of all ports, IPv4 first."""
+        domains = list(domains)
+        before = len(self._wrong)
+        subnets = [self._subnet(domain) for domain in domains]
+        self._check_owners(domains)
+        self._check_overlaps(domains, subnets)
+        if len(self._wrong) > before:
+            return {}
+        taken = [subnet for subnet in subnets if subnet is not None]
+        free = {key: _Free(getattr(self._pools, key), taken) for key in ("lan", "link")}
+        found: dict[Port, tuple[AnyInterface, ...]] = {}
+        for number, (domain, subnet) in enumerate(zip(domains, subnets, strict=True), 1):
+            found |= self._domain(domain, subnet, free, number)
+        return found
+
+    def router_ids(self) -> dict[str, IPv4Address]:
+        """The id of each router: its own, or the next of the pool."""
+        routers = [name for name, node in self._drawing.nodes.items() if isinstance(node, Router)]
+        given = {name: node.id for name, node in self._drawing.nodes.items() if isinstance(node, Router) and node.id}
+        taken, pool = set(given.values()), self._pools.loopback.hosts()
+        ids: dict[str, IPv4Address] = {}
+        for name in routers:
+            found = given.get(name) or next((one for one in pool if one not in taken), None)
+            if found is None:
+                self._exhausted("loopback", f"{len(routers)} routers")
+                break
+            ids[name] = found
+        seen: dict[IPv4Address, str] = {}
+        for name, one in ids.items():
+            if one in seen:
+                key: Key = ("topology", "nodes", name, "id")
+                self._wrong.append(Finding(key, f"{seen[one]} has the same id", "an id of its own", "leave id out"))
+            seen[one] = name
+        return ids
+
+    def _subnet(self, domain: Domain) -> IPv4Network | None:
+        """The IPv4 subnet that the given addresses say; none if no address is given."""
+        given = [(port, one) for port in domain.ports for one in port.given if isinstance(one, IPv4Interface)]
+        if not given:
+            return None
+        first, subnet = given[0][0], given[0][1].network
+        for port, one in given[1:]:
+            if one.network != subnet:
+                what = f"{one} is not in the subnet of {first.node}, {subnet}"
+                why = "one subnet for all that a link, or a switch and its links, join"
+                self._refuse(port, what, why, f"write an address with /{subnet.prefixlen} in {subnet}")
+        return subnet
+
+    def _check_owners(self, domains: Iterable[Domain]) -> None:
+        for port in (port for domain in domains for port in domain.ports):
+            for one in port.given:
+                owner = self._owners.setdefault(str(one.ip), port)
+                if owner != port:
+                    what = f"{owner.node} has the same address, {one.ip}"
+                    self._refuse(port, what, "an address of its own", "leave it out to have one assigned")
+
+    def _check_overlaps(self, domains: list[Domain], subnets: list[IPv4Network | None]) -> None:
+        known = sorted(
+            ((subnet, domain) for domain, subnet in zip(domains, subnets, strict=True) if subnet is not None),
+            key=lambda one: (one[0].network_address, one[0].prefixlen),
+        )
+        for (one, first), (other, second) in pairwise(known):
+            if one.overlaps(other):
+                what = f"its subnet, {other}, overlaps with {one} of {first.ports[0].node}"
+                why = "a subnet of its own: no link or switch joins them"
+                self._refuse(second.ports[0], what, why, "change one of the addresses")
+
+    def _domain(
+        self, domain: Domain, subnet: IPv4Network | None, free: Mapping[str, _Free], number: int
+    ) -> dict[Port, tuple[AnyInterface, ...]]:
+        key = "lan" if domain.has_switch else "link"
+        count = len(domain.ports)
+        if subnet is None:
+            # The subnet's own address and its broadcast address are no host's.
+            length = min(_LAN if domain.has_switch else _LINK, 32 - (count + 1).bit_length())
+            subnet = free[key].take(length)
+            if subnet is None:
+                self._exhausted(key, f"a subnet /{length} for {', '.join(port.node for port in domain.ports[:3])}")
+                return {}
+        given = {one.ip for port in domain.ports for one in port.given}
+        free_hosts = (one for one in subnet.hosts() if one not in given)
+        six = self._ipv6(number)
+        found: dict[Port, tuple[AnyInterface, ...]] = {}
+        # Routers have the first addresses, as gateways often do.
+        first = sorted(domain.ports, key=lambda port: not isinstance(self._drawing.nodes[port.node], Router))
+        for place, port in enumerate(first, 1):
+            four = [one for one in port.given if isinstance(one, IPv4Interface)]
+            more = [one for one in port.given if isinstance(one, IPv6Interface)]
+            if not four:
+                address = next(free_hosts, None)
+                if address is None:
+                    what = f"{subnet} is too small for {count} interfaces"
+                    self._refuse(port, what, "an address for each", "give the others addresses with a shorter prefix")
+                    return {}
+                four = [IPv4Interface((address, subnet.prefixlen))]
+            if not more and six is not None:
+                more = [IPv6Interface((int(six.network_address) + place, 64))]
+            found[port] = (*four, *more)
+        return found
+
+    def _ipv6(self, number: int) -> IPv6Network | None:
+        """The IPv6 subnet of a domain by its number, from 1; none if the network has no IPv6."""
+        if not self._topology.ipv6:
+            return None
+        pool = self._pools.ipv6
+        if pool.prefixlen > 64 or number >= 1 << (64 - pool.prefixlen):
+            self._exhausted("ipv6", "a subnet /64 for each link and switch")
+            return None
+        return IPv6Network((int(pool.network_address) + (number << 64), 64))
+
+    def _exhausted(self, pool: str, what: str) -> None:
+        size = getattr(self._pools, pool)
+        default = Pools.model_fields[pool].default
+        hint = f'write {pool} = "{default}"' if default.prefixlen < size.prefixlen else f"widen {pool}"
+        self._wrong.append(Finding((*POOLS, pool), f"{size} is used up", what, hint))
+
+    def _refuse(self, port: Port, what: str, why: str, hint: str) -> None:
+        cable = self._drawing.cables[port.cable]
+        node = self._drawing.nodes[port.node]
+        at: Key = (*self._drawing.keys[port.cable], "addresses")
+        if isinstance(node, Host) and node.address and not (cable.addresses and cable.addresses[port.end]):
+            at = ("topology", "nodes", port.node, "address")
+        self._wrong.append(Finding(at, f"{port.node}: {what}", why, hint))
+
+
+class _Free:
+    """Subnets of a pool, one after another, without those that are taken."""
+
+    def __init__(self, pool: IPv4Network, taken: Iterable[IPv4Network]) -> None:
+        self._pool, self._next = pool, int(pool.network_address)
+        self._taken = sorted((one for one in taken if one.overlaps(pool)), key=lambda one: int(one.broadcast_address))
+
+    def take(self, length: int) -> IPv4Network | None:
+        """The next free subnet of this prefix length; none if there is no more."""
+        size = 1 << (32 - length)
+        while True:
+            start = -(-self._next // size) * size
+            if length < self._pool.prefixlen or start + size - 1 > int(self._pool.broadcast_address):
+                return None
+            found = IPv4Network((start, length))
+            blocked = next((one for one in self._taken if one.overlaps(found)), None)
+            self._next = start + size if blocked is None else max(int(blocked.broadcast_address) + 1, start + size)
+            if blocked is None:
+                return found

@@ -1,0 +1,116 @@
+"""Drawings that are no networks: names, ends and loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
+
+from dumbbell.scenario.resolve.drawn.interfaces import Port
+from dumbbell.scenario.resolve.names import nearest, some
+from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.topology.drawing import Drawing
+from dumbbell.scenario.topology.nodes import LONGEST_NAME, NAME, AnyInterface, Switch
+
+NODES: Key = ("topology", "nodes")
+
+
+def check_drawing(drawing: Drawing) -> list[Finding]:
+    """What is wrong with the nodes and with what joins them."""
+    wrong = [*_names(drawing), *_ends(drawing)]
+    # A cable with unknown ends is neither a loop nor a node's only one.
+    return wrong or [*_alone(drawing), *_loops(drawing)]
+
+
+def _names(drawing: Drawing) -> Iterator[Finding]:
+    if not drawing.hosts:
+        yield Finding(NODES, "no host", "at least two hosts, between which flows run", "add h1 = {}")
+    for name in drawing.nodes:
+        if len(name) > LONGEST_NAME:
+            why = f"at most {LONGEST_NAME} characters: interfaces of Linux have no longer names"
+            yield Finding((*NODES, name), f"a name of {len(name)} characters", why, f"write {name[:LONGEST_NAME]}")
+        elif not NAME.fullmatch(name):
+            yield Finding((*NODES, name), "not a name", "letters, digits, `_` and `-`, a letter or digit first")
+    taken: dict[str, int] = {}
+    for i, names in enumerate(link_names(drawing)):
+        for name in dict.fromkeys(names):
+            if name in taken:
+                at = (*drawing.keys[i], "name") if drawing.cables[i].name else drawing.keys[i]
+                yield Finding(at, f"another link is called {name}", "a name of its own")
+                break
+            taken[name] = i
+
+
+def _ends(drawing: Drawing) -> Iterator[Finding]:
+    known = list(drawing.nodes)
+    for cable, key in zip(drawing.cables, drawing.keys, strict=True):
+        at = (*key, "between")
+        for name in dict.fromkeys(cable.between):
+            if name not in drawing.nodes:
+                yield Finding(at, f"unknown node {name}", some(known) if known else "a node", nearest(name, known))
+        if cable.between[0] == cable.between[1]:
+            yield Finding(at, f"a link from {cable.between[0]} to itself", "two different nodes")
+        for name, addresses in zip(cable.between, cable.addresses or [[], []], strict=True):
+            if addresses and isinstance(drawing.nodes.get(name), Switch):
+                hint = "write [] in its place, and the address at the other end"
+                yield Finding((*key, "addresses"), f"{name} is a switch, which has no address", "[] for a switch", hint)
+
+
+def _alone(drawing: Drawing) -> Iterator[Finding]:
+    joined = {name for cable in drawing.cables for name in cable.between}
+    for name in drawing.nodes:
+        if name not in joined:
+            hint = f'add [[topology.links]] with between = ["{name}", ...], or leave {name} out'
+            yield Finding((*NODES, name), f"no link leads to {name}", "at least one link", hint)
+
+
+def _loops(drawing: Drawing) -> Iterator[Finding]:
+    roots: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while name in roots:
+            name = roots[name]
+        return name
+
+    for cable, key in zip(drawing.cables, drawing.keys, strict=True):
+        if not all(isinstance(drawing.nodes[name], Switch) for name in cable.between):
+            continue
+        a, b = map(root, cable.between)
+        if a == b:
+            what = f"{cable.between[0]} and {cable.between[1]} close a loop of switches"
+            why = "one way between any two switches, or broadcasts would go round for ever"
+            yield Finding((*key, "between"), what, why, "leave the link out, or make one of them a router")
+        else:
+            roots[a] = b
+
+
+def check_routes(drawing: Drawing, addresses: Mapping[Port, tuple[AnyInterface, ...]]) -> Iterator[Finding]:
+    """Routes that the scenario gives and that lead to no neighbour."""
+    near: dict[str, list[AnyInterface]] = {}
+    for port, own in addresses.items():
+        near.setdefault(port.node, []).extend(own)
+    for name, node in drawing.nodes.items():
+        for i, route in enumerate(getattr(node, "routes", None) or []):
+            for hop in map(ip_address, route.via):
+                if not any(hop in one.network and hop != one.ip for one in near.get(name, [])):
+                    subnets = ", ".join(str(one.network) for one in near.get(name, []))
+                    what = f"{hop} is in none of {name}'s subnets"
+                    yield Finding((*NODES, name, "routes", i), what, f"an address of another node in {subnets}")
+
+
+def link_names(drawing: Drawing) -> list[tuple[str, str]]:
+    """The names of both directions of each cable.
+
+    Without a name of its own, a cable is called by its ends; the second one between the same two nodes has a number.
+    """
+    found: list[tuple[str, str]] = []
+    count: dict[frozenset[str], int] = {}
+    for cable in drawing.cables:
+        if cable.name is not None:
+            found.append((cable.name, f"{cable.name}-reverse"))
+            continue
+        a, b = cable.between
+        ends = frozenset(cable.between)
+        count[ends] = count.get(ends, 0) + 1
+        number = "" if count[ends] == 1 else f"-{count[ends]}"
+        found.append((f"{a}-{b}{number}", f"{b}-{a}{number}"))
+    return found

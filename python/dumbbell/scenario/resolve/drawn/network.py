@@ -1,0 +1,108 @@
+"""A drawn network, resolved: nodes with interfaces and addresses, links by name, and the ways of its flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve.direction import WrittenLink, both
+from dumbbell.scenario.resolve.drawn.addresses import Addressing
+from dumbbell.scenario.resolve.drawn.check import check_drawing, check_routes, link_names
+from dumbbell.scenario.resolve.drawn.interfaces import Port, domains
+from dumbbell.scenario.resolve.drawn.ways import Hop, ways
+from dumbbell.scenario.resolve.outline import Ends, NetworkNode, NodeInterface, Outline, Way
+from dumbbell.scenario.source import Finding
+from dumbbell.scenario.topology.cables import Cable
+from dumbbell.scenario.topology.drawing import Drawing, Drawn, Node
+from dumbbell.scenario.topology.nodes import AnyInterface, Router, Switch
+from dumbbell.units import Time
+
+
+def drawn_outline(scenario: Scenario, topology: Drawn, wrong: list[Finding]) -> Outline | None:
+    """The network of a drawing; none if there is something wrong with it, which is added to `wrong`."""
+    drawing, before = topology.drawing, len(wrong)
+    wrong += check_drawing(drawing)
+    if len(wrong) > before:
+        return None
+    addressing, joined = Addressing(topology, drawing, wrong), domains(drawing)
+    addresses, ids = addressing.ports(joined), addressing.router_ids()
+    wrong += check_routes(drawing, addresses)
+    if len(wrong) > before:
+        return None
+    nodes, ends = _nodes(drawing, addresses, ids), _ends(drawing, addresses)
+    links = _links(scenario, topology, drawing)
+    found = ways(scenario, nodes, [_hop(link, ends[link.name]) for link in links], wrong)
+    if len(wrong) > before:
+        return None
+    prepared: dict[str, list[Way]] = {name: [] for name in drawing.hosts}
+    for (from_, to), way in found.items():
+        prepared[from_].append(way)
+        prepared[to].append(way)
+    return Outline(nodes, _with_rtts(links, found.values()), lambda *pair: found.get(pair), prepared, (), ends)
+
+
+def _nodes(
+    drawing: Drawing, addresses: Mapping[Port, tuple[AnyInterface, ...]], ids: Mapping[str, object]
+) -> tuple[NetworkNode, ...]:
+    numbers = {name: number for number, name in enumerate(drawing.nodes)}
+    interfaces: dict[str, list[NodeInterface]] = {name: [] for name in drawing.nodes}
+    for port, own in sorted(addresses.items(), key=lambda one: (one[0].cable, one[0].end)):
+        here = interfaces[port.node]
+        here.append(NodeInterface(port.name, _mac(numbers[port.node], len(here)), tuple(map(str, own))))
+    return tuple(_node(name, node, interfaces[name], ids) for name, node in drawing.nodes.items())
+
+
+def _node(name: str, node: Node, interfaces: list[NodeInterface], ids: Mapping[str, object]) -> NetworkNode:
+    if isinstance(node, Switch):
+        return NetworkNode(name, "switch")
+    routes = None if node.routes is None else tuple(node.routes)
+    if isinstance(node, Router):
+        return NetworkNode(name, "router", str(ids[name]), tuple(interfaces), routes)
+    return NetworkNode(name, "host", interfaces[0].addresses[0].partition("/")[0], tuple(interfaces), routes)
+
+
+def _mac(node: int, interface: int) -> str:
+    """A locally administered address that tells the node and its interface by their numbers."""
+    return f"02:db:{node >> 8:02x}:{node & 255:02x}:{interface >> 8:02x}:{interface & 255:02x}"
+
+
+def _links(scenario: Scenario, topology: Drawn, drawing: Drawing) -> list[WrittenLink]:
+    found = []
+    for cable, key, names in zip(drawing.cables, drawing.keys, link_names(drawing), strict=True):
+        there, back = cable.given(), cable.reverse.given()
+        directions = both(there, back, scenario.duration, topology.mtu, _delays(cable))
+        a, b = cable.between
+        # No flow is known yet, so no RTT.
+        found.append(WrittenLink(names[0], a, b, key, there, directions[0], Time(0)))
+        found.append(WrittenLink(names[1], b, a, (*key, "reverse"), back, directions[1], Time(0)))
+    return found
+
+
+def _delays(cable: Cable) -> tuple[Time, Time]:
+    there = Time(0) if cable.delay is None else cable.delay
+    return there, there if cable.reverse.delay is None else cable.reverse.delay
+
+
+def _ends(drawing: Drawing, addresses: Iterable[Port]) -> dict[str, Ends]:
+    names = {(port.cable, port.end): port.name for port in addresses}
+    found: dict[str, Ends] = {}
+    for index, (there, back) in enumerate(link_names(drawing)):
+        a, b, cost = names.get((index, 0)), names.get((index, 1)), drawing.cables[index].cost
+        found |= {there: Ends(a, b, cost), back: Ends(b, a, cost)}
+    return found
+
+
+def _hop(link: WrittenLink, ends: Ends) -> Hop:
+    delay = int(link.start.delay)
+    return link.name, link.from_, ends.from_interface, link.to, ends.to_interface, ends.cost, delay
+
+
+def _with_rtts(links: Iterable[WrittenLink], found: Iterable[Way]) -> tuple[WrittenLink, ...]:
+    """The links with the largest base RTT of a flow across each, or of all flows where none crosses."""
+    rtts: dict[str, Time] = {}
+    largest = Time(0)
+    for way in found:
+        largest = max(largest, way.rtt)
+        for name in (*way.there, *way.back):
+            rtts[name] = max(rtts.get(name, way.rtt), way.rtt)
+    return tuple(link.reckoned_by(rtts.get(link.name, largest)) for link in links)

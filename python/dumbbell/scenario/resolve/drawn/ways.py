@@ -1,0 +1,106 @@
+"""The ways of flows through a drawn network: the crate `plan` finds them, as it does for the plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dumbbell.core import core
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve.connections import matching, number
+from dumbbell.scenario.resolve.outline import NetworkNode, Way
+from dumbbell.scenario.source import Finding
+from dumbbell.units import Time
+
+Pair = tuple[str, str]
+"""From, to."""
+
+Hop = tuple[str, str, str | None, str, str | None, int, int]
+"""A direction of a link: name, from, its interface, to, its interface, cost, delay in ns."""
+
+
+def ways(
+    scenario: Scenario, nodes: Sequence[NetworkNode], hops: Sequence[Hop], wrong: list[Finding]
+) -> dict[Pair, Way]:
+    """The ways of all pairs of hosts between which flows run; where there is none, this is added to `wrong`."""
+    pairs = _pairs(scenario)
+    try:
+        return _found(nodes, hops, pairs)
+    except RuntimeError:
+        lost = {pair: reason for pair in pairs if (reason := _reason(nodes, hops, pair))}
+    for pair, entry in ((pair, entry) for pair, entry in pairs.items() if pair in lost):
+        hint = "hosts do not forward: join the two by links, switches and routers"
+        at = ("flows", entry, "to")
+        wrong.append(Finding(at, f"no path from {pair[0]} to {pair[1]} and back", "a host that can be reached", hint))
+    return {}
+
+
+def _pairs(scenario: Scenario) -> dict[Pair, int]:
+    """The pairs, and the first entry that has each; what names no host is left out."""
+    known, found = scenario.topology.hosts, dict[Pair, int]()
+    for entry, flow in enumerate(scenario.flows):
+        ends = [[host for host in matching(end, known) if host in known] for end in (flow.from_, flow.to)]
+        if all(ends):
+            for n in range(number(flow)):
+                pair = ends[0][n % len(ends[0])], ends[1][n % len(ends[1])]
+                if pair[0] != pair[1]:
+                    found.setdefault(pair, entry)
+    return found
+
+
+def _found(nodes: Sequence[NetworkNode], hops: Sequence[Hop], pairs: Iterable[Pair]) -> dict[Pair, Way]:
+    paths, _ = core.network(_plan(nodes, hops, pairs))
+    names = [hop[0] for hop in hops]
+    return {
+        (path.from_, path.to): Way(
+            tuple(names[link] for link in path.there),
+            tuple(names[link] for link in path.back),
+            Time(path.base_rtts_ns[0][1]),
+        )
+        for path in paths
+    }
+
+
+def _reason(nodes: Sequence[NetworkNode], hops: Sequence[Hop], pair: Pair) -> str:
+    try:
+        _found(nodes, hops, [pair])
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+def _plan(nodes: Sequence[NetworkNode], hops: Sequence[Hop], pairs: Iterable[Pair]) -> str:
+    """A plan of these nodes and plain links, with a flow for each pair."""
+    return json.dumps(
+        {
+            "name": "ways",
+            "duration_ns": 1,
+            "seed": 0,
+            "nodes": [_node(node) for node in nodes],
+            "links": [_link(*hop) for hop in hops],
+            "flows": [_flow(i, *pair) for i, pair in enumerate(pairs)],
+            "record": {"sample_interval_ns": 1, "packets": False},
+            "emulate": {"ring_bytes": 0, "spin_ns": 0, "arena_bytes": 0},
+        }
+    )
+
+
+def _node(node: NetworkNode) -> Mapping[str, Any]:
+    if node.kind == "switch":
+        return {"kind": node.kind, "name": node.name}
+    interfaces = [{"name": one.name, "mac": one.mac, "addresses": one.addresses} for one in node.interfaces]
+    return {"kind": node.kind, "name": node.name, "address": node.address, "sysctl": {}, "interfaces": interfaces}
+
+
+def _link(
+    name: str, from_: str, from_interface: str | None, to: str, to_interface: str | None, cost: int, delay: int
+) -> Mapping[str, Any]:
+    plain = {"rate_bps": None, "overhead_bytes": 0, "buffer": "unlimited", "delay_ns": delay}
+    ends = {"from": from_, "from_interface": from_interface, "to": to, "to_interface": to_interface}
+    return {"name": name, "cost": cost, **ends, **plain}
+
+
+def _flow(i: int, from_: str, to: str) -> Mapping[str, Any]:
+    ping = {"kind": "ping", "interval_ns": 1, "payload_bytes": 56}
+    return {"id": f"f{i}", "from": from_, "to": to, "start_ns": 0, "stop_ns": 1, "port": 1, "workload": ping}

@@ -1,0 +1,80 @@
+"""A network before its links are settled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dumbbell.scenario.resolve.direction import WrittenLink
+from dumbbell.scenario.topology.nodes import GivenRoute
+from dumbbell.units import Time
+
+
+@dataclass(frozen=True)
+class NodeInterface:
+    """An interface of a node: an end of a cable."""
+
+    name: str
+    mac: str
+    addresses: tuple[str, ...]
+    """With the lengths of their subnets' prefixes, IPv4 first."""
+
+
+@dataclass(frozen=True)
+class NetworkNode:
+    """A host, a switch or a router."""
+
+    name: str
+    kind: str
+    """`host`, `switch` or `router`."""
+    address: str = ""
+    """A host's address, to which flows go, or a router's id; empty for a switch."""
+    interfaces: tuple[NodeInterface, ...] = ()
+    """None in a network whose packets the core forwards: a dumbbell, a path."""
+    routes: tuple[GivenRoute, ...] | None = None
+    """The routes that the scenario gives it; `None`: those of the shortest paths."""
+
+
+@dataclass(frozen=True)
+class AccessLink:
+    """A link between a host and its switch: a delay, and no limit."""
+
+    name: str
+    from_: str
+    to: str
+    delay: int
+    """Nanoseconds."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The interfaces that a link joins, `None` at a switch, and what shortest paths reckon it at."""
+
+    from_interface: str | None
+    to_interface: str | None
+    cost: int
+
+
+@dataclass(frozen=True)
+class Way:
+    """The links between two hosts that are written, there and back, by name."""
+
+    there: tuple[str, ...]
+    back: tuple[str, ...]
+    rtt: Time
+    """Base RTT: all delays at the start, without serialisation and queues."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Nodes, links as they are written, and the ways between hosts."""
+
+    nodes: tuple[NetworkNode, ...]
+    links: tuple[WrittenLink, ...]
+    way: Callable[[str, str], Way | None]
+    """From, to -> the way between two hosts; none if no written link lies between them."""
+    prepared: Mapping[str, Sequence[Way]]
+    """Host -> the ways that its socket memory has to suffice for."""
+    access: tuple[AccessLink, ...] = ()
+    ends: Mapping[str, Ends] = field(default_factory=dict)
+    """Links of a network whose nodes have interfaces -> what they join."""

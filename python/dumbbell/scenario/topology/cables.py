@@ -1,0 +1,67 @@
+"""The links of a drawn network: cables between two nodes, each direction with every key of a link."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from dumbbell.scenario.links.link import DirectionKeys
+from dumbbell.scenario.topology.nodes import Addresses
+from dumbbell.units import QuantityError, Time
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
+
+class CableReverse(DirectionKeys):
+    """The other direction of a cable: rate, buffer, queue, overhead and delay are as forward unless given."""
+
+    delay: Time | None = Field(default=None, description="Propagation delay in this direction. Default: as forward.")
+
+
+class CableKeys(DirectionKeys):
+    """The keys of a cable, whichever nodes it joins. Without any of them it neither limits nor delays."""
+
+    delay: Time | None = Field(
+        default=None,
+        description='Propagation delay, in each direction. Default: `"0 s"`; `reverse`: as forward.',
+    )
+    reverse: CableReverse = Field(default=CableReverse(), description="The other direction, where it differs.")
+
+
+def _two(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise QuantityError("not two nodes", "the names of two nodes", 'write between = ["h1", "r1"]')
+    return value
+
+
+def _one_each(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        hint = 'write addresses = ["10.0.12.1/30", "10.0.12.2/30"]; [] stands for the end at a switch'
+        raise QuantityError("not two ends", "the addresses of both ends, in the order of between", hint)
+    return value
+
+
+class Cable(CableKeys):
+    """A link between two nodes."""
+
+    name: str | None = Field(
+        default=None,
+        pattern=NAME_PATTERN,
+        description="Name in events, tables and plots; the other direction is called `NAME-reverse`. Default: both "
+        "directions are called by their ends, such as `h1-s1` and `s1-h1`.",
+        examples=["core"],
+    )
+    between: Annotated[list[str], BeforeValidator(_two)] = Field(
+        description="The two nodes; keys of the link are of the direction from the first to the second.",
+        examples=[["h1", "s1"]],
+    )
+    addresses: Annotated[list[Addresses], BeforeValidator(_one_each)] | None = Field(
+        default=None,
+        description="Addresses of both ends, in the order of `between`: each a text, or a list of an IPv4 and an IPv6 "
+        "address; `[]` at a switch. Default: assigned.",
+        examples=[["10.0.12.1/30", "10.0.12.2/30"]],
+    )
+    cost: int = Field(
+        default=1, ge=1, le=65535, strict=True, description="Cost of the link: shortest paths have the least sum."
+    )

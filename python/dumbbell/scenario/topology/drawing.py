@@ -1,0 +1,143 @@
+"""What every network of nodes and links is drawn as, whichever keys it was written with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from dumbbell.scenario.source import Key
+from dumbbell.scenario.table import Table
+from dumbbell.scenario.topology.cables import Cable, CableKeys
+from dumbbell.scenario.topology.keys import AnyTopology
+from dumbbell.scenario.topology.nodes import Host, Router, Switch
+from dumbbell.units import QuantityError
+
+Node = Host | Switch | Router
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Nodes and cables.
+
+    Attributes:
+        nodes: by name, in order.
+        cables: in order.
+        keys: for each cable, the place of its keys in the scenario.
+        notes: what a file that was read does not say, and what was taken in its place.
+    """
+
+    nodes: Mapping[str, Node]
+    cables: Sequence[Cable]
+    keys: Sequence[Key]
+    notes: Sequence[str] = field(default=())
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts, in the order of the nodes."""
+        return [name for name, node in self.nodes.items() if isinstance(node, Host)]
+
+
+def _prefix(version: int) -> Any:
+    example = "10.1.0.0/16" if version == 4 else "fd00::/48"
+
+    def check(value: object) -> object:
+        if isinstance(value, IPv4Network | IPv6Network):
+            return value
+        try:
+            found = ip_network(value) if isinstance(value, str) and "/" in value else None
+        except ValueError as error:
+            raise QuantityError(str(error), f"a prefix of IPv{version}", f'write "{example}"') from None
+        if found is None or found.version != version:
+            raise QuantityError("not a pool", f"a prefix of IPv{version}", f'write "{example}"')
+        return found
+
+    return BeforeValidator(check, json_schema_input_type=str)
+
+
+_text = PlainSerializer(str, when_used="json", return_type=str)
+Pool4 = Annotated[IPv4Network, _prefix(4), _text]
+Pool6 = Annotated[IPv6Network, _prefix(6), _text]
+
+
+class Pools(Table):
+    """The prefixes from which addresses come that the scenario does not give."""
+
+    lan: Pool4 = Field(
+        default=IPv4Network("10.1.0.0/16"),
+        description="Subnets of switches with all that they join: a /24 each, or larger where there are more nodes.",
+    )
+    link: Pool4 = Field(
+        default=IPv4Network("10.0.0.0/16"), description="Subnets of links without a switch: a /30 each."
+    )
+    loopback: Pool4 = Field(default=IPv4Network("10.255.0.0/16"), description="Router ids.")
+    ipv6: Pool6 = Field(default=IPv6Network("fd00::/48"), description="IPv6 subnets: a /64 each.")
+
+
+class Drawn(AnyTopology):
+    """Keys that all networks of nodes and links have."""
+
+    pools: Pools = Field(default=Pools(), description="Prefixes from which addresses are assigned.")
+    ipv6: bool = Field(
+        default=False, strict=True, description="true: every subnet has IPv6 addresses, too. Flows use IPv4."
+    )
+    neighbours: Literal["filled", "real"] = Field(
+        default="filled",
+        description="`filled`: every node knows the MAC addresses of its subnets from the start. `real`: it asks for "
+        "them by ARP and neighbour discovery.",
+    )
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The network's nodes and links."""
+        return self.draw()
+
+    def draw(self) -> Drawing:
+        """Draw the network. Each kind does it in its own way."""
+        raise NotImplementedError
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts, in the order of the nodes."""
+        return self.drawing.hosts
+
+
+class Pencil:
+    """Draws a preset: nodes as they are named, cables with the keys of one of the preset's tables."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._cables: list[Cable] = []
+        self._keys: list[Key] = []
+
+    def host(self, name: str) -> str:
+        """A host. Returns its name."""
+        self._nodes[name] = Host()
+        return name
+
+    def switch(self, name: str) -> str:
+        """A switch. Returns its name."""
+        self._nodes[name] = Switch(kind="switch")
+        return name
+
+    def router(self, name: str) -> str:
+        """A router. Returns its name."""
+        self._nodes[name] = Router(kind="router")
+        return name
+
+    def cable(self, a: str, b: str, table: CableKeys, key: str, name: str | None = None) -> None:
+        """A cable from `a` to `b` with the keys of `table`, which stands at `key` of the topology."""
+        # The values are of a model that is validated.
+        given = {one: getattr(table, one) for one in table.model_fields_set}
+        blank = {one: field.get_default(call_default_factory=True) for one, field in Cable.model_fields.items()}
+        made = Cable.model_construct({*given, "between"}, **{**blank, **given, "name": name, "between": [a, b]})
+        self._cables.append(made)
+        self._keys.append(("topology", key))
+
+    def done(self) -> Drawing:
+        """The drawing."""
+        return Drawing(self._nodes, self._cables, self._keys)

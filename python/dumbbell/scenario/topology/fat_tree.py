@@ -1,0 +1,55 @@
+"""A fat tree, the network of a data centre (Al-Fares, Loukissas, Vahdat 2008)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from dumbbell.scenario.topology.cables import CableKeys
+from dumbbell.scenario.topology.drawing import Drawing, Drawn, Pencil
+from dumbbell.units import QuantityError
+
+
+def _even(value: object) -> object:
+    if type(value) is int and value % 2:
+        raise QuantityError("odd", "an even number of ports", "write k = 4")
+    return value
+
+
+class FatTree(Drawn):
+    """k pods of k/2 edge and k/2 aggregation routers each, (k/2)^2 core routers, and k^3/4 hosts.
+
+    Aggregation router j of each pod leads to the j-th k/2 core routers (section 2.2 of "A Scalable, Commodity Data
+    Center Network Architecture", SIGCOMM 2008).
+    """
+
+    kind: Literal["fat-tree"] = Field(
+        description="k pods of k/2 edge routers (e1-1, e1-2, ..., e2-1, ...) and k/2 aggregation routers (a1-1, ...), "
+        "core routers c1, c2, ..., and hosts h1, h2, ..., k/2 at each edge router."
+    )
+    k: Annotated[int, BeforeValidator(_even)] = Field(
+        ge=2, le=16, strict=True, description="Ports of a router, even: there are k³/4 hosts.", examples=[4]
+    )
+    link: CableKeys = Field(default=CableKeys(), description="The links between hosts and the network's nodes.")
+    trunk: CableKeys | None = Field(default=None, description="The links between routers. Default: as `link`.")
+
+    def draw(self) -> Drawing:
+        """Pod by pod."""
+        pencil, half = Pencil(), self.k // 2
+        trunk, key = (self.link, "link") if self.trunk is None else (self.trunk, "trunk")
+        pods = range(1, self.k + 1)
+        hosts = iter([pencil.host(f"h{i}") for i in range(1, self.k**3 // 4 + 1)])
+        edges = {pod: [pencil.router(f"e{pod}-{i}") for i in range(1, half + 1)] for pod in pods}
+        middles = {pod: [pencil.router(f"a{pod}-{i}") for i in range(1, half + 1)] for pod in pods}
+        cores = [pencil.router(f"c{i}") for i in range(1, half**2 + 1)]
+        for pod in pods:
+            for edge in edges[pod]:
+                for _ in range(half):
+                    pencil.cable(next(hosts), edge, self.link, "link")
+                for middle in middles[pod]:
+                    pencil.cable(edge, middle, trunk, key)
+            for j, middle in enumerate(middles[pod]):
+                for core in cores[j * half : (j + 1) * half]:
+                    pencil.cable(middle, core, trunk, key)
+        return pencil.done()

@@ -1,0 +1,157 @@
+"""The nodes of a drawn network: hosts, switches and routers."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface, ip_address, ip_interface, ip_network
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from dumbbell.scenario.table import Table, tag_by
+from dumbbell.units import QuantityError
+
+LONGEST_NAME: Final = 15
+"""The most characters of a node's name: interfaces have names of nodes, and Linux gives them no more."""
+
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+AnyInterface = IPv4Interface | IPv6Interface
+
+_EXAMPLE: Final = 'write "10.2.0.10/24"'
+
+
+def interface(value: object) -> AnyInterface:
+    """An address with the length of its subnet's prefix. Raises `QuantityError`."""
+    if isinstance(value, IPv4Interface | IPv6Interface):
+        return value
+    expected = "an address and the length of its subnet's prefix"
+    if not isinstance(value, str) or "/" not in value:
+        raise QuantityError("no address with a subnet", expected, _EXAMPLE)
+    try:
+        found = ip_interface(value)
+    except ValueError as error:
+        raise QuantityError(str(error), expected, _EXAMPLE) from None
+    if found.ip.is_multicast or found.ip.is_unspecified or found.ip.is_loopback:
+        raise QuantityError("no host can have this address", "an address of one host", _EXAMPLE)
+    whole = found.network.num_addresses
+    if isinstance(found, IPv4Interface) and whole > 2:
+        if found.ip == found.network.network_address:
+            raise QuantityError("this is the address of the subnet", f"an address in {found.network}", _EXAMPLE)
+        if found.ip == found.network.broadcast_address:
+            raise QuantityError("this is the broadcast address", f"an address in {found.network}", _EXAMPLE)
+    return found
+
+
+Interface = Annotated[
+    AnyInterface,
+    BeforeValidator(interface, json_schema_input_type=str),
+    PlainSerializer(str, when_used="json", return_type=str),
+]
+
+Addresses = Annotated[
+    list[Interface],
+    BeforeValidator(lambda v: v if isinstance(v, list) else [v], json_schema_input_type=str | list[str]),
+]
+"""One address, or an IPv4 and an IPv6 one."""
+
+
+class GivenRoute(Table):
+    """A route that the scenario gives a node: `10.5.0.0/16 via 10.2.0.1`."""
+
+    to: str
+    """The destination's prefix."""
+    via: tuple[str, ...]
+    """Its next hops; several share the traffic."""
+
+    def __str__(self) -> str:
+        """The route as it is written."""
+        return f"{self.to} via {', '.join(self.via)}"
+
+
+_ROUTE: Final = 'write "default via 10.2.0.1" or "10.5.0.0/16 via 10.2.0.1"'
+
+
+def _route(value: object) -> object:
+    if isinstance(value, GivenRoute):
+        return value
+    match = re.fullmatch(r"\s*(\S+)\s+via\s+(.+?)\s*", value) if isinstance(value, str) else None
+    if match is None:
+        raise QuantityError("not a route", "a destination, the word via, and a next hop", _ROUTE)
+    try:
+        hops: list[IPv4Address | IPv6Address] = [ip_address(hop) for hop in re.split(r"\s*,\s*|\s+via\s+", match[2])]
+        everywhere = "0.0.0.0/0" if hops[0].version == 4 else "::/0"
+        to = ip_network(everywhere if match[1] == "default" else match[1])
+    except ValueError as error:
+        raise QuantityError(str(error), "a destination, the word via, and a next hop", _ROUTE) from None
+    if any(hop.version != to.version for hop in hops):
+        raise QuantityError("a next hop of the other IP version", f"a hop of IPv{to.version}", _ROUTE)
+    return GivenRoute(to=str(to), via=tuple(map(str, hops)))
+
+
+Route = Annotated[
+    GivenRoute,
+    BeforeValidator(_route, json_schema_input_type=str),
+    PlainSerializer(str, when_used="json", return_type=str),
+]
+
+
+def _id(value: object) -> object:
+    try:
+        return value if isinstance(value, IPv4Address) else IPv4Address(str(value))
+    except ValueError:
+        raise QuantityError("no router id", "an IPv4 address", 'write id = "10.255.0.1"') from None
+
+
+RouterId = Annotated[
+    IPv4Address,
+    BeforeValidator(_id, json_schema_input_type=str),
+    PlainSerializer(str, when_used="json", return_type=str),
+]
+
+
+class Ends(Table):
+    """Keys of nodes that have addresses."""
+
+    routes: list[Route] | None = Field(
+        default=None,
+        description='Routes, such as "default via 10.2.0.1", in place of those of the shortest paths. Several next '
+        "hops with commas between them share the traffic. Default: shortest paths by the links' costs.",
+        examples=[["default via 10.2.0.1"]],
+    )
+
+
+class Host(Ends):
+    """A host: flows begin and end there."""
+
+    kind: Literal["host"] = Field(default="host", description="A host, where flows begin and end.")
+    address: Addresses | None = Field(
+        default=None,
+        description="Address of its first interface. Default: a free address of the link's subnet.",
+        examples=["10.2.0.10/24"],
+    )
+
+
+class Switch(Table):
+    """A switch: it learns where MAC addresses are, and floods what it does not know."""
+
+    kind: Literal["switch"] = Field(
+        description="A switch, which learns where MAC addresses are, and floods what it does not know."
+    )
+
+
+class Router(Ends):
+    """A router: it forwards IP packets between its interfaces' subnets."""
+
+    kind: Literal["router"] = Field(description="A router, which forwards IP packets between subnets.")
+    id: RouterId | None = Field(
+        default=None,
+        description="Router id, an IPv4 address that its loopback interface has. Default: one of the pool `loopback`.",
+        examples=["10.255.0.1"],
+    )
+
+
+NODES: Final[dict[str, type[Table]]] = {"host": Host, "switch": Switch, "router": Router}
+"""Kinds of nodes by name: a line for each."""
+
+node_tag: Any = tag_by("kind", NODES, "host")
