@@ -181,6 +181,8 @@ def test_presets(topology: dict[str, Any], hosts: int, switches: int, routers: i
     ends = {"linear": ("h1", "h2"), "parking-lot": ("s0", "r0")}.get(topology["kind"], ("h1", "h2"))
     if "each" in topology:
         ends = ("h1s1", "h2s3")
+    if topology["kind"] == "fat-tree":
+        ends = ("h1-1-1", "h4-2-2")
     flows = [{"from": ends[0], "to": ends[1]}]
     plan = planned({"name": "x", "duration": "1 s", "topology": topology, "flows": flows})
     kinds = [type(node).__name__ for node in plan.nodes]

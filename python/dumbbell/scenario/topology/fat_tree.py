@@ -26,7 +26,7 @@ class FatTree(Drawn):
 
     kind: Literal["fat-tree"] = Field(
         description="k pods of k/2 edge routers (e1-1, e1-2, ..., e2-1, ...) and k/2 aggregation routers (a1-1, ...), "
-        "core routers c1, c2, ..., and hosts h1, h2, ..., k/2 at each edge router."
+        "core routers c1, c2, ..., and k/2 hosts at each edge router: h1-2-1 is the first at e1-2."
     )
     k: Annotated[int, BeforeValidator(_even)] = Field(
         ge=2, le=16, strict=True, description="Ports of a router, even: there are k³/4 hosts.", examples=[4]
@@ -39,14 +39,15 @@ class FatTree(Drawn):
         pencil, half = Pencil(), self.k // 2
         trunk, key = (self.link, "link") if self.trunk is None else (self.trunk, "trunk")
         pods = range(1, self.k + 1)
-        hosts = iter([pencil.host(f"h{i}") for i in range(1, self.k**3 // 4 + 1)])
-        edges = {pod: [pencil.router(f"e{pod}-{i}") for i in range(1, half + 1)] for pod in pods}
-        middles = {pod: [pencil.router(f"a{pod}-{i}") for i in range(1, half + 1)] for pod in pods}
+        ports = range(1, half + 1)
+        hosts = {(pod, i): [pencil.host(f"h{pod}-{i}-{n}") for n in ports] for pod in pods for i in ports}
+        edges = {pod: [pencil.router(f"e{pod}-{i}") for i in ports] for pod in pods}
+        middles = {pod: [pencil.router(f"a{pod}-{i}") for i in ports] for pod in pods}
         cores = [pencil.router(f"c{i}") for i in range(1, half**2 + 1)]
         for pod in pods:
-            for edge in edges[pod]:
-                for _ in range(half):
-                    pencil.cable(next(hosts), edge, self.link, "link")
+            for i, edge in enumerate(edges[pod], 1):
+                for host in hosts[pod, i]:
+                    pencil.cable(host, edge, self.link, "link")
                 for middle in middles[pod]:
                     pencil.cable(edge, middle, trunk, key)
             for j, middle in enumerate(middles[pod]):

@@ -1,0 +1,72 @@
+"""Drawn networks on the simulation engine: packets take the plan's paths, and each run gives the same tables."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from drawn import base
+
+import dumbbell
+from dumbbell.engines.simulate.engine import SimulateEngine
+from dumbbell.plan import expand
+from dumbbell.scenario.file.loading import load
+
+
+@pytest.fixture(autouse=True)
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests write no report; pages have separate tests."""
+    monkeypatch.setattr(dumbbell.Run, "report", lambda run: run.directory / "report.html")
+
+
+def simulated(scenario: dict[str, Any], folder: Path) -> dumbbell.Run:
+    run = dumbbell.run(scenario, (), folder, engine="simulate")
+    assert isinstance(run, dumbbell.Run)
+    return run
+
+
+NETWORKS: dict[str, dict[str, Any]] = {
+    "graph": base(),
+    "star": {
+        "topology": {"kind": "star", "size": 4, "link": {"rate": "20 Mbit/s", "delay": "2 ms"}},
+        "flows": [{"from": "h1", "to": "h2"}, {"from": "h3", "to": "h2", "cc": "bbr"}],
+    },
+    "parking-lot": {
+        "topology": {"kind": "parking-lot", "bottleneck": {"rate": "10 Mbit/s", "delay": "5 ms"}},
+        "flows": [{"from": "s0", "to": "r0"}, {"from": "s1", "to": "r1"}, {"from": "s3", "to": "r3"}],
+    },
+    "fat-tree": {
+        "topology": {"kind": "fat-tree", "k": 4, "link": {"rate": "50 Mbit/s", "delay": "100 us"}},
+        "flows": [{"from": "h1-1-1", "to": "h4-2-2"}, {"connections": 4, "from": "h2-*", "to": "h3-1-1"}],
+    },
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_run_is_valid_and_the_same_each_time(name: str, tmp_path: Path) -> None:
+    scenario = {"name": name, "duration": "2 s", **NETWORKS[name]}
+    first, second = (simulated(scenario, tmp_path / folder) for folder in ("a", "b"))
+    assert first.verdict == "valid", first.summary["reasons"]
+    assert first.flows["received_bytes"].min() > 0  # type: ignore[operator]
+    for table in ("packets", "samples", "links"):
+        assert (first.directory / f"{table}.parquet").read_bytes() == (
+            second.directory / f"{table}.parquet"
+        ).read_bytes()
+
+
+def test_a_packet_has_a_row_on_each_limited_link_of_its_path(tmp_path: Path) -> None:
+    run = simulated({"name": "x", "duration": "2 s", **NETWORKS["parking-lot"]}, tmp_path)
+    assert run.packets is not None
+    links = run.packets.filter(pl.col("flow") == "f1").group_by("link").len().sort("link")
+    assert links["link"].cast(str).to_list() == [
+        f"bottleneck{i}{direction}" for i in (1, 2, 3) for direction in ("", "-reverse")
+    ]
+
+
+def test_routes_that_lead_elsewhere_are_refused() -> None:
+    found = base()
+    found["topology"]["nodes"]["r1"] = {"kind": "router", "routes": ["default via 10.0.0.6"]}
+    scenario = load(found)
+    (problem,) = SimulateEngine().check(scenario, expand(scenario))
+    assert problem.key == "topology.nodes.r1.routes"
+    assert "shortest paths" in problem.what
