@@ -216,4 +216,10 @@ def _accepted(annotation: Any) -> list[str]:
 
 
 def _plural(words: Sequence[str]) -> str:
-    return " or ".join(dict.fromkeys(word if word.endswith(("]", "`", "any")) else f"{word}s" for word in words))
+    return " or ".join(dict.fromkeys(map(_several, words)))
+
+
+def _several(word: str) -> str:
+    if word.startswith("list of "):
+        return f"lists{word.removeprefix('list')}"
+    return word if word.endswith(("]", "`", "any")) else f"{word}s"
