@@ -9,11 +9,15 @@ from pathlib import Path
 import pytest
 
 from dumbbell.cli import invoke
+from dumbbell.engines.emulate.engine import EmulateEngine
 from dumbbell.engines.names import EMULATE
+from dumbbell.errors import Problem
+from dumbbell.plan.types import Plan
 from dumbbell.published.model import Part
 from dumbbell.published.packaged import rows
 from dumbbell.published.registry import KEYS, reproduction
 from dumbbell.published.running import Order, orders, size
+from dumbbell.scenario.model import Scenario
 from dumbbell.statistics.metrics import METRICS
 from dumbbell.studies.rounds import prepared
 
@@ -94,3 +98,16 @@ def test_lists_and_refusals(capsys: pytest.CaptureFixture[str]) -> None:
     assert "it can be run by simulate" in capsys.readouterr().err
     assert invoke(["reproduce", "slides-2017", "--engine", "emulate", "--list"]) == 0
     assert "table-window" not in capsys.readouterr().out
+
+
+def test_a_part_that_this_machine_cannot_run_is_refused_before_any_begins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(engine: EmulateEngine, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
+        return [Problem("no root", hint="run it with --engine simulate")] if plan.algorithms else []
+
+    monkeypatch.setattr(EmulateEngine, "check", check)
+    args = ["reproduce", "bernardi-2020", "--quick", "--output", str(tmp_path)]
+    assert invoke([*args, "--quiet"]) == 2
+    assert capsys.readouterr().err.startswith("error: no root\n  in the cell flows.0.cc=")
+    assert list(tmp_path.iterdir()) == []

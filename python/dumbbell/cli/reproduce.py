@@ -94,6 +94,8 @@ def _reproduce(
     place = running.folder(root, study, quick, engine)
     if wanted and not (json or quiet):
         print(_forecast(wanted), flush=True)
+    if elsewhere is None:
+        running.check(wanted)
     for order in wanted:
         if not (json or quiet):
             print(f"{order.part.name}: {order.part.title}", flush=True)

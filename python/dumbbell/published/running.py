@@ -14,6 +14,7 @@ from dumbbell.errors import InputError
 from dumbbell.execute import Executor
 from dumbbell.published.model import Part, Reproduction
 from dumbbell.published.packaged import scenario
+from dumbbell.records import manifest as manifests
 from dumbbell.records.files import read_json, write_json
 from dumbbell.scenario.file.loading import Draft, read
 from dumbbell.studies.results import Study
@@ -89,6 +90,20 @@ def size(order: Order) -> Size:
     else:
         forecast = None if order.part.cpu_s is None else runs * order.part.cpu_s
     return Size(len(cells), base.repeat.most, runs * duration_s, forecast)
+
+
+def check(wanted: Sequence[Order]) -> None:
+    """Raise `ScenarioError` if this machine can't carry out a part, before any begins. What can be simulated can be
+    simulated everywhere."""
+    from dumbbell.engines.registry import engine
+    from dumbbell.studies.planning import Planner
+
+    for order in wanted:
+        if not capabilities(order.engine).batches:
+            _, cells = prepared(order.draft)
+            planner = Planner(order.draft, 1, engine(order.engine), manifests.core_version() or "none")
+            for cell in cells:
+                planner.plan(cell)
 
 
 def carry_out(
