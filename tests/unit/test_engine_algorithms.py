@@ -57,10 +57,11 @@ def test_root_may(fake: FakeCore) -> None:
 )
 def test_an_ordinary_user_is_told_how(cc: str, label: str, load_it: str, fake: FakeCore) -> None:
     fake.may_load = False
+    also = "" if label == "my_cc" else "run it with --engine simulate; or "
     assert problems(cc) == [
         f"my.toml:15: {label}: this user may not load BPF programs\n"
         "  this process lacks CAP_BPF and CAP_PERFMON\n"
-        f"hint: run as root, or load it once so that every user's runs can use it: {load_it}"
+        f"hint: {also}run as root, or load it once so that every user's runs can use it: {load_it}"
     ]
 
 

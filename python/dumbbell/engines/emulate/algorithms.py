@@ -69,7 +69,8 @@ def _check(scenario: Scenario, at: Key, found: Labelled) -> Iterator[Problem]:
         return
     why = "\n".join([core.why_not(allowed), *_otherwise(found, core.parameters(told))])
     load = as_root("cc", "load", *_as_arguments(scenario, found))
-    hint = f"run as root, or load it once so that every user's runs can use it: {load}"
+    also = "run it with --engine simulate; or " if found.algorithm.bundled is not None else ""
+    hint = f"{also}run as root, or load it once so that every user's runs can use it: {load}"
     wrong = f"{found.label}: this user may not load BPF programs"
     yield Problem.at(scenario.source.place(at), wrong, why, hint, dotted(at))
 
