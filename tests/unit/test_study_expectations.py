@@ -209,7 +209,7 @@ def test_shares_are_told_in_percent(study: dumbbell.Study) -> None:
         "utilisation from 0 % to 100 %",
     ]
     known = of_mean(by_run(study, "utilisation").filter(cell=0)["value"].to_list())
-    assert f"mean {100 * known.value:.4g} %, interval " in found[0].why
+    assert f"mean {100 * known.value:#.4g} %, interval " in found[0].why
     assert measures.read(METRICS["harm_goodput"], -0.5) == -0.5, "an algorithm may gain"
 
 

@@ -132,10 +132,14 @@ def written(metric: Metric, bound: int | float | str) -> str:
 
 
 def show(metric: Metric, value: float) -> str:
-    """A value with its unit: `17.5 Mbit/s`, `97.7 %`."""
+    """A value with its unit: `17.50 Mbit/s`, `97.71 %`; four digits, but whole numbers as they are."""
     if metric.unit == SHARE:
-        return f"{100 * value:.4g} %"
+        return f"{_four_digits(100 * value)} %"
     large: Any = ((size, unit) for size, unit in _SHOWN if metric.unit == "bit/s" and abs(value) >= size)
     size, unit = next(large, (1.0, metric.unit))
-    text = f"{value / size:.4g}" if abs(value) < 1e4 * size else f"{value / size:,.0f}"
+    text = _four_digits(value / size) if abs(value) < 1e4 * size else f"{value / size:,.0f}"
     return f"{text} {unit}".rstrip()
+
+
+def _four_digits(value: float) -> str:
+    return f"{value:.4g}" if value == int(value) else f"{value:#.4g}".rstrip(".")
