@@ -62,8 +62,12 @@ def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
 def portable_wheel(folder: Path) -> None:
     """A wheel for other machines: it holds all libraries but C's, and its name says how old that one may be."""
     guest()
-    with staged():
-        run("maturin", "build", "--release", "--locked", "--strip", "--auditwheel", "repair", "--out", str(folder))
+    try:
+        with staged():
+            run("maturin", "build", "--release", "--locked", "--strip", "--auditwheel", "repair", "--out", str(folder))
+    finally:
+        # maturin names the bundled libraries in this file, which is also what cargo would give to the next build.
+        (target() / "release" / "deps" / "lib_core.so").unlink(missing_ok=True)
 
 
 def assets() -> None:
@@ -78,9 +82,13 @@ def guest() -> None:
     """Build the links that a user-mode kernel loads, and its first process: neither knows Python."""
     packages = ("--package", "guest-links", "--package", "guest-init")
     run("cargo", "build", "--release", "--locked", "--quiet", *packages)
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     for built, (place, options) in GUEST.items():
-        run("strip", *options, "-o", str(place), str(target / "release" / built))
+        run("strip", *options, "-o", str(place), str(target() / "release" / built))
+
+
+def target() -> Path:
+    """Where cargo builds."""
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
 
 @contextmanager
