@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from planning import planned
 
 from dumbbell import report
 from dumbbell.analysis.metrics import bottlenecks
+from dumbbell.cli.run import print_run
 from dumbbell.pipeline.results import Run
 from dumbbell.plan.types import StepsVariation
 from dumbbell.report.facts import facts
@@ -218,3 +220,15 @@ def test_many_flows_have_a_lane_per_path(tmp_path: Path) -> None:
     (blocks,) = view.marks
     assert isinstance(blocks, States)
     assert blocks.end_s.max() == 1
+
+
+def test_the_console_names_the_bottleneck_of_each_flow(
+    differing: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_run(differing, report=False)
+    told = capsys.readouterr().out
+    assert re.search(r"^f1 cubic .* link1 \(\d+ %\) *$", told, re.MULTILINE)
+    assert re.search(r"^cross1 udp .* – *$", told, re.MULTILINE)  # noqa: RUF001
+    print_run(run(tmp_path / "run", planned({"rate": "10 Mbit/s"}, duration="1 s")), report=False)
+    (head,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("flow ")]
+    assert "bottleneck" not in head

@@ -224,9 +224,10 @@ def print_run(run: Run, report: bool) -> None:
     """Print the verdict, the tables, and the path of the report, or of the run's directory."""
     from dumbbell.cli.tables import print_table
     from dumbbell.report import words
+    from dumbbell.report.facts import facts
 
     _print_verdict(run)
-    print_table(_kinds(run) or _flows(run.summary))
+    print_table(_kinds(run) or _flows(run.summary, with_bottlenecks=facts(run).has_several))
     if any(link["rate_bps"] is not None for link in run.summary["links"]):
         print_table(_links(run.summary))
     _print_figures(run.summary)
@@ -246,7 +247,7 @@ def _kinds(run: Run) -> Any:
     return Table(title, [*COLUMNS], rows(run.summary["flows"], found)) if has_kinds(found) else None
 
 
-def _flows(summary: Any) -> Any:
+def _flows(summary: Any, with_bottlenecks: bool) -> Any:
     from dumbbell.plan.view import Table
     from dumbbell.report import words
 
@@ -254,6 +255,7 @@ def _flows(summary: Any) -> Any:
     sized = any(flow["fct_s"] is not None for flow in summary["flows"])
     columns = ["flow", "path", "goodput", "RTT min", "p50", "p95 (ms)", "retransmitted"]
     columns += [*(["ECN-marked"] if marked else []), *(["completed in"] if sized else [])]
+    columns += ["bottleneck"] if with_bottlenecks else []
     rows = []
     for flow in summary["flows"]:
         rtt = flow["rtt_ms"]
@@ -269,6 +271,8 @@ def _flows(summary: Any) -> Any:
         if sized:
             fct_s = flow["fct_s"]
             row.append(words.UNKNOWN if fct_s is None else words.seconds(round(fct_s, 3)))
+        if with_bottlenecks:
+            row.append(words.bottleneck(flow))
         rows.append(row)
     return Table("Flows", columns, rows)
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.records import Run
-from dumbbell.report.facts import Facts
+from dumbbell.report.facts import Facts, rate_bps
+from dumbbell.report.levels import few
 
 _Floats = npt.NDArray[np.floating[Any]]
 
@@ -43,8 +44,12 @@ class VaryingCapacity:
 
     @classmethod
     def read(cls, run: Run, known: Facts) -> list[VaryingCapacity]:
-        """The ways whose capacity is no constant; none if it was not recorded."""
-        ways = [way.links for way in known.ways if not way.is_constant]
+        """The ways whose capacity is no constant; none if it was not recorded.
+
+        Of more than three: those with the smallest mean, one in the middle, and the largest.
+        """
+        varying = sorted((way for way in known.ways if not way.is_constant), key=lambda way: rate_bps(way.narrowest))
+        ways = [way.links for way in few(varying)]
         if not ways or not run.has("links"):
             return []
         names = {link.name for links in ways for link in links}

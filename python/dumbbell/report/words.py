@@ -56,6 +56,12 @@ def seconds(s: float) -> str:
     return f"{s * 1e3:.3g} ms" if s >= 1e-3 else f"{s * 1e6:.3g} µs"
 
 
+def bottleneck(flow: Mapping[str, Any]) -> str:
+    """`core (92 %)`: the bottleneck of a flow of the summary for the longest time, and the share of its time."""
+    link = flow.get("bottleneck")
+    return UNKNOWN if link is None else f"{link} ({100 * flow['bottleneck_share']:.0f} %)"
+
+
 def share(value: float | None) -> str:
     """`97.3 %` of a value between 0 and 1; `0.017 %` of one that would vanish."""
     if value is None:

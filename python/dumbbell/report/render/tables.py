@@ -176,14 +176,8 @@ def _flow(
         fct = flow.get("fct_s")
         cells.append(el("td", words.UNKNOWN if fct is None else f"{fct:.3f} s", class_="n"))
     if with_bottlenecks:
-        cells.append(el("td", _bottleneck(flow)))
+        cells.append(el("td", words.bottleneck(flow)))
     return el("tr", *cells)
-
-
-def _bottleneck(flow: Mapping[str, Any]) -> str:
-    """`core (92 %)`: the link, and the share of the flow's time in which it was the bottleneck."""
-    link = flow.get("bottleneck")
-    return words.UNKNOWN if link is None else f"{link} ({words.share(flow['bottleneck_share'])})"
 
 
 _LOADED: Final = {"run": "for this run", "stay": "to stay, before this run", "kernel": "by the kernel"}
