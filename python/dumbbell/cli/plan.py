@@ -61,6 +61,8 @@ def command(
         return
     for table in tables(plan, resolve(found).network.rtts):
         print_table(table)
+    for note in found.topology.notes:
+        print(f"note: {note}", file=sys.stderr)
     for problem in chosen.check(found, plan) if chosen else algorithms.lacking(found, algorithms.available()):
         # The plan may be meant for another machine or engine, so these are notes; `dumbbell run` refuses.
         print(f"note: {problem.text()}", file=sys.stderr)

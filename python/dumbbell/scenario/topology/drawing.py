@@ -105,6 +105,11 @@ class Drawn(AnyTopology):
         """Names of the hosts, in the order of the nodes."""
         return self.drawing.hosts
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a file that describes the network does not say, and what was taken in its place."""
+        return self.drawing.notes
+
 
 class Pencil:
     """Draws a preset: nodes as they are named, cables with the keys of one of the preset's tables."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -25,6 +26,12 @@ class AnyTopology(Table):
     """Keys that all topologies have."""
 
     kind: str
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a file that describes the network does not say, and what was taken in its place."""
+        return ()
+
     mtu: Annotated[int, BeforeValidator(_in_range)] = Field(
         default=MTU,
         ge=LEAST,

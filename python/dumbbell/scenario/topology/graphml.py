@@ -1,0 +1,157 @@
+"""Networks in GraphML files: those of the Internet Topology Zoo, and what networkx writes.
+
+Source: "The Internet Topology Zoo" (Knight et al., IEEE JSAC 2011), whose files have labels, coordinates and the speeds
+of links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import asin, cos, radians, sin, sqrt
+from typing import Any, Final
+from xml.etree.ElementTree import ParseError
+
+from dumbbell.scenario.source import Key
+from dumbbell.scenario.topology.cables import Cable, CableKeys
+from dumbbell.scenario.topology.drawing import Drawing, Node
+from dumbbell.scenario.topology.nodes import LONGEST_NAME, Host, Router, Switch
+from dumbbell.scenario.traces import File, LineError
+from dumbbell.units import QuantityError, Rate, Time
+
+EARTH_KM: Final = 6371.0
+"""Mean radius of the earth."""
+
+FIBRE_KM_PER_S: Final = 200_000.0
+"""Speed of light in glass, whose refractive index is about 1.5."""
+
+KEY: Key = ("topology", "file")
+
+
+@dataclass
+class Found:
+    """The nodes and edges of a file, with their attributes."""
+
+    nodes: dict[str, Mapping[str, Any]]
+    edges: list[tuple[str, str, Mapping[str, Any]]]
+
+
+@lru_cache(maxsize=8)
+def parsed(text: str) -> Found:
+    """What a file holds. Raises `LineError` for what is no GraphML, and `QuantityError` without networkx."""
+    try:
+        import networkx
+    except ImportError:
+        hint = "pip install 'dumbbell[graphml]'"
+        raise QuantityError("GraphML takes networkx, which is not installed", "the package networkx", hint) from None
+    try:
+        graph = networkx.parse_graphml(text)
+    except (ParseError, networkx.NetworkXError, ValueError, KeyError, TypeError) as error:
+        raise LineError(0, f"no GraphML: {error}", "a graph in GraphML", "the Topology Zoo has many") from None
+    nodes = {str(name): dict(keys) for name, keys in graph.nodes(data=True)}
+    return Found(nodes, [(str(a), str(b), dict(keys)) for a, b, keys in graph.edges(data=True)])
+
+
+def draw(file: File, keys: CableKeys) -> Drawing:
+    """The file's network; `keys` win over what it says of its links."""
+    return _Drawer(parsed(file.text), keys).done()
+
+
+@dataclass
+class _Drawer:
+    found: Found
+    keys: CableKeys
+    notes: list[str] = field(default_factory=list)
+
+    def done(self) -> Drawing:
+        nodes: dict[str, Node] = {}
+        names: dict[str, str] = {}
+        has_hosts = any(keys.get("kind") == "host" for keys in self.found.nodes.values())
+        for id_, keys in self.found.nodes.items():
+            name = names[id_] = _name(str(keys.get("label") or keys.get("name") or id_), nodes, has_hosts)
+            nodes[name] = _node(keys)
+        cables = list(self._cables(names))
+        if not has_hosts:
+            for router in [name for name, node in nodes.items() if isinstance(node, Router)]:
+                nodes[f"h-{router}"] = Host()
+                cables.append(Cable(between=[f"h-{router}", router]))
+        return Drawing(nodes, cables, [KEY] * len(cables), self._told())
+
+    def _cables(self, names: Mapping[str, str]) -> Iterator[Cable]:
+        for a, b, keys in self.found.edges:
+            if a == b:
+                self.notes.append(f"a link of {names[a]} to itself is left out")
+                continue
+            said: dict[str, Any] = {"rate": self._rate(keys), "delay": self._delay(a, b, keys)}
+            if type(cost := keys.get("cost")) is int:
+                said["cost"] = cost
+            given = {key: getattr(self.keys, key) for key in self.keys.model_fields_set}
+            said = {key: value for key, value in said.items() if value is not None}
+            yield Cable(between=[names[a], names[b]], **{**said, **given})
+
+    def _rate(self, keys: Mapping[str, Any]) -> Rate | None:
+        if (text := keys.get("rate")) is not None:
+            return Rate.parse(text)
+        raw = keys.get("LinkSpeedRaw")
+        if raw is None or float(raw) < 1:
+            self.notes.append("rate")
+            return None
+        return Rate(int(float(raw)))
+
+    def _delay(self, a: str, b: str, keys: Mapping[str, Any]) -> Time | None:
+        if (text := keys.get("delay")) is not None:
+            return Time.parse(text)
+        places = [_place(self.found.nodes[end]) for end in (a, b)]
+        if places[0] is None or places[1] is None:
+            self.notes.append("delay")
+            return None
+        return Time(round(_km(places[0], places[1]) / FIBRE_KM_PER_S * 1e9))
+
+    def _told(self) -> list[str]:
+        """The notes, with the links whose rate or delay the file does not say counted."""
+        told = [note for note in self.notes if note not in ("rate", "delay")]
+        for key, what in (("rate", "have no limit"), ("delay", "have no delay")):
+            count, of = self.notes.count(key), len(self.found.edges)
+            if count and key not in self.keys.model_fields_set:
+                told.append(
+                    f"the file says no {key} of {count} of its {of} links, which {what}: link = {{ {key} = ... }}"
+                )
+        return told
+
+
+def _name(label: str, taken: Mapping[str, object], has_hosts: bool) -> str:
+    """A node's name: the label without what names cannot have, short enough for its host's name, and unique."""
+    longest = LONGEST_NAME - (0 if has_hosts else len("h-"))
+    base = re.sub(r"[^A-Za-z0-9_]+", "-", label).strip("-_")[:longest].rstrip("-_") or "node"
+    name, number = base, 1
+    while name in taken:
+        number += 1
+        name = f"{base[: longest - 1 - len(str(number))]}-{number}"
+    return name
+
+
+def _node(keys: Mapping[str, Any]) -> Node:
+    match keys.get("kind"):
+        case "host":
+            return Host()
+        case "switch":
+            return Switch(kind="switch")
+        case _:
+            return Router(kind="router")
+
+
+def _place(keys: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Latitude and longitude in degrees."""
+    try:
+        return float(keys["Latitude"]), float(keys["Longitude"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _km(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """The great-circle distance, by the haversine formula."""
+    (lat1, lon1), (lat2, lon2) = ((radians(one[0]), radians(one[1])) for one in (a, b))
+    half = sin((lat2 - lat1) / 2) ** 2 + cos(lat1) * cos(lat2) * sin((lon2 - lon1) / 2) ** 2
+    return 2 * EARTH_KM * asin(sqrt(half))
