@@ -50,7 +50,7 @@ def parsed(text: str) -> Found:
         graph = networkx.parse_graphml(text)
     except (ParseError, networkx.NetworkXError, ValueError, KeyError, TypeError) as error:
         raise LineError(0, f"no GraphML: {error}", "a graph in GraphML", "the Topology Zoo has many") from None
-    nodes = {str(name): dict(keys) for name, keys in graph.nodes(data=True)}
+    nodes: dict[str, Mapping[str, Any]] = {str(name): dict(keys) for name, keys in graph.nodes(data=True)}
     return Found(nodes, [(str(a), str(b), dict(keys)) for a, b, keys in graph.edges(data=True)])
 
 
