@@ -66,6 +66,15 @@ def test_ipv6_addresses_where_they_are_asked_for() -> None:
     assert plan.emulate.path == "wire"
 
 
+def test_ipv6_subnets_go_round_those_that_are_given() -> None:
+    found = base(ipv6=True)
+    found["topology"]["links"][4]["addresses"] = ["fd00:0:0:1::9/64", []]
+    plan = planned(found)
+    assert addresses(plan)["r1/eth1"] == ["10.0.0.5/30", "fd00:0:0:1::9/64"]
+    assert addresses(plan)["r2/eth1"] == ["10.0.0.6/30", "fd00:0:0:1::1/64"]
+    assert addresses(plan)["h1/eth0"] == ["10.0.0.2/30", "fd00:0:0:4::2/64"]
+
+
 def test_addresses_that_are_given_stay_and_others_go_round_them() -> None:
     found = base(pools={"lan": "10.2.0.0/16"})
     found["topology"]["nodes"]["h2"] = {"address": "10.2.0.1/24"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
 from itertools import pairwise
+from typing import Any
 
 from dumbbell.scenario.resolve.drawn.interfaces import Domain, Port
 from dumbbell.scenario.source import Finding, Key
@@ -13,6 +14,7 @@ from dumbbell.scenario.topology.nodes import AnyInterface, Host, Router
 
 POOLS: Key = ("topology", "pools")
 _LAN, _LINK = 24, 30
+_SHORTER = "give the others addresses with a shorter prefix"
 
 
 class Addressing:
@@ -23,10 +25,14 @@ class Addressing:
         self._topology, self._drawing, self._wrong = topology, drawing, wrong
         self._pools = topology.pools
         self._owners: dict[str, Port] = {}
+        self._count = 0
+        self._ipv6_given: list[IPv6Network] = []
 
     def ports(self, domains: Iterable[Domain]) -> dict[Port, tuple[AnyInterface, ...]]:
         """The addresses of all ports, IPv4 first."""
         domains = list(domains)
+        self._count = len(domains)
+        self._ipv6_given = [subnet for domain in domains for subnet in _ipv6_of(domain)]
         before = len(self._wrong)
         subnets = [self._subnet(domain) for domain in domains]
         self._check_owners(domains)
@@ -82,11 +88,11 @@ class Addressing:
                     self._refuse(port, what, "an address of its own", "leave it out to have one assigned")
 
     def _check_overlaps(self, domains: list[Domain], subnets: list[IPv4Network | None]) -> None:
-        known = sorted(
-            ((subnet, domain) for domain, subnet in zip(domains, subnets, strict=True) if subnet is not None),
-            key=lambda one: (one[0].network_address, one[0].prefixlen),
-        )
-        for (one, first), (other, second) in pairwise(known):
+        four: list[tuple[Any, Domain]] = [(one, domain) for domain, one in zip(domains, subnets, strict=True) if one]
+        six: list[tuple[Any, Domain]] = [(one, domain) for domain in domains for one in _ipv6_of(domain)]
+        for known in (four, six):
+            known.sort(key=lambda one: (one[0].network_address, one[0].prefixlen))
+        for (one, first), (other, second) in (*pairwise(four), *pairwise(six)):
             if one.overlaps(other):
                 what = f"its subnet, {other}, overlaps with {one} of {first.ports[0].node}"
                 why = "a subnet of its own: no link or switch joins them"
@@ -106,34 +112,47 @@ class Addressing:
                 return {}
         given = {one.ip for port in domain.ports for one in port.given}
         free_hosts = (one for one in subnet.hosts() if one not in given)
-        six = self._ipv6(number)
+        six = self._ipv6(domain, number)
+        free_six = iter(()) if six is None else (one for one in six.hosts() if one not in given)
         found: dict[Port, tuple[AnyInterface, ...]] = {}
         # Routers have the first addresses, as gateways often do.
         first = sorted(domain.ports, key=lambda port: not isinstance(self._drawing.nodes[port.node], Router))
-        for place, port in enumerate(first, 1):
+        for port in first:
             four = [one for one in port.given if isinstance(one, IPv4Interface)]
             more = [one for one in port.given if isinstance(one, IPv6Interface)]
             if not four:
                 address = next(free_hosts, None)
                 if address is None:
                     what = f"{subnet} is too small for {count} interfaces"
-                    self._refuse(port, what, "an address for each", "give the others addresses with a shorter prefix")
+                    self._refuse(port, what, "an address for each", _SHORTER)
                     return {}
                 four = [IPv4Interface((address, subnet.prefixlen))]
             if not more and six is not None:
-                more = [IPv6Interface((int(six.network_address) + place, 64))]
+                host = next(free_six, None)
+                if host is None:
+                    self._refuse(port, f"{six} is too small for {count} interfaces", "an address for each", _SHORTER)
+                    return {}
+                more = [IPv6Interface((host, six.prefixlen))]
             found[port] = (*four, *more)
         return found
 
-    def _ipv6(self, number: int) -> IPv6Network | None:
-        """The IPv6 subnet of a domain by its number, from 1; none if the network has no IPv6."""
+    def _ipv6(self, domain: Domain, number: int) -> IPv6Network | None:
+        """The IPv6 subnet of a domain: that of given addresses, or else the one of its number, from 1.
+
+        None if the network has no IPv6.
+        """
         if not self._topology.ipv6:
             return None
+        if own := _ipv6_of(domain):
+            return own[0]
         pool = self._pools.ipv6
-        if pool.prefixlen > 64 or number >= 1 << (64 - pool.prefixlen):
-            self._exhausted("ipv6", "a subnet /64 for each link and switch")
-            return None
-        return IPv6Network((int(pool.network_address) + (number << 64), 64))
+        while pool.prefixlen <= 64 and number < 1 << (64 - pool.prefixlen):
+            found = IPv6Network((int(pool.network_address) + (number << 64), 64))
+            if not any(found.overlaps(subnet) for subnet in self._ipv6_given):
+                return found
+            number += self._count
+        self._exhausted("ipv6", "a subnet /64 for each link and switch")
+        return None
 
     def _exhausted(self, pool: str, what: str) -> None:
         size = getattr(self._pools, pool)
@@ -148,6 +167,12 @@ class Addressing:
         if isinstance(node, Host) and node.address and not (cable.addresses and cable.addresses[port.end]):
             at = ("topology", "nodes", port.node, "address")
         self._wrong.append(Finding(at, f"{port.node}: {what}", why, hint))
+
+
+def _ipv6_of(domain: Domain) -> list[IPv6Network]:
+    """The IPv6 subnets of the addresses that the scenario gives in a domain, each once."""
+    given = (one for port in domain.ports for one in port.given if isinstance(one, IPv6Interface))
+    return list(dict.fromkeys(one.network for one in given))
 
 
 class _Free:

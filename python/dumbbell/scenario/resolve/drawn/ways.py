@@ -27,7 +27,10 @@ def ways(
     pairs = _pairs(scenario)
     try:
         return _found(nodes, hops, pairs)
-    except RuntimeError:
+    except RuntimeError as error:
+        if "no path of links" not in str(error):
+            wrong.append(Finding(("topology",), str(error), "a network that can be built"))
+            return {}
         lost = {pair: reason for pair in pairs if (reason := _reason(nodes, hops, pair))}
     for pair, entry in ((pair, entry) for pair, entry in pairs.items() if pair in lost):
         hint = "hosts do not forward: join the two by links, switches and routers"
