@@ -1,7 +1,7 @@
-"""Pictures of both kinds of report, as a browser shows them: `python docs/draw/reports.py RUN STUDY`.
+"""Pictures of both kinds of report, as a browser shows them: `python docs/draw/reports.py RUN STUDY BOTTLENECKS`.
 
 The README's picture is of a valid emulated run of `bbr-vs-cubic`, on an idle machine. The study is that of
-docs/reference/report.md.
+docs/reference/report.md. The run of several bottlenecks is that of docs/explanation/bottlenecks.md.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from playwright.sync_api import Browser, sync_playwright
 IMAGES: Final = Path(__file__).parents[1] / "images"
 
 
-def main(run: Path, study: Path) -> None:
-    """Draw `report.png` of a run's directory, and `study-report.png` of a study's."""
+def main(run: Path, study: Path, bottlenecks: Path) -> None:
+    """Draw `report.png` and `bottlenecks.png` of runs' directories, and `study-report.png` of a study's."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         draw_run(browser, run / "report.html")
         draw_study(browser, study / "report.html")
+        draw_bottlenecks(browser, bottlenecks / "report.html")
         browser.close()
 
 
@@ -50,5 +51,15 @@ def draw_study(browser: Browser, report: Path) -> None:
     page.screenshot(path=IMAGES / "study-report.png")
 
 
+def draw_bottlenecks(browser: Browser, report: Path) -> None:
+    """The panels from the bottleneck to the queueing delay."""
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.goto(report.resolve().as_uri())
+    boxes = [page.locator(f'[data-plot="{key}"]').bounding_box() for key in ("bottleneck", "sojourn_ms")]
+    first, last = (box for box in boxes if box is not None)
+    clip = {"x": 0, "y": first["y"], "width": 1200, "height": last["y"] + last["height"] - first["y"]}
+    page.screenshot(path=IMAGES / "bottlenecks.png", full_page=True, clip=clip)  # type: ignore[arg-type]
+
+
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:3]))
+    main(*map(Path, sys.argv[1:4]))

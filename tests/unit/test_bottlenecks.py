@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
-from parking_lot import Cross, plan, run
-from planning import planned
+from parking_lot import Cross, run, scenario
 
 from dumbbell import report
 from dumbbell.analysis.metrics import bottlenecks
 from dumbbell.cli.run import print_run
 from dumbbell.pipeline.results import Run
-from dumbbell.plan.types import StepsVariation
 from dumbbell.report.facts import facts
 from dumbbell.report.levels import capacities
 from dumbbell.report.model import Line, Panel, States
@@ -34,14 +31,14 @@ MOVING = [Cross(link, PERIOD_S * link, PERIOD_S * (link + 1), 12) for link in ra
 @pytest.fixture(scope="module")
 def moving(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Cross traffic moves the bottleneck of f1 from link to link, every three seconds."""
-    return run(tmp_path_factory.mktemp("moving") / "run", plan(cross=MOVING, duration_s=3 * PERIOD_S))
+    return run(tmp_path_factory.mktemp("moving") / "run", scenario(cross=MOVING, duration_s=3 * PERIOD_S))
 
 
 @pytest.fixture(scope="module")
 def differing(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Links of different rates: the second is the narrowest for f1."""
     cross = [Cross(0, 0, 4, 5), Cross(2, 0, 4, 5)]
-    return run(tmp_path_factory.mktemp("differing") / "run", plan((30, 10, 20), cross, duration_s=4))
+    return run(tmp_path_factory.mktemp("differing") / "run", scenario((30, 10, 20), cross, duration_s=4))
 
 
 def by(rows: list[dict[str, Any]], key: str) -> Mapping[str, dict[str, Any]]:
@@ -64,7 +61,7 @@ def test_figures_name_the_bottleneck_of_each_flow(moving: Run) -> None:
         assert crossing["bottleneck_share"] > 0.85
         # Nine seconds of f1 and three of the datagrams cross each link; in three it is the bottleneck of both.
         assert links[f"link{number}"]["bottleneck_share"] == pytest.approx(6 / 12, abs=0.06)
-    assert links["back0"]["bottleneck_share"] is None
+    assert links["link0-reverse"]["bottleneck_share"] is None
     assert moving.flows["bottleneck"].to_list() == [flow["bottleneck"] for flow in moving.summary["flows"]]
 
 
@@ -105,25 +102,31 @@ def test_bandwidth_delay_products_are_those_of_ways(differing: Run) -> None:
     assert facts(differing).bdps_bytes == pytest.approx((25_000, 37_500))
 
 
+def dumbbell_of(**more: Any) -> dict[str, Any]:
+    topology = {
+        "kind": "dumbbell",
+        "rtt": "30 ms",
+        "bottleneck": {"rate": "10 Mbit/s", "reverse": {"rate": "1 Mbit/s"}},
+    }
+    return {"name": "x", "duration": "1 s", "topology": topology, "flows": [{"from": "s1", "to": "r1"}], **more}
+
+
 def test_a_dumbbell_has_one_way_also_with_flows_in_both_directions(tmp_path: Path) -> None:
     both = [{"from": "s1", "to": "r1"}, {"from": "r1", "to": "s1"}]
-    of = planned({"rate": "10 Mbit/s", "reverse": {"rate": "1 Mbit/s"}}, flows=both)
-    known = facts(run(tmp_path / "run", of))
+    known = facts(run(tmp_path / "run", dumbbell_of(flows=both)))
     assert not known.has_several
     assert [[link.name for link in way.links] for way in known.ways] == [["bottleneck"]]
     assert [level.label for level in capacities(known)] == ["capacity 10 Mbit/s"]
 
 
-def test_a_varying_capacity_is_the_least_of_a_way(tmp_path: Path) -> None:
-    steps = StepsVariation(steps=((0, 20_000_000), (1_000_000_000, 8_000_000)), period_ns=None)
-    of = plan((20, 10), duration_s=2)
-    varied = replace(of.links[0], variation=steps)
-    made = run(tmp_path / "run", replace(of, links=(varied, *of.links[1:])))
+def test_a_capacity_that_changes_is_the_least_of_a_way(tmp_path: Path) -> None:
+    slower = [{"at": "1 s", "link": "link0", "rate": "8 Mbit/s"}]
+    made = run(tmp_path / "run", scenario((20, 10), duration_s=2, events=slower))
     (view,) = panel(made, "goodput_bps").views
     (capacity,) = [line for line in view.marks if isinstance(line, Line) and line.is_level]
     found = pl.DataFrame({"t": view.time_s, "v": capacity.values})
-    assert found.filter(pl.col("t") < 0.9)["v"].unique().to_list() == pytest.approx([10], rel=0.01)
-    assert found.filter(pl.col("t") > 1.1)["v"].unique().to_list() == pytest.approx([8], rel=0.01)
+    assert found.filter(pl.col("t") < 0.9)["v"].to_list() == pytest.approx([10] * 90, rel=0.01)
+    assert found.filter(pl.col("t") > 1.1)["v"].to_list() == pytest.approx([8] * 90, rel=0.01)
 
 
 def test_the_report_shows_which_link_was_the_bottleneck_when(moving: Run) -> None:
@@ -151,7 +154,9 @@ def test_the_delay_of_the_whole_path_is_the_sum_of_its_links(moving: Run) -> Non
     views = {view.name: view for view in panel(moving, "sojourn_ms").views}
     assert [*views] == ["whole path", *(link.name for link in facts(moving).crossed)]
     (line,) = [line for line in views["whole path"].lines if line.flow == "f1"]
-    packets = moving.packets.filter(pl.col("flow") == "f1", pl.col("link").cast(pl.String).str.starts_with("link"))
+    packets = moving.packets.filter(
+        pl.col("flow") == "f1", pl.col("link").cast(pl.String).is_in(["link0", "link1", "link2"])
+    )
     delivered = packets.filter(pl.col("fate") == "delivered")
     waits = delivered.group_by("packet").agg(pl.col("sojourn_ns").sum(), pl.len())
     arrived = waits.filter(pl.col("len") == 3)["sojourn_ns"] / 1e6
@@ -179,15 +184,15 @@ def test_the_page_names_the_limited_links_and_the_bottlenecks(differing: Run) ->
 
 
 def test_events_of_several_links_are_named(tmp_path: Path) -> None:
-    of = plan((20, 20), events=[(1.0, 1, 5)], duration_s=2)
-    made = run(tmp_path / "run", of)
+    slower = [{"at": "1 s", "link": "link1", "rate": "5 Mbit/s"}]
+    made = run(tmp_path / "run", scenario((20, 20), duration_s=2, events=slower))
     (change,) = build(made).changes
     assert "link1" in change.label
     assert by(made.summary["flows"], "id")["f1"]["bottleneck"] == "link1"
 
 
 def test_a_run_without_packets_has_the_same_bottlenecks(tmp_path: Path, moving: Run) -> None:
-    bare = run(tmp_path / "run", plan(cross=MOVING, duration_s=3 * PERIOD_S, packets=False))
+    bare = run(tmp_path / "run", scenario(cross=MOVING, duration_s=3 * PERIOD_S, record={"packets": False}))
     keys = ("bottleneck", "bottleneck_share")
     assert [[flow[key] for key in keys] for flow in bare.summary["flows"]] == [
         [flow[key] for key in keys] for flow in moving.summary["flows"]
@@ -213,7 +218,7 @@ def test_the_main_link_of_a_study_is_found(links: Any, expected: list[str]) -> N
 
 
 def test_many_flows_have_a_lane_per_path(tmp_path: Path) -> None:
-    of = run(tmp_path / "run", plan((20, 10), [Cross(0, 0, 1, 5)], ("cubic",) * 13, duration_s=1))
+    of = run(tmp_path / "run", scenario((20, 10), [Cross(0, 0, 1, 5)], ("cubic",) * 13, duration_s=1))
     (view,) = panel(of, "bottleneck").views
     assert [(lane.name, lane.group) for lane in view.lanes] == [("a → b", None)]
     assert "A lane per path" in view.note
@@ -229,6 +234,6 @@ def test_the_console_names_the_bottleneck_of_each_flow(
     told = capsys.readouterr().out
     assert re.search(r"^f1 cubic .* link1 \(\d+ %\) *$", told, re.MULTILINE)
     assert re.search(r"^cross1 udp .* – *$", told, re.MULTILINE)  # noqa: RUF001
-    print_run(run(tmp_path / "run", planned({"rate": "10 Mbit/s"}, duration="1 s")), report=False)
+    print_run(run(tmp_path / "run", dumbbell_of()), report=False)
     (head,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("flow ")]
     assert "bottleneck" not in head

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import polars as pl
@@ -57,8 +56,8 @@ def _panel(source: Source) -> Panel | None:
         return None
     wanted = list(_of_flows(source, paths) if source.has_few_flows else _of_paths(source, paths))
     found = {link for path in paths for _, link in path.course if link is not None}
-    order = [link.name for link in source.known.limited_links]
-    codes = {link: code for code, link in enumerate(sorted(found, key=partial(_place, order))[:_MOST_LINKS])}
+    ordered = [link.name for link in source.run.plan.links if link.name in found]
+    codes = {link: code for code, link in enumerate(ordered[:_MOST_LINKS])}
     lanes = [_merged(_blocks(one, codes), source.span_ns) for one in wanted]
     marks = tuple(
         States(lane, blocks["start"] / 1e9, blocks["end"] / 1e9, blocks["code"])
@@ -73,10 +72,6 @@ def _panel(source: Source) -> Panel | None:
     states = tuple(_state(code, link) for link, code in codes.items())
     view = View("", pl.Series([], dtype=pl.Float64), marks, note, lanes=named)
     return Panel("bottleneck", 1.0, PANEL.title, "", (view,), states=states)
-
-
-def _place(order: list[str], link: str) -> tuple[int, str]:
-    return (order.index(link) if link in order else len(order)), link
 
 
 def _state(code: int, link: str) -> State:
