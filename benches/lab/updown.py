@@ -1,8 +1,10 @@
 """The time that a lab takes to come up and to go: ours, `ip -batch`, and Mininet where it is installed, in turn.
 
 All build hosts on one switch without shaping. Ours has its switch in the emulator, so it builds no bridge; the others
-use the kernel's. Up: until every host could send. Down: until the command learns that everything is gone. Work that
-the kernel does in the background afterwards does not count. Debian: mininet, bridge-utils.
+use the kernel's. Ours is built three times: as a core network; as a lab network, with MAC addresses of all neighbours,
+mounts and a hostname for each host; and as a lab network with a switch for each host, the switches in a line. Up: until
+every host could send. Down: until the command learns that everything is gone. Work that the kernel does in the
+background afterwards does not count. Debian: mininet, bridge-utils.
 """
 
 from __future__ import annotations
@@ -20,6 +22,16 @@ from benches.table import show
 
 Times = tuple[float, float]
 """Up and down, in ms."""
+
+CORE, LAB, LINE = "dumbbell", "dumbbell, lab network", "dumbbell, line of switches"
+
+TARGETS = {
+    (2, CORE): ("<= 25", "<= 10"),
+    (200, CORE): ("<= 600", "<= 500"),
+    (200, LAB): ("<= 300", "<= 10"),
+    (200, LINE): ("<= 1000", "<= 10"),
+}
+"""By the number of hosts: up and down."""
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,11 +76,15 @@ print((up - began) * 1e3, (time.perf_counter() - up) * 1e3)
 """
 
 
-def ours(hosts: int) -> Times:
+def ours(*options: str) -> Callable[[int], Times]:
     """Measured inside the process that builds the lab."""
-    example = ROOT / "target/release/examples/updown"
-    found = json.loads(subprocess.check_output([example, str(hosts), "1", "--json"], text=True))
-    return found["up_ms"], found["down_ms"]
+
+    def measure(hosts: int) -> Times:
+        example = ROOT / "target/release/examples/updown"
+        found = json.loads(subprocess.check_output([example, str(hosts), "1", "--json", *options], text=True))
+        return found["up_ms"], found["down_ms"]
+
+    return measure
 
 
 def ip_batch(hosts: int) -> Times:
@@ -90,7 +106,7 @@ def _two_numbers(command: list[str]) -> Times:
 
 def contenders() -> dict[str, Callable[[int], Times]]:
     """Those that this machine has."""
-    found = {"dumbbell": ours}
+    found = {CORE: ours(), LAB: ours("--switch"), LINE: ours("--line")}
     if shutil.which("ip") and shutil.which("unshare"):
         found["ip -batch"] = ip_batch
     has_mininet = subprocess.run(["/usr/bin/python3", "-c", "import mininet"], check=False, capture_output=True)
@@ -105,7 +121,6 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
     subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "lab", "--example", "updown"], cwd=ROOT, check=True)
-    targets = {2: ("<= 25", "<= 10"), 200: ("<= 600", "<= 500")}
     rows = []
     for hosts in options.hosts:
         measured: dict[str, list[Times]] = {name: [] for name in contenders()}
@@ -116,7 +131,7 @@ def main() -> None:
                 time.sleep(0.2 + 0.01 * hosts)
         for name, times in measured.items():
             up, down = (statistics.median(column) for column in zip(*times, strict=True))
-            target = targets.get(hosts, ("", "")) if name == "dumbbell" else ("", "")
+            target = TARGETS.get((hosts, name), ("", ""))
             rows.append([f"{hosts} hosts, {name}", f"{up:.1f}", target[0], f"{down:.1f}", target[1]])
     show(f"Medians of {options.repeat}, ms", ["", "up", "target", "down", "target"], rows)
 

@@ -199,7 +199,7 @@ LAB: dict[str, Any] = {
     "sysctls": {"h1": {"net.ipv4.tcp_rmem": "4096\t131072\t8388608"}, "h2": {}},
     "offloads": {"h1": {"tx-tcp-segmentation": False}, "h2": {"tx-tcp-segmentation": False}},
     "interfaces": [
-        {"host": host, "side": side}
+        {"host": host, "interface": "eth0", "side": side}
         | {f"{way}_{kind}": 0 for way in ("rx", "tx") for kind in ("dropped", "errors")}
         | {"rx_packets": PACKETS * ((host, side) in RECEIVE), "tx_packets": PACKETS * ((host, side) in TRANSMIT)}
         for host in ("h1", "h2")

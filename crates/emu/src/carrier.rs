@@ -24,6 +24,8 @@ pub(crate) struct Carrier<T> {
     arrived: Vec<Packet>,
     /// Packets that have entered the network.
     entered: u64,
+    /// Packets that did so for the first time: those that a router forwards keep their ids.
+    ids: u64,
     /// The links that can do something to a packet.
     logged: Vec<u16>,
     /// The time at which the links' next rows are due.
@@ -53,6 +55,7 @@ impl<T: Transmit> Carrier<T> {
             intake,
             arrived: Vec::new(),
             entered: 0,
+            ids: 0,
             logged: (0..).zip(&transparent).filter(|(_, transparent)| !**transparent).map(|(i, _)| i).collect(),
             next_tick: Time::ZERO,
             interval: plan.record.sample_interval_ns,
@@ -62,13 +65,15 @@ impl<T: Transmit> Carrier<T> {
 
     /// A frame arrives at `arrival`: its packets enter the network. Returns their number.
     pub(crate) fn enter(&mut self, captured: &Captured<'_>, arrival: Time) -> usize {
-        let node = self.intake.take(captured, &mut self.driver, &mut self.arrived);
+        let from = self.intake.take(captured, &mut self.driver, &mut self.arrived);
         let packets = self.arrived.len();
         self.advance_ticks(arrival);
         for packet in self.arrived.drain(..) {
-            let packet = Packet { id: self.entered, ..packet };
-            if self.network.enter(packet, node, arrival, &mut self.driver) {
+            let id = self.driver.forwarded(packet.handle, from);
+            let packet = Packet { id: id.unwrap_or(self.ids), ..packet };
+            if self.network.enter(packet, from, arrival, &mut self.driver) {
                 self.entered += 1;
+                self.ids += u64::from(id.is_none());
             } else {
                 self.intake.counts.unroutable += 1;
                 self.driver.store.release(packet.handle);
@@ -140,7 +145,7 @@ impl<T: Transmit> Carrier<T> {
             ring_drops: evidence.ring_drops,
             arena_bytes: plan.emulate.arena_bytes,
             arena_peak_bytes: driver.store.peak_bytes(),
-            arena_overflows: counts.arena_overflows,
+            arena_overflows: counts.arena_overflows + driver.unflooded,
             cpu_s: evidence.times.cpu_s,
             run_delay_s: evidence.times.run_delay_s,
             scheduled: evidence.times.scheduled,
@@ -160,6 +165,8 @@ impl<T: Transmit> Carrier<T> {
             left_packets: driver.left + driver.send_errors,
             dropped_packets: driver.dropped,
             duplicated_packets: driver.duplicated,
+            flooded_packets: driver.flooded,
+            filtered_packets: driver.filtered,
             inside_packets: inside.len() as u64,
             links: plan.links.iter().zip(self.network.links()).map(LinkReport::from).collect(),
             scheduling: evidence.scheduling,

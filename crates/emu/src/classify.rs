@@ -1,4 +1,4 @@
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use plan::{Echo, Flow, Node, Plan, Workload};
 use rustc_hash::FxHashMap;
@@ -12,7 +12,11 @@ pub(crate) struct Classifier {
     hosts: Vec<(Ipv4Addr, u16)>,
     flows: Vec<(Ends, u16)>,
     other: u16,
+    is_lab: bool,
 }
+
+/// Tuples that are remembered: a scan of ports must not fill the memory.
+const KNOWN: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Class {
@@ -37,13 +41,14 @@ struct Ends {
 
 impl Classifier {
     pub(crate) fn new(plan: &Plan) -> Classifier {
-        let hosts: Vec<(Ipv4Addr, u16)> = plan
-            .nodes
-            .iter()
-            .enumerate()
-            .filter_map(|(i, node)| match node {
-                Node::Host { address, .. } => Some((*address, i as u16)),
-                Node::Switch { .. } | Node::Router { .. } => None,
+        let of_interfaces = |node: &Node| {
+            let all: Vec<_> = node.interfaces().iter().flat_map(|interface| interface.addresses.clone()).collect();
+            all.into_iter().filter_map(|own| if let IpAddr::V4(address) = own.addr() { Some(address) } else { None })
+        };
+        let hosts: Vec<(Ipv4Addr, u16)> = (0..)
+            .zip(&plan.nodes)
+            .flat_map(|(index, node)| {
+                node.address().into_iter().chain(of_interfaces(node)).map(move |one| (one, index))
             })
             .collect();
         let address = |name: &str| plan.hosts().find(|(host, ..)| *host == name).expect("the plan was checked").1;
@@ -59,19 +64,29 @@ impl Classifier {
             },
         };
         let flows: Vec<_> = plan.flows.iter().enumerate().map(|(i, flow)| (ends(flow), i as u16)).collect();
-        Classifier { known: FxHashMap::default(), hosts, other: flows.len() as u16, flows }
+        Classifier { known: FxHashMap::default(), hosts, other: flows.len() as u16, flows, is_lab: plan.is_lab() }
     }
 
-    /// `None` if the destination is no host of the plan.
+    /// `None` if the destination is no host of the plan's core network.
     pub(crate) fn classify(&mut self, tuple: Tuple) -> Option<Class> {
         if let Some(&class) = self.known.get(&tuple) {
             return class;
         }
         let host = |ip: Ipv4Addr| self.hosts.iter().find(|(address, _)| *address == ip).map(|&(_, node)| node);
         let from = host(tuple.src).unwrap_or(u16::MAX);
-        let class = host(tuple.dst).map(|to| Class { flow: self.flow_of(tuple), from, to, flow_hash: tuple.hash() });
+        // A lab network leads elsewhere, too: to groups, and to addresses that a program adds.
+        let to = host(tuple.dst).or(self.is_lab.then_some(u16::MAX));
+        let class = to.map(|to| Class { flow: self.flow_of(tuple), from, to, flow_hash: tuple.hash() });
+        if self.known.len() >= KNOWN {
+            self.known.clear();
+        }
         self.known.insert(tuple, class);
         class
+    }
+
+    /// The class of a frame that has no tuple.
+    pub(crate) fn other(&self, flow_hash: u32) -> Class {
+        Class { flow: self.other, from: u16::MAX, to: u16::MAX, flow_hash }
     }
 
     /// The flow is found by the receiver's port, in either direction; otherwise it is the only external program between

@@ -10,6 +10,7 @@ use units::{Duration, Time};
 use crate::Port;
 use crate::arena::NONE;
 use crate::handover::{Due, Handover};
+use crate::identities::Identities;
 use crate::outgoing::{Outgoing, Transmit};
 use crate::store::{Ends, Store};
 
@@ -25,10 +26,16 @@ pub(crate) struct Driver<T> {
     pub left: u64,
     pub bursts_out: u64,
     pub segments_out: u64,
-    /// Index of the port of each of the plan's nodes.
-    port_of: Vec<Option<u16>>,
-    /// Its hosts' ends, by port.
-    ends: Vec<Ends>,
+    /// Copies that switches made, and packets that they had no link for.
+    pub flooded: u64,
+    pub filtered: u64,
+    /// Frames that found no room when a switch copied them.
+    pub unflooded: u64,
+    /// The port at the end of each of the plan's links.
+    port_at: Vec<Option<u16>>,
+    /// The ends of frames to each of the plan's nodes, in a core network.
+    ends: Vec<Option<Ends>>,
+    identities: Identities,
     due: VecDeque<Due>,
     handover: Handover,
     outgoing: Outgoing,
@@ -43,7 +50,11 @@ impl<T> Driver<T> {
         transmitter: T,
         packets: Option<Writer<PacketRow>>,
     ) -> Driver<T> {
-        let port = |name: &str| ports.iter().position(|p| p.host == name).map(|i| i as u16);
+        let port = |link| ports.iter().position(|port| port.is_at_the_end_of(link)).map(|i| i as u16);
+        let ends = |name: &str| {
+            let port = ports.iter().find(|port| port.host == name)?;
+            Some([port.mac, port.gateway_mac?].concat().try_into().expect("twice six bytes"))
+        };
         Driver {
             store,
             packets,
@@ -55,8 +66,12 @@ impl<T> Driver<T> {
             left: 0,
             bursts_out: 0,
             segments_out: 0,
-            ends: ports.iter().map(|p| [p.mac, p.gateway_mac].concat().try_into().expect("twice six bytes")).collect(),
-            port_of: plan.nodes.iter().map(|node| port(node.name())).collect(),
+            flooded: 0,
+            filtered: 0,
+            unflooded: 0,
+            port_at: plan.links.iter().map(port).collect(),
+            ends: plan.nodes.iter().map(|node| ends(node.name())).collect(),
+            identities: Identities::new(plan),
             due: VecDeque::new(),
             handover: Handover::new(ports.len()),
             outgoing: Outgoing::new(plan.emulate.path == EmulatePath::Gso),
@@ -116,13 +131,14 @@ impl<T> Driver<T> {
         }
     }
 
-    /// The addresses of frames to the host `node`.
+    /// The addresses of frames to the host `node` of a core network.
     pub(crate) fn ends(&self, node: u16) -> Ends {
-        self.ends[self.port(node)]
+        self.ends[usize::from(node)].expect("packets go to hosts, each host has a port")
     }
 
-    fn port(&self, node: u16) -> usize {
-        usize::from(self.port_of[usize::from(node)].expect("packets go to hosts, each host has a port"))
+    /// The id of a packet that enters `link` of a lab network, if a router forwards it there.
+    pub(crate) fn forwarded(&mut self, handle: u32, link: usize) -> Option<u64> {
+        self.identities.recall(link, self.store.frame(handle))
     }
 }
 
@@ -178,8 +194,11 @@ impl<T> Sink for Driver<T> {
         }
     }
 
-    fn delivered(&mut self, packet: Packet, at: Time) {
-        let port = self.port(packet.to) as u16;
+    fn delivered(&mut self, packet: Packet, link: u32, at: Time) {
+        let port = self.port_at[link as usize].expect("a link that packets come out of ends at a port");
+        if self.identities.is_watched(link) {
+            self.identities.remember(link, self.store.frame(packet.handle), packet.id);
+        }
         self.due.push_back(Due { handle: packet.handle, port, at });
     }
 
@@ -187,5 +206,22 @@ impl<T> Sink for Driver<T> {
         let handle = self.store.copy(packet.handle)?;
         self.duplicated += 1;
         Some(Packet { handle, ..packet })
+    }
+
+    fn flooded(&mut self, packet: Packet) -> Option<Packet> {
+        let Some(handle) = self.store.copy(packet.handle) else {
+            self.unflooded += 1;
+            return None;
+        };
+        // The row of the link before goes with the packet itself.
+        self.store.get_mut(handle).pending = None;
+        self.flooded += 1;
+        Some(Packet { handle, ..packet })
+    }
+
+    fn filtered(&mut self, packet: Packet) {
+        self.record_pending(packet.handle, None);
+        self.filtered += 1;
+        self.store.release(packet.handle);
     }
 }

@@ -73,8 +73,8 @@ fn in_real_time(
 ) -> Result<()> {
     // The writers' threads start before this one becomes urgent, so they don't inherit it.
     let (packets, links) = tables(plan, dir)?;
-    let ring = Ring::open(plan.emulate.ring_bytes, plan.emulate.path, plan.mtu)?;
-    let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.mtu), PREFAULT)?);
+    let ring = Ring::open(plan)?;
+    let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), PREFAULT)?);
     let driver = Driver::new(plan, ports, store, PacketSocket::open(ports, plan.emulate.path)?, packets);
     Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
     let mut inbox = Inbox::new(File::from(control));

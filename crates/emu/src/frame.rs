@@ -5,6 +5,8 @@ use units::{Mtu, headers};
 
 pub(crate) const ETHERNET: usize = headers::ETHERNET as usize;
 const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+const IPV6_HEADER: usize = 40;
 
 /// Bytes around a frame in a slot of the ring: the header of TPACKET_V2, the sender's address, padding, and tags of VLANs.
 const AROUND: usize = 128;
@@ -100,8 +102,83 @@ pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
     })
 }
 
-/// Set Congestion Experienced in a frame that [`parse`] has read, and keep the header's checksum right (RFC 1624).
+/// Read any frame, and hash what tells its flow: of IPv6 addresses, protocol and ports; else what is around the payload.
+///
+/// The tuple is that of no flow. All but the Ethernet header of a frame that is not IP counts as header.
+pub(crate) fn parse_any(frame: &[u8]) -> (Header, u32) {
+    let hash = |bytes: &[u8]| bytes.iter().fold(0, |hash, &byte| link::mix(hash ^ u64::from(byte)));
+    let none = Tuple { src: Ipv4Addr::UNSPECIFIED, dst: Ipv4Addr::UNSPECIFIED, sport: 0, dport: 0, protocol: 0 };
+    let end = frame.len() as u16;
+    let opaque =
+        Header { tuple: none, ecn: Ecn::NotEct, transport: end, payload: end, payload_bytes: 0, tcp_seq: None };
+    let Some(rest) = frame.get(ETHERNET + IPV6_HEADER..).filter(|_| is_ipv6(frame)) else {
+        return (opaque, (hash(&frame[..frame.len().min(ETHERNET)]) >> 32) as u32);
+    };
+    let ip = &frame[ETHERNET..];
+    let protocol = ip[6];
+    let (header_bytes, tcp_seq) = match protocol {
+        TCP => (rest.get(12).map_or(0, |offset| usize::from(offset >> 4) * 4), u32_at(rest, 4)),
+        UDP => (8, None),
+        _ => (0, None),
+    };
+    let ports = if matches!(protocol, TCP | UDP) { rest.get(..4).unwrap_or_default() } else { &[] };
+    let payload_bytes = usize::from(u16::from_be_bytes([ip[4], ip[5]])).saturating_sub(header_bytes) as u32;
+    let header = Header {
+        // The two low bits of the traffic class, which begins in the middle of the first byte (RFC 8200 section 3).
+        ecn: Ecn::from_tos(ip[1] >> 4),
+        transport: (ETHERNET + IPV6_HEADER) as u16,
+        payload: ((ETHERNET + IPV6_HEADER + header_bytes) as u16).min(end),
+        payload_bytes,
+        tcp_seq,
+        ..opaque
+    };
+    let hash = hash(&ip[8..IPV6_HEADER]) ^ hash(ports) ^ u64::from(protocol);
+    (header, (link::mix(hash) >> 32) as u32)
+}
+
+fn is_ipv6(frame: &[u8]) -> bool {
+    u16_at(frame, 12) == Some(IPV6) && frame.get(ETHERNET).is_some_and(|first| first >> 4 == 6)
+}
+
+/// The parts of an IP packet's frame that no router changes: all but the TTL, the traffic class and checksums. `None` for
+/// what is not IP.
+pub(crate) fn unchanging(frame: &[u8]) -> Option<[u8; UNCHANGING]> {
+    let mut parts = [0; UNCHANGING];
+    let ip = frame.get(ETHERNET..)?;
+    let (protocol, rest) = if is_ipv6(frame) {
+        parts[..2].copy_from_slice(ip.get(4..6)?);
+        parts[2..34].copy_from_slice(ip.get(8..IPV6_HEADER)?);
+        (ip[6], &ip[IPV6_HEADER..])
+    } else if u16_at(frame, 12) == Some(IPV4) && ip.len() >= 20 {
+        // Length, identification, fragment; addresses.
+        parts[..6].copy_from_slice(&ip[2..8]);
+        parts[6..14].copy_from_slice(&ip[12..20]);
+        (ip[9], ip.get(usize::from(ip[0] & 0xf) * 4..)?)
+    } else {
+        return None;
+    };
+    parts[34] = protocol;
+    let below = &mut parts[35..];
+    let bytes = rest.len().min(below.len());
+    below[..bytes].copy_from_slice(&rest[..bytes]);
+    // Offloads leave it to the last hop.
+    match protocol {
+        TCP => below[16..18].fill(0),
+        UDP => below[6..8].fill(0),
+        _ => {}
+    }
+    Some(parts)
+}
+
+/// Bytes of [`unchanging`]: of IP's header, and the first of what is below, with TCP's timestamps or a datagram's number.
+const UNCHANGING: usize = 35 + 45;
+
+/// Set Congestion Experienced in a frame that [`parse`] or [`parse_any`] has read, and keep the header's checksum right (RFC 1624).
 pub(crate) fn mark(frame: &mut [u8]) {
+    if is_ipv6(frame) {
+        frame[ETHERNET + 1] |= 3 << 4;
+        return;
+    }
     let ip = &mut frame[ETHERNET..];
     let before = u16::from_be_bytes([ip[0], ip[1]]);
     ip[1] |= 3;
@@ -114,10 +191,15 @@ pub(crate) fn mark(frame: &mut [u8]) {
     ip[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
 }
 
-/// Flip the bit of a frame's TCP or UDP segment that `which` of 2^32 says: its checksum will tell.
+/// Flip the bit of a frame's TCP or UDP segment that `which` of 2^32 says: its checksum will tell. Of what is not IP any
+/// bit behind Ethernet's header.
 pub(crate) fn corrupt(frame: &mut [u8], which: u32) {
-    let header_bytes = usize::from(frame[ETHERNET] & 0xf) * 4;
-    let segment = &mut frame[ETHERNET + header_bytes..];
+    let header_bytes = match u16_at(frame, 12) {
+        Some(IPV4) => usize::from(frame[ETHERNET] & 0xf) * 4,
+        Some(IPV6) => IPV6_HEADER,
+        _ => 0,
+    };
+    let Some(segment) = frame.get_mut(ETHERNET + header_bytes..) else { return };
     let bit = (u64::from(which) * (segment.len() as u64 * 8)) >> 32;
     if let Some(byte) = segment.get_mut(bit as usize / 8) {
         *byte ^= 1 << (bit % 8);

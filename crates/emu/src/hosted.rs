@@ -148,7 +148,7 @@ impl<O: Outlet + Clone> Hosted<O> {
 
     fn open(&mut self, plan: Plan, ports: &[Port]) -> Result<()> {
         let (packets, links) = tables(&plan, &self.dir)?;
-        let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.mtu), 0)?);
+        let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), 0)?);
         let driver =
             Driver::new(&plan, ports, store, Each(self.outlet.clone()), packets.map(|table| table.waiting(BACKLOG)));
         // Frames come with the number of their port.

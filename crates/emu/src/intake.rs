@@ -6,6 +6,8 @@ use crate::classify::{Class, Classifier};
 use crate::driver::Driver;
 use crate::frame::{self, Header, TCP, UDP};
 use crate::gso::{Burst, Vnet, checksum_at};
+use crate::stations::Stations;
+use crate::store::Ends;
 
 /// A frame that a host sends.
 pub(crate) struct Captured<'a> {
@@ -33,11 +35,25 @@ pub(crate) struct Counts {
     pub arena_overflows: u64,
 }
 
+/// The facts of a frame.
+struct Known {
+    header: Header,
+    class: Class,
+    /// Its MAC addresses from here on.
+    ends: Ends,
+    /// See [`Packet::sender`].
+    sender: u16,
+    receiver: u16,
+}
+
 /// Makes packets of the frames that hosts send.
 pub(crate) struct Intake {
     pub counts: Counts,
     classifier: Classifier,
-    /// For each interface index, the index among the plan's nodes of the host that sends into it.
+    /// The stations of a lab network.
+    stations: Option<Stations>,
+    /// For each interface index: the index among the plan's nodes of the host that sends into it; in a lab network, that
+    /// of the link that it sends into.
     ingress: Vec<Option<usize>>,
     path: EmulatePath,
     whole_bursts: bool,
@@ -49,6 +65,7 @@ impl Intake {
         Intake {
             counts: Counts::default(),
             classifier: Classifier::new(plan),
+            stations: plan.is_lab().then(Stations::default),
             ingress: ingress(plan, ports),
             path: plan.emulate.path,
             whole_bursts: plan.emulate.whole_bursts,
@@ -56,7 +73,8 @@ impl Intake {
         }
     }
 
-    /// Take a frame into the driver; the host that sent it, among the plan's nodes. Its packets are pushed, without ids.
+    /// Take a frame into the driver; the host that sent it, among the plan's nodes, or in a lab network the link that it
+    /// enters. Its packets are pushed, without ids.
     pub(crate) fn take<T>(
         &mut self,
         captured: &Captured<'_>,
@@ -64,17 +82,15 @@ impl Intake {
         packets: &mut Vec<Packet>,
     ) -> usize {
         self.counts.frames += 1;
-        let node = self.ingress.get(captured.ifindex as usize).copied().flatten();
-        let header = frame::parse(captured.frame);
-        let class = header.and_then(|h| self.classifier.classify(h.tuple));
-        let (Some(node), Some(header), Some(class)) = (node, header, class) else {
+        let from = self.ingress.get(captured.ifindex as usize).copied().flatten();
+        let (Some(from), Some(known)) = (from, self.know(captured.frame, driver)) else {
             self.counts.unroutable += 1;
             return 0;
         };
+        let Known { header, class, ends, sender, receiver } = known;
         let partial = self.is_partial(captured, &header);
         self.counts.checksum_missing += u64::from(captured.checksum_missing && !partial);
         let whole = captured.len as usize == captured.frame.len();
-        let ends = driver.ends(class.to);
         let store = &mut driver.store;
         self.handles.clear();
         let longest = store.longest_frame();
@@ -86,19 +102,39 @@ impl Intake {
             self.counts.arena_overflows += store.admit_burst(&burst, &header, &ends, &mut self.handles);
         } else {
             self.counts.oversize += 1;
-            return node;
+            return from;
         }
         self.counts.bursts += u64::from(!self.handles.is_empty());
         self.counts.segments += self.handles.len() as u64;
-        let Class { flow, from, to, flow_hash } = class;
-        let packet = |handle, size| Packet { id: 0, size, handle, flow_hash, flow, from, to, ecn: header.ecn };
+        let Class { flow, to, flow_hash, .. } = class;
+        let packet = |handle, size| {
+            let from = class.from;
+            Packet { id: 0, size, handle, flow_hash, flow, from, to, sender, receiver, ecn: header.ecn }
+        };
         if self.whole_bursts && self.handles.len() > 1 {
             let (handle, size) = store.chain(&self.handles);
             packets.push(packet(handle, size));
         } else {
             packets.extend(self.handles.iter().map(|&slot| packet(slot, u32::from(store.get(slot).len))));
         }
-        node
+        from
+    }
+
+    /// The facts of a frame; `None` if a core network has no way for it.
+    fn know<T>(&mut self, frame: &[u8], driver: &Driver<T>) -> Option<Known> {
+        let header = frame::parse(frame);
+        let Some(stations) = &mut self.stations else {
+            let (header, class) = (header?, self.classifier.classify(header?.tuple)?);
+            return Some(Known { header, class, ends: driver.ends(class.to), sender: 0, receiver: 0 });
+        };
+        let ends: Ends = *frame.first_chunk()?;
+        let (receiver, sender) = stations.of(&ends);
+        let of_ipv4 = header.and_then(|header| Some((header, self.classifier.classify(header.tuple)?)));
+        let (header, class) = of_ipv4.unwrap_or_else(|| {
+            let (header, flow_hash) = frame::parse_any(frame);
+            (header, self.classifier.other(flow_hash))
+        });
+        Some(Known { header, class, ends, sender, receiver })
     }
 
     /// The kernel says what its checksum lacks, in a way that can be passed on.
@@ -116,7 +152,10 @@ fn ingress(plan: &Plan, ports: &[Port]) -> Vec<Option<usize>> {
     let size = ports.iter().map(|p| p.ifindex as usize + 1).max().unwrap_or(0);
     let mut by_ifindex = vec![None; size];
     for port in ports {
-        by_ifindex[port.ifindex as usize] = plan.nodes.iter().position(|n| n.name() == port.host);
+        by_ifindex[port.ifindex as usize] = match plan.is_lab() {
+            true => plan.links.iter().position(|link| port.is_at_the_start_of(link)),
+            false => plan.nodes.iter().position(|n| n.name() == port.host),
+        };
     }
     by_ifindex
 }

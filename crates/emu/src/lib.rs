@@ -3,6 +3,7 @@
 //! Packets come from the hosts' interfaces through one AF_PACKET ring with kernel arrival timestamps, cross the network
 //! in virtual time, and are sent to their host's interface when they are due. The model is fed with true arrival times,
 //! so a late thread delays packets but never changes what the links do to them; how late each packet left is measured.
+//! In a lab network they are frames of any kind, which cross wires from interface to interface as they are.
 //! On the GSO path frames are bursts of segments ([`plan::EmulatePath`]); the links see the segments on either path.
 
 mod arena;
@@ -19,32 +20,45 @@ mod frame;
 mod gso;
 mod handover;
 pub mod hosted;
+mod identities;
 mod intake;
 mod outgoing;
 mod read_delay;
 mod report;
 mod ring;
+mod stations;
 mod store;
 mod transmit;
 
 pub use emulator::{LinkGauges, run};
 pub use report::EmulatorReport;
 
-use std::net::Ipv4Addr;
-
 use serde::{Deserialize, Serialize};
 
-/// A host's interface in the emulator's namespace.
+/// The emulator's end of an interface of a host or router.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Port {
     /// The host's name in the plan.
     pub host: String,
-    /// Its address.
-    pub address: Ipv4Addr,
-    /// MAC address of the host's own interface: frames to the host carry it as destination.
+    /// The interface's name in the plan of a lab network.
+    pub interface: String,
+    /// MAC address of the host's own interface: in a core network frames to the host carry it as destination.
     pub mac: [u8; 6],
-    /// MAC address that the host takes for its gateway: frames to the host carry it as source.
-    pub gateway_mac: [u8; 6],
-    /// Index of the interface in the emulator's namespace.
+    /// MAC address that the host takes for its gateway: frames to the host carry it as source. `None` in a lab network:
+    /// frames keep their addresses.
+    pub gateway_mac: Option<[u8; 6]>,
+    /// Index in the emulator's namespace.
     pub ifindex: i32,
+}
+
+impl Port {
+    /// True if `link` of the plan ends at this port.
+    fn is_at_the_end_of(&self, link: &plan::Link) -> bool {
+        link.to == self.host && link.to_interface.as_ref().is_none_or(|interface| *interface == self.interface)
+    }
+
+    /// True if `link` of the plan begins at this port.
+    fn is_at_the_start_of(&self, link: &plan::Link) -> bool {
+        link.from == self.host && link.from_interface.as_ref().is_none_or(|interface| *interface == self.interface)
+    }
 }

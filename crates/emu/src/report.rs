@@ -41,7 +41,7 @@ pub struct EmulatorReport {
     pub send_errors: u64,
     /// The last refusal in words.
     pub send_error: Option<String>,
-    /// Frames to no host of the plan, or not IPv4.
+    /// In a core network: frames to no host of the plan, or not IPv4.
     pub unroutable_packets: u64,
     /// Frames larger than a wire-size packet, and no bursts that can be taken apart; on the wire path: a host's
     /// segmentation offload is on.
@@ -67,6 +67,10 @@ pub struct EmulatorReport {
     pub dropped_packets: u64,
     /// Copies that its links made.
     pub duplicated_packets: u64,
+    /// Copies that switches of a lab network made.
+    pub flooded_packets: u64,
+    /// Packets that switches had no link for: their receivers were where they came from.
+    pub filtered_packets: u64,
     /// Packets in it at the end.
     pub inside_packets: u64,
     /// Link by link.

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, ensure};
-use plan::EmulatePath;
+use plan::{EmulatePath, Plan};
 use units::Mtu;
 
 use crate::frame::slot_bytes;
@@ -20,15 +20,22 @@ struct Layout {
     block: u32,
     /// Before each frame.
     vnet: usize,
+    /// Room before it for a VLAN's tag.
+    reserve: usize,
 }
 
+/// Bytes of a VLAN's tag (IEEE 802.1Q).
+const TAG: usize = 4;
+
 impl Layout {
-    fn of(path: EmulatePath, mtu: Mtu) -> Layout {
+    /// On the GSO path the header is before the frame: there is no room for a tag.
+    fn of(path: EmulatePath, mtu: Mtu, is_lab: bool) -> Layout {
+        let reserve = if is_lab && path == EmulatePath::Wire { TAG } else { 0 };
         match path {
             // 256 KiB can be found in a fragmented memory too.
-            EmulatePath::Wire => Layout { slot: slot_bytes(mtu) as u32, block: 256 * 1024, vnet: 0 },
+            EmulatePath::Wire => Layout { slot: slot_bytes(mtu) as u32, block: 256 * 1024, vnet: 0, reserve },
             // Frames as long as an IPv4 packet can be; 15 of them make good use of a block.
-            EmulatePath::Gso => Layout { slot: 66 * 1024, block: 1024 * 1024, vnet: Vnet::BYTES },
+            EmulatePath::Gso => Layout { slot: 66 * 1024, block: 1024 * 1024, vnet: Vnet::BYTES, reserve },
         }
     }
 }
@@ -50,9 +57,10 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Open a ring of about `bytes` in the calling thread's network namespace.
-    pub(crate) fn open(bytes: u64, path: EmulatePath, mtu: Mtu) -> Result<Ring> {
-        let layout = Layout::of(path, mtu);
+    /// Open a ring of about `bytes` in the calling thread's network namespace, with the plan's path, MTU and kind of network.
+    pub(crate) fn open(plan: &Plan) -> Result<Ring> {
+        let (bytes, path) = (plan.emulate.ring_bytes, plan.emulate.path);
+        let layout = Layout::of(path, plan.largest_mtu(), plan.is_lab());
         let blocks = (bytes / u64::from(layout.block)).max(1) as u32;
         // Protocol 0 for now: nothing arrives before the ring is there.
         // SAFETY: plain system call; the descriptor is owned from here on.
@@ -67,6 +75,9 @@ impl Ring {
         if path == EmulatePath::Gso {
             // Before there is a ring: its slots have room for the header or not.
             set(&socket, libc::PACKET_VNET_HDR, &1i32).context("asking for virtio-net headers")?;
+        }
+        if layout.reserve > 0 {
+            set(&socket, libc::PACKET_RESERVE, &(layout.reserve as u32)).context("reserving room for tags of VLANs")?;
         }
         let request = libc::tpacket_req {
             tp_block_size: layout.block,
@@ -122,6 +133,10 @@ impl Ring {
         let status = self.status(self.next).load(Ordering::Acquire);
         if status & libc::TP_STATUS_USER == 0 {
             return None;
+        }
+        if status & libc::TP_STATUS_VLAN_VALID != 0 && self.layout.reserve >= TAG {
+            // SAFETY: the kernel has given the slot to us, and has left room for a tag before the frame.
+            unsafe { put_tag_back(header) };
         }
         // SAFETY: the kernel has given the slot to us, header, address and frame lie inside it.
         unsafe {
@@ -191,6 +206,26 @@ impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `open`.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes) };
+    }
+}
+
+/// The kernel takes a VLAN's tag out of a frame: put it back, behind the two MAC addresses. From then on the slot is as if the
+/// kernel had left it there.
+///
+/// # Safety
+/// The slot is ours, and has room of [`TAG`] bytes before its frame.
+unsafe fn put_tag_back(header: *mut libc::tpacket2_hdr) {
+    // SAFETY: header and frame lie in the slot, with room before the frame.
+    unsafe {
+        let mut h = header.read_volatile();
+        let frame = header.cast::<u8>().add(usize::from(h.tp_mac)).sub(TAG);
+        std::ptr::copy(frame.add(TAG), frame, 12);
+        let tag = [h.tp_vlan_tpid.to_be_bytes(), h.tp_vlan_tci.to_be_bytes()];
+        frame.add(12).copy_from_nonoverlapping(tag.as_flattened().as_ptr(), TAG);
+        h.tp_mac -= TAG as u16;
+        (h.tp_len, h.tp_snaplen) = (h.tp_len + TAG as u32, h.tp_snaplen + TAG as u32);
+        h.tp_status &= !libc::TP_STATUS_VLAN_VALID;
+        header.write_volatile(h);
     }
 }
 

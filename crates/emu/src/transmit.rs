@@ -34,7 +34,8 @@ impl PacketSocket {
                 // SAFETY: all-zero is a valid sockaddr_ll.
                 let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
                 address.sll_family = libc::AF_PACKET as u16;
-                address.sll_protocol = (libc::ETH_P_IP as u16).to_be();
+                // None: the kernel reads it from the frame.
+                address.sll_protocol = if port.gateway_mac.is_some() { (libc::ETH_P_IP as u16).to_be() } else { 0 };
                 address.sll_ifindex = port.ifindex;
                 address.sll_halen = 6;
                 address.sll_addr[..6].copy_from_slice(&port.mac);

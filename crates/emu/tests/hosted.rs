@@ -1,7 +1,6 @@
 //! The links inside a kernel's process, driven by a clock of the test.
 
 use std::cell::RefCell;
-use std::net::Ipv4Addr;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -49,9 +48,9 @@ fn plan() -> Value {
 fn ports() -> Vec<Port> {
     let port = |host: &str, last: u8| Port {
         host: host.to_owned(),
-        address: Ipv4Addr::new(10, 0, 0, last),
+        interface: "eth0".to_owned(),
         mac: [2, 0, 0, 0, 1, last],
-        gateway_mac: [2, 0, 0, 0, 3, last],
+        gateway_mac: Some([2, 0, 0, 0, 3, last]),
         ifindex: 1000 + i32::from(last),
     };
     vec![port("a", 1), port("b", 2)]
@@ -165,4 +164,67 @@ fn a_request_without_links_is_refused() {
     let error = hosted.order(br#"{"request": "count"}"#, 0).unwrap_err();
     assert_eq!(format!("{error:#}"), "the links are not open");
     assert!(hosted.order(b"{}", 0).is_err());
+}
+
+/// h1 and h2 at a switch, a cable of 1 ms between h3 and the switch.
+fn wires() -> (Value, Vec<Port>) {
+    let mac = |n: u8| [2, 0, 0, 0, 0, n];
+    let host = |n: u8| {
+        let eth0 =
+            json!({"name": "eth0", "mac": format!("02:00:00:00:00:0{n}"), "addresses": [format!("10.0.0.{n}/24")]});
+        json!({"kind": "host", "name": format!("h{n}"), "address": format!("10.0.0.{n}"), "sysctl": {}, "interfaces": [eth0]})
+    };
+    let cable = |n: u8, delay: i64| {
+        let plain = json!({"rate_bps": null, "overhead_bytes": 0, "buffer": "unlimited", "delay_ns": delay});
+        let host = format!("h{n}");
+        [(host.as_str(), "s", "from_interface"), ("s", host.as_str(), "to_interface")].map(|(from, to, end)| {
+            let mut link = plain.clone();
+            (link["name"], link["from"], link["to"]) = (json!(format!("{from}-{to}")), json!(from), json!(to));
+            link[end] = json!("eth0");
+            link
+        })
+    };
+    let mut plan = plan();
+    plan["nodes"] = json!([host(1), host(2), host(3), {"kind": "switch", "name": "s"}]);
+    plan["links"] = json!([cable(1, 0), cable(2, 0), cable(3, 1_000_000)].as_flattened());
+    let port = |n: u8| Port {
+        host: format!("h{n}"),
+        interface: "eth0".to_owned(),
+        mac: mac(n),
+        gateway_mac: None,
+        ifindex: 2000 + i32::from(n),
+    };
+    (plan, (1..4).map(port).collect())
+}
+
+/// A frame that is not IP, from station to station.
+fn strange(to: [u8; 6], from: u8) -> Vec<u8> {
+    [&to[..], &[2, 0, 0, 0, 0, from], &[0x88, 0xb5], b"anything at all"].concat()
+}
+
+#[test]
+fn wires_carry_any_frame_as_it_is_and_flood_what_is_for_all() {
+    let dir = TempDir::new().unwrap();
+    let wire = Wire::default();
+    let mut hosted = Hosted::new(dir.path(), wire.clone());
+    let (plan, ports) = wires();
+    ask(&mut hosted, &json!({"request": "open", "plan": plan, "ports": ports}), ORIGIN - 10);
+    ask(&mut hosted, &json!({"request": "start", "origin_ns": ORIGIN}), ORIGIN);
+    let mut send = |port: u32, bytes: &[u8], at: i64| {
+        let length = bytes.len() as u32;
+        hosted.arrived(&Frame { port, bytes, length, checksum_missing: false, vnet: [0; 10] }, ORIGIN + at);
+        let left = run(&mut hosted, &wire);
+        let frames: Frames = wire.0.borrow_mut().drain(..).collect();
+        assert!(frames.iter().all(|(_, carried)| carried == bytes));
+        frames.into_iter().zip(left).map(|((port, _), when)| (port, when - at)).collect::<Vec<_>>()
+    };
+    assert_eq!(send(0, &strange([0xff; 6], 1), 0), [(1, 0), (2, 1_000_000)]);
+    assert_eq!(send(2, &strange([2, 0, 0, 0, 0, 1], 3), 10_000_000), [(0, 1_000_000)]);
+    assert_eq!(send(0, &strange([2, 0, 0, 0, 0, 3], 1), 20_000_000), [(2, 1_000_000)]);
+    ask(&mut hosted, &json!({"request": "finish"}), ORIGIN + 30_000_000);
+    let text = std::fs::read_to_string(dir.path().join("emulator.json")).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert_eq!((count("entered_packets"), count("flooded_packets"), count("left_packets")), (3, 1, 4));
+    assert_eq!((count("unroutable_packets"), count("inside_packets")), (0, 0));
 }

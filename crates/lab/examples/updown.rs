@@ -1,4 +1,7 @@
-//! Times a lab: `updown [HOSTS] [REPETITIONS] [--rootless] [--json]`, medians.
+//! Times a lab: `updown [HOSTS] [REPETITIONS] [--switch | --line] [--rootless] [--json]`, medians.
+//!
+//! Hosts are those of a core network; with `--switch` those of a lab network at one switch, with `--line` each at a switch
+//! of its own, the switches in a line.
 //!
 //! Up: from before the sandbox is entered until every host sends. Down: from telling the sandbox's pid 1 to exit until its
 //! parent has waited for it. The kernel frees the namespaces later, in the background: a pause follows each measurement.
@@ -13,6 +16,8 @@ use anyhow::{Context, Result, bail, ensure};
 use lab::{HostSpec, Lab, sandbox};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork, pipe};
+use plan::{Link, Plan};
+use serde_json::json;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -20,10 +25,15 @@ fn main() -> Result<()> {
     let mut numbers = arguments.iter().filter_map(|argument| argument.parse::<usize>().ok());
     let (hosts, repetitions) = (numbers.next().unwrap_or(2), numbers.next().unwrap_or(7));
     let rootless = flag("--rootless") || sandbox::is_unprivileged();
+    let shape = match (flag("--switch"), flag("--line")) {
+        (true, _) => Shape::Switch,
+        (_, true) => Shape::Line,
+        _ => Shape::Core,
+    };
 
     let mut times: Vec<[f64; 2]> = Vec::new();
     for _ in 0..repetitions {
-        times.push(in_child(|| measure(hosts, rootless))?);
+        times.push(in_child(|| measure(shape, hosts, rootless))?);
         std::thread::sleep(Duration::from_millis(200 + 10 * hosts as u64));
     }
     let [up, down] = [0, 1].map(|which| {
@@ -41,10 +51,48 @@ fn main() -> Result<()> {
     Ok(())
 }
 
+/// The network of the hosts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Shape {
+    Core,
+    Switch,
+    Line,
+}
+
+fn address(host: usize) -> Ipv4Addr {
+    Ipv4Addr::from(0x0a00_0001 + host as u32)
+}
+
+/// The plan of a lab network.
+fn plan(shape: Shape, hosts: usize) -> Result<Plan> {
+    let host = |i: usize| {
+        let mac = format!("02:00:00:00:{:02x}:{:02x}", i / 256, i % 256);
+        let eth0 = json!({"name": "eth0", "mac": mac, "addresses": [format!("{}/16", address(i))]});
+        let name = format!("h{i}");
+        json!({"kind": "host", "name": name, "address": address(i), "sysctl": {}, "interfaces": [eth0]})
+    };
+    let switches = if shape == Shape::Line { hosts } else { 1 };
+    let switch = |i: usize| json!({"kind": "switch", "name": format!("s{i}")});
+    let link = |from: String, to: String| {
+        let eth0 = |node: &str| node.starts_with('h').then(|| "eth0".to_owned());
+        let (from_interface, to_interface) = (eth0(&from), eth0(&to));
+        Link { from_interface, to_interface, ..Link::transparent(&format!("{from}-{to}"), &from, &to) }
+    };
+    let cable = |a: String, b: String| [link(a.clone(), b.clone()), link(b, a)];
+    let to_hosts = (0..hosts).flat_map(|i| cable(format!("h{i}"), format!("s{}", i.min(switches - 1))));
+    let between = (1..switches).flat_map(|i| cable(format!("s{}", i - 1), format!("s{i}")));
+    let plan = json!({"name": "updown", "duration_ns": 1, "seed": 1, "flows": [],
+        "nodes": (0..hosts).map(host).chain((0..switches).map(switch)).collect::<Vec<_>>(),
+        "links": to_hosts.chain(between).collect::<Vec<_>>(),
+        "record": {"sample_interval_ns": 1, "packets": false},
+        "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1}});
+    Plan::parse(&plan.to_string())
+}
+
 /// Milliseconds up and down.
-fn measure(hosts: usize, rootless: bool) -> Result<[f64; 2]> {
-    let specs: Vec<HostSpec> =
-        (0..hosts).map(|i| HostSpec::new(format!("h{i}"), Ipv4Addr::from(0x0a00_0001 + i as u32))).collect();
+fn measure(shape: Shape, hosts: usize, rootless: bool) -> Result<[f64; 2]> {
+    let plan = (shape != Shape::Core).then(|| plan(shape, hosts)).transpose()?;
+    let specs: Vec<HostSpec> = (0..hosts).map(|i| HostSpec::new(format!("h{i}"), address(i))).collect();
     let (ready, tell) = pipe()?;
     let (order, stop) = pipe()?;
     let start = Instant::now();
@@ -54,7 +102,7 @@ fn measure(hosts: usize, rootless: bool) -> Result<[f64; 2]> {
         ForkResult::Parent { child } => child,
         ForkResult::Child => {
             drop(stop);
-            match run(&specs, tell, order) {
+            match run(&specs, plan.as_ref(), tell, order) {
                 Ok(()) => std::process::exit(0),
                 Err(error) => {
                     eprintln!("{error:?}");
@@ -73,13 +121,14 @@ fn measure(hosts: usize, rootless: bool) -> Result<[f64; 2]> {
 }
 
 /// The sandbox's pid 1.
-fn run(specs: &[HostSpec], ready: OwnedFd, order: OwnedFd) -> Result<()> {
+fn run(specs: &[HostSpec], plan: Option<&Plan>, ready: OwnedFd, order: OwnedFd) -> Result<()> {
     sandbox::mounts()?;
-    let lab = Lab::build(specs, false)?;
+    let lab = plan.map_or_else(|| Lab::build(specs, false), Lab::build_network)?;
     for index in 0..specs.len() {
         lab.in_host(index, || {
             let socket = UdpSocket::bind("0.0.0.0:0")?;
-            socket.send_to(b"up", "10.255.255.254:9").context("sending a datagram")?;
+            let to = if plan.is_some() { address((index + 1) % specs.len()) } else { Ipv4Addr::new(10, 255, 255, 254) };
+            socket.send_to(b"up", (to, 9)).context("sending a datagram")?;
             Ok(())
         })?;
     }

@@ -9,6 +9,8 @@ use anyhow::Result;
 use messages::Failure;
 use units::Mtu;
 
+use crate::own::Own;
+
 /// A host to build.
 #[derive(Clone, Debug)]
 pub struct HostSpec {
@@ -29,22 +31,37 @@ impl HostSpec {
     }
 }
 
-/// A host of a running lab.
+/// A host, or a router, of a running lab.
 #[derive(Debug)]
 pub struct Host {
     /// The specified name; `ip netns exec NAME` works inside the sandbox.
     pub name: String,
-    /// The address on `eth0`.
+    /// The address to which flows go; a router's id.
     pub address: Ipv4Addr,
-    /// MAC address of `eth0`. Frames for the host carry it as their destination.
-    pub mac: [u8; 6],
-    /// MAC address to which the host sends every frame; no interface has it. The core's IP layer therefore ignores
-    /// frames that packet sockets see.
-    pub gateway_mac: [u8; 6],
-    /// Index in the core's namespace of the veth end that leads to this host.
-    pub core_ifindex: i32,
+    /// Its interfaces beside `lo`; in a core network `eth0` alone.
+    pub interfaces: Vec<Interface>,
     /// The host's network namespace, for `setns`.
     pub netns: OwnedFd,
+    /// Its mounts and its hostname; `None` in a core network: those of the sandbox.
+    pub own: Option<Own>,
+}
+
+/// An interface of a running lab.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    /// Its name in its host.
+    pub name: String,
+    /// Its MAC address. Frames for the host carry it as their destination.
+    pub mac: [u8; 6],
+    /// MAC address to which a core network's host sends every frame; no interface has it. The core's IP layer therefore
+    /// ignores frames that packet sockets see. `None` in a lab network: frames go to their neighbours.
+    pub gateway_mac: Option<[u8; 6]>,
+    /// Index in the host's namespace.
+    pub(crate) ifindex: i32,
+    /// Index in the core's namespace of the veth end that leads to this interface.
+    pub core_ifindex: i32,
+    /// The name of that end.
+    pub(crate) core_name: String,
 }
 
 /// The next hop of every host: link-local, so it cannot be a host's address. No interface has it.

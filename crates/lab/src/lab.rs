@@ -6,27 +6,30 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use ipnet::Ipv4Net;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkAttribute, State, Stats64};
 use serde::Serialize;
 
 use crate::ethtool::Features;
-use crate::host::{self, ETH0, GATEWAY, Role};
+use crate::host::{self, ETH0, GATEWAY, Interface, Role};
 use crate::namespace::{self, Visit};
 use crate::netlink::{Batch, Netlink};
 use crate::requests::{self, End};
-use crate::{Host, HostSpec, names, sysctl};
+use crate::{Host, HostSpec, names, network, sysctl};
 use messages::Failure;
+use plan::{EmulatePath, Node, Plan};
+use units::Mtu;
 
 /// The loopback interface's index in every network namespace.
-const LOOPBACK: i32 = 1;
+pub(crate) const LOOPBACK: i32 = 1;
 
-/// An end of a host's veth pair.
+/// An end of an interface's veth pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
-    /// `eth0`, inside the host.
+    /// The end inside the host.
     Host,
     /// The end in the core's namespace.
     Core,
@@ -37,6 +40,8 @@ pub enum Side {
 #[allow(missing_docs)]
 pub struct Counters {
     pub host: String,
+    /// Its name in its host.
+    pub interface: String,
     pub side: Side,
     pub rx_packets: u64,
     pub tx_packets: u64,
@@ -80,14 +85,51 @@ impl Lab {
             .collect::<Result<Vec<Host>>>()?;
         drop(home);
         wait_until_up(&mut socket, &built)?;
-        names::publish(hosts);
+        names::publish(hosts.iter().map(|host| (host.address.into(), host.name.as_str())));
         let pinned = hosts.iter().map(|spec| spec.sysctl.keys().cloned().collect()).collect();
         Ok(Lab { hosts: built, core, features, pinned })
     }
 
-    /// Hosts in the order of the specification.
+    /// Builds the nodes of a plan's lab network: a namespace for each host and router, and a veth pair for each of their
+    /// interfaces. The calling thread must be its process's only one; what [`build`](Lab::build) says holds here, too.
+    pub fn build_network(plan: &Plan) -> Result<Lab> {
+        network::check(plan)?;
+        let core = namespace::current()?;
+        let mut socket = Netlink::open()?;
+        sysctl::disable_ipv6().context("in the core")?;
+        let mut batch = Batch::default();
+        batch.push("bringing up the core's loopback interface", requests::set_up(LOOPBACK), 0);
+        socket.execute(batch)?;
+        let features = Features::query(&socket)?;
+        names::publish(network::names(plan));
+        let offloads_off = (plan.emulate.path == EmulatePath::Wire).then_some(&features);
+        let home = Visit::from(&core);
+        let built = network::build(plan, &mut socket, offloads_off)?;
+        drop(home);
+        wait_until_up(&mut socket, &built)?;
+        let sysctls = plan.nodes.iter().filter_map(|node| match node {
+            Node::Host { sysctl, .. } | Node::Router { sysctl, .. } => Some(sysctl),
+            Node::Switch { .. } => None,
+        });
+        let pinned = sysctls.map(|sysctl| sysctl.keys().cloned().collect()).collect();
+        Ok(Lab { hosts: built, core, features, pinned })
+    }
+
+    /// Hosts, and routers, in the order of the specification.
     pub fn hosts(&self) -> &[Host] {
         &self.hosts
+    }
+
+    /// The host or router of this name.
+    pub fn node(&self, name: &str) -> Option<&Host> {
+        self.hosts.iter().find(|host| host.name == name)
+    }
+
+    /// Moves the calling process into a node's namespaces: its network, and in a lab network its mounts and its hostname.
+    /// For a child process, of one thread, that then runs a program there. Its working directory is `/`.
+    pub fn enter(&self, node: &Host) -> Result<()> {
+        namespace::enter(&node.netns).with_context(|| format!("entering {}", node.name))?;
+        node.own.as_ref().map_or(Ok(()), |own| own.enter()).with_context(|| format!("entering {}", node.name))
     }
 
     /// Runs `f` with the calling thread inside host `index`'s network namespace, and moves the thread back.
@@ -102,20 +144,33 @@ impl Lab {
         let core = links(&mut Netlink::open()?, None, statistics)?;
         let mut counters = Vec::with_capacity(2 * self.hosts.len());
         for (index, host) in self.hosts.iter().enumerate() {
-            let eth0 = self.in_host(index, || links(&mut Netlink::open()?, Some(ETH0), statistics))?;
-            counters.push(count(host, Side::Host, eth0.get(&ETH0))?);
-            counters.push(count(host, Side::Core, core.get(&host.core_ifindex))?);
+            let [only] = &*host.interfaces else {
+                let inside = self.in_host(index, || links(&mut Netlink::open()?, None, statistics))?;
+                for interface in &host.interfaces {
+                    counters.push(count(host, interface, Side::Host, inside.get(&interface.ifindex))?);
+                    counters.push(count(host, interface, Side::Core, core.get(&interface.core_ifindex))?);
+                }
+                continue;
+            };
+            let inside = self.in_host(index, || links(&mut Netlink::open()?, Some(only.ifindex), statistics))?;
+            counters.push(count(host, only, Side::Host, inside.get(&only.ifindex))?);
+            counters.push(count(host, only, Side::Core, core.get(&only.core_ifindex))?);
         }
         Ok(counters)
     }
 
-    /// Offloads by host and by the kernel's feature name: true if on at either end.
+    /// Offloads by host and by the kernel's feature name: true if on at either end of any interface.
     pub fn offloads(&self) -> Result<BTreeMap<String, BTreeMap<String, bool>>> {
         let core = Netlink::open()?;
         let read = |(index, host): (usize, &Host)| {
-            let mut features = self.in_host(index, || self.features.read_offloads(&Netlink::open()?, "eth0"))?;
-            for (feature, on) in self.features.read_offloads(&core, &host.name)? {
-                *features.entry(feature).or_default() |= on;
+            let mut features: BTreeMap<String, bool> = BTreeMap::new();
+            let inside = self.in_host(index, Netlink::open)?;
+            for interface in &host.interfaces {
+                for (socket, name) in [(&inside, &interface.name), (&core, &interface.core_name)] {
+                    for (feature, on) in self.features.read_offloads(socket, name)? {
+                        *features.entry(feature).or_default() |= on;
+                    }
+                }
             }
             Ok((host.name.clone(), features))
         };
@@ -141,25 +196,18 @@ fn build_host(index: usize, spec: &HostSpec, core: &mut Netlink, offloads_off: O
     sysctl::disable_ipv6()?;
     let mut inside = Netlink::open()?;
 
-    let host = Host {
-        name: spec.name.clone(),
-        address: spec.address,
+    let eth0 = Interface {
+        name: "eth0".to_owned(),
         mac: host::mac(Role::Host, index),
-        gateway_mac: host::mac(Role::Gateway, index),
+        gateway_mac: Some(host::mac(Role::Gateway, index)),
+        ifindex: ETH0,
         core_ifindex: host::core_ifindex(index),
-        netns,
+        core_name: spec.name.clone(),
     };
-    let near =
-        End { ifindex: host.core_ifindex, name: &host.name, mac: host::mac(Role::Core, index), mtu: spec.mtu.bytes() };
-    let far = End { ifindex: ETH0, name: "eth0", mac: host.mac, mtu: spec.mtu.bytes() };
-    let mut batch = Batch::default();
-    let pair = requests::new_veth(&near, &far, host.netns.as_raw_fd());
-    batch.push(format!("creating the veth pair {} - eth0", host.name), pair, NLM_F_CREATE | NLM_F_EXCL);
-    core.execute(batch)?;
-
+    connect(&eth0, host::mac(Role::Core, index), spec.mtu, &netns, core)?;
     if let Some(features) = offloads_off {
-        features.switch_offloads_off(core, &host.name)?;
-        features.switch_offloads_off(&inside, "eth0")?;
+        features.switch_offloads_off(core, &eth0.core_name)?;
+        features.switch_offloads_off(&inside, &eth0.name)?;
     }
 
     let new = NLM_F_CREATE | NLM_F_EXCL;
@@ -167,15 +215,37 @@ fn build_host(index: usize, spec: &HostSpec, core: &mut Netlink, offloads_off: O
     batch.push("bringing lo up", requests::set_up(LOOPBACK), 0);
     // The core's end is up already: the carrier comes at once, with eth0's queue, and needs no work in the background.
     batch.push("bringing eth0 up", requests::set_up(ETH0), 0);
-    batch.push(format!("adding {}/32 to eth0", host.address), requests::new_address(ETH0, host.address), new);
-    batch.push("adding the gateway's MAC address", requests::new_neighbour(ETH0, GATEWAY, host.gateway_mac), new);
+    batch.push(
+        format!("adding {}/32 to eth0", spec.address),
+        requests::new_address(ETH0, Ipv4Net::from(spec.address).into()),
+        new,
+    );
+    let gateway = requests::new_neighbour(ETH0, GATEWAY.into(), host::mac(Role::Gateway, index));
+    batch.push("adding the gateway's MAC address", gateway, new);
     batch.push("adding the default route", requests::new_default_route(ETH0, GATEWAY), new);
     inside.execute(batch)?;
 
     for (key, value) in &spec.sysctl {
         sysctl::set(key, value)?;
     }
-    Ok(host)
+    Ok(Host { name: spec.name.clone(), address: spec.address, interfaces: vec![eth0], netns, own: None })
+}
+
+/// Makes an interface's veth pair: one end in the core's namespace, that of `core`, up; the other, down, in `netns`.
+pub(crate) fn connect(
+    interface: &Interface,
+    core_mac: [u8; 6],
+    mtu: Mtu,
+    netns: &OwnedFd,
+    core: &mut Netlink,
+) -> Result<()> {
+    let Interface { name, mac, ifindex, core_ifindex, core_name, .. } = interface;
+    let near = End { ifindex: *core_ifindex, name: core_name, mac: core_mac, mtu: mtu.bytes() };
+    let far = End { ifindex: *ifindex, name, mac: *mac, mtu: mtu.bytes() };
+    let mut batch = Batch::default();
+    let pair = requests::new_veth(&near, &far, netns.as_raw_fd());
+    batch.push(format!("creating the veth pair {core_name} - {name}"), pair, NLM_F_CREATE | NLM_F_EXCL);
+    core.execute(batch)
 }
 
 /// The core's ends were up before their peers. Their queues start when a kernel thread notices the carrier; until then
@@ -187,9 +257,8 @@ fn wait_until_up(socket: &mut Netlink, hosts: &[Host]) -> Result<()> {
             LinkAttribute::OperState(state) => Some(*state),
             _ => None,
         })?;
-        let Some(down) = hosts.iter().find(|host| states.get(&host.core_ifindex) != Some(&State::Up)) else {
-            return Ok(());
-        };
+        let is_down = |interface: &Interface| states.get(&interface.core_ifindex) != Some(&State::Up);
+        let Some(down) = hosts.iter().find(|host| host.interfaces.iter().any(is_down)) else { return Ok(()) };
         if Instant::now() > deadline {
             return Err(Failure::new(format!("bringing up {}'s end in the core", down.name), "the link stays down")
                 .hint("the machine is too busy to run kernel threads: stop other work")
@@ -217,11 +286,12 @@ fn links<T>(
     Ok(found.into_iter().filter_map(pick).collect())
 }
 
-fn count(host: &Host, side: Side, statistics: Option<&Stats64>) -> Result<Counters> {
-    let statistics =
-        statistics.with_context(|| format!("host {}: the {side:?} end of its veth pair is gone", host.name))?;
+fn count(host: &Host, interface: &Interface, side: Side, statistics: Option<&Stats64>) -> Result<Counters> {
+    let statistics = statistics
+        .with_context(|| format!("{} of {}: the {side:?} end of its veth pair is gone", interface.name, host.name))?;
     Ok(Counters {
         host: host.name.clone(),
+        interface: interface.name.clone(),
         side,
         rx_packets: statistics.rx_packets,
         tx_packets: statistics.tx_packets,

@@ -9,6 +9,9 @@
 //!   eth0 ------------- veth ------------- s1        no IP here: the emulator reads and writes frames
 //!   10.0.0.1/32, default via GATEWAY      (ARP off)
 //! ```
+//!
+//! In a lab network ([`Lab::build_network`]) hosts and routers have as many interfaces as the plan says, each with a veth
+//! pair of its own, and addresses, neighbours and routes as on a real network.
 
 mod ethtool;
 mod host;
@@ -16,9 +19,12 @@ mod lab;
 mod names;
 mod namespace;
 mod netlink;
+mod network;
+mod own;
 mod requests;
 pub mod sandbox;
 mod sysctl;
 
-pub use host::{GATEWAY, Host, HostSpec};
+pub use host::{GATEWAY, Host, HostSpec, Interface};
 pub use lab::{Counters, Lab, Side};
+pub use own::Own;

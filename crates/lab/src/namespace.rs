@@ -52,6 +52,12 @@ pub fn name(name: &str) -> Result<()> {
     bind().map_err(|why| Failure::new(format!("naming a network namespace at {}", path.display()), why).into())
 }
 
+/// Moves the calling thread into a network namespace.
+pub fn enter(there: &OwnedFd) -> Result<()> {
+    let entered = setns(there.as_fd(), CloneFlags::CLONE_NEWNET);
+    entered.map_err(|why| Failure::new("entering a network namespace", why.desc()).into())
+}
+
 /// Moves the calling thread; moves it back when dropped.
 pub struct Visit<'a> {
     home: &'a OwnedFd,
@@ -65,8 +71,7 @@ impl<'a> Visit<'a> {
 
     /// Moves the thread into `there`.
     pub fn to(there: &OwnedFd, home: &'a OwnedFd) -> Result<Visit<'a>> {
-        setns(there.as_fd(), CloneFlags::CLONE_NEWNET)
-            .map_err(|why| Failure::new("entering a network namespace", why.desc()))?;
+        enter(there)?;
         Ok(Visit { home })
     }
 }

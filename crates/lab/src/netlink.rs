@@ -32,6 +32,25 @@ impl Batch {
     pub fn push(&mut self, what: impl Into<String>, message: RouteNetlinkMessage, flags: u16) {
         self.requests.push((what.into(), message, flags));
     }
+
+    /// The bytes to send; the first request has the sequence number `first`.
+    pub fn encode(self, first: u32) -> Encoded {
+        let count = self.requests.len();
+        let mut encoded = Encoded { bytes: Vec::new(), descriptions: Vec::with_capacity(count), first };
+        for (position, (what, message, flags)) in self.requests.into_iter().enumerate() {
+            let ack = if position + 1 == count { NLM_F_ACK } else { 0 };
+            append(&mut encoded.bytes, message, flags | ack, first.wrapping_add(position as u32));
+            encoded.descriptions.push(what);
+        }
+        encoded
+    }
+}
+
+/// A batch as bytes.
+pub struct Encoded {
+    bytes: Vec<u8>,
+    descriptions: Vec<String>,
+    first: u32,
 }
 
 /// An rtnetlink socket. It belongs to the network namespace in which it was opened.
@@ -58,23 +77,21 @@ impl Netlink {
 
     /// Sends the batch; the error of the first request that failed, with the description it was given.
     pub fn execute(&mut self, batch: Batch) -> Result<()> {
-        let Some(last) = batch.requests.len().checked_sub(1) else { return Ok(()) };
-        let first_sequence = self.sequence.wrapping_add(1);
-        let mut bytes = Vec::new();
-        let mut descriptions = Vec::with_capacity(batch.requests.len());
-        for (position, (what, message, flags)) in batch.requests.into_iter().enumerate() {
-            let ack = if position == last { NLM_F_ACK } else { 0 };
-            self.append(&mut bytes, message, flags | ack);
-            descriptions.push(what);
-        }
-        self.socket.send(&bytes, 0).with_context(|| descriptions.join(", "))?;
+        let encoded = batch.encode(self.sequence.wrapping_add(1));
+        self.sequence = self.sequence.wrapping_add(encoded.descriptions.len() as u32);
+        self.send(&encoded)
+    }
 
+    /// The same of a batch that was encoded before, perhaps for several sockets.
+    pub fn send(&mut self, batch: &Encoded) -> Result<()> {
+        let Some(last) = batch.descriptions.len().checked_sub(1) else { return Ok(()) };
+        self.socket.send(&batch.bytes, 0).with_context(|| batch.descriptions.join(", "))?;
         let mut failure = None;
         loop {
             for message in self.receive()? {
-                let position = message.header.sequence_number.wrapping_sub(first_sequence) as usize;
+                let position = message.header.sequence_number.wrapping_sub(batch.first) as usize;
                 let NetlinkPayload::Error(answer) = message.payload else { continue };
-                if let (Some(what), true, None) = (descriptions.get(position), answer.code.is_some(), &failure) {
+                if let (Some(what), true, None) = (batch.descriptions.get(position), answer.code.is_some(), &failure) {
                     failure = Some(explain(what, &answer, message.header.flags));
                 }
                 if position == last {
@@ -87,7 +104,8 @@ impl Netlink {
     /// Asks for one object, or with `NLM_F_DUMP` for all of a kind.
     pub fn query(&mut self, what: &str, message: RouteNetlinkMessage, dump: bool) -> Result<Vec<RouteNetlinkMessage>> {
         let mut bytes = Vec::new();
-        self.append(&mut bytes, message, if dump { NLM_F_DUMP } else { NLM_F_ACK });
+        self.sequence = self.sequence.wrapping_add(1);
+        append(&mut bytes, message, if dump { NLM_F_DUMP } else { NLM_F_ACK }, self.sequence);
         self.socket.send(&bytes, 0).with_context(|| what.to_owned())?;
         let mut found = Vec::new();
         loop {
@@ -101,19 +119,6 @@ impl Netlink {
                 }
             }
         }
-    }
-
-    fn append(&mut self, bytes: &mut Vec<u8>, message: RouteNetlinkMessage, flags: u16) {
-        self.sequence = self.sequence.wrapping_add(1);
-        let mut header = NetlinkHeader::default();
-        header.flags = NLM_F_REQUEST | flags;
-        header.sequence_number = self.sequence;
-        let mut request = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(message));
-        request.finalize();
-        let start = bytes.len();
-        // Messages start at multiples of four bytes.
-        bytes.resize(start + request.buffer_len().next_multiple_of(4), 0);
-        request.serialize(&mut bytes[start..]);
     }
 
     /// The messages of the next datagram.
@@ -130,6 +135,18 @@ impl Netlink {
         }
         Ok(messages)
     }
+}
+
+fn append(bytes: &mut Vec<u8>, message: RouteNetlinkMessage, flags: u16, sequence: u32) {
+    let mut header = NetlinkHeader::default();
+    header.flags = NLM_F_REQUEST | flags;
+    header.sequence_number = sequence;
+    let mut request = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(message));
+    request.finalize();
+    let start = bytes.len();
+    // Messages start at multiples of four bytes.
+    bytes.resize(start + request.buffer_len().next_multiple_of(4), 0);
+    request.serialize(&mut bytes[start..]);
 }
 
 impl AsFd for Netlink {

@@ -3,11 +3,13 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::RawFd;
 
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use ipnet::IpNet;
+use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
 use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
 use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState};
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteNextHop, RouteProtocol, RouteScope,
+    RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
@@ -67,28 +69,68 @@ pub fn get_link(ifindex: Option<i32>) -> RouteNetlinkMessage {
     RouteNetlinkMessage::GetLink(message)
 }
 
-/// Adds `address`/32.
-pub fn new_address(ifindex: i32, address: Ipv4Addr) -> RouteNetlinkMessage {
+/// Adds an address. One of IPv6 is usable at once, without duplicate address detection.
+pub fn new_address(ifindex: i32, address: IpNet) -> RouteNetlinkMessage {
     let mut message = AddressMessage::default();
-    message.header.family = AddressFamily::Inet;
-    message.header.prefix_len = 32;
+    message.header.family = family(address.addr());
+    message.header.prefix_len = address.prefix_len();
     message.header.index = ifindex as u32;
-    message.attributes =
-        vec![AddressAttribute::Local(IpAddr::V4(address)), AddressAttribute::Address(IpAddr::V4(address))];
+    message.attributes = vec![AddressAttribute::Local(address.addr()), AddressAttribute::Address(address.addr())];
+    if address.addr().is_ipv6() {
+        message.attributes.push(AddressAttribute::Flags(AddressFlags::Nodad));
+    }
     RouteNetlinkMessage::NewAddress(message)
 }
 
+fn family(address: IpAddr) -> AddressFamily {
+    if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
+}
+
 /// Adds a neighbour that never expires and is never asked for.
-pub fn new_neighbour(ifindex: i32, address: Ipv4Addr, mac: [u8; 6]) -> RouteNetlinkMessage {
+pub fn new_neighbour(ifindex: i32, address: IpAddr, mac: [u8; 6]) -> RouteNetlinkMessage {
     let mut message = NeighbourMessage::default();
-    message.header.family = AddressFamily::Inet;
+    message.header.family = family(address);
     message.header.ifindex = ifindex as u32;
     message.header.state = NeighbourState::Permanent;
-    message.attributes = vec![
-        NeighbourAttribute::Destination(NeighbourAddress::Inet(address)),
-        NeighbourAttribute::LinkLayerAddress(mac.to_vec()),
-    ];
+    let destination = match address {
+        IpAddr::V4(address) => NeighbourAddress::Inet(address),
+        IpAddr::V6(address) => NeighbourAddress::Inet6(address),
+    };
+    message.attributes =
+        vec![NeighbourAttribute::Destination(destination), NeighbourAttribute::LinkLayerAddress(mac.to_vec())];
     RouteNetlinkMessage::NewNeighbour(message)
+}
+
+/// `TO via ADDRESS dev IFINDEX`, or several next hops that share the traffic.
+pub fn new_route(to: IpNet, via: &[(IpAddr, i32)]) -> RouteNetlinkMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = family(to.addr());
+    message.header.destination_prefix_length = to.prefix_len();
+    message.header.table = RouteHeader::RT_TABLE_MAIN;
+    message.header.protocol = RouteProtocol::Static;
+    message.header.scope = RouteScope::Universe;
+    message.header.kind = RouteType::Unicast;
+    message.attributes = vec![RouteAttribute::Destination(address_of(to.network()))];
+    if let [(gateway, ifindex)] = via {
+        message.attributes.push(RouteAttribute::Gateway(address_of(*gateway)));
+        message.attributes.push(RouteAttribute::Oif(*ifindex as u32));
+    } else {
+        let hop = |(gateway, ifindex): &(IpAddr, i32)| {
+            let mut hop = RouteNextHop::default();
+            hop.interface_index = *ifindex as u32;
+            hop.attributes = vec![RouteAttribute::Gateway(address_of(*gateway))];
+            hop
+        };
+        message.attributes.push(RouteAttribute::MultiPath(via.iter().map(hop).collect()));
+    }
+    RouteNetlinkMessage::NewRoute(message)
+}
+
+fn address_of(address: IpAddr) -> RouteAddress {
+    match address {
+        IpAddr::V4(address) => RouteAddress::Inet(address),
+        IpAddr::V6(address) => RouteAddress::Inet6(address),
+    }
 }
 
 /// `default via GATEWAY dev IFINDEX onlink`.

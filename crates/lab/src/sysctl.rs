@@ -31,6 +31,11 @@ pub fn get(key: &str) -> Result<String> {
     Ok(normalize(&text))
 }
 
+/// True if a network namespace of this kernel has it.
+pub fn is_known(key: &str) -> bool {
+    path(key).is_ok_and(|path| path.exists())
+}
+
 /// Disables IPv6 on every interface to come, where the kernel has it.
 pub fn disable_ipv6() -> Result<()> {
     if !Path::new("/proc/sys/net/ipv6").exists() {

@@ -39,6 +39,7 @@ mod slots;
 #[cfg(test)]
 mod statistics;
 mod variation;
+mod wires;
 
 pub use counters::Counters;
 pub use network::{Network, Sink};

@@ -7,6 +7,7 @@ use units::Time;
 
 use crate::packet::{Fate, Packet, Passage};
 use crate::pipeline::Link;
+use crate::wires::{Onward, Wires};
 
 /// Receives the events in a [`Network`], in the order of time.
 pub trait Sink {
@@ -14,27 +15,42 @@ pub trait Sink {
     ///
     /// Transparent links don't call it.
     fn passed(&mut self, link: u32, passage: &Passage, last: bool);
-    /// A packet reached its destination host.
-    fn delivered(&mut self, packet: Packet, at: Time);
+    /// A packet came out of the end of `link`: at its destination host, or at an interface of a lab network.
+    fn delivered(&mut self, packet: Packet, link: u32, at: Time);
     /// A link duplicates `packet`: returns the copy, with a separate handle. `None` if there is no room for it.
     fn copied(&mut self, packet: Packet) -> Option<Packet>;
+    /// A switch of a lab network sends `packet` into another link, too: returns the copy, with a separate handle. `None` if
+    /// there is no room for it.
+    fn flooded(&mut self, packet: Packet) -> Option<Packet>;
+    /// A switch of a lab network has no link to send `packet` into: its receiver is where it came from, or there is no
+    /// other link.
+    fn filtered(&mut self, packet: Packet);
 }
 
 /// Links joined by switches, in virtual time.
 ///
-/// Hosts are outside: packets [`enter`](Network::enter) at a host and come out of the [`Sink`].
+/// Hosts and routers are outside: packets [`enter`](Network::enter) at one and come out of the [`Sink`].
 #[derive(Debug)]
 pub struct Network {
     links: Vec<Link>,
     transparent: Vec<bool>,
     /// Changes of links that are still to come: when, which link, what it will be.
     changes: VecDeque<(Time, u32, plan::Link)>,
-    routes: Routes,
+    ways: Ways,
     /// Pending events, earliest first, ties by the links' order in the plan. Stale ones are skipped when they come up.
     events: BinaryHeap<Reverse<(Time, u32)>>,
     /// The earliest pending event of each link.
     scheduled: Vec<Time>,
     now: Time,
+}
+
+/// The ways of packets from link to link.
+#[derive(Debug)]
+enum Ways {
+    /// In a core network: to their destination host.
+    Routes(Routes),
+    /// In a lab network: to whatever is at the end of the wire.
+    Wires(Wires),
 }
 
 impl Network {
@@ -46,7 +62,7 @@ impl Network {
             changes: changes.collect::<Result<_>>()?,
             links: plan.links.iter().map(|spec| Link::new(spec, plan.seed)).collect(),
             transparent: plan.transparent_links(),
-            routes: Routes::new(plan)?,
+            ways: if plan.is_lab() { Ways::Wires(Wires::new(plan)?) } else { Ways::Routes(Routes::new(plan)?) },
             events: BinaryHeap::new(),
             scheduled: vec![Time::NEVER; plan.links.len()],
             now: Time(i64::MIN),
@@ -68,12 +84,16 @@ impl Network {
         self.next_of_links().min(self.next_change())
     }
 
-    /// A packet leaves the host `from` (index among the plan's nodes) for its destination. `false` if there is no path.
-    /// Everything due by `now` happens first. A `now` before an earlier call's counts as that call's: the network's
+    /// A packet leaves the host `from` (index among the plan's nodes) for its destination; in a lab network it enters the
+    /// link `from`, which leaves an interface. `false` if there is no path. Everything due by `now` happens first. A `now` before an earlier call's counts as that call's: the network's
     /// time never goes back.
     pub fn enter(&mut self, packet: Packet, from: usize, now: Time, sink: &mut impl Sink) -> bool {
         self.advance(now, sink);
-        let Some(first) = self.routes.next_link(from, usize::from(packet.to)) else { return false };
+        let first = match &self.ways {
+            Ways::Routes(routes) => routes.next_link(from, usize::from(packet.to)),
+            Ways::Wires(_) => Some(from as u32),
+        };
+        let Some(first) = first else { return false };
         self.forward(packet, first, self.now, sink);
         true
     }
@@ -121,13 +141,48 @@ impl Network {
     }
 
     fn move_on(&mut self, packet: Packet, done: u32, at: Time, sink: &mut impl Sink) {
-        let node = self.routes.end_of(done);
-        if node == usize::from(packet.to) {
-            sink.delivered(packet, at);
-        } else if let Some(next) = self.routes.next_link(node, usize::from(packet.to)) {
-            self.forward(packet, next, at, sink);
-        } else {
-            unreachable!("a route leads from its first link to its host");
+        match &mut self.ways {
+            Ways::Routes(routes) => {
+                let node = routes.end_of(done);
+                if node == usize::from(packet.to) {
+                    sink.delivered(packet, done, at);
+                } else if let Some(next) = routes.next_link(node, usize::from(packet.to)) {
+                    self.forward(packet, next, at, sink);
+                } else {
+                    unreachable!("a route leads from its first link to its host");
+                }
+            }
+            Ways::Wires(wires) => match wires.onward(&packet, done, at) {
+                Onward::There => sink.delivered(packet, done, at),
+                Onward::Into(next) => self.forward(packet, next, at, sink),
+                Onward::Nowhere => sink.filtered(packet),
+                Onward::Flood { switch, but } => self.flood(packet, switch, but, at, sink),
+            },
+        }
+    }
+
+    /// Send a packet into all links that leave a switch but one, in their order.
+    fn flood(&mut self, packet: Packet, switch: u32, but: u32, at: Time, sink: &mut impl Sink) {
+        let out = |ways: &Ways, place| match ways {
+            Ways::Wires(wires) => (place < wires.links_of(switch)).then(|| wires.link_of(switch, place)),
+            Ways::Routes(_) => None,
+        };
+        let (mut place, mut next) = (0, None);
+        while let Some(link) = out(&self.ways, place) {
+            place += 1;
+            if link == but {
+                continue;
+            }
+            // The last link gets the packet itself.
+            if let Some(before) = next.replace(link)
+                && let Some(copy) = sink.flooded(packet)
+            {
+                self.forward(copy, before, at, sink);
+            }
+        }
+        match next {
+            Some(last) => self.forward(packet, last, at, sink),
+            None => sink.filtered(packet),
         }
     }
 
@@ -179,10 +234,14 @@ impl Network {
     }
 
     fn is_last(&self, link: u32, to: u16) -> bool {
-        let mut node = self.routes.end_of(link);
+        let routes = match &self.ways {
+            Ways::Routes(routes) => routes,
+            Ways::Wires(wires) => return wires.ends_at(link),
+        };
+        let mut node = routes.end_of(link);
         while node != usize::from(to) {
-            match self.routes.next_link(node, usize::from(to)) {
-                Some(next) if self.transparent[next as usize] => node = self.routes.end_of(next),
+            match routes.next_link(node, usize::from(to)) {
+                Some(next) if self.transparent[next as usize] => node = routes.end_of(next),
                 _ => return false,
             }
         }

@@ -47,8 +47,18 @@ pub struct Packet {
     pub from: u16,
     /// Index of the destination host among the plan's nodes.
     pub to: u16,
+    /// The stations that it comes from and goes to in its broadcast domain of a lab network, numbered by the driver as it
+    /// meets their MAC addresses; [`Packet::UNKNOWN`] for a group of stations. A core network has none.
+    pub sender: u16,
+    /// See `sender`.
+    pub receiver: u16,
     /// The current codepoint: a link that marks the packet changes it.
     pub ecn: Ecn,
+}
+
+impl Packet {
+    /// No single station.
+    pub const UNKNOWN: u16 = u16::MAX;
 }
 
 /// The fate of a packet on a link.
@@ -207,3 +217,6 @@ impl Passage {
         true
     }
 }
+
+// Every queue and delay line holds packets: their size is speed.
+const _: () = assert!(size_of::<Packet>() == 32);

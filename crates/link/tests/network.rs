@@ -8,17 +8,27 @@ use units::Time;
 struct Log {
     passed: Vec<(u32, Passage, bool)>,
     delivered: Vec<(u64, Time)>,
+    /// The links that they came out of.
+    ends: Vec<u32>,
+    filtered: Vec<u64>,
 }
 
 impl Sink for Log {
     fn passed(&mut self, link: u32, passage: &Passage, last: bool) {
         self.passed.push((link, *passage, last));
     }
-    fn delivered(&mut self, packet: Packet, at: Time) {
+    fn delivered(&mut self, packet: Packet, link: u32, at: Time) {
         self.delivered.push((packet.id, at));
+        self.ends.push(link);
     }
     fn copied(&mut self, packet: Packet) -> Option<Packet> {
         Some(Packet { handle: packet.handle + 1, ..packet })
+    }
+    fn flooded(&mut self, packet: Packet) -> Option<Packet> {
+        self.copied(packet)
+    }
+    fn filtered(&mut self, packet: Packet) {
+        self.filtered.push(packet.id);
     }
 }
 
@@ -198,4 +208,75 @@ fn an_order_changes_a_link_as_an_event_of_the_plan_does() {
     let ordered = run(&planned, Some(at));
     assert_eq!(ordered, run(&changed, None));
     assert_ne!(ordered, run(&planned, None));
+}
+
+/// h1 and h2 at s1, h3 at s2, a cable of 1 ms between the switches; the first link of each pair leads to a switch.
+fn wires() -> Plan {
+    let host = |n: u8| {
+        serde_json::json!({"kind": "host", "name": format!("h{n}"), "address": format!("10.0.0.{n}"), "sysctl": {},
+            "interfaces": [{"name": "eth0", "mac": format!("02:00:00:00:00:0{n}"), "addresses": [format!("10.0.0.{n}/24")]}]})
+    };
+    let link = |from: &str, to: &str, delay: i64| {
+        let mut link = serde_json::json!({"name": format!("{from}-{to}"), "from": from, "to": to, "rate_bps": null,
+            "delay_ns": delay, "buffer": "unlimited", "overhead_bytes": 0});
+        for (key, node) in [("from_interface", from), ("to_interface", to)] {
+            if node.starts_with('h') {
+                link[key] = "eth0".into();
+            }
+        }
+        link
+    };
+    let plan = serde_json::json!({
+        "name": "wires", "duration_ns": 1_000_000_000, "seed": 1,
+        "nodes": [host(1), host(2), host(3), {"kind": "switch", "name": "s1"}, {"kind": "switch", "name": "s2"}],
+        "links": [
+            link("h1", "s1", 0), link("s1", "h1", 0), link("h2", "s1", 0), link("s1", "h2", 0),
+            link("h3", "s2", 0), link("s2", "h3", 0), link("s1", "s2", 1_000_000), link("s2", "s1", 1_000_000),
+        ],
+        "flows": [], "record": {"sample_interval_ns": 10_000_000, "packets": true},
+        "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1},
+    });
+    Plan::parse(&plan.to_string()).unwrap()
+}
+
+/// Station n is host n; 9 is nobody.
+fn send(net: &mut Network, log: &mut Log, from: u16, to: u16, at: i64) -> Vec<(u32, i64)> {
+    let packet = Packet { id: at as u64, size: 100, sender: from, receiver: to, ..Packet::default() };
+    assert!(net.enter(packet, 2 * usize::from(from - 1), Time(at), log));
+    net.advance(Time(at + 10_000_000), log);
+    let ends = std::mem::take(&mut log.ends);
+    ends.into_iter().zip(log.delivered.drain(..)).map(|(link, (_, when))| (link, when.as_nanos() - at)).collect()
+}
+
+#[test]
+fn a_switch_learns_where_stations_are_and_floods_what_it_does_not_know() {
+    let (mut net, mut log) = (Network::new(&wires()).unwrap(), Log::default());
+    let everywhere = vec![(3, 0), (5, 1_000_000)];
+    assert_eq!(send(&mut net, &mut log, 1, 3, 0), everywhere, "nobody has heard of h3");
+    assert_eq!(send(&mut net, &mut log, 3, 1, 20_000_000), [(1, 1_000_000)], "both switches have heard of h1");
+    assert_eq!(send(&mut net, &mut log, 1, 3, 40_000_000), [(5, 1_000_000)]);
+    assert_eq!(send(&mut net, &mut log, 1, Packet::UNKNOWN, 60_000_000), everywhere, "a broadcast");
+    assert_eq!(send(&mut net, &mut log, 1, 9, 80_000_000), everywhere);
+    let forgotten = 40_000_000 + 301_000_000_000;
+    assert_eq!(send(&mut net, &mut log, 1, 3, forgotten), everywhere, "h3 was silent for 300 s");
+    assert!(log.filtered.is_empty());
+}
+
+#[test]
+fn a_switch_sends_nothing_back_to_where_it_came_from() {
+    let (mut net, mut log) = (Network::new(&wires()).unwrap(), Log::default());
+    // h2 moves to h3's cable: its frames come from there, and s2 learns that h1 is behind s1.
+    send(&mut net, &mut log, 1, Packet::UNKNOWN, 0);
+    send(&mut net, &mut log, 2, Packet::UNKNOWN, 20_000_000);
+    let packet = Packet { id: 7, size: 100, sender: 1, receiver: 1, ..Packet::default() };
+    assert!(net.enter(packet, 0, Time(40_000_000), &mut log));
+    assert_eq!((log.filtered.as_slice(), log.delivered.len()), ([7].as_slice(), 0));
+}
+
+#[test]
+fn the_last_link_on_which_something_can_happen_is_known_on_wires() {
+    let (mut net, mut log) = (Network::new(&wires()).unwrap(), Log::default());
+    send(&mut net, &mut log, 1, 3, 0);
+    // Behind s2 is a plain cable.
+    assert_eq!(log.passed.iter().map(|(link, _, last)| (*link, *last)).collect::<Vec<_>>(), [(6, true)]);
 }

@@ -302,6 +302,12 @@ impl Plan {
         self.nodes.iter().any(|node| !node.interfaces().is_empty())
     }
 
+    /// The largest MTU of any interface.
+    pub fn largest_mtu(&self) -> Mtu {
+        let of_interfaces = self.nodes.iter().flat_map(Node::interfaces).filter_map(|interface| interface.mtu);
+        of_interfaces.fold(self.mtu, |largest, mtu| if mtu.bytes() > largest.bytes() { mtu } else { largest })
+    }
+
     /// True if any flow pings.
     pub fn has_pings(&self) -> bool {
         self.flows.iter().any(|flow| matches!(flow.workload, Workload::Ping { .. }))

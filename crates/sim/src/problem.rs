@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use messages::Failure;
-use plan::Plan;
+use plan::{Node, Plan};
 
 use crate::network::Network;
 use crate::simulation::Options;
@@ -52,6 +52,14 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
         if count >= usize::from(u16::MAX) {
             let failure = Failure::new(format!("{count} {what}"), "records number them by 16 bits: at most 65534");
             problems.push(Problem { flow: None, host: None, failure });
+        }
+    }
+    for node in &plan.nodes {
+        if let Node::Router { name, routing: Some(_), .. } = node {
+            let failure =
+                Failure::new("its routes come from routing daemons", "the simulator knows static routes only")
+                    .hint("use the engine `emulate` or `virtual`, or static routes");
+            problems.push(Problem { flow: None, host: Some(name.clone()), failure });
         }
     }
     let mut hosts = HashMap::new();

@@ -92,7 +92,10 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         ..HostSpec::new(name, address)
     };
     let offloads = plan.emulate.path == EmulatePath::Gso;
-    let lab = Lab::build(&plan.hosts().map(spec).collect::<Vec<_>>(), offloads)?;
+    let lab = match plan.is_lab() {
+        true => Lab::build_network(plan)?,
+        false => Lab::build(&plan.hosts().map(spec).collect::<Vec<_>>(), offloads)?,
+    };
     let build_ms = started.elapsed().as_secs_f64() * 1e3;
     Event::Lab { build_ms }.emit(&mut stdout())?;
 

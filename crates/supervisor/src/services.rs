@@ -28,8 +28,7 @@ pub(crate) fn services<'a>(
         }
     };
     let netns = move |name: &str| {
-        let host = lab.hosts().iter().find(|host| host.name == name);
-        host.map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))
+        lab.node(name).map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))
     };
 
     let mut services: Vec<(Service, Work<'a>)> = Vec::new();
@@ -88,12 +87,12 @@ pub(crate) fn services<'a>(
 }
 
 fn ports(lab: &Lab) -> Vec<emu::Port> {
-    let port = |host: &lab::Host| emu::Port {
+    let port = |host: &lab::Host, interface: &lab::Interface| emu::Port {
         host: host.name.clone(),
-        address: host.address,
-        mac: host.mac,
-        gateway_mac: host.gateway_mac,
-        ifindex: host.core_ifindex,
+        interface: interface.name.clone(),
+        mac: interface.mac,
+        gateway_mac: interface.gateway_mac,
+        ifindex: interface.core_ifindex,
     };
-    lab.hosts().iter().map(port).collect()
+    lab.hosts().iter().flat_map(|host| host.interfaces.iter().map(move |interface| port(host, interface))).collect()
 }

@@ -58,6 +58,10 @@ fn pair() -> Result<Lab> {
     Lab::build(&[host("s1", 1), host("r1", 2)], false)
 }
 
+fn gateway_mac(host: &lab::Host) -> [u8; 6] {
+    host.interfaces[0].gateway_mac.expect("a core network's host has a gateway")
+}
+
 fn colons(mac: [u8; 6]) -> String {
     mac.map(|byte| format!("{byte:02x}")).join(":")
 }
@@ -101,13 +105,13 @@ fn hosts_have_addresses_routes_and_neighbours() -> Result<()> {
             let rows: Vec<Vec<&str>> =
                 neighbours.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
             // Address, hardware type, flags (complete, permanent), hardware address, mask, interface.
-            let expected = [&GATEWAY.to_string(), "0x1", "0x6", &colons(host.gateway_mac), "*", "eth0"];
+            let expected = [&GATEWAY.to_string(), "0x1", "0x6", &colons(gateway_mac(host)), "*", "eth0"];
             ensure!(rows == [expected], "{neighbours}");
             ensure!(
                 !Path::new("/proc/thread-self/net/if_inet6").exists()
                     || read("/proc/thread-self/net/if_inet6")?.is_empty()
             );
-            ensure!(hardware_address("eth0")? == colons(host.mac));
+            ensure!(hardware_address("eth0")? == colons(host.interfaces[0].mac));
             Ok(())
         })?;
     }
@@ -131,9 +135,9 @@ fn core_has_no_ip() -> Result<()> {
         let flags = interface(&host.name)?;
         let wanted = InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING | InterfaceFlags::IFF_NOARP;
         ensure!(flags.contains(wanted), "{}: {flags:?}", host.name);
-        ensure!(if_nametoindex(host.name.as_str())? as i32 == host.core_ifindex);
+        ensure!(if_nametoindex(host.name.as_str())? as i32 == host.interfaces[0].core_ifindex);
         let mac = hardware_address(&host.name)?;
-        ensure!(mac != colons(host.mac) && mac != colons(host.gateway_mac), "{} has {mac}", host.name);
+        ensure!(mac != colons(host.interfaces[0].mac) && mac != colons(gateway_mac(host)), "{} has {mac}", host.name);
     }
     Ok(())
 }
@@ -141,13 +145,17 @@ fn core_has_no_ip() -> Result<()> {
 /// Carries frames as the emulator does, for a datagram and for a TCP connection.
 fn frames_pass_and_nothing_counts_as_dropped() -> Result<()> {
     let lab = pair()?;
-    let ends = lab.hosts().iter().map(|host| PacketSocket::bind(host.core_ifindex)).collect::<Result<Vec<_>>>()?;
+    let ends = lab
+        .hosts()
+        .iter()
+        .map(|host| PacketSocket::bind(host.interfaces[0].core_ifindex))
+        .collect::<Result<Vec<_>>>()?;
     let [sender, receiver] = [0, 1].map(|index| lab.in_host(index, || Ok(UdpSocket::bind("0.0.0.0:5001")?)));
     let (sender, receiver) = (sender?, receiver?);
     sender.send_to(b"hello", "10.0.0.2:5001")?;
     let frame = ends[0].receive()?;
     ensure!(frame.packet_type == libc::PACKET_OTHERHOST, "the core takes the frame for its own");
-    ensure!(frame.bytes[..6] == lab.hosts()[0].gateway_mac && frame.bytes[6..12] == lab.hosts()[0].mac);
+    ensure!(frame.bytes[..6] == gateway_mac(&lab.hosts()[0]) && frame.bytes[6..12] == lab.hosts()[0].interfaces[0].mac);
     ends[1].send(&frame.to(&lab.hosts()[1]))?;
     receiver.set_read_timeout(Some(Duration::from_secs(2)))?;
     let mut bytes = [0; 16];

@@ -2,6 +2,7 @@
 //! ordinary user. `cargo test -p lab --test lab -- NAME` runs the cases whose names contain NAME.
 
 mod cases;
+mod networks;
 mod outside;
 mod packet;
 mod sandboxed;
@@ -16,7 +17,9 @@ fn main() -> ExitCode {
     let users = if lab::sandbox::is_unprivileged() { vec![User::Own] } else { vec![User::Root, User::Other(54_321)] };
     let mut failed = 0;
     for user in users {
-        for (name, case) in cases::ALL.iter().chain(outside::ALL).filter(|(name, _)| name.contains(&filter)) {
+        for (name, case) in
+            cases::ALL.iter().chain(networks::ALL).chain(outside::ALL).filter(|(name, _)| name.contains(&filter))
+        {
             match case.run(user) {
                 Ok(()) => println!("test {name} ({user}) ... ok"),
                 Err(error) => {

@@ -16,8 +16,9 @@ impl Frame {
     /// The same frame on its last hop.
     pub fn to(&self, host: &lab::Host) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
-        bytes[..6].copy_from_slice(&host.mac);
-        bytes[6..12].copy_from_slice(&host.gateway_mac);
+        let eth0 = &host.interfaces[0];
+        bytes[..6].copy_from_slice(&eth0.mac);
+        bytes[6..12].copy_from_slice(&eth0.gateway_mac.expect("a core network's host has a gateway"));
         bytes
     }
 }

@@ -28,6 +28,8 @@ impl<O: Observer> Simulation<O> {
                 flow: flow as u16,
                 from: if is_reply { to } else { from },
                 to: if is_reply { from } else { to },
+                sender: Packet::UNKNOWN,
+                receiver: Packet::UNKNOWN,
                 ecn: segment.ecn,
             };
             self.packets += 1;

@@ -53,8 +53,8 @@ def conservation(evidence: Evidence) -> Judgement:
         out += sum(link["dropped"].values())
         if came != out:
             wrong.append(f"{link['name']}: {came} came, {out} accounted for")
-    came = network["entered_packets"] + network["duplicated_packets"]
-    out = network["left_packets"] + network["dropped_packets"] + network["inside_packets"]
+    came = sum(network.get(f"{what}_packets", 0) for what in ("entered", "duplicated", "flooded"))
+    out = sum(network.get(f"{what}_packets", 0) for what in ("left", "dropped", "filtered", "inside"))
     if came != out:
         wrong.append(f"all links: {came} came, {out} accounted for")
     return Judgement(
@@ -91,7 +91,7 @@ def interfaces(evidence: Evidence) -> Judgement:
     """Drop and error counters of every virtual interface, and frames that hosts received of those sent to them."""
     keys = ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
     wrong = [
-        f"{interface['host']} ({interface['side']} side): {interface[key]} {key}"
+        f"{interface['interface']} of {interface['host']} ({interface['side']} side): {interface[key]} {key}"
         for interface in evidence.lab["interfaces"]
         for key in keys
         if interface[key]
