@@ -97,6 +97,18 @@ def test_routes_that_are_given_take_the_place_of_the_shortest() -> None:
     assert routes(planned(found), "h1") == ["10.1.0.0/24 via 10.0.0.1"]
 
 
+def test_a_router_has_settings() -> None:
+    found = base()
+    found["topology"]["nodes"]["r1"]["sysctl"] = {"net.ipv4.fib_multipath_hash_policy": 1}
+    assert node(planned(found), "r1").sysctl == {"net.ipv4.fib_multipath_hash_policy": "1"}
+    assert node(planned(found), "r2").sysctl == {}
+
+
+def test_a_large_plan_is_shown_in_part() -> None:
+    shown = [(table.title, len(table.rows)) for table in tables(planned(star(1500)), 0)]
+    assert ("Interfaces, the first 100 of 1,500", 100) in shown
+
+
 def test_a_large_lan_has_a_large_subnet() -> None:
     plan = planned(star(300))
     assert addresses(plan)["h300/eth0"] == ["10.1.1.44/23"]

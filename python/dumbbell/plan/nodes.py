@@ -17,9 +17,9 @@ def planned(nodes: Sequence[NetworkNode], sysctls: Mapping[str, Mapping[str, str
 
     Args:
         nodes: of the network.
-        sysctls: of each host.
+        sysctls: of each host; a router has its own.
     """
-    return tuple(_node(node, sysctls.get(node.name, {})) for node in nodes)
+    return tuple(_node(node, sysctls.get(node.name, node.sysctl)) for node in nodes)
 
 
 def _node(node: NetworkNode, sysctl: Mapping[str, str]) -> Node:

@@ -37,6 +37,9 @@ class Table:
     """Columns from the left that name a row. A table that is too wide repeats them with each of its parts."""
 
 
+MOST_ROWS = 100
+"""The most rows of the tables of interfaces and of routes; the plan as JSON has all."""
+
 RttOf = Callable[[Link], int]
 """The base RTT that gives a link's BDP, in ns."""
 
@@ -163,7 +166,13 @@ def _interfaces(plan: Plan) -> list[Table]:
         if (link := far[node.name, one.name])
     ]
     columns = ["node", "kind", "interface", "addresses", "MAC", "link", "leads to"]
-    return [Table("Interfaces", columns, rows, keys=3)] if rows else []
+    return _first("Interfaces", columns, rows, keys=3)
+
+
+def _first(title: str, columns: list[str], rows: list[list[str]], keys: int) -> list[Table]:
+    """A table of as many rows as one reads; none without rows."""
+    more = f", the first {MOST_ROWS} of {len(rows):,}" if len(rows) > MOST_ROWS else ""
+    return [Table(title + more, columns, rows[:MOST_ROWS], keys)] if rows else []
 
 
 def kind_of(node: Node) -> str:
@@ -185,7 +194,7 @@ def _routes(plan: Plan) -> list[Table]:
         if isinstance(node, HostNode | RouterNode)
         for route in node.routes
     ]
-    return [Table("Routes", ["node", "to", "via"], rows, keys=2)] if rows else []
+    return _first("Routes", ["node", "to", "via"], rows, keys=2)
 
 
 def _sysctls(plan: Plan) -> Table:

@@ -33,6 +33,8 @@ class NetworkNode:
     """None in a network whose packets the core forwards: a dumbbell, a path."""
     routes: tuple[GivenRoute, ...] | None = None
     """The routes that the scenario gives it; `None`: those of the shortest paths."""
+    sysctl: Mapping[str, str] = field(default_factory=dict)
+    """A router's own settings; those of hosts are in `Resolved`."""
 
 
 @dataclass(frozen=True)

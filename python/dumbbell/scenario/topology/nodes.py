@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from dumbbell.scenario.table import Table, tag_by
+from dumbbell.scenario.topology.hosts import Sysctls
 from dumbbell.units import QuantityError
 
 LONGEST_NAME: Final = 15
@@ -144,6 +145,7 @@ class Router(Ends):
     """A router: it forwards IP packets between its interfaces' subnets."""
 
     kind: Literal["router"] = Field(description="A router, which forwards IP packets between subnets.")
+    sysctl: Sysctls = Field(default={})
     id: RouterId | None = Field(
         default=None,
         description="Router id, an IPv4 address that its loopback interface has. Default: one of the pool `loopback`.",

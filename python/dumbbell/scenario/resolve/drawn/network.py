@@ -57,7 +57,7 @@ def _node(name: str, node: Node, interfaces: list[NodeInterface], ids: Mapping[s
         return NetworkNode(name, "switch")
     routes = None if node.routes is None else tuple(node.routes)
     if isinstance(node, Router):
-        return NetworkNode(name, "router", str(ids[name]), tuple(interfaces), routes)
+        return NetworkNode(name, "router", str(ids[name]), tuple(interfaces), routes, node.sysctl)
     return NetworkNode(name, "host", interfaces[0].addresses[0].partition("/")[0], tuple(interfaces), routes)
 
 
