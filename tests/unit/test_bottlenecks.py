@@ -237,3 +237,13 @@ def test_the_console_names_the_bottleneck_of_each_flow(
     print_run(run(tmp_path / "run", dumbbell_of()), report=False)
     (head,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("flow ")]
     assert "bottleneck" not in head
+
+
+def test_the_console_lists_the_links_that_matter_of_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rates = (20, 20, 20, 10, 20, 20, 20)
+    print_run(run(tmp_path / "run", scenario(rates, duration_s=1)), report=False)
+    told = capsys.readouterr().out
+    links = told.split("Rate-limited links")[1].split("\n\n")[0].splitlines()
+    assert "12 of 14" in links[0]
+    assert links[2].startswith("link3 "), "the bottleneck comes first"
+    assert len(links) == 2 + 12

@@ -282,7 +282,12 @@ def _links(summary: Any) -> Any:
     from dumbbell.report import words
     from dumbbell.report.events import REASONS
 
-    limited = [link for link in summary["links"] if link["rate_bps"] is not None]
+    every = [link for link in summary["links"] if link["rate_bps"] is not None]
+    limited, title = every, "Rate-limited links"
+    if len(every) > _MOST_LINKS:
+        limited = sorted(every, key=lambda link: (-(link["bottleneck_share"] or 0), -(link["utilisation"] or 0)))
+        limited = limited[:_MOST_LINKS]
+        title += f": {_MOST_LINKS} of {len(every):,}, first bottlenecks, then the busiest (all are in the report)"
     reasons = [fate for fate in REASONS if any(link["drops_by_reason"].get(fate) for link in limited)]
     # A full buffer is the plain case; every other reason gets its own column.
     by_reason = reasons if any(fate != "dropped-tail" for fate in reasons) else []
@@ -295,9 +300,11 @@ def _links(summary: Any) -> Any:
         row = [link["name"], words.rate(link["rate_bps"]), words.share(link["utilisation"])]
         row += [words.count(n) for n in (*counts, *(link[key] for key in others))]
         rows.append(row + [words.milliseconds((link["queue_ms"] or {}).get(key)) for key in ("p50", "p95", "max")])
-    return Table("Rate-limited links", columns, rows)
+    return Table(title, columns, rows)
 
 
+_MOST_LINKS = 12
+"""Links that a console lists."""
 _BESIDES = ("losses", "marks", "duplicates", "reordered", "corrupted")
 
 

@@ -42,13 +42,13 @@ def flows(run: Run, groups: Sequence[Group], with_bottlenecks: bool = False) -> 
         el(
             "tr",
             *(el("th", name, **one) for name in ("Flow", "Algorithm", "Path")),
+            *([el("th", "Bottleneck", **one)] if with_bottlenecks else []),
             el("th", "Active (s)", class_="n", **one),
             *(el("th", name, class_="n", **one) for name in ("Goodput", "Share", "Retransmitted")),
             *([el("th", "ECN-marked", class_="n", **one)] if marked else []),
             el("th", "RTT (ms)", class_="span", colspan="4", scope="colgroup"),
             *([el("th", "Queueing delay (ms)", class_="span", colspan="2", scope="colgroup")] if waited else []),
             *([el("th", "Completed in", class_="n", **one)] if sized else []),
-            *([el("th", "Bottleneck", **one)] if with_bottlenecks else []),
         ),
         el(
             "tr",
@@ -163,6 +163,7 @@ def _flow(
         el("th", _swatch(group), flow["id"], scope="row"),
         el("td", str(flow["cc"] or flow["protocol"])),
         el("td", f"{flow['from']} → {flow['to']}"),
+        *([el("td", words.bottleneck(flow))] if with_bottlenecks else []),
         el("td", f"{_s(flow['start_s'])} – {_s(flow['stop_s'])}", class_="n"),  # noqa: RUF001  an en dash between numbers
         el("td", words.measured_rate(goodput), class_="n"),
         el("td", words.share(part), _meter(part, group), class_="n"),
@@ -175,8 +176,6 @@ def _flow(
     if sized:
         fct = flow.get("fct_s")
         cells.append(el("td", words.UNKNOWN if fct is None else f"{fct:.3f} s", class_="n"))
-    if with_bottlenecks:
-        cells.append(el("td", words.bottleneck(flow)))
     return el("tr", *cells)
 
 
