@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from dumbbell.kernels import DEFAULT, cache, find, known
+
 REPOSITORY: Final = Path(__file__).parents[2]
 PACKAGES: Final = ("ca-certificates", "python3", "python3-venv")
 """All that a user has to have beside a bare system."""
@@ -33,6 +35,15 @@ umount -l /run/machine
 exec {command}
 """
 """Not chroot alone: a process whose root is not that of its mount namespace may not make user namespaces."""
+
+
+def copy_kernel(cache_home: Path) -> None:
+    """Copy the default kernel that this machine has built to another `XDG_CACHE_HOME`."""
+    linked = find(DEFAULT).path.parent
+    (base,) = (one.base.folder for one in known() if DEFAULT in one.base.names)
+    for folder in (base, linked):
+        copy = cache_home / "dumbbell" / "kernels" / folder.relative_to(cache.root())
+        shutil.copytree(folder, copy, symlinks=True, dirs_exist_ok=True)
 
 
 def bare(suite: str) -> Path:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from root import REPOSITORY, bare
+from root import REPOSITORY, bare, copy_kernel
 
 _ANN = 54321
 """The ordinary user's number: no account of this machine."""
@@ -103,6 +103,22 @@ def test_an_emulation_needs_these(options: str, cc: str, every_ack: bool, run: P
     assert [flow["cc"] for flow in told["flows"]] == ["cubic", cc]
     assert all(flow["received_bytes"] > 1_000_000 for flow in told["flows"])
     assert (tmp_path / told["run_dir"] / "acks.parquet").exists() is every_ack
+
+
+@pytest.mark.parametrize("options", ["", "--security-opt=unmask=ALL", "--cap-add=SYS_ADMIN --cap-add=NET_ADMIN"])
+def test_virtual_time(options: str, run: Podman, tmp_path: Path) -> None:
+    """With root's capabilities as without: it needs none of them, and another set of them is in its way no more."""
+    copy_kernel(tmp_path / "kernels")
+    done = run(
+        f"--env=XDG_CACHE_HOME=/work/kernels {options}",
+        "run",
+        "bbr-vs-cubic",
+        "--set",
+        "duration=3 s",
+        "--json",
+        "--engine=virtual",
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_without_them_it_is_told(run: Podman) -> None:

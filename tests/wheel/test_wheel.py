@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
-from root import REPOSITORY, USER, Root
-
-from dumbbell.kernels import DEFAULT, cache, find, known
+from root import REPOSITORY, USER, Root, copy_kernel
 
 DUMBBELL = "/opt/dumbbell/bin/dumbbell"
 MOST_BYTES = 30_000_000
@@ -85,11 +82,7 @@ class TestInstalled:
 
     def test_it_runs_in_virtual_time(self, installed: Root, user: str | None) -> None:
         """With a kernel that this machine has built: the wheel's additions are those that are linked to it."""
-        linked = find(DEFAULT).path.parent
-        (base,) = (one.base.folder for one in known() if DEFAULT in one.base.names)
-        for folder in (base, linked):
-            inside = installed.path(f"/kernels/dumbbell/kernels/{folder.relative_to(cache.root())}")
-            shutil.copytree(folder, inside, symlinks=True, dirs_exist_ok=True)
+        copy_kernel(installed.path("/kernels"))
         call = f"{DUMBBELL} run bbr-vs-cubic --set duration='3 s' --engine virtual --output virtual --json"
         summary = json.loads(installed.run(f"cd; {call}", user, {"XDG_CACHE_HOME": "/kernels"}).stdout)
         assert summary["verdict"] == "valid"

@@ -61,15 +61,22 @@ def drop_rights() -> None:
     with suppress(OSError):
         calls.mount("proc", "/proc", "proc", calls.MS_NOSUID | calls.MS_NODEV)
     calls.prctl(calls.PR_SET_SECUREBITS, calls.NO_ROOT)
-    calls.keep_capabilities(_READ_ANY)
+    # Root in a container may lack one of them.
+    held = _READ_ANY & _capabilities("CapPrm")
+    calls.keep_capabilities(held)
     for capability in (1, 2):
-        calls.prctl(calls.PR_CAP_AMBIENT, calls.PR_CAP_AMBIENT_RAISE, capability)
+        if held >> capability & 1:
+            calls.prctl(calls.PR_CAP_AMBIENT, calls.PR_CAP_AMBIENT_RAISE, capability)
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
 
 
 def _may_administer() -> bool:
     """True if this process has CAP_SYS_ADMIN and CAP_NET_ADMIN."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    effective = next(int(line.split()[1], 16) for line in lines if line.startswith("CapEff:"))
     needed = 1 << 21 | 1 << 12
-    return effective & needed == needed
+    return _capabilities("CapEff") & needed == needed
+
+
+def _capabilities(which: str) -> int:
+    """A set of this process's capabilities, as a mask: `CapEff` or `CapPrm` (proc_pid_status(5))."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1], 16) for line in lines if line.startswith(f"{which}:"))
