@@ -11,9 +11,11 @@ from synthetic_study import Synthetic
 from dumbbell import Study
 from dumbbell.published import report
 from dumbbell.published.curves import curves, number
+from dumbbell.published.document import Bullets, Document, Paragraph
 from dumbbell.published.figures import Figures
 from dumbbell.published.judging import above, all_of, below, told, within
 from dumbbell.published.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
+from dumbbell.published.page import page
 from dumbbell.published.sides import nearness, sides
 from dumbbell.published.tables import tables
 from dumbbell.statistics.intervals import Interval
@@ -211,3 +213,10 @@ def test_a_report_of_nothing(tmp_path: Path) -> None:
     _, text = report.write(reproduction(), {}, tmp_path, "dumbbell reproduce test-2020")
     assert "| can't be told | BBR is fast | not run |" in text.read_text()
     assert "a and b were not run" in text.read_text()
+
+
+def test_names_between_backticks_are_code_on_the_page() -> None:
+    blocks = (Paragraph("see `a<b`"), Bullets(("part `x`, and `y`",)))
+    text = page(Document("title", blocks))
+    assert "<p>see <code>a&lt;b</code></p>" in text
+    assert "<li>part <code>x</code>, and <code>y</code></li>" in text

@@ -33,15 +33,20 @@ def _block(block: Block) -> Html:
         case Heading():
             return el(f"h{block.level}", block.text)
         case Paragraph():
-            return el("p", block.text)
+            return el("p", *_words(block.text))
         case Code():
             return el("pre", block.text)
         case Bullets():
-            return el("ul", *(el("li", item) for item in block.items))
+            return el("ul", *(el("li", *_words(item)) for item in block.items))
         case Rows():
             return _table(block)
         case Pictures():
             return el("div", *map(_figure, block.plots), class_="plots")
+
+
+def _words(text: str) -> list[Html | str]:
+    """Names between backticks, as Markdown has them, are code."""
+    return [el("code", part) if i % 2 else part for i, part in enumerate(text.split("`"))]
 
 
 def _table(rows: Rows) -> Html:
@@ -55,7 +60,7 @@ def _table(rows: Rows) -> Html:
 def _cell(cell: str | Status) -> Html:
     if isinstance(cell, Status):
         return el("td", el("span", cell.value, class_=f"status {_CLASS[cell]}"))
-    return el("td", cell)
+    return el("td", *_words(cell))
 
 
 def _figure(plot: Picture) -> Html:
