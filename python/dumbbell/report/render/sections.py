@@ -163,7 +163,7 @@ def checks(run: Run) -> Html:
             "tr",
             el("td", el("span", check["verdict"], class_=f"status {check['verdict']}")),
             el("th", check["check"], scope="row"),
-            el("td", check["measured"]),
+            el("td", check["measured"], class_="measured"),
             el("td", check["threshold"]),
             el("td", check["why"], class_="long"),
         )
