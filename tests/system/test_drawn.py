@@ -1,0 +1,129 @@
+"""Drawn networks by the kernel: hosts reach each other over routers and switches as the plan says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from harness import Place
+
+import dumbbell
+
+SCENARIO = """\
+name = "drawn"
+duration = "1500 ms"
+
+[topology]
+kind = "graph"
+ipv6 = true
+
+[topology.nodes]
+h1 = {}
+h2 = {}
+h3 = { address = "10.3.0.10/24" }
+s1 = { kind = "switch" }
+r1 = { kind = "router" }
+r2 = { kind = "router" }
+r3 = { kind = "router" }
+
+[[topology.links]]
+between = ["h1", "r1"]
+
+[[topology.links]]
+name = "short"
+between = ["r1", "r2"]
+rate = "20 Mbit/s"
+delay = "10 ms"
+cost = 3
+
+[[topology.links]]
+name = "first"
+between = ["r1", "r3"]
+rate = "20 Mbit/s"
+delay = "2 ms"
+
+[[topology.links]]
+name = "second"
+between = ["r3", "r2"]
+rate = "10 Mbit/s"
+delay = "3 ms"
+
+[[topology.links]]
+between = ["r2", "s1"]
+
+[[topology.links]]
+between = ["s1", "h2"]
+
+[[topology.links]]
+between = ["s1", "h3"]
+
+[[flows]]
+id = "data"
+from = "h1"
+to = "h2"
+bytes = "200 kB"
+
+[[flows]]
+id = "back"
+from = "h3"
+to = "h1"
+bytes = "50 kB"
+
+[[flows]]
+id = "v6"
+from = "h1"
+to = "h3"
+server_command = '''python3 -c "
+import socket
+with socket.create_server(('::', {port}), family=socket.AF_INET6) as server:
+    server.accept()[0].sendall(b'hello')
+"'''
+command = '''python3 -c "
+import socket, time
+for attempt in range(100):
+    try:
+        with socket.create_connection(('SIX', {port}), 1) as client:
+            print(client.recv(5).decode(), client.getpeername()[0])
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.01)
+"'''
+"""
+"""h1 reaches h2 and h3 over r3, since two links of cost 1 are nearer than one of cost 3."""
+
+
+def test_packets_take_the_plan_s_paths_in_ipv4_and_ipv6(anyone: Place) -> None:
+    run = anyone.run(SCENARIO.replace("SIX", "fd00:0:0:5::3"))
+    sent = run.flows.filter(pl.col("id").is_in(["data", "back"]))
+    assert sorted(sent["received_bytes"].to_list()) == [50_000, 200_000]
+    assert (run.directory / "logs" / "v6.stdout").read_text() == "hello fd00:0:0:5::3\n"
+    assert run.packets is not None
+    # The kernels send reports of multicast groups, too, on each link.
+    links = run.packets.filter(pl.col("flow").is_in(["data", "back"]))["link"].unique()
+    assert set(links.cast(str).to_list()) == {"first", "first-reverse", "second", "second-reverse"}
+    rtt = run.flows.filter(pl.col("id") == "data")["rtt_min_ms"].item()
+    assert rtt >= 10
+
+
+@pytest.mark.parametrize("kind", ["parking-lot", "star"])
+def test_presets_in_virtual_time(kind: str, tmp_path: Path) -> None:
+    """Two runs give the same tables."""
+    link = {"rate": "20 Mbit/s", "delay": "2 ms"}
+    keys = {"parking-lot": {"bottleneck": link}, "star": {"size": 3, "link": link}}[kind]
+    ends = {"parking-lot": ("s0", "r0"), "star": ("h1", "h2")}[kind]
+    scenario = {
+        "name": kind,
+        "duration": "2 s",
+        "topology": {"kind": kind, **keys},
+        "flows": [{"from": ends[0], "to": ends[1]}],
+    }
+    first, second = (
+        dumbbell.run(scenario, directory=tmp_path / one, engine="virtual", report=False) for one in ("a", "b")
+    )
+    assert first.verdict == "valid", first.summary["reasons"]
+    assert first.flows["goodput_bps"].item() > 15e6
+    for table in ("packets", "samples"):
+        assert (first.directory / f"{table}.parquet").read_bytes() == (
+            second.directory / f"{table}.parquet"
+        ).read_bytes()
