@@ -27,6 +27,8 @@ GUEST: Final = {
     "guest-init": (PACKAGE / "kernels" / "guest_init", ()),
 }
 """What cargo builds for user-mode kernels, where the package has it, and how it is stripped."""
+SCRIPTS: Final = ROOT / "tools" / "installed" / "scripts"
+"""The command, as pip installs it."""
 STAGED: Final = {"kernel": (), "bpf": ("tests", "probe", "complexity.txt")}
 """Folders of the repository that stand in a wheel's `dumbbell/kernels`, and what is left out of each."""
 
@@ -41,6 +43,7 @@ def build_wheel(wheels: str, settings: dict[str, Any] | None = None, metadata: s
     """A wheel for the machine that builds it, as `pip install` of a checkout or of a source distribution wants it."""
     assets()
     guest()
+    executable()
     os.environ.setdefault("MATURIN_STRIP", "true")
     with staged():
         return str(maturin.build_wheel(wheels, settings, metadata))
@@ -50,6 +53,7 @@ def build_editable(wheels: str, settings: dict[str, Any] | None = None, metadata
     """A wheel that refers to this checkout, where all else is found."""
     assets()
     guest()
+    executable()
     return str(maturin.build_editable(wheels, settings, metadata))
 
 
@@ -62,12 +66,20 @@ def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
 def portable_wheel(folder: Path) -> None:
     """A wheel for other machines: it holds all libraries but C's, and its name says how old that one may be."""
     guest()
+    executable()
     try:
         with staged():
             run("maturin", "build", "--release", "--locked", "--strip", "--auditwheel", "repair", "--out", str(folder))
     finally:
         # maturin names the bundled libraries in this file, which is also what cargo would give to the next build.
         (target() / "release" / "deps" / "lib_core.so").unlink(missing_ok=True)
+
+
+def executable() -> None:
+    """Make the command's scripts executable: pip installs them with the modes that they have here, and a source
+    distribution has none."""
+    for script in SCRIPTS.iterdir():
+        script.chmod(0o755)
 
 
 def assets() -> None:

@@ -9,10 +9,14 @@ def _end(number: int, frame: FrameType | None) -> None:
     os._exit(130)
 
 
-def main() -> None:
-    """Entry point of the command. Ctrl-C ends it without a traceback, also while it imports its modules."""
-    taken = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if taken:
+def main(taken: bool = False) -> None:
+    """Entry point of the command. Ctrl-C ends it without a traceback, also while it imports its modules.
+
+    Args:
+        taken: the script that calls it has taken Ctrl-C over (`tools/installed/scripts`).
+    """
+    if not taken and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        taken = True
         signal.signal(signal.SIGINT, _end)
     from dumbbell.cli import main as command
 

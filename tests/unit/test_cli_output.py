@@ -18,6 +18,7 @@ topology = { kind = "path", rtt = "10 ms", bottleneck = { rate = "5 Mbit/s", buf
 flows = [{ from = "h1", to = "h2", cc = "cubic" }]
 """
 VERBS = ["plan small.toml", "run small.toml --engine simulate", "scenarios", "schema", "--help", "--version", "cc list"]
+SCRIPTS = Path(__file__).parents[2] / "tools" / "installed" / "scripts"
 DUMBBELL = f"{sys.executable} -m dumbbell"
 
 
@@ -76,8 +77,39 @@ def test_a_home_that_cannot_be_written_to_is_not_remarked_on() -> None:
     assert [path.name for path in Path("runs").glob("small-*/report.svg")] == ["report.svg"]
 
 
+@pytest.mark.parametrize("name", ["sitecustomize", "dumbbell", "dumbbell.__main__", "signal", "dumbbell.cli", "typer"])
+def test_ctrl_c_leaves_no_traceback_whatever_the_installed_command_imports(name: str, tmp_path: Path) -> None:
+    """Ctrl-C comes with the import of a module, the first of which CPython imports before the script."""
+    for script in SCRIPTS.iterdir():
+        text = script.read_text().replace("#!python\n", f"#!{sys.executable}\n")
+        (tmp_path / script.name).write_text(text)
+        (tmp_path / script.name).chmod(0o755)
+    interrupting = tmp_path / "first"
+    interrupting.mkdir()
+    (interrupting / "sitecustomize.py").write_text(
+        "import sys\n"
+        "from posix import getpid, kill\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        f"        if name == {name!r}:\n"
+        "            kill(getpid(), 2)\n"
+        f"if {name!r} == 'sitecustomize':\n"
+        "    kill(getpid(), 2)\n"
+        "else:\n"
+        f"    sys.modules.pop({name!r}, None)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+    )
+    (tmp_path / "link").symlink_to(tmp_path / "dumbbell")
+    environment = {**os.environ, "PYTHONPATH": f"{interrupting}:{os.environ.get('PYTHONPATH', '')}"}
+    for command in ("dumbbell", "link"):
+        done = subprocess.run([tmp_path / command, "scenarios"], capture_output=True, env=environment, timeout=60)
+        assert (done.returncode, done.stderr) == (130, b"")
+        plain = subprocess.run([tmp_path / command, "scenarios", "show", "rrul"], capture_output=True, timeout=60)
+        assert (plain.returncode, plain.stderr) == (0, b"")
+        assert b'name = "rrul"' in plain.stdout
+
+
 def test_ctrl_c_during_the_first_imports_leaves_no_traceback() -> None:
-    """The interpreter's own start, before the first line of ours, is not ours to change."""
     code = (
         "import os, signal, sys\n"
         "class Finder:\n"

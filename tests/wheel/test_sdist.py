@@ -16,6 +16,9 @@ from root import REPOSITORY
 def packed(wheel: Path) -> set[str]:
     """Names of the package's files, without libraries that only a wheel for other machines bundles."""
     with zipfile.ZipFile(wheel) as file:
+        scripts = [one for one in file.infolist() if ".data/scripts/" in one.filename]
+        assert len(scripts) == 2
+        assert all(one.external_attr >> 16 & 0o111 for one in scripts), "pip keeps the mode of a script"
         return {name for name in file.namelist() if name.startswith("dumbbell/")}
 
 
