@@ -5,6 +5,7 @@ The Rust side. `make generate` writes its types to `_core.pyi`.
 """
 
 from os import PathLike
+from pathlib import Path as Path2
 from typing import Any, SupportsFloat, SupportsIndex, final
 
 from _typeshed import SupportsGetItem
@@ -31,6 +32,7 @@ __all__ = [
     "missing_shards",
     "network",
     "peak_bps",
+    "routing_daemon",
     "simulate",
     "simulate_check",
     "simulate_many",
@@ -244,6 +246,11 @@ def peak_bps(link: str) -> int | None:
     the rate of its best 100 ms, or of its period, if that is shorter.
 
     Raises RuntimeError if it is no link.
+    """
+
+def routing_daemon(name: str) -> Path2 | None:
+    """
+    The path of a daemon of FRRouting, such as `bgpd`; `None` if this machine lacks it.
     """
 
 def simulate(directory: str | PathLike[str], tso: bool, on_event: Any) -> bool:

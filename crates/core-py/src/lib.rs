@@ -6,6 +6,7 @@ mod declarations;
 mod emulate;
 mod figures;
 mod network;
+mod routing;
 mod simulate;
 
 use pyo3::prelude::*;
@@ -25,6 +26,8 @@ mod _core {
     use crate::figures::{bottlenecks_of, carrying, figures_between, figures_of};
     #[pymodule_export]
     use crate::network::{LinkFacts, Path, network, peak_bps, static_routes};
+    #[pymodule_export]
+    use crate::routing::routing_daemon;
     #[pymodule_export]
     use crate::simulate::{simulate, simulate_check, simulate_parameters};
 }

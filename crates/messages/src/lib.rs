@@ -85,6 +85,8 @@ pub enum Process {
     Init,
     /// Runs the links.
     Emulator,
+    /// Runs the routers' daemons.
+    Routers,
     /// Runs the flows.
     Traffic,
     /// Records every ACK.

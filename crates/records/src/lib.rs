@@ -9,6 +9,7 @@ mod column;
 pub mod links;
 pub mod packets;
 pub mod pings;
+pub mod routes;
 pub mod samples;
 mod writer;
 

@@ -16,11 +16,12 @@ Event = Mapping[str, Any]
 OnEvent = Callable[[Event], None]
 
 
-Process = Literal["helper", "init", "emulator", "traffic", "probe"]
+Process = Literal["helper", "init", "emulator", "routers", "traffic", "probe"]
 """The processes of an emulated run.
 - `helper`: Outside the lab, waits for its end.
 - `init`: The lab's pid 1.
 - `emulator`: Runs the links.
+- `routers`: Runs the routers' daemons.
 - `traffic`: Runs the flows.
 - `probe`: Records every ACK.
 """

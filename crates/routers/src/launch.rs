@@ -1,0 +1,127 @@
+//! The start of a router's daemons, step by step; nothing here waits, so that all routers start together.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use messages::Failure;
+
+use crate::program::{Program, daemon};
+use crate::{Seat, folders};
+
+const ZEBRA: &str = "zebra";
+/// The daemon that gives others their configuration, from FRR 9 on.
+const MANAGER: &str = "mgmtd";
+/// Daemons listen for no Telnet, and say to standard output what happens.
+const ARGUMENTS: [&str; 4] = ["-P", "0", "--log", "stdout"];
+const SHELLS: [&str; 2] = ["/usr/bin/vtysh", "/usr/local/bin/vtysh"];
+
+/// What a router waits for before its next step.
+#[derive(Debug)]
+enum Step {
+    /// The manager's socket; then comes zebra.
+    Manager,
+    /// Zebra's socket; then come the other daemons.
+    Zebra,
+    /// All daemons' sockets for vtysh; then vtysh loads the configuration.
+    Daemons,
+    /// The end of vtysh.
+    Configuration(Box<Program>),
+    Running,
+}
+
+/// A router whose daemons are being started, or run.
+#[derive(Debug)]
+pub(crate) struct Router<'a> {
+    pub seat: Seat<'a>,
+    daemons: Vec<Program>,
+    sockets: PathBuf,
+    logs: PathBuf,
+    step: Step,
+}
+
+impl<'a> Router<'a> {
+    /// Makes a router's folders and starts its first daemon. `dir` is the run's directory.
+    pub(crate) fn start(seat: Seat<'a>, dir: &Path) -> Result<Router<'a>> {
+        let logs = dir.join("logs").join(seat.name);
+        fs::create_dir_all(&logs).with_context(|| format!("creating {}", logs.display()))?;
+        folders::furnish(&seat)?;
+        let sockets = folders::of(seat.name).join("frr");
+        let mut router = Router { seat, daemons: Vec::new(), sockets, logs, step: Step::Manager };
+        if daemon(MANAGER).is_some() {
+            router.spawn(MANAGER)?;
+        } else {
+            router.start_zebra()?;
+        }
+        Ok(router)
+    }
+
+    /// Goes on as far as possible without waiting. True once the daemons have their configuration.
+    ///
+    /// # Errors
+    /// A daemon ended, or the configuration was refused.
+    pub(crate) fn advance(&mut self) -> Result<bool> {
+        self.check()?;
+        match &mut self.step {
+            Step::Manager if self.sockets.join("mgmtd_be.sock").exists() => self.start_zebra()?,
+            Step::Zebra if self.sockets.join("zserv.api").exists() => {
+                let seat = self.seat;
+                seat.daemons.iter().try_for_each(|name| self.spawn(name))?;
+                self.step = Step::Daemons;
+            }
+            Step::Daemons => {
+                let listens = |daemon: &Program| self.sockets.join(format!("{}.vty", daemon.name)).exists();
+                if self.daemons.iter().all(listens) {
+                    let shell = SHELLS.iter().map(Path::new).find(|path| path.exists()).context("no vtysh")?;
+                    let shell = Program::start(&self.seat, "vtysh", shell, &["-b"], &self.logs)?;
+                    self.step = Step::Configuration(Box::new(shell));
+                }
+            }
+            Step::Configuration(shell) => {
+                if let Some(status) = shell.status()? {
+                    if !status.success() {
+                        return Err(shell.failure(status).into());
+                    }
+                    self.step = Step::Running;
+                }
+            }
+            Step::Manager | Step::Zebra | Step::Running => {}
+        }
+        Ok(self.is_running())
+    }
+
+    /// All daemons have their configuration.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.step, Step::Running)
+    }
+
+    /// The programs that run.
+    pub(crate) fn daemons(&self) -> &[Program] {
+        &self.daemons
+    }
+
+    /// # Errors
+    /// A daemon ended.
+    pub(crate) fn check(&mut self) -> Result<()> {
+        for daemon in &mut self.daemons {
+            if let Some(status) = daemon.status()? {
+                return Err(daemon.failure(status).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn start_zebra(&mut self) -> Result<()> {
+        self.step = Step::Zebra;
+        self.spawn(ZEBRA)
+    }
+
+    fn spawn(&mut self, name: &str) -> Result<()> {
+        let path = daemon(name).ok_or_else(|| {
+            Failure::new(format!("router {}: {name}", self.seat.name), "this machine has no such daemon")
+                .hint("install FRRouting: on Debian, the package is called frr")
+        })?;
+        self.daemons.push(Program::start(&self.seat, name, &path, &ARGUMENTS, &self.logs)?);
+        Ok(())
+    }
+}

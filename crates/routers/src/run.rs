@@ -1,0 +1,205 @@
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use messages::{Event, Failure, Inbox, Order, Process};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use realtime::monotonic_ns;
+use records::routes::RouteRow;
+use records::{Names, Writer};
+use serde::Serialize;
+use units::Time;
+
+use crate::launch::Router;
+use crate::monitor::Monitor;
+use crate::table::Hop;
+use crate::{Seat, convergence, folders};
+
+/// How often the start of the daemons is looked at: a socket appears after 3 to 40 ms.
+const LOOK: Duration = Duration::from_millis(2);
+/// All that is expected is there, and for so long nothing has changed: then routing has converged.
+const QUIET: Duration = Duration::from_millis(200);
+/// The same where a router expects nothing, as with a configuration of the user's own: two hello intervals.
+const QUIET_UNKNOWN: Duration = Duration::from_secs(2);
+/// Daemons that have no configuration by then won't get it.
+const START_LIMIT: Duration = Duration::from_secs(30);
+
+/// `routers.json`.
+#[derive(Serialize)]
+struct Report {
+    /// From the first daemon's start until the last one had its configuration.
+    configured_s: f64,
+    /// From the first daemon's start until the last change of a route before time 0; `None` if nothing was waited for.
+    converged_s: Option<f64>,
+    /// Changes of routes since the first daemon's start.
+    changes: usize,
+}
+
+/// Run the daemons of all routers until `control` says stop.
+///
+/// Says on `events` that it is ready once the daemons have their configurations and, with a `limit`, routing has converged,
+/// which is to take no longer since the first daemon's start. Writes `routes.parquet` and `routers.json` into `dir`, and the daemons' logs into `dir/logs/ROUTER`.
+///
+/// # Errors
+/// A daemon is missing, refuses its configuration or ends; routing does not converge in time.
+pub fn run(
+    seats: &[Seat<'_>],
+    limit: Option<Duration>,
+    dir: &Path,
+    control: OwnedFd,
+    events: &mut dyn Write,
+) -> Result<()> {
+    folders::share()?;
+    let monitors = seats.iter().map(Monitor::open).collect::<Result<Vec<_>>>()?;
+    let began = Instant::now();
+    let mut routers = Routers {
+        monitors,
+        routers: seats.iter().map(|seat| Router::start(*seat, dir)).collect::<Result<_>>()?,
+        changes: Vec::new(),
+        last_change: began,
+        control: Inbox::new(File::from(control)),
+        stopped: false,
+    };
+    routers.configure(began)?;
+    let configured_s = began.elapsed().as_secs_f64();
+    if let Some(limit) = limit {
+        routers.converge(seats, began, limit)?;
+    }
+    let converged_s = limit.map(|_| (routers.last_change - began).as_secs_f64());
+    Event::Ready { process: Process::Routers }.emit(events)?;
+
+    let origin_ns = routers.control.wait_for_start()?;
+    while !routers.stopped {
+        routers.look(None)?;
+        routers.check()?;
+    }
+    let report = Report { configured_s, converged_s, changes: routers.changes.len() };
+    routers.write(dir, origin_ns)?;
+    let path = dir.join("routers.json");
+    std::fs::write(&path, serde_json::to_vec_pretty(&report)?)
+        .with_context(|| format!("writing {}", path.display()))?;
+    Event::Done { process: Process::Routers }.emit(events)
+}
+
+/// All routers of the lab, and what their kernels told so far.
+struct Routers<'a> {
+    monitors: Vec<Monitor>,
+    routers: Vec<Router<'a>>,
+    /// CLOCK_MONOTONIC in ns, the router's index, and the change.
+    changes: Vec<(i64, usize, Hop)>,
+    last_change: Instant,
+    control: Inbox<File>,
+    stopped: bool,
+}
+
+impl Routers<'_> {
+    /// Start all daemons, until each has its configuration.
+    fn configure(&mut self, began: Instant) -> Result<()> {
+        loop {
+            let mut all = true;
+            for router in &mut self.routers {
+                all &= router.advance()?;
+            }
+            if all {
+                return Ok(());
+            }
+            ensure!(began.elapsed() < START_LIMIT, slow(&self.routers));
+            self.look(Some(LOOK))?;
+            self.go_on()?;
+        }
+    }
+
+    /// Wait until all that is expected is there, and nothing has changed for a while.
+    fn converge(&mut self, seats: &[Seat<'_>], began: Instant, limit: Duration) -> Result<()> {
+        let is_known = seats.iter().all(|seat| !seat.expect.is_empty());
+        let quiet = if is_known { QUIET } else { QUIET_UNKNOWN };
+        loop {
+            let missing = convergence::missing(seats, &self.monitors);
+            let (now, due) = (Instant::now(), self.last_change + quiet);
+            if missing.is_empty() && due <= now {
+                return Ok(());
+            }
+            if now > began + limit {
+                return Err(convergence::late(limit, &missing).into());
+            }
+            let until = if missing.is_empty() { due } else { began + limit };
+            self.look(Some(until.saturating_duration_since(now).max(LOOK)))?;
+            self.check()?;
+            self.go_on()?;
+        }
+    }
+
+    /// # Errors
+    /// The run was stopped before it began.
+    fn go_on(&self) -> Result<()> {
+        ensure!(!self.stopped, Failure::new("starting the routers", "the run was stopped before it began"));
+        Ok(())
+    }
+
+    /// # Errors
+    /// A daemon ended.
+    fn check(&mut self) -> Result<()> {
+        self.routers.iter_mut().try_for_each(Router::check)
+    }
+
+    /// Wait for news, at most for `timeout`, and take it.
+    fn look(&mut self, timeout: Option<Duration>) -> Result<()> {
+        let timeout = timeout.map_or(PollTimeout::NONE, |time| {
+            PollTimeout::try_from(time + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)
+        });
+        let watch = |fd| PollFd::new(fd, PollFlags::POLLIN);
+        let mut fds = vec![watch(self.control.pipe().as_fd())];
+        fds.extend(self.monitors.iter().map(|monitor| watch(monitor.as_fd())));
+        let daemons = self.routers.iter().flat_map(|router| router.daemons());
+        fds.extend(daemons.map(|daemon| watch(daemon.pidfd())));
+        match poll(&mut fds, timeout) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(errno).context("waiting for routes"),
+        }
+        let told = fds[0].any() == Some(true);
+        let with_news: Vec<usize> = (0..self.monitors.len()).filter(|&i| fds[i + 1].any() == Some(true)).collect();
+        for index in with_news {
+            let now = monotonic_ns();
+            for hop in self.monitors[index].read()? {
+                self.changes.push((now, index, hop));
+                self.last_change = Instant::now();
+            }
+        }
+        if told {
+            let orders = self.control.receive()?;
+            let is_stop = |order: &Order| matches!(order, Order::Stop | Order::StopNow);
+            self.stopped |= self.control.is_closed() || orders.iter().any(is_stop);
+        }
+        Ok(())
+    }
+
+    fn write(&self, dir: &Path, origin_ns: i64) -> Result<()> {
+        let mut table = Writer::create(&dir.join("routes.parquet"), Names::default())?;
+        for (at_ns, index, hop) in &self.changes {
+            let interface = hop.ifindex.and_then(|ifindex| self.monitors[*index].interface(ifindex));
+            table.push(RouteRow {
+                time: Time(at_ns - origin_ns),
+                router: self.routers[*index].seat.name.to_owned(),
+                prefix: hop.prefix.to_string(),
+                via: hop.via.map(|via| via.to_string()),
+                interface: interface.map(str::to_owned),
+                metric: hop.metric,
+                protocol: hop.protocol.clone(),
+                change: hop.change,
+            });
+        }
+        table.finish().map(drop)
+    }
+}
+
+fn slow(routers: &[Router<'_>]) -> Failure {
+    let waiting: Vec<&str> =
+        routers.iter().filter(|router| !router.is_running()).map(|router| router.seat.name).collect();
+    Failure::new("the routers' daemons do not start", format!("these are not ready: {}", waiting.join(", "))).hint(
+        "logs/ROUTER/ in the run's directory has what the daemons say; a machine with less load may be fast enough",
+    )
+}

@@ -1,0 +1,82 @@
+"""FRRouting as this machine has it: its daemons, and its own check of a configuration."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from dumbbell.core import core
+from dumbbell.errors import RunFailed
+
+PACKAGE: Final = "install FRRouting: on Debian, sudo apt-get install frr; dumbbell needs none of its services"
+_SHELL: Final = "vtysh"
+_TIMEOUT_S: Final = 60.0
+_SAID: Final = re.compile(r"^line (?P<line>\d+): (?P<said>.*)$")
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """What FRR says of a line of a configuration."""
+
+    router: str
+    line: int
+    """From 1."""
+    text: str
+    """The line."""
+    said: str
+
+
+def lacking(daemons: tuple[str, ...]) -> list[str]:
+    """The daemons, and the shell, that this machine lacks."""
+    missing = [name for name in daemons if core.routing_daemon(name) is None]
+    return [*missing, *([] if shutil.which(_SHELL) else [_SHELL])]
+
+
+def complaints(texts: Mapping[str, str]) -> list[Complaint]:
+    """The lines that FRR does not understand, at most one for each router.
+
+    Args:
+        texts: router -> `frr.conf`.
+
+    Raises:
+        RunFailed: FRR's shell cannot be run.
+    """
+    # A check of all texts in one go takes a single process. FRR stops at the first line that it does not understand.
+    found: list[Complaint] = []
+    rest = dict(texts)
+    while rest and (first := _first(rest)) is not None:
+        found.append(first)
+        del rest[first.router]
+    return found
+
+
+def _first(texts: Mapping[str, str]) -> Complaint | None:
+    lines = [(router, number, line) for router, text in texts.items() for number, line in _numbered(text)]
+    with tempfile.TemporaryDirectory(prefix="dumbbell-frr-") as folder:
+        # FRR looks for a file of its own beside the checked one, and may not read the machine's.
+        Path(folder, "vtysh.conf").touch()
+        file = Path(folder, "frr.conf")
+        file.write_text("".join(f"{line}\n" for *_, line in lines), encoding="utf-8")
+        command = [_SHELL, "--config_dir", folder, "--dryrun", "--inputfile", str(file)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise RunFailed("cannot check the routers' configurations", str(error), PACKAGE) from error
+    for said in [*done.stdout.splitlines(), *done.stderr.splitlines()]:
+        if (match := _SAID.match(said)) is not None:
+            router, number, line = lines[int(match["line"]) - 1]
+            return Complaint(router, number, line.strip(), match["said"].removeprefix("% ").strip())
+    if done.returncode != 0:
+        raise RunFailed("cannot check the routers' configurations", done.stderr.strip() or done.stdout.strip(), PACKAGE)
+    return None
+
+
+def _numbered(text: str) -> list[tuple[int, str]]:
+    # A text may end inside a block: the next one begins outside.
+    return [*enumerate(text.splitlines(), 1), (len(text.splitlines()), "end")]

@@ -1,0 +1,1 @@
+"""The protocols whose configurations are generated, one a module."""

@@ -1,0 +1,27 @@
+"""RIP for IPv4 (RFC 2453)."""
+
+from __future__ import annotations
+
+from dumbbell.routing.igp import InteriorProtocol
+from dumbbell.routing.model import Network, Router
+from dumbbell.routing.protocol import block
+
+FAST = "timers basic 5 15 10"
+"""Updates every 5 s, the least that FRR takes; changes are sent at once all the same."""
+
+
+class Rip(InteriorProtocol):
+    """RIP version 2. It counts hops: costs of links do not matter."""
+
+    name = "rip"
+    daemon = "ripd"
+    versions = (4,)
+
+    def configure(self, router: Router, network: Network) -> list[str]:
+        """See `Protocol`."""
+        lines = ["network lo"]
+        for port in self.ports(router, network):
+            lines.append(f"network {port.interface.name}")
+            if not port.active:
+                lines.append(f"passive-interface {port.interface.name}")
+        return block("router rip", *lines, *([FAST] if router.timers == "fast" else []))
