@@ -277,7 +277,7 @@ def test_rare_peaks_of_the_delivery_rate_are_cut_off_and_told(tmp_path: Path) ->
     view = panel(build(rewrite(SPEC.write(tmp_path / "run"), "acks", delivery_rate_bps=peak)), "Delivery rate").views[0]
     assert view.top is not None
     assert view.top < 60
-    assert "Cut off: peaks up to 1 Gbit/s." in view.note
+    assert "Cut off: peaks up to 1.00 Gbit/s." in view.note
 
 
 def test_a_lane_of_states_has_no_gap_and_no_overlap(run: Run, plots: Plots) -> None:
