@@ -112,15 +112,15 @@ impl<'a> LabRoutes<'a> {
             next[end.node] = NONE;
         }
         let mut queue = VecDeque::from([to.node]);
-        let mut seen = vec![to.node];
+        let mut seen = vec![false; self.plan.nodes.len()];
+        seen[to.node] = true;
         while let Some(node) = queue.pop_front() {
             for &link in &self.into[node] {
                 let (from, end) = (self.wiring.from[link as usize], self.wiring.to[link as usize]);
                 let is_there = self.wiring.domain[link as usize] == domain && (node != to.node || end == to);
-                if !is_there || seen.contains(&from.node) {
+                if !is_there || std::mem::replace(&mut seen[from.node], true) {
                     continue;
                 }
-                seen.push(from.node);
                 next[from.node] = link;
                 if from.interface.is_none() {
                     queue.push_back(from.node);

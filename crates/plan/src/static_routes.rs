@@ -9,10 +9,14 @@ use crate::routing::NONE;
 use crate::wiring::End;
 use crate::{Interface, Plan, Route, Wiring};
 
+/// A node with more routes has those of neighbouring prefixes gathered, or large networks would have millions of routes.
+const MANY: usize = 32;
+
 impl Plan {
     /// The routes with which the nodes' kernels send packets along [`Routes`](crate::Routes), by node: one for each subnet
     /// and router id that a node has no interface in, by the least sum of the links' costs. A host with one interface has
-    /// default routes, and others only where another router is nearer to a destination.
+    /// default routes, and others only where another router is nearer to a destination. Where a node has more than 32 routes,
+    /// prefixes that make up a larger one and lead to the same next hop are one route.
     ///
     /// # Errors
     /// Two nodes follow each other on a path and have no subnet in common.
@@ -56,6 +60,9 @@ impl Plan {
         for (node, routes) in self.nodes.iter().zip(&mut routes) {
             if node.is_host() && node.interfaces().len() == 1 {
                 *routes = by_default(std::mem::take(routes));
+            }
+            if routes.len() > MANY {
+                *routes = gathered(std::mem::take(routes));
             }
         }
         Ok(routes)
@@ -110,4 +117,21 @@ fn by_default(routes: Vec<Route>) -> Vec<Route> {
         kept.extend(of_family().filter(|route| route.via != most.via).cloned());
     }
     kept
+}
+
+/// The same routes, with one in place of those that lead to the same next hops and make up a larger prefix.
+fn gathered(routes: Vec<Route>) -> Vec<Route> {
+    let mut groups: Vec<(Vec<IpAddr>, Vec<IpNet>)> = Vec::new();
+    let mut known: HashMap<Vec<IpAddr>, usize> = HashMap::new();
+    for Route { to, via } in routes {
+        let place = *known.entry(via.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((via, Vec::new()));
+        }
+        groups[place].1.push(to);
+    }
+    let larger = |(via, prefixes): (Vec<IpAddr>, Vec<IpNet>)| {
+        IpNet::aggregate(&prefixes).into_iter().map(move |to| Route { to, via: via.clone() })
+    };
+    groups.into_iter().flat_map(larger).collect()
 }

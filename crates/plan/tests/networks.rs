@@ -89,6 +89,24 @@ fn ipv6_has_routes_where_it_has_addresses() {
     assert!(routes_of(&routes[4]).iter().all(|route| !route.contains("fd00")), "r3 speaks IPv4 alone");
 }
 
+/// A router with a host in each of 40 subnets, behind another router.
+#[test]
+fn many_routes_to_one_next_hop_are_gathered() {
+    let mut net = Net::default();
+    net.router("r1", "10.255.0.1", &["10.0.12.1/30"]);
+    let subnets: Vec<String> = (0..40).map(|n| format!("10.1.{n}.1/24")).chain(["10.0.12.2/30".to_owned()]).collect();
+    net.router("r2", "10.255.0.2", &subnets.iter().map(String::as_str).collect::<Vec<_>>());
+    for n in 0..40 {
+        net.host(&format!("h{n}"), &format!("10.1.{n}.10/24")).cable("r2", &format!("h{n}"));
+    }
+    net.cable("r2", "r1");
+    let routes = net.plan().static_routes().unwrap();
+    assert_eq!(
+        routes_of(&routes[0]),
+        ["10.1.0.0/19 via 10.0.12.2", "10.1.32.0/21 via 10.0.12.2", "10.255.0.2/32 via 10.0.12.2"]
+    );
+}
+
 fn refusal(change: impl FnOnce(&mut Net)) -> String {
     let mut net = triangle();
     change(&mut net);
