@@ -34,6 +34,7 @@ VERBS = (
     "schema",
     "cc",
     "kernel",
+    "import",
     "doctor",
 )
 """The verbs in the order of the help page."""
