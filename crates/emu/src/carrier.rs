@@ -31,11 +31,13 @@ pub(crate) struct Carrier<T> {
     /// The time at which the links' next rows are due.
     pub next_tick: Time,
     interval: Duration,
-    links: Writer<LinkRow>,
+    /// `None`: nothing is recorded.
+    links: Option<Writer<LinkRow>>,
 }
 
 /// The rest of what [`EmulatorReport`] says: of whoever drives the links.
 pub(crate) struct Evidence {
+    pub warm_up_frames: Option<u64>,
     pub read_lag: Spans,
     pub ring_drops: u64,
     pub times: ThreadTimes,
@@ -47,7 +49,12 @@ pub(crate) struct Evidence {
 }
 
 impl<T: Transmit> Carrier<T> {
-    pub(crate) fn new(plan: &Plan, intake: Intake, driver: Driver<T>, links: Writer<LinkRow>) -> Result<Carrier<T>> {
+    pub(crate) fn new(
+        plan: &Plan,
+        intake: Intake,
+        driver: Driver<T>,
+        links: Option<Writer<LinkRow>>,
+    ) -> Result<Carrier<T>> {
         let transparent = plan.transparent_links();
         Ok(Carrier {
             network: Network::new(plan)?,
@@ -99,7 +106,9 @@ impl<T: Transmit> Carrier<T> {
                 let (counters, backlog) = (state.counters(), state.backlog());
                 let queue_bytes_max = state.take_queue_bytes_max();
                 let capacity_bytes = state.capacity_bytes(time);
-                self.links.push(LinkRow { time, link, counters, backlog, queue_bytes_max, capacity_bytes });
+                if let Some(links) = &mut self.links {
+                    links.push(LinkRow { time, link, counters, backlog, queue_bytes_max, capacity_bytes });
+                }
             }
             self.next_tick += self.interval;
         }
@@ -128,7 +137,7 @@ impl<T: Transmit> Carrier<T> {
         for &(link, passage) in inside.iter().filter(|(link, _)| self.logged.contains(&(*link as u16))) {
             self.driver.record(link, passage, None);
         }
-        let mut writer = self.links.finish()?;
+        let mut writer = self.links.expect("a run records its links").finish()?;
         if let Some(packets) = self.driver.packets.take() {
             let packets = packets.finish()?;
             writer.rows += packets.rows;
@@ -160,6 +169,7 @@ impl<T: Transmit> Carrier<T> {
             bursts_in: counts.bursts,
             segments_in: counts.segments,
             bursts_out: driver.bursts_out,
+            warm_up_frames: evidence.warm_up_frames,
             segments_out: driver.segments_out,
             entered_packets: self.entered,
             left_packets: driver.left + driver.send_errors,

@@ -23,6 +23,7 @@ use crate::report::ClockStep;
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::transmit::PacketSocket;
+use crate::warm_up;
 
 /// Frames read before due packets are sent: reading must not make a burst's head late.
 const READ_BATCH: usize = 32;
@@ -73,18 +74,22 @@ fn in_real_time(
 ) -> Result<()> {
     // The writers' threads start before this one becomes urgent, so they don't inherit it.
     let (packets, links) = tables(plan, dir)?;
-    let ring = Ring::open(plan)?;
+    let mut ring = Ring::open(plan)?;
     let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), PREFAULT)?);
     let driver = Driver::new(plan, ports, store, PacketSocket::open(ports, plan.emulate.path)?, packets);
     Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
     let mut inbox = Inbox::new(File::from(control));
-    let clock = StampClock::new(inbox.wait_for_start()?);
+    let (origin_ns, warm_up_frames) = match plan.wait {
+        Some(_) => warm_up::carry(plan, ports, &mut ring, &mut inbox).map(|(origin, frames)| (origin, Some(frames)))?,
+        None => (inbox.wait_for_start()?, None),
+    };
+    let clock = StampClock::new(origin_ns);
     // Its thread starts like the writers', before this one becomes urgent.
     let control = Control::start(inbox, plan, events)?;
     let mut emulator = Emulator {
         urgency: Urgency::new(clock.now()),
         clock,
-        carrier: Carrier::new(plan, Intake::new(plan, ports), driver, links)?,
+        carrier: Carrier::new(plan, Intake::new(plan, ports), driver, Some(links))?,
         sleep: Sleep::new(plan.emulate.spin_ns),
         idle: Idle::new(),
         next_idle: Time::ZERO + IDLE,
@@ -94,6 +99,7 @@ fn in_real_time(
         next_resync: Time::ZERO,
         read_lag: Spans::default(),
         ring_drops: 0,
+        warm_up_frames,
         ring,
         live,
         control,
@@ -121,6 +127,8 @@ struct Emulator<'a> {
     next_resync: Time,
     read_lag: Spans,
     ring_drops: u64,
+    /// Frames that were carried before time 0, if any were.
+    warm_up_frames: Option<u64>,
     ring: Ring,
     live: Option<&'a LinkGauges>,
     control: Control,
@@ -275,6 +283,7 @@ impl Emulator<'_> {
     fn finish(mut self, plan: &Plan, dir: &Path, (started, before): (Time, ThreadTimes)) -> Result<()> {
         self.ring_drops += self.ring.take_drops()?;
         let evidence = Evidence {
+            warm_up_frames: self.warm_up_frames,
             read_lag: self.read_lag,
             ring_drops: self.ring_drops,
             times: ThreadTimes::now().since(before),

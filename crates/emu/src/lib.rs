@@ -29,6 +29,7 @@ mod ring;
 mod stations;
 mod store;
 mod transmit;
+mod warm_up;
 
 pub use emulator::{LinkGauges, run};
 pub use report::EmulatorReport;

@@ -16,7 +16,7 @@ pub struct Own {
     /// Its UTS namespace, for `setns`.
     pub uts: OwnedFd,
     /// Its root directory: entering a mount namespace leads to the topmost one, outside of a chroot.
-    root: OwnedFd,
+    pub root: OwnedFd,
 }
 
 /// The namespaces of the process that makes others, to come back to.

@@ -67,5 +67,6 @@ pub fn tables() -> Vec<Table> {
         table::<packets::PacketRow>(),
         table::<links::LinkRow>(),
         table::<pings::PingRow>(),
+        table::<routes::RouteRow>(),
     ]
 }

@@ -1,12 +1,14 @@
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context;
 use lab::Lab;
 use messages::Process;
 use nix::sys::stat::fstat;
-use plan::{Acks, EmulatePath, Plan};
+use plan::{Acks, EmulatePath, Node, Plan};
 use realtime::{Part, keep_to};
+use routers::Seat;
 
 use crate::live::Live;
 use crate::loaded::Loaded;
@@ -66,6 +68,24 @@ pub(crate) fn services<'a>(
             emu::run(plan, &ports(lab), dir, control, events, live.map(|live| &*live.links))
         }),
     ));
+    let daemons = with_daemons(plan, lab);
+    if !daemons.is_empty() {
+        let service = Service {
+            process: Process::Routers,
+            title: c"db-routers",
+            nice: 0,
+            needed: true,
+            records: &["routes.parquet", "routers.json"],
+            stop: Stop::After(Process::Traffic, Stage::Done),
+            has_links: false,
+        };
+        let work: Work<'a> = Box::new(move |control, events| {
+            keep(Part::AllButLast);
+            let limit = plan.wait.map(|wait| Duration::from_nanos(wait.limit_ns.as_nanos() as u64));
+            routers::run(&daemons, limit, dir, control, events)
+        });
+        services.push((service, work));
+    }
     let traffic = Service {
         process: Process::Traffic,
         title: c"db-traffic",
@@ -84,6 +104,19 @@ pub(crate) fn services<'a>(
         }),
     ));
     services
+}
+
+/// The routers that have daemons.
+fn with_daemons<'a>(plan: &'a Plan, lab: &'a Lab) -> Vec<Seat<'a>> {
+    let seat = |node: &'a Node| {
+        let Node::Router { name, routing: Some(routing), .. } = node else { return None };
+        let host = lab.node(name)?;
+        let own = host.own.as_ref()?;
+        let (config, daemons, expect) = (&*routing.config, &*routing.daemons, &*routing.expect);
+        let [net, mount, uts, root] = [&host.netns, &own.mounts, &own.uts, &own.root].map(AsFd::as_fd);
+        Some(Seat { name, config, daemons, expect, net, mount, uts, root })
+    };
+    plan.nodes.iter().filter_map(seat).collect()
 }
 
 fn ports(lab: &Lab) -> Vec<emu::Port> {

@@ -117,11 +117,13 @@ impl<'a> Watch<'a> {
     }
 
     fn look_at_the_time(&self, began: Instant) -> Result<()> {
-        let duration = Duration::from_nanos(self.plan.duration_ns.as_nanos() as u64);
+        let span = |time: units::Duration| Duration::from_nanos(time.as_nanos() as u64);
+        let duration = span(self.plan.duration_ns);
+        let ready = READY_TIMEOUT + self.plan.wait.map_or(Duration::ZERO, |wait| span(wait.limit_ns));
         let late = match self.stopping {
             Some(since) => since.elapsed() > FLUSH_TIMEOUT,
-            None if self.clock.is_some() => began.elapsed() > READY_TIMEOUT + duration + FLUSH_TIMEOUT,
-            None => began.elapsed() > READY_TIMEOUT,
+            None if self.clock.is_some() => began.elapsed() > ready + duration + FLUSH_TIMEOUT,
+            None => began.elapsed() > ready,
         };
         if !late {
             return Ok(());

@@ -31,12 +31,14 @@ from dumbbell.plan.types import (
     Simulate,
     TcpWorkload,
     UdpWorkload,
+    Wait,
     Workload,
 )
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolved, resolve
 from dumbbell.scenario.resolve.connections import Connection
 from dumbbell.scenario.resolve.network import Network
+from dumbbell.scenario.topology.drawing import Drawn
 from dumbbell.scenario.traffic.flows import CommandFlow, PingFlow, TcpFlow, UdpFlow
 from dumbbell.units import decimal
 from dumbbell.units.mtu import datagram_bytes
@@ -74,10 +76,16 @@ def expand(scenario: Scenario) -> Plan:
             simulate=Simulate(tso=scenario.simulate.tso),
             mtu=resolved.network.mtu,
             neighbours=resolved.network.neighbours,
+            wait=_wait(scenario, resolved.network),
         ),
         resolved.network.nodes,
     )
     return settled(plan, scenario.emulate.path, scenario.emulate.merge)
+
+
+def _wait(scenario: Scenario, network: Network) -> Wait | None:
+    has_daemons = any(node.routing is not None for node in network.nodes)
+    return Wait(limit_ns=int(scenario.topology.wait)) if isinstance(scenario.topology, Drawn) and has_daemons else None
 
 
 def _links(network: Network) -> tuple[Link, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dumbbell.core import core
 from dumbbell.plan import wire
-from dumbbell.plan.types import HostNode, Interface, Node, Plan, Route, RouterNode, SwitchNode
+from dumbbell.plan.types import HostNode, Interface, Node, Plan, Route, RouterNode, Routing, SwitchNode
 from dumbbell.scenario.resolve.outline import NetworkNode
 
 
@@ -32,14 +32,21 @@ def _node(node: NetworkNode, sysctl: Mapping[str, str]) -> Node:
         "interfaces": tuple(Interface(name=i.name, mac=i.mac, addresses=i.addresses) for i in node.interfaces),
         "routes": tuple(Route(to=route.to, via=route.via) for route in node.routes or ()),
     }
-    return HostNode(**keys) if node.kind == "host" else RouterNode(**keys)
+    return HostNode(**keys) if node.kind == "host" else RouterNode(**keys, routing=_routing(node))
+
+
+def _routing(node: NetworkNode) -> Routing | None:
+    found = node.routing
+    if found is None:
+        return None
+    return Routing(config=found.text, daemons=found.daemons, expect=tuple(map(str, found.expect)))
 
 
 def with_routes(plan: Plan, nodes: Sequence[NetworkNode]) -> Plan:
-    """The plan, in which nodes that the scenario gives no routes have those of the shortest paths."""
+    """The plan, in which nodes have the routes of the shortest paths, unless they have others or daemons."""
     if not any(node.interfaces for node in nodes):
         return plan
-    given = {node.name for node in nodes if node.routes is not None}
+    given = {node.name for node in nodes if node.routes is not None or node.routing is not None}
     found = {
         name: tuple(Route(to=to, via=tuple(via)) for to, via in routes)
         for name, routes in core.static_routes(wire.text(plan))
@@ -60,5 +67,7 @@ def steered(plan: Plan) -> list[str]:
     return [
         node.name
         for node in plan.nodes
-        if not isinstance(node, SwitchNode) and [(route.to, route.via) for route in node.routes] != shortest[node.name]
+        if not isinstance(node, SwitchNode)
+        and not (isinstance(node, RouterNode) and node.routing)
+        and [(route.to, route.via) for route in node.routes] != shortest[node.name]
     ]

@@ -59,6 +59,7 @@ def tables(plan: Plan, rtt_ns: int | Mapping[str, int]) -> list[Table]:
         _hosts(plan),
         *_interfaces(plan),
         *_routes(plan),
+        *_daemons(plan),
         _sysctls(plan),
     ]
 
@@ -195,6 +196,16 @@ def _routes(plan: Plan) -> list[Table]:
         for route in node.routes
     ]
     return _first("Routes", ["node", "to", "via"], rows, keys=2)
+
+
+def _daemons(plan: Plan) -> list[Table]:
+    """For each router with daemons, its configuration line by line."""
+    return [
+        Table(f"{node.name}: {', '.join(('zebra', *node.routing.daemons))}", ["frr.conf"], [[line] for line in lines])
+        for node in plan.nodes
+        if isinstance(node, RouterNode) and node.routing is not None
+        if (lines := node.routing.config.splitlines())
+    ]
 
 
 def _sysctls(plan: Plan) -> Table:

@@ -134,6 +134,16 @@ TABLES: Final[Mapping[str, Mapping[str, str]]] = {
         "capacity_bytes": "u64",
     },
     "pings": {"time_ns": "i64", "flow": "dict", "number": "u64", "rtt_ns": "i64", "lost": "bool"},
+    "routes": {
+        "time_ns": "i64",
+        "router": "str",
+        "prefix": "str",
+        "via": "str",
+        "interface": "str",
+        "metric": "u32",
+        "protocol": "str",
+        "change": "dict",
+    },
     "flows": {
         "id": "str",
         "group": "str",

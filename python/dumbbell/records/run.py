@@ -151,6 +151,11 @@ class Run:
         return self._read("pings") if self.has("pings") else None
 
     @cached_property
+    def routes(self) -> pl.DataFrame | None:
+        """A row per change of a router's routes; `None` if no router has routing daemons."""
+        return self._read("routes") if self.has("routes") else None
+
+    @cached_property
     def links(self) -> pl.DataFrame:
         """A row per link and sampling interval: bytes, packets, drops, queue."""
         return self._read("links")

@@ -14,6 +14,7 @@ from dumbbell.engines.conductor import Bounds, Conductor
 from dumbbell.engines.emulate import algorithms
 from dumbbell.engines.emulate.capabilities import CAPABILITIES
 from dumbbell.engines.programs import check_programs
+from dumbbell.engines.routing import check_routers
 from dumbbell.errors import Problem
 from dumbbell.machine import cores
 from dumbbell.plan.types import Plan
@@ -54,6 +55,7 @@ class EmulateEngine:
             *_check_cpus(scenario),
             *_check_sysctls(scenario),
             *check_programs(scenario, plan),
+            *check_routers(scenario, plan),
         ]
 
     def prepare(self, plan: Plan, directory: Path, lock: int) -> Conductor:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dumbbell.cc.bundled import KERNEL, SIMULATED
 from dumbbell.core import core
+from dumbbell.engines.routing import refuse_routers
 from dumbbell.errors import Problem
 from dumbbell.plan import wire
 from dumbbell.plan.algorithms import closest
@@ -36,6 +37,8 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
             if name in settings:
                 hint = f"{hint}, or run it with --engine emulate or --engine virtual"
                 yield scenario.source.problem(Finding((*at, "sysctl", name), what, "", hint))
+    hint = "leave routing out, and it has the routes of the shortest paths; or run it with --engine emulate"
+    yield from refuse_routers(scenario, plan, "a simulation has no routing daemons", hint)
     for name in steered(plan):
         what = "in a simulation packets take the shortest paths, and these routes lead elsewhere"
         hint = "leave routes out, give the links costs, or run it with --engine emulate or --engine virtual"

@@ -98,8 +98,8 @@ def _files(value: Any) -> Iterator[File]:
     elif isinstance(value, BaseModel):
         for _, part in value:
             yield from _files(part)
-    elif isinstance(value, list):
-        for part in value:
+    elif isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
             yield from _files(part)
 
 

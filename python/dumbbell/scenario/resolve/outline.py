@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dumbbell.routing import Configuration
 from dumbbell.scenario.resolve.direction import WrittenLink
 from dumbbell.scenario.topology.nodes import GivenRoute
 from dumbbell.units import Time
@@ -35,6 +36,8 @@ class NetworkNode:
     """The routes that the scenario gives it; `None`: those of the shortest paths."""
     sysctl: Mapping[str, str] = field(default_factory=dict)
     """A router's own settings; those of hosts are in `Resolved`."""
+    routing: Configuration | None = None
+    """A router's daemons; `None`: it has none."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dumbbell.scenario.table import Table
 from dumbbell.scenario.topology.cables import Cable, CableKeys
 from dumbbell.scenario.topology.keys import AnyTopology
 from dumbbell.scenario.topology.nodes import Host, Router, Switch
-from dumbbell.units import QuantityError
+from dumbbell.units import QuantityError, Time
 
 Node = Host | Switch | Router
 
@@ -89,6 +89,11 @@ class Drawn(AnyTopology):
         default="filled",
         description="`filled`: every node knows the MAC addresses of its subnets from the start. `real`: it asks for "
         "them by ARP and neighbour discovery.",
+    )
+    wait: Time = Field(
+        default=Time(60 * 10**9),
+        description="How long a run with routing daemons waits for their routes, at most. Time 0 comes when every "
+        "router has every route that is to be expected. Otherwise the run fails, and says which routes are missing.",
     )
 
     @cached_property

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface, ip_address, ip_interface, ip_network
+from ipaddress import (
+    IPv4Address,
+    IPv4Interface,
+    IPv4Network,
+    IPv6Address,
+    IPv6Interface,
+    IPv6Network,
+    ip_address,
+    ip_interface,
+    ip_network,
+)
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from dumbbell.scenario.table import Table, tag_by
 from dumbbell.scenario.topology.hosts import Sysctls
+from dumbbell.scenario.traces import File
 from dumbbell.units import QuantityError
 
 LONGEST_NAME: Final = 15
@@ -111,6 +122,28 @@ RouterId = Annotated[
 ]
 
 
+def _prefix(value: object) -> object:
+    if isinstance(value, IPv4Network | IPv6Network):
+        return value
+    try:
+        return ip_network(str(value))
+    except ValueError as error:
+        raise QuantityError(str(error), "a network's prefix", 'write "192.0.2.0/24"') from None
+
+
+Prefix = Annotated[
+    IPv4Network | IPv6Network,
+    BeforeValidator(_prefix, json_schema_input_type=str),
+    PlainSerializer(str, when_used="json", return_type=str),
+]
+
+Protocols = Annotated[
+    list[str],
+    BeforeValidator(lambda v: [] if v == "static" else v, json_schema_input_type=list[str] | Literal["static"]),
+]
+"""Names of protocols; `static` says that there is none."""
+
+
 class Ends(Table):
     """Keys of nodes that have addresses."""
 
@@ -150,6 +183,47 @@ class Router(Ends):
         default=None,
         description="Router id, an IPv4 address that its loopback interface has. Default: one of the pool `loopback`.",
         examples=["10.255.0.1"],
+    )
+    routing: Protocols = Field(
+        default=[],
+        description="Routing protocols, each by its daemon of FRRouting: `bgp`, `ospf`, `ospf6`, `isis`, `rip`, "
+        "`ripng`; `bfd` watches the neighbours of the others. Neighbours, networks and costs follow from the links. "
+        "Others, such as `eigrp`, `pim`, `ldp`, `vrrp`, `pbr`, need `frr`. Default: the routes of the shortest paths, "
+        "without daemons.",
+        examples=[["ospf", "bfd"]],
+    )
+    asn: int | None = Field(
+        default=None, ge=1, le=4294967295, strict=True, description="Number of its autonomous system.", examples=[64512]
+    )
+    networks: list[Prefix] | None = Field(
+        default=None,
+        description="What it announces by BGP. Default: its subnets on which there are hosts.",
+        examples=[["192.0.2.0/24"]],
+    )
+    customers: list[str] = Field(
+        default=[],
+        description="Neighbours in other ASes that pay for transit: their routes come first, and every neighbour "
+        "hears them.",
+    )
+    peers: list[str] = Field(
+        default=[],
+        description="Neighbours in other ASes that get its own and its customers' routes, and give it theirs.",
+    )
+    providers: list[str] = Field(
+        default=[],
+        description="Neighbours in other ASes that it pays: their routes come last, and only customers hear them.",
+    )
+    clients: list[str] = Field(
+        default=[],
+        description="Routers of its AS to which it reflects routes (RFC 4456). Default: all have sessions to all.",
+    )
+    timers: Literal["fast", "standard"] = Field(
+        default="fast",
+        description="`fast`: hellos every second, and no waiting where the protocol allows it. `standard`: the timers "
+        "of FRRouting.",
+    )
+    frr: File | None = Field(
+        default=None, description="File with the whole `frr.conf`, in place of what follows from the other keys."
     )
 
 

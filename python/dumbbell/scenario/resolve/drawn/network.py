@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+from dumbbell.routing import Configuration
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.direction import WrittenLink, both
 from dumbbell.scenario.resolve.drawn.addresses import Addressing
 from dumbbell.scenario.resolve.drawn.check import check_drawing, check_routes, link_names
 from dumbbell.scenario.resolve.drawn.interfaces import Port, domains
+from dumbbell.scenario.resolve.drawn.routing import routed
 from dumbbell.scenario.resolve.drawn.ways import Hop, ways
 from dumbbell.scenario.resolve.outline import Ends, NetworkNode, NodeInterface, Outline, Way
 from dumbbell.scenario.source import Finding
@@ -29,7 +32,10 @@ def drawn_outline(scenario: Scenario, topology: Drawn, wrong: list[Finding]) -> 
     wrong += check_routes(drawing, addresses)
     if len(wrong) > before:
         return None
-    nodes, ends = _nodes(drawing, addresses, ids), _ends(drawing, addresses)
+    daemons = routed(drawing, joined, addresses, ids, wrong)
+    if len(wrong) > before:
+        return None
+    nodes, ends = _nodes(drawing, addresses, ids, daemons), _ends(drawing, addresses)
     links = _links(scenario, topology, drawing)
     found = ways(scenario, nodes, [_hop(link, ends[link.name]) for link in links], wrong)
     if len(wrong) > before:
@@ -42,14 +48,18 @@ def drawn_outline(scenario: Scenario, topology: Drawn, wrong: list[Finding]) -> 
 
 
 def _nodes(
-    drawing: Drawing, addresses: Mapping[Port, tuple[AnyInterface, ...]], ids: Mapping[str, object]
+    drawing: Drawing,
+    addresses: Mapping[Port, tuple[AnyInterface, ...]],
+    ids: Mapping[str, object],
+    daemons: Mapping[str, Configuration],
 ) -> tuple[NetworkNode, ...]:
     numbers = {name: number for number, name in enumerate(drawing.nodes)}
     interfaces: dict[str, list[NodeInterface]] = {name: [] for name in drawing.nodes}
     for port, own in sorted(addresses.items(), key=lambda one: (one[0].cable, one[0].end)):
         here = interfaces[port.node]
         here.append(NodeInterface(port.name, _mac(numbers[port.node], len(here)), tuple(map(str, own))))
-    return tuple(_node(name, node, interfaces[name], ids) for name, node in drawing.nodes.items())
+    found = (_node(name, node, interfaces[name], ids) for name, node in drawing.nodes.items())
+    return tuple(replace(node, routing=daemons.get(node.name)) for node in found)
 
 
 def _node(name: str, node: Node, interfaces: list[NodeInterface], ids: Mapping[str, object]) -> NetworkNode:

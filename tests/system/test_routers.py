@@ -1,0 +1,151 @@
+"""Runs with routing daemons: FRRouting in the routers of a lab, by root and by an ordinary user."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from harness import Place
+
+TWO = """\
+name = "two"
+duration = "2 s"
+
+[topology]
+kind = "graph"
+wait = "30 s"
+
+[topology.nodes]
+h1 = {}
+r1 = { kind = "router", asn = 100, routing = ["bgp"] }
+r2 = { kind = "router", asn = 200, routing = ["bgp"] }
+h2 = {}
+
+[[topology.links]]
+between = ["h1", "r1"]
+addresses = ["10.0.0.10/16", "10.0.0.1/16"]
+
+[[topology.links]]
+name = "core"
+between = ["r1", "r2"]
+addresses = ["10.9.0.1/16", "10.9.0.2/16"]
+rate = "10 Mbit/s"
+delay = "5 ms"
+buffer = "50 packets"
+
+[[topology.links]]
+between = ["r2", "h2"]
+addresses = ["10.1.0.1/16", "10.1.0.10/16"]
+
+[[flows]]
+from = "h1"
+to = "h2"
+cc = "cubic"
+"""
+
+TRIANGLE = """\
+name = "triangle"
+duration = "6 s"
+
+[topology]
+kind = "graph"
+
+[topology.nodes]
+h1 = {}
+h2 = {}
+r1 = { kind = "router", routing = ["PROTOCOL", "bfd"] }
+r2 = { kind = "router", routing = ["PROTOCOL", "bfd"] }
+r3 = { kind = "router", routing = ["PROTOCOL", "bfd"] }
+
+[[topology.links]]
+between = ["h1", "r1"]
+
+[[topology.links]]
+between = ["h2", "r2"]
+
+[[topology.links]]
+name = "core"
+between = ["r1", "r2"]
+rate = "10 Mbit/s"
+delay = "2 ms"
+buffer = "50 packets"
+
+[[topology.links]]
+between = ["r2", "r3"]
+
+[[topology.links]]
+between = ["r1", "r3"]
+delay = "1 ms"
+
+[[flows]]
+from = "h1"
+to = "h2"
+cc = "cubic"
+
+[[events]]
+at = "2 s"
+link = "core"
+up = false
+
+[[events]]
+at = "2 s"
+link = "core-reverse"
+up = false
+"""
+
+
+def test_two_autonomous_systems_learn_of_each_others_hosts(anyone: Place) -> None:
+    run = anyone.run(TWO)
+    assert run.flows["received_bytes"][0] > 0
+    checks = {reason["check"] for reason in run.summary["reasons"]}
+    # Frames before time 0 are in the books, too.
+    assert not checks & {"interfaces", "conservation", "unroutable"}
+    assert run.routes is not None
+    learned = run.routes.filter(pl.col("protocol") == "bgp")
+    # Before time 0: then all is there.
+    assert set(learned.select("router", "prefix", "via").iter_rows()) == {
+        ("r1", "10.1.0.0/16", "10.9.0.2"),
+        ("r2", "10.0.0.0/16", "10.9.0.1"),
+    }
+    assert learned["time_ns"].max() < 0  # type: ignore[operator]
+    assert (run.directory / "logs" / "r1" / "bgpd.log").exists()
+
+
+@pytest.mark.parametrize("protocol", ["ospf", "isis"])
+def test_packets_go_round_a_link_that_falls_silent(anyone: Place, protocol: str) -> None:
+    run = anyone.run(TRIANGLE.replace("PROTOCOL", protocol))
+    assert run.routes is not None
+    changed = run.routes.filter(pl.col("time_ns") > 0, pl.col("router") == "r1")
+    assert changed.height
+    assert run.packets is not None
+    by = run.packets.filter(pl.col("link") == "r1-r3")
+    data = by.filter(pl.col("flow") == "f1")
+    # All is silent for a while, and then the flow goes on by the other way.
+    assert data.height > 100
+
+
+def test_what_never_converges_fails_and_says_what_is_missing(here: Place) -> None:
+    text = TWO.replace('buffer = "50 packets"', 'buffer = "50 packets"\nloss = "100 %"').replace('"30 s"', '"4 s"')
+    done = here.invoke("run", here.write(text), "--quiet")
+    assert done.returncode == 1
+    assert "routing has not converged within 4 s" in done.stderr
+    assert "r1 has no route to 10.1.0.0/16; r2 has no route to 10.0.0.0/16" in done.stderr
+
+
+def test_a_line_that_frr_does_not_understand_is_named_before_the_run(ordinary: Place) -> None:
+    (ordinary.directory / "mine.conf").write_text("router bgp 100\n neighbour 10.9.0.2 remote-as 200\n")
+    text = TWO.replace('asn = 100, routing = ["bgp"]', 'asn = 100, routing = ["bgp"], frr = "mine.conf"')
+    done = ordinary.invoke("run", ordinary.write(text), "--quiet")
+    assert done.returncode == 2
+    assert "mine.conf:2: r1: FRR does not understand `neighbour 10.9.0.2 remote-as 200`" in done.stderr
+
+
+def test_other_daemons_run_with_a_configuration_of_the_users_own(here: Place) -> None:
+    eigrp = "interface eth1\n bandwidth 10000\nexit\nrouter eigrp 1\n network 10.0.0.0/8\nexit\n"
+    (here.directory / "eigrp.conf").write_text(eigrp)
+    keys = 'routing = ["eigrp", "vrrp"], frr = "eigrp.conf"'
+    text = TWO.replace('asn = 100, routing = ["bgp"]', keys).replace('asn = 200, routing = ["bgp"]', keys)
+    run = here.run(text)
+    assert (run.directory / "logs" / "r1" / "eigrpd.log").exists()
+    assert (run.directory / "logs" / "r1" / "vrrpd.log").exists()
+    assert run.routes is not None
+    assert "10.1.0.0/16" in run.routes.filter(pl.col("protocol") == "eigrp")["prefix"].to_list()
