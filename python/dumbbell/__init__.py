@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed, RunInvalid, ScenarioError
+    from dumbbell.labs.lab import Lab
     from dumbbell.pipeline.results import Run, open
     from dumbbell.plan.expand import expand
     from dumbbell.scenario import Scenario, load
@@ -25,6 +26,7 @@ __all__ = [
     "DumbbellError",
     "InputError",
     "Interrupted",
+    "Lab",
     "Run",
     "RunFailed",
     "RunInvalid",
@@ -41,6 +43,7 @@ _HOME = {
     "DumbbellError": "dumbbell.errors",
     "InputError": "dumbbell.errors",
     "Interrupted": "dumbbell.errors",
+    "Lab": "dumbbell.labs.lab",
     "Run": "dumbbell.pipeline.results",
     "RunFailed": "dumbbell.errors",
     "RunInvalid": "dumbbell.errors",

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from types import FrameType
 
 
@@ -18,6 +19,12 @@ def main(taken: bool = False) -> None:
     if not taken and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         taken = True
         signal.signal(signal.SIGINT, _end)
+    if sys.argv[1:3] == ["lab", "exec"]:
+        from dumbbell.labs.exec import execute
+
+        code = execute(sys.argv[3:])
+        if code is not None:
+            sys.exit(code)
     from dumbbell.cli import main as command
 
     command(taken)

@@ -38,6 +38,7 @@ __all__ = [
     "simulate_many",
     "simulate_parameters",
     "static_routes",
+    "stay",
     "version",
 ]
 
@@ -311,6 +312,14 @@ def static_routes(plan: str) -> list[tuple[str, list[tuple[str, list[str]]]]]:
     the plan's order, a list of (destination's prefix, next hops). Routes that the plan has are passed over.
 
     Raises RuntimeError if it is no plan, or if two nodes that follow each other on a path have no subnet in common.
+    """
+
+def stay(directory: str | PathLike[str], listener: SupportsIndex) -> int:
+    """
+    Build the lab of the plan in `directory/plan.json`, and keep it until somebody asks it to end. Returns an exit code.
+
+    `listener` is a descriptor of a listening Unix socket, by which users ask for programs, traffic and changes; it becomes
+    the lab's. Standard input, output and threads are as in `emulate`: the end of standard input ends the lab.
     """
 
 def version() -> str:

@@ -157,7 +157,9 @@ def _field(key: str, schema: Schema, is_always_there: bool, definitions: Mapping
     options = [] if name == key else [f"alias={key!r}"]
     if not is_always_there:
         left_out = schema.get("default")
-        is_left_out = "is None" if left_out is None else f"== {_value(left_out, schema, definitions)}"
+        is_left_out = (
+            f"is {left_out}" if left_out is None or left_out is False else f"== {_value(left_out, schema, definitions)}"
+        )
         options.append(f"exclude_if=lambda value: value {is_left_out}")
     if options:
         type_ = f"Annotated[{type_}, Field({', '.join(options)})]"

@@ -1,5 +1,6 @@
 //! The emulation engine.
 
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 
 use pyo3::exceptions::PyRuntimeError;
@@ -12,6 +13,16 @@ use pyo3::prelude::*;
 #[pyfunction]
 pub(crate) fn emulate(directory: PathBuf, live: bool) -> i32 {
     supervisor::emulate(&directory, live)
+}
+
+/// Build the lab of the plan in `directory/plan.json`, and keep it until somebody asks it to end. Returns an exit code.
+///
+/// `listener` is a descriptor of a listening Unix socket, by which users ask for programs, traffic and changes; it becomes
+/// the lab's. Standard input, output and threads are as in `emulate`: the end of standard input ends the lab.
+#[pyfunction]
+pub(crate) fn stay(directory: PathBuf, listener: i32) -> i32 {
+    // SAFETY: the caller hands it over.
+    supervisor::stay(&directory, unsafe { OwnedFd::from_raw_fd(listener) })
 }
 
 /// Try what a lab needs of this machine. Returns JSON: a list of {name, ok, detail, fix}.

@@ -21,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use crate::declarations::{declarations, version};
     #[pymodule_export]
-    use crate::emulate::{check_namespaces, emulate};
+    use crate::emulate::{check_namespaces, emulate, stay};
     #[pymodule_export]
     use crate::figures::{bottlenecks_of, carrying, figures_between, figures_of};
     #[pymodule_export]

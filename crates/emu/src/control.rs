@@ -95,7 +95,7 @@ impl Listener {
                 let done = match order {
                     Order::ChangeLink { link } => self.change(*link),
                     Order::Stop | Order::StopNow => return,
-                    Order::Start { .. } => Ok(()),
+                    Order::Start { .. } | Order::Hear { .. } => Ok(()),
                 };
                 if done.is_err() {
                     return;

@@ -58,6 +58,12 @@ pub enum Event {
         #[serde(flatten)]
         failure: Failure,
     },
+    /// A service passes on an order that somebody has given it.
+    #[schemars(skip)]
+    Ordered {
+        /// The order.
+        order: Box<Order>,
+    },
     /// A process has written everything and ends.
     Done {
         /// The process that ends.
@@ -91,6 +97,8 @@ pub enum Process {
     Traffic,
     /// Records every ACK.
     Probe,
+    /// Carries out what users ask of a lab.
+    Agent,
 }
 
 impl Event {

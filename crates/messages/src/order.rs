@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Failure;
+use crate::{Event, Failure};
 
 /// A line from the command to a run, or from the run's first process to its services.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +15,12 @@ pub enum Order {
     Start {
         /// CLOCK_MONOTONIC of time 0.
         origin_ns: i64,
+    },
+    /// An event of the run, for services that listen: services only.
+    #[schemars(skip)]
+    Hear {
+        /// The event.
+        event: Box<Event>,
     },
     /// Stop early, and write down what was measured.
     Stop,

@@ -72,6 +72,10 @@ pub struct Plan {
     /// Settings of the simulator; others ignore them.
     #[serde(default)]
     pub simulate: Simulate,
+    /// Orders may change any link at any time, so none is transparent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = false))]
+    pub changeable: bool,
     /// The MTU of the network: of all hosts' interfaces, and of all links.
     #[serde(default, skip_serializing_if = "Mtu::is_default")]
     #[schemars(extend("default" = Mtu::default()))]
@@ -321,6 +325,7 @@ impl Plan {
     /// Links on which nothing can happen to a packet at any time, in the order of `links`.
     pub fn transparent_links(&self) -> Vec<bool> {
         let changed = |name: &str| self.events.iter().any(|e| e.link.name == name && !e.link.is_transparent());
-        self.links.iter().map(|link| link.is_transparent() && !changed(&link.name)).collect()
+        let transparent = |link: &Link| !self.changeable && link.is_transparent() && !changed(&link.name);
+        self.links.iter().map(transparent).collect()
     }
 }

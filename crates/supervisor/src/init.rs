@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::fs::{remove_file, write};
 use std::io::stdout;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Instant;
 
@@ -20,12 +21,23 @@ use crate::services::services;
 use crate::watch::Watch;
 
 /// The options of a lab.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Options {
     /// True inside a new user namespace.
     pub rootless: bool,
-    /// True if events report the progress of flows and links.
-    pub live: bool,
+    /// What it is for.
+    pub purpose: Purpose,
+}
+
+/// What a lab is for.
+#[derive(Debug)]
+pub(crate) enum Purpose {
+    /// The run of a plan.
+    Run,
+    /// The same, and events report the progress of flows and links.
+    LiveRun,
+    /// It stays until somebody ends it. Users connect to this socket.
+    Lab(OwnedFd),
 }
 
 /// `lab.json`: the evidence of how the hosts were set up.
@@ -100,13 +112,19 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
     Event::Lab { build_ms }.emit(&mut stdout())?;
 
     let before = Machine::now();
-    let live = options.live.then(|| Live::of(plan)).transpose()?;
+    let live = (!matches!(options.purpose, Purpose::Run)).then(|| Live::of(plan)).transpose()?;
+    let (listener, ticks) = match options.purpose {
+        Purpose::Run => (None, false),
+        Purpose::LiveRun => (None, true),
+        // Users ask for the progress when they want it.
+        Purpose::Lab(listener) => (Some(listener), false),
+    };
     let mut children: Vec<Child> = Vec::new();
-    for (service, work) in services(plan, &lab, loaded, dir, live.as_ref()) {
+    for (service, work) in services(plan, &lab, loaded, dir, live.as_ref(), listener) {
         let child = Child::start(service, work, &children)?;
         children.push(child);
     }
-    let ticker = live.as_ref().map(|live| Ticker::new(plan, live));
+    let ticker = live.as_ref().filter(|_| ticks).map(|live| Ticker::new(plan, live));
     let (children, well) = Watch::new(children, plan, ticker)?.watch()?;
     let mut unrecorded = None;
     for Child { service, failed, .. } in children.into_iter().filter(|child| !child.service.needed) {

@@ -6,7 +6,8 @@
 //!      └ events <──────────────────────────── stdout: JSON lines
 //! ```
 //!
-//! The services are the emulator, the traffic and the probe ([`services`]). Init relays their events and the command's
+//! The services of a run are the emulator, the traffic and the probe ([`services`]). A lab that stays until somebody ends it
+//! has no traffic of its own: its agent carries out what users ask for. Init relays their events and the command's
 //! orders ([`watch`]), and ten times a second reports the progress of flows and links ([`live`]).
 //!
 //! Before it enters the lab, the helper loads the plan's congestion controls into the kernel: in there it may lack the right
@@ -29,7 +30,7 @@ mod watch;
 
 use std::fs::File;
 use std::io::stdout;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -40,7 +41,7 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 use plan::Plan;
 
-use crate::init::Options;
+use crate::init::{Options, Purpose};
 use crate::loaded::Loaded;
 
 /// Run `dir/plan.json` and write its records into `dir`. Returns an exit code: 0, or 1 after a `failed` event.
@@ -48,7 +49,17 @@ use crate::loaded::Loaded;
 /// Orders come from standard input, events go to standard output; with `live`, events on the progress of flows and
 /// links, too. The process must have one thread.
 pub fn emulate(dir: &Path, live: bool) -> i32 {
-    let ended = run(dir, live);
+    code(run(dir, if live { Purpose::LiveRun } else { Purpose::Run }))
+}
+
+/// Build the lab of `dir/plan.json`, and serve whoever connects to `listener` until somebody asks it to end.
+///
+/// Otherwise like [`emulate`]: the lab also ends with its standard input.
+pub fn stay(dir: &Path, listener: OwnedFd) -> i32 {
+    code(run(dir, Purpose::Lab(listener)))
+}
+
+fn code(ended: Result<bool>) -> i32 {
     if let Err(error) = &ended {
         let _ = Event::failed(Process::Helper, error).emit(&mut stdout());
     }
@@ -57,7 +68,7 @@ pub fn emulate(dir: &Path, live: bool) -> i32 {
 }
 
 /// `true` if init ended well.
-fn run(dir: &Path, live: bool) -> Result<bool> {
+fn run(dir: &Path, purpose: Purpose) -> Result<bool> {
     // A signal to everybody, as a service manager sends it, must not end the lab before the command has asked it to flush.
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         // SAFETY: ignoring a signal runs no code.
@@ -82,7 +93,7 @@ fn run(dir: &Path, live: bool) -> Result<bool> {
     // SAFETY: the sandbox has made sure that there is one thread; the child runs only our own code until it exits.
     match unsafe { fork() }.context("starting the lab's first process")? {
         ForkResult::Child => {
-            let code = init::main(&plan, &dir, &loaded, Options { rootless, live }, started);
+            let code = init::main(&plan, &dir, &loaded, Options { rootless, purpose }, started);
             // `exit` would run the interpreter's exit handlers, which are the parent's to run.
             // SAFETY: ends the process.
             unsafe { libc::_exit(code) }

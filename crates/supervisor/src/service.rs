@@ -23,6 +23,8 @@ pub(crate) struct Service {
     pub stop: Stop,
     /// It has the links, and takes orders to change one.
     pub has_links: bool,
+    /// It is told what becomes of orders.
+    pub listens: bool,
 }
 
 /// The work of a service: `work(control, events)`. Orders come on `control`, the first is `start`.
@@ -51,6 +53,7 @@ impl Service {
     pub(crate) fn takes(&self, order: &Order) -> bool {
         match order {
             Order::ChangeLink { .. } => self.has_links,
+            Order::Hear { .. } => self.listens,
             Order::Start { .. } | Order::Stop | Order::StopNow => true,
         }
     }

@@ -1,4 +1,4 @@
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,17 +10,18 @@ use plan::{Acks, EmulatePath, Node, Plan};
 use realtime::{Part, keep_to};
 use routers::Seat;
 
-use crate::live::Live;
+use crate::live::{Live, Ticker};
 use crate::loaded::Loaded;
 use crate::service::{Service, Stage, Stop, Work};
 
-/// The services of a run, in the order in which they are started.
+/// The services of a run, in the order in which they are started. One with a `listener` has an agent in place of traffic.
 pub(crate) fn services<'a>(
     plan: &'a Plan,
     lab: &'a Lab,
     loaded: &'a Loaded,
     dir: &'a Path,
     live: Option<&'a Live>,
+    listener: Option<OwnedFd>,
 ) -> Vec<(Service, Work<'a>)> {
     // A path in bursts has rates at which the emulator needs one CPU for itself.
     let bursts = plan.emulate.path == EmulatePath::Gso;
@@ -33,6 +34,9 @@ pub(crate) fn services<'a>(
         lab.node(name).map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))
     };
 
+    // The service with which everything ends.
+    let last = if listener.is_some() { Process::Agent } else { Process::Traffic };
+
     let mut services: Vec<(Service, Work<'a>)> = Vec::new();
     if let Some(source) = loaded.acks.source(&loaded.session) {
         let service = Service {
@@ -42,8 +46,9 @@ pub(crate) fn services<'a>(
             needed: plan.record.acks == Acks::On,
             records: &["acks.parquet", "probe.json"],
             // At this stage all sockets are closed, and their last rows are written.
-            stop: Stop::After(Process::Traffic, Stage::Gone),
+            stop: Stop::After(last, Stage::Gone),
             has_links: false,
+            listens: false,
         };
         let inode = move |name: &str| Ok(fstat(netns(name)?)?.st_ino as u32);
         let work: Work<'a> = Box::new(move |control, events| {
@@ -58,8 +63,9 @@ pub(crate) fn services<'a>(
         nice: -20,
         needed: true,
         records: &["packets.parquet", "links.parquet", "emulator.json"],
-        stop: Stop::After(Process::Traffic, Stage::Done),
+        stop: Stop::After(last, Stage::Done),
         has_links: true,
+        listens: false,
     };
     services.push((
         emulator,
@@ -76,8 +82,9 @@ pub(crate) fn services<'a>(
             nice: 0,
             needed: true,
             records: &["routes.parquet", "routers.json"],
-            stop: Stop::After(Process::Traffic, Stage::Done),
+            stop: Stop::After(last, Stage::Done),
             has_links: false,
+            listens: false,
         };
         let work: Work<'a> = Box::new(move |control, events| {
             keep(Part::AllButLast);
@@ -85,6 +92,10 @@ pub(crate) fn services<'a>(
             routers::run(&daemons, limit, dir, control, events)
         });
         services.push((service, work));
+    }
+    if let Some(listener) = listener {
+        services.push(agent(plan, lab, loaded, dir, live, listener));
+        return services;
     }
     let traffic = Service {
         process: Process::Traffic,
@@ -94,6 +105,7 @@ pub(crate) fn services<'a>(
         records: &["samples.parquet", "traffic.json"],
         stop: Stop::EndsTheRun,
         has_links: false,
+        listens: false,
     };
     services.push((
         traffic,
@@ -117,6 +129,34 @@ fn with_daemons<'a>(plan: &'a Plan, lab: &'a Lab) -> Vec<Seat<'a>> {
         Some(Seat { name, config, daemons, expect, net, mount, uts, root })
     };
     plan.nodes.iter().filter_map(seat).collect()
+}
+
+fn agent<'a>(
+    plan: &'a Plan,
+    lab: &'a Lab,
+    loaded: &'a Loaded,
+    dir: &'a Path,
+    live: Option<&'a Live>,
+    listener: OwnedFd,
+) -> (Service, Work<'a>) {
+    let service = Service {
+        process: Process::Agent,
+        title: c"db-agent",
+        // Programs of users inherit it.
+        nice: 0,
+        needed: true,
+        records: &[],
+        stop: Stop::EndsTheRun,
+        has_links: false,
+        listens: true,
+    };
+    let work: Work<'a> = Box::new(move |control, events| {
+        let mut ticker = live.map(|live| Ticker::new(plan, live));
+        let progress = Box::new(move || ticker.as_mut().and_then(Ticker::event));
+        let setting = agent::Setting { plan, lab, names: loaded.session.names(), dir, progress };
+        agent::run(setting, listener, control, events)
+    });
+    (service, work)
 }
 
 fn ports(lab: &Lab) -> Vec<emu::Port> {

@@ -147,10 +147,12 @@ impl<'a> Watch<'a> {
         if fds[0].revents != 0 {
             self.obey()?;
         }
-        for (child, fd) in self.children.iter_mut().zip(&fds[1..]) {
+        for (index, fd) in fds[1..].iter().enumerate() {
             if fd.revents == 0 {
                 continue;
             }
+            let child = &mut self.children[index];
+            let needed = child.service.needed;
             let mut events = child.read_events()?;
             if child.gone
                 && let Some(failure) = child.silent_end()?
@@ -159,13 +161,17 @@ impl<'a> Watch<'a> {
             }
             for event in events {
                 if matches!(event, Event::Failed { .. }) {
-                    if !child.service.needed {
+                    if !needed {
                         // This goes into lab.json.
                         continue;
                     }
                     self.failed = true;
                 }
-                event.emit(&mut self.out)?;
+                match event {
+                    Event::Ordered { order } => self.carry_out(*order)?,
+                    Event::Changed { .. } => self.answer(event)?,
+                    _ => event.emit(&mut self.out)?,
+                }
             }
         }
         Ok(())
@@ -191,7 +197,7 @@ impl<'a> Watch<'a> {
         match &order {
             Order::Stop => self.end_early(),
             Order::StopNow => end_at_once(),
-            Order::Start { .. } => {
+            Order::Start { .. } | Order::Hear { .. } => {
                 self.refuse(Failure::new("the run cannot be started by an order", "it starts when all is ready"))?;
             }
             Order::ChangeLink { link } => {
@@ -209,7 +215,16 @@ impl<'a> Watch<'a> {
     }
 
     fn refuse(&mut self, failure: Failure) -> Result<()> {
-        Event::Refused { failure }.emit(&mut self.out)
+        self.answer(Event::Refused { failure })
+    }
+
+    /// Say what became of an order, also to services that pass on orders.
+    fn answer(&mut self, event: Event) -> Result<()> {
+        event.emit(&mut self.out)?;
+        let order = Order::Hear { event: Box::new(event) };
+        // One that is gone asks no more.
+        self.children.iter_mut().filter(|child| child.service.takes(&order)).for_each(|child| drop(child.tell(&order)));
+        Ok(())
     }
 }
 

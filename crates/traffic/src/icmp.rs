@@ -11,16 +11,14 @@ const HEADER: usize = 8;
 const ECHO_REPLY: u8 = 0;
 const ECHO_REQUEST: u8 = 8;
 
-/// A non-blocking raw socket that receives echo replies only.
-pub fn open(flow: &str) -> Result<OwnedFd> {
+/// A non-blocking raw socket that receives echo replies only. `whose` and `hint` are for an error.
+pub fn open(whose: &str, hint: &str) -> Result<OwnedFd> {
     /// `SOL_RAW` and `ICMP_FILTER` of Linux: a bit for each type of message that is not delivered.
     const SOL_RAW: libc::c_int = 255;
     const ICMP_FILTER: libc::c_int = 1;
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    let fd = socket(AddressFamily::Inet, SockType::Raw, flags, SockProtocol::Icmp).map_err(|errno| {
-        let hint = r#"give the flow echo = "udp", which needs no privilege"#;
-        Failure::new(format!("flow {flow}: opening a socket for ICMP"), errno).hint(hint)
-    })?;
+    let fd = socket(AddressFamily::Inet, SockType::Raw, flags, SockProtocol::Icmp)
+        .map_err(|errno| Failure::new(format!("{whose}: opening a socket for ICMP"), errno).hint(hint))?;
     let filter: u32 = !(1 << ECHO_REPLY);
     // SAFETY: `filter` is valid for its length.
     let set = unsafe {

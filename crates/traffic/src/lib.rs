@@ -11,7 +11,7 @@ mod agent;
 mod command;
 mod diagnosed;
 mod event_loop;
-mod icmp;
+pub mod icmp;
 mod kernel_sampler;
 mod netns;
 mod ping;

@@ -94,7 +94,10 @@ impl PingFlow {
     /// Call in the sending host's namespace.
     pub fn open_pinger(&mut self, from: Ipv4Addr, shared: &Shared) -> Result<()> {
         let fd = match self.way {
-            Way::Icmp => icmp::open(&self.id)?,
+            Way::Icmp => {
+                let hint = r#"give the flow echo = "udp", which needs no privilege"#;
+                icmp::open(&format!("flow {}", self.id), hint)?
+            }
             Way::Udp => sockets::udp(&self.id)?,
         };
         sockets::bind_sender(&self.id, &fd, from)?;

@@ -34,6 +34,7 @@ VERBS = (
     "schema",
     "cc",
     "kernel",
+    "lab",
     "import",
     "doctor",
 )

@@ -16,7 +16,7 @@ Event = Mapping[str, Any]
 OnEvent = Callable[[Event], None]
 
 
-Process = Literal["helper", "init", "emulator", "routers", "traffic", "probe"]
+Process = Literal["helper", "init", "emulator", "routers", "traffic", "probe", "agent"]
 """The processes of an emulated run.
 - `helper`: Outside the lab, waits for its end.
 - `init`: The lab's pid 1.
@@ -24,6 +24,7 @@ Process = Literal["helper", "init", "emulator", "routers", "traffic", "probe"]
 - `routers`: Runs the routers' daemons.
 - `traffic`: Runs the flows.
 - `probe`: Records every ACK.
+- `agent`: Carries out what users ask of a lab.
 """
 
 

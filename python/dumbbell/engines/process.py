@@ -58,8 +58,8 @@ class Wake:
 class Helper:
     """A running helper. Leaving the context ends it, and with it everything that it started."""
 
-    def __init__(self, command: Sequence[str], stderr: Path, lock: int) -> None:
-        """Start `command`, in a new session so that Ctrl-C on a terminal reaches only us."""
+    def __init__(self, command: Sequence[str], stderr: Path, *descriptors: int) -> None:
+        """Start `command`, in a new session so that Ctrl-C on a terminal reaches only us. It inherits `descriptors`."""
         self._stderr = stderr
         with stderr.open("wb") as errors:
             self._process = subprocess.Popen(
@@ -68,7 +68,7 @@ class Helper:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 start_new_session=True,
-                pass_fds=(lock,),
+                pass_fds=descriptors,
             )
         self._control = _pipe(self._process.stdin)
         self._output = _pipe(self._process.stdout)

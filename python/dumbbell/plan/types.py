@@ -945,6 +945,8 @@ class Plan:
     """Settings of the emulation engine; others ignore them."""
     simulate: Simulate = Simulate(tso=True)
     """Settings of the simulator; others ignore them."""
+    changeable: Annotated[bool, Field(exclude_if=lambda value: value is False)] = False
+    """Orders may change any link at any time, so none is transparent."""
     mtu: Annotated[int, Field(exclude_if=lambda value: value == 1500)] = 1500
     """The MTU of the network: of all hosts' interfaces, and of all links."""
     neighbours: Annotated[Neighbours, Field(exclude_if=lambda value: value == "filled")] = "filled"

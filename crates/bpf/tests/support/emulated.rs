@@ -127,6 +127,7 @@ impl Path {
                 kernel_sha256: None,
             },
             simulate: plan::Simulate::default(),
+            changeable: false,
             mtu: units::Mtu::default(),
             neighbours: plan::Neighbours::default(),
             wait: None,

@@ -74,11 +74,11 @@ def read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, override
     return Draft(name, text, data, folder, apply(data, overrides or (), name))
 
 
-def checked(draft: Draft) -> Scenario:
-    """The scenario of a draft. Raises `ScenarioError` with all that is wrong with it."""
+def checked(draft: Draft, model: type[Scenario] = Scenario) -> Scenario:
+    """The scenario of a draft, by `model`. Raises `ScenarioError` with all that is wrong with it."""
     origin = draft.source
     try:
-        scenario = Scenario.model_validate(draft.data, context={FOLDER: draft.folder})
+        scenario = model.model_validate(draft.data, context={FOLDER: draft.folder})
     except ValidationError as error:
         raise ScenarioError([origin.problem(finding) for finding in findings(error, draft.data)]) from None
     scenario._source = origin

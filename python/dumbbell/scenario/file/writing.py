@@ -47,8 +47,9 @@ def write(scenario: Scenario, directory: Path, cells: Iterable[Scenario] = ()) -
             copy.parent.mkdir(exist_ok=True)
             copy.write_text(file.text, encoding="utf-8")
     plain = _moved(scenario.model_dump(mode="json", by_alias=True, exclude_unset=True), moved)
-    wanted = _values(plain, directory)
-    text = next(text for text in _candidates(scenario.source, plain, moved) if _read(text, directory) == wanted)
+    wanted = _values(plain, directory, type(scenario))
+    texts = _candidates(scenario.source, plain, moved)
+    text = next(text for text in texts if _read(text, directory, type(scenario)) == wanted)
     (directory / "scenario.toml").write_text(text, encoding="utf-8")
 
 
@@ -143,15 +144,15 @@ def _candidates(source: Source, plain: dict[str, Any], moved: Mapping[str, str])
     yield tomlkit.dumps(_without_none(plain))
 
 
-def _read(text: str, directory: Path) -> dict[str, Any] | None:
+def _read(text: str, directory: Path, model: type[Scenario]) -> dict[str, Any] | None:
     try:
-        return _values(tomllib.loads(text), directory)
+        return _values(tomllib.loads(text), directory, model)
     except ValueError:  # tomllib's and pydantic's, both
         return None
 
 
-def _values(data: dict[str, Any], directory: Path) -> dict[str, Any]:
-    return Scenario.model_validate(data, context={FOLDER: directory}).model_dump()
+def _values(data: dict[str, Any], directory: Path, model: type[Scenario]) -> dict[str, Any]:
+    return model.model_validate(data, context={FOLDER: directory}).model_dump()
 
 
 def _edited(source: Source, moved: Mapping[str, str]) -> str:

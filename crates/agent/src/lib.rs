@@ -1,0 +1,56 @@
+//! Carries out what users ask of a lab: programs in its nodes, traffic, pings, changes of links.
+//!
+//! A client connects to the lab's Unix socket and sends one [`Request`] as a line of JSON, with the descriptors that it
+//! needs beside the first byte. The agent answers by lines of JSON, each an [`Answer`], and closes the connection after the
+//! last one. While a request is carried out the client may send [`Request::Signal`]; where it hangs up, the work ends.
+//!
+//! The agent is one thread. A program, a traffic or a round of pings is a child of it, so none outlives the lab; what a
+//! program leaves behind in the background is adopted by the agent, too.
+
+mod capture;
+mod client;
+mod flows;
+mod pings;
+mod program;
+mod request;
+mod serve;
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use bpf::Names;
+use lab::{Host, Lab};
+use messages::Event;
+use plan::Plan;
+
+pub use request::{Answer, Request};
+
+/// The lab of an agent.
+pub struct Setting<'a> {
+    /// The plan of the lab.
+    pub plan: &'a Plan,
+    /// The nodes.
+    pub lab: &'a Lab,
+    /// The kernel's names of the plan's congestion controls.
+    pub names: &'a Names,
+    /// The lab's directory.
+    pub dir: &'a Path,
+    /// The links as they are now; `None` if nothing has changed since the call before.
+    pub progress: Box<dyn FnMut() -> Option<Event> + 'a>,
+}
+
+impl<'a> Setting<'a> {
+    /// A node in which programs run.
+    fn node(&self, name: &str) -> Result<&'a Host> {
+        self.lab.node(name).with_context(|| format!("the lab has no node {name} with programs"))
+    }
+}
+
+/// Serve the clients of `listener` until `control` says stop, or is closed.
+///
+/// Says on `events` that it is ready, waits on `control` for the start, and passes orders on by `events`.
+pub fn run(setting: Setting<'_>, listener: OwnedFd, control: OwnedFd, events: &mut File) -> Result<()> {
+    serve::serve(setting, listener, control, events)
+}

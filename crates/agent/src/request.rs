@@ -1,0 +1,116 @@
+use std::collections::BTreeMap;
+
+use messages::{Event, Failure};
+use plan::{Flow, Link};
+use serde::{Deserialize, Serialize};
+
+/// A line from a client.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Request {
+    /// Run a program in a node. Descriptors: its terminal, or else its standard input, output and error.
+    Run {
+        /// The node.
+        node: String,
+        /// The program and its arguments.
+        arguments: Vec<String>,
+        /// Its environment, whole.
+        environment: BTreeMap<String, String>,
+        /// Its working directory; `/` if the lab does not have it.
+        directory: String,
+    },
+    /// Signal the program of this connection, with all processes of its group.
+    Signal {
+        /// The signal's number.
+        number: i32,
+    },
+    /// Ping each host from each other one. Answered by [`Answer::Pings`].
+    PingAll {
+        /// The hosts.
+        hosts: Vec<String>,
+        /// An answer that has not come by then is none.
+        timeout_ms: u64,
+    },
+    /// Carry out flows, whose times count from now. Answered by [`Answer::Flows`].
+    Flows {
+        /// The flows.
+        flows: Vec<Flow>,
+        /// Everything ends after this time.
+        duration_ns: i64,
+    },
+    /// Open a socket that sees each frame at an interface of a node, with its time. Answered by [`Answer::Done`], with the
+    /// socket's descriptor beside it.
+    Capture {
+        /// The node.
+        node: String,
+        /// The name of its interface.
+        interface: String,
+    },
+    /// Change a link. Answered by [`Answer::Told`]: a `changed` or a `refused`.
+    ChangeLink {
+        /// The link as it is from then on.
+        link: Box<Link>,
+    },
+    /// The links' rates and queues now. Answered by [`Answer::Told`]: a `progress`, or by `done` if there is none yet.
+    Look,
+    /// End the lab.
+    Stop,
+}
+
+/// A line to a client.
+#[derive(Debug, Serialize)]
+#[serde(tag = "answer", rename_all = "kebab-case")]
+pub enum Answer {
+    /// The program runs.
+    Started {
+        /// Its number among the lab's processes.
+        pid: i32,
+    },
+    /// The program has ended.
+    Exited {
+        /// Its exit code; 128 and the signal's number if a signal has ended it, as shells say.
+        code: i32,
+    },
+    /// Round-trip times by sender and receiver, in the order of the request; `None`: no answer, or the host itself.
+    Pings {
+        /// In nanoseconds.
+        rtt_ns: Vec<Vec<Option<u64>>>,
+    },
+    /// The end of flows.
+    Flows {
+        /// As in `traffic.json`.
+        report: serde_json::Value,
+    },
+    /// An event of the run.
+    Told {
+        /// The event.
+        event: Box<Event>,
+    },
+    /// It is done; there is nothing more to say.
+    Done,
+    /// The request was not carried out.
+    Failed {
+        /// Why, and what to do.
+        #[serde(flatten)]
+        failure: Failure,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_lines_that_a_person_can_read() {
+        let line = r#"{"do":"run","node":"h1","arguments":["true"],"environment":{"A":"b"},"directory":"/"}"#;
+        assert!(matches!(serde_json::from_str(line).unwrap(), Request::Run { node, .. } if node == "h1"));
+        assert!(matches!(serde_json::from_str(r#"{"do":"look"}"#).unwrap(), Request::Look));
+        assert!(serde_json::from_str::<Request>(r#"{"do":"dance"}"#).is_err());
+    }
+
+    #[test]
+    fn a_failure_is_one_flat_line() {
+        let line = serde_json::to_string(&Answer::Failed { failure: Failure::new("a", "b") }).unwrap();
+        assert_eq!(line, r#"{"answer":"failed","what":"a","why":"b","hint":""}"#);
+    }
+}

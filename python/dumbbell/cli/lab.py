@@ -1,0 +1,250 @@
+"""`dumbbell lab`: networks to live in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dumbbell.cli.group import group
+from dumbbell.cli.options import Json, ScenarioArgument, Set
+
+if TYPE_CHECKING:
+    from dumbbell.labs.live import Live
+
+app = group(
+    "lab",
+    "Keep a scenario's network up, and live in it: run programs in its hosts, start traffic, change links.",
+)
+
+Which = Annotated[
+    str | None,
+    typer.Option(
+        "--lab",
+        metavar="NAME",
+        help="The lab, where several are up. Default: DUMBBELL_LAB, or the only one.",
+        show_default=False,
+    ),
+]
+
+Lines = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--command",
+        "-c",
+        metavar="LINE",
+        help="Carry out this line of the shell in place of standard input. Repeatable.",
+        show_default=False,
+    ),
+]
+
+
+@app.command()
+def up(
+    scenario: ScenarioArgument,
+    overrides: Set = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name", metavar="NAME", help="Name of the lab. Default: that of the scenario.", show_default=False
+        ),
+    ] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Return when it is up. It stays until dumbbell lab down.")
+    ] = False,
+    lines: Lines = None,
+) -> int:
+    """Build a lab, and open its shell. It ends with the shell.
+
+    The scenario needs no flows and no duration. Its flows wait for the word traffic; its events do not happen. The
+    shell reads standard input: `echo pingall | dumbbell lab up FILE` is a test.
+
+    Exit code: that of the shell's last command; 1 if the lab cannot be built, 2 for bad input.
+    """
+    from dumbbell.labs.build import load
+    from dumbbell.labs.owner import detached
+
+    if detach:
+        path = detached(load(scenario, overrides or ()), name)
+        print(f"lab {path.name} is up: dumbbell lab shell, exec, link, show; dumbbell lab down ends it")
+        return 0
+    from dumbbell.labs.lab import Lab
+
+    with Lab(scenario, overrides or (), name) as lab:
+        return _interact(lab, lines)
+
+
+@app.command("list")
+def list_(json: Json = False) -> None:
+    """List the labs that are up: yours only."""
+    from json import dumps
+
+    from dumbbell.cli.tables import print_table
+    from dumbbell.labs import place
+    from dumbbell.labs.network import Network
+    from dumbbell.plan.view import Table
+
+    found = [(place.facts(path), Network.of(path)) for path in place.alive()]
+    if json:
+        print(dumps([{**facts, "hosts": network.hosts, "nodes": network.nodes} for facts, network in found], indent=2))
+        return
+    if not found:
+        print("no lab is up; dumbbell lab up FILE starts one")
+        return
+    rows = [
+        [
+            facts["name"],
+            facts.get("scenario", ""),
+            str(len(network.nodes)),
+            facts.get("started", "")[:19].replace("T", " "),
+        ]
+        for facts, network in found
+    ]
+    print_table(Table("Labs", ["lab", "scenario", "nodes", "started (UTC)"], rows))
+
+
+@app.command()
+def shell(which: Which = None, lines: Lines = None) -> int:
+    """Open the shell of a lab that is up. The lab goes on after it.
+
+    Exit code: that of the last command.
+    """
+    from dumbbell.labs.live import Live
+
+    return _interact(Live.open(which), lines)
+
+
+@app.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def exec_(
+    node: Annotated[str, typer.Argument(metavar="NODE", help="A host or router.", show_default=False)],
+    arguments: Annotated[
+        list[str], typer.Argument(metavar="COMMAND...", help="The program and its arguments.", show_default=False)
+    ],
+    which: Which = None,
+) -> int:
+    """Run a command in a host or router of a lab that is up.
+
+    It has this terminal, this environment and this working directory; it sees the node's network, and finds the other
+    nodes by their names.
+
+    Exit code: that of the command; 128 and the signal's number if a signal has ended it.
+    """
+    from dumbbell.labs import place, programs
+
+    return programs.run(place.find(which), node, arguments)
+
+
+@app.command()
+def show(which: Which = None, json: Json = False) -> None:
+    """Show a lab: its nodes with their addresses, and its links as they are now."""
+    from json import dumps
+
+    from dumbbell.cli.tables import print_table
+    from dumbbell.labs import changes
+    from dumbbell.labs.live import Live
+    from dumbbell.labs.shell.look import described
+    from dumbbell.plan.view import Table
+
+    lab = Live.open(which)
+    now = changes.states(lab.path)
+    if json:
+        nodes = {name: {"kind": lab.network.kind(name), "address": lab.network.address(name)} for name in lab.nodes}
+        print(dumps({"name": lab.path.name, "nodes": nodes, "links": list(now.values())}, indent=2))
+        return
+    network = lab.network
+    rows = [
+        [name, network.kind(name), ", ".join(f"{one} {' '.join(held)}" for one, held in network.interfaces(name))]
+        for name in network.nodes
+    ]
+    print_table(Table(f"Nodes of {lab.path.name}", ["node", "kind", "interfaces"], rows))
+    for link in now.values():
+        print(described(link))
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def link(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="LINK|NODE NODE up|down|KEY=VALUE...",
+            help="One direction by the link's name, or both between two nodes; and what becomes of it.",
+            show_default=False,
+        ),
+    ],
+    which: Which = None,
+) -> None:
+    """Change a link of a lab that is up: `dumbbell lab link left right rate="5 Mbit/s" loss="1 %"`.
+
+    The keys are those of the events in a scenario.
+    """
+    from dumbbell.labs import changes, place
+    from dumbbell.labs.shell.look import described
+
+    for change in changes.change(place.find(which), *changes.parsed(words)):
+        print(described(dict(change.after)))
+
+
+@app.command()
+def capture(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NODE [INTERFACE] | NODE NODE | LINK",
+            help="An interface of a host or router, or a link that ends at one.",
+            show_default=False,
+        ),
+    ],
+    which: Which = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="FILE", help="The pcap file. Default: standard output.", show_default=False),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--seconds", metavar="N", help="End after N seconds. Default: Ctrl-C.", show_default=False),
+    ] = None,
+) -> None:
+    """Capture frames as pcap: `dumbbell lab capture h1 | wireshark -k -i -`.
+
+    Frames of both directions have the kernel's times, in nanoseconds.
+    """
+    import sys
+
+    from dumbbell.errors import unwritable
+    from dumbbell.labs import place
+    from dumbbell.labs.capture import capture as captured
+    from dumbbell.labs.capture import place_of
+    from dumbbell.labs.network import Network
+
+    path = place.find(which)
+    node, interface = place_of(Network.of(path), words)
+    if output is None:
+        captured(path, node, interface, sys.stdout.buffer, seconds)
+        return
+    try:
+        with output.open("wb") as file:
+            count = captured(path, node, interface, file, seconds)
+    except OSError as error:
+        raise unwritable(output, error) from error
+    print(f"{output}: {count} frames at {node}-{interface}")
+
+
+@app.command()
+def down(
+    which: Which = None,
+    all: Annotated[bool, typer.Option("--all", help="End all labs of this user.")] = False,
+) -> None:
+    """End a lab, and all programs in it."""
+    from dumbbell.labs import place
+    from dumbbell.labs.owner import end
+
+    for path in place.alive() if all else [place.find(which)]:
+        end(path)
+        print(f"lab {path.name} is down")
+
+
+def _interact(lab: Live, lines: list[str] | None) -> int:
+    from dumbbell.labs.shell.shell import Shell
+
+    return Shell(lab).interact(lines)

@@ -1,0 +1,173 @@
+"""Connections to a lab's agent: one request each, answers by lines of JSON.
+
+This module imports nothing heavy: a command in a host takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from dumbbell.errors import RunFailed
+from dumbbell.labs.place import SOCKET
+
+Answer = Mapping[str, Any]
+"""A line of the agent: `{"answer": "exited", "code": 0}`. The crate `agent` declares them."""
+
+
+class Connection:
+    """A request to the agent of a lab, and what it says to it. Closing it ends the work that it asked for."""
+
+    def __init__(self, lab: Path, request: Mapping[str, Any], descriptors: Sequence[int] = ()) -> None:
+        """Send `request`, and `descriptors` with it.
+
+        Raises:
+            RunFailed: the lab does not answer.
+        """
+        self._partial = b""
+        self.descriptors: list[int] = []
+        """What the agent has given us. It stays open with the connection closed."""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            _connect(self._socket, lab)
+            self._send(request, descriptors)
+        except OSError as error:
+            self._socket.close()
+            raise _gone(lab, error) from None
+        self._lab = lab
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Close it."""
+        self._socket.close()
+
+    def fileno(self) -> int:
+        """Its descriptor, which is readable when there is an answer."""
+        return self._socket.fileno()
+
+    def signal(self, number: int) -> None:
+        """Signal the program."""
+        with suppress(OSError):  # It has ended.
+            self._send({"do": "signal", "number": int(number)}, ())
+
+    def answer(self) -> Answer:
+        """Wait for the next answer.
+
+        Raises:
+            RunFailed: the request was not carried out, or the lab has ended.
+        """
+        line = b""
+        while not line:
+            while b"\n" not in self._partial:
+                try:
+                    data, given, _, _ = socket.recv_fds(self._socket, 1 << 20, 1)
+                except OSError as error:
+                    raise _gone(self._lab, error) from None
+                self.descriptors += given
+                if not data:
+                    raise _gone(self._lab, None)
+                self._partial += data
+            line, self._partial = self._partial.split(b"\n", 1)
+        found: dict[str, Any] = json.loads(line)
+        if found["answer"] == "failed":
+            raise RunFailed(found["what"], found["why"], found["hint"])
+        return found
+
+    def _send(self, request: Mapping[str, Any], descriptors: Sequence[int]) -> None:
+        line = json.dumps(request).encode() + b"\n"
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+        sent = self._socket.sendmsg([line], rights)
+        if sent < len(line):
+            self._socket.sendall(line[sent:])
+
+
+def ask(lab: Path, request: Mapping[str, Any]) -> Answer:
+    """The answer to a request that has one. Raises as `Connection.answer`."""
+    with Connection(lab, request) as connection:
+        return connection.answer()
+
+
+def running(
+    lab: Path,
+    node: str,
+    arguments: Sequence[str],
+    descriptors: Sequence[int],
+    environment: Mapping[str, str] | None = None,
+    directory: str | None = None,
+) -> Connection:
+    """A program that was started in `node`. Its end is the answer `exited`.
+
+    Args:
+        lab: the lab's directory.
+        node: the node.
+        arguments: the program and its arguments.
+        descriptors: its terminal, or else its standard input, output and error.
+        environment: variables beside this process's own.
+        directory: its working directory; by default, this process's.
+
+    Raises:
+        RunFailed: there is no such node or program.
+    """
+    request = {
+        "do": "run",
+        "node": node,
+        "arguments": list(arguments),
+        "environment": {**os.environ, **(environment or {})},
+        "directory": directory or os.getcwd(),
+    }
+    connection = Connection(lab, request, descriptors)
+    try:
+        connection.answer()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def listen(lab: Path) -> socket.socket:
+    """The socket on which the agent of a new lab will listen."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with _Folder(lab) as folder:
+        made.bind(f"{folder}/{SOCKET}")
+    made.listen(128)
+    return made
+
+
+def _connect(made: socket.socket, lab: Path) -> None:
+    with _Folder(lab) as folder:
+        made.connect(f"{folder}/{SOCKET}")
+
+
+class _Folder:
+    """A short path of a directory: that of a socket has at most 107 bytes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> str:
+        self._descriptor = os.open(self._path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        return f"/proc/self/fd/{self._descriptor}"
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
+def _gone(lab: Path, error: OSError | None) -> RunFailed:
+    why = "its agent has closed the connection" if error is None else error.strerror or str(error)
+    return RunFailed(f"the lab {lab.name} does not answer", why, "dumbbell lab list shows the labs that are up")

@@ -1,0 +1,60 @@
+"""What a lab is built of: a scenario, whose network it has, and the plan of a lab that stays."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Final
+
+from pydantic import Field
+
+from dumbbell.engines.emulate.engine import EmulateEngine
+from dumbbell.engines.planned import planned
+from dumbbell.errors import ScenarioError
+from dumbbell.plan.types import Plan
+from dumbbell.scenario.file.loading import checked, read
+from dumbbell.scenario.file.overrides import Overrides
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.traffic.flows import Flow
+from dumbbell.units import Duration
+
+LONGEST: Final = Duration(1_000 * 86_400 * 1_000_000_000)
+"""The time for which a lab stays at most: 1,000 days."""
+ROWS_NS: Final = 1_000_000_000
+"""The spacing of a lab's rows of links, which nobody reads unless it fails."""
+
+
+class LabScenario(Scenario):
+    """A scenario for a lab, which needs no flows and no duration."""
+
+    duration: Duration = Field(default=Duration(10_000_000_000), description="How long traffic flows.")
+    flows: list[Flow] = Field(default=[], description="The traffic, which `traffic` starts.")
+
+
+def load(source: str | os.PathLike[str], overrides: Overrides = ()) -> LabScenario:
+    """The scenario of a lab. Raises `InputError`, as loading a scenario of a run does."""
+    found = checked(read(source, overrides), LabScenario)
+    assert isinstance(found, LabScenario), "as asked for"
+    return found
+
+
+def plan_of(scenario: LabScenario) -> tuple[Plan, Plan]:
+    """The plan of the lab, and the plan of the scenario, whose flows can be carried out in it.
+
+    Raises:
+        InputError: the scenario, or this machine, does not allow it.
+    """
+    engine = EmulateEngine()
+    plan = planned(engine, scenario)
+    problems = engine.check(scenario, plan)
+    if problems:
+        raise ScenarioError(problems)
+    lab = replace(
+        plan,
+        flows=(),
+        events=(),
+        duration_ns=int(LONGEST),
+        record=replace(plan.record, sample_interval_ns=ROWS_NS, packets=False, acks="off"),
+        changeable=True,
+    )
+    return lab, plan

@@ -1,0 +1,142 @@
+"""Changes of a lab's links, by the words of a scenario's events; what was changed can be written down as such."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import InputError, RunFailed
+from dumbbell.labs.agent import ask
+from dumbbell.labs.network import Network
+
+FILE = "changes.jsonl"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a link that was made."""
+
+    time_ns: int
+    """Since the lab's start."""
+    link: str
+    keys: Mapping[str, str]
+    """Keys of a scenario's event, and what they were set to."""
+    after: Mapping[str, Any]
+    """The link from then on, as in plan.json."""
+
+
+def changes(lab: Path) -> list[Change]:
+    """All changes so far, in order of time."""
+    try:
+        lines = (lab / FILE).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    return [Change(**json.loads(line)) for line in lines]
+
+
+def states(lab: Path) -> dict[str, dict[str, Any]]:
+    """All links as they are now, by name, as in plan.json."""
+    plan = json.loads((lab / "plan.json").read_text(encoding="utf-8"))
+    found = {link["name"]: link for link in plan["links"]}
+    for change in changes(lab):
+        found[change.link] = dict(change.after)
+    return found
+
+
+def change(lab: Path, words: Sequence[str], keys: Mapping[str, str]) -> list[Change]:
+    """Change links, and return what was changed.
+
+    Args:
+        lab: the lab's directory.
+        words: the name of a link, for one direction; or two nodes, for both directions of all links between them.
+        keys: keys of a scenario's event and their values as texts: `{"rate": "10 Mbit/s"}`, `{"up": "false"}`.
+
+    Raises:
+        InputError: there is no such link, or it cannot be so.
+        RunFailed: the lab has ended, or refuses it.
+    """
+    done = []
+    for name in Network.of(lab).named(*words):
+        before = states(lab)[name]
+        wanted = _wanted(lab, name, before, keys)
+        if wanted == before:
+            continue
+        told = ask(lab, {"do": "change-link", "link": wanted})["event"]
+        if told["event"] != "changed":
+            raise RunFailed(told["what"], told["why"], told["hint"])
+        made = Change(told["time_ns"], name, dict(keys), told["link"])
+        with (lab / FILE).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(made.__dict__) + "\n")
+        done.append(made)
+    return done
+
+
+def _wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+    """The link as it is to be."""
+    if not keys:
+        raise InputError(
+            f"nothing to change on {name}", "no key is given", "write: link A B down, or link A B rate=10 Mbit/s"
+        )
+    if keys.keys() == {"up"} and keys["up"] in ("true", "false"):
+        return {**before, "up": keys["up"] == "true"}
+    from dumbbell.engines.emulate.engine import EmulateEngine
+    from dumbbell.engines.planned import planned
+    from dumbbell.labs.build import LONGEST, LabScenario
+    from dumbbell.plan import wire
+    from dumbbell.scenario.file.loading import checked, read
+
+    draft = read(lab / "scenario.toml")
+    earlier = [one for one in changes(lab) if one.link == name]
+    events = [{"at": f"{number} ns", "link": name} for number in range(1, len(earlier) + 2)]
+    data = {**draft.data, "duration": str(LONGEST), "flows": [], "events": events}
+    draft = type(draft)(draft.name, draft.text, data, draft.folder, draft.places)
+    for number, values in enumerate((*(one.keys for one in earlier), keys)):
+        draft = draft.with_values([f"events.{number}.{key}={spaced(value)}" for key, value in values.items()])
+    plan = planned(EmulateEngine(), checked(draft, LabScenario))
+    found: dict[str, Any] = wire.part(plan.events[-1].link)
+    return found
+
+
+def spaced(value: str) -> str:
+    """A quantity with the space before its unit, which a shell's words often lack: `10Mbit/s` becomes `10 Mbit/s`."""
+    return re.sub(r"^(\d+(?:\.\d+)?)([A-Za-z%].*)$", r"\1 \2", value.strip())
+
+
+def parsed(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The links that words name, and what becomes of them: `a b down`, `core rate=10 Mbit/s loss=1 %`."""
+    names: list[str] = []
+    keys: dict[str, str] = {}
+    last = None
+    for word in words:
+        key, equals, value = word.partition("=")
+        if equals:
+            keys[last := key] = value
+        elif last is not None:
+            keys[last] = f"{keys[last]} {word}".strip()
+        elif word in ("up", "down") and names:
+            keys["up"] = "true" if word == "up" else "false"
+        else:
+            names.append(word)
+    return names, keys
+
+
+def events(lab: Path, begin_ns: int = 0) -> list[dict[str, Any]]:
+    """The changes as a scenario's events, whose time 0 is `begin_ns`; earlier ones are at its start."""
+    found = []
+    for one in changes(lab):
+        at = f"{max(one.time_ns - begin_ns, 0) / 1e9:.9f}".rstrip("0").rstrip(".")
+        values = {key: spaced(value) if key != "up" else value == "true" for key, value in one.keys.items()}
+        found.append({"at": f"{at} s", "link": one.link, **values})
+    return found
+
+
+def now_ns(lab: Path) -> int:
+    """The time of the lab: nanoseconds since it was up."""
+    from dumbbell.labs.place import facts
+
+    return time.monotonic_ns() - int(facts(lab).get("origin_ns", 0))

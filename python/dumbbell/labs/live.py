@@ -1,0 +1,263 @@
+"""A lab that is up, as Python sees it: nodes, programs, links, pings, traffic."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal as signals
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from dumbbell.errors import RunFailed
+from dumbbell.labs import changes, pings, place, traffic
+from dumbbell.labs.agent import Connection, ask, running
+from dumbbell.labs.network import Network
+
+Command = str | Sequence[str]
+"""A command line for `/bin/sh`, or a program and its arguments."""
+
+
+class Live:
+    """A lab that is up."""
+
+    def __init__(self, path: Path | None) -> None:
+        """The lab in this directory; `None`: it is not up yet."""
+        self._path = path
+
+    @classmethod
+    def open(cls, name: str | None = None) -> Live:
+        """A lab of this user that is up: the one with this name, or the only one.
+
+        Raises:
+            InputError: there is none.
+        """
+        return Live(place.find(name))
+
+    @property
+    def path(self) -> Path:
+        """The lab's directory. Raises `RunFailed` if the lab is not up."""
+        if self._path is None:
+            raise RunFailed("the lab is not up", "it is up within `with`", "with dumbbell.Lab(...) as lab: ...")
+        return self._path
+
+    @cached_property
+    def network(self) -> Network:
+        """Its nodes and cables."""
+        return Network.of(self.path)
+
+    @property
+    def nodes(self) -> list[str]:
+        """The names of all nodes."""
+        return self.network.nodes
+
+    @property
+    def hosts(self) -> list[str]:
+        """The names of the hosts."""
+        return self.network.hosts
+
+    def __getitem__(self, name: str) -> Node:
+        """The host or router `name`. Raises `InputError` if there is none."""
+        self.network.check_place(name)
+        return Node(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all nodes."""
+        return iter(self.nodes)
+
+    def link(self, *names: str) -> Link:
+        """A link by its name, one direction; or all links between two nodes, both directions.
+
+        Raises:
+            InputError: there is none.
+        """
+        return Link(self, names, tuple(self.network.named(*names)))
+
+    def ping_all(self, hosts: Sequence[str] | None = None, timeout_s: float = pings.TIMEOUT_S) -> pings.Pings:
+        """Ping each host from each other one; `hosts`: only these."""
+        return pings.ping_all(self.path, list(hosts) if hosts is not None else self.hosts, timeout_s)
+
+    def tcp(self, from_: str, to: str, cc: str | None = None, seconds: float = traffic.SECONDS) -> traffic.FlowResult:
+        """A TCP flow between two hosts, to its end; by default, with the kernel's default congestion control."""
+        (result,) = traffic.carry_out(self.path, [traffic.tcp(from_, to, cc, seconds)])
+        return result
+
+    def udp(self, from_: str, to: str, rate_bps: int, seconds: float = traffic.SECONDS) -> traffic.FlowResult:
+        """A UDP flow of constant rate between two hosts, to its end."""
+        (result,) = traffic.carry_out(self.path, [traffic.udp(from_, to, rate_bps, seconds)])
+        return result
+
+    def traffic(self) -> list[traffic.FlowResult]:
+        """The flows of the scenario, from now to their end."""
+        return traffic.carry_out(self.path, traffic.planned(self.path))
+
+    def progress(self) -> list[Mapping[str, Any]]:
+        """Each link's rate and queue now, as in the event `progress` of a run."""
+        answer = ask(self.path, {"do": "look"})
+        return list(answer["event"]["links"]) if answer["answer"] == "told" else []
+
+
+class Node:
+    """A host or a router of a lab that is up."""
+
+    def __init__(self, lab: Live, name: str) -> None:
+        """`lab[name]` makes it."""
+        self._lab, self.name = lab, name
+
+    @property
+    def address(self) -> str:
+        """Its address."""
+        return self._lab.network.address(self.name)
+
+    def run(
+        self, command: Command, timeout_s: float | None = None, check: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end.
+
+        Args:
+            command: what to run.
+            timeout_s: after this it is killed.
+            check: raise `subprocess.CalledProcessError` if its exit code is not 0.
+
+        Returns:
+            Its exit code, standard output and standard error.
+
+        Raises:
+            RunFailed: there is no such program, or the lab has ended.
+            subprocess.TimeoutExpired: it took longer than `timeout_s`.
+        """
+        with self.start(command) as program:
+            done = program.wait(timeout_s)
+        if check:
+            done.check_returncode()
+        return done
+
+    def start(self, command: Command) -> Program:
+        """Start a command that goes on. It ends with the `Program`, or with the lab."""
+        return Program(self._lab.path, self.name, command)
+
+
+class Program:
+    """A program that runs in a node. Leaving its context ends it."""
+
+    def __init__(self, lab: Path, node: str, command: Command) -> None:
+        """`Node.start` makes it."""
+        arguments = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
+        self.command = command
+        output, its_output = os.pipe()
+        error, its_error = os.pipe()
+        try:
+            with open(os.devnull, "rb") as nothing:
+                descriptors = (nothing.fileno(), its_output, its_error)
+                self._connection: Connection = running(lab, node, arguments, descriptors)
+        except BaseException:
+            os.close(output)
+            os.close(error)
+            raise
+        finally:
+            os.close(its_output)
+            os.close(its_error)
+        self._pipes = {output: b"", error: b""}
+        self._open = [output, error]
+        self._code: int | None = None
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it: it gets SIGHUP, as from a terminal that is closed."""
+        self._connection.close()
+        for pipe in self._pipes:
+            os.close(pipe)
+
+    def signal(self, number: int) -> None:
+        """Send it a signal, with all processes of its group."""
+        self._connection.signal(number)
+
+    def stop(self, timeout_s: float = 5.0) -> subprocess.CompletedProcess[str]:
+        """Ask it to end (SIGTERM), and wait for that."""
+        self.signal(signals.SIGTERM)
+        return self.wait(timeout_s)
+
+    @property
+    def output(self) -> str:
+        """Its standard output so far."""
+        self._read(0)
+        return self._text(0)
+
+    def wait(self, timeout_s: float | None = None) -> subprocess.CompletedProcess[str]:
+        """Wait for its end; what it has left behind in the background goes on.
+
+        Raises:
+            subprocess.TimeoutExpired: it took longer than `timeout_s`, and was killed.
+        """
+        import time
+
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while self._code is None:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                self.signal(signals.SIGKILL)
+                raise subprocess.TimeoutExpired(self._arguments(), timeout_s or 0.0, self._text(0), self._text(1))
+            self._read(left)
+        self._read(0)
+        return subprocess.CompletedProcess(self._arguments(), self._code, self._text(0), self._text(1))
+
+    def _arguments(self) -> str | list[str]:
+        return self.command if isinstance(self.command, str) else list(self.command)
+
+    def _text(self, index: int) -> str:
+        return list(self._pipes.values())[index].decode(errors="replace")
+
+    def _read(self, seconds: float | None) -> None:
+        """Take what is there; wait for something for so long."""
+        while True:
+            watched: list[int | Connection] = [*self._open, *([self._connection] if self._code is None else [])]
+            ready, _, _ = select.select(watched, [], [], seconds)
+            for one in ready:
+                if one is self._connection:
+                    self._code = int(self._connection.answer()["code"])
+                elif isinstance(one, int):
+                    data = os.read(one, 65536)
+                    self._pipes[one] += data
+                    if not data:
+                        self._open.remove(one)
+            if not ready:
+                return
+            seconds = 0
+
+
+class Link:
+    """Links of a lab that is up: one direction, or all between two nodes."""
+
+    def __init__(self, lab: Live, words: tuple[str, ...], names: tuple[str, ...]) -> None:
+        """`Live.link` makes it."""
+        self._lab, self._words, self.names = lab, words, names
+
+    def set(self, **keys: str) -> None:
+        """Change it: `set(rate="5 Mbit/s", loss="1 %")`, with the keys and values of a scenario's `[[events]]`.
+
+        Raises:
+            InputError: it cannot be so.
+        """
+        changes.change(self._lab.path, self._words, keys)
+
+    def down(self) -> None:
+        """What comes is dropped, until it is up again."""
+        self.set(up="false")
+
+    def up(self) -> None:
+        """End `down`."""
+        self.set(up="true")
+
+    @property
+    def state(self) -> dict[str, Mapping[str, Any]]:
+        """The links as they are now, by name, as in plan.json."""
+        now = changes.states(self._lab.path)
+        return {name: now[name] for name in self.names}

@@ -1,0 +1,156 @@
+"""The network of a lab as people speak of it: nodes, cables, interfaces, addresses."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import InputError
+
+
+@dataclass(frozen=True)
+class Cable:
+    """The two directions between two nodes, or the only one."""
+
+    ends: tuple[str, str]
+    links: tuple[str, ...]
+    """Names of the links, first the one from the first end."""
+    interfaces: tuple[str, str]
+    """Its interfaces at its ends. Ports of switches are named eth1, eth2, ..., as Mininet names them."""
+
+    def other(self, node: str) -> str:
+        """The node at the other end."""
+        return self.ends[1] if node == self.ends[0] else self.ends[0]
+
+    def interface(self, node: str) -> str:
+        """The interface at this end with its node, as Mininet writes it: `h1-eth0`."""
+        return f"{node}-{self.interfaces[self.ends.index(node)]}"
+
+
+class Network:
+    """The nodes and cables of a plan."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        """Take `plan.json`."""
+        self._nodes = {node["name"]: node for node in plan["nodes"]}
+        self._links = plan["links"]
+
+    @classmethod
+    def of(cls, lab: Path) -> Network:
+        """The network of the lab in this directory."""
+        return cls(json.loads((lab / "plan.json").read_text(encoding="utf-8")))
+
+    @property
+    def nodes(self) -> list[str]:
+        """The names of all nodes: hosts first, then routers, then switches."""
+        order = ("host", "router", "switch")
+        return sorted(self._nodes, key=lambda name: order.index(self._nodes[name]["kind"]))
+
+    def kind(self, node: str) -> str:
+        """`host`, `router` or `switch`."""
+        return str(self._nodes[node]["kind"])
+
+    @cached_property
+    def hosts(self) -> list[str]:
+        """The names of the hosts."""
+        return [name for name in self.nodes if self.kind(name) == "host"]
+
+    @cached_property
+    def places(self) -> list[str]:
+        """The names of the nodes in which programs run: hosts and routers."""
+        return [name for name in self.nodes if self.kind(name) != "switch"]
+
+    def address(self, node: str) -> str:
+        """The address of a host or router; empty of a switch."""
+        return str(self._nodes[node].get("address", ""))
+
+    def interfaces(self, node: str) -> list[tuple[str, list[str]]]:
+        """The interfaces of a node, and the addresses of each."""
+        given = self._nodes[node].get("interfaces") or []
+        if given:
+            return [(one["name"], list(one["addresses"])) for one in given]
+        return [] if self.kind(node) == "switch" else [("eth0", [self.address(node)])]
+
+    @cached_property
+    def cables(self) -> list[Cable]:
+        """All cables, in the order of the plan's links."""
+        found: list[Cable] = []
+        waiting: dict[tuple[Any, ...], dict[str, Any]] = {}
+        order: list[tuple[dict[str, Any], dict[str, Any] | None]] = []
+        for link in self._links:
+            ends = (link["from"], link.get("from_interface"), link["to"], link.get("to_interface"))
+            back = waiting.pop((*ends[2:], *ends[:2]), None)
+            if back is None:
+                waiting[ends] = link
+                order.append((link, None))
+            else:
+                index = next(i for i, (first, second) in enumerate(order) if first is back and second is None)
+                order[index] = (back, link)
+        ports: dict[str, int] = {}
+
+        def interface(link: dict[str, Any], end: str) -> str:
+            node, given = link[end], link.get(f"{end}_interface")
+            if given:
+                return str(given)
+            if self.kind(node) != "switch":
+                return "eth0"  # A host of a core network has one interface.
+            ports[node] = ports.get(node, 0) + 1
+            return f"eth{ports[node]}"
+
+        for first, second in order:
+            names = (first["name"],) if second is None else (first["name"], second["name"])
+            found.append(Cable((first["from"], first["to"]), names, (interface(first, "from"), interface(first, "to"))))
+        return found
+
+    def between(self, one: str, other: str) -> list[Cable]:
+        """All cables between two nodes.
+
+        Raises:
+            InputError: there is none.
+        """
+        for name in (one, other):
+            self.check_node(name)
+        found = [cable for cable in self.cables if set(cable.ends) == {one, other}]
+        if not found:
+            near = ", ".join(cable.other(one) for cable in self.cables if one in cable.ends) or "none"
+            raise InputError(f"no link between {one} and {other}", f"neighbours of {one}: {near}", "")
+        return found
+
+    @property
+    def links(self) -> list[str]:
+        """The names of all links."""
+        return [link["name"] for link in self._links]
+
+    def named(self, *words: str) -> list[str]:
+        """The links that one name means, or all between two nodes.
+
+        Raises:
+            InputError: there is none.
+        """
+        if len(words) == 2:
+            return [link for cable in self.between(*words) for link in cable.links]
+        if len(words) == 1 and words[0] in self.links:
+            return [words[0]]
+        known = ", ".join(self.links[:20])
+        raise InputError(f"no link {' '.join(words)}", f"links: {known}", "name a link, or two nodes")
+
+    def check_node(self, name: str) -> None:
+        """Raise `InputError` if there is no node `name`."""
+        if name not in self._nodes:
+            close = difflib.get_close_matches(name, self.nodes, n=1)
+            hint = f"did you mean {close[0]}?" if close else ""
+            raise InputError(f"no node {name}", f"nodes: {', '.join(self.nodes[:20])}", hint)
+
+    def check_place(self, name: str) -> None:
+        """Raise `InputError` if no program can run in `name`."""
+        self.check_node(name)
+        if name not in self.places:
+            raise InputError(f"no program runs in {name}", "it is a switch", "choose a host or a router")
+
+    def addressed(self, words: list[str]) -> list[str]:
+        """Words in which the names of hosts and routers are replaced by their addresses."""
+        return [self.address(word) if word in self.places else word for word in words]

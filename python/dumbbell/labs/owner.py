@@ -1,0 +1,215 @@
+"""The owner of a lab: the process that started it, and with which it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, NoReturn, Self
+
+from dumbbell.engines.emulate import algorithms
+from dumbbell.engines.emulate.engine import HELPER
+from dumbbell.engines.events import Event
+from dumbbell.engines.orders import Stop
+from dumbbell.engines.process import Helper, Ordered, Silent, Wake
+from dumbbell.errors import DumbbellError, InputError, Problem, RunFailed
+from dumbbell.labs import place
+from dumbbell.labs.agent import ask, listen
+from dumbbell.labs.build import LabScenario, plan_of
+from dumbbell.plan.types import Plan
+from dumbbell.plan.wire import document
+from dumbbell.scenario.file import writing
+
+_STARTING_S: Final = 120.0
+"""Time without an event while the lab is built."""
+_ENDING_S: Final = 10.0
+
+
+class Owner:
+    """A lab that this process owns. Leaving the context ends it."""
+
+    def __init__(self, scenario: LabScenario, name: str | None = None) -> None:
+        """A lab that is not up yet, called as its scenario if it gets no `name`.
+
+        Raises:
+            InputError: the scenario or this machine does not allow it.
+        """
+        self._scenario, self._name = scenario, name or scenario.name
+        self._plan, self.planned = plan_of(scenario)
+        self._ended = threading.Event()
+        self._failure: RunFailed | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The lab's plan."""
+        return self._plan
+
+    def __enter__(self) -> Self:
+        """Build it, and wait until it is up.
+
+        Raises:
+            InputError: a lab of this name is up.
+            RunFailed: it cannot be built.
+        """
+        with ExitStack() as stack:
+            self.path, lock = place.begin(self._name)
+            stack.callback(place.end, self.path)
+            stack.callback(os.close, lock)
+            self._write()
+            algorithms.prepare(self._plan, self.path)
+            with listen(self.path) as socket:
+                command = [*HELPER, f"--stay={socket.fileno()}", str(self.path)]
+                stderr = self.path / "logs" / "helper.stderr"
+                self._helper = stack.enter_context(Helper(command, stderr, lock, socket.fileno()))
+            self._wake = stack.enter_context(Wake())
+            self._await_start()
+            self._reader = threading.Thread(target=self._read, name="dumbbell-lab", daemon=True)
+            self._reader.start()
+            stack.callback(self._stop)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it, and remove its directory."""
+        self._stack.__exit__(kind, error, trace)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait for its end. True if it has ended.
+
+        Raises:
+            RunFailed: it did not end because somebody asked it to.
+        """
+        ended = self._ended.wait(seconds)
+        if ended and self._failure is not None:
+            raise self._failure
+        return ended
+
+    def _write(self) -> None:
+        (self.path / "plan.json").write_text(json.dumps(document(self._plan)), encoding="utf-8")
+        # Some of it is not in the lab's plan: flows and events.
+        (self.path / "planned.json").write_text(json.dumps(document(self.planned)), encoding="utf-8")
+        writing.write(self._scenario, self.path)
+
+    def _await_start(self) -> None:
+        while True:
+            try:
+                event = self._helper.next_event(self._wake, _STARTING_S)
+            except Silent:
+                why = f"it has said nothing for {_STARTING_S:.0f} s"
+                raise RunFailed("the lab does not start", why, "`dumbbell doctor` tests what a lab needs") from None
+            if event is None or event["event"] == "end":
+                hint = "`dumbbell doctor` tests everything that the lab needs"
+                raise RunFailed("the lab ended while it was built", self._helper.ending(), hint)
+            if event["event"] == "failed":
+                raise _failed(event)
+            if event["event"] == "started":
+                facts = {
+                    "name": self._name,
+                    "scenario": self._scenario.source.name,
+                    "owner": os.getpid(),
+                    "started": datetime.now(UTC).isoformat(timespec="seconds"),
+                    "origin_ns": event["origin_ns"],
+                }
+                (self.path / "owned.json").write_text(json.dumps(facts), encoding="utf-8")
+                return
+
+    def _read(self) -> None:
+        """Take events, so that the lab never waits for us; note a failure."""
+        failure, ended = None, False
+        try:
+            while not ended:
+                with suppress(Silent):
+                    event = self._helper.next_event(self._wake, 3600.0)
+                    ended = event is None or event["event"] == "end"
+                    if event is None and failure is None:
+                        failure = RunFailed("the lab was killed", self._helper.last_words())
+                    if event is not None and event["event"] == "failed":
+                        failure = failure or _failed(event)
+        except (Ordered, DumbbellError, OSError, ValueError):
+            pass  # We have closed it.
+        self._failure = failure
+        self._ended.set()
+
+    def _stop(self) -> None:
+        if not self._ended.is_set():
+            self._helper.order(Stop())
+            if not self._ended.wait(_ENDING_S):
+                self._wake.up()
+        self._reader.join()
+
+
+def _failed(event: Event) -> RunFailed:
+    return RunFailed(event["what"], event["why"], event["hint"])
+
+
+def end(lab: Path) -> None:
+    """End the lab in this directory, whoever owns it, and wait until it is gone.
+
+    Raises:
+        RunFailed: it does not end.
+    """
+    ask(lab, {"do": "stop"})
+    deadline = time.monotonic() + _ENDING_S
+    while lab.exists() and lab in place.alive():
+        if time.monotonic() > deadline:
+            why = f"it still lives after {_ENDING_S:.0f} s"
+            raise RunFailed(f"the lab {lab.name} does not end", why, "end its owner; dumbbell lab list --json names it")
+        time.sleep(0.002)
+
+
+def detached(scenario: LabScenario, name: str | None) -> Path:
+    """Start a lab whose owner is a process of its own, which goes on. Returns the lab's directory once it is up.
+
+    Raises:
+        DumbbellError: as `Owner`.
+    """
+    owner = Owner(scenario, name)
+    ready, say = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        os.close(ready)
+        _own(owner, say)
+    os.close(say)
+    with open(ready, encoding="utf-8") as file:
+        said: dict[str, Any] = json.loads(file.read() or "{}")
+    if "path" in said:
+        return Path(said["path"])
+    error = InputError if said.get("input") else RunFailed
+    raise error(said.get("what", "the lab's owner ended"), said.get("why", ""), said.get("hint", ""))
+
+
+def _own(owner: Owner, say: int) -> NoReturn:
+    """Own a lab until somebody ends it. The process ends with it."""
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    try:
+        with owner:
+            os.write(say, json.dumps({"path": str(owner.path)}).encode())
+            os.close(say)
+            say = -1
+            while not owner.wait(0.2) and not ended.is_set():
+                pass
+    except DumbbellError as error:
+        if say >= 0:
+            first: Problem = error.problems[0]
+            said = {"what": first.what, "why": first.why, "hint": first.hint, "input": isinstance(error, InputError)}
+            os.write(say, json.dumps(said).encode())
+    finally:
+        os._exit(0)

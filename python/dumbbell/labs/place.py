@@ -1,0 +1,150 @@
+"""The directories of labs: where a user's labs are found, and who of them lives.
+
+    RUNTIME/dumbbell/labs/<name>/     a lab; its file `lock` is locked as long as one of its processes lives
+        agent                         the socket of its agent
+        owned.json                    its name, scenario, owner and start
+        plan.json, planned.json       its plan, and the scenario's, with its flows
+        scenario.toml                 its scenario
+        changes.jsonl                 the changes of its links, one a line
+
+Only the user can enter it, so the labs of two users never meet. A directory that nobody locks was left by a killed lab:
+the next command removes it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.errors import InputError
+
+SOCKET: Final = "agent"
+
+
+def root() -> Path:
+    """The directory of this user's labs, which is made: below `XDG_RUNTIME_DIR`, or else below `/run` or `/tmp`.
+
+    Raises:
+        InputError: another user could enter it.
+    """
+    given = os.environ.get("XDG_RUNTIME_DIR", "")
+    if given and _is_mine(Path(given)):
+        base = Path(given, "dumbbell")
+    else:
+        base = Path("/run/dumbbell") if os.geteuid() == 0 else Path(f"/tmp/dumbbell-{os.geteuid()}")
+    found = base / "labs"
+    try:
+        base.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, exist_ok=True)
+        found.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make {found}", error.strerror or str(error), "set XDG_RUNTIME_DIR") from None
+    if not (_is_mine(base) and _is_mine(found)) or stat.S_IMODE(found.stat().st_mode) & 0o077:
+        why = "it must be yours, and closed to others"
+        raise InputError(f"{found} is not safe for labs", why, f"remove {base}, or set XDG_RUNTIME_DIR")
+    return found
+
+
+def _is_mine(path: Path) -> bool:
+    with suppress(OSError):
+        found = path.lstat()
+        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return False
+
+
+def alive() -> list[Path]:
+    """The directories of the labs that live, sorted by name. Removes what killed labs have left."""
+    with _turn():
+        found = sorted(path for path in root().iterdir() if path.is_dir())
+        living = [path for path in found if _is_locked(path / "lock")]
+        for path in found:
+            if path not in living:
+                shutil.rmtree(path, ignore_errors=True)
+    return living
+
+
+def begin(name: str) -> tuple[Path, int]:
+    """Make the directory of a new lab, and lock it. Returns it, and the descriptor of its lock.
+
+    Raises:
+        InputError: a lab of this name lives.
+    """
+    alive()
+    path = root() / name
+    with _turn():
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError:
+            hint = f"dumbbell lab down --lab {name}, or start this one under another name: --name"
+            raise InputError(f"a lab named {name} is up", f"it is yours: {path}", hint) from None
+        (path / "logs").mkdir()
+        lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return path, lock
+
+
+def end(path: Path) -> None:
+    """Remove the directory of a lab that has ended."""
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def find(name: str | None = None) -> Path:
+    """The directory of the lab `name`; without one, of the only lab that lives, or of the one in `DUMBBELL_LAB`.
+
+    Raises:
+        InputError: there is none, or there are several.
+    """
+    name = name or os.environ.get("DUMBBELL_LAB")
+    living = alive()
+    if name is not None:
+        for path in living:
+            if path.name == name:
+                return path
+        known = ", ".join(path.name for path in living) or "none is up"
+        raise InputError(f"no lab named {name}", f"labs of this user: {known}", "dumbbell lab up FILE starts one")
+    if len(living) == 1:
+        return living[0]
+    if not living:
+        raise InputError("no lab is up", "this user has none", "dumbbell lab up FILE starts one")
+    known = ", ".join(path.name for path in living)
+    raise InputError("several labs are up", known, f"choose one: --lab {living[0].name}")
+
+
+def facts(path: Path) -> dict[str, Any]:
+    """What is known of a lab: `name`, `scenario`, `owner` (a process id), `started` (UTC)."""
+    with suppress(OSError, ValueError):
+        found = json.loads((path / "owned.json").read_text(encoding="utf-8"))
+        if isinstance(found, dict):
+            return found
+    return {"name": path.name}
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Commands of one user take turns at making and removing directories."""
+    descriptor = os.open(root() / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _is_locked(lock: Path) -> bool:
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -1,0 +1,115 @@
+"""Words that show the network."""
+
+from __future__ import annotations
+
+import time
+
+from dumbbell.labs import changes
+from dumbbell.labs.network import Cable
+from dumbbell.labs.shell.words import Session, word
+from dumbbell.units import Rate, Size
+
+
+@word("nodes", "", "List all nodes.")
+def nodes(session: Session, words: list[str]) -> None:
+    """As Mininet lists them."""
+    print(f"available nodes are: \n{' '.join(session.network.nodes)}")
+
+
+@word("net", "", "Show which interface is connected with which.")
+def net(session: Session, words: list[str]) -> None:
+    """A line for each node."""
+    for node in session.network.nodes:
+        ends = [f"{one.interface(node)}:{_far(one, node)}" for one in session.network.cables if node in one.ends]
+        print(f"{node} {' '.join(ends)}")
+
+
+@word("links", "", "List all links, and whether each direction is up.")
+def links(session: Session, words: list[str]) -> None:
+    """A line for each cable."""
+    now = changes.states(session.lab.path)
+    for cable in session.network.cables:
+        first, second = cable.ends
+        state = " ".join("OK" if now[name]["up"] else "DOWN" for name in cable.links)
+        print(f"{cable.interface(first)}<->{cable.interface(second)} ({state}) {' '.join(cable.links)}")
+
+
+@word("dump", "", "Show each node with its addresses.")
+def dump(session: Session, words: list[str]) -> None:
+    """A line for each node."""
+    for node in session.network.nodes:
+        shown = (f"{node}-{name}:{','.join(held) or 'None'}" for name, held in session.network.interfaces(node))
+        print(f"<{session.network.kind(node).capitalize()} {node}: {','.join(shown)}>")
+
+
+@word("intfs", "", "List the interfaces of each node.")
+def intfs(session: Session, words: list[str]) -> None:
+    """A line for each node."""
+    for node in session.network.nodes:
+        print(f"{node}: {','.join(one.interface(node) for one in session.network.cables if node in one.ends)}")
+
+
+@word("ports", "", "List the ports of each switch.")
+def ports(session: Session, words: list[str]) -> None:
+    """A line for each switch."""
+    for node in session.network.nodes:
+        if session.network.kind(node) == "switch":
+            ends = [one.interface(node) for one in session.network.cables if node in one.ends]
+            print(f"{node} {' '.join(f'{end}:{number}' for number, end in enumerate(ends, 1))}")
+
+
+@word("show", "[LINK | NODE NODE]", "Show links as they are now: rate, delay, buffer, queue, whether they are up.")
+def show(session: Session, words: list[str]) -> None:
+    """A line for each link."""
+    names = session.network.named(*words) if words else session.network.links
+    now = changes.states(session.lab.path)
+    for name in names:
+        print(described(now[name]))
+
+
+@word("watch", "[SECONDS]", "Show each link's rate, queue and drops, again and again, until Ctrl-C.")
+def watch(session: Session, words: list[str]) -> None:
+    """A table a second."""
+    rounds = int(float(words[0])) if words else None
+    while rounds is None or rounds > 0:
+        for link in session.lab.progress():
+            rate, queue = Rate(link["rate_bps"]), Size(link["queue_bytes"])
+            print(f"{link['name']:<24} {rate!s:>16}  queue {queue!s:>10}  dropped {link['dropped_packets']}")
+        print(flush=True)
+        rounds = None if rounds is None else rounds - 1
+        if rounds != 0:
+            time.sleep(1)
+
+
+@word("routes", "[NODE...]", "Show the routes of these hosts and routers, or of all.")
+def routes(session: Session, words: list[str]) -> int:
+    """As `ip route` shows them."""
+    code = 0
+    for node in words or session.network.places:
+        done = session.lab[node].run(["ip", "route"])
+        print(f"{node}:\n{done.stdout}{done.stderr}", end="")
+        code = code or done.returncode
+    return code
+
+
+def described(link: dict[str, object]) -> str:
+    """A link of the plan in one line."""
+    rate, delay = link["rate_bps"], int(str(link["delay_ns"])) / 1e6
+    parts = [
+        f"{link['name']}: {link['from']} -> {link['to']}",
+        "up" if link["up"] else "down",
+        "no rate limit" if rate is None else str(Rate(int(str(rate)))),
+        f"delay {delay:g} ms",
+    ]
+    buffer = link["buffer"]
+    if isinstance(buffer, dict):
+        kind, amount = next(iter(buffer.items()))
+        parts.append(f"buffer {Size(amount)}" if kind == "bytes" else f"buffer {amount} packets")
+    for key in ("loss_before", "loss_after", "jitter", "policer", "reorder"):
+        if link.get(key):
+            parts.append(key.replace("_", " "))
+    return ", ".join(parts)
+
+
+def _far(cable: Cable, node: str) -> str:
+    return cable.interface(cable.other(node))

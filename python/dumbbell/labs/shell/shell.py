@@ -1,0 +1,131 @@
+"""The shell: reads lines, and carries each out.
+
+`readline` gives history and completion: it is part of Python, starts at once, and is what Mininet's users know.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from dumbbell.errors import DumbbellError
+from dumbbell.labs import programs
+from dumbbell.labs.live import Live
+from dumbbell.labs.shell import control, look, measure, session, why
+from dumbbell.labs.shell.words import WORDS, Session
+from dumbbell.units import QuantityError
+
+MODULES: Final = (look, measure, control, why, session)
+"""The modules whose words the shell knows."""
+
+HISTORY: Final = Path("~/.dumbbell_history")
+INTERRUPTED: Final = 130
+
+
+class Shell:
+    """A shell of a lab."""
+
+    def __init__(self, lab: Live) -> None:
+        """A shell of `lab`, which is up."""
+        self._session = Session(lab, self.execute)
+
+    def interact(self, lines: Sequence[str] | None = None) -> int:
+        """Carry out lines until `exit`, or their end. Returns the exit code of the last command.
+
+        Args:
+            lines: by default, those of standard input, with a prompt on a terminal.
+        """
+        code = 0
+        for line in lines if lines is not None else self._read():
+            code = self.execute(line)
+            if self._session.over:
+                break
+        return code
+
+    def execute(self, line: str) -> int:
+        """Carry out a line: a word, or a node and a command. Prints errors. Returns the exit code."""
+        line = re.sub(r"(^|\s)#.*", "", line).strip()
+        if not line:
+            return 0
+        try:
+            return self._execute(line)
+        except DumbbellError as error:
+            for problem in error.problems:
+                print(f"error: {problem.text()}", file=sys.stderr)
+        except (QuantityError, ValueError) as error:
+            print(f"error: {error}", file=sys.stderr)
+        except KeyboardInterrupt:
+            print()
+            return INTERRUPTED
+        finally:
+            sys.stdout.flush()
+        return 1
+
+    def _execute(self, line: str) -> int:
+        first, _, rest = line.partition(" ")
+        network = self._session.network
+        if first in network.places:
+            # The command itself may be called as a node is.
+            name, gap, arguments = rest.strip().partition(" ")
+            if not name:
+                print(f"error: no command for {first}\nhint: {first} ping -c1 {network.hosts[-1]}", file=sys.stderr)
+                return 1
+            parts = re.split(r"(\s+)", arguments)
+            command = name + gap + "".join(network.addressed(parts))
+            sys.stdout.flush()
+            background = command.rstrip().endswith("&")
+            return programs.run(self._session.lab.path, first, ["/bin/sh", "-c", command], background)
+        if first in WORDS:
+            return WORDS[first].work(self._session, rest.split()) or 0
+        if first in network.nodes:
+            print(f"error: no program runs in {first}\n  it is a switch", file=sys.stderr)
+        else:
+            print(f"error: no node and no word {first}\nhint: help shows all words", file=sys.stderr)
+        return 1
+
+    def _read(self) -> Iterator[str]:
+        if not sys.stdin.isatty():
+            yield from sys.stdin
+            return
+        import readline
+
+        history = HISTORY.expanduser()
+        with suppress(OSError):
+            readline.read_history_file(history)
+        readline.set_history_length(1000)
+        readline.set_completer_delims(" \t\n")
+        readline.set_completer(self._complete)
+        readline.parse_and_bind("tab: complete")
+        try:
+            while True:
+                try:
+                    yield input(f"{self._session.lab.path.name}> ")
+                except KeyboardInterrupt:
+                    print()
+                except EOFError:
+                    print()
+                    return
+        finally:
+            with suppress(OSError):
+                readline.write_history_file(history)
+
+    def _complete(self, text: str, state: int) -> str | None:
+        """The completion number `state` of a word that begins with `text`."""
+        import readline
+
+        network, begin = self._session.network, readline.get_begidx()
+        first = readline.get_line_buffer()[:begin].split(" ")[0]
+        if not first:
+            known = [*WORDS, *network.places]
+        elif first == "link":
+            known = [*network.nodes, *network.links, "up", "down"]
+        elif first == "help":
+            known = list(WORDS)
+        else:
+            known = network.nodes
+        found = [name for name in known if name.startswith(text)]
+        return f"{found[state]} " if state < len(found) else None

@@ -1,0 +1,106 @@
+"""Flows in a lab, on demand: by the traffic of emulated runs, with any congestion control that they have."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.errors import InputError
+from dumbbell.labs.agent import Connection
+from dumbbell.labs.changes import now_ns
+
+PORT: Final = 5001
+"""The port of the first flow; each further one has the next."""
+UDP_PAYLOAD_BYTES: Final = 1472
+"""What fits a packet of 1500 bytes."""
+SECONDS: Final = 5.0
+FILE: Final = "traffic.jsonl"
+"""The flows that were carried out in a lab, a line for those that began together."""
+
+
+@dataclass(frozen=True)
+class FlowResult:
+    """A flow that has ended."""
+
+    id: str
+    from_: str
+    to: str
+    report: Mapping[str, Any]
+    """Its account, as in a run's `traffic.json`."""
+
+    @property
+    def goodput_bps(self) -> float:
+        """Bits per second that the receiver's application got, from the flow's start to its last byte."""
+        begin, end = self.report.get("start_ns"), self.report.get("end_ns")
+        if begin is None or end is None or end <= begin:
+            return 0.0
+        received_bytes: int = self.report["received_bytes"]
+        return received_bytes * 8e9 / float(end - begin)
+
+    @property
+    def error(self) -> str | None:
+        """Why it failed; `None` if it did not."""
+        found = self.report.get("error")
+        return None if found is None else str(found)
+
+
+def tcp(from_: str, to: str, cc: str | None = None, seconds: float = SECONDS, number: int = 1) -> dict[str, Any]:
+    """A TCP flow as in plan.json; by default, with the kernel's default congestion control."""
+    if cc is None:
+        cc = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text(encoding="utf-8").strip()
+    workload = {"kind": "tcp", "cc": cc, "bytes": None, "ecn": False}
+    return _flow(from_, to, seconds, number, workload)
+
+
+def udp(from_: str, to: str, rate_bps: int, seconds: float = SECONDS, number: int = 1) -> dict[str, Any]:
+    """A UDP flow of constant rate as in plan.json."""
+    workload = {"kind": "udp", "rate_bps": rate_bps, "payload_bytes": UDP_PAYLOAD_BYTES, "bytes": None}
+    return _flow(from_, to, seconds, number, workload)
+
+
+def _flow(from_: str, to: str, seconds: float, number: int, workload: Mapping[str, Any]) -> dict[str, Any]:
+    if from_ == to:
+        raise InputError(f"{from_} cannot send to itself", "a flow crosses the network", "name two hosts")
+    return {
+        "id": f"f{number}",
+        "from": from_,
+        "to": to,
+        "start_ns": 0,
+        "stop_ns": round(seconds * 1e9),
+        "port": PORT + number,
+        "workload": workload,
+    }
+
+
+def planned(lab: Path) -> list[dict[str, Any]]:
+    """The flows of the lab's scenario, as in plan.json."""
+    plan = json.loads((lab / "planned.json").read_text(encoding="utf-8"))
+    return list(plan["flows"])
+
+
+def carry_out(lab: Path, flows: Sequence[Mapping[str, Any]]) -> list[FlowResult]:
+    """Carry out flows, whose times count from now, and wait for their end. Ctrl-C ends them early.
+
+    Raises:
+        RunFailed: a socket could not be opened, or the kernel lacks a congestion control.
+    """
+    if not flows:
+        return []
+    with (lab / FILE).open("a", encoding="utf-8") as file:
+        own = list(flows) == planned(lab)
+        file.write(json.dumps({"time_ns": now_ns(lab), "flows": [] if own else list(flows)}) + "\n")
+    request = {"do": "flows", "flows": list(flows), "duration_ns": max(flow["stop_ns"] for flow in flows)}
+    with Connection(lab, request) as connection:
+        try:
+            answer = connection.answer()
+        except KeyboardInterrupt:
+            connection.signal(signal.SIGINT)
+            answer = connection.answer()
+    reports = answer["report"]["flows"]
+    return [
+        FlowResult(flow["id"], flow["from"], flow["to"], report) for flow, report in zip(flows, reports, strict=True)
+    ]

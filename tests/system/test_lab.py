@@ -1,0 +1,348 @@
+"""Labs that stay: programs in hosts, the shell, links that change, pings, traffic; whoever is killed, nothing stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import struct
+import subprocess
+import time
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+from harness import ORDINARY, Place, until
+
+import dumbbell
+from dumbbell.labs import place
+from dumbbell.labs.live import Live
+
+LAB = """
+name = "lab"
+[topology]
+kind = "dumbbell"
+pairs = 2
+rtt = "10 ms"
+bottleneck = { rate = "20 Mbit/s" }
+"""
+"""A network is all that a lab needs: no flows, no duration."""
+
+
+@pytest.fixture
+def user(anyone: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """A user whose labs are apart from all others."""
+    runtime = anyone.directory / "runtime"
+    runtime.mkdir(mode=0o700)
+    if anyone.becomes_ordinary:
+        os.chown(runtime, ORDINARY, ORDINARY)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    return anyone
+
+
+@pytest.fixture
+def labs(user: Place) -> Iterator[Place]:
+    """The same, with a lab that is up."""
+    done = user.invoke("lab", "up", user.write(LAB), "--detach")
+    assert done.returncode == 0, done.stderr
+    yield user
+    user.invoke("lab", "down", "--all")
+
+
+def shell(user: Place, *lines: str) -> subprocess.CompletedProcess[str]:
+    return user.invoke("lab", "shell", *(word for line in lines for word in ("-c", line)))
+
+
+def test_a_command_in_a_host_sees_the_hosts_network_and_names(labs: Place) -> None:
+    done = labs.invoke("lab", "exec", "s1", "getent", "hosts", "r2")
+    assert (done.returncode, done.stdout.split()) == (0, ["10.0.1.2", "r2"])
+    done = labs.invoke("lab", "exec", "s2", "sh", "-c", "ip -brief address; echo to stderr >&2; exit 7")
+    assert done.returncode == 7
+    assert "10.0.0.2/32" in done.stdout
+    assert done.stderr == "to stderr\n"
+    assert labs.invoke("lab", "exec", "s2", "sh", "-c", "kill -TERM $$").returncode == 128 + signal.SIGTERM
+
+
+def test_what_cannot_be_run_is_refused(labs: Place) -> None:
+    done = labs.invoke("lab", "exec", "nobody", "true")
+    assert (done.returncode, done.stderr) == (1, "error: the lab has no node nobody with programs\n")
+    done = labs.invoke("lab", "exec", "s1", "no-such-program")
+    assert done.returncode == 1
+    assert "running no-such-program" in done.stderr
+    assert "hint: is it installed" in done.stderr
+
+
+def test_input_reaches_a_command_and_signals_do(labs: Place) -> None:
+    cat = subprocess.run(
+        labs.command("lab", "exec", "s1", "cat"), cwd=labs.directory, input="hello\n", capture_output=True, text=True
+    )
+    assert cat.stdout == "hello\n"
+    catches = "trap 'echo caught; exit 3' INT; echo up; while :; do sleep 0.05; done"
+    with subprocess.Popen(
+        labs.command("lab", "exec", "s1", "sh", "-c", catches),
+        cwd=labs.directory, stdout=subprocess.PIPE, text=True,
+    ) as program:  # fmt: skip
+        assert program.stdout is not None
+        assert program.stdout.readline() == "up\n"
+        program.send_signal(signal.SIGINT)
+        assert program.stdout.readline() == "caught\n"
+        assert program.wait(10) == 3
+
+
+def test_a_program_ends_with_whoever_started_it(labs: Place) -> None:
+    program = subprocess.Popen(labs.command("lab", "exec", "s1", "sleep", "271"), cwd=labs.directory)
+    sleeps = lambda: [p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", "271"]]  # noqa: E731
+    until(lambda: bool(sleeps()), 10, "the program")
+    program.kill()
+    program.wait()
+    until(lambda: not sleeps(), 10, "the program's end")
+
+
+def test_the_shell_knows_mininets_words(labs: Place) -> None:
+    done = shell(labs, "nodes", "net", "links", "dump", "intfs", "ports", "s1 echo r1 # comment", "help pingall")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["available nodes are: ", "s1 s2 r1 r2 left right"]
+    assert "s1 s1-eth0:left-eth2" in lines
+    assert "left-eth1<->right-eth1 (OK OK) bottleneck bottleneck-reverse" in lines
+    assert "<Host s1: s1-eth0:10.0.0.1>" in lines
+    assert "<Switch left: >" in lines
+    assert "10.0.1.1" in lines
+    assert any(line.startswith("pingall [TIMEOUT]") for line in lines)
+
+
+def test_pingall_has_mininets_table(labs: Place) -> None:
+    done = shell(labs, "pingall", "pingallfull", "pingpair")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:6] == [
+        "*** Ping: testing ping reachability",
+        "s1 -> s2 r1 r2 ",
+        "s2 -> s1 r1 r2 ",
+        "r1 -> s1 s2 r2 ",
+        "r2 -> s1 s2 r1 ",
+        "*** Results: 0% dropped (12/12 received)",
+    ]
+    (rtt,) = [float(found[1]) for line in lines if (found := re.match(r" s1->r1: 1/1, rtt ([\d.]+) ms", line))]
+    assert 10 <= rtt < 100
+    assert lines[-1] == "*** Results: 0% dropped (2/2 received)"
+
+
+def test_a_link_goes_down_and_up_and_why_says_so(labs: Place) -> None:
+    done = shell(labs, "link left right down", "pingall 0.3", "why s1 r1", "link left right up", "pingall")
+    text = done.stdout
+    assert "bottleneck: left -> right, down" in text
+    assert "s1 -> s2 X X \n" in text
+    assert "*** Results: 67% dropped (4/12 received)" in text
+    assert "link bottleneck (left -> right) is down" in text
+    assert text.splitlines()[-1] == "*** Results: 0% dropped (12/12 received)"
+    done = labs.invoke("lab", "link", "s1", "left", "down")
+    assert done.returncode == 0, done.stderr
+    assert "s1 -> X X X \n" in shell(labs, "pingall 0.3").stdout
+
+
+def test_a_link_gets_another_rate_and_traffic_shows_it(labs: Place) -> None:
+    assert labs.invoke("lab", "link", "bottleneck", "rate=4Mbit/s").returncode == 0
+    done = shell(labs, "traffic s1 r1 cc=reno seconds=2", "events")
+    assert done.returncode == 0, done.stderr
+    (goodput,) = re.findall(r"f1 s1 -> r1: ([\d.]+) Mbit/s", done.stdout)
+    # 1448 of 1514 bytes are payload.
+    assert 2 < float(goodput) <= 4 * 1448 / 1514 + 0.01
+    assert 'link = "bottleneck"\nrate = "4 Mbit/s"' in done.stdout
+    assert shell(labs, "link bottleneck down", "save done.toml").returncode == 0
+    assert "nothing is overwritten" in shell(labs, "save done.toml").stderr
+    saved = tomllib.loads((labs.directory / "done.toml").read_text())
+    (flow,) = saved["flows"]
+    assert (flow["cc"], flow["start"], flow["stop"]) == ("reno", "0 s", "2 s")
+    assert [(one["at"] == "0 s", one["link"]) for one in saved["events"]] == [
+        (True, "bottleneck"),
+        (False, "bottleneck"),
+    ]
+    # A run repeats it.
+    run = labs.run((labs.directory / "done.toml").read_text(), "--engine", "simulate")
+    assert 2e6 < run.summary["flows"][0]["goodput_bps"] < 4e6
+    done = labs.invoke("lab", "link", "bottleneck", "buffer=1 B")
+    assert done.returncode == 2
+    assert "too small" in done.stderr
+
+
+def test_a_capture_has_the_frames_of_both_directions(labs: Place) -> None:
+    assert "which are no namespaces" in labs.invoke("lab", "capture", "bottleneck").stderr
+    with subprocess.Popen(
+        labs.command("lab", "capture", "s1", "--seconds", "20", "--output", "s1.pcap"), cwd=labs.directory
+    ) as process:
+        file = labs.directory / "s1.pcap"
+        until(lambda: file.exists() and file.stat().st_size == 24, 10, "the capture's begin")
+        assert labs.invoke("lab", "shell", "-c", "pingpair").returncode == 0
+        until(lambda: file.stat().st_size > 24 + 3 * 16, 10, "frames")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+    content = file.read_bytes()
+    assert content[:4] == bytes.fromhex("4d3cb2a1")
+    frames, at = [], 24
+    while at < len(content):
+        seconds, _, kept, length = struct.unpack_from("<IIII", content, at)
+        assert kept == length
+        assert abs(seconds - time.time()) < 60
+        frames.append(content[at + 16 : at + 16 + kept])
+        at += 16 + kept
+    # Echo requests and replies between s1 and s2, one each way.
+    kinds = [(frame[26:30][-1], frame[34]) for frame in frames if frame[23] == 1]
+    assert sorted(kinds) == [(1, 0), (1, 8), (2, 0), (2, 8)]
+
+
+def test_labs_are_listed_shown_and_ended(labs: Place) -> None:
+    assert "\nlab " in labs.invoke("lab", "list").stdout
+    again = labs.invoke("lab", "up", labs.write(LAB), "--detach")
+    assert again.returncode == 2
+    assert "a lab named lab is up" in again.stderr
+    assert labs.invoke("lab", "up", labs.write(LAB), "--detach", "--name", "two").returncode == 0
+    assert "several labs are up" in labs.invoke("lab", "exec", "s1", "true").stderr
+    assert labs.invoke("lab", "exec", "--lab", "two", "s1", "true").returncode == 0
+    assert "s1" in labs.invoke("lab", "show", "--lab", "two").stdout
+    assert labs.invoke("lab", "down", "--lab", "two").stdout == "lab two is down\n"
+    assert labs.invoke("lab", "down").stdout == "lab lab is down\n"
+    assert labs.invoke("lab", "list").stdout.startswith("no lab is up")
+    assert list((labs.directory / "runtime" / "dumbbell" / "labs").iterdir()) == [
+        labs.directory / "runtime" / "dumbbell" / "labs" / ".lock"
+    ]
+
+
+def test_a_lab_in_the_foreground_ends_with_its_shell(user: Place) -> None:
+    done = user.invoke("lab", "up", user.write(LAB), "-c", "pingpair", "-c", "s1 sleep 272 &", "-c", "exit")
+    assert done.returncode == 0, done.stderr
+    assert "0% dropped (2/2 received)" in done.stdout
+    assert user.invoke("lab", "list").stdout.startswith("no lab is up")
+    assert not [p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", "272"]]
+
+
+def test_two_users_never_meet(labs: Place, tmp_path: Path) -> None:
+    if os.geteuid() != 0 or labs.becomes_ordinary:
+        pytest.skip("only root can be two users")
+    folder = labs.directory / "runtime" / "dumbbell" / "labs"
+    assert folder.stat().st_mode & 0o077 == 0
+    code = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])"
+    other = [
+        "setpriv",
+        f"--reuid={ORDINARY}",
+        "--clear-groups",
+        "/usr/bin/python3",
+        "-c",
+        code,
+        str(folder / "lab" / "agent"),
+    ]
+    done = subprocess.run(other, capture_output=True, text=True)
+    assert "PermissionError" in done.stderr
+
+
+def lives(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+PARTS = ("owner", "helper", "db-init", "db-emulator", "db-agent", "program", "client")
+
+
+@contextmanager
+def whole_lab(user: Place) -> Iterator[dict[str, psutil.Process]]:
+    """A lab with a program and a client of it: its processes, by their parts."""
+    done = user.invoke("lab", "up", user.write(LAB), "--detach")
+    assert done.returncode == 0, done.stderr
+    (facts,) = json.loads(user.invoke("lab", "list", "--json").stdout)
+    owner = psutil.Process(facts["owner"])
+    client = subprocess.Popen(
+        user.command("lab", "exec", "s1", "sh", "-c", "sleep 273 & sleep 273"),
+        cwd=user.directory,
+        stderr=subprocess.DEVNULL,
+    )
+    until(lambda: sum(p.name() == "sleep" for p in owner.children(recursive=True)) == 2, 10, "the program")
+    inside = owner.children(recursive=True)
+    everything = {"owner": owner, "helper": owner.children()[0], "client": psutil.Process(client.pid)}
+    everything |= {p.name() if p.name().startswith("db-") else f"{p.name()} {p.pid}": p for p in inside[1:]}
+    everything["program"] = next(p for p in inside if p.name() == "sleep")
+    try:
+        yield everything
+    finally:
+        client.kill()
+        client.wait()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_whoever_is_killed_nothing_stays(user: Place, part: str) -> None:
+    with whole_lab(user) as processes:
+        time.sleep(random.random() / 5)
+        processes[part].kill()
+        if part in ("program", "client"):
+            # The lab goes on, and its programs end with whoever asked for them.
+            assert user.invoke("lab", "exec", "s1", "true").returncode == 0
+            assert user.invoke("lab", "down").returncode == 0
+        until(lambda: not any(map(lives, processes.values())), 10, "the end of all of the lab")
+        assert user.invoke("lab", "list").stdout.startswith("no lab is up")
+    assert user.invoke("lab", "up", user.write(LAB), "-c", "pingpair").returncode == 0
+
+
+def test_python_has_a_lab_with_programs_links_and_traffic(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    tmp_path.chmod(0o700)
+    with dumbbell.Lab(here.directory / here.write(LAB), {"topology.pairs": 1}) as lab:
+        assert lab.hosts == ["s1", "r1"]
+        done = lab["s1"].run("cat; echo $0; exit 3")
+        assert (done.stdout, done.returncode) == ("/bin/sh\n", 3)
+        assert lab["s1"].run(["echo", "a b"]).stdout == "a b\n"
+        with pytest.raises(subprocess.CalledProcessError):
+            lab["s1"].run("false", check=True)
+        with pytest.raises(subprocess.TimeoutExpired):
+            lab["s1"].run("sleep 60", timeout_s=0.1)
+        with lab["r1"].start("echo up; exec sleep 60") as program:
+            until(lambda: program.output == "up\n", 10, "its output")
+            assert program.stop().returncode == 128 + signal.SIGTERM
+        # Megabytes go through pipes, not through the lab.
+        assert len(lab["s1"].run("head -c 5000000 /dev/zero").stdout) == 5_000_000
+        assert lab.ping_all().received == 2
+        lab.link("left", "right").down()
+        assert {link["up"] for link in lab.link("left", "right").state.values()} == {False}
+        assert lab.ping_all(timeout_s=0.2).received == 0
+        lab.link("left", "right").up()
+        lab.link("bottleneck").set(rate="2 Mbit/s")
+        assert 0.5e6 < lab.tcp("s1", "r1", "reno", seconds=1.5).goodput_bps < 2e6
+        assert lab.udp("s1", "r1", 1_000_000, seconds=0.5).error is None
+        with pytest.raises(dumbbell.InputError, match="expected"):
+            lab.link("bottleneck").set(rate="fast")
+        assert {link["name"] for link in lab.progress()} >= {"bottleneck", "s1-left"}
+        inside = Live.open()
+        assert inside["r1"].address == "10.0.1.1"
+        assert inside["r1"].run("hostname -I 2>/dev/null; ip -o addr show eth0").stdout.count("10.0.1.1")
+    with pytest.raises(dumbbell.RunFailed, match="not up"):
+        lab.ping_all()
+    assert not place.alive()
+
+
+@pytest.mark.parametrize("attempt", range(6))
+def test_a_lab_that_is_killed_at_a_random_moment_leaves_nothing(user: Place, attempt: int) -> None:
+    """While it is built, while it is up, while it ends: whoever is killed."""
+    chance = random.Random(attempt)
+    lines = ["-c", "pingall", "-c", "s1 sleep 0.3", "-c", "link left right down"]
+    words = user.command("lab", "up", user.write(LAB), *lines)
+    command = subprocess.Popen(words, cwd=user.directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    owner, seen = psutil.Process(command.pid), set[psutil.Process]()
+    deadline = time.monotonic() + chance.uniform(0.2, 2.5)
+    while time.monotonic() < deadline:
+        with suppress(psutil.NoSuchProcess):
+            seen |= {owner, *owner.children(recursive=True)}
+        time.sleep(0.01)
+    living = sorted((process for process in seen if lives(process)), key=lambda process: process.pid)
+    if living:
+        with suppress(psutil.NoSuchProcess):
+            chance.choice(living).kill()
+    command.wait(30)
+    until(lambda: not any(map(lives, seen)), 10, "the end of all of the lab")
+    assert user.invoke("lab", "list").stdout.startswith("no lab is up")

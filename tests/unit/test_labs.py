@@ -1,0 +1,204 @@
+"""Labs that stay: their places, networks, words, and what is refused before anything starts."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from dumbbell.errors import InputError, ScenarioError
+from dumbbell.labs import changes, place
+from dumbbell.labs.build import load, plan_of
+from dumbbell.labs.live import Live
+from dumbbell.labs.network import Network
+from dumbbell.labs.pings import Pings
+from dumbbell.labs.shell.shell import MODULES, Shell
+from dumbbell.labs.shell.words import WORDS
+from dumbbell.plan.wire import document
+
+NETWORK = """
+name = "net"
+[topology]
+kind = "dumbbell"
+pairs = 2
+rtt = "10 ms"
+bottleneck = { rate = "20 Mbit/s" }
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "net.toml"
+    path.write_text(NETWORK)
+    return path
+
+
+@pytest.fixture
+def network(scenario: Path) -> Network:
+    return Network(document(plan_of(load(scenario))[0]))
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "runtime"
+    path.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(path))
+    monkeypatch.delenv("DUMBBELL_LAB", raising=False)
+    return path
+
+
+def test_a_lab_needs_only_a_network_and_all_its_links_can_change(scenario: Path) -> None:
+    lab, planned = plan_of(load(scenario))
+    assert (lab.flows, lab.events, planned.flows) == ((), (), ())
+    assert lab.changeable
+    assert not lab.record.packets
+    assert lab.duration_ns > 10**16
+    with pytest.raises(ScenarioError, match="rtt"):
+        load(scenario, ['topology.rtt="10"'])
+
+
+def test_the_flows_of_a_scenario_wait() -> None:
+    lab, planned = plan_of(load("bbr-vs-cubic"))
+    assert lab.flows == ()
+    assert [flow.id for flow in planned.flows] == ["f1", "f2"]
+    assert lab.links == planned.links
+
+
+def test_cables_have_two_directions_and_switches_have_ports(network: Network) -> None:
+    assert network.nodes == ["s1", "s2", "r1", "r2", "left", "right"]
+    assert (network.hosts, network.places) == (["s1", "s2", "r1", "r2"],) * 2
+    (core,) = network.between("right", "left")
+    assert core.links == ("bottleneck", "bottleneck-reverse")
+    assert [core.interface(end) for end in core.ends] == ["left-eth1", "right-eth1"]
+    (access,) = network.between("s1", "left")
+    assert (access.links, access.interface("s1"), access.other("s1")) == (("s1-left", "left-s1"), "s1-eth0", "left")
+    assert network.named("left", "right") == ["bottleneck", "bottleneck-reverse"]
+    assert network.named("bottleneck-reverse") == ["bottleneck-reverse"]
+    assert network.addressed(["-c1", "r2", "left"]) == ["-c1", "10.0.1.2", "left"]
+
+
+def test_what_is_not_there_is_named_with_what_is(network: Network) -> None:
+    for ask, said in (
+        (lambda: network.named("s1", "r1"), "neighbours of s1: left"),
+        (lambda: network.named("nowhere"), "links: bottleneck, bottleneck-reverse"),
+        (lambda: network.named("s1", "lefd"), "did you mean left"),
+        (lambda: network.check_place("left"), "it is a switch"),
+    ):
+        with pytest.raises(InputError) as refused:
+            ask()
+        assert said in str(refused.value)
+
+
+def test_words_of_a_link() -> None:
+    assert changes.parsed(["s1", "s2", "down"]) == (["s1", "s2"], {"up": "false"})
+    assert changes.parsed(["core", "rate=10", "Mbit/s", "loss=1", "%"]) == (
+        ["core"],
+        {"rate": "10 Mbit/s", "loss": "1 %"},
+    )
+    assert changes.parsed(["up", "down", "up"]) == (["up"], {"up": "true"})
+    assert [changes.spaced(text) for text in ("10Mbit/s", "1.5ms", "2 %", "none")] == [
+        "10 Mbit/s",
+        "1.5 ms",
+        "2 %",
+        "none",
+    ]
+
+
+def test_pings_are_mininets_table() -> None:
+    pings = Pings(("h1", "h2", "h3"), ((None, 2_000_000, None), (1_000_000, None, 3), (None, 4, None)))
+    assert pings.matrix().splitlines() == [
+        "*** Ping: testing ping reachability",
+        "h1 -> h2 X ",
+        "h2 -> h1 h3 ",
+        "h3 -> X h2 ",
+        "*** Results: 33% dropped (4/6 received)",
+    ]
+    assert " h1->h2: 1/1, rtt 2.000 ms" in pings.times()
+    assert list(pings.unanswered()) == [("h1", "h3"), ("h3", "h1")]
+    assert Pings((), ()).dropped_percent == 0
+
+
+def test_every_word_says_what_it_does() -> None:
+    assert MODULES
+    mininets = (
+        "nodes net links dump intfs ports pingall pingallfull pingpair pingpairfull iperf iperfudp link switch x xterm "
+        "py px sh source time noecho wait help exit quit"
+    )
+    assert set(mininets.split()) < set(WORDS)
+    assert all(one.meaning.endswith(".") for one in WORDS.values())
+
+
+def test_the_shell_refuses_in_words(scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import json
+
+    (tmp_path / "plan.json").write_text(json.dumps(document(plan_of(load(scenario))[0])))
+    shell = Shell(Live(tmp_path))
+    assert shell.interact(["# nothing", "", "nodes # all", "exit", "dance"]) == 0
+    assert capsys.readouterr().out == "available nodes are: \ns1 s2 r1 r2 left right\n"
+    for line, said in (
+        ("dance", "no node and no word dance"),
+        ("left ls", "no program runs in left"),
+        ("s1", "no command for s1"),
+        ("traffic s1 r1 size=3", "traffic has no size"),
+        ("traffic s1 left", "no host left"),
+        ("iperfudp fast", "a rate"),
+        ("link s1 left", "no key is given"),
+        ("source nowhere", "cannot read nowhere"),
+        ("help dance", "no word dance"),
+        ("switch left", "switch needs a node"),
+    ):
+        assert shell.execute(line) == 1, line
+        assert said in capsys.readouterr().err, line
+    assert shell.execute("py 1 + 1") == 0
+    assert shell.execute("px raise ValueError('x')") == 1
+    assert capsys.readouterr().out == "2\nValueError: x\n"
+    assert shell.execute("sh exit 3") == 3
+    assert [shell._complete("ping", n) for n in range(3)] == ["pingall ", "pingallfull ", "pingpair "]
+
+
+def test_a_lab_is_found_while_its_lock_is_held(runtime: Path) -> None:
+    assert place.root() == runtime / "dumbbell" / "labs"
+    with pytest.raises(InputError, match="no lab is up"):
+        place.find()
+    first, lock = place.begin("one")
+    with pytest.raises(InputError, match="a lab named one is up"):
+        place.begin("one")
+    assert place.find() == place.find("one") == first
+    _, other = place.begin("two")
+    with pytest.raises(InputError, match="several labs are up"):
+        place.find()
+    with pytest.raises(InputError, match="no lab named three"):
+        place.find("three")
+    os.close(lock)
+    # What a killed lab has left is gone with the next look.
+    assert [path.name for path in place.alive()] == ["two"]
+    assert not first.exists()
+    os.close(other)
+
+
+def test_a_directory_that_others_can_enter_is_no_place_for_labs(runtime: Path) -> None:
+    place.root().chmod(0o755)
+    with pytest.raises(InputError, match="is not safe for labs"):
+        place.root()
+
+
+def test_commands_take_turns(runtime: Path) -> None:
+    held = os.open(place.root() / ".lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(held)
+        place.alive()
+        os.write(writer, b"!")
+        os._exit(0)
+    os.set_blocking(reader, False)
+    with pytest.raises(BlockingIOError):
+        os.read(reader, 1)
+    os.close(held)
+    os.waitpid(child, 0)
+    assert os.read(reader, 1) == b"!"
+    os.close(reader)
+    os.close(writer)
