@@ -346,3 +346,50 @@ def test_a_lab_that_is_killed_at_a_random_moment_leaves_nothing(user: Place, att
     command.wait(30)
     until(lambda: not any(map(lives, seen)), 10, "the end of all of the lab")
     assert user.invoke("lab", "list").stdout.startswith("no lab is up")
+
+
+ROUTED = """
+name = "routed"
+[topology]
+kind = "graph"
+[topology.nodes]
+h1 = {}
+h2 = {}
+h3 = {}
+s1 = { kind = "switch" }
+r1 = { kind = "router" }
+r2 = { kind = "router" }
+[[topology.links]]
+between = ["h1", "s1"]
+[[topology.links]]
+between = ["h2", "s1"]
+[[topology.links]]
+between = ["s1", "r1"]
+[[topology.links]]
+name = "core"
+between = ["r1", "r2"]
+rate = "20 Mbit/s"
+delay = "5 ms"
+buffer = "100 ms"
+[[topology.links]]
+between = ["r2", "h3"]
+"""
+
+
+def test_a_lab_with_routers_and_a_switch(user: Place) -> None:
+    lines = (
+        "pingall", "h1 hostname", "r1 cat /etc/hosts", "link core rate=10Mbit/s", "traffic h1 h3 cc=reno seconds=1",
+        "link s1 r1 down", "why h1 h3", "link s1 r1 up", "r2 ip route flush root 10.0.0.0/8", "why h1 h3", "h2 echo h3",
+    )  # fmt: skip
+    words = [word for line in lines for word in ("-c", line)]
+    done = user.invoke("lab", "up", user.write(ROUTED), *words)
+    text = done.stdout
+    assert done.returncode == 0, done.stderr
+    assert "*** Results: 0% dropped (6/6 received)" in text
+    assert "\nh1\n" in text
+    assert re.search(r"^10\.\S+\s+h3$", text, re.MULTILINE), text
+    (goodput,) = re.findall(r"f1 h1 -> h3: ([\d.]+) Mbit/s", text)
+    assert 3 < float(goodput) < 10
+    assert "link s1-r1 (s1 -> r1) is down" in text
+    assert "r2 has no route to h" in text
+    assert re.fullmatch(r"10\.\S+", text.splitlines()[-1])

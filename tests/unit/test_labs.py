@@ -79,6 +79,24 @@ def test_cables_have_two_directions_and_switches_have_ports(network: Network) ->
     assert network.addressed(["-c1", "r2", "left"]) == ["-c1", "10.0.1.2", "left"]
 
 
+def test_a_network_of_nodes_and_links_has_their_interfaces(tmp_path: Path) -> None:
+    path = tmp_path / "routed.toml"
+    path.write_text(
+        'name = "routed"\n[topology]\nkind = "graph"\n[topology.nodes]\nh1 = {}\nh2 = {}\n'
+        's1 = { kind = "switch" }\nr1 = { kind = "router" }\n'
+        '[[topology.links]]\nbetween = ["h1", "s1"]\n[[topology.links]]\nbetween = ["s1", "r1"]\n'
+        '[[topology.links]]\nname = "far"\nbetween = ["r1", "h2"]\n'
+    )
+    network = Network(document(plan_of(load(path))[0]))
+    assert (network.nodes, network.places) == (["h1", "h2", "r1", "s1"], ["h1", "h2", "r1"])
+    (far,) = network.between("h2", "r1")
+    assert (far.links, [far.interface(end) for end in far.ends]) == (("far", "far-reverse"), ["r1-eth1", "h2-eth0"])
+    (near,) = network.between("s1", "r1")
+    assert [near.interface(end) for end in near.ends] == ["s1-eth2", "r1-eth0"]
+    # A router is called by an address that others reach.
+    assert network.address("r1") in dict(network.interfaces("r1"))["eth0"][0]
+
+
 def test_what_is_not_there_is_named_with_what_is(network: Network) -> None:
     for ask, said in (
         (lambda: network.named("s1", "r1"), "neighbours of s1: left"),

@@ -65,7 +65,10 @@ class Network:
         return [name for name in self.nodes if self.kind(name) != "switch"]
 
     def address(self, node: str) -> str:
-        """The address of a host or router; empty of a switch."""
+        """The address of a host, or of a router's first interface; empty of a switch."""
+        if self.kind(node) == "router":
+            held = (address.partition("/")[0] for _, own in self.interfaces(node) for address in own)
+            return next((address for address in held if ":" not in address), str(self._nodes[node]["address"]))
         return str(self._nodes[node].get("address", ""))
 
     def interfaces(self, node: str) -> list[tuple[str, list[str]]]:
