@@ -13,10 +13,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from dumbbell.errors import RunFailed
 from dumbbell.labs.place import SOCKET
+
+if TYPE_CHECKING:
+    from dumbbell.errors import RunFailed
 
 Answer = Mapping[str, Any]
 """A line of the agent: `{"answer": "exited", "code": 0}`. The crate `agent` declares them."""
@@ -86,7 +88,7 @@ class Connection:
             line, self._partial = self._partial.split(b"\n", 1)
         found: dict[str, Any] = json.loads(line)
         if found["answer"] == "failed":
-            raise RunFailed(found["what"], found["why"], found["hint"])
+            raise _failure(found["what"], found["why"], found["hint"])
         return found
 
     def _send(self, request: Mapping[str, Any], descriptors: Sequence[int]) -> None:
@@ -170,4 +172,11 @@ class _Folder:
 
 def _gone(lab: Path, error: OSError | None) -> RunFailed:
     why = "its agent has closed the connection" if error is None else error.strerror or str(error)
-    return RunFailed(f"the lab {lab.name} does not answer", why, "dumbbell lab list shows the labs that are up")
+    return _failure(f"the lab {lab.name} does not answer", why, "dumbbell lab list shows the labs that are up")
+
+
+def _failure(what: str, why: str, hint: str) -> RunFailed:
+    # Errors and their dataclasses take longer to import than a command in a host may.
+    from dumbbell.errors import RunFailed
+
+    return RunFailed(what, why, hint)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from dumbbell.errors import DumbbellError
 from dumbbell.labs import place, programs
 
 
@@ -18,6 +17,10 @@ def execute(arguments: Sequence[str]) -> int | None:
         return None
     try:
         return programs.run(place.find(which), arguments[0], arguments[1:])
-    except DumbbellError as error:
+    except Exception as error:
+        from dumbbell.errors import DumbbellError
+
+        if not isinstance(error, DumbbellError):
+            raise
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

@@ -16,14 +16,14 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.errors import InputError
+if TYPE_CHECKING:
+    from dumbbell.errors import InputError
 
 SOCKET: Final = "agent"
 
@@ -44,10 +44,10 @@ def root() -> Path:
         base.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, exist_ok=True)
         found.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot make {found}", error.strerror or str(error), "set XDG_RUNTIME_DIR") from None
+        raise _refusal(f"cannot make {found}", error.strerror or str(error), "set XDG_RUNTIME_DIR") from None
     if not (_is_mine(base) and _is_mine(found)) or stat.S_IMODE(found.stat().st_mode) & 0o077:
         why = "it must be yours, and closed to others"
-        raise InputError(f"{found} is not safe for labs", why, f"remove {base}, or set XDG_RUNTIME_DIR")
+        raise _refusal(f"{found} is not safe for labs", why, f"remove {base}, or set XDG_RUNTIME_DIR")
     return found
 
 
@@ -65,7 +65,7 @@ def alive() -> list[Path]:
         living = [path for path in found if _is_locked(path / "lock")]
         for path in found:
             if path not in living:
-                shutil.rmtree(path, ignore_errors=True)
+                end(path)
     return living
 
 
@@ -82,7 +82,7 @@ def begin(name: str) -> tuple[Path, int]:
             path.mkdir(mode=0o700)
         except FileExistsError:
             hint = f"dumbbell lab down --lab {name}, or start this one under another name: --name"
-            raise InputError(f"a lab named {name} is up", f"it is yours: {path}", hint) from None
+            raise _refusal(f"a lab named {name} is up", f"it is yours: {path}", hint) from None
         (path / "logs").mkdir()
         lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -91,6 +91,8 @@ def begin(name: str) -> tuple[Path, int]:
 
 def end(path: Path) -> None:
     """Remove the directory of a lab that has ended."""
+    import shutil
+
     shutil.rmtree(path, ignore_errors=True)
 
 
@@ -107,13 +109,13 @@ def find(name: str | None = None) -> Path:
             if path.name == name:
                 return path
         known = ", ".join(path.name for path in living) or "none is up"
-        raise InputError(f"no lab named {name}", f"labs of this user: {known}", "dumbbell lab up FILE starts one")
+        raise _refusal(f"no lab named {name}", f"labs of this user: {known}", "dumbbell lab up FILE starts one")
     if len(living) == 1:
         return living[0]
     if not living:
-        raise InputError("no lab is up", "this user has none", "dumbbell lab up FILE starts one")
+        raise _refusal("no lab is up", "this user has none", "dumbbell lab up FILE starts one")
     known = ", ".join(path.name for path in living)
-    raise InputError("several labs are up", known, f"choose one: --lab {living[0].name}")
+    raise _refusal("several labs are up", known, f"choose one: --lab {living[0].name}")
 
 
 def facts(path: Path) -> dict[str, Any]:
@@ -123,6 +125,13 @@ def facts(path: Path) -> dict[str, Any]:
         if isinstance(found, dict):
             return found
     return {"name": path.name}
+
+
+def _refusal(what: str, why: str, hint: str) -> InputError:
+    # Errors and their dataclasses take longer to import than a command in a host may.
+    from dumbbell.errors import InputError
+
+    return InputError(what, why, hint)
 
 
 @contextmanager
