@@ -18,9 +18,11 @@ def test_every_table_of_keys_is_in_the_reference_once() -> None:
 
 
 def test_verbs_with_options_of_their_own_have_a_table() -> None:
-    assert {
-        f"options of {verb}" for verb in ("run", "reproduce", "report", "compare", "query", "agree", "kernel build")
-    } == {name for name in named("command-line.md") if name.startswith("options of ")}
+    alone = ("run", "reproduce", "report", "compare", "query", "agree", "import", "kernel build")
+    of_labs = (f"lab {verb}" for verb in ("up", "list", "shell", "exec", "show", "link", "capture", "down"))
+    assert {f"options of {verb}" for verb in (*alone, *of_labs)} == {
+        name for name in named("command-line.md") if name.startswith("options of ")
+    }
 
 
 def test_the_page_on_the_command_line_has_the_lines_of_events() -> None:
