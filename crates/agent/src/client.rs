@@ -173,7 +173,7 @@ fn receive(socket: &OwnedFd, buffer: &mut [u8], descriptors: &mut Vec<OwnedFd>) 
         while let Some(found) = message.as_ref() {
             if (found.cmsg_level, found.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
                 let data: *const RawFd = libc::CMSG_DATA(message).cast();
-                let bytes = found.cmsg_len as usize - libc::CMSG_LEN(0) as usize;
+                let bytes = found.cmsg_len - libc::CMSG_LEN(0) as usize;
                 for index in 0..bytes / size_of::<RawFd>() {
                     descriptors.push(OwnedFd::from_raw_fd(data.add(index).read_unaligned()));
                 }

@@ -195,13 +195,15 @@ fn addresses(node: &Node) -> impl Iterator<Item = (usize, &IpNet)> {
 /// The permanent neighbours of broadcast domains, as requests that all members send.
 #[derive(Default)]
 struct Shared {
-    /// By domain and index of the interface.
-    known: RefCell<HashMap<(u32, i32), Rc<[Encoded]>>>,
+    known: RefCell<HashMap<(u32, i32), Requests>>,
 }
+
+/// The requests of one domain and one index of an interface.
+type Requests = Rc<[Encoded]>;
 
 impl Shared {
     /// The requests for an interface in a domain; each is encoded once for all nodes.
-    fn at(&self, place: &Place<'_>, domain: u32, ifindex: i32) -> Rc<[Encoded]> {
+    fn at(&self, place: &Place<'_>, domain: u32, ifindex: i32) -> Requests {
         let encode = || {
             let members = place.wiring.members[domain as usize].iter();
             let interfaces = members.filter_map(|end| place.wiring.interface(place.plan, *end));
