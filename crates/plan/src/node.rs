@@ -196,7 +196,8 @@ impl From<Mac> for String {
 impl TryFrom<String> for Mac {
     type Error = String;
     fn try_from(text: String) -> Result<Mac, String> {
-        let byte = |digits: &str| (digits.len() == 2).then(|| u8::from_str_radix(digits, 16).ok()).flatten();
+        let is_byte = |digits: &str| digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let byte = |digits: &str| is_byte(digits).then(|| u8::from_str_radix(digits, 16).ok()).flatten();
         let bytes: Option<Vec<u8>> = text.split(':').map(byte).collect();
         let mac = bytes.and_then(|bytes| bytes.try_into().ok()).map(Mac);
         mac.ok_or_else(|| format!("{text:?} is not a MAC address: six bytes such as 02:db:00:01:00:00"))
