@@ -393,3 +393,30 @@ def test_a_lab_with_routers_and_a_switch(user: Place) -> None:
     assert "link s1-r1 (s1 -> r1) is down" in text
     assert "r2 has no route to h" in text
     assert re.fullmatch(r"10\.\S+", text.splitlines()[-1])
+
+
+BORDER = """\
+name = "border"
+[topology]
+kind = "graph"
+[topology.nodes]
+h1 = {}
+r1 = { kind = "router", asn = 100, routing = ["bgp"] }
+r2 = { kind = "router", asn = 200, routing = ["bgp"] }
+h2 = {}
+[[topology.links]]
+between = ["h1", "r1"]
+[[topology.links]]
+between = ["r1", "r2"]
+delay = "10 ms"
+[[topology.links]]
+between = ["r2", "h2"]
+"""
+
+
+def test_a_lab_with_routing_daemons_is_up_once_everybody_is_reached(user: Place) -> None:
+    words = ("-c", "pingall", "-c", "r1 vtysh -c 'show bgp summary json'")
+    done = user.invoke("lab", "up", user.write(BORDER), *words)
+    assert done.returncode == 0, done.stderr
+    assert "*** Results: 0% dropped (2/2 received)" in done.stdout
+    assert '"remoteAs":200' in done.stdout
