@@ -37,4 +37,5 @@ def test_packets_fill_the_mtu(mtu: int, mss: int, payload: int, way: str, here: 
         assert found[name]["verdict"] == "valid", found[name]
     # TCP's share of the link, 19 of 20 Mbit/s in frames; starting takes a tenth of a second or so.
     assert goodput(simulated) == pytest.approx(19e6 * mss / (mss + 66), rel=0.1)
-    assert goodput(emulated) == pytest.approx(goodput(simulated), rel=0.05)
+    # A pause of 0.2 s, in which a busy machine runs nothing of ours, costs 8 %.
+    assert goodput(emulated) == pytest.approx(goodput(simulated), rel=0.1)
