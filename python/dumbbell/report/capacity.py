@@ -46,7 +46,7 @@ class VaryingCapacity:
     def read(cls, run: Run, known: Facts) -> list[VaryingCapacity]:
         """The ways whose capacity is no constant; none if it was not recorded.
 
-        Of more than three: those with the smallest mean, one in the middle, and the largest.
+        If there are more than three, only the smallest mean, one in the middle and the largest are returned.
         """
         varying = sorted((way for way in known.ways if not way.is_constant), key=lambda way: rate_bps(way.narrowest))
         ways = [way.links for way in few(varying)]

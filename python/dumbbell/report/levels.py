@@ -29,7 +29,7 @@ def split(levels: Iterable[Reference], highest: float) -> tuple[tuple[Reference,
 def capacities(known: Facts) -> list[Reference]:
     """The capacities in bit/s of the ways that have the same rate all the time: the least rate of each way's links.
 
-    Of more than three different ones: the smallest, one in the middle, and the largest.
+    If more than three differ, only the smallest, one in the middle and the largest are returned.
     """
     names: dict[int, set[str]] = {}
     for way in known.ways:

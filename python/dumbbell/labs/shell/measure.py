@@ -36,7 +36,7 @@ def pingpairfull(session: Session, words: list[str]) -> int:
 
 @word("iperf", "[HOST HOST]", "Measure TCP's goodput between two hosts for 5 s; by default the first and the last.")
 def iperf(session: Session, words: list[str]) -> int:
-    """By the traffic of runs, at the receiver."""
+    """Start a TCP flow as runs do, and print what the receiver got."""
     from_, to = _pair(session, words)
     print(f"*** Iperf: testing TCP bandwidth between {from_} and {to}")
     return _show(traffic.carry_out(session.lab.path, [traffic.tcp(from_, to)]))
@@ -44,7 +44,7 @@ def iperf(session: Session, words: list[str]) -> int:
 
 @word("iperfudp", "[RATE [HOST HOST]]", "Send UDP at this rate, by default 10 Mbit/s, and show what arrives.")
 def iperfudp(session: Session, words: list[str]) -> int:
-    """By the traffic of runs, at the receiver."""
+    """Start a UDP flow as runs do, and print what the receiver got."""
     rate = _rate(words[0]) if words else 10_000_000
     from_, to = _pair(session, words[1:])
     print(f"*** Iperf: testing UDP bandwidth between {from_} and {to}")

@@ -107,7 +107,7 @@ def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Me
         rows = values(study, metric, scope)
         if scope == "link":
             rows = rows.filter(pl.col("of").is_in(links))
-        # Of the only link this is no news.
+        # A share of the time as bottleneck says nothing where only one link can be it.
         if (name == "application_rate" and single) or (name == "bottleneck_share" and len(links) < 2):
             continue
         if rows.is_empty() or (name in ("loss_share", "marked_share") and rows["value"].max() == 0):
