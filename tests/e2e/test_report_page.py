@@ -208,7 +208,13 @@ def test_no_width_makes_the_page_scroll_sideways(open_report: Any, width: int, n
 def test_plots_follow_the_width_of_the_window(open_report: Any) -> None:
     page = open_report("valid").page
     page.set_viewport_size({"width": 700, "height": 900})
-    page.wait_for_function("document.querySelector('.plot .uplot').clientWidth < 700")
+    # The page's policy lets Playwright evaluate an expression once, but not poll it: `wait_for_function` fails on a slow machine.
+    for _ in range(100):
+        if page.evaluate("document.querySelector('.plot .uplot').clientWidth") < 700:
+            break
+        page.wait_for_timeout(50)
+    else:
+        pytest.fail("the plots are still as wide as the window was")
     assert page.evaluate("document.documentElement.scrollWidth") <= 700
 
 
