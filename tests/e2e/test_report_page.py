@@ -208,7 +208,7 @@ def test_no_width_makes_the_page_scroll_sideways(open_report: Any, width: int, n
 def test_plots_follow_the_width_of_the_window(open_report: Any) -> None:
     page = open_report("valid").page
     page.set_viewport_size({"width": 700, "height": 900})
-    # The page's policy lets Playwright evaluate an expression once, but not poll it: `wait_for_function` fails on a slow machine.
+    # The page's policy lets Playwright evaluate an expression once, but not poll it: `wait_for_function` would fail.
     for _ in range(100):
         if page.evaluate("document.querySelector('.plot .uplot').clientWidth") < 700:
             break

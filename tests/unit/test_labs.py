@@ -16,7 +16,7 @@ from dumbbell.labs.network import Network
 from dumbbell.labs.pings import Pings
 from dumbbell.labs.shell.shell import MODULES, Shell
 from dumbbell.labs.shell.words import WORDS
-from dumbbell.plan.wire import document
+from dumbbell.plan.wire import document, part
 
 NETWORK = """
 name = "net"
@@ -122,6 +122,28 @@ def test_words_of_a_link() -> None:
         "2 %",
         "none",
     ]
+
+
+def test_the_buffer_of_a_drawn_link_keeps_its_bytes_when_the_rate_changes(tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").write_text(
+        """
+        name = "drawn"
+        topology.kind = "graph"
+        topology.nodes = { h1 = {}, h2 = {} }
+        flows = [{ from = "h1", to = "h2", cc = "cubic" }]
+        [[topology.links]]
+        between = ["h1", "h2"]
+        name = "core"
+        rate = "20 Mbit/s"
+        delay = "10 ms"
+        buffer = "1 bdp"
+        """
+    )
+    lab, _ = plan_of(load(tmp_path / "scenario.toml"))
+    before = part(next(link for link in lab.links if link.name == "core"))
+    assert before["buffer"] == {"bytes": 50_000}
+    after = changes.as_wanted(tmp_path, "core", before, {"rate": "5 Mbit/s"})
+    assert after == {**before, "rate_bps": 5_000_000}
 
 
 def test_pings_are_mininets_table() -> None:

@@ -63,7 +63,7 @@ def change(lab: Path, words: Sequence[str], keys: Mapping[str, str]) -> list[Cha
     done = []
     for name in Network.of(lab).named(*words):
         before = states(lab)[name]
-        wanted = _wanted(lab, name, before, keys)
+        wanted = as_wanted(lab, name, before, keys)
         if wanted == before:
             continue
         told = ask(lab, {"do": "change-link", "link": wanted})["event"]
@@ -76,7 +76,7 @@ def change(lab: Path, words: Sequence[str], keys: Mapping[str, str]) -> list[Cha
     return done
 
 
-def _wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+def as_wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
     """The link as it is to be."""
     if not keys:
         raise InputError(
@@ -93,7 +93,7 @@ def _wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str, 
     draft = read(lab / "scenario.toml")
     earlier = [one for one in changes(lab) if one.link == name]
     events = [{"at": f"{number} ns", "link": name} for number in range(1, len(earlier) + 2)]
-    data = {**draft.data, "duration": str(LONGEST), "flows": [], "events": events}
+    data = {**draft.data, "duration": str(LONGEST), "events": events}
     draft = type(draft)(draft.name, draft.text, data, draft.folder, draft.places)
     for number, values in enumerate((*(one.keys for one in earlier), keys)):
         draft = draft.with_values([f"events.{number}.{key}={spaced(value)}" for key, value in values.items()])
