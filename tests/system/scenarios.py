@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
+from graphs import flow as flow
 
 import dumbbell
 from dumbbell.analysis.pace import Pace, lateness, measure
 from dumbbell.plan.network import network
-
-
-def flow(source: str = "h1", to: str = "h2", **keys: Any) -> str:
-    """A `[[flows]]` table."""
-    lines = [f"{key} = {_toml(value)}" for key, value in {"from": source, "to": to, **keys}.items()]
-    return "\n".join(["[[flows]]", *lines, ""])
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(part)}" for key, part in value.items()) + " }"
-    # JSON's texts, numbers and booleans are TOML's.
-    return json.dumps(value)
 
 
 def path(

@@ -6,95 +6,47 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from graphs import flow, graph, link
 from harness import Place
 
 import dumbbell
 
-SCENARIO = """\
-name = "drawn"
-duration = "1500 ms"
-
-[topology]
-kind = "graph"
-ipv6 = true
-
-[topology.nodes]
-h1 = {}
-h2 = {}
-h3 = { address = "10.3.0.10/24" }
-s1 = { kind = "switch" }
-r1 = { kind = "router" }
-r2 = { kind = "router" }
-r3 = { kind = "router" }
-
-[[topology.links]]
-between = ["h1", "r1"]
-
-[[topology.links]]
-name = "short"
-between = ["r1", "r2"]
-rate = "20 Mbit/s"
-delay = "10 ms"
-cost = 3
-
-[[topology.links]]
-name = "first"
-between = ["r1", "r3"]
-rate = "20 Mbit/s"
-delay = "2 ms"
-
-[[topology.links]]
-name = "second"
-between = ["r3", "r2"]
-rate = "10 Mbit/s"
-delay = "3 ms"
-
-[[topology.links]]
-between = ["r2", "s1"]
-
-[[topology.links]]
-between = ["s1", "h2"]
-
-[[topology.links]]
-between = ["s1", "h3"]
-
-[[flows]]
-id = "data"
-from = "h1"
-to = "h2"
-bytes = "200 kB"
-
-[[flows]]
-id = "back"
-from = "h3"
-to = "h1"
-bytes = "50 kB"
-
-[[flows]]
-id = "v6"
-from = "h1"
-to = "h3"
-server_command = '''python3 -c "
+SERVER = """python3 -c "
 import socket
 with socket.create_server(('::', {port}), family=socket.AF_INET6) as server:
     server.accept()[0].sendall(b'hello')
-"'''
-command = '''python3 -c "
+\""""
+CLIENT = """python3 -c "
 import socket, time
 for attempt in range(100):
     try:
-        with socket.create_connection(('SIX', {port}), 1) as client:
+        with socket.create_connection(('fd00:0:0:5::3', {port}), 1) as client:
             print(client.recv(5).decode(), client.getpeername()[0])
         break
     except ConnectionRefusedError:
         time.sleep(0.01)
-"'''
-"""
+\""""
+SCENARIO = graph(
+    link("h1", "r1"),
+    link("r1", "r2", "short", rate="20 Mbit/s", delay="10 ms", cost=3),
+    link("r1", "r3", "first", rate="20 Mbit/s", delay="2 ms"),
+    link("r3", "r2", "second", rate="10 Mbit/s", delay="3 ms"),
+    link("r2", "s1"),
+    link("s1", "h2"),
+    link("s1", "h3"),
+    flow("h1", "h2", id="data", bytes="200 kB"),
+    flow("h3", "h1", id="back", bytes="50 kB"),
+    flow("h1", "h3", id="v6", server_command=SERVER, command=CLIENT),
+    nodes={"h3": {"address": "10.3.0.10/24"}},
+    name="drawn",
+    duration="1500 ms",
+    ipv6=True,
+)
 """h1 reaches h2 and h3 over r3, since two links of cost 1 are nearer than one of cost 3."""
 
 
 def test_packets_take_the_plan_s_paths_in_ipv4_and_ipv6(anyone: Place) -> None:
-    run = anyone.run(SCENARIO.replace("SIX", "fd00:0:0:5::3"))
+    run = anyone.run(SCENARIO)
     sent = run.flows.filter(pl.col("id").is_in(["data", "back"]))
     assert sorted(sent["received_bytes"].to_list()) == [50_000, 200_000]
     assert (run.directory / "logs" / "v6.stdout").read_text() == "hello fd00:0:0:5::3\n"

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from graphs import graph, link
 from harness import ORDINARY, Place, until
 
 import dumbbell
@@ -348,32 +349,15 @@ def test_a_lab_that_is_killed_at_a_random_moment_leaves_nothing(user: Place, att
     assert user.invoke("lab", "list").stdout.startswith("no lab is up")
 
 
-ROUTED = """
-name = "routed"
-[topology]
-kind = "graph"
-[topology.nodes]
-h1 = {}
-h2 = {}
-h3 = {}
-s1 = { kind = "switch" }
-r1 = { kind = "router" }
-r2 = { kind = "router" }
-[[topology.links]]
-between = ["h1", "s1"]
-[[topology.links]]
-between = ["h2", "s1"]
-[[topology.links]]
-between = ["s1", "r1"]
-[[topology.links]]
-name = "core"
-between = ["r1", "r2"]
-rate = "20 Mbit/s"
-delay = "5 ms"
-buffer = "100 ms"
-[[topology.links]]
-between = ["r2", "h3"]
-"""
+ROUTED = graph(
+    link("h1", "s1"),
+    link("h2", "s1"),
+    link("s1", "r1"),
+    link("r1", "r2", "core", rate="20 Mbit/s", delay="5 ms", buffer="100 ms"),
+    link("r2", "h3"),
+    name="routed",
+    duration=None,
+)
 
 
 def test_a_lab_with_routers_and_a_switch(user: Place) -> None:
@@ -395,23 +379,14 @@ def test_a_lab_with_routers_and_a_switch(user: Place) -> None:
     assert re.fullmatch(r"10\.\S+", text.splitlines()[-1])
 
 
-BORDER = """\
-name = "border"
-[topology]
-kind = "graph"
-[topology.nodes]
-h1 = {}
-r1 = { kind = "router", asn = 100, routing = ["bgp"] }
-r2 = { kind = "router", asn = 200, routing = ["bgp"] }
-h2 = {}
-[[topology.links]]
-between = ["h1", "r1"]
-[[topology.links]]
-between = ["r1", "r2"]
-delay = "10 ms"
-[[topology.links]]
-between = ["r2", "h2"]
-"""
+BORDER = graph(
+    link("h1", "r1"),
+    link("r1", "r2", delay="10 ms"),
+    link("r2", "h2"),
+    nodes={name: {"asn": asn, "routing": ["bgp"]} for name, asn in (("r1", 100), ("r2", 200))},
+    name="border",
+    duration=None,
+)
 
 
 def test_a_lab_with_routing_daemons_is_up_once_everybody_is_reached(user: Place) -> None:

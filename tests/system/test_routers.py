@@ -4,93 +4,36 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from graphs import event, flow, graph, link
 from harness import Place
 
-TWO = """\
-name = "two"
-duration = "2 s"
+TWO = graph(
+    link("h1", "r1", addresses=["10.0.0.10/16", "10.0.0.1/16"]),
+    link(
+        "r1", "r2", "core", addresses=["10.9.0.1/16", "10.9.0.2/16"], rate="10 Mbit/s", delay="5 ms",
+        buffer="50 packets",
+    ),
+    link("r2", "h2", addresses=["10.1.0.1/16", "10.1.0.10/16"]),
+    flow("h1", "h2", cc="cubic"),
+    nodes={name: {"asn": asn, "routing": ["bgp"]} for name, asn in (("r1", 100), ("r2", 200))},
+    wait="30 s",
+)  # fmt: skip
 
-[topology]
-kind = "graph"
-wait = "30 s"
 
-[topology.nodes]
-h1 = {}
-r1 = { kind = "router", asn = 100, routing = ["bgp"] }
-r2 = { kind = "router", asn = 200, routing = ["bgp"] }
-h2 = {}
-
-[[topology.links]]
-between = ["h1", "r1"]
-addresses = ["10.0.0.10/16", "10.0.0.1/16"]
-
-[[topology.links]]
-name = "core"
-between = ["r1", "r2"]
-addresses = ["10.9.0.1/16", "10.9.0.2/16"]
-rate = "10 Mbit/s"
-delay = "5 ms"
-buffer = "50 packets"
-
-[[topology.links]]
-between = ["r2", "h2"]
-addresses = ["10.1.0.1/16", "10.1.0.10/16"]
-
-[[flows]]
-from = "h1"
-to = "h2"
-cc = "cubic"
-"""
-
-TRIANGLE = """\
-name = "triangle"
-duration = "6 s"
-
-[topology]
-kind = "graph"
-
-[topology.nodes]
-h1 = {}
-h2 = {}
-r1 = { kind = "router", routing = ["PROTOCOL", "bfd"] }
-r2 = { kind = "router", routing = ["PROTOCOL", "bfd"] }
-r3 = { kind = "router", routing = ["PROTOCOL", "bfd"] }
-
-[[topology.links]]
-between = ["h1", "r1"]
-
-[[topology.links]]
-between = ["h2", "r2"]
-
-[[topology.links]]
-name = "core"
-between = ["r1", "r2"]
-rate = "10 Mbit/s"
-delay = "2 ms"
-buffer = "50 packets"
-
-[[topology.links]]
-between = ["r2", "r3"]
-
-[[topology.links]]
-between = ["r1", "r3"]
-delay = "1 ms"
-
-[[flows]]
-from = "h1"
-to = "h2"
-cc = "cubic"
-
-[[events]]
-at = "2 s"
-link = "core"
-up = false
-
-[[events]]
-at = "2 s"
-link = "core-reverse"
-up = false
-"""
+def triangle(protocol: str) -> str:
+    """Three routers, of which the link between two falls silent under a flow."""
+    return graph(
+        link("h1", "r1"),
+        link("h2", "r2"),
+        link("r1", "r2", "core", rate="10 Mbit/s", delay="2 ms", buffer="50 packets"),
+        link("r2", "r3"),
+        link("r1", "r3", delay="1 ms"),
+        flow("h1", "h2", cc="cubic"),
+        event("2 s", link="core", up=False),
+        event("2 s", link="core-reverse", up=False),
+        nodes={name: {"routing": [protocol, "bfd"]} for name in ("r1", "r2", "r3")},
+        duration="6 s",
+    )
 
 
 def test_two_autonomous_systems_learn_of_each_others_hosts(anyone: Place) -> None:
@@ -112,7 +55,7 @@ def test_two_autonomous_systems_learn_of_each_others_hosts(anyone: Place) -> Non
 
 @pytest.mark.parametrize("protocol", ["ospf", "isis"])
 def test_packets_go_round_a_link_that_falls_silent(anyone: Place, protocol: str) -> None:
-    run = anyone.run(TRIANGLE.replace("PROTOCOL", protocol))
+    run = anyone.run(triangle(protocol))
     assert run.routes is not None
     changed = run.routes.filter(pl.col("time_ns") > 0, pl.col("router") == "r1")
     assert changed.height

@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
+from graphs import flow, graph, link
 from harness import Place
 
 from dumbbell.analysis.metrics import bottlenecks
 
-PARKING_LOT = """
-name = "test"
-duration = "3 s"
-
-[topology]
-kind = "graph"
-
-[topology.nodes]
-h1 = {}
-h2 = {}
-h3 = {}
-r1 = { kind = "router" }
-r2 = { kind = "router" }
-r3 = { kind = "router" }
-
-[[topology.links]]
-between = ["h1", "r1"]
-
-[[topology.links]]
-name = "wide"
-between = ["r1", "r2"]
-rate = "20 Mbit/s"
-delay = "5 ms"
-
-[[topology.links]]
-between = ["r2", "h3"]
-
-[[topology.links]]
-name = "narrow"
-between = ["r2", "r3"]
-rate = "5 Mbit/s"
-delay = "5 ms"
-
-[[topology.links]]
-between = ["r3", "h2"]
-
-[[flows]]
-id = "long"
-from = "h1"
-to = "h2"
-
-[[flows]]
-id = "datagrams"
-from = "h1"
-to = "h3"
-protocol = "udp"
-rate = "5 Mbit/s"
-"""
+PARKING_LOT = graph(
+    link("h1", "r1"),
+    link("r1", "r2", "wide", rate="20 Mbit/s", delay="5 ms"),
+    link("r2", "h3"),
+    link("r2", "r3", "narrow", rate="5 Mbit/s", delay="5 ms"),
+    link("r3", "h2"),
+    flow("h1", "h2", id="long"),
+    flow("h1", "h3", id="datagrams", protocol="udp", rate="5 Mbit/s"),
+    duration="3 s",
+)
 
 
 def test_the_narrow_link_is_the_bottleneck_of_those_that_cross_it(anyone: Place) -> None:

@@ -3,46 +3,20 @@
 import tomllib
 from typing import Any
 
+from graphs import flow, graph, link
+
 from dumbbell.plan import Plan, expand
 from dumbbell.scenario.file.loading import load
 
-TEXT = """\
-name = "base"
-duration = "2 s"
-
-[topology]
-kind = "graph"
-
-[topology.nodes]
-h1 = {}
-h2 = {}
-h3 = {}
-s1 = { kind = "switch" }
-r1 = { kind = "router" }
-r2 = { kind = "router" }
-
-[[topology.links]]
-between = ["h1", "r1"]
-
-[[topology.links]]
-between = ["h2", "s1"]
-
-[[topology.links]]
-between = ["h3", "s1"]
-
-[[topology.links]]
-between = ["s1", "r2"]
-
-[[topology.links]]
-name = "core"
-between = ["r1", "r2"]
-rate = "10 Mbit/s"
-delay = "15 ms"
-
-[[flows]]
-from = "h1"
-to = "h2"
-"""
+TEXT = graph(
+    link("h1", "r1"),
+    link("h2", "s1"),
+    link("h3", "s1"),
+    link("s1", "r2"),
+    link("r1", "r2", "core", rate="10 Mbit/s", delay="15 ms"),
+    flow("h1", "h2"),
+    name="base",
+)
 """h1 - r1 - r2 - s1, with h2 and h3 at the switch."""
 
 

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from graphs import graph, link
 
 from dumbbell.errors import InputError, ScenarioError
 from dumbbell.labs import changes, place
@@ -81,12 +82,7 @@ def test_cables_have_two_directions_and_switches_have_ports(network: Network) ->
 
 def test_a_network_of_nodes_and_links_has_their_interfaces(tmp_path: Path) -> None:
     path = tmp_path / "routed.toml"
-    path.write_text(
-        'name = "routed"\n[topology]\nkind = "graph"\n[topology.nodes]\nh1 = {}\nh2 = {}\n'
-        's1 = { kind = "switch" }\nr1 = { kind = "router" }\n'
-        '[[topology.links]]\nbetween = ["h1", "s1"]\n[[topology.links]]\nbetween = ["s1", "r1"]\n'
-        '[[topology.links]]\nname = "far"\nbetween = ["r1", "h2"]\n'
-    )
+    path.write_text(graph(link("h1", "s1"), link("s1", "r1"), link("r1", "h2", "far"), name="routed", duration=None))
     network = Network(document(plan_of(load(path))[0]))
     assert (network.nodes, network.places) == (["h1", "h2", "r1", "s1"], ["h1", "h2", "r1"])
     (far,) = network.between("h2", "r1")

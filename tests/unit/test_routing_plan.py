@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from graphs import flow, graph, link
 
 from dumbbell.engines.registry import engine
 from dumbbell.errors import ScenarioError
@@ -14,40 +15,16 @@ from dumbbell.plan.view import tables
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.file.writing import write
 
-TEXT = """\
-name = "two"
-duration = "2 s"
-
-[topology]
-kind = "graph"
-wait = "20 s"
-
-[topology.nodes]
-h1 = {}
-r1 = { kind = "router", asn = 100, routing = ["bgp"] }
-r2 = { kind = "router", asn = 200, routing = ["bgp"] }
-h2 = {}
-
-[[topology.links]]
-between = ["h1", "r1"]
-addresses = ["10.0.0.10/16", "10.0.0.1/16"]
-
-[[topology.links]]
-between = ["r1", "r2"]
-addresses = ["10.9.0.1/16", "10.9.0.2/16"]
-rate = "10 Mbit/s"
-delay = "5 ms"
-buffer = "50 packets"
-
-[[topology.links]]
-between = ["r2", "h2"]
-addresses = ["10.1.0.1/16", "10.1.0.10/16"]
-
-[[flows]]
-from = "h1"
-to = "h2"
-"""
+TEXT = graph(
+    link("h1", "r1", addresses=["10.0.0.10/16", "10.0.0.1/16"]),
+    link("r1", "r2", addresses=["10.9.0.1/16", "10.9.0.2/16"], rate="10 Mbit/s", delay="5 ms", buffer="50 packets"),
+    link("r2", "h2", addresses=["10.1.0.1/16", "10.1.0.10/16"]),
+    flow("h1", "h2"),
+    nodes={name: {"asn": asn, "routing": ["bgp"]} for name, asn in (("r1", 100), ("r2", 200))},
+    wait="20 s",
+)
 R1 = 'r1 = { kind = "router", asn = 100, routing = ["bgp"] }'
+LINE = TEXT.splitlines().index(R1) + 1
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +82,7 @@ def test_what_cannot_be_obeyed_is_refused_with_its_place(keys: str, said: str) -
     with pytest.raises(ScenarioError) as caught:
         planned(TEXT.replace(R1, f'r1 = {{ kind = "router", {keys} }}'))
     told = str(caught.value)
-    assert told.startswith("my.toml:10: ")
+    assert told.startswith(f"my.toml:{LINE}: ")
     assert said in told
 
 

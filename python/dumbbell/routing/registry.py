@@ -9,10 +9,8 @@ from dumbbell.routing.protocol import Protocol
 from dumbbell.routing.protocols.bfd import Bfd
 from dumbbell.routing.protocols.bgp import Bgp
 from dumbbell.routing.protocols.isis import Isis
-from dumbbell.routing.protocols.ospf import Ospf
-from dumbbell.routing.protocols.ospf6 import Ospf6
-from dumbbell.routing.protocols.rip import Rip
-from dumbbell.routing.protocols.ripng import RipNg
+from dumbbell.routing.protocols.ospf import Ospf, Ospf6
+from dumbbell.routing.protocols.rip import Rip, RipNg
 
 GENERATED: Final[Mapping[str, Protocol]] = {
     one.name: one for one in (Bfd(), Ospf(), Ospf6(), Isis(), Rip(), RipNg(), Bgp())

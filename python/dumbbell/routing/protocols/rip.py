@@ -1,4 +1,4 @@
-"""RIP for IPv4 (RFC 2453)."""
+"""RIP for IPv4 (RFC 2453) and for IPv6 (RFC 2080)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dumbbell.routing.igp import InteriorProtocol
 from dumbbell.routing.model import Network, Router
 from dumbbell.routing.protocol import block
 
-FAST = "timers basic 5 15 10"
+_FAST = "timers basic 5 15 10"
 """Updates every 5 s, the least that FRR takes; changes are sent at once all the same."""
 
 
@@ -19,9 +19,17 @@ class Rip(InteriorProtocol):
 
     def configure(self, router: Router, network: Network) -> list[str]:
         """See `Protocol`."""
-        lines = ["network lo"]
+        lines = ["network lo"] if 4 in self.versions else []
         for port in self.ports(router, network):
             lines.append(f"network {port.interface.name}")
             if not port.active:
                 lines.append(f"passive-interface {port.interface.name}")
-        return block("router rip", *lines, *([FAST] if router.timers == "fast" else []))
+        return block(f"router {self.name}", *lines, *([_FAST] if router.timers == "fast" else []))
+
+
+class RipNg(Rip):
+    """RIPng. It counts hops, too."""
+
+    name = "ripng"
+    daemon = "ripngd"
+    versions = (6,)

@@ -1,0 +1,70 @@
+"""Scenarios of drawn networks for all tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+KINDS = {"s": "switch", "r": "router"}
+"""The kind of a node by the first letter of its name. Others are hosts."""
+
+Nodes = Mapping[str, Mapping[str, Any]]
+
+
+def graph(
+    *tables: str, nodes: Nodes | None = None, name: str = "test", duration: str | None = "2 s", **topology: Any
+) -> str:
+    """The scenario of a drawn network.
+
+    Args:
+        tables: what `link`, `flow` and `event` return.
+        nodes: name -> keys of those that need more than a kind; the other nodes are those that the links name.
+        duration: `None` leaves it out, as a lab may.
+        topology: other keys of `[topology]`.
+    """
+    head = [f"name = {_toml(name)}", *([f"duration = {_toml(duration)}"] if duration else [])]
+    network = ["[topology]", *_lines({"kind": "graph", **topology}), "", "[topology.nodes]"]
+    return "\n".join([*head, "", *network, *_lines(_nodes(tables, nodes or {})), "", *tables])
+
+
+def link(a: str, b: str, name: str | None = None, **keys: Any) -> str:
+    """A `[[topology.links]]` table."""
+    return _table("topology.links", {**({"name": name} if name else {}), "between": [a, b], **keys})
+
+
+def flow(source: str = "h1", to: str = "h2", **keys: Any) -> str:
+    """A `[[flows]]` table."""
+    return _table("flows", {"from": source, "to": to, **keys})
+
+
+def event(at: str, **keys: Any) -> str:
+    """An `[[events]]` table."""
+    return _table("events", {"at": at, **keys})
+
+
+def _nodes(tables: Iterable[str], given: Nodes) -> dict[str, dict[str, Any]]:
+    named: set[str] = set(given)
+    for table in tables:
+        named.update(*(json.loads(line[10:]) for line in table.splitlines() if line.startswith("between = ")))
+    # Hosts come first, then switches and routers.
+    order = sorted(named, key=lambda node: (["", *KINDS].index(node[0] if node[0] in KINDS else ""), node))
+    kinds = {node: {"kind": KINDS[node[0]]} if node[0] in KINDS else {} for node in order}
+    return {node: {**kinds[node], **given.get(node, {})} for node in order}
+
+
+def _table(header: str, keys: Mapping[str, Any]) -> str:
+    return "\n".join([f"[[{header}]]", *_lines(keys), ""])
+
+
+def _lines(keys: Mapping[str, Any]) -> list[str]:
+    return [f"{key} = {_toml(value)}" for key, value in keys.items()]
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(_lines(value)) + " }" if value else "{}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    # JSON's texts, numbers and booleans are TOML's.
+    return json.dumps(value)
