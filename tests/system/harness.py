@@ -64,7 +64,7 @@ class Place:
         (self.directory / "scenario.toml").write_text(text, encoding="utf-8")
         return "./scenario.toml"
 
-    def invoke(self, *args: str, timeout_s: float = 90) -> subprocess.CompletedProcess[str]:
+    def invoke(self, *args: str, timeout_s: float = 180) -> subprocess.CompletedProcess[str]:
         """Run `dumbbell ARGS` to its end."""
         return subprocess.run(
             self.command(*args), cwd=self.directory, capture_output=True, text=True, timeout=timeout_s, check=False

@@ -38,7 +38,7 @@ def _nothing_stays(here: Place) -> Iterator[None]:
     manifests = [json.loads(file.read_text()) for file in here.directory.glob("runs/*/manifest.json")]
     ones = [one for manifest in manifests for one in manifest.get("algorithms", ())]
     registered = {one["registered"] for one in ones if one["loaded"] == "run"}
-    until(lambda: not registered & known(), 10, f"the end of {registered}")
+    until(lambda: not registered & known(), 60, f"the end of {registered}")
 
 
 def algorithms(run: dumbbell.Run) -> dict[str, Any]:
@@ -201,4 +201,4 @@ def test_a_killed_run_leaves_none_registered(here: Place) -> None:
     with here.running(with_ours(here)) as live:
         assert len(ours()) == 1
         live.process.kill()
-        until(lambda: not ours(), 10, "the algorithm's end")
+        until(lambda: not ours(), 60, "the algorithm's end")

@@ -49,7 +49,7 @@ def assert_nothing_stays(live: Live, send: signal.Signals, name: str) -> None:
         # Within 25 s: the kernel keeps a network namespace until its last socket has closed.
         last = []
         try:
-            until(lambda: not last.append(found.remains()) and not last[-1], 25, "the end of all that the run made")
+            until(lambda: not last.append(found.remains()) and not last[-1], 60, "the end of all that the run made")
         except AssertionError as error:
             raise AssertionError(f"{error}: {last[-1]}") from None
     live.end()
@@ -143,10 +143,10 @@ def test_a_second_interrupt_ends_at_once(here: Place) -> None:
         live.part("db-traffic").send_signal(signal.SIGSTOP)
         with footprint(live) as found:
             live.part("command").send_signal(signal.SIGINT)
-            until(lambda: "stopping early" in live.output(), 5, "the answer to the first interrupt")
+            until(lambda: "stopping early" in live.output(), 60, "the answer to the first interrupt")
             live.part("command").send_signal(signal.SIGINT)
             assert live.end(15) == 130
-            until(lambda: not found.remains(), 25, "the end of all that the run made")
+            until(lambda: not found.remains(), 60, "the end of all that the run made")
     assert [name.endswith(".failed-1") for name in here.runs()] == [True]
 
 
@@ -154,7 +154,7 @@ def test_an_interrupt_before_the_start_ends_it_before_it_starts(here: Place) -> 
     # A server that never listens on its port is waited for: time enough for a signal.
     slow = path(flow(command="true", server_command="sleep 30"), duration="5 s")
     with here.starting(slow) as live:
-        until(lambda: "starting hosts" in live.output(), 20, "the lab")
+        until(lambda: "starting hosts" in live.output(), 60, "the lab")
         live.part("command").send_signal(signal.SIGINT)
         assert live.end(15) == 130
         assert "error: the run was interrupted before it started" in live.output()

@@ -98,10 +98,10 @@ def test_input_reaches_a_command_and_signals_do(labs: Place) -> None:
 def test_a_program_ends_with_whoever_started_it(labs: Place) -> None:
     program = subprocess.Popen(labs.command("lab", "exec", "s1", "sleep", "271"), cwd=labs.directory)
     sleeps = lambda: [p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", "271"]]  # noqa: E731
-    until(lambda: bool(sleeps()), 10, "the program")
+    until(lambda: bool(sleeps()), 60, "the program")
     program.kill()
     program.wait()
-    until(lambda: not sleeps(), 10, "the program's end")
+    until(lambda: not sleeps(), 60, "the program's end")
 
 
 def test_the_shell_knows_mininets_words(labs: Place) -> None:
@@ -178,12 +178,12 @@ def test_a_capture_has_the_frames_of_both_directions(labs: Place) -> None:
         labs.command("lab", "capture", "s1", "--seconds", "20", "--output", "s1.pcap"), cwd=labs.directory
     ) as process:
         file = labs.directory / "s1.pcap"
-        until(lambda: file.exists() and file.stat().st_size == 24, 10, "the capture's begin")
+        until(lambda: file.exists() and file.stat().st_size == 24, 60, "the capture's begin")
         assert labs.invoke("lab", "shell", "-c", "pingpair").returncode == 0
-        until(lambda: file.stat().st_size > 24 + 3 * 16, 10, "frames")
+        until(lambda: file.stat().st_size > 24 + 3 * 16, 60, "frames")
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
     content = file.read_bytes()
     assert content[:4] == bytes.fromhex("4d3cb2a1")
     frames, at = [], 24
@@ -263,7 +263,7 @@ def whole_lab(user: Place) -> Iterator[dict[str, psutil.Process]]:
         cwd=user.directory,
         stderr=subprocess.DEVNULL,
     )
-    until(lambda: sum(p.name() == "sleep" for p in owner.children(recursive=True)) == 2, 10, "the program")
+    until(lambda: sum(p.name() == "sleep" for p in owner.children(recursive=True)) == 2, 60, "the program")
     inside = owner.children(recursive=True)
     everything = {"owner": owner, "helper": owner.children()[0], "client": psutil.Process(client.pid)}
     everything |= {p.name() if p.name().startswith("db-") else f"{p.name()} {p.pid}": p for p in inside[1:]}
@@ -284,7 +284,7 @@ def test_whoever_is_killed_nothing_stays(user: Place, part: str) -> None:
             # The lab goes on, and its programs end with whoever asked for them.
             assert user.invoke("lab", "exec", "s1", "true").returncode == 0
             assert user.invoke("lab", "down").returncode == 0
-        until(lambda: not any(map(lives, processes.values())), 10, "the end of all of the lab")
+        until(lambda: not any(map(lives, processes.values())), 60, "the end of all of the lab")
         assert user.invoke("lab", "list").stdout.startswith("no lab is up")
     assert user.invoke("lab", "up", user.write(LAB), "-c", "pingpair").returncode == 0
 
@@ -304,7 +304,7 @@ def test_python_has_a_lab_with_programs_links_and_traffic(
         with pytest.raises(subprocess.TimeoutExpired):
             lab["s1"].run("sleep 60", timeout_s=0.1)
         with lab["r1"].start("echo up; exec sleep 60") as program:
-            until(lambda: program.output == "up\n", 10, "its output")
+            until(lambda: program.output == "up\n", 60, "its output")
             assert program.stop().returncode == 128 + signal.SIGTERM
         # Megabytes go through pipes, not through the lab.
         assert len(lab["s1"].run("head -c 5000000 /dev/zero").stdout) == 5_000_000
@@ -345,7 +345,7 @@ def test_a_lab_that_is_killed_at_a_random_moment_leaves_nothing(user: Place, att
         with suppress(psutil.NoSuchProcess):
             chance.choice(living).kill()
     command.wait(30)
-    until(lambda: not any(map(lives, seen)), 10, "the end of all of the lab")
+    until(lambda: not any(map(lives, seen)), 60, "the end of all of the lab")
     assert user.invoke("lab", "list").stdout.startswith("no lab is up")
 
 

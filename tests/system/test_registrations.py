@@ -64,7 +64,7 @@ def fixed(here: Place) -> Iterator[Fixed]:
     found = Fixed(f"dbt_{secrets.token_hex(2)}")
     (here.directory / found.source).write_text(SOURCE)
     yield found
-    until(lambda: not found.registered(), 10, "the end of what the test has registered")
+    until(lambda: not found.registered(), 60, "the end of what the test has registered")
 
 
 @pytest.mark.parametrize("victim", ["command", "helper", "db-init", "db-emulator", "db-traffic", "db-probe"])
@@ -73,7 +73,7 @@ def test_a_killed_process_takes_the_registrations_with_it(here: Place, fixed: Fi
     with here.running(path(fixed.flow(10), fixed.flow(20), duration="20 s", more=insists)) as live:
         assert len(fixed.registered()) == 2
         live.part(victim).send_signal(signal.SIGKILL)
-        until(lambda: not fixed.registered(), 15, "the end of its registrations")
+        until(lambda: not fixed.registered(), 60, "the end of its registrations")
 
 
 @pytest.mark.parametrize("victim", ["command", "helper"])
@@ -84,7 +84,7 @@ def test_one_that_is_killed_while_it_loads_leaves_nothing(
     with loading(here, fixed) as live:
         time.sleep(after_ms / 1000)
         live.part(victim).send_signal(signal.SIGKILL)
-        until(lambda: not fixed.registered(), 15, "the end of its registrations")
+        until(lambda: not fixed.registered(), 60, "the end of its registrations")
         assert live.end(15) != 0
 
 
@@ -97,7 +97,7 @@ def test_one_that_is_killed_before_its_start_leaves_nothing(here: Place, fixed: 
         until(lambda: is_there(live, victim), 30, victim)
         live.part(victim).send_signal(signal.SIGKILL)
         assert live.end(15) == 1
-        until(lambda: not fixed.registered(), 5, "the end of its registrations")
+        until(lambda: not fixed.registered(), 60, "the end of its registrations")
 
 
 def test_an_interrupt_while_it_loads_ends_it_as_soon_as_that_is_done(here: Place, fixed: Fixed) -> None:
@@ -105,7 +105,7 @@ def test_an_interrupt_while_it_loads_ends_it_as_soon_as_that_is_done(here: Place
         live.part("command").send_signal(signal.SIGINT)
         # The program that is being verified is loaded first.
         assert live.end(8) == 130
-        until(lambda: not fixed.registered(), 5, "the end of its registrations")
+        until(lambda: not fixed.registered(), 60, "the end of its registrations")
 
 
 def is_there(live: Live, name: str) -> bool:

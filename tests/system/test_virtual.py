@@ -116,7 +116,7 @@ def test_whatever_is_killed_no_process_stays(anyone_with_kernel: Place, victim: 
         parts = [*psutil.Process(live.process.pid).children(recursive=True), psutil.Process(live.process.pid)]
         chain(live)[victim].kill()
         code = live.end()
-        until(lambda: not any(map(_lives, parts)), 20, "the end of all that the run made")
+        until(lambda: not any(map(_lives, parts)), 60, "the end of all that the run made")
     said = live.output()
     if victim == "command":
         assert code == -signal.SIGKILL

@@ -107,6 +107,10 @@ def plan_of(nodes: list[Json], links: list[Json], flows: list[Json], duration_ms
     }
 
 
+PROGRAMS_MS = 3_000
+"""Time for programs to start and to end, on a busy machine too."""
+
+
 def command(id_: str, from_: str, to: str, port: int, client: str, server: str | None = None) -> Json:
     """A flow of Python programs, which have `socket` and `PORT`; the server runs at `to`."""
 
@@ -171,7 +175,7 @@ def test_a_flow_crosses_two_routers_and_each_packet_has_a_row_per_link_and_one_i
     assert received > 1_000_000
 
 
-ASK = """c = socket.create_connection(({to!r}, PORT), 3); begin = time.monotonic(); c.sendall(b"abc")
+ASK = """c = socket.create_connection(({to!r}, PORT), 30); begin = time.monotonic(); c.sendall(b"abc")
 print(c.recv(9).decode(), time.monotonic() - begin, open("/proc/net/arp").read())"""
 """A client that sends three bytes, and prints the answer, the time that it took, and the neighbours."""
 
@@ -203,7 +207,7 @@ s.sendto(b"everybody", ("10.0.0.255", PORT))"""
         command("all2", "h1", "h2", 7003, shout, HEAR),
         command("all3", "h1", "h3", 7003, "pass", HEAR),
     ]
-    carried = carry_out(anyone, plan_of(nodes, links, flows, duration_ms=1500, neighbours="real"))
+    carried = carry_out(anyone, plan_of(nodes, links, flows, duration_ms=PROGRAMS_MS, neighbours="real"))
     assert_accounted_for(carried)
     answer, took, neighbours = carried.said("v4").split(maxsplit=2)
     assert answer == "cba"
@@ -262,17 +266,18 @@ s.send(bytes.fromhex("02000068 9a00 02000068 9900 8100 0007 0800") + b"tagged" *
 
 TAG = """
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)); s.setsockopt(263, 8, 1); s.settimeout(9)
+ready = socket.socket(type=socket.SOCK_DGRAM); ready.bind(("", PORT))
 while True:
     frame, said, *_ = s.recvmsg(2000, 100)
     if b"tagged" in frame: break
 print(frame[14:20].decode(), int.from_bytes(said[0][2][16:18], "little"))"""
-"""The kernel keeps the tag of a frame beside it (`struct tpacket_auxdata`)."""
+"""The kernel keeps the tag of a frame beside it (`struct tpacket_auxdata`). The run begins when the port is bound."""
 
 
 def test_the_tag_of_a_vlan_crosses(anyone: Place) -> None:
     nodes = [node("host", f"h{n}", f"10.0.0.{n}", f"10.0.0.{n}/24") for n in (1, 2)]
     links = cable("h1 eth0", "h2 eth0", **HOPS)
-    carried = carry_out(anyone, plan_of(nodes, links, [command("tag", "h1", "h2", 7001, TAGGED, TAG)]))
+    carried = carry_out(anyone, plan_of(nodes, links, [command("tag", "h1", "h2", 7001, TAGGED, TAG)], PROGRAMS_MS))
     assert_accounted_for(carried)
     assert carried.said("tag.server") == "tagged 7\n"
     assert carried.packets()["size_bytes"].to_list() == [14 + 4 + 60]
@@ -285,6 +290,6 @@ def test_frames_cross_a_line_of_switches(anyone: Place) -> None:
     links = [link for n in range(size - 1) for link in cable(f"s{n}", f"s{n + 1}")]
     links += [*cable("h0 eth0", "s0"), *cable("h1 eth0", f"s{size - 1}")]
     asked = command("p", "h0", "h1", 7001, ASK.format(to="h1"), ANSWER.format(family="AF_INET"))
-    carried = carry_out(anyone, plan_of([*hosts, *switches], links, [asked]))
+    carried = carry_out(anyone, plan_of([*hosts, *switches], links, [asked], PROGRAMS_MS))
     assert_accounted_for(carried)
     assert carried.said("p").startswith("cba")
