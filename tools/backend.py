@@ -26,7 +26,7 @@ GUEST: Final = {
     "libguest_links.so": (PACKAGE / "kernels" / "guest_links.so", ("--strip-debug",)),
     "guest-init": (PACKAGE / "kernels" / "guest_init", ()),
 }
-"""What cargo builds for user-mode kernels, where the package has it, and how it is stripped."""
+"""The files that cargo builds for user-mode kernels, where the package has them, and how they are stripped."""
 SCRIPTS: Final = ROOT / "tools" / "installed" / "scripts"
 """The command, as pip installs it."""
 STAGED: Final = {"kernel": (), "bpf": ("tests", "probe", "complexity.txt")}

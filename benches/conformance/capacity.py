@@ -1,4 +1,4 @@
-"""What a serializer can do: its rate over time, and the integral of it."""
+"""The capacity of a serializer: its rate over time, and the integral of it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Work:
             self._rates.append(rate)
 
     def at(self, time: int) -> int:
-        """What could have been done by then."""
+        """The work that could have been done by then."""
         i = max(0, bisect_right(self._times, time) - 1)
         return self._done[i] + self._rates[i] * (time - self._times[i])
 

@@ -36,7 +36,7 @@ class Case:
     expects: tuple[str, ...] = ("dropped-tail",)
     """Fates and marks without which the run would prove nothing."""
     pairs: int = 0
-    """Of hosts, `s1` and `r1` and so on, where flows say between which they go; none: all between `h1` and `h2`."""
+    """Pairs of hosts, `s1` and `r1` and so on, where flows name theirs; 0: all flows go between `h1` and `h2`."""
     trace: tuple[int, ...] = ()
     """The rate, as a Mahimahi trace: milliseconds."""
 

@@ -1,4 +1,4 @@
-"""What happens to some packets and not to others."""
+"""Impairments that happen to some packets and not to others."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _as_sent(ecn: str | bool | None) -> str:
 
 def _difference(link: str, rows: list[dict[str, Any]], packets: list[Packet]) -> Difference:
     found = Difference(link)
-    # What the model ends later than anything in the record may be inside by the record.
+    # A packet that the model ends later than anything in the record may be inside by the record.
     last = max(row[key] or 0 for row in rows for key in ("arrival_ns", "departure_ns", "delivery_ns"))
     for row, packet in zip(rows, packets, strict=True):
         if row["fate"] == "inside" and (packet.ended is None or packet.ended >= last):

@@ -45,7 +45,7 @@ class Link:
         self._work = None if self._by_opportunities else Work(steps_of(versions, end))
         self._in_service: Packet | None = None
         self._end_work = 0
-        """Of the packet in service or the last one; under opportunities, the bytes of it that are still to go."""
+        """The end of the packet in service or of the last one; under opportunities, its bytes that are still to go."""
         self._propagating: deque[int] = deque()
         self._last_delivery = 0
 
@@ -166,7 +166,7 @@ class Link:
                 self._leave(now)
 
     def _take_slot(self, now: int) -> None:
-        """What waits is taken, to be sent in a row, unless the last slot's packets are still being sent."""
+        """Take the packets that wait, to send them in a row, unless the last slot's packets are still being sent."""
         slots = self._spec["slots"]
         self._slot = now + slots["min_interval_ns"]
         if self._in_service or self._aggregate:
@@ -203,7 +203,7 @@ class Link:
         self._serve(now)
 
     def _go_down(self, now: int) -> None:
-        """What waits is gone, and what is being sent."""
+        """Drop the packets that wait, and the one that is being sent."""
         sending = [self._in_service] if self._in_service else []
         for packet in (*sending, *self._aggregate, *self._queue.drain()):
             packet.drop("dropped-down", now, waited=True)

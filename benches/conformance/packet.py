@@ -15,7 +15,7 @@ class Packet:
     size: int
     flow: str
     hosts: tuple[str, str]
-    """Whom it comes from and goes to."""
+    """The hosts that it comes from and goes to."""
     ecn: str
     """As it came: `not-ect`, `ect0`, `ect1` or `ce`."""
     queue_bytes: int = 0

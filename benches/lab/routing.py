@@ -42,7 +42,7 @@ def network(shape: str, routers: int, protocols: Sequence[str], timers: Timers) 
             id=IPv4Address(f"10.255.{i // 250}.{i % 250 + 1}"),
             interfaces=tuple(own),
             protocols=tuple(protocols),
-            # Of BGP each router is an AS of its own; inside one AS all others work.
+            # With BGP each router is an AS of its own; all other protocols work inside one AS.
             asn=64512 + i if "bgp" in protocols else None,
             networks=(ip_interface(f"10.255.{i // 250}.{i % 250 + 1}/32").network,) if "bgp" in protocols else None,
             timers=timers,

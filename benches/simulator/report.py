@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def measured(flows: int, seconds: float) -> dict[str, Any]:
-    """What each step of one run costs: CPU seconds, and the process's largest memory within it."""
+    """The cost of each step of one run: CPU seconds, and the process's largest memory within it."""
     import dumbbell
     from dumbbell.engines.execute import execute
     from dumbbell.pipeline import compose, run

@@ -1,4 +1,4 @@
-"""What a run in virtual time costs: wall time against the run's own, and memory, alone and beside a busy machine.
+"""The cost of a run in virtual time: wall time against the run's own, and memory, alone and beside a busy machine.
 
 Each run has one CPU. Wall time is that of the kernel's process, with its start and end; the engine itself measures it.
 """
@@ -56,10 +56,10 @@ WORK: Final = (
 
 @dataclass(frozen=True)
 class Cost:
-    """What one run took."""
+    """The cost of one run."""
 
     seconds: float
-    """Of the run's own time."""
+    """The run's own time."""
     wall_s: float
     cpu_s: float
     memory_bytes: int

@@ -54,7 +54,7 @@ MODULE_LICENSE("GPL");
 """
 END = "echo o >/proc/sysrq-trigger\nsleep 1\n"
 _ASK = 0xFFFFFFFF
-"""Of personality(2): change nothing."""
+"""The argument of personality(2) that changes nothing."""
 BEFORE, AFTER, CLOSE = 0, 1, 2
 """enum db_ack_moment"""
 TRANSFER = ROOT / "tests/system/transfer_in_kernel.py"
@@ -157,7 +157,7 @@ def test_every_ack_has_a_row(kernel: kernels.Kernel, tmp_path: Path, algorithm: 
 
 @pytest.fixture
 def fixed_addresses() -> Iterator[None]:
-    """What is started lies at the same addresses each time: where a kernel's processes lie changes their course."""
+    """Programs lie at the same addresses each time: where a kernel's processes lie changes their course."""
     personality = ctypes.CDLL(None).personality
     before = personality(_ASK)
     calls.fix_addresses()

@@ -14,7 +14,7 @@ SIMULATE = ("--engine", "simulate")
 
 
 def goodput(run: dumbbell.Run) -> float:
-    """Of the TCP flow, bit/s."""
+    """The goodput of the TCP flow, bit/s."""
     return next(row["goodput_bps"] for row in run.summary["flows"] if row["id"] == "f1")
 
 

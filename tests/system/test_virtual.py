@@ -44,14 +44,14 @@ def anyone_with_kernel(anyone: Place) -> Place:
         own = anyone.directory / ".cache" / "dumbbell" / "kernels"
         shutil.copytree(cache.root(), own, ignore=shutil.ignore_patterns(".*"))
         subprocess.run(["chown", "-R", f"{ORDINARY}:{ORDINARY}", anyone.directory / ".cache"], check=True)
-        # What a kernel is linked from belongs to its identity.
+        # The files that a kernel is linked from belong to its identity.
         for name in ("kernel", "bpf"):
             shutil.copytree(Path(dumbbell.__file__).parents[2] / name, anyone.directory / ".view" / name)
     return anyone
 
 
 def digests(run: dumbbell.Run) -> Mapping[str, str]:
-    """Of each table."""
+    """The digest of each table."""
     tables = sorted(run.directory.glob("*.parquet"))
     return {table.name: hashlib.sha256(table.read_bytes()).hexdigest() for table in tables}
 
@@ -161,7 +161,7 @@ def program(command: str) -> dict[str, object]:
 
 
 def failing(command: str, directory: Path) -> str:
-    """What is said of a run whose kernel stands still after 4 s of computing."""
+    """The error of a run whose kernel stands still after 4 s of computing."""
     engine = VirtualEngine((*GUARD, "--spin-s", "4"))
     with pytest.raises(RunFailed) as failed:
         dumbbell.run(program(command), directory=directory, engine=engine, report=False)

@@ -71,9 +71,9 @@ BY_ACKS = (
     "delivered_ce_packets",
     "bytes_acked",
 )
-"""What nothing but an ACK changes."""
+"""Columns that nothing but an ACK changes."""
 BY_TIMERS = ("cwnd_packets", "ssthresh_packets")
-"""What a timer changes, too, that finds a loss: the state of recovery is another one then."""
+"""Columns that a timer changes, too, when it finds a loss: the state of recovery is another one then."""
 
 
 def run(text: str, directory: Path, engine: VirtualEngine | str = VIRTUAL) -> dumbbell.Run:
@@ -272,7 +272,7 @@ def test_rows_that_nobody_reads_in_time_are_counted(tmp_path: Path) -> None:
 
 
 def test_parameters_of_what_comes_with_dumbbell(tmp_path: Path) -> None:
-    """Of flows side by side, each with its own."""
+    """Flows side by side have parameters of their own."""
     algorithms = (
         {"name": "bbr3"},
         {"name": "bbr3", "parameters": {"startup_pacing_gain": 512}},

@@ -1,4 +1,4 @@
-"""What an algorithm of dumbbell makes of a run inside a kernel is what its twin outside makes of the same calls."""
+"""An algorithm of dumbbell inside a kernel decides as its twin outside does from the same calls."""
 
 from __future__ import annotations
 

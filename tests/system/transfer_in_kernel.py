@@ -24,7 +24,7 @@ SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 
 
 def row_bytes() -> int:
-    """Of a struct db_ack: a read that is too short for one has nothing."""
+    """The size of a struct db_ack: a read that is too short for one returns nothing."""
     for size in range(HEADER.size, 1024, 8):
         if data := os.read(acks, size):
             first.append(data)

@@ -256,7 +256,7 @@ def test_what_stands_still_is_noticed_and_what_has_events_is_not(
     monkeypatch.setattr("dumbbell.engines.virtual.standstill._LOOK_S", 0.01)
     monkeypatch.setattr("dumbbell.engines.virtual.standstill.current", lambda first: None)
     with started(code) as (process,):
-        # What is started by what is watched counts, too.
+        # A process that a watched process starts counts, too.
         assert process.pid in [one.pid for one in below(os.getpid())]
         watch = Watch(process.pid, spin_s=0.3, hang_s=1.0)
         for _ in range(20):

@@ -152,7 +152,7 @@ def test_only_emulated_runs_tell_what_they_have_cost() -> None:
     assert measured({"cost": {"cpu_s": 1.0}}) is None
     assert measured({}) is None
     assert measured(ended(cost=0.25).manifest) == 0.25
-    # What the emulator gives up in company does not count.
+    # The time that the emulator gives up in company does not count.
     manifest = ended(cost=0.25).manifest
     manifest["cost"]["busy_wait"] = 0.05
     assert measured(manifest) == pytest.approx(0.2)

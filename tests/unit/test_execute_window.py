@@ -90,7 +90,7 @@ def test_a_number_that_was_too_large_is_tried_more_and_more_rarely() -> None:
 
 
 def test_noise_does_not_make_it_small() -> None:
-    """Of a number that went well for a window, one disturbed run says little: it is soon tried again."""
+    """One disturbed run says little of a number that went well for a window: it is soon tried again."""
     window, random = Window(1, 32), Random(1)
     found = []
     for _ in range(500):

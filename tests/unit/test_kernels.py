@@ -288,7 +288,7 @@ def test_half_a_folder_is_never_seen(own_cache: Path) -> None:
     assert making.__exit__(ValueError, ValueError("midway"), None) is False
     assert not partial.exists()
     assert not folder.exists()
-    # What a build leaves that is killed.
+    # A build that is killed leaves this.
     (own_cache / ".partial-two").mkdir()
     with cache.making(folder, lambda: None) as partial:
         assert partial is not None

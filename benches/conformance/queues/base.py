@@ -1,4 +1,4 @@
-"""What every queue has."""
+"""The parts that every queue has."""
 
 from __future__ import annotations
 

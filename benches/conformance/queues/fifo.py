@@ -7,7 +7,7 @@ from benches.conformance.queues.base import Single
 
 
 class DropTail(Single):
-    """What doesn't fit is dropped."""
+    """A queue that drops the packet that doesn't fit."""
 
     passes_by = True
 

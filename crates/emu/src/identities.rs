@@ -118,7 +118,7 @@ mod tests {
         }
     }
 
-    /// What a router does to a frame: other MAC addresses, a smaller TTL, another checksum, perhaps another traffic class.
+    /// A frame as a router sends it on: other MAC addresses, a smaller TTL, another checksum, perhaps another traffic class.
     fn forwarded(mut frame: Vec<u8>) -> Vec<u8> {
         frame[..12].fill(9);
         frame[ETHERNET + 1] = 3;

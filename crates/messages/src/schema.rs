@@ -3,7 +3,7 @@ use schemars::{JsonSchema, Schema};
 
 use crate::{Event, Order};
 
-/// What a run and the command say to each other.
+/// The messages between a run and the command.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct Messages {

@@ -5,7 +5,7 @@ use units::Time;
 use crate::Values::{I64, Text, U32, Word};
 use crate::{Column, Row};
 
-/// What happened to a route.
+/// A route's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// There was none of this prefix and metric.
@@ -33,7 +33,7 @@ pub struct RouteRow {
     pub metric: u32,
     /// Who put it there.
     pub protocol: String,
-    /// What happened.
+    /// The route's change.
     pub change: Change,
 }
 

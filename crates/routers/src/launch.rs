@@ -16,7 +16,7 @@ const MANAGER: &str = "mgmtd";
 const ARGUMENTS: [&str; 4] = ["-P", "0", "--log", "stdout"];
 const SHELLS: [&str; 2] = ["/usr/bin/vtysh", "/usr/local/bin/vtysh"];
 
-/// What a router waits for before its next step.
+/// The condition that a router waits for before its next step.
 #[derive(Debug)]
 enum Step {
     /// The manager's socket; then comes zebra.

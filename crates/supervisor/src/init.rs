@@ -25,11 +25,11 @@ use crate::watch::Watch;
 pub(crate) struct Options {
     /// True inside a new user namespace.
     pub rootless: bool,
-    /// What it is for.
+    /// The lab's purpose.
     pub purpose: Purpose,
 }
 
-/// What a lab is for.
+/// The purpose of a lab.
 #[derive(Debug)]
 pub(crate) enum Purpose {
     /// The run of a plan.

@@ -13,14 +13,14 @@ STATIC = "staticd"
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a router runs."""
+    """A router's daemons, and the text that configures them."""
 
     text: str
     """The whole `frr.conf`."""
     daemons: tuple[str, ...]
     """All but zebra, in the order in which they are started."""
     expect: tuple[Prefix, ...]
-    """What its kernel's table holds besides its own subnets once routing has converged, in order."""
+    """The prefixes in its kernel's table besides its own subnets once routing has converged, in order."""
 
 
 def configurations(network: Network) -> dict[str, Configuration]:

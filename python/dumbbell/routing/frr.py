@@ -22,7 +22,7 @@ _SAID: Final = re.compile(r"^line (?P<line>\d+): (?P<said>.*)$")
 
 @dataclass(frozen=True)
 class Complaint:
-    """What FRR says of a line of a configuration."""
+    """FRR's complaint about a line of a configuration."""
 
     router: str
     line: int

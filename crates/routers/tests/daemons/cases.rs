@@ -85,7 +85,7 @@ impl Service {
         Ok(self.control.as_mut().context("it was told to stop")?.write_all(&order.line()?)?)
     }
 
-    /// What it says of its failure.
+    /// The failure that it reports.
     fn failure(&mut self) -> Result<String> {
         match self.hear()? {
             Event::Failed { failure, .. } => Ok(failure.to_string()),

@@ -11,7 +11,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{ForkResult, Pid, fork, pause, pipe, sethostname};
 use routers::Seat;
 
-/// What a router runs.
+/// A router's daemons and their configuration.
 pub struct Routing {
     pub config: String,
     pub daemons: Vec<String>,

@@ -24,7 +24,7 @@ def link(session: Session, words: list[str]) -> None:
 
 @word("switch", "NODE start|stop", "Take all links of a switch up or down.")
 def switch(session: Session, words: list[str]) -> None:
-    """What Mininet does to a switch."""
+    """Take a switch's links up or down, as Mininet's word does."""
     if len(words) != 2 or words[1] not in ("start", "stop"):
         raise InputError("switch needs a node, and start or stop", f"given: {' '.join(words)}", "switch s1 stop")
     session.network.check_node(words[0])

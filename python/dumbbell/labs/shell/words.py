@@ -18,7 +18,7 @@ class Session:
     execute: Callable[[str], int]
     """Carries out a line, and returns its exit code."""
     names: dict[str, Any] = field(default_factory=dict)
-    """What Python in the shell knows."""
+    """The names that Python in the shell knows."""
     over: bool = False
     """The shell is to end."""
 

@@ -110,7 +110,7 @@ def _policies(router: Router, own: list[Session]) -> list[str]:
 
 
 def _teaching(session: Session) -> Teaching:
-    """What a session lets through to its peer."""
+    """The routes that a session lets through to its peer."""
     back: Relation | None = session.peer.relations.get(session.router.name)
     return Teaching(
         to=session.peer.name,

@@ -102,7 +102,7 @@ class WrittenLink:
     given: Mapping[str, Any]
     """The keys that stand there, with their values."""
     start: Direction
-    """What it is at the start of the run."""
+    """Its state at the start of the run."""
     rtt: Time
     """The base RTT by which its BDP is reckoned."""
 
