@@ -47,8 +47,12 @@ class Place:
 
     def command(self, *args: str) -> list[str]:
         """The words that run `dumbbell ARGS` as this user."""
+        return self.python("-m", "dumbbell", *args)
+
+    def python(self, *args: str) -> list[str]:
+        """The words that run `python ARGS` as this user, with this checkout."""
         if not self.becomes_ordinary:
-            return [sys.executable, "-m", "dumbbell", *args]
+            return [sys.executable, *args]
         view = self.directory / ".view"
         package, site = Path(dumbbell.__file__).parents[1], sysconfig.get_path("purelib")
         python = view / "python" / "bin" / Path(sys.executable).resolve().name
@@ -56,7 +60,7 @@ class Place:
             (view / name).mkdir(parents=True, exist_ok=True)
         environment = ["env", f"PYTHONPATH={view}/package:{view}/site", f"HOME={self.directory}"]
         sources = [str(view), str(package), site, sys.base_prefix]
-        run = [*environment, str(python), "-m", "dumbbell", *args]
+        run = [*environment, str(python), *args]
         return ["unshare", "--mount", "sh", "-c", _VIEW, "sh", *sources, *run]
 
     def write(self, text: str) -> str:

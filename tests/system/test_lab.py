@@ -327,6 +327,51 @@ def test_python_has_a_lab_with_programs_links_and_traffic(
     assert not place.alive()
 
 
+def test_python_draws_a_network_and_starts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    tmp_path.chmod(0o700)
+    with dumbbell.Lab(ipv6=True) as lab:
+        h1, h2, s1, r1 = lab.host("h1"), lab.host("h2"), lab.switch("s1"), lab.router("r1")
+        first = lab.link(h1, s1, delay="5 ms")
+        second = lab.link(h1, r1, rate="8 Mbit/s", buffer="100 ms")
+        third = lab.link(h1, r1)
+        lab.link(s1, h2)
+        lab.link(s1, r1)
+        lab.start()
+        assert (first.names, third.names) == (("h1-s1", "s1-h1"), ("h1-r1-2", "r1-h1-2"))
+        assert list(h1.interfaces) == ["eth0", "eth1", "eth2"]
+        assert h1.run("hostname").stdout == "h1\n"
+        assert h2.address in h1.run("getent ahostsv4 h2").stdout
+        assert lab.ping_all().received == 2
+        second.set(rate="4 Mbit/s")
+        assert second.state["h1-r1"]["rate_bps"] == 4_000_000
+        # All links between both nodes.
+        assert len(lab.link("h1", r1).names) == 4
+        lab.link(h1, s1).down()
+        assert lab.ping_all(timeout_s=0.2).received == 0
+        first.up()
+        with h2.start("echo up; exec sleep 60") as program:
+            until(lambda: program.output == "up\n", 60, "its output")
+            assert program.returncode is None
+            assert program.stop().returncode == program.returncode == 128 + signal.SIGTERM
+        with pytest.raises(dumbbell.InputError, match="before the lab is up"):
+            lab.link(h1, h2, rate="1 Mbit/s")
+        with pytest.raises(dumbbell.InputError, match="its network stays"):
+            lab.host("h3")
+        with pytest.raises(dumbbell.InputError, match="the lab is up"):
+            lab.start()
+        preset = dumbbell.Lab.from_topology
+        with preset("linear", switches=2) as other, preset("linear", switches=2) as another:
+            assert [one.path.name for one in (lab, other, another)] == ["lab", "linear", "linear-2"]
+            assert another.ping_all().received == 2
+    assert not place.alive()
+    lab.start()
+    assert lab.ping_all().received == 2
+    lab.stop()
+    lab.stop()
+    assert not place.alive()
+
+
 @pytest.mark.parametrize("attempt", range(6))
 def test_a_lab_that_is_killed_at_a_random_moment_leaves_nothing(user: Place, attempt: int) -> None:
     """While it is built, while it is up, while it ends: whoever is killed."""

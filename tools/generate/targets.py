@@ -14,7 +14,7 @@ from typing import Any, Final
 from dumbbell import _core
 from dumbbell.report.model import Plots
 from dumbbell.report.study.payload import StudyPage
-from tools.generate import cellular, core_stub, manifests, message_types, plan_types, report_types, tables
+from tools.generate import cellular, core_stub, lab_keys, manifests, message_types, plan_types, report_types, tables
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -43,6 +43,7 @@ TARGETS: Final = (
         "python/dumbbell/engines/orders.py", "crates/messages", lambda found: message_types.orders(found["messages"])
     ),
     Target("python/dumbbell/cc/manifests.py", "bpf/algorithms", lambda found: manifests.text(found["algorithms"])),
+    Target("python/dumbbell/labs/keys.py", "python/dumbbell/scenario/topology", lambda _: lab_keys.text()),
     Target("web/charts/model.ts", "python/dumbbell/report", lambda _: report_types.text(Plots, StudyPage)),
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),
     Target("python/dumbbell/statistics/metrics/declared.py", "crates/figures", tables.metrics_module),

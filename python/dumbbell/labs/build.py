@@ -12,7 +12,7 @@ from dumbbell.engines.emulate.engine import EmulateEngine
 from dumbbell.engines.planned import planned
 from dumbbell.errors import ScenarioError
 from dumbbell.plan.types import Plan
-from dumbbell.scenario.file.loading import checked, read
+from dumbbell.scenario.file.loading import Draft, checked, read
 from dumbbell.scenario.file.overrides import Overrides
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.traffic.flows import Flow
@@ -33,7 +33,12 @@ class LabScenario(Scenario):
 
 def load(source: str | os.PathLike[str], overrides: Overrides = ()) -> LabScenario:
     """The scenario of a lab. Raises `InputError`, as loading a scenario of a run does."""
-    found = checked(read(source, overrides), LabScenario)
+    return of_draft(read(source, overrides))
+
+
+def of_draft(draft: Draft) -> LabScenario:
+    """The scenario of a lab. Raises `ScenarioError` with all that is wrong with it."""
+    found = checked(draft, LabScenario)
     assert isinstance(found, LabScenario), "as asked for"
     return found
 

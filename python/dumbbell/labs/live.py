@@ -6,7 +6,7 @@ import os
 import select
 import signal as signals
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -41,7 +41,8 @@ class Live:
     def path(self) -> Path:
         """The lab's directory. Raises `RunFailed` if the lab is not up."""
         if self._path is None:
-            raise RunFailed("the lab is not up", "it is up within `with`", "with dumbbell.Lab(...) as lab: ...")
+            why = "it is up within `with dumbbell.Lab(FILE) as lab`, or between lab.start() and lab.stop()"
+            raise RunFailed("the lab is not up", why, "call lab.start() once its network is drawn")
         return self._path
 
     @cached_property
@@ -68,13 +69,14 @@ class Live:
         """The names of all nodes."""
         return iter(self.nodes)
 
-    def link(self, *names: str) -> Link:
+    def link(self, *names: str | Node) -> Link:
         """A link by its name, one direction; or all links between two nodes, both directions.
 
         Raises:
             InputError: there is none.
         """
-        return Link(self, names, tuple(self.network.named(*names)))
+        found = tuple(self.network.named(*map(str, names)))
+        return Link(self, lambda: found)
 
     def ping_all(self, hosts: Sequence[str] | None = None, timeout_s: float = pings.TIMEOUT_S) -> pings.Pings:
         """Ping each host from each other one; `hosts`: only these."""
@@ -101,16 +103,29 @@ class Live:
 
 
 class Node:
-    """A host or a router of a lab that is up."""
+    """A node of a lab. Programs run in hosts and routers once the lab is up."""
 
     def __init__(self, lab: Live, name: str) -> None:
-        """`lab[name]` makes it."""
+        """`lab[name]` makes it, or the call that adds it to a lab that is drawn."""
         self._lab, self.name = lab, name
+
+    def __str__(self) -> str:
+        """Its name."""
+        return self.name
+
+    def __repr__(self) -> str:
+        """Its name as Python's prompt shows it."""
+        return f"<{self.name}>"
 
     @property
     def address(self) -> str:
-        """Its address."""
+        """Its address; empty of a switch."""
         return self._lab.network.address(self.name)
+
+    @property
+    def interfaces(self) -> dict[str, list[str]]:
+        """Its interfaces by name, beside `lo`, and the addresses of each: `{"eth0": ["10.0.0.1/24"]}`."""
+        return dict(self._lab.network.interfaces(self.name))
 
     def run(
         self, command: Command, timeout_s: float | None = None, check: bool = False
@@ -138,6 +153,18 @@ class Node:
     def start(self, command: Command) -> Program:
         """Start a command that goes on. It ends with the `Program`, or with the lab."""
         return Program(self._lab.path, self.name, command)
+
+    def vtysh(self, *commands: str) -> str:
+        """What FRRouting's shell prints for these commands, in a router with routing daemons.
+
+        Raises:
+            RunFailed: a command failed, or the router has no daemon.
+        """
+        done = self.run(["vtysh", *(word for command in commands for word in ("-c", command))])
+        if done.returncode:
+            what = f"vtysh in {self.name}: exit code {done.returncode}"
+            raise RunFailed(what, (done.stderr or done.stdout).strip(), "does it have daemons? routing = [...]")
+        return done.stdout
 
 
 class Program:
@@ -191,6 +218,12 @@ class Program:
         self._read(0)
         return self._text(0)
 
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code; `None` while it runs."""
+        self._read(0)
+        return self._code
+
     def wait(self, timeout_s: float | None = None) -> subprocess.CompletedProcess[str]:
         """Wait for its end; what it has left behind in the background goes on.
 
@@ -234,11 +267,16 @@ class Program:
 
 
 class Link:
-    """Links of a lab that is up: one direction, or all between two nodes."""
+    """Links of a lab: one direction, or all between two nodes, or the two directions of one that was drawn."""
 
-    def __init__(self, lab: Live, words: tuple[str, ...], names: tuple[str, ...]) -> None:
-        """`Live.link` makes it."""
-        self._lab, self._words, self.names = lab, words, names
+    def __init__(self, lab: Live, find: Callable[[], Sequence[str]]) -> None:
+        """`Live.link` makes it; `find` gives the names of its links once the lab is up."""
+        self._lab, self._find = lab, find
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the links, a direction each."""
+        return tuple(self._find())
 
     def set(self, **keys: str) -> None:
         """Change it: `set(rate="5 Mbit/s", loss="1 %")`, with the keys and values of a scenario's `[[events]]`.
@@ -246,7 +284,8 @@ class Link:
         Raises:
             InputError: it cannot be so.
         """
-        changes.change(self._lab.path, self._words, keys)
+        for name in self.names:
+            changes.change(self._lab.path, [name], keys)
 
     def down(self) -> None:
         """What comes is dropped, until it is up again."""
