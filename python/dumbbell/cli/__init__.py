@@ -108,7 +108,7 @@ def main(interruptible: bool = False) -> None:
     """Run the command line of this process, and exit. `interruptible`: let Ctrl-C end what goes on."""
     from dumbbell.cli.output import Output
 
-    # A command makes many objects that stay, such as a large network's plan: Python would look through all of them often.
+    # A command makes many objects that stay, such as a large network's plan. To look through them costs time.
     gc.set_threshold(10_000, 20, 20)
     output = Output()
     warnings.showwarning = _warn
