@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 # The fidelity test uses the replay of a link in `benches`.
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from harness import Place, place, place_of
+from harness import ORDINARY, Place, place, place_of
 
 
 @pytest.fixture(params=["root", "ordinary"])
@@ -33,3 +34,14 @@ def ordinary() -> Iterator[Place]:
     """A working directory of an ordinary user."""
     with place(ordinary=True) as fresh:
         yield fresh
+
+
+@pytest.fixture
+def user(anyone: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """A user whose labs are apart from all others."""
+    runtime = anyone.directory / "runtime"
+    runtime.mkdir(mode=0o700)
+    if anyone.becomes_ordinary:
+        os.chown(runtime, ORDINARY, ORDINARY)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    return anyone

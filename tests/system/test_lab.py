@@ -36,17 +36,6 @@ bottleneck = { rate = "20 Mbit/s" }
 
 
 @pytest.fixture
-def user(anyone: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """A user whose labs are apart from all others."""
-    runtime = anyone.directory / "runtime"
-    runtime.mkdir(mode=0o700)
-    if anyone.becomes_ordinary:
-        os.chown(runtime, ORDINARY, ORDINARY)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    return anyone
-
-
-@pytest.fixture
 def labs(user: Place) -> Iterator[Place]:
     """The same, with a lab that is up."""
     done = user.invoke("lab", "up", user.write(LAB), "--detach")

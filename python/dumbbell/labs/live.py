@@ -78,18 +78,22 @@ class Live:
         found = tuple(self.network.named(*map(str, names)))
         return Link(self, lambda: found)
 
-    def ping_all(self, hosts: Sequence[str] | None = None, timeout_s: float = pings.TIMEOUT_S) -> pings.Pings:
+    def ping_all(self, hosts: Sequence[str | Node] | None = None, timeout_s: float = pings.TIMEOUT_S) -> pings.Pings:
         """Ping each host from each other one; `hosts`: only these."""
-        return pings.ping_all(self.path, list(hosts) if hosts is not None else self.hosts, timeout_s)
+        return pings.ping_all(self.path, list(map(str, hosts)) if hosts is not None else self.hosts, timeout_s)
 
-    def tcp(self, from_: str, to: str, cc: str | None = None, seconds: float = traffic.SECONDS) -> traffic.FlowResult:
+    def tcp(
+        self, from_: str | Node, to: str | Node, cc: str | None = None, seconds: float = traffic.SECONDS
+    ) -> traffic.FlowResult:
         """A TCP flow between two hosts, to its end; by default, with the kernel's default congestion control."""
-        (result,) = traffic.carry_out(self.path, [traffic.tcp(from_, to, cc, seconds)])
+        (result,) = traffic.carry_out(self.path, [traffic.tcp(str(from_), str(to), cc, seconds)])
         return result
 
-    def udp(self, from_: str, to: str, rate_bps: int, seconds: float = traffic.SECONDS) -> traffic.FlowResult:
+    def udp(
+        self, from_: str | Node, to: str | Node, rate_bps: int, seconds: float = traffic.SECONDS
+    ) -> traffic.FlowResult:
         """A UDP flow of constant rate between two hosts, to its end."""
-        (result,) = traffic.carry_out(self.path, [traffic.udp(from_, to, rate_bps, seconds)])
+        (result,) = traffic.carry_out(self.path, [traffic.udp(str(from_), str(to), rate_bps, seconds)])
         return result
 
     def traffic(self) -> list[traffic.FlowResult]:
