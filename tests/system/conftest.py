@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 # The fidelity test uses the replay of a link in `benches`.
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from harness import ORDINARY, Place, place, place_of
+from harness import Place, place, place_of, runtime_of
 
 
 @pytest.fixture(params=["root", "ordinary"])
@@ -39,9 +38,5 @@ def ordinary() -> Iterator[Place]:
 @pytest.fixture
 def user(anyone: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A user whose labs are apart from all others."""
-    runtime = anyone.directory / "runtime"
-    runtime.mkdir(mode=0o700)
-    if anyone.becomes_ordinary:
-        os.chown(runtime, ORDINARY, ORDINARY)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_of(anyone)))
     return anyone

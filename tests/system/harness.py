@@ -183,6 +183,15 @@ def place(ordinary: bool) -> Iterator[Place]:
         shutil.rmtree(directory)
 
 
+def runtime_of(user: Place) -> Path:
+    """A runtime directory for `XDG_RUNTIME_DIR`: the user's labs are apart from all others."""
+    path = user.directory / "runtime"
+    path.mkdir(mode=0o700)
+    if user.becomes_ordinary:
+        os.chown(path, ORDINARY, ORDINARY)
+    return path
+
+
 @contextmanager
 def place_of(who: str) -> Iterator[Place]:
     """A fresh working directory of `root` or of an `ordinary` user."""

@@ -222,6 +222,24 @@ class Program:
         self._read(0)
         return self._text(0)
 
+    def wait_for(self, text: str, timeout_s: float = 30.0) -> str:
+        """Wait until its standard output has `text`, such as what a server says once it listens. Returns the output.
+
+        Raises:
+            RunFailed: it has ended, or said nothing of the kind within `timeout_s`.
+        """
+        import time
+
+        deadline = time.monotonic() + timeout_s
+        while text not in self.output:
+            left = deadline - time.monotonic()
+            if left <= 0 or self._code is not None:
+                what = f"{self._arguments()} has not printed {text!r}"
+                why = f"within {timeout_s} s" if self._code is None else f"it ended with exit code {self._code}"
+                raise RunFailed(what, "\n".join([why, self._text(0) + self._text(1)]))
+            self._read(left)
+        return self.output
+
     @property
     def returncode(self) -> int | None:
         """Its exit code; `None` while it runs."""

@@ -1,0 +1,42 @@
+"""The examples of labs, most of them Mininet's own in our words: each runs to its end, and its assertions hold."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from harness import Place, runtime_of
+
+FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "labs"
+EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
+
+ORDINARY_TOO = {"linuxrouter", "mobility", "scratchnet", "walkthrough"}
+"""Those that do what an ordinary user may lack the right to do. The others run as whoever runs the tests."""
+
+
+def run(user: Place, name: str) -> None:
+    # An ordinary user may not read the checkout.
+    shutil.copy(FOLDER / f"{name}.py", user.directory)
+    words = user.python(f"{name}.py")
+    done = subprocess.run(words, cwd=user.directory, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_runs(here: Place, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_of(here)))
+    run(here, name)
+
+
+@pytest.mark.parametrize("name", sorted(ORDINARY_TOO))
+def test_an_ordinary_user_runs_it_too(ordinary: Place, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_of(ordinary)))
+    run(ordinary, name)
+
+
+def test_the_page_from_mininet_names_each() -> None:
+    page = (FOLDER.parents[1] / "how-to" / "from-mininet.md").read_text(encoding="utf-8")
+    assert set(EXAMPLES) == set(re.findall(r"examples/labs/(\w+)\.py", page))
