@@ -212,6 +212,21 @@ def test_a_lab_in_the_foreground_ends_with_its_shell(user: Place) -> None:
     assert not [p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", "272"]]
 
 
+def test_a_lab_needs_no_file(user: Place) -> None:
+    done = user.invoke("lab", "up", "--topo", "linear,2", "--link", "delay=5ms", "-c", "pingall", "-c", "h2 hostname")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("0% dropped (2/2 received)\nh2\n")
+    for words, said in (
+        (["--topo", "torus,3,3"], "switches in a loop"),
+        ([], "neither a scenario nor --topo"),
+        (["./net.toml", "--topo", "minimal"], "a lab has one network"),
+        (["./net.toml", "--link", "delay=5ms"], "--link without --topo"),
+    ):
+        refused = user.invoke("lab", "up", *words)
+        assert refused.returncode == 2
+        assert said in refused.stderr
+
+
 def test_two_users_never_meet(labs: Place, tmp_path: Path) -> None:
     if os.geteuid() != 0 or labs.becomes_ordinary:
         pytest.skip("only root can be two users")

@@ -10,7 +10,7 @@ import pytest
 from graphs import graph, link
 
 from dumbbell.errors import InputError, ScenarioError
-from dumbbell.labs import changes, place
+from dumbbell.labs import changes, place, topo
 from dumbbell.labs.build import load, plan_of
 from dumbbell.labs.live import Live
 from dumbbell.labs.network import Network
@@ -238,3 +238,34 @@ def test_commands_take_turns(runtime: Path) -> None:
     assert os.read(reader, 1) == b"!"
     os.close(reader)
     os.close(writer)
+
+
+def test_mininets_shapes_are_networks() -> None:
+    for text, hosts, switches in (
+        ("minimal", 2, 1),
+        ("single,4", 4, 1),
+        ("linear,3", 3, 3),
+        ("linear,2,3", 6, 2),
+        ("tree,2,3", 9, 4),
+    ):
+        network = Network(document(plan_of(topo.scenario(text))[0]))
+        assert (len(network.hosts), len(network.nodes) - len(network.hosts)) == (hosts, switches), text
+    plan = document(plan_of(topo.scenario("linear,2", "rate=10Mbit/s,delay=5 ms", ["seed=4"]))[0])
+    assert plan["seed"] == 4
+    assert {(link["rate_bps"], link["delay_ns"]) for link in plan["links"]} == {(10_000_000, 5_000_000)}
+
+
+def test_what_is_no_shape_is_refused_in_the_words_of_the_command() -> None:
+    for text, keys, said in (
+        ("torus,3,3", None, "switches in a loop"),
+        ("ring,3", None, "shapes: minimal, single, linear, tree"),
+        ("tree,2,3,4", None, "tree,DEPTH,FANOUT"),
+        ("tree,two", None, "tree,DEPTH,FANOUT"),
+        ("tree,2,300", None, "--topo tree,2,300: fanout 300 and depth 2: 90000 hosts"),
+        ("single,2", "rate", "--link rate: 'rate' is no key"),
+        ("single,2", "rate=10", '--link rate=10: topology.link.rate = "10": no unit'),
+        ("single,2", "bw=10", "unknown key"),
+    ):
+        with pytest.raises(InputError) as refused:
+            topo.scenario(text, keys)
+        assert said in str(refused.value), text

@@ -3,12 +3,14 @@
 import dumbbell
 
 HOSTS = 4
-KEYS = {"rate": "10 Mbit/s", "delay": "5 ms", "buffer": "50 packets", "loss": "1 %", "reverse": {"loss": "1 %"}}
+LOSS = "1 %"
 
 with dumbbell.Lab() as lab:
     switch = lab.switch("s1")
     for number in range(1, HOSTS + 1):
-        lab.link(lab.host(f"h{number}"), switch, **KEYS)
+        host = lab.host(f"h{number}")
+        back = {"loss": LOSS}
+        lab.link(host, switch, rate="10 Mbit/s", delay="5 ms", buffer="50 packets", loss=LOSS, reverse=back)
     lab.start()
     for cable in lab.network.cables:
         print(*(cable.interface(end) for end in cable.ends))

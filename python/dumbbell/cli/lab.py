@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dumbbell.cli.group import group
-from dumbbell.cli.options import Json, ScenarioArgument, Set
+from dumbbell.cli.options import Json, Set, bundled_names
 
 if TYPE_CHECKING:
+    from dumbbell.labs.build import LabScenario
     from dumbbell.labs.live import Live
 
 app = group(
@@ -42,8 +43,35 @@ Lines = Annotated[
 
 @app.command()
 def up(
-    scenario: ScenarioArgument,
+    scenario: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[SCENARIO]",
+            help="A TOML file, the name of a bundled scenario, or - for standard input.",
+            show_default=False,
+            autocompletion=bundled_names,
+        ),
+    ] = None,
     overrides: Set = None,
+    topo: Annotated[
+        str | None,
+        typer.Option(
+            "--topo",
+            metavar="SHAPE",
+            help="In place of a scenario, a network of Mininet's names: minimal, single,4, linear,3 or linear,3,2, "
+            "tree,2,3.",
+            show_default=False,
+        ),
+    ] = None,
+    links: Annotated[
+        str | None,
+        typer.Option(
+            "--link",
+            metavar="KEY=VALUE,...",
+            help='With --topo: keys of all links, such as "rate=10 Mbit/s,delay=5 ms".',
+            show_default=False,
+        ),
+    ] = None,
     name: Annotated[
         str | None,
         typer.Option(
@@ -57,21 +85,22 @@ def up(
 ) -> int:
     """Build a lab, and open its shell. It ends with the shell.
 
-    The scenario needs no flows and no duration. Its flows wait for the word traffic; its events do not happen. The
-    shell reads standard input: `echo pingall | dumbbell lab up FILE` is a test.
+    `dumbbell lab up --topo tree,2,3` needs no file. A scenario needs no flows and no duration. Its flows wait for the
+    word traffic; its events do not happen. The shell reads standard input: `echo pingall | dumbbell lab up FILE` is a
+    test.
 
     Exit code: that of the shell's last command; 1 if the lab cannot be built, 2 for bad input.
     """
-    from dumbbell.labs.build import load
     from dumbbell.labs.owner import detached
 
+    wanted = _scenario(scenario, topo, links, overrides or [])
     if detach:
-        path = detached(load(scenario, overrides or ()), name)
+        path = detached(wanted, name)
         print(f"lab {path.name} is up: dumbbell lab shell, exec, link, show; dumbbell lab down ends it")
         return 0
     from dumbbell.labs.lab import Lab
 
-    with Lab(scenario, overrides or (), name) as lab:
+    with Lab(wanted, name=name) as lab:
         return _interact(lab, lines)
 
 
@@ -242,6 +271,22 @@ def down(
     for path in place.alive() if all else [place.find(which)]:
         end(path)
         print(f"lab {path.name} is down")
+
+
+def _scenario(scenario: str | None, topo: str | None, links: str | None, overrides: list[str]) -> LabScenario:
+    from dumbbell.errors import InputError
+    from dumbbell.labs import build
+    from dumbbell.labs import topo as shapes
+
+    if (scenario is None) == (topo is None):
+        what = "neither a scenario nor --topo" if topo is None else "a scenario and --topo"
+        raise InputError(what, "a lab has one network", "dumbbell lab up FILE, or dumbbell lab up --topo tree,2,3")
+    if topo is not None:
+        return shapes.scenario(topo, links, overrides)
+    if links is not None:
+        raise InputError("--link without --topo", "the scenario has the keys of its links", "write --set KEY=VALUE")
+    assert scenario is not None, "or there is a topo"
+    return build.load(scenario, overrides)
 
 
 def _interact(lab: Live, lines: list[str] | None) -> int:

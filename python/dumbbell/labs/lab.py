@@ -39,7 +39,7 @@ class Lab(Live):
 
     def __init__(
         self,
-        scenario: str | os.PathLike[str] | None = None,
+        scenario: str | os.PathLike[str] | LabScenario | None = None,
         overrides: Mapping[str, Any] | Sequence[str] = (),
         name: str | None = None,
         **topology: Unpack[NetworkKeys],
@@ -47,8 +47,8 @@ class Lab(Live):
         """A lab that is not up yet.
 
         Args:
-            scenario: a TOML file, or a bundled scenario's name; `None`: calls of `host`, `switch`, `router` and
-                `link` draw the network, and `start` builds it.
+            scenario: a TOML file, a bundled scenario's name, or what `Lab.scenario()` gives; `None`: calls of `host`,
+                `switch`, `router` and `link` draw the network, and `start` builds it.
             overrides: `{"topology.bottleneck.rate": "5 Mbit/s"}`, or texts as after `--set`.
             name: its name among the user's labs; by default, the scenario's.
             topology: without a scenario, keys of its `[topology]`, such as `ipv6=True`.
@@ -68,7 +68,7 @@ class Lab(Live):
             why = "the scenario has the keys of its network"
             raise InputError(f"Lab({', '.join(topology)}=...)", why, 'write overrides={"topology.ipv6": True}')
         else:
-            self._scenario = load(scenario, overrides)
+            self._scenario = scenario if isinstance(scenario, LabScenario) else load(scenario, overrides)
 
     @classmethod
     def from_topology(cls, kind: str, /, *, name: str | None = None, **keys: Any) -> Self:
