@@ -26,8 +26,8 @@ class Footprint:
 
     def __init__(self, live: Live) -> None:
         self.parts = [psutil.Process(live.process.pid), *psutil.Process(live.process.pid).children(recursive=True)]
-        links = {link for part in self.parts for link in _namespaces(part.pid)}
-        self.namespaces = links - _namespaces(os.getpid())
+        links = {link for part in self.parts for link in namespaces(part.pid)}
+        self.namespaces = links - namespaces(os.getpid())
         init = live.part("db-init").pid
         self._core = os.open(f"/proc/{init}/ns/net", os.O_RDONLY)
         self._user = os.open(f"/proc/{init}/ns/user", os.O_RDONLY)
@@ -38,7 +38,7 @@ class Footprint:
         left += [f"link {name}" for name in self._links()]
         ours = {os.getpid()}
         for pid in (pid for pid in psutil.pids() if pid not in ours):
-            left += [f"namespace {link} of process {pid}" for link in _namespaces(pid) & self.namespaces]
+            left += [f"namespace {link} of process {pid}" for link in namespaces(pid) & self.namespaces]
         return left
 
     def _links(self) -> list[str]:
@@ -77,16 +77,22 @@ def outside() -> dict[str, str]:
     return {"mounts": Path("/proc/self/mountinfo").read_text(), **ip}
 
 
-def _running(process: psutil.Process) -> str | None:
-    """A process's number and name; none if it is over, even while we look."""
+def lives(process: psutil.Process) -> bool:
+    """Whether a process is not over, even while we look."""
     with suppress(psutil.NoSuchProcess):
         # A process that nobody waited for yet is a line in a table, nothing more.
-        if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
-            return f"{process.pid} {process.name()}"
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def _running(process: psutil.Process) -> str | None:
+    """A process's number and name; none if it is over."""
+    with suppress(psutil.NoSuchProcess):
+        return f"{process.pid} {process.name()}" if lives(process) else None
     return None
 
 
-def _namespaces(pid: int) -> set[str]:
+def namespaces(pid: int) -> set[str]:
     """Namespaces that a process is in or holds a descriptor of."""
     found = set()
     for folder in ("ns", "fd"):

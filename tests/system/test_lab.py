@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -19,6 +20,7 @@ import psutil
 import pytest
 from graphs import graph, link
 from harness import ORDINARY, Place, until
+from remains import lives
 
 import dumbbell
 from dumbbell.labs import place
@@ -33,6 +35,23 @@ rtt = "10 ms"
 bottleneck = { rate = "20 Mbit/s" }
 """
 """A network is all that a lab needs: no flows, no duration."""
+
+
+@contextmanager
+def killed_at_the_end(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """Within, a process runs. `Popen` as a context waits for its end without a limit, also after a failure."""
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=60)
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    """The next line of a process's output. Fails if none comes within a minute."""
+    assert process.stdout is not None
+    assert select.select([process.stdout], [], [], 60)[0], "no line came"
+    return process.stdout.readline()
 
 
 @pytest.fixture
@@ -69,19 +88,17 @@ def test_what_cannot_be_run_is_refused(labs: Place) -> None:
 
 def test_input_reaches_a_command_and_signals_do(labs: Place) -> None:
     cat = subprocess.run(
-        labs.command("lab", "exec", "s1", "cat"), cwd=labs.directory, input="hello\n", capture_output=True, text=True
-    )
+        labs.command("lab", "exec", "s1", "cat"),
+        cwd=labs.directory, input="hello\n", capture_output=True, text=True, timeout=180,
+    )  # fmt: skip
     assert cat.stdout == "hello\n"
     catches = "trap 'echo caught; exit 3' INT; echo up; while :; do sleep 0.05; done"
-    with subprocess.Popen(
-        labs.command("lab", "exec", "s1", "sh", "-c", catches),
-        cwd=labs.directory, stdout=subprocess.PIPE, text=True,
-    ) as program:  # fmt: skip
-        assert program.stdout is not None
-        assert program.stdout.readline() == "up\n"
+    words = labs.command("lab", "exec", "s1", "sh", "-c", catches)
+    with killed_at_the_end(subprocess.Popen(words, cwd=labs.directory, stdout=subprocess.PIPE, text=True)) as program:
+        assert line(program) == "up\n"
         program.send_signal(signal.SIGINT)
-        assert program.stdout.readline() == "caught\n"
-        assert program.wait(10) == 3
+        assert line(program) == "caught\n"
+        assert program.wait(60) == 3
 
 
 def test_a_program_ends_with_whoever_started_it(labs: Place) -> None:
@@ -89,7 +106,7 @@ def test_a_program_ends_with_whoever_started_it(labs: Place) -> None:
     sleeps = lambda: [p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", "271"]]  # noqa: E731
     until(lambda: bool(sleeps()), 60, "the program")
     program.kill()
-    program.wait()
+    program.wait(60)
     until(lambda: not sleeps(), 60, "the program's end")
 
 
@@ -163,9 +180,8 @@ def test_a_link_gets_another_rate_and_traffic_shows_it(labs: Place) -> None:
 
 def test_a_capture_has_the_frames_of_both_directions(labs: Place) -> None:
     assert "which are no namespaces" in labs.invoke("lab", "capture", "bottleneck").stderr
-    with subprocess.Popen(
-        labs.command("lab", "capture", "s1", "--seconds", "20", "--output", "s1.pcap"), cwd=labs.directory
-    ) as process:
+    words = labs.command("lab", "capture", "s1", "--seconds", "20", "--output", "s1.pcap")
+    with killed_at_the_end(subprocess.Popen(words, cwd=labs.directory, text=True)) as process:
         file = labs.directory / "s1.pcap"
         until(lambda: file.exists() and file.stat().st_size == 24, 60, "the capture's begin")
         assert labs.invoke("lab", "shell", "-c", "pingpair").returncode == 0
@@ -242,14 +258,8 @@ def test_two_users_never_meet(labs: Place, tmp_path: Path) -> None:
         code,
         str(folder / "lab" / "agent"),
     ]
-    done = subprocess.run(other, capture_output=True, text=True)
+    done = subprocess.run(other, capture_output=True, text=True, timeout=60)
     assert "PermissionError" in done.stderr
-
-
-def lives(process: psutil.Process) -> bool:
-    with suppress(psutil.NoSuchProcess):
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    return False
 
 
 PARTS = ("owner", "helper", "db-init", "db-emulator", "db-agent", "program", "client")
@@ -276,7 +286,7 @@ def whole_lab(user: Place) -> Iterator[dict[str, psutil.Process]]:
         yield everything
     finally:
         client.kill()
-        client.wait()
+        client.wait(60)
 
 
 @pytest.mark.parametrize("part", PARTS)
