@@ -1,4 +1,4 @@
-"""Reads the files that a user names: regular ones of a bounded size, or standard input."""
+"""Reads the files that a user names: regular ones of a bounded size, or standard input. Writes new ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import os
 import stat
 import sys
 from functools import cache
+from pathlib import Path
 from typing import IO, Any, Final
+
+from dumbbell.errors import InputError, unwritable
 
 STANDARD_INPUT: Final = "-"
 """The name by which commands call standard input."""
@@ -58,3 +61,19 @@ def _at_most(file: IO[Any], most: int) -> bytes:
 
 def _text(content: bytes) -> str:
     return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that is not there yet.
+
+    Raises:
+        InputError: it is there already.
+        RunFailed: it cannot be written.
+    """
+    try:
+        with path.open("x", encoding="utf-8") as out:
+            out.write(text)
+    except FileExistsError:
+        raise InputError(f"{path} is there already", "nothing is overwritten", "choose another name") from None
+    except OSError as error:
+        raise unwritable(path, error) from error

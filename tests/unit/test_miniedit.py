@@ -12,8 +12,8 @@ from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.plan.expand import expand
 from dumbbell.plan.wire import document
+from dumbbell.scenario.file.foreign.miniedit import scenario
 from dumbbell.scenario.file.loading import load
-from dumbbell.scenario.file.miniedit import scenario
 
 
 def host(number: int, **options: Any) -> dict[str, Any]:
@@ -78,6 +78,18 @@ def test_a_link_has_the_same_values_in_both_directions(tmp_path: Path) -> None:
     assert notes == ["speedup of links is left out", "delays without a unit are microseconds, as tc reads them"]
 
 
+def test_numbers_may_be_texts_and_mininets_own_options_are_passed_over(tmp_path: Path) -> None:
+    mininets = {"node1": "h1", "node2": "s1", "port1": 0, "port2": 1, "bw": "1.5", "loss": "0.5"}
+    plan, notes = planned(
+        {**TWO, "links": [link("h1", "s1", **mininets), link("s1", "h3", max_queue_size=5)]}, tmp_path
+    )
+    assert plan["links"][0]["rate_bps"] == 1_500_000
+    assert plan["links"][0]["loss_before"][0]["probability"] == 0.005
+    # Without bandwidth there is no limit, and no queue.
+    assert (plan["links"][2]["rate_bps"], plan["links"][2]["buffer"]) == (None, "unlimited")
+    assert notes == ["queue sizes of links without bandwidth are left out: nothing waits there"]
+
+
 def test_jitter_is_around_the_delay_and_reorders(tmp_path: Path) -> None:
     plan, _ = planned({**TWO, "links": [link("h1", "s1", delay="10ms", jitter="2ms"), link("s1", "h3")]}, tmp_path)
     one = plan["links"][0]
@@ -89,7 +101,10 @@ def test_what_a_scenario_cannot_say_is_noted_and_no_command_is_a_key(tmp_path: P
     more = {
         "startCommand": "rm -rf /\necho x",
         "cpu": 0.5,
+        "cores": "0",
         "vlanInterfaces": [["10.1.0.1", "5"]],
+        "externalInterfaces": ["eth7"],
+        "privateDirectory": ["/var/log", ["/var/run", "/tmp/run"]],
         "defaultRoute": "10.0.0.9",
     }
     found = {
@@ -101,7 +116,9 @@ def test_what_a_scenario_cannot_say_is_noted_and_no_command_is_a_key(tmp_path: P
     text, notes = scenario(json.dumps(found), "net")
     assert 'h1 = { address = "10.0.0.7/8", routes = ["default via 10.0.0.9"] }' in text
     assert "# MiniEdit runs at the start: rm -rf / echo x\n" in text
-    assert {note.split(" ")[0] for note in notes} == {"commands", "shares", "VLAN", "NetFlow", "kinds", "controllers"}
+    assert {note.split(" ")[0] for note in notes} == {
+        "commands", "shares", "choices", "VLAN", "external", "private", "NetFlow", "kinds", "controllers",
+    }  # fmt: skip
     assert all(f"# Note: {note}." in text for note in notes)
     planned(found, tmp_path)
 

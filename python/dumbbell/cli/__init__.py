@@ -37,6 +37,7 @@ VERBS = (
     "kernel",
     "lab",
     "import",
+    "export",
     "doctor",
 )
 """The verbs in the order of the help page."""

@@ -9,13 +9,20 @@ import typer
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE.mn", help="A file that MiniEdit saved.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A file of MiniEdit (.mn), of containerlab (.clab.yml), or Kathará's lab.conf.",
+            show_default=False,
+        ),
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", metavar="FILE", help="The scenario. Default: standard output.", show_default=False),
     ] = None,
 ) -> None:
-    """Make a scenario of a network that was drawn with MiniEdit, Mininet's editor.
+    """Make a scenario of a network that was made for Mininet's editor, containerlab or Kathará.
 
     What a scenario cannot say stands in it as a comment, and on stderr. No command of the file is run.
 
@@ -25,17 +32,14 @@ def command(
     import sys
 
     from dumbbell import inputs
-    from dumbbell.errors import InputError, unwritable
-    from dumbbell.scenario.file.loading import LARGEST
-    from dumbbell.scenario.file.miniedit import scenario
+    from dumbbell.errors import InputError
 
+    text = _text(file)
+    # Every lab of Kathará is in a file of this name, so the folder's is the lab's.
+    named = file.absolute().parent.name if file.name == "lab.conf" else file.name.partition(".")[0]
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", named).lstrip("._-") or "imported"
     try:
-        text = inputs.read_text(file, LARGEST)
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
-        raise InputError(f"cannot read {file}", why or str(error)) from None
-    try:
-        made, notes = scenario(text, re.sub(r"[^A-Za-z0-9._-]", "-", file.stem).lstrip("._-") or "imported")
+        made, notes = _scenario(file, text, name)
     except InputError as error:
         raise InputError(f"{file}: {error.what}", error.why, error.hint) from None
     for note in notes:
@@ -43,11 +47,29 @@ def command(
     if output is None:
         print(made, end="")
         return
-    try:
-        with output.open("x", encoding="utf-8") as written:
-            written.write(made)
-    except FileExistsError:
-        raise InputError(f"{output} is there already", "nothing is overwritten", "choose another name") from None
-    except OSError as error:
-        raise unwritable(output, error) from error
+    inputs.write_new(output, made)
     print(output)
+
+
+def _scenario(file: Path, text: str, name: str) -> tuple[str, list[str]]:
+    """The scenario, and its notes, by the reader of the file's format."""
+    from dumbbell.scenario.file.foreign import containerlab, kathara, miniedit
+
+    if file.suffix in (".yml", ".yaml"):
+        return containerlab.scenario(text, name)
+    if file.suffix == ".conf":
+        startups = {machine.stem: machine for machine in sorted(file.absolute().parent.glob("*.startup"))}
+        return kathara.scenario(text, name, lambda node: _text(startups[node]) if node in startups else None)
+    return miniedit.scenario(text, name)
+
+
+def _text(file: Path) -> str:
+    from dumbbell import inputs
+    from dumbbell.errors import InputError
+    from dumbbell.scenario.file.loading import LARGEST
+
+    try:
+        return inputs.read_text(file, LARGEST)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise InputError(f"cannot read {file}", why or str(error)) from None

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import InputError, unwritable
+from dumbbell import inputs
+from dumbbell.errors import InputError
 from dumbbell.labs.build import LabScenario
 from dumbbell.scenario.file.writing import names_files
 
@@ -22,13 +23,7 @@ def save(scenario: LabScenario, file: Path) -> None:
         why = f"the scenario names files, whose paths begin in {source.folder.absolute()}"
         raise InputError(f"cannot write {file}", why, "write it there")
     text = source.text if source.text and not source.overrides else _text(source.data)
-    try:
-        with file.open("x", encoding="utf-8") as out:
-            out.write(text)
-    except FileExistsError:
-        raise InputError(f"{file} is there already", "nothing is overwritten", "choose another name") from None
-    except OSError as error:
-        raise unwritable(file, error) from error
+    inputs.write_new(file, text)
 
 
 def _text(data: Mapping[str, Any]) -> str:

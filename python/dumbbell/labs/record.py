@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.errors import InputError, unwritable
+from dumbbell import inputs
+from dumbbell.errors import InputError
 from dumbbell.labs import changes
 from dumbbell.labs.traffic import FILE
 from dumbbell.units import Rate
@@ -46,13 +47,7 @@ def save(lab: Path, file: Path) -> None:
     document["flows"] = [*document.get("flows", ()), *flows]
     if events:
         document["events"] = [*document.get("events", ()), *events]
-    try:
-        with file.open("x", encoding="utf-8") as out:
-            out.write(tomlkit.dumps(document))
-    except FileExistsError:
-        raise InputError(f"{file} is there already", "nothing is overwritten", "choose another name") from None
-    except OSError as error:
-        raise unwritable(file, error) from error
+    inputs.write_new(file, tomlkit.dumps(document))
 
 
 def _traffic(lab: Path) -> list[dict[str, Any]]:

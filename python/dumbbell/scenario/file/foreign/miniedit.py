@@ -8,36 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from ipaddress import IPv4Interface, IPv4Network
 from typing import Any, Final
 
 from dumbbell.errors import InputError
+from dumbbell.scenario.file.foreign.notes import Notes, checked
 
 IP_BASE: Final = "10.0.0.0/8"
 QUEUE_PACKETS: Final = 1000
 """The room in the queue of a link with a rate, if the file does not say."""
-NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,14}")
 _TIME: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(us|usecs?|ms|msecs?|s|secs?)?")
 _NANOSECONDS: Final = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
-
-
-@dataclass
-class Notes:
-    """What a scenario cannot say, each kind once with how often."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def add(self, what: str) -> None:
-        """Note something."""
-        self.counts[what] += 1
-
-    def __iter__(self) -> Iterator[str]:
-        """A sentence for each kind."""
-        for what, count in self.counts.items():
-            yield what if count == 1 else f"{what} ({count} times)"
 
 
 def scenario(text: str, name: str) -> tuple[str, list[str]]:
@@ -99,13 +81,7 @@ def _nodes(found: Mapping[str, Any], notes: Notes) -> dict[str, tuple[str, list[
     for kind, letter in (("hosts", "h"), ("switches", "s")):
         for one in _list(found, kind):
             options = _options(one)
-            node = str(options.get("hostname") or f"{letter}{one.get('number', '')}")
-            if node in nodes:
-                why = "MiniEdit lets two nodes have one name, and links cannot tell them apart"
-                raise InputError(f"two nodes are named {node}", why, "rename one of them in the file")
-            if not NAME.fullmatch(node):
-                why = "a name has 1 to 15 letters, digits, `_` or `-`, and begins with a letter or digit"
-                raise InputError(f"a node is named {node!r}", why, "rename it in the file")
+            node = checked(str(options.get("hostname") or f"{letter}{one.get('number', '')}"), nodes)
             if kind == "hosts":
                 nodes[node] = _host(one, options, base, routed, notes)
             else:

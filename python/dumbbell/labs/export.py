@@ -1,0 +1,144 @@
+"""A network as a file of MiniEdit (`.mn`), Mininet's editor: version 2 of its format."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dumbbell.labs.network import Cable, Network
+
+IP_BASE: Final = "10.0.0.0/8"
+FRAME_BYTES: Final = 1514
+"""A full frame: a buffer in bytes has room for so many packets."""
+SAID: Final = {
+    "name", "from", "to", "from_interface", "to_interface", "up", "rate_bps", "buffer", "delay_ns", "jitter",
+    "reordering", "loss_before",
+}  # fmt: skip
+"""The keys of a link in a plan that such a file can say, in part. The others must be as those of a plain link."""
+PLAIN: Final = {"queue": {"kind": "drop-tail", "ce_threshold": None}, "overhead_bytes": 0, "loss_after": []}
+
+
+def miniedit(plan: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The file of the network in a plan, and a sentence for each kind of thing that it cannot say.
+
+    Args:
+        plan: as in plan.json.
+    """
+    network, notes = Network(dict(plan)), dict[str, None]()
+    if plan["flows"] or plan["events"]:
+        notes["flows and events are left out"] = None
+    hosts = [_host(network, name, number, plan) for number, name in enumerate(network.hosts, 1)]
+    others = [name for name in network.nodes if network.kind(name) != "host"]
+    switches = [_switch(network, name, number, notes) for number, name in enumerate(others, 1)]
+    links = {link["name"]: link for link in plan["links"]}
+    joined: set[frozenset[str]] = set()
+    drawn = []
+    for cable in network.cables:
+        if frozenset(cable.ends) in joined:
+            notes["MiniEdit has one link between two nodes: further ones are left out"] = None
+            continue
+        joined.add(frozenset(cable.ends))
+        drawn.append(_link(cable, links, notes))
+    found = {
+        "application": {"dpctl": "", "ipBase": IP_BASE, "startCLI": "0", "switchType": "ovs", "terminalType": "xterm"},
+        "controllers": [],
+        "hosts": hosts,
+        "links": drawn,
+        "switches": switches,
+        "version": "2",
+    }
+    return json.dumps(found, indent=4, sort_keys=True) + "\n", list(notes)
+
+
+def _at(number: int, row: int) -> dict[str, str]:
+    """A place on MiniEdit's canvas: rows of ten."""
+    line, column = divmod(number - 1, 10)
+    return {"x": f"{80 + 90 * column}.0", "y": f"{80 + 200 * row + 60 * line}.0"}
+
+
+def _host(network: Network, name: str, number: int, plan: Mapping[str, Any]) -> dict[str, Any]:
+    options: dict[str, Any] = {"hostname": name, "nodeNum": number, "sched": "host"}
+    (_, held), *_ = network.interfaces(name)
+    address = next((one for one in held if ":" not in one), "")
+    # Hosts of a core network stand alone on their subnets; Mininet has them on one.
+    options["ip"] = address if "/" in address else f"{address}/{IP_BASE.partition('/')[2]}"
+    node = next(node for node in plan["nodes"] if node["name"] == name)
+    default = next((route for route in node.get("routes") or () if route["to"] == "0.0.0.0/0"), None)
+    if default:
+        options["defaultRoute"] = default["via"][0]
+    return {"number": str(number), **_at(number, 1), "opts": options}
+
+
+def _switch(network: Network, name: str, number: int, notes: dict[str, None]) -> dict[str, Any]:
+    kind = "legacySwitch"
+    if network.kind(name) == "router":
+        kind = "legacyRouter"
+        notes["MiniEdit has no addresses, routes and protocols of routers: they are left out"] = None
+    options = {"controllers": [], "hostname": name, "nodeNum": number, "switchType": kind}
+    return {"number": str(number), **_at(number, 0), "opts": options}
+
+
+def _link(cable: Cable, links: Mapping[str, Mapping[str, Any]], notes: dict[str, None]) -> dict[str, Any]:
+    there, *back = (links[name] for name in cable.links)
+    own = _values(there)
+    if any(_values(one) != own for one in back):
+        notes["links whose directions differ have the values of the first one"] = None
+    return {"src": cable.ends[0], "dest": cable.ends[1], "opts": _options(there, notes)}
+
+
+def _values(link: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("name", "from", "to", "from_interface", "to_interface")
+    return {key: value for key, value in link.items() if key not in names}
+
+
+def _options(link: Mapping[str, Any], notes: dict[str, None]) -> dict[str, Any]:
+    """MiniEdit's options of a link."""
+    options: dict[str, Any] = {}
+    for key in sorted(link.keys() - SAID):
+        if link[key] != PLAIN.get(key):
+            notes[f"links have {key.removesuffix('_bytes').replace('_', ' ')}, which MiniEdit has not"] = None
+    if not link["up"]:
+        notes["links that are down are up in the file"] = None
+    if link["rate_bps"] is not None:
+        options["bw"] = _number(link["rate_bps"] / 1e6, notes)
+        buffer = link["buffer"]
+        if "packets" in buffer:
+            options["max_queue_size"] = buffer["packets"]
+        elif "bytes" in buffer:
+            options["max_queue_size"] = max(1, math.ceil(buffer["bytes"] / FRAME_BYTES))
+            notes["buffers in bytes are as many packets of 1514 bytes"] = None
+    delay_ns, jitter = link["delay_ns"], link["jitter"]
+    if jitter is not None:
+        drawn = jitter["distribution"]
+        if drawn["kind"] == "uniform" and not drawn["min_ns"] and not jitter["correlation"] and link["reordering"]:
+            options["jitter"] = _time(drawn["max_ns"] // 2, notes)
+            delay_ns += drawn["max_ns"] // 2
+        else:
+            notes["jitter is left out: MiniEdit has one that is uniform and reorders"] = None
+    if delay_ns:
+        options["delay"] = _time(delay_ns, notes)
+    match link["loss_before"]:
+        case []:
+            pass
+        case [{"model": "independent", "probability": probability}]:
+            options["loss"] = _number(round(probability * 100, 9), notes)
+        case _:
+            notes["losses are left out: MiniEdit has independent ones"] = None
+    return options
+
+
+def _number(value: float, notes: dict[str, None]) -> int | float:
+    if value == int(value):
+        return int(value)
+    notes["bandwidths or losses have fractions, which MiniEdit's dialogs do not take"] = None
+    return value
+
+
+def _time(ns: int, notes: dict[str, None]) -> str:
+    if ns % 1_000_000 == 0:
+        return f"{ns // 1_000_000}ms"
+    if ns % 1_000:
+        notes["delays are rounded to microseconds"] = None
+    return f"{round(ns / 1_000)}us"

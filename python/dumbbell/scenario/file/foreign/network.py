@@ -1,0 +1,119 @@
+"""A network that was read from a file of another program, as the text of a scenario."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+
+from dumbbell.scenario.file.foreign.commands import Settings
+from dumbbell.scenario.file.foreign.notes import Notes
+
+End = tuple[str, str]
+"""A node and the name of its interface in the file."""
+
+
+@dataclass
+class Node:
+    """A node of the file.
+
+    Attributes:
+        kind: `host`, `switch` or `router`.
+        settings: its addresses and routes.
+        comments: what the file says beside them.
+    """
+
+    kind: str
+    settings: Settings = field(default_factory=Settings)
+    comments: list[str] = field(default_factory=list)
+
+
+def text(
+    name: str, program: str, nodes: Mapping[str, Node], links: Sequence[tuple[End, End]], notes: Notes
+) -> tuple[str, list[str]]:
+    """The scenario of a network, and the notes that stand in it.
+
+    Args:
+        name: the scenario's.
+        program: the name of the program whose file it was.
+        nodes: by name.
+        links: their two ends.
+        notes: what was left out; more are added here.
+    """
+    used = {end for link in links for end in link}
+    lines: list[str] = []
+    for node, one in nodes.items():
+        rest = [f"{program} runs: {command}" for command in one.settings.rest]
+        for interface, addresses in one.settings.addresses.items():
+            if (node, interface) not in used:
+                rest.append(f"{interface} has no link: {' '.join(addresses)}")
+                notes.add("addresses of interfaces without a link stand in comments")
+            for address in [one for one in addresses if one not in _kept(addresses)]:
+                rest.append(f"{interface} also has {address}")
+                notes.add("second addresses of interfaces stand in comments")
+        if one.settings.rest:
+            notes.add(f"commands of {program} stand in comments, and are not run")
+        lines += [f"# {' '.join(comment.split())}" for comment in (*one.comments, *rest)]
+        keys = [] if one.kind == "host" else [f'kind = "{one.kind}"']
+        if one.settings.routes:
+            keys.append(f"routes = {json.dumps(_shared(one.settings.routes))}")
+        lines.append(f"{node} = {{ {', '.join(keys)} }}" if keys else f"{node} = {{}}")
+    for ends in _ordered(links):
+        lines += ["", *_link(ends, nodes)]
+    head = [f'name = "{name}"', f"# Imported from {program}. A run needs a duration and [[flows]], too."]
+    network = ["[topology]", 'kind = "graph"']
+    if any(":" in address for one in nodes.values() for held in one.settings.addresses.values() for address in held):
+        network.append("ipv6 = true")
+    head += [f"# Note: {' '.join(note.split())}." for note in notes]
+    return "\n".join([*head, "", *network, "", "[topology.nodes]", *lines, ""]), list(notes)
+
+
+def _shared(routes: Iterable[str]) -> list[str]:
+    """Routes with one entry for each destination; several next hops share it."""
+    hops: dict[str, list[str]] = {}
+    for route in routes:
+        to, _, hop = route.partition(" via ")
+        hops.setdefault(to, []).append(hop)
+    return [f"{to} via {', '.join(dict.fromkeys(several))}" for to, several in hops.items()]
+
+
+def _kept(addresses: Iterable[str]) -> list[str]:
+    """The first IPv4 address, and the first IPv6 address: a scenario has no more."""
+    first: dict[bool, str] = {}
+    for address in addresses:
+        first.setdefault(":" in address, address)
+    return [first[version] for version in sorted(first)]
+
+
+def _link(ends: tuple[End, End], nodes: Mapping[str, Node]) -> list[str]:
+    (a, _), (b, _) = ends
+    held = [_kept(nodes[node].settings.addresses.get(interface, [])) for node, interface in ends]
+    lines = ["[[topology.links]]", f'between = ["{a}", "{b}"]']
+    if any(held):
+        lines.append(f"addresses = {json.dumps([one[0] if len(one) == 1 else one for one in held])}")
+    return lines
+
+
+def _ordered(links: Sequence[tuple[End, End]]) -> list[tuple[End, End]]:
+    """The links, so that each node's interfaces keep their order where that is possible: they are numbered by it."""
+    before: dict[int, set[int]] = {number: set() for number in range(len(links))}
+    at: dict[str, list[tuple[str, int]]] = {}
+    for number, ends in enumerate(links):
+        for node, interface in ends:
+            at.setdefault(node, []).append((interface, number))
+    for several in at.values():
+        in_turn = sorted(several, key=lambda one: [int(part) if part.isdigit() else part for part in _parts(one[0])])
+        for (_, earlier), (_, later) in pairwise(in_turn):
+            before[later].add(earlier)
+    try:
+        return [links[number] for number in TopologicalSorter(before).static_order()]
+    except CycleError:
+        return list(links)
+
+
+def _parts(interface: str) -> list[str]:
+    """Letters and numbers of an interface's name in turns, which begin with letters: `eth10` is after `eth9`."""
+    return re.split(r"(\d+)", interface)

@@ -1,0 +1,40 @@
+"""What an import cannot carry over, and the names that it can."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from dumbbell.errors import InputError
+
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,14}")
+
+
+@dataclass
+class Notes:
+    """What a scenario cannot say, each kind once with how often."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, what: str) -> None:
+        """Note something."""
+        self.counts[what] += 1
+
+    def __iter__(self) -> Iterator[str]:
+        """A sentence for each kind."""
+        for what, count in self.counts.items():
+            yield what if count == 1 else f"{what} ({count} times)"
+
+
+def checked(node: str, taken: Container[str]) -> str:
+    """The name of a node. Raises `InputError` if it is none, or another node has it."""
+    if node in taken:
+        why = "links cannot tell two nodes of one name apart"
+        raise InputError(f"two nodes are named {node}", why, "rename one of them in the file")
+    if not NAME.fullmatch(node):
+        why = "a name has 1 to 15 letters, digits, `_` or `-`, and begins with a letter or digit"
+        raise InputError(f"a node is named {node!r}", why, "rename it in the file")
+    return node
