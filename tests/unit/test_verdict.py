@@ -164,6 +164,9 @@ def steps(*sizes_ns: int) -> Change:
     return update("network.clock_steps", [{"time_ns": 1, "step_ns": size} for size in sizes_ns])
 
 
+WIRED = update("plan.links.0.from_interface", "eth0")
+"""The network is drawn: its frames cross links as on wires."""
+
 V, S, X = Verdict.VALID, Verdict.SUSPECT, Verdict.INVALID
 
 CASES: list[tuple[str, Verdict, Change]] = [
@@ -235,6 +238,14 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("conservation", X, update("network.duplicated_packets", 1)),
     ("packet-log", X, update("logged_packets.bottleneck", known_run.PACKETS - 1)),
     ("interfaces", X, update("lab.interfaces.3.rx_dropped", 1)),
+    ("interfaces", X, update("lab.interfaces.0.rx_dropped", 1)),
+    ("interfaces", V, both(WIRED, update("lab.interfaces.0.rx_dropped", 1))),
+    ("interfaces", X, both(WIRED, update("lab.interfaces.1.rx_dropped", 1))),
+    (
+        "interfaces",
+        X,
+        both(WIRED, update("lab.interfaces.0.rx_dropped", 1), update("lab.interfaces.2.rx_packets", 0)),
+    ),
     ("interfaces", X, update("lab.interfaces.0.tx_errors", 2)),
     ("interfaces", X, update("lab.interfaces.2.rx_packets", known_run.PACKETS - 1)),
     ("softnet", S, update("lab.softnet_dropped", 1)),
