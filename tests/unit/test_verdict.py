@@ -164,7 +164,14 @@ def steps(*sizes_ns: int) -> Change:
     return update("network.clock_steps", [{"time_ns": 1, "step_ns": size} for size in sizes_ns])
 
 
-WIRED = update("plan.links.0.from_interface", "eth0")
+def _interface(number: int) -> dict[str, Any]:
+    return {"name": "eth0", "mac": f"02:db:00:00:00:0{number}", "addresses": [f"10.0.0.{number}/30"]}
+
+
+WIRED = both(
+    *(update(f"plan.nodes.{i}.interfaces", [_interface(i + 1)]) for i in (0, 1)),
+    *(update(f"plan.links.{i}.{end}_interface", "eth0") for i in (0, 1) for end in ("from", "to")),
+)
 """The network is drawn: its frames cross links as on wires."""
 
 V, S, X = Verdict.VALID, Verdict.SUSPECT, Verdict.INVALID
