@@ -85,9 +85,8 @@ def up(
 ) -> int:
     """Build a lab, and open its shell. It ends with the shell.
 
-    `dumbbell lab up --topo tree,2,3` needs no file. A scenario needs no flows and no duration. Its flows wait for the
-    word traffic; its events do not happen. The shell reads standard input: `echo pingall | dumbbell lab up FILE` is a
-    test.
+    `dumbbell lab up --topo tree,2,3` needs no file. A scenario needs no flows and no duration. Its flows and
+    events wait for the word play. The shell reads standard input: `echo pingall | dumbbell lab up FILE` is a test.
 
     Exit code: that of the shell's last command; 1 if the lab cannot be built, 2 for bad input.
     """

@@ -66,14 +66,23 @@ def change(lab: Path, words: Sequence[str], keys: Mapping[str, str]) -> list[Cha
         wanted = as_wanted(lab, name, before, keys)
         if wanted == before:
             continue
-        told = ask(lab, {"do": "change-link", "link": wanted})["event"]
-        if told["event"] != "changed":
-            raise RunFailed(told["what"], told["why"], told["hint"])
-        made = Change(told["time_ns"], name, dict(keys), told["link"])
-        with (lab / FILE).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(made.__dict__) + "\n")
-        done.append(made)
+        done.append(make(lab, wanted, keys))
     return done
+
+
+def make(lab: Path, wanted: Mapping[str, Any], keys: Mapping[str, str]) -> Change:
+    """Change a link to what it is to be, as in plan.json, and note it with the keys of an event that says so.
+
+    Raises:
+        RunFailed: the lab has ended, or refuses it.
+    """
+    told = ask(lab, {"do": "change-link", "link": dict(wanted)})["event"]
+    if told["event"] != "changed":
+        raise RunFailed(told["what"], told["why"], told["hint"])
+    made = Change(told["time_ns"], wanted["name"], dict(keys), told["link"])
+    with (lab / FILE).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(made.__dict__) + "\n")
+    return made
 
 
 def as_wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
@@ -130,9 +139,32 @@ def events(lab: Path, begin_ns: int = 0) -> list[dict[str, Any]]:
     found = []
     for one in changes(lab):
         at = f"{max(one.time_ns - begin_ns, 0) / 1e9:.9f}".rstrip("0").rstrip(".")
-        values = {key: spaced(value) if key != "up" else value == "true" for key, value in one.keys.items()}
+        values = {key: _value(value) for key, value in one.keys.items()}
         found.append({"at": f"{at} s", "link": one.link, **values})
     return found
+
+
+def as_text(value: Any) -> str:
+    """A value of a scenario's key as a user writes it behind `KEY=`: texts as they are, all else as TOML."""
+    import tomlkit
+
+    if isinstance(value, str):
+        return value
+    # A table alone would be written as lines.
+    made = tomlkit.inline_table() if isinstance(value, Mapping) else tomlkit.item(value)
+    if isinstance(value, Mapping):
+        made.update(value)
+    return made.as_string()
+
+
+def _value(text: str) -> Any:
+    """The value that a text behind `KEY=` stands for: what is no TOML is a text."""
+    from dumbbell.scenario.file import toml
+
+    try:
+        return toml.parse(f"value = {text}")["value"]
+    except toml.TOMLDecodeError:
+        return spaced(text)
 
 
 def now_ns(lab: Path) -> int:

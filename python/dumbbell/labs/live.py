@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from dumbbell.errors import RunFailed
-from dumbbell.labs import changes, pings, place, traffic
+from dumbbell.labs import changes, pings, place, play, traffic
 from dumbbell.labs.agent import Connection, ask, running
 from dumbbell.labs.network import Network
 
@@ -95,6 +95,13 @@ class Live:
         """A UDP flow of constant rate between two hosts, to its end."""
         (result,) = traffic.carry_out(self.path, [traffic.udp(str(from_), str(to), rate_bps, seconds)])
         return result
+
+    def play(self) -> list[traffic.FlowResult]:
+        """The flows and the events of the scenario, from now to the end of both.
+
+        An event sets its link to what the scenario says; it comes up to some ten milliseconds late.
+        """
+        return play.play(self.path)
 
     def traffic(self) -> list[traffic.FlowResult]:
         """The flows of the scenario, from now to their end."""

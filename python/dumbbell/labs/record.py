@@ -38,15 +38,17 @@ def save(lab: Path, file: Path) -> None:
     flows = [_flow(flow, one["time_ns"] - begin) for one in done for flow in one["flows"] if one["time_ns"] >= begin]
     events = changes.events(lab, begin)
     ends = [int(flow["stop_ns"]) + one["time_ns"] - begin for one in done for flow in one["flows"]]
+    # Those of the scenario that happened were made by `play`, and are among the changes.
+    document.pop("events", None)
     if not own:
-        for key in ("flows", "events", "duration"):
+        for key in ("flows", "duration"):
             document.pop(key, None)
         last = max([*ends, *(change.time_ns - begin for change in changes.changes(lab))])
         # A key of the top stands before all tables.
         document = {"name": document.pop("name"), "duration": _seconds(last + _AFTER_NS), **document}
     document["flows"] = [*document.get("flows", ()), *flows]
     if events:
-        document["events"] = [*document.get("events", ()), *events]
+        document["events"] = events
     inputs.write_new(file, tomlkit.dumps(document))
 
 

@@ -78,8 +78,13 @@ def _flow(from_: str, to: str, seconds: float, number: int, workload: Mapping[st
 
 def planned(lab: Path) -> list[dict[str, Any]]:
     """The flows of the lab's scenario, as in plan.json."""
-    plan = json.loads((lab / "planned.json").read_text(encoding="utf-8"))
-    return list(plan["flows"])
+    return list(plan(lab)["flows"])
+
+
+def plan(lab: Path) -> dict[str, Any]:
+    """The plan of the lab's scenario, with its flows and events, as in plan.json."""
+    found: dict[str, Any] = json.loads((lab / "planned.json").read_text(encoding="utf-8"))
+    return found
 
 
 def carry_out(lab: Path, flows: Sequence[Mapping[str, Any]]) -> list[FlowResult]:

@@ -76,6 +76,12 @@ def carry_out(session: Session, words: list[str]) -> int:
     return _show(traffic.carry_out(session.lab.path, [flow]))
 
 
+@word("play", "", "Carry out the scenario's flows with their programs, and its events, each at its time.")
+def played(session: Session, words: list[str]) -> int:
+    """A line for each flow at its end."""
+    return _show(session.lab.play())
+
+
 def _pinged(session: Session, hosts: Sequence[str], words: list[str], full: bool) -> int:
     timeout_s = float(words[0]) if words else pings.TIMEOUT_S
     found = pings.ping_all(session.lab.path, hosts, timeout_s)
