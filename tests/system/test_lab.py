@@ -243,6 +243,31 @@ def test_a_lab_needs_no_file(user: Place) -> None:
         assert said in refused.stderr
 
 
+OWN = graph(
+    link("h1", "r1"),
+    link("r1", "h2"),
+    nodes={"h1": {"private": ["/var/log", "/var/tmp"]}, "r1": {"private": ["/var/log"]}},
+    name="own",
+    duration=None,
+)
+
+
+def test_nodes_have_directories_for_themselves(user: Place) -> None:
+    lines = (
+        "h1 ls -A /var/log /var/tmp", "h1 touch /var/log/of-h1", "r1 touch /var/log/of-r1", "h1 ls /var/log",
+        "r1 ls /var/log", "h2 sh -c 'ls /var/log | grep -c of-; true'",
+    )  # fmt: skip
+    done = user.invoke("lab", "up", user.write(OWN), *(word for line in lines for word in ("-c", line)))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["/var/log:", "", "/var/tmp:", "of-h1", "of-r1", "0"]
+    assert not list(Path("/var/log").glob("of-*"))
+    missing = user.write(OWN.replace('"/var/tmp"', '"/no/such/place"'))
+    refused = user.invoke("lab", "up", missing, "-c", "nodes")
+    assert refused.returncode == 1
+    assert "making the private directory /no/such/place" in refused.stderr
+    assert "mkdir -p /no/such/place" in refused.stderr
+
+
 def test_two_users_never_meet(labs: Place, tmp_path: Path) -> None:
     if os.geteuid() != 0 or labs.becomes_ordinary:
         pytest.skip("only root can be two users")

@@ -46,6 +46,17 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             'h3 = {}',
+            'h3 = { private = ["var/log"] }',
+            'my.toml:10: topology.nodes.h3.private.0 = "var/log": not an absolute path\n'
+            '  expected the path of a directory, beside /dev, /proc and /sys\nhint: write "/var/log"',
+        ),
+        (
+            'h3 = {}',
+            'h3 = { private = ["/var/log", "/tmp/../proc"] }',
+            'topology.nodes.h3.private.1 = "/tmp/../proc": not a directory of a node\'s own',
+        ),
+        (
+            'h3 = {}',
             '"h 3" = {}',
             'topology.nodes."h 3": not a name\n  expected letters, digits, `_` and `-`, a letter or digit first',
         ),
@@ -122,7 +133,8 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (
             'r2 = { kind = "router" }',
             'r2 = { kind = "router", adress = "10.0.0.1/24" }',
-            "topology.nodes.r2.adress = \"10.0.0.1/24\": unknown key\n  expected one of routes, kind, sysctl, id",
+            "topology.nodes.r2.adress = \"10.0.0.1/24\": unknown key\n"
+            "  expected one of routes, private, kind, sysctl, id",
         ),
     ],
 )  # fmt: skip

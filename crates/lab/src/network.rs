@@ -49,7 +49,7 @@ pub(crate) fn build(plan: &Plan, core: &mut Netlink, offloads_off: Option<&Featu
     let home = Home::here()?;
     // Before namespaces have names: each name is a mount, and each mount namespace would get a copy of it.
     let of = |(_, node, _): (usize, &Node, _)| {
-        Own::create(&home, node.name()).with_context(|| format!("building {}", node.name()))
+        Own::create(&home, node.name(), node.private()).with_context(|| format!("building {}", node.name()))
     };
     let own = stations(plan).map(of).collect::<Result<Vec<Own>>>()?;
     let neighbours = Shared::default();

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Result;
 use messages::Failure;
+use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::{chroot, fchdir, sethostname};
 
@@ -33,8 +34,9 @@ impl Home {
 }
 
 impl Own {
-    /// Makes namespaces with this hostname and the mounts of now, and comes back `home`. The process has one thread.
-    pub(crate) fn create(home: &Home, hostname: &str) -> Result<Own> {
+    /// Makes namespaces with this hostname and the mounts of now, and with empty directories of its own in these places;
+    /// comes back `home`. The process has one thread.
+    pub(crate) fn create(home: &Home, hostname: &str, private: &[String]) -> Result<Own> {
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWUTS).map_err(|why| {
             let error = Failure::new("making mount and UTS namespaces", why.desc());
             let limits =
@@ -43,7 +45,8 @@ impl Own {
         })?;
         let named =
             sethostname(hostname).map_err(|why| Failure::new(format!("setting the hostname {hostname}"), why.desc()));
-        let made = named.map_err(anyhow::Error::from).and_then(|()| Own::here());
+        let emptied = named.map_err(anyhow::Error::from).and_then(|()| private.iter().try_for_each(|path| empty(path)));
+        let made = emptied.and_then(|()| Own::here());
         home.own.enter()?;
         fchdir(&home.directory).map_err(|why| Failure::new("returning to the working directory", why.desc()))?;
         made
@@ -61,6 +64,16 @@ impl Own {
         let [mounts, uts, root] = ["/proc/thread-self/ns/mnt", "/proc/thread-self/ns/uts", "/"].map(open);
         Ok(Own { mounts: mounts?, uts: uts?, root: root? })
     }
+}
+
+/// Puts an empty directory in the place of another one, for this mount namespace.
+fn empty(path: &str) -> Result<()> {
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    mount(Some("tmpfs"), path, Some("tmpfs"), flags, None::<&str>).map_err(|why| {
+        let error = Failure::new(format!("making the private directory {path}"), why.desc());
+        let missing = matches!(why, nix::Error::ENOENT | nix::Error::ENOTDIR);
+        if missing { error.hint(format!("it takes the place of a directory: `mkdir -p {path}`")) } else { error }.into()
+    })
 }
 
 fn open(path: &str) -> Result<OwnedFd> {

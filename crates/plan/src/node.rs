@@ -27,6 +27,10 @@ pub enum Node {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[schemars(extend("default" = Vec::<u8>::new()))]
         routes: Vec<Route>,
+        /// Directories of its own, empty at the start, in place of the machine's; only in a lab network.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schemars(extend("default" = Vec::<u8>::new()))]
+        private: Vec<String>,
     },
     /// Forwards, instantly: in a core network by the plan's paths; in a lab network as a bridge that learns.
     Switch {
@@ -47,6 +51,10 @@ pub enum Node {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[schemars(extend("default" = Vec::<u8>::new()))]
         routes: Vec<Route>,
+        /// Directories of its own, empty at the start, in place of the machine's; only in a lab network.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schemars(extend("default" = Vec::<u8>::new()))]
+        private: Vec<String>,
         /// Its routing daemons; `None`: it has `routes` alone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         routing: Option<Routing>,
@@ -147,6 +155,14 @@ impl Node {
     pub fn routes(&self) -> &[Route] {
         match self {
             Node::Host { routes, .. } | Node::Router { routes, .. } => routes,
+            Node::Switch { .. } => &[],
+        }
+    }
+
+    /// Its own directories.
+    pub fn private(&self) -> &[String] {
+        match self {
+            Node::Host { private, .. } | Node::Router { private, .. } => private,
             Node::Switch { .. } => &[],
         }
     }

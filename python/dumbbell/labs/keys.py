@@ -22,6 +22,7 @@ class HostKeys(TypedDict, total=False):
     """Keys of a host, as in `[topology.nodes]`."""
 
     routes: Sequence[Any]
+    private: Sequence[Any]
     address: str | Sequence[Any]
 
 
@@ -29,6 +30,7 @@ class RouterKeys(TypedDict, total=False):
     """Keys of a router, as in `[topology.nodes]`."""
 
     routes: Sequence[Any]
+    private: Sequence[Any]
     sysctl: Mapping[str, Any]
     id: str
     routing: Sequence[Any] | str

@@ -31,6 +31,7 @@ def _node(node: NetworkNode, sysctl: Mapping[str, str]) -> Node:
         "sysctl": sysctl,
         "interfaces": tuple(Interface(name=i.name, mac=i.mac, addresses=i.addresses) for i in node.interfaces),
         "routes": tuple(Route(to=route.to, via=route.via) for route in node.routes or ()),
+        "private": node.private,
     }
     return HostNode(**keys) if node.kind == "host" else RouterNode(**keys, routing=_routing(node))
 

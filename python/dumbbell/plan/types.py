@@ -845,6 +845,8 @@ class HostNode:
     """Namespaced sysctls, e.g. `net.ipv4.tcp_rmem`."""
     interfaces: Annotated[tuple[Interface, ...], Field(exclude_if=lambda value: value == ())] = ()
     """Its interfaces in a lab network; none in a core network."""
+    private: Annotated[tuple[str, ...], Field(exclude_if=lambda value: value == ())] = ()
+    """Directories of its own, empty at the start, in place of the machine's; only in a lab network."""
     routes: Annotated[tuple[Route, ...], Field(exclude_if=lambda value: value == ())] = ()
     """Its routes in a lab network, beside those to its interfaces' subnets."""
 
@@ -871,6 +873,8 @@ class RouterNode:
     """Namespaced sysctls, e.g. `net.ipv4.fib_multipath_hash_policy`."""
     interfaces: tuple[Interface, ...]
     """Its interfaces."""
+    private: Annotated[tuple[str, ...], Field(exclude_if=lambda value: value == ())] = ()
+    """Directories of its own, empty at the start, in place of the machine's; only in a lab network."""
     routes: Annotated[tuple[Route, ...], Field(exclude_if=lambda value: value == ())] = ()
     """Its routes, beside those to its interfaces' subnets and those that its daemons find."""
     routing: Annotated[Routing | None, Field(exclude_if=lambda value: value is None)] = None

@@ -60,6 +60,7 @@ def tables(plan: Plan, rtt_ns: int | Mapping[str, int]) -> list[Table]:
         *_interfaces(plan),
         *_routes(plan),
         *_daemons(plan),
+        *_private(plan),
         _sysctls(plan),
     ]
 
@@ -206,6 +207,13 @@ def _daemons(plan: Plan) -> list[Table]:
         if isinstance(node, RouterNode) and node.routing is not None
         if (lines := node.routing.config.splitlines())
     ]
+
+
+def _private(plan: Plan) -> list[Table]:
+    """Directories of single nodes."""
+    rows = [[node.name, ", ".join(node.private)] for node in plan.nodes if not isinstance(node, SwitchNode)]
+    rows = [row for row in rows if row[1]]
+    return [Table("Private directories", ["node", "directories"], rows)] if rows else []
 
 
 def _sysctls(plan: Plan) -> Table:

@@ -88,6 +88,7 @@ impl Path {
         .map(|(key, value)| (key.into(), value))
         .into();
         let host = |name: &str, last| Node::Host {
+            private: Vec::new(),
             name: name.into(),
             address: Ipv4Addr::new(10, 0, 0, last),
             sysctl: sysctl.clone(),

@@ -38,6 +38,8 @@ class NetworkNode:
     """A router's own settings; those of hosts are in `Resolved`."""
     routing: Configuration | None = None
     """A router's daemons; `None`: it has none."""
+    private: tuple[str, ...] = ()
+    """Directories that it has for itself."""
 
 
 @dataclass(frozen=True)

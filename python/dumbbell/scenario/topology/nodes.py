@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from ipaddress import (
     IPv4Address,
@@ -144,6 +145,23 @@ Protocols = Annotated[
 """Names of protocols; `static` says that there is none."""
 
 
+KEPT: Final = ("/", "/dev", "/proc", "/sys")
+"""Directories that programs cannot do without."""
+
+
+def _private(value: object) -> object:
+    if isinstance(value, str):
+        path = posixpath.normpath(value)
+        if not value.startswith("/") or path in KEPT or path.startswith(("/proc/", "/sys/")):
+            what = "not a directory of a node's own" if value.startswith("/") else "not an absolute path"
+            raise QuantityError(what, "the path of a directory, beside /dev, /proc and /sys", 'write "/var/log"')
+        return path
+    return value
+
+
+Directory = Annotated[str, BeforeValidator(_private, json_schema_input_type=str)]
+
+
 class Ends(Table):
     """Keys of nodes that have addresses."""
 
@@ -152,6 +170,12 @@ class Ends(Table):
         description='Routes, such as "default via 10.2.0.1", in place of those of the shortest paths. Several next '
         "hops with commas between them share the traffic. Default: shortest paths by the links' costs.",
         examples=[["default via 10.2.0.1"]],
+    )
+    private: list[Directory] = Field(
+        default=[],
+        description="Directories that the node has for itself, in place of the machine's: each is empty at the start, "
+        "and gone at the end. The machine must have a directory of this name.",
+        examples=[["/var/log"]],
     )
 
 

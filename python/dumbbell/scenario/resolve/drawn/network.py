@@ -67,8 +67,10 @@ def _node(name: str, node: Node, interfaces: list[NodeInterface], ids: Mapping[s
         return NetworkNode(name, "switch")
     routes = None if node.routes is None else tuple(node.routes)
     if isinstance(node, Router):
-        return NetworkNode(name, "router", str(ids[name]), tuple(interfaces), routes, node.sysctl)
-    return NetworkNode(name, "host", interfaces[0].addresses[0].partition("/")[0], tuple(interfaces), routes)
+        found = NetworkNode(name, "router", str(ids[name]), tuple(interfaces), routes, node.sysctl)
+    else:
+        found = NetworkNode(name, "host", interfaces[0].addresses[0].partition("/")[0], tuple(interfaces), routes)
+    return replace(found, private=tuple(node.private))
 
 
 def _mac(node: int, interface: int) -> str:
