@@ -59,6 +59,8 @@ def test_every_line_has_a_tick_or_a_reason() -> None:
 def test_calls_are_those_of_the_api(page: str) -> None:
     found = 0
     for text in ours(page):
+        if text.startswith("dumbbell "):
+            continue  # A command, whose words may be names of files.
         for name, attribute in re.findall(r'(?<!")\b(lab|Lab|program|h1|r1)\.(\w+)', text):
             assert any(hasattr(one, attribute) for one in CLASSES[name]), text
             found += 1
