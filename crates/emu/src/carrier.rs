@@ -11,6 +11,7 @@ use records::{Names, Writer};
 use units::{Duration, Time};
 
 use crate::driver::Driver;
+use crate::earlier::Earlier;
 use crate::intake::{Captured, Intake};
 use crate::outgoing::Transmit;
 use crate::report::{ClockStep, EmulatorReport};
@@ -18,6 +19,8 @@ use crate::report::{ClockStep, EmulatorReport};
 /// The plan's links, and the frames that enter and leave them. It has no clock.
 pub(crate) struct Carrier<T> {
     pub network: Network,
+    /// The links for frames that come before time 0, if there are any.
+    earlier: Option<Earlier>,
     pub driver: Driver<T>,
     pub intake: Intake,
     /// Packets of the frame that is being read.
@@ -31,13 +34,11 @@ pub(crate) struct Carrier<T> {
     /// The time at which the links' next rows are due.
     pub next_tick: Time,
     interval: Duration,
-    /// `None`: nothing is recorded.
-    links: Option<Writer<LinkRow>>,
+    links: Writer<LinkRow>,
 }
 
 /// The rest of what [`EmulatorReport`] says: of whoever drives the links.
 pub(crate) struct Evidence {
-    pub warm_up_frames: Option<u64>,
     pub read_lag: Spans,
     pub ring_drops: u64,
     pub times: ThreadTimes,
@@ -49,15 +50,12 @@ pub(crate) struct Evidence {
 }
 
 impl<T: Transmit> Carrier<T> {
-    pub(crate) fn new(
-        plan: &Plan,
-        intake: Intake,
-        driver: Driver<T>,
-        links: Option<Writer<LinkRow>>,
-    ) -> Result<Carrier<T>> {
+    pub(crate) fn new(plan: &Plan, intake: Intake, driver: Driver<T>, links: Writer<LinkRow>) -> Result<Carrier<T>> {
         let transparent = plan.transparent_links();
         Ok(Carrier {
             network: Network::new(plan)?,
+            // Time 0 waits for routing, which needs frames carried.
+            earlier: plan.wait.map(|_| Earlier::new(plan)).transpose()?,
             driver,
             intake,
             arrived: Vec::new(),
@@ -72,8 +70,12 @@ impl<T: Transmit> Carrier<T> {
 
     /// A frame arrives at `arrival`: its packets enter the network. Returns their number.
     pub(crate) fn enter(&mut self, captured: &Captured<'_>, arrival: Time) -> usize {
+        if self.earlier.is_some() && arrival < Time::ZERO {
+            return self.enter_early(captured, arrival);
+        }
         let from = self.intake.take(captured, &mut self.driver, &mut self.arrived);
         let packets = self.arrived.len();
+        self.advance_earlier(arrival);
         self.advance_ticks(arrival);
         for packet in self.arrived.drain(..) {
             let id = self.driver.forwarded(packet.handle, from);
@@ -89,10 +91,49 @@ impl<T: Transmit> Carrier<T> {
         packets
     }
 
+    /// A frame comes before time 0.
+    fn enter_early(&mut self, captured: &Captured<'_>, arrival: Time) -> usize {
+        let Some(earlier) = &mut self.earlier else { return 0 };
+        let counts = self.intake.counts;
+        let from = self.intake.take(captured, &mut self.driver, &mut self.arrived);
+        self.intake.counts = counts;
+        let packets = self.arrived.len();
+        for packet in self.arrived.drain(..) {
+            if !earlier.enter(packet, from, arrival, &mut self.driver) {
+                self.driver.store.release(packet.handle);
+            }
+        }
+        packets
+    }
+
+    /// The run's time 0 comes so long after the beginning of the links for earlier frames.
+    pub(crate) fn set_origin(&mut self, after: Duration) {
+        if let Some(earlier) = &mut self.earlier {
+            earlier.set_origin(after);
+        }
+    }
+
+    /// The time at which something may next happen, if nothing enters.
+    pub(crate) fn next_event(&mut self) -> Time {
+        self.earlier.as_mut().map_or(Time::NEVER, Earlier::next_event).min(self.network.next_event())
+    }
+
     /// Let everything happen that is due by `now`.
     pub(crate) fn advance(&mut self, now: Time) {
+        self.advance_earlier(now);
         self.advance_ticks(now);
         self.network.advance(now, &mut self.driver);
+    }
+
+    fn advance_earlier(&mut self, now: Time) {
+        let Some(earlier) = &mut self.earlier else { return };
+        earlier.advance(now, &mut self.driver);
+        if now >= Time::ZERO && !earlier.is_over {
+            earlier.end(&mut self.network);
+        }
+        if earlier.is_empty(now) {
+            self.earlier = None;
+        }
     }
 
     /// Write the links' rows that are due by `now`, each at its own time.
@@ -106,9 +147,7 @@ impl<T: Transmit> Carrier<T> {
                 let (counters, backlog) = (state.counters(), state.backlog());
                 let queue_bytes_max = state.take_queue_bytes_max();
                 let capacity_bytes = state.capacity_bytes(time);
-                if let Some(links) = &mut self.links {
-                    links.push(LinkRow { time, link, counters, backlog, queue_bytes_max, capacity_bytes });
-                }
+                self.links.push(LinkRow { time, link, counters, backlog, queue_bytes_max, capacity_bytes });
             }
             self.next_tick += self.interval;
         }
@@ -137,7 +176,7 @@ impl<T: Transmit> Carrier<T> {
         for &(link, passage) in inside.iter().filter(|(link, _)| self.logged.contains(&(*link as u16))) {
             self.driver.record(link, passage, None);
         }
-        let mut writer = self.links.expect("a run records its links").finish()?;
+        let mut writer = self.links.finish()?;
         if let Some(packets) = self.driver.packets.take() {
             let packets = packets.finish()?;
             writer.rows += packets.rows;
@@ -169,7 +208,7 @@ impl<T: Transmit> Carrier<T> {
             bursts_in: counts.bursts,
             segments_in: counts.segments,
             bursts_out: driver.bursts_out,
-            warm_up_frames: evidence.warm_up_frames,
+            warm_up_frames: plan.wait.map(|_| driver.earlier_out),
             segments_out: driver.segments_out,
             entered_packets: self.entered,
             left_packets: driver.left + driver.send_errors,
@@ -198,4 +237,130 @@ pub(crate) fn tables(
     let packets =
         plan.record.packets.then(|| Writer::create(&dir.join("packets.parquet"), names.clone())).transpose()?;
     Ok((packets, Writer::create(&dir.join("links.parquet"), names)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::Port;
+    use crate::arena::Arena;
+    use crate::frame::slot_bytes;
+    use crate::gso::Vnet;
+    use crate::outgoing::Outgoing;
+    use crate::store::Store;
+
+    /// Takes the port and the last byte of each frame.
+    #[derive(Default)]
+    struct Taken(std::rc::Rc<std::cell::RefCell<Vec<(u16, u8)>>>);
+
+    impl Transmit for Taken {
+        fn send(&mut self, frames: &Outgoing, first: usize) -> (usize, Option<std::io::Error>) {
+            let sent: Vec<_> = frames
+                .frames(first)
+                .map(|(port, parts)| {
+                    let part = parts.last().unwrap();
+                    // SAFETY: a part of a frame, at least a byte long.
+                    (port, unsafe { *part.iov_base.cast::<u8>().add(part.iov_len - 1) })
+                })
+                .collect();
+            let count = sent.len();
+            self.0.borrow_mut().extend(sent);
+            (count, None)
+        }
+    }
+
+    /// A host, a switch and a router that waits for its daemons; 10 ms from the host to the switch.
+    fn plan() -> Plan {
+        let interface = |mac: &str, address: &str| json!([{"name": "eth0", "mac": mac, "addresses": [address]}]);
+        let routing = json!({"config": "", "daemons": ["ripd"], "expect": []});
+        let wire = |name: &str, from: &str, to: &str, delay_ns: i64| {
+            let at = |node: &str| (node != "s").then(|| "eth0".to_owned());
+            let delay_ns = Duration(delay_ns);
+            plan::Link {
+                from_interface: at(from),
+                to_interface: at(to),
+                delay_ns,
+                ..plan::Link::transparent(name, from, to)
+            }
+        };
+        let plan = json!({"name": "early", "duration_ns": 1_000_000_000, "seed": 1, "flows": [],
+            "nodes": [
+                {"kind": "host", "name": "h", "address": "10.0.0.1", "sysctl": {},
+                 "interfaces": interface("02:db:00:00:00:01", "10.0.0.1/24")},
+                {"kind": "switch", "name": "s"},
+                {"kind": "router", "name": "r", "address": "10.0.0.2", "sysctl": {}, "routing": routing,
+                 "interfaces": interface("02:db:00:00:00:02", "10.0.0.2/24")},
+                {"kind": "host", "name": "k", "address": "10.0.0.3", "sysctl": {},
+                 "interfaces": interface("02:db:00:00:00:03", "10.0.0.3/24")}],
+            "links": [wire("hs", "h", "s", 10_000_000), wire("sh", "s", "h", 0), wire("sr", "s", "r", 0),
+                wire("rs", "r", "s", 0), wire("sk", "s", "k", 0), wire("ks", "k", "s", 0)],
+            "wait": {"limit_ns": 1},
+            "record": {"sample_interval_ns": 100_000_000, "packets": true},
+            "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1_048_576}});
+        Plan::parse(&plan.to_string()).unwrap()
+    }
+
+    fn ports() -> Vec<Port> {
+        let port = |host: &str, last| Port {
+            host: host.into(),
+            interface: "eth0".into(),
+            mac: [2, 0xdb, 0, 0, 0, last],
+            gateway_mac: None,
+            ifindex: i32::from(last),
+        };
+        vec![port("h", 1), port("r", 2), port("k", 3)]
+    }
+
+    fn frame(to: u8, from: u8, last: u8) -> Vec<u8> {
+        [&[2, 0xdb, 0, 0, 0, to, 2, 0xdb, 0, 0, 0, from, 0x88, 0xb5][..], &[last; 46]].concat()
+    }
+
+    #[test]
+    fn what_is_on_the_wires_at_time_0_arrives_and_is_not_counted() {
+        let (plan, dir, taken) = (plan(), tempfile::tempdir().unwrap(), Taken::default());
+        let seen = taken.0.clone();
+        let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), 0).unwrap());
+        let (packets, links) = tables(&plan, dir.path()).unwrap();
+        let driver = Driver::new(&plan, &ports(), store, taken, packets);
+        let mut carrier = Carrier::new(&plan, Intake::new(&plan, &ports()), driver, links).unwrap();
+        let enter = |carrier: &mut Carrier<Taken>, bytes: Vec<u8>, at: Time| {
+            let (len, ifindex) = (bytes.len() as u32, i32::from(bytes[11]));
+            let captured = Captured { frame: &bytes, vnet: Vnet::default(), len, ifindex, checksum_missing: false };
+            carrier.enter(&captured, at);
+            carrier.advance(at);
+            carrier.driver.flush(|| at, Duration::ZERO);
+        };
+        let ms = Duration::from_millis;
+
+        // Nobody knows the router: the host's frame comes to all, 10 ms later.
+        enter(&mut carrier, frame(2, 1, 1), Earlier::BEGIN);
+        enter(&mut carrier, frame(1, 2, 2), Earlier::BEGIN + ms(20));
+        assert_eq!(*seen.borrow(), [(1, 1), (2, 1), (0, 2)], "the switch knows both now");
+        // Time 0 is 100 ms after the beginning; this one is under way then.
+        carrier.set_origin(ms(100));
+        enter(&mut carrier, frame(2, 1, 3), Time::ZERO - ms(5));
+        enter(&mut carrier, frame(2, 1, 4), Time::ZERO + ms(1));
+        assert_eq!(carrier.next_event(), Time::ZERO + ms(5));
+        enter(&mut carrier, frame(1, 3, 5), Time::ZERO + ms(20));
+        assert_eq!(seen.borrow()[3..], [(1, 3), (1, 4), (0, 5)], "switches remember, and no wire was cut");
+        carrier.advance(Time::ZERO + ms(2000));
+        assert!(carrier.earlier.is_none());
+
+        let evidence = Evidence {
+            read_lag: Spans::default(),
+            ring_drops: 0,
+            times: ThreadTimes { cpu_s: 0.0, run_delay_s: None, scheduled: None },
+            wall: ms(2000),
+            clock_steps: Vec::new(),
+            scheduling: Scheduling { real_time: false, stepped_back: 0, nice: 0, slice_ns: 0, cpus: 1, awake: false },
+            spun: Duration::ZERO,
+            spin: Duration::ZERO,
+        };
+        let report = carrier.finish(&plan, dir.path(), evidence).unwrap();
+        assert_eq!((report.entered_packets, report.left_packets, report.flooded_packets), (2, 2, 0));
+        assert_eq!((report.bursts_out, report.warm_up_frames, report.ring_packets), (2, Some(4), 2));
+        assert_eq!(report.links[0].arrived_packets, 1);
+    }
 }

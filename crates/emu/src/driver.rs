@@ -26,6 +26,8 @@ pub(crate) struct Driver<T> {
     pub left: u64,
     pub bursts_out: u64,
     pub segments_out: u64,
+    /// Frames that came before time 0.
+    pub earlier_out: u64,
     /// Copies that switches made, and packets that they had no link for.
     pub flooded: u64,
     pub filtered: u64,
@@ -66,6 +68,7 @@ impl<T> Driver<T> {
             left: 0,
             bursts_out: 0,
             segments_out: 0,
+            earlier_out: 0,
             flooded: 0,
             filtered: 0,
             unflooded: 0,
@@ -86,13 +89,14 @@ impl<T> Driver<T> {
 
     /// A collected frame was sent.
     fn sent(&mut self, frame: usize, at: Time) {
-        self.bursts_out += 1;
         let mut slot = self.handover.all()[frame].first;
+        let earlier = self.store.get(slot).earlier;
+        *(if earlier { &mut self.earlier_out } else { &mut self.bursts_out }) += 1;
         while slot != NONE {
             let (next, packet, due) =
                 (self.store.get(slot).next, self.store.get(slot).packet, self.store.get(slot).due);
-            self.segments_out += 1;
-            if packet {
+            self.segments_out += u64::from(!earlier);
+            if packet && !earlier {
                 self.left += 1;
                 self.lateness.add(at - due);
                 self.record_pending(slot, Some(at));
@@ -104,11 +108,14 @@ impl<T> Driver<T> {
 
     /// A collected frame was refused.
     fn refused(&mut self, frame: usize, error: &std::io::Error) {
-        self.send_error = Some(error.to_string());
         let mut slot = self.handover.all()[frame].first;
+        let earlier = self.store.get(slot).earlier;
+        if !earlier {
+            self.send_error = Some(error.to_string());
+        }
         while slot != NONE {
             let (next, packet) = (self.store.get(slot).next, self.store.get(slot).packet);
-            if packet {
+            if packet && !earlier {
                 self.send_errors += 1;
                 self.record_pending(slot, None);
             }
@@ -129,6 +136,22 @@ impl<T> Driver<T> {
             let (payload_bytes, tcp_seq) = (inside.payload_bytes, inside.tcp_seq);
             packets.push(PacketRow { link: link as u16, payload_bytes, tcp_seq, passage, sent });
         }
+    }
+
+    /// Do to a packet's frames what a link has done to it.
+    pub(crate) fn affect(&mut self, passage: &Passage) {
+        if passage.mark.is_some() {
+            self.store.mark(passage.packet.handle);
+        }
+        if let Some(which) = passage.corruption {
+            self.store.corrupt(passage.packet.handle, which);
+        }
+    }
+
+    /// A packet is due at the interface where `link` ends.
+    pub(crate) fn hand_to_the_end_of(&mut self, link: u32, handle: u32, at: Time) {
+        let port = self.port_at[link as usize].expect("a link that packets come out of ends at a port");
+        self.due.push_back(Due { handle, port, at });
     }
 
     /// The addresses of frames to the host `node` of a core network.
@@ -177,12 +200,7 @@ impl<T: Transmit> Driver<T> {
 impl<T> Sink for Driver<T> {
     fn passed(&mut self, link: u32, passage: &Passage, last: bool) {
         let handle = passage.packet.handle;
-        if passage.mark.is_some() {
-            self.store.mark(handle);
-        }
-        if let Some(which) = passage.corruption {
-            self.store.corrupt(handle, which);
-        }
+        self.affect(passage);
         if passage.fate != Fate::Delivered {
             self.record(link, *passage, None);
             self.dropped += 1;
@@ -195,11 +213,10 @@ impl<T> Sink for Driver<T> {
     }
 
     fn delivered(&mut self, packet: Packet, link: u32, at: Time) {
-        let port = self.port_at[link as usize].expect("a link that packets come out of ends at a port");
         if self.identities.is_watched(link) {
             self.identities.remember(link, self.store.frame(packet.handle), packet.id);
         }
-        self.due.push_back(Due { handle: packet.handle, port, at });
+        self.hand_to_the_end_of(link, packet.handle, at);
     }
 
     fn copied(&mut self, packet: Packet) -> Option<Packet> {

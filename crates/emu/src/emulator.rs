@@ -77,11 +77,12 @@ fn in_real_time(
     let mut ring = Ring::open(plan)?;
     let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), PREFAULT)?);
     let driver = Driver::new(plan, ports, store, PacketSocket::open(ports, plan.emulate.path)?, packets);
+    let mut carrier = Carrier::new(plan, Intake::new(plan, ports), driver, links)?;
     Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
     let mut inbox = Inbox::new(File::from(control));
-    let (origin_ns, warm_up_frames) = match plan.wait {
-        Some(_) => warm_up::carry(plan, ports, &mut ring, &mut inbox).map(|(origin, frames)| (origin, Some(frames)))?,
-        None => (inbox.wait_for_start()?, None),
+    let origin_ns = match plan.wait {
+        Some(_) => warm_up::carry(&mut carrier, &mut ring, &mut inbox)?,
+        None => inbox.wait_for_start()?,
     };
     let clock = StampClock::new(origin_ns);
     // Its thread starts like the writers', before this one becomes urgent.
@@ -89,7 +90,7 @@ fn in_real_time(
     let mut emulator = Emulator {
         urgency: Urgency::new(clock.now()),
         clock,
-        carrier: Carrier::new(plan, Intake::new(plan, ports), driver, Some(links))?,
+        carrier,
         sleep: Sleep::new(plan.emulate.spin_ns),
         idle: Idle::new(),
         next_idle: Time::ZERO + IDLE,
@@ -99,7 +100,6 @@ fn in_real_time(
         next_resync: Time::ZERO,
         read_lag: Spans::default(),
         ring_drops: 0,
-        warm_up_frames,
         ring,
         live,
         control,
@@ -127,8 +127,6 @@ struct Emulator<'a> {
     next_resync: Time,
     read_lag: Spans,
     ring_drops: u64,
-    /// Frames that were carried before time 0, if any were.
-    warm_up_frames: Option<u64>,
     ring: Ring,
     live: Option<&'a LinkGauges>,
     control: Control,
@@ -200,7 +198,7 @@ impl Emulator<'_> {
     fn wait(&mut self) -> Result<bool> {
         // The next event may be a delivery, which may wait; so sleep for as long as that.
         let hold = self.hold();
-        let event = self.carrier.network.next_event();
+        let event = self.carrier.next_event();
         let inside = event != Time::NEVER;
         let due = if inside { event + hold } else { event };
         let due = due.min(self.carrier.driver.next_handover(hold)).min(self.carrier.next_tick).min(self.next_resync);
@@ -283,7 +281,6 @@ impl Emulator<'_> {
     fn finish(mut self, plan: &Plan, dir: &Path, (started, before): (Time, ThreadTimes)) -> Result<()> {
         self.ring_drops += self.ring.take_drops()?;
         let evidence = Evidence {
-            warm_up_frames: self.warm_up_frames,
             read_lag: self.read_lag,
             ring_drops: self.ring_drops,
             times: ThreadTimes::now().since(before),

@@ -153,7 +153,7 @@ impl<O: Outlet + Clone> Hosted<O> {
             Driver::new(&plan, ports, store, Each(self.outlet.clone()), packets.map(|table| table.waiting(BACKLOG)));
         // Frames come with the number of their port.
         let numbered: Vec<_> = (0..).zip(ports).map(|(i, port)| Port { ifindex: i, ..port.clone() }).collect();
-        let carrier = Carrier::new(&plan, Intake::new(&plan, &numbered), driver, Some(links.waiting(BACKLOG)))?;
+        let carrier = Carrier::new(&plan, Intake::new(&plan, &numbered), driver, links.waiting(BACKLOG))?;
         let vnet = plan.emulate.path == plan::EmulatePath::Gso;
         self.running = Some(Running { plan, carrier, origin_ns: None, early: Vec::new(), vnet });
         Ok(())
@@ -181,7 +181,7 @@ impl<O: Outlet + Clone> Hosted<O> {
         let running = self.running.as_mut()?;
         let origin_ns = running.origin_ns?;
         let carrier = &mut running.carrier;
-        let next = carrier.network.next_event().min(carrier.driver.next_handover(Duration::ZERO));
+        let next = carrier.next_event().min(carrier.driver.next_handover(Duration::ZERO));
         (next != Time::NEVER).then(|| origin_ns + next.as_nanos())
     }
 
@@ -190,7 +190,6 @@ impl<O: Outlet + Clone> Hosted<O> {
         let now = Time(now - origin_ns.unwrap_or(now));
         carrier.advance(now);
         let evidence = Evidence {
-            warm_up_frames: None,
             // An arrival is read as it comes.
             read_lag: Spans::default(),
             ring_drops: 0,

@@ -24,7 +24,7 @@ pub(crate) struct Captured<'a> {
 }
 
 /// Frames that the kernel handed over, and what was wrong with them.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Counts {
     pub frames: u64,
     pub bursts: u64,

@@ -15,6 +15,7 @@ mod coalescing;
 mod control;
 mod device;
 mod driver;
+mod earlier;
 mod emulator;
 mod frame;
 mod gso;

@@ -26,6 +26,8 @@ pub(crate) struct Inside {
     pub next: u32,
     /// It represents a packet of the network, as the first of a chain does.
     pub packet: bool,
+    /// It came before time 0: it is carried, but neither counted nor recorded.
+    pub earlier: bool,
     /// The time at which it is due at its host.
     pub due: Time,
     /// TCP or UDP payload of the packet.
@@ -47,6 +49,7 @@ const NOTHING: Inside = Inside {
     gso_size: 0,
     next: NONE,
     packet: false,
+    earlier: false,
     due: Time::ZERO,
     payload_bytes: 0,
     tcp_seq: None,

@@ -8,39 +8,24 @@ use messages::Inbox;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::time::TimeSpec;
-use plan::Plan;
 use realtime::monotonic_ns;
 use units::{Duration, Time};
 
-use crate::Port;
-use crate::arena::Arena;
 use crate::carrier::Carrier;
 use crate::clock::StampClock;
-use crate::driver::Driver;
-use crate::frame::slot_bytes;
-use crate::intake::Intake;
+use crate::earlier::Earlier;
+use crate::outgoing::Transmit;
 use crate::ring::Ring;
-use crate::store::Store;
-use crate::transmit::PacketSocket;
 
-/// What is left before the origin for whoever carries frames then: those that come meanwhile wait in the ring.
+/// What is left before the origin for the run's thread to become urgent: frames that come meanwhile wait in the ring.
 const CHANGE_OVER_NS: i64 = 5_000_000;
 /// The longest sleep.
 const LOOK: Duration = Duration::from_millis(100);
-/// Arena memory touched before.
-const PREFAULT: u64 = 1 << 20;
 
-/// Carries frames until the run begins. Returns its origin, CLOCK_MONOTONIC in ns, and how many frames it
-/// handed to nodes.
-///
-/// What is on the wires then is lost, as on links that were cut and joined again: hellos are sent again.
-pub(crate) fn carry(plan: &Plan, ports: &[Port], ring: &mut Ring, inbox: &mut Inbox<File>) -> Result<(i64, u64)> {
-    // Its events belong to the run.
-    let plan = Plan { events: Vec::new(), ..plan.clone() };
-    let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), PREFAULT)?);
-    let driver = Driver::new(&plan, ports, store, PacketSocket::open(ports, plan.emulate.path)?, None);
-    let mut carrier = Carrier::new(&plan, Intake::new(&plan, ports), driver, None)?;
-    let mut clock = StampClock::new(monotonic_ns());
+/// Carries frames until the run is about to begin. Returns its origin, CLOCK_MONOTONIC in ns.
+pub(crate) fn carry(carrier: &mut Carrier<impl Transmit>, ring: &mut Ring, inbox: &mut Inbox<File>) -> Result<i64> {
+    let begin_ns = monotonic_ns();
+    let mut clock = StampClock::new(begin_ns - Earlier::BEGIN.as_nanos());
     let mut origin = None;
     loop {
         let now = clock.now();
@@ -53,9 +38,10 @@ pub(crate) fn carry(plan: &Plan, ports: &[Port], ring: &mut Ring, inbox: &mut In
         clock.resync();
         let left = origin.map_or(i64::MAX, |origin: i64| origin - CHANGE_OVER_NS - monotonic_ns());
         if let (Some(origin), true) = (origin, left <= 0) {
-            return Ok((origin, carrier.driver.bursts_out));
+            carrier.set_origin(Duration(origin - begin_ns));
+            return Ok(origin);
         }
-        let due = match carrier.network.next_event() {
+        let due = match carrier.next_event() {
             Time::NEVER => LOOK,
             event => event - clock.now(),
         };

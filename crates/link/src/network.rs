@@ -3,7 +3,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use anyhow::{Context, Result};
 use plan::{Plan, Routes};
-use units::Time;
+use units::{Duration, Time};
 
 use crate::packet::{Fate, Packet, Passage};
 use crate::pipeline::Link;
@@ -125,6 +125,13 @@ impl Network {
         let at = at.max(self.now);
         let behind = self.changes.partition_point(|(other, ..)| *other <= at);
         self.changes.insert(behind, (at, link, spec));
+    }
+
+    /// The switches of a lab network know what those of `other` have learned, whose time was `ago` when this one's was 0.
+    pub fn learn_from(&mut self, other: &Network, ago: Duration) {
+        if let (Ways::Wires(own), Ways::Wires(known)) = (&mut self.ways, &other.ways) {
+            own.learn_from(known, ago);
+        }
     }
 
     /// Let the links' counters and backlogs be those of now: [`advance`](Network::advance) leaves to later what no packet

@@ -94,6 +94,13 @@ impl Wires {
         self.switches[switch as usize].links[place]
     }
 
+    /// Take over what the switches of `other` have learned, whose time was `ago` when this one's was 0.
+    pub(crate) fn learn_from(&mut self, other: &Wires, ago: Duration) {
+        for (own, known) in self.switches.iter_mut().zip(&other.switches) {
+            own.stations = known.stations.iter().map(|known| known.map(|(link, heard)| (link, heard - ago))).collect();
+        }
+    }
+
     /// A packet is at the end of a link. A switch there learns where its sender is.
     pub(crate) fn onward(&mut self, packet: &Packet, link: u32, at: Time) -> Onward {
         let (switch, back) = (self.switch[link as usize], self.back[link as usize]);

@@ -112,8 +112,6 @@ class Owner:
             if event["event"] == "failed":
                 raise _failed(event)
             if event["event"] == "started":
-                # A lab with routing daemons carried frames before; what is on the wires at time 0 is lost.
-                time.sleep(max(0.0, (event["origin_ns"] - time.monotonic_ns()) / 1e9))
                 facts = {
                     "name": self._name,
                     "scenario": self._scenario.source.name,
