@@ -15,6 +15,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from graphs import flow as drawn_flow
+from graphs import graph, link
 from harness import ORDINARY, Live, Place, until
 from scenarios import flow, path
 
@@ -26,6 +28,15 @@ from dumbbell.errors import RunFailed
 from dumbbell.kernels import cache
 
 SHORT = path(flow(), flow(cc="bbr"), flow(protocol="udp", rate="1 Mbit/s"), duration="1 s")
+ROUTED = graph(
+    link("h1", "r1"),
+    link("r1", "r2", rate="10 Mbit/s", delay="5 ms"),
+    link("r2", "h2"),
+    drawn_flow(cc="cubic"),
+    nodes={name: {"asn": asn, "routing": ["bgp"]} for name, asn in (("r1", 100), ("r2", 200))},
+    duration="1 s",
+)
+"""Routers find their routes by daemons."""
 LONG = path(flow(), duration="600 s")
 """Killed long before its end."""
 ENGINE = ("--engine", VIRTUAL)
@@ -99,7 +110,12 @@ def test_another_seed_gives_another_run(here: Place) -> None:
 
 
 def test_who_runs_it_does_not_matter(anyone_with_kernel: Place, here: Place) -> None:
-    assert digests(anyone_with_kernel.run(SHORT, *ENGINE)) == digests(here.run(SHORT, *ENGINE))
+    for text in (SHORT, ROUTED):
+        ours, theirs = here.run(text, *ENGINE), anyone_with_kernel.run(text, *ENGINE)
+        assert theirs.verdict == "valid", theirs.summary["reasons"]
+        assert digests(theirs) == digests(ours)
+    assert "routes.parquet" in digests(ours)
+    assert (ours.directory / "logs" / "r1" / "bgpd.log").exists()
 
 
 def chain(live: Live) -> dict[str, psutil.Process]:

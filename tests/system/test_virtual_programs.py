@@ -28,3 +28,21 @@ def test_a_server_that_looks_up_its_name_serves(tmp_path: Path, server: str) -> 
     assert run.verdict == "valid", run.summary["reasons"]
     assert (run.directory / "logs" / "f1.stdout").read_text().strip() == str(FILE)
     assert '"GET /file HTTP/1.1" 200' in (run.directory / "logs" / "f1.server.stderr").read_text()
+
+
+def test_time_passes_for_a_program_that_asks_again_and_again(tmp_path: Path) -> None:
+    """Some poll without waiting until a moment has come, as routing daemons do before each of their timers."""
+    program = tmp_path / "asks.py"
+    program.write_text(
+        "import select, time\n"
+        "asked, poll, end = 0, select.poll(), time.monotonic() + 1\n"
+        "while time.monotonic() < end:\n"
+        "    poll.poll(0)\n"
+        "    asked += 1\n"
+        "print(asked)\n"
+    )
+    text = path(f'[[flows]]\nfrom = "h1"\nto = "h2"\ncommand = "python3 {program}"\n', duration="2 s")
+    run = dumbbell.run(tomllib.loads(text), directory=tmp_path / "runs", engine=VIRTUAL, report=False)
+    asked = int((run.directory / "logs" / "f1.stdout").read_text())
+    # Each answer but the first few takes 50 us.
+    assert 19_000 < asked <= 20_010

@@ -16,6 +16,7 @@ use crate::Port;
 use crate::arena::Arena;
 use crate::carrier::{Carrier, Evidence, tables};
 use crate::driver::Driver;
+use crate::earlier::Earlier;
 use crate::frame::slot_bytes;
 use crate::gso::Vnet;
 use crate::intake::{Captured, Intake};
@@ -95,6 +96,10 @@ pub struct Hosted<O> {
 struct Running<O> {
     plan: Plan,
     carrier: Carrier<Each<O>>,
+    /// When the links were opened.
+    opened_ns: i64,
+    /// Time 0. Before its order to start, a run whose time 0 waits for routing takes one that is far ahead: its links carry
+    /// frames from the beginning.
     origin_ns: Option<i64>,
     /// Frames that came before time began, and when.
     early: Vec<(Early, i64)>,
@@ -120,7 +125,7 @@ impl<O: Outlet + Clone> Hosted<O> {
     /// Sends nothing: what is due by `now` must have been sent before.
     pub fn order(&mut self, request: &[u8], now: i64) -> Result<Vec<u8>> {
         let answer = match serde_json::from_slice(request).context("reading a request")? {
-            Request::Open { plan, ports } => self.open(*plan, &ports).map(|()| serde_json::to_vec(&())),
+            Request::Open { plan, ports } => self.open(*plan, &ports, now).map(|()| serde_json::to_vec(&())),
             Request::Finish => self.finish(now).map(|()| serde_json::to_vec(&())),
             Request::Start { origin_ns } => {
                 self.running()?.start(origin_ns);
@@ -146,7 +151,7 @@ impl<O: Outlet + Clone> Hosted<O> {
         self.running.as_mut().context("the links are not open")
     }
 
-    fn open(&mut self, plan: Plan, ports: &[Port]) -> Result<()> {
+    fn open(&mut self, plan: Plan, ports: &[Port], now: i64) -> Result<()> {
         let (packets, links) = tables(&plan, &self.dir)?;
         let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), 0)?);
         let driver =
@@ -155,7 +160,8 @@ impl<O: Outlet + Clone> Hosted<O> {
         let numbered: Vec<_> = (0..).zip(ports).map(|(i, port)| Port { ifindex: i, ..port.clone() }).collect();
         let carrier = Carrier::new(&plan, Intake::new(&plan, &numbered), driver, links.waiting(BACKLOG))?;
         let vnet = plan.emulate.path == plan::EmulatePath::Gso;
-        self.running = Some(Running { plan, carrier, origin_ns: None, early: Vec::new(), vnet });
+        let origin_ns = plan.wait.map(|_| now - Earlier::BEGIN.as_nanos());
+        self.running = Some(Running { plan, carrier, opened_ns: now, origin_ns, early: Vec::new(), vnet });
         Ok(())
     }
 
@@ -211,6 +217,7 @@ impl<O: Outlet> Running<O> {
     }
 
     fn start(&mut self, origin_ns: i64) {
+        self.carrier.set_origin(Duration(origin_ns - self.opened_ns));
         self.origin_ns = Some(origin_ns);
         for (Early { port, bytes, length, checksum_missing, vnet }, at) in std::mem::take(&mut self.early) {
             self.arrived(&Frame { port, bytes: &bytes, length, checksum_missing, vnet }, at);

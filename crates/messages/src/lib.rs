@@ -31,6 +31,11 @@ pub enum Event {
         /// The process that waits.
         process: Process,
     },
+    /// Time 0 waits for routing, about once a second.
+    Converging {
+        /// Routers whose kernels lack a route; 0 while routes still change.
+        lacking: u32,
+    },
     /// Traffic starts at this time.
     Started {
         /// CLOCK_MONOTONIC of time 0.

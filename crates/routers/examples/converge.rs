@@ -103,7 +103,14 @@ fn run(seats: &[Seat<'_>], network: &Network) -> Result<Value> {
     }
     drop(saying);
     let (mut control, mut events) = (File::from(control), BufReader::new(File::from(events)).lines());
-    let mut hear = || -> Result<Event> { Ok(serde_json::from_str(&events.next().context("it is gone")??)?) };
+    let mut hear = || -> Result<Event> {
+        loop {
+            match serde_json::from_str(&events.next().context("it is gone")??)? {
+                Event::Converging { .. } => {}
+                event => return Ok(event),
+            }
+        }
+    };
     match hear()? {
         Event::Ready { .. } => {}
         Event::Failed { failure, .. } => bail!("{failure}"),

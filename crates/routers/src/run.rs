@@ -25,6 +25,8 @@ const LOOK: Duration = Duration::from_millis(2);
 const QUIET: Duration = Duration::from_millis(200);
 /// The same where a router expects nothing, as with a configuration of the user's own: two hello intervals.
 const QUIET_UNKNOWN: Duration = Duration::from_secs(2);
+/// How often the command hears that routing has not converged: a process without a word counts as one that hangs.
+const TELL: Duration = Duration::from_secs(1);
 /// Daemons that have no configuration by then won't get it.
 const START_LIMIT: Duration = Duration::from_secs(30);
 
@@ -67,7 +69,7 @@ pub fn run(
     routers.configure(began)?;
     let configured_s = began.elapsed().as_secs_f64();
     if let Some(limit) = limit {
-        routers.converge(seats, began, limit)?;
+        routers.converge(seats, began, limit, events)?;
     }
     let converged_s = limit.map(|_| (routers.last_change - began).as_secs_f64());
     Event::Ready { process: Process::Routers }.emit(events)?;
@@ -114,9 +116,10 @@ impl Routers<'_> {
     }
 
     /// Wait until all that is expected is there, and nothing has changed for a while.
-    fn converge(&mut self, seats: &[Seat<'_>], began: Instant, limit: Duration) -> Result<()> {
+    fn converge(&mut self, seats: &[Seat<'_>], began: Instant, limit: Duration, events: &mut dyn Write) -> Result<()> {
         let is_known = seats.iter().all(|seat| !seat.expect.is_empty());
         let quiet = if is_known { QUIET } else { QUIET_UNKNOWN };
+        let mut tell = began + TELL;
         loop {
             let missing = convergence::missing(seats, &self.monitors);
             let (now, due) = (Instant::now(), self.last_change + quiet);
@@ -126,7 +129,11 @@ impl Routers<'_> {
             if now > began + limit {
                 return Err(convergence::late(limit, &missing).into());
             }
-            let until = if missing.is_empty() { due } else { began + limit };
+            if now >= tell {
+                tell = now + TELL;
+                Event::Converging { lacking: missing.len() as u32 }.emit(events)?;
+            }
+            let until = tell.min(if missing.is_empty() { due } else { began + limit });
             self.look(Some(until.saturating_duration_since(now).max(LOOK)))?;
             self.check()?;
             self.go_on()?;

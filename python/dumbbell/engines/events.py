@@ -76,6 +76,14 @@ class Ready(TypedDict):
     """The process that waits."""
 
 
+class Converging(TypedDict):
+    """Time 0 waits for routing, about once a second."""
+
+    event: Literal["converging"]
+    lacking: int
+    """Routers whose kernels lack a route; 0 while routes still change."""
+
+
 class Started(TypedDict):
     """Traffic starts at this time."""
 

@@ -23,7 +23,11 @@ ALGORITHMS: Final = "net/ipv4"
 _OWN: Final = ("bbr", "cubic", "dctcp", "htcp", "vegas", "westwood")
 """Linux's own congestion controls whose state the probe reads: it is declared in their sources."""
 
-_OBJECTS: Final = ("vmlinux.o", "init/version-timestamp.o")
+_KERNEL: Final = "vmlinux.o"
+"""The kernel as one object."""
+_OBJECTS: Final = (_KERNEL, "init/version-timestamp.o")
+_REPLACED: Final = ("sys_poll", "sys_ppoll")
+"""System calls of the kernel that `kernel/src` has functions of its own for."""
 _HEADERS: Final = ("include", "arch/um", "arch/x86/include", "arch/x86/um", "net", "lib", "kernel", "mm", "fs")
 _ENDINGS: Final = (".h", ".lds", ".S.inc", ".inc")
 _UNUSED: Final = frozenset({"dt-bindings", "config", "drm", "media", "sound", "rdma", "scsi", "soc"})
@@ -79,9 +83,17 @@ def compile_command(kit: Path, half: Path) -> list[str]:
     return [word for word in [*words[:output], *words[output + 2 : -1]] if not unwanted.fullmatch(word)]
 
 
-def link_command(kit: Path, objects: list[Path], output: Path) -> list[str]:
-    """The command that links the kernel in the folder `kit` with `objects`, in the order in which they shall begin."""
+def weaken_command(kit: Path, output: Path) -> list[str]:
+    """The command that writes the kernel in the folder `kit` as an object whose functions ours can replace."""
+    return ["objcopy", *(f"--weaken-symbol={name}" for name in _REPLACED), str(kit / _KERNEL), str(output)]
+
+
+def link_command(kit: Path, kernel: Path, objects: list[Path], output: Path) -> list[str]:
+    """The command that links the object `kernel` with `objects`, in the order in which they shall begin.
+
+    It runs in the folder `kit`.
+    """
     words = shlex.split((kit / LINK).read_text(encoding="utf-8"))
-    whole = [*_OBJECTS, *(str(path) for path in objects)]
+    whole = [str(kernel), *_OBJECTS[1:], *(str(path) for path in objects)]
     libraries = ["-lutil", "-lrt", "-lpthread"]
     return [*words, "-o", str(output), "-Wl,--whole-archive", *whole, "-Wl,--no-whole-archive", *libraries]

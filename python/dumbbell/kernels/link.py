@@ -19,7 +19,7 @@ from dumbbell.kernels.kernel import LINKED_FORMAT, Base, Kernel, read_linked, wr
 from dumbbell.kernels.programs import Program
 from dumbbell.kernels.steps import Progress, Steps
 
-_NEEDED: Final = frozenset({"acks", "links", "links_host", "probe", "sampler", "sink"})
+_NEEDED: Final = frozenset({"acks", "links", "links_host", "poll", "probe", "sampler", "sink"})
 """Our sources that no kernel can be without."""
 _READS_OWN: Final = "linux_"
 """Begins the names of those that read the state of one of Linux's own algorithms, as some trees have it."""
@@ -133,10 +133,10 @@ class _Link:
         steps = self._steps("link")
         steps.begin("link")
         program = self._folder / "linux"
-        steps.run(
-            kit.link_command(self._kit, [path.resolve() for path in (*objects, *programs)], program.resolve()),
-            self._kit,
-        )
+        kernel, whole = (self._folder / "kernel.o").resolve(), [path.resolve() for path in (*objects, *programs)]
+        steps.run(kit.weaken_command(self._kit.resolve(), kernel), self._kit)
+        steps.run(kit.link_command(self._kit, kernel, whole, program.resolve()), self._kit)
+        kernel.unlink()
         steps.run(["strip", "--strip-debug", str(program)], self._kit)
         for path in programs:
             path.unlink()

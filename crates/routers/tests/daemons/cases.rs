@@ -68,9 +68,14 @@ impl Service {
     }
 
     fn hear(&mut self) -> Result<Event> {
-        let mut line = String::new();
-        ensure!(self.events.read_line(&mut line)? > 0, "the service is gone");
-        Ok(serde_json::from_str(&line)?)
+        loop {
+            let mut line = String::new();
+            ensure!(self.events.read_line(&mut line)? > 0, "the service is gone");
+            match serde_json::from_str(&line)? {
+                Event::Converging { .. } => {}
+                event => return Ok(event),
+            }
+        }
     }
 
     fn ready(&mut self) -> Result<()> {

@@ -13,7 +13,7 @@ from dumbbell.command import rebuild
 from dumbbell.engines import sysctls
 from dumbbell.engines.conductor import Bounds, Conductor
 from dumbbell.engines.programs import check_programs
-from dumbbell.engines.routing import refuse_routers
+from dumbbell.engines.routing import check_routers
 from dumbbell.engines.virtual import refusals
 from dumbbell.engines.virtual.capabilities import CAPABILITIES
 from dumbbell.errors import InputError, Problem
@@ -61,9 +61,7 @@ class VirtualEngine:
             except InputError as error:
                 return list(error.problems)
             problems = [*refusals.check(scenario, kernel), *_check_sysctls(scenario, kernel)]
-            problems += check_programs(scenario, plan)
-            what, hint = "in virtual time there are no routing daemons", "run it with --engine emulate"
-            problems += refuse_routers(scenario, plan, what, hint)
+            problems += [*check_programs(scenario, plan), *check_routers(scenario, plan)]
             problems += refusals.check_linked(scenario, kernel)
         return problems
 
