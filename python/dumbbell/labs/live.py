@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from dumbbell.errors import RunFailed
-from dumbbell.labs import changes, pings, place, play, traffic
+from dumbbell.labs import changes, pings, place, play, readiness, traffic
 from dumbbell.labs.agent import Connection, ask, running
 from dumbbell.labs.network import Network
 
@@ -161,9 +161,27 @@ class Node:
             done.check_returncode()
         return done
 
-    def start(self, command: Command) -> Program:
-        """Start a command that goes on. It ends with the `Program`, or with the lab."""
-        return Program(self._lab.path, self.name, command)
+    def start(self, command: Command, ready: str | None = None) -> Program:
+        """Start a command that goes on. It ends with the `Program`, or with the lab.
+
+        Args:
+            command: what to run.
+            ready: wait until this port is open in the node: `"tcp 80"`, `"udp 53"`.
+
+        Raises:
+            InputError: `ready` is no port.
+            RunFailed: there is no such program, or it does not open the port within a minute.
+        """
+        if ready is not None:
+            readiness.checked(ready)
+        program = Program(self._lab.path, self.name, command)
+        try:
+            if ready is not None:
+                readiness.wait(self, program, ready)
+        except BaseException:
+            program.__exit__(None, None, None)
+            raise
+        return program
 
     def vtysh(self, *commands: str) -> str:
         """What FRRouting's shell prints for these commands, in a router with routing daemons.

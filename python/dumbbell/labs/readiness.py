@@ -1,0 +1,52 @@
+"""The moment from which a server in a node can be reached: its socket listens on a port."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Final
+
+from dumbbell.errors import InputError, RunFailed
+
+if TYPE_CHECKING:
+    from dumbbell.labs.live import Node, Program
+
+LIMIT_S: Final = 60.0
+"""A server that does not listen by then has failed."""
+_LOOK_S: Final = 0.02
+_LISTENS: Final = {"tcp": "0A", "udp": "07"}
+"""The state of a socket that waits for clients, as /proc/net says it (proc_net_tcp.txt of Linux's documentation)."""
+
+
+def wait(node: Node, program: Program, ready: str) -> None:
+    """Wait until a socket of `node` listens on a port.
+
+    Args:
+        node: where it listens, on any address of IPv4 or IPv6.
+        program: that is to open it. If it fails there is nothing to wait for.
+        ready: the protocol and the port: `tcp 80`, `udp 53`.
+
+    Raises:
+        InputError: `ready` is no such text.
+        RunFailed: the program failed before, or nothing listens within a minute.
+    """
+    protocol, port = checked(ready)
+    # A line: its number, the local address and port, the remote ones, the state.
+    listens = re.compile(rf"^\s*\d+: [0-9A-F]+:{port:04X} [0-9A-F]+:0000 {_LISTENS[protocol]} ", re.MULTILINE)
+    deadline = time.monotonic() + LIMIT_S
+    while not listens.search(node.run(f"cat /proc/net/{protocol} /proc/net/{protocol}6 2>/dev/null").stdout):
+        what = f"nothing listens on {ready} in {node.name}"
+        if program.returncode:
+            done = program.wait()
+            raise RunFailed(what, done.stderr.strip() or f"the program ended with exit code {program.returncode}", "")
+        if time.monotonic() > deadline:
+            raise RunFailed(what, f"after {LIMIT_S:.0f} s", "does the program listen on another port?")
+        time.sleep(_LOOK_S)
+
+
+def checked(ready: str) -> tuple[str, int]:
+    """The protocol and the port of a text such as `tcp 80`. Raises `InputError`."""
+    match = re.fullmatch(r"\s*(tcp|udp)\s+(\d{1,5})\s*", ready)
+    if match is None or not 0 < int(match[2]) < 65536:
+        raise InputError(f"ready = {ready!r}", "it is a protocol and a port", 'write ready="tcp 80"')
+    return match[1], int(match[2])
