@@ -78,6 +78,7 @@ class Synthetic:
                     {**about, "cell": index, "repetition": repetition, "seed": 1 + repetition}
                     | {"error": "it broke" if failed else None, "packets": None if failed else 1000}
                     | {"jain_index": None if failed else 0.9, "jain_start_s": 1.0, "jain_stop_s": 20.0, "rpm": None}
+                    | dict.fromkeys(("reconvergence_s", "outage_s", "rerouting_lost"))
                     | {
                         "verdict": (self.verdicts or {}).get(run, None if failed else "valid"),
                         "reasons": (self.reasons or {}).get(run),

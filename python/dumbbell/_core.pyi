@@ -220,7 +220,8 @@ def figures_between(directory: str | PathLike[str], start_ns: SupportsIndex, end
 def figures_of(directory: str | PathLike[str], network: str) -> str:
     """
     The figures of the run in `directory`, whose engine accounts for links in the file `network` there. Writes
-    `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index`, `jain_window_s` and `responsiveness` of `summary.json`.
+    `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index`, `jain_window_s`, `responsiveness` and `rerouting` of
+    `summary.json`.
 
     Raises RuntimeError: what failed, and why. Ctrl-C ends it.
     """

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
+from graphs import flow, graph, link
 
+from dumbbell.engines import routing
+from dumbbell.plan import expand
 from dumbbell.routing import configurations, frr
 from dumbbell.routing.model import Network
 from dumbbell.routing.registry import GENERATED
+from dumbbell.scenario.file.loading import load
 from tests.unit.routed import bgp, network
 
 LINKS = [("r1", "r2"), ("r2", "r3"), ("r1", "r3")]
@@ -55,3 +60,16 @@ def test_the_line_that_is_wrong_is_named_in_each_text() -> None:
 def test_daemons_that_are_not_there_are_named() -> None:
     assert frr.lacking(("zebra", "bgpd")) == []
     assert frr.lacking(("zebra", "nosuchd")) == ["nosuchd"]
+
+
+@pytest.mark.parametrize("has_mpls", [False, True])
+def test_labels_need_a_kernel_with_mpls(has_mpls: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(routing, "_MPLS", tmp_path if has_mpls else tmp_path / "none")
+    Path("r1.conf").write_text("mpls ldp\n router-id 10.255.0.1\nexit\n")
+    nodes = {"r1": {"routing": ["ldp"], "frr": "r1.conf"}}
+    Path("my.toml").write_text(graph(link("h1", "r1"), link("r1", "h2"), flow("h1", "h2"), nodes=nodes))
+    scenario = load("my.toml")
+    told = [one.text() for one in routing.check_routers(scenario, expand(scenario))]
+    assert len(told) == (0 if has_mpls else 1)
+    assert all("has no MPLS, which ldp" in text for text in told)

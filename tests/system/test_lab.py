@@ -474,8 +474,20 @@ BORDER = graph(
 
 
 def test_a_lab_with_routing_daemons_is_up_once_everybody_is_reached(user: Place) -> None:
-    words = ("-c", "pingall", "-c", "r1 vtysh -c 'show bgp summary json'")
-    done = user.invoke("lab", "up", user.write(BORDER), *words)
+    def wait(ends: str) -> str:
+        return f"r1 sh -c '{ends} ip route show proto bgp | grep -q via; do sleep 0.05; done'"
+
+    lines = (
+        "pingall", "vtysh r1 show bgp summary json", "daemon r2 bgpd stop", "daemon", wait("while"),
+        "daemon r2 bgpd start", wait("until"), "events",
+    )  # fmt: skip
+    done = user.invoke("lab", "up", user.write(BORDER), *(word for line in lines for word in ("-c", line)))
     assert done.returncode == 0, done.stderr
     assert "*** Results: 0% dropped (2/2 received)" in done.stdout
     assert '"remoteAs":200' in done.stdout
+    assert "r2: zebra, bgpd (stopped)" in done.stdout
+    events = tomllib.loads(done.stdout[done.stdout.index("[[events]]") :])["events"]
+    assert [(one["router"], one["daemon"], one["up"]) for one in events] == [
+        ("r2", "bgpd", False),
+        ("r2", "bgpd", True),
+    ]

@@ -64,6 +64,21 @@ def test_packets_go_round_a_link_that_falls_silent(anyone: Place, protocol: str)
     data = by.filter(pl.col("flow") == "f1")
     # All is silent for a while, and then the flow goes on by the other way.
     assert data.height > 100
+    (told,) = run.summary["rerouting"]
+    assert told["events"] == ["core down", "core-reverse down"]
+    # BFD of a busy machine may have found another way before: then nothing is lost any more.
+    assert told["lost_packets"] >= 0
+    (outage,) = told["outages_s"]
+    assert (outage["flow"], outage["recovered"]) == ("f1", True)
+
+
+def test_a_daemon_that_is_killed_takes_its_routes_along(ordinary: Place) -> None:
+    run = ordinary.run(TWO.replace('"2 s"', '"5 s"') + event("1 s", router="r2", daemon="bgpd", up=False))
+    (told,) = run.summary["rerouting"]
+    assert (told["events"], told["routers"]) == (["r2 bgpd killed"], 2)
+    assert run.routes is not None
+    lost = run.routes.filter(pl.col("time_ns") > 0, pl.col("change") == "removed")
+    assert set(lost.select("router", "prefix").iter_rows()) == {("r1", "10.1.0.0/16"), ("r2", "10.0.0.0/16")}
 
 
 def test_what_never_converges_fails_and_says_what_is_missing(here: Place) -> None:

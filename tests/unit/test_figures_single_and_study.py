@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import dumbbell
+from dumbbell.engines.routing import routers
 from dumbbell.plan import expand
 from dumbbell.plan.network import network
 from dumbbell.records.schema import TABLES
@@ -25,7 +26,8 @@ RUNS = ("jain_index", "jain_start_s", "jain_stop_s", "packets", "verdict", "reas
 def can_be_simulated(name: str) -> bool:
     scenario = load(name)
     plan = expand(scenario)
-    return scenario.sweep == Sweep() and all(flow.workload.kind != "command" for flow in plan.flows)
+    is_modelled = all(flow.workload.kind != "command" for flow in plan.flows) and not routers(plan)
+    return scenario.sweep == Sweep() and is_modelled
 
 
 @pytest.mark.parametrize("name", [name for name in bundled.names() if can_be_simulated(name)])

@@ -78,7 +78,7 @@ class TestPage:
 
     def test_changes_are_a_table(self, run: Run, tmp_path: Path) -> None:
         text = visible(page(Run(BUSY.write(tmp_path / "run")), tmp_path))
-        assert "Changes At Link From then on 15 s bottleneck down 15.5 s bottleneck up" in text
+        assert "Changes At Link or router From then on 15 s bottleneck down 15.5 s bottleneck up" in text
         assert "Changes At" not in visible(page(run, tmp_path))
 
     def test_the_facts_are_in_words(self, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from dumbbell.report.series import build
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
 
+WITH_DAEMONS = {"as100-as200", "internet", "isis-ring", "ospf-ecmp", "ospf-failure", "rerouting"}
 NEEDS_A_KERNEL = {"iperf3"}
 SECONDS = {"bbr-generations": 16, "link-flap": 6, "rrul": 8, "short-flows": 8, "udp-cross-traffic": 11}
 """Seconds until all flows have begun and something has changed, where that takes more than three."""
@@ -38,7 +39,7 @@ def simulated(name: str, folder: Path, seconds: int = 3, **more: object) -> dumb
     return run
 
 
-@pytest.mark.parametrize("name", sorted({*bundled.names()} - NEEDS_A_KERNEL))
+@pytest.mark.parametrize("name", sorted({*bundled.names()} - NEEDS_A_KERNEL - WITH_DAEMONS))
 def test_bundled_scenarios(name: str, tmp_path: Path) -> None:
     run = simulated(name, tmp_path, SECONDS.get(name, 3), **{"record.acks": False})
     assert run.verdict == "valid", run.summary["reasons"]
@@ -52,6 +53,14 @@ def test_the_others_are_refused(name: str) -> None:
     scenario = load(name)
     (problem,) = SimulateEngine().check(scenario, expand(scenario))
     assert problem.hint.startswith("run it with --engine emulate or --engine virtual")
+
+
+@pytest.mark.parametrize("name", sorted(WITH_DAEMONS))
+def test_routing_daemons_are_refused(name: str) -> None:
+    scenario = load(name)
+    problems = SimulateEngine().check(scenario, expand(scenario))
+    assert problems
+    assert all("routing daemons" in f"{one.wrong} {one.why}" for one in problems)
 
 
 @pytest.fixture(scope="module")

@@ -155,8 +155,9 @@ def _field(key: str, schema: Schema, is_always_there: bool, definitions: Mapping
         return f"{key}: Literal[{schema['const']!r}] = {schema['const']!r}"
     name, type_ = _attribute(key), type_of(schema)
     options = [] if name == key else [f"alias={key!r}"]
+    # A list that is left out is empty.
+    left_out = schema.get("default", [] if schema.get("type") == "array" else None)
     if not is_always_there:
-        left_out = schema.get("default")
         is_left_out = (
             f"is {left_out}" if left_out is None or left_out is False else f"== {_value(left_out, schema, definitions)}"
         )
@@ -165,7 +166,7 @@ def _field(key: str, schema: Schema, is_always_there: bool, definitions: Mapping
         type_ = f"Annotated[{type_}, Field({', '.join(options)})]"
     default = ""
     if "default" in schema or not is_always_there:
-        default = f" = {_value(schema.get('default'), schema, definitions)}"
+        default = f" = {_value(left_out, schema, definitions)}"
     doc = documented(schema["description"]) if "description" in schema else ""
     return f"{name}: {type_}{default}" + (f"\n{doc}" if doc else "")
 

@@ -218,9 +218,10 @@ export interface Panel {
   decimals: number | null;
 }
 
-/** The plan changes a link. */
+/** The plan changes a link, or kills or starts a routing daemon. */
 export interface Change {
   timeS: number;
+  /** The link, or the daemon's router. */
   link: string;
   /** The state from then on. */
   words: string;

@@ -51,6 +51,15 @@ pub enum Request {
         /// The link as it is from then on.
         link: Box<Link>,
     },
+    /// Kill or start a routing daemon. Answered by [`Answer::Told`]: a `daemon-changed` or a `refused`.
+    ChangeDaemon {
+        /// The router's name.
+        router: String,
+        /// The daemon, such as `ospfd`.
+        daemon: String,
+        /// It is started; if not, it is killed.
+        up: bool,
+    },
     /// The links' rates and queues now. Answered by [`Answer::Told`]: a `progress`, or by `done` if there is none yet.
     Look,
     /// End the lab.

@@ -11,7 +11,6 @@ use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, pipe2};
-use plan::Link;
 
 use crate::client::{Client, Work};
 use crate::program::{self, Program};
@@ -44,8 +43,8 @@ struct Agent<'a> {
     /// By the number of the connection.
     clients: BTreeMap<u64, Client>,
     connections: u64,
-    /// Changes of links that somebody waits for; the first one is being made.
-    changes: VecDeque<(u64, Box<Link>)>,
+    /// Orders whose result somebody waits for; the first one is being carried out.
+    changes: VecDeque<(u64, Box<Order>)>,
     /// The latest progress.
     looked: Option<Event>,
 }
@@ -90,13 +89,23 @@ impl Agent<'_> {
             match order {
                 Order::Stop | Order::StopNow => return Ok(true),
                 Order::Hear { event } => self.hear(event)?,
-                Order::Start { .. } | Order::ChangeLink { .. } => {}
+                Order::Start { .. } | Order::ChangeLink { .. } | Order::ChangeDaemon { .. } => {}
             }
         }
         Ok(inbox.is_closed())
     }
 
-    /// A link was changed, or could not be.
+    /// Have an order carried out once those before it are.
+    fn change(&mut self, number: u64, client: &mut Client, order: Order) -> Result<()> {
+        client.work = Work::Change;
+        self.changes.push_back((number, Box::new(order)));
+        if self.changes.len() == 1 {
+            self.change_next()?;
+        }
+        Ok(())
+    }
+
+    /// A link or a daemon was changed, or could not be.
     fn hear(&mut self, event: Box<Event>) -> Result<()> {
         let Some((number, _)) = self.changes.pop_front() else { return Ok(()) };
         if let Some(client) = self.clients.get_mut(&number) {
@@ -107,10 +116,7 @@ impl Agent<'_> {
 
     fn change_next(&mut self) -> Result<()> {
         match self.changes.front() {
-            Some((_, link)) => {
-                let order = Box::new(Order::ChangeLink { link: link.clone() });
-                Event::Ordered { order }.emit(self.events)
-            }
+            Some((_, order)) => Event::Ordered { order: order.clone() }.emit(self.events),
             None => Ok(()),
         }
     }
@@ -177,12 +183,9 @@ impl Agent<'_> {
                     |agent: &Self| flows::carry_out(&agent.setting, flows, duration_ns, control, File::from(start));
                 self.begin(client, Some(stop), work)?;
             }
-            Request::ChangeLink { link } => {
-                client.work = Work::Change;
-                self.changes.push_back((number, link));
-                if self.changes.len() == 1 {
-                    self.change_next()?;
-                }
+            Request::ChangeLink { link } => self.change(number, client, Order::ChangeLink { link })?,
+            Request::ChangeDaemon { router, daemon, up } => {
+                self.change(number, client, Order::ChangeDaemon { router, daemon, up })?;
             }
             Request::Look => {
                 if let Some(event) = (self.setting.progress)() {

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use units::Time;
 
 /// The figures of the run in `directory`, whose engine accounts for links in the file `network` there. Writes
-/// `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index`, `jain_window_s` and `responsiveness` of `summary.json`.
+/// `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index`, `jain_window_s`, `responsiveness` and `rerouting` of
+/// `summary.json`.
 ///
 /// Raises RuntimeError: what failed, and why. Ctrl-C ends it.
 #[pyfunction]

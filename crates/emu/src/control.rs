@@ -95,7 +95,7 @@ impl Listener {
                 let done = match order {
                     Order::ChangeLink { link } => self.change(*link),
                     Order::Stop | Order::StopNow => return,
-                    Order::Start { .. } | Order::Hear { .. } => Ok(()),
+                    Order::Start { .. } | Order::Hear { .. } | Order::ChangeDaemon { .. } => Ok(()),
                 };
                 if done.is_err() {
                     return;

@@ -18,6 +18,7 @@ use crate::flow_samples::FlowSample;
 use crate::link_samples::LinkSample;
 use crate::packet_samples::PacketSample;
 use crate::recorder::Recorder;
+use crate::rerouting;
 use crate::rows::{self, Index, Rows};
 use crate::run::{Run, Span};
 
@@ -60,7 +61,10 @@ pub fn read(directory: &Path, plan: &Plan, network: &str, go_on: &dyn Fn() -> Re
     if has_packets {
         packets(directory, plan, go_on, |packet| recorder.packet(&packet))?;
     }
-    Ok(Run::of(plan, flows, links, run_end, recorder))
+    let mut run = Run::of(plan, flows, links, run_end, recorder);
+    let active: Vec<Active> = run.flows.iter().map(|flow| flow.active).collect();
+    run.rerouting = rerouting::read(directory, plan, &active, go_on)?;
+    Ok(run)
 }
 
 /// The events of the run in `directory` between two times. `go_on` is asked again and again: an error of it ends the work.

@@ -17,6 +17,7 @@ pub mod link;
 mod link_samples;
 mod packet_samples;
 mod recorder;
+pub mod rerouting;
 mod responsiveness;
 mod rows;
 mod run;

@@ -11,6 +11,7 @@ use crate::convergence;
 use crate::flow::Flow;
 use crate::link::Link;
 use crate::recorder::Recorder;
+use crate::rerouting::Rerouting;
 use crate::responsiveness::Responsiveness;
 
 /// All facts about a run at its end.
@@ -26,6 +27,8 @@ pub struct Run {
     pub jain_window: Option<(Time, Time)>,
     /// The responsiveness of a run with pings beside bulk flows.
     pub responsiveness: Option<Responsiveness>,
+    /// What came of each failure of a network whose routers have daemons; `None` of other networks.
+    pub rerouting: Option<Vec<Rerouting>>,
 }
 
 impl Run {
@@ -65,6 +68,7 @@ impl Run {
             jain_index: jain_window.and_then(|_| jain_index(&received)),
             jain_window,
             responsiveness: window.and_then(|_| Responsiveness::of(foreign_ns, loaded_ns)),
+            rerouting: None,
         };
         run.find_bottlenecks(recorder.bottlenecks.finish());
         for (flow, pings) in run.flows.iter_mut().zip(recorder.pings) {

@@ -36,6 +36,12 @@ pub struct RunRow {
     pub jain_window: Option<(Time, Time)>,
     /// Round trips per minute under load.
     pub rpm: Option<f64>,
+    /// The longest time for which routers' tables changed after an event.
+    pub reconvergence_s: Option<f64>,
+    /// The longest time in which nothing of a flow arrived after an event.
+    pub outage_s: Option<f64>,
+    /// The packets that were lost while tables changed.
+    pub rerouting_lost: Option<u64>,
     /// `valid`, `suspect` or `invalid`.
     pub verdict: Option<&'static str>,
     /// The checks that are not valid.
@@ -66,6 +72,21 @@ static RUNS: &[Column<RunRow>] = &[
         "rpm",
         F64(|r| r.rpm),
         "[responsiveness](metrics.md) under load, round trips per minute; null for a run without pings beside bulk TCP flows",
+    ),
+    Column::optional(
+        "reconvergence_s",
+        F64(|r| r.reconvergence_s),
+        "the longest time from an [event](metrics.md#of-routing) to the last change of a router's routes; null if none changed",
+    ),
+    Column::optional(
+        "outage_s",
+        F64(|r| r.outage_s),
+        "the longest time around such an event in which nothing of a flow arrived; null without routing daemons",
+    ),
+    Column::optional(
+        "rerouting_lost",
+        U64(|r| r.rerouting_lost),
+        "packets that were lost while routes changed; null without routing daemons",
     ),
     Column::optional(
         "verdict",

@@ -15,7 +15,7 @@ use crate::run::{Run, Span};
 const ALWAYS: [&str; 1] = ["rtt_ms"];
 
 impl Run {
-    /// `flows`, `links`, `jain_index`, `jain_window_s` and `responsiveness` of the run's summary.
+    /// `flows`, `links`, `jain_index`, `jain_window_s`, `responsiveness` and `rerouting` of the run's summary.
     ///
     /// # Errors
     /// A flow has no path.
@@ -27,6 +27,7 @@ impl Run {
             "jain_index": self.jain_index,
             "jain_window_s": self.jain_window.map(window_s),
             "responsiveness": self.responsiveness,
+            "rerouting": self.rerouting,
         }))
     }
 

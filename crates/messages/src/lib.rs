@@ -57,6 +57,13 @@ pub enum Event {
         /// The link as it is from then on.
         link: Box<plan::Link>,
     },
+    /// A routing daemon was killed or started, because of an order.
+    #[serde(rename = "daemon-changed")]
+    DaemonChanged {
+        /// The router, the daemon, what happened to it, and when since the origin.
+        #[serde(flatten)]
+        change: plan::DaemonChange,
+    },
     /// An order was not carried out. The run goes on as if it had not been given.
     Refused {
         /// Why, and what to do.

@@ -31,6 +31,15 @@ pub enum Order {
         /// The link as it is from then on; its `name` says which.
         link: Box<plan::Link>,
     },
+    /// A routing daemon is killed or started now.
+    ChangeDaemon {
+        /// The router's name.
+        router: String,
+        /// The daemon, such as `ospfd`.
+        daemon: String,
+        /// It is started; if not, it is killed.
+        up: bool,
+    },
 }
 
 impl Order {
@@ -117,7 +126,8 @@ mod tests {
     #[test]
     fn orders_survive_the_wire_however_the_pipe_cuts_them() {
         let link = Box::new(plan::Link::transparent("bottleneck", "a", "b"));
-        let orders = [Order::Start { origin_ns: -5 }, Order::ChangeLink { link }, Order::Stop, Order::StopNow];
+        let daemon = Order::ChangeDaemon { router: "r1".into(), daemon: "bgpd".into(), up: false };
+        let orders = [Order::Start { origin_ns: -5 }, Order::ChangeLink { link }, daemon, Order::Stop, Order::StopNow];
         let bytes: Vec<u8> = orders.iter().flat_map(|order| order.line().unwrap()).collect();
         for step in [1, 7, bytes.len()] {
             let mut found = Vec::new();

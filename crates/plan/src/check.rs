@@ -32,6 +32,7 @@ impl Plan {
             self.check_core()?
         }
         ensure!(self.events.is_sorted_by_key(|event| event.at_ns), "events are not in the order of time");
+        self.check_daemons()?;
         for flow in &self.flows {
             ensure!(hosts.contains(flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
             ensure!(hosts.contains(flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);

@@ -6,6 +6,7 @@
 mod algorithm;
 mod change;
 mod check;
+mod daemons;
 mod delays;
 mod impairments;
 mod lab_routes;
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use units::{Duration, Mtu, Rate, Time};
 
 pub use algorithm::{Algorithm, Parameter, Source};
+pub use daemons::DaemonChange;
 pub use delays::LeastDelay;
 pub use impairments::*;
 pub use link::{Link, Policer, Slots, Variation};
@@ -87,6 +89,9 @@ pub struct Plan {
     /// Time 0 waits until the routers' daemons have converged; `None`: it doesn't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
+    /// The routing daemons that are killed and started during the run, in the order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub daemon_events: Vec<DaemonChange>,
 }
 
 /// A link gets other parameters. Packets that propagate arrive as if nothing had happened.

@@ -10,6 +10,8 @@ use crate::program::{Program, daemon};
 use crate::{Seat, folders};
 
 const ZEBRA: &str = "zebra";
+/// The others connect to it there.
+const ZEBRA_SOCKET: &str = "zserv.api";
 /// The daemon that gives others their configuration, from FRR 9 on.
 const MANAGER: &str = "mgmtd";
 /// Daemons listen for no Telnet, and say to standard output what happens.
@@ -38,6 +40,8 @@ pub(crate) struct Router<'a> {
     sockets: PathBuf,
     logs: PathBuf,
     step: Step,
+    /// The daemons that were started again and have no configuration yet; at first, none of them has.
+    again: Vec<String>,
 }
 
 impl<'a> Router<'a> {
@@ -47,7 +51,7 @@ impl<'a> Router<'a> {
         fs::create_dir_all(&logs).with_context(|| format!("creating {}", logs.display()))?;
         folders::furnish(&seat)?;
         let sockets = folders::of(seat.name).join("frr");
-        let mut router = Router { seat, daemons: Vec::new(), sockets, logs, step: Step::Manager };
+        let mut router = Router { seat, daemons: Vec::new(), sockets, logs, step: Step::Manager, again: Vec::new() };
         if daemon(MANAGER).is_some() {
             router.spawn(MANAGER)?;
         } else {
@@ -64,7 +68,7 @@ impl<'a> Router<'a> {
         self.check()?;
         match &mut self.step {
             Step::Manager if self.sockets.join("mgmtd_be.sock").exists() => self.start_zebra()?,
-            Step::Zebra if self.sockets.join("zserv.api").exists() => {
+            Step::Zebra if self.sockets.join(ZEBRA_SOCKET).exists() => {
                 let seat = self.seat;
                 seat.daemons.iter().try_for_each(|name| self.spawn(name))?;
                 self.step = Step::Daemons;
@@ -73,7 +77,11 @@ impl<'a> Router<'a> {
                 let listens = |daemon: &Program| self.sockets.join(format!("{}.vty", daemon.name)).exists();
                 if self.daemons.iter().all(listens) {
                     let shell = SHELLS.iter().map(Path::new).find(|path| path.exists()).context("no vtysh")?;
-                    let shell = Program::start(&self.seat, "vtysh", shell, &["-b"], &self.logs)?;
+                    let arguments = match &self.again[..] {
+                        [one] => vec!["-b", "-d", one],
+                        _ => vec!["-b"],
+                    };
+                    let shell = Program::start(&self.seat, "vtysh", shell, &arguments, &self.logs)?;
                     self.step = Step::Configuration(Box::new(shell));
                 }
             }
@@ -83,6 +91,7 @@ impl<'a> Router<'a> {
                         return Err(shell.failure(status).into());
                     }
                     self.step = Step::Running;
+                    self.again.clear();
                 }
             }
             Step::Manager | Step::Zebra | Step::Running => {}
@@ -93,6 +102,25 @@ impl<'a> Router<'a> {
     /// All daemons have their configuration.
     pub(crate) fn is_running(&self) -> bool {
         matches!(self.step, Step::Running)
+    }
+
+    /// Kills a daemon, as a crash does: it says goodbye to nobody.
+    pub(crate) fn kill(&mut self, name: &str) {
+        self.daemons.retain(|daemon| daemon.name != name);
+        self.again.retain(|daemon| daemon != name);
+        // Its sockets would look like those of a daemon that listens.
+        let _ = fs::remove_file(self.sockets.join(format!("{name}.vty")));
+        if name == ZEBRA {
+            let _ = fs::remove_file(self.sockets.join(ZEBRA_SOCKET));
+        }
+    }
+
+    /// Starts a daemon that was killed. `advance` gives it its configuration.
+    pub(crate) fn start_again(&mut self, name: &str) -> Result<()> {
+        self.spawn(name)?;
+        self.again.push(name.to_owned());
+        self.step = Step::Daemons;
+        Ok(())
     }
 
     /// The programs that run.

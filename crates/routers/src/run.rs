@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use messages::{Event, Failure, Inbox, Order, Process};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use plan::DaemonChange;
 use realtime::monotonic_ns;
 use records::routes::RouteRow;
 use records::{Names, Writer};
@@ -44,12 +45,14 @@ struct Report {
 /// Run the daemons of all routers until `control` says stop.
 ///
 /// Says on `events` that it is ready once the daemons have their configurations and, with a `limit`, routing has converged,
-/// which is to take no longer since the first daemon's start. Writes `routes.parquet` and `routers.json` into `dir`, and the daemons' logs into `dir/logs/ROUTER`.
+/// which is to take no longer since the first daemon's start. Carries out the planned `changes` of daemons, and those that
+/// it is ordered. Writes `routes.parquet` and `routers.json` into `dir`, and the daemons' logs into `dir/logs/ROUTER`.
 ///
 /// # Errors
 /// A daemon is missing, refuses its configuration or ends; routing does not converge in time.
 pub fn run(
     seats: &[Seat<'_>],
+    changes: &[DaemonChange],
     limit: Option<Duration>,
     dir: &Path,
     control: OwnedFd,
@@ -64,6 +67,7 @@ pub fn run(
         changes: Vec::new(),
         last_change: began,
         control: Inbox::new(File::from(control)),
+        ordered: Vec::new(),
         stopped: false,
     };
     routers.configure(began)?;
@@ -75,9 +79,20 @@ pub fn run(
     Event::Ready { process: Process::Routers }.emit(events)?;
 
     let origin_ns = routers.control.wait_for_start()?;
+    let mut planned = changes.iter().peekable();
     while !routers.stopped {
-        routers.look(None)?;
-        routers.check()?;
+        let now = monotonic_ns() - origin_ns;
+        while let Some(DaemonChange { router, daemon, up, .. }) = planned.next_if(|one| one.at_ns.as_nanos() <= now) {
+            routers.change(router, daemon, *up)?;
+        }
+        for (router, daemon, up) in std::mem::take(&mut routers.ordered) {
+            let at_ns = Time(monotonic_ns() - origin_ns);
+            routers.change(&router, &daemon, up)?;
+            Event::DaemonChanged { change: DaemonChange { at_ns, router, daemon, up } }.emit(events)?;
+        }
+        let due = planned.peek().map(|one| Duration::from_nanos((one.at_ns.as_nanos() - now).max(0).unsigned_abs()));
+        let starts = (!routers.advance()?).then_some(LOOK);
+        routers.look(due.into_iter().chain(starts).min())?;
     }
     let report = Report { configured_s, converged_s, changes: routers.changes.len() };
     routers.write(dir, origin_ns)?;
@@ -94,6 +109,8 @@ struct Routers<'a> {
     /// CLOCK_MONOTONIC in ns, the router's index, and the change.
     changes: Vec<(i64, usize, Hop)>,
     last_change: Instant,
+    /// Router, daemon, and whether it is to run.
+    ordered: Vec<(String, String, bool)>,
     control: Inbox<File>,
     stopped: bool,
 }
@@ -102,17 +119,34 @@ impl Routers<'_> {
     /// Start all daemons, until each has its configuration.
     fn configure(&mut self, began: Instant) -> Result<()> {
         loop {
-            let mut all = true;
-            for router in &mut self.routers {
-                all &= router.advance()?;
-            }
-            if all {
+            if self.advance()? {
                 return Ok(());
             }
             ensure!(began.elapsed() < START_LIMIT, slow(&self.routers));
             self.look(Some(LOOK))?;
             self.go_on()?;
         }
+    }
+
+    /// Go on with the start of daemons as far as possible without waiting. True once all have their configurations.
+    fn advance(&mut self) -> Result<bool> {
+        let mut all = true;
+        for router in &mut self.routers {
+            all &= router.advance()?;
+        }
+        Ok(all)
+    }
+
+    /// Kill or start a daemon.
+    fn change(&mut self, router: &str, daemon: &str, up: bool) -> Result<()> {
+        let found = self.routers.iter_mut().find(|known| known.seat.name == router);
+        let found = found.with_context(|| format!("no router {router} has daemons"))?;
+        if up {
+            found.start_again(daemon)?;
+        } else {
+            found.kill(daemon);
+        }
+        Ok(())
     }
 
     /// Wait until all that is expected is there, and nothing has changed for a while.
@@ -177,9 +211,14 @@ impl Routers<'_> {
             }
         }
         if told {
-            let orders = self.control.receive()?;
-            let is_stop = |order: &Order| matches!(order, Order::Stop | Order::StopNow);
-            self.stopped |= self.control.is_closed() || orders.iter().any(is_stop);
+            for order in self.control.receive()? {
+                match order {
+                    Order::Stop | Order::StopNow => self.stopped = true,
+                    Order::ChangeDaemon { router, daemon, up } => self.ordered.push((router, daemon, up)),
+                    Order::Start { .. } | Order::Hear { .. } | Order::ChangeLink { .. } => {}
+                }
+            }
+            self.stopped |= self.control.is_closed();
         }
         Ok(())
     }

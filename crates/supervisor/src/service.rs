@@ -53,6 +53,7 @@ impl Service {
     pub(crate) fn takes(&self, order: &Order) -> bool {
         match order {
             Order::ChangeLink { .. } => self.has_links,
+            Order::ChangeDaemon { .. } => self.process == Process::Routers,
             Order::Hear { .. } => self.listens,
             Order::Start { .. } | Order::Stop | Order::StopNow => true,
         }

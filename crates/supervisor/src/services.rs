@@ -89,7 +89,7 @@ pub(crate) fn services<'a>(
         let work: Work<'a> = Box::new(move |control, events| {
             keep(Part::AllButLast);
             let limit = plan.wait.map(|wait| Duration::from_nanos(wait.limit_ns.as_nanos() as u64));
-            routers::run(&daemons, limit, dir, control, events)
+            routers::run(&daemons, &plan.daemon_events, limit, dir, control, events)
         });
         services.push((service, work));
     }

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use messages::{Event, Failure, Inbox, Order, Process};
-use plan::Plan;
+use plan::{DaemonChange, Plan};
 use realtime::{Clock, monotonic_ns};
+use units::Time;
 
 use crate::child::Child;
 use crate::live::Ticker;
@@ -169,7 +170,7 @@ impl<'a> Watch<'a> {
                 }
                 match event {
                     Event::Ordered { order } => self.carry_out(*order)?,
-                    Event::Changed { .. } => self.answer(event)?,
+                    Event::Changed { .. } | Event::DaemonChanged { .. } => self.answer(event)?,
                     _ => event.emit(&mut self.out)?,
                 }
             }
@@ -201,17 +202,31 @@ impl<'a> Watch<'a> {
                 self.refuse(Failure::new("the run cannot be started by an order", "it starts when all is ready"))?;
             }
             Order::ChangeLink { link } => {
-                let changed = self.clock.filter(|_| self.stopping.is_none()).context("the run is not going on");
-                let changed = changed.and_then(|clock| self.plan.change_link(clock.now(), (**link).clone()));
-                if let Err(error) = changed.context(format!("changing link {}", link.name)) {
-                    return self.refuse(Failure::of(&error));
-                }
-                for child in self.children.iter_mut().filter(|child| child.service.takes(&order)) {
-                    child.tell(&order)?;
-                }
+                let changed = self.now().and_then(|now| self.plan.change_link(now, (**link).clone()));
+                self.pass_on(&order, changed.context(format!("changing link {}", link.name)))?;
+            }
+            Order::ChangeDaemon { router, daemon, up } => {
+                let change = |at_ns| DaemonChange { at_ns, router: router.clone(), daemon: daemon.clone(), up: *up };
+                let changed = self.now().and_then(|now| self.plan.change_daemon(change(now)));
+                let what = format!("{} {daemon} of router {router}", if *up { "starting" } else { "killing" });
+                self.pass_on(&order, changed.context(what))?;
             }
         }
         Ok(())
+    }
+
+    /// The time of the run.
+    fn now(&self) -> Result<Time> {
+        let clock = self.clock.filter(|_| self.stopping.is_none()).context("the run is not going on")?;
+        Ok(clock.now())
+    }
+
+    /// Give an order to the services that take it, if the plan allows it.
+    fn pass_on(&mut self, order: &Order, allowed: Result<()>) -> Result<()> {
+        if let Err(error) = allowed {
+            return self.refuse(Failure::of(&error));
+        }
+        self.children.iter_mut().filter(|child| child.service.takes(order)).try_for_each(|child| child.tell(order))
     }
 
     fn refuse(&mut self, failure: Failure) -> Result<()> {

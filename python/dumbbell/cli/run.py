@@ -358,3 +358,19 @@ def _print_figures(summary: Any) -> None:
         print(f"Jain's fairness index: {summary['jain_index']:.3f}")
     if (found := summary["responsiveness"]) is not None:
         print(f"responsiveness under load: {found['rpm']:.0f} round trips per minute")
+    for one in summary["rerouting"] or ():
+        print(_rerouted(one))
+
+
+def _rerouted(one: Any) -> str:
+    """`at 2 s, core down: routes changed for 150 ms, 12 packets were lost, f1 had an outage of 210 ms`."""
+    from dumbbell.report import words
+
+    converged = one["converged_s"]
+    said = ["no route changed" if converged is None else f"routes changed for {words.seconds(round(converged, 3))}"]
+    if one["lost_packets"] is not None:
+        said.append(f"{words.count(one['lost_packets'], 'packet')} lost on the way")
+    if one["outages_s"]:
+        longest = max(one["outages_s"], key=lambda outage: float(outage["outage_s"]))
+        said.append(f"nothing of {longest['flow']} arrived for {words.seconds(round(longest['outage_s'], 3))}")
+    return f"at {words.seconds(one['at_s'])}, {words.listed(one['events'])}: {', '.join(said)}"

@@ -114,6 +114,20 @@ class Changed(TypedDict):
     """The link as it is from then on."""
 
 
+class DaemonChanged(TypedDict):
+    """A routing daemon was killed or started, because of an order."""
+
+    event: Literal["daemon-changed"]
+    at_ns: int
+    """When."""
+    router: str
+    """The router's name."""
+    daemon: str
+    """The daemon, such as `ospfd`."""
+    up: bool
+    """It is started; if not, it is killed."""
+
+
 class Refused(TypedDict):
     """An order was not carried out. The run goes on as if it had not been given."""
 

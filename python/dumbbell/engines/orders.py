@@ -33,4 +33,17 @@ class ChangeLink:
     """The link as it is from then on; its `name` says which."""
 
 
-Order = Stop | StopNow | ChangeLink
+@dataclass(frozen=True)
+class ChangeDaemon:
+    """A routing daemon is killed or started now."""
+
+    order: ClassVar[str] = "change-daemon"
+    router: str
+    """The router's name."""
+    daemon: str
+    """The daemon, such as `ospfd`."""
+    up: bool
+    """It is started; if not, it is killed."""
+
+
+Order = Stop | StopNow | ChangeLink | ChangeDaemon

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from dumbbell.errors import Place, Problem
 from dumbbell.plan.types import Plan, RouterNode, Routing
@@ -20,8 +21,8 @@ def routers(plan: Plan) -> dict[str, Routing]:
 
 def refuse_routers(scenario: Scenario, plan: Plan, what: str, hint: str) -> Iterator[Problem]:
     """The problem of an engine that runs no routing daemons with each router that has some."""
-    for name in routers(plan):
-        yield scenario.source.problem(Finding((*_NODES, name, "routing"), what, "", hint))
+    for key in _keys(scenario, routers(plan)):
+        yield scenario.source.problem(Finding(key, what, "", hint))
 
 
 def check_routers(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
@@ -34,6 +35,9 @@ def check_routers(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
         if missing:
             what = f"this machine lacks {', '.join(missing)}"
             yield scenario.source.problem(Finding((*_NODES, name, "routing"), what, "", frr.PACKAGE))
+        elif "ldpd" in found[name].daemons and not _MPLS.exists():
+            what, hint = "this machine's kernel has no MPLS, which ldp labels packets for", "sudo modprobe mpls_router"
+            yield scenario.source.problem(Finding((*_NODES, name, "routing"), what, "", hint))
     if any(lacking.values()):
         return
     for one in frr.complaints({name: routing.config for name, routing in found.items()}):
@@ -41,6 +45,14 @@ def check_routers(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
 
 
 _NODES: Key = ("topology", "nodes")
+_MPLS = Path("/proc/sys/net/mpls")
+
+
+def _keys(scenario: Scenario, found: Iterable[str]) -> list[Key]:
+    """The keys that give the routers their protocols."""
+    if isinstance(scenario.topology, Drawn) and scenario.topology.routing:
+        return [("topology", "routing")]
+    return [(*_NODES, name, "routing") for name in found]
 
 
 def _complaint(scenario: Scenario, one: frr.Complaint) -> Problem:

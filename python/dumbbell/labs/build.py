@@ -58,6 +58,7 @@ def plan_of(scenario: LabScenario) -> tuple[Plan, Plan]:
         plan,
         flows=(),
         events=(),
+        daemon_events=(),
         duration_ns=int(LONGEST),
         record=replace(plan.record, sample_interval_ns=ROWS_NS, packets=False, acks="off"),
         changeable=True,

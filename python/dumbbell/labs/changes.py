@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import InputError, RunFailed
+from dumbbell.labs import daemons
 from dumbbell.labs.agent import ask
 from dumbbell.labs.network import Network
 
@@ -136,12 +137,18 @@ def parsed(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 def events(lab: Path, begin_ns: int = 0) -> list[dict[str, Any]]:
     """The changes as a scenario's events, whose time 0 is `begin_ns`; earlier ones are at its start."""
-    found = []
+    found: list[tuple[int, dict[str, Any]]] = []
     for one in changes(lab):
-        at = f"{max(one.time_ns - begin_ns, 0) / 1e9:.9f}".rstrip("0").rstrip(".")
         values = {key: _value(value) for key, value in one.keys.items()}
-        found.append({"at": f"{at} s", "link": one.link, **values})
-    return found
+        found.append((one.time_ns, {"link": one.link, **values}))
+    for of in daemons.changes(lab):
+        found.append((of.time_ns, {"router": of.router, "daemon": of.daemon, "up": of.up}))
+    found.sort(key=lambda pair: pair[0])
+    return [{"at": _seconds(max(time_ns - begin_ns, 0)), **event} for time_ns, event in found]
+
+
+def _seconds(ns: int) -> str:
+    return f"{ns / 1e9:.9f}".rstrip("0").rstrip(".") + " s"
 
 
 def as_text(value: Any) -> str:

@@ -15,6 +15,8 @@ class NetworkKeys(TypedDict, total=False):
     pools: Mapping[str, Any]
     ipv6: bool
     neighbours: str
+    routing: Sequence[Any] | str
+    timers: str
     wait: str
 
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from dumbbell.errors import RunFailed
-from dumbbell.labs import changes, pings, place, play, readiness, traffic
+from dumbbell.labs import changes, daemons, pings, place, play, readiness, traffic
 from dumbbell.labs.agent import Connection, ask, running
 from dumbbell.labs.network import Network
 
@@ -160,6 +160,15 @@ class Node:
         if check:
             done.check_returncode()
         return done
+
+    def daemon(self, name: str, up: bool) -> None:
+        """Kill a routing daemon of the router, as a crash does, or start it: `daemon("bgpd", up=False)`.
+
+        Raises:
+            InputError: there is no such daemon.
+            RunFailed: it is already so.
+        """
+        daemons.change(self._lab.path, self.name, name, up)
 
     def start(self, command: Command, ready: str | None = None) -> Program:
         """Start a command that goes on. It ends with the `Program`, or with the lab.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import DumbbellError, InputError
-from dumbbell.labs import changes, traffic
+from dumbbell.labs import changes, daemons, traffic
 
 
 def play(lab: Path) -> list[traffic.FlowResult]:
@@ -26,13 +27,29 @@ def play(lab: Path) -> list[traffic.FlowResult]:
     if not flows and not events:
         why = "it has neither [[flows]] nor [[events]]"
         raise InputError("the scenario has nothing to play", why, "add some, or start traffic: traffic h1 h2 cc=bbr")
-    with _Events(lab, events) as made:
+    with _Events(events) as made:
         results = traffic.carry_out(lab, flows)
         made.wait()
     return results
 
 
-def _events(lab: Path) -> list[tuple[int, Mapping[str, Any], dict[str, str]]]:
+def _events(lab: Path) -> list[tuple[int, Callable[[], object]]]:
+    """The time of each event in ns, and what makes it, in order of time."""
+    found: list[tuple[int, Callable[[], object]]] = [
+        (at_ns, partial(changes.make, lab, link, keys)) for at_ns, link, keys in _of_links(lab)
+    ]
+    for one in traffic.plan(lab).get("daemon_events", ()):
+        found.append((one["at_ns"], partial(_set, lab, one["router"], one["daemon"], one["up"])))
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _set(lab: Path, router: str, daemon: str, up: bool) -> None:
+    """A daemon is killed or started, unless that was done before."""
+    if daemons.states(lab)[router][daemon] != up:
+        daemons.change(lab, router, daemon, up)
+
+
+def _of_links(lab: Path) -> list[tuple[int, Mapping[str, Any], dict[str, str]]]:
     """The time of each event in ns, its link from then on, and the keys that the scenario gives."""
     from dumbbell.labs.build import LabScenario
     from dumbbell.scenario.file.loading import checked, read
@@ -60,8 +77,8 @@ def _end(planned: list[dict[str, Any]]) -> int:
 class _Events:
     """A thread that makes changes at their times. Leaving the context ends it."""
 
-    def __init__(self, lab: Path, events: list[tuple[int, Mapping[str, Any], dict[str, str]]]) -> None:
-        self._lab, self._events = lab, events
+    def __init__(self, events: list[tuple[int, Callable[[], object]]]) -> None:
+        self._events = events
         self._stop = threading.Event()
         self._failure: DumbbellError | None = None
         self._thread = threading.Thread(target=self._make, name="dumbbell-play", daemon=True)
@@ -84,10 +101,10 @@ class _Events:
 
     def _make(self) -> None:
         try:
-            for at_ns, link, keys in self._events:
+            for at_ns, make in self._events:
                 left = self._begin_ns + at_ns - time.monotonic_ns()
                 if self._stop.wait(max(0.0, left / 1e9)):
                     return
-                changes.make(self._lab, link, keys)
+                make()
         except DumbbellError as error:
             self._failure = error

@@ -18,6 +18,7 @@ from dumbbell.plan.sysctls import pinned
 from dumbbell.plan.types import (
     Acks,
     CommandWorkload,
+    DaemonChange,
     Emulate,
     Flow,
     Link,
@@ -77,6 +78,10 @@ def expand(scenario: Scenario) -> Plan:
             mtu=resolved.network.mtu,
             neighbours=resolved.network.neighbours,
             wait=_wait(scenario, resolved.network),
+            daemon_events=tuple(
+                DaemonChange(at_ns=int(one.at), router=one.router, daemon=one.daemon, up=one.up)
+                for one in resolved.network.daemons
+            ),
         ),
         resolved.network.nodes,
     )

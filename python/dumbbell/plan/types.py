@@ -86,6 +86,20 @@ class Algorithm:
     """The hash of its source text, in hex; none for the kernel's own."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonChange:
+    """A routing daemon is killed, or started with its configuration."""
+
+    at_ns: int
+    """When."""
+    router: str
+    """The router's name."""
+    daemon: str
+    """The daemon, such as `ospfd`."""
+    up: bool
+    """It is started; if not, it is killed."""
+
+
 EmulatePath = Literal["wire", "gso"]
 """The form in which packets cross the boundary between kernel and emulator.
 - `wire`: One by one, as they are on a wire; hosts' segmentation offloads are off.
@@ -951,6 +965,8 @@ class Plan:
     """Settings of the simulator; others ignore them."""
     changeable: Annotated[bool, Field(exclude_if=lambda value: value is False)] = False
     """Orders may change any link at any time, so none is transparent."""
+    daemon_events: Annotated[tuple[DaemonChange, ...], Field(exclude_if=lambda value: value == ())] = ()
+    """The routing daemons that are killed and started during the run, in the order of time."""
     mtu: Annotated[int, Field(exclude_if=lambda value: value == 1500)] = 1500
     """The MTU of the network: of all hosts' interfaces, and of all links."""
     neighbours: Annotated[Neighbours, Field(exclude_if=lambda value: value == "filled")] = "filled"

@@ -124,7 +124,9 @@ def _events(plan: Plan, rtt_of: RttOf) -> list[Table]:
         what = words.changes(now[after.name], after, full_frame(plan, after), rtt_of(after))
         rows.append([str(Time(event.at_ns)), after.name, "; ".join(what)])
         now[after.name] = after
-    return [Table("Events", ["at", "link", "from then on"], rows)] if rows else []
+    daemons = [[str(Time(one.at_ns)), one.router, words.daemon(one)] for one in plan.daemon_events]
+    links = [Table("Events", ["at", "link", "from then on"], rows)] if rows else []
+    return links + ([Table("Events of daemons", ["at", "router", "what happens"], daemons)] if daemons else [])
 
 
 def _algorithms(plan: Plan) -> list[Table]:

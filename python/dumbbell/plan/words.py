@@ -1,4 +1,4 @@
-"""Describes a plan's link in words, each part with its unit."""
+"""Describes a plan's links and events in words, each part with its unit."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dumbbell.plan.types import (
     BurstLoss,
     Chance,
     CorrelatedLoss,
+    DaemonChange,
     Distribution,
     FourStateLoss,
     GilbertElliottLoss,
@@ -38,6 +39,11 @@ from dumbbell.plan.types import (
 )
 from dumbbell.scenario.links.link import IMPAIRMENTS
 from dumbbell.units import Rate, Size, Time
+
+
+def daemon(change: DaemonChange) -> str:
+    """`bgpd is killed`."""
+    return f"{change.daemon} is {'started' if change.up else 'killed'}"
 
 
 def rate(link: Link) -> str:

@@ -1,4 +1,4 @@
-"""The plan's events in words: what each link is from then on."""
+"""The plan's events in words: what each link is from then on, and what happens to daemons."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ def changes(run: Run, known: Facts) -> tuple[Change, ...]:
         is_only = not known.has_several and known.bottleneck is not None and name == known.bottleneck.name
         of = "" if is_only else f"{name} "
         at = event.at_ns / 1e9
-        found.append(Change(at, name, said, shorten(f"{seconds(at)}: {of}{said}", _SHORT, placeholder=" …")))
+        found.append(Change(at, name, said, _label(at, f"{of}{said}")))
         now[name] = after
-    return tuple(found)
+    for change in run.plan.daemon_events:
+        at, said = change.at_ns / 1e9, words.daemon(change)
+        found.append(Change(at, change.router, said, _label(at, f"{change.router} {said}")))
+    return tuple(sorted(found, key=lambda one: one.time_s))
+
+
+def _label(at: float, said: str) -> str:
+    return shorten(f"{seconds(at)}: {said}", _SHORT, placeholder=" …")

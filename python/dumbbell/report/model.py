@@ -284,10 +284,11 @@ class Panel:
 
 @dataclass(frozen=True)
 class Change:
-    """The plan changes a link."""
+    """The plan changes a link, or kills or starts a routing daemon."""
 
     time_s: float
     link: str
+    """The link, or the daemon's router."""
     words: str
     """The state from then on."""
     label: str

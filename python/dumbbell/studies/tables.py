@@ -32,11 +32,24 @@ def rows(run: Run, own: Mapping[str, Any], placed: Mapping[str, Any]) -> dict[st
     packets = sum(link["arrived_packets"] for link in summary["links"] if link["from"] in _hosts(run.plan))
     told = {"jain_index": summary["jain_index"], "jain_start_s": start_s, "jain_stop_s": stop_s}
     told["rpm"] = (summary["responsiveness"] or {}).get("rpm")
+    told |= _rerouting(summary["rerouting"])
     told |= {"verdict": run.verdict, "reasons": reasons(summary["reasons"])}
     return {
         "runs": [{**own, **placed, "error": None, "packets": packets, **told}],
         "flows": [{**own, **row} for row in run.flows.iter_rows(named=True)],
         "links": [{**own, **row} for row in _links(run)],
+    }
+
+
+def _rerouting(found: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
+    """The longest reconvergence and outage of all events, and the packets that were lost."""
+    converged = [one["converged_s"] for one in found or () if one["converged_s"] is not None]
+    outages = [outage["outage_s"] for one in found or () for outage in one["outages_s"] or ()]
+    lost = [one["lost_packets"] for one in found or () if one["lost_packets"] is not None]
+    return {
+        "reconvergence_s": max(converged, default=None),
+        "outage_s": max(outages, default=None),
+        "rerouting_lost": sum(lost) if lost else None,
     }
 
 

@@ -132,6 +132,7 @@ impl Path {
             mtu: units::Mtu::default(),
             neighbours: plan::Neighbours::default(),
             wait: None,
+            daemon_events: Vec::new(),
         }
     }
 }

@@ -19,6 +19,7 @@ pub const ALL: &[(&str, Case)] = &[
     ("what_is_missing_is_named", Case::Inside(what_is_missing_is_named)),
     ("a_refused_line_is_named", Case::Inside(a_refused_line_is_named)),
     ("a_daemon_that_dies_is_named", Case::Inside(a_daemon_that_dies_is_named)),
+    ("a_daemon_is_killed_and_started_again", Case::Inside(a_daemon_is_killed_and_started_again)),
 ];
 
 fn routing(daemon: &str, config: &str, expect: &[&str]) -> Routing {
@@ -54,7 +55,8 @@ impl Service {
             ForkResult::Child => {
                 drop((control, events));
                 let mut saying = File::from(saying);
-                if let Err(error) = routers::run(seats, Some(Duration::from_secs(limit_s)), &dir, ordered, &mut saying)
+                if let Err(error) =
+                    routers::run(seats, &[], Some(Duration::from_secs(limit_s)), &dir, ordered, &mut saying)
                 {
                     Event::failed(messages::Process::Routers, &error).emit(&mut saying)?;
                 }
@@ -205,5 +207,26 @@ fn a_daemon_that_dies_is_named() -> Result<()> {
     r1.run("kill -9 $(cat /var/run/frr/ospfd.pid)")?;
     let said = service.failure()?;
     ensure!(said.contains("router r1: ospfd") && said.contains("signal: 9"), "{said}");
+    Ok(())
+}
+
+fn a_daemon_is_killed_and_started_again() -> Result<()> {
+    let (r1, r2) = (Node::new("r1")?, Node::new("r2")?);
+    cable((&r1, "eth0", "10.9.0.1/16"), (&r2, "eth0", "10.9.0.2/16"))?;
+    let one = routing("bgpd", &bgp(100, "1.1.1.1", ("10.9.0.2", 200), "10.0.0.0/16"), &["10.1.0.0/16"]);
+    let two = routing("bgpd", &bgp(200, "2.2.2.2", ("10.9.0.1", 100), "10.1.0.0/16"), &["10.0.0.0/16"]);
+    let mut service = Service::start(&[r1.seat(&one), r2.seat(&two)], 30)?;
+    service.ready()?;
+    for up in [false, true] {
+        service.tell(&Order::ChangeDaemon { router: "r2".into(), daemon: "bgpd".into(), up })?;
+        let said = service.hear()?;
+        ensure!(matches!(&said, Event::DaemonChanged { change } if change.up == up), "{said:?}");
+        let limit = Instant::now() + Duration::from_secs(30);
+        while r1.run("ip route show 10.1.0.0/16")?.is_empty() == up {
+            ensure!(Instant::now() < limit, "r1's route to 10.1.0.0/16 is {}", if up { "missing" } else { "there" });
+            sleep(Duration::from_millis(10));
+        }
+    }
+    service.stop()?;
     Ok(())
 }

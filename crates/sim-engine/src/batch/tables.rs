@@ -36,6 +36,10 @@ fn row(number: u64, run: &Run, outcome: &Outcome) -> RunRow {
         jain_index: summary.ok().and_then(|summary| summary.jain_index),
         jain_window: summary.ok().and_then(|summary| summary.jain_window),
         rpm: summary.ok().and_then(|summary| summary.rpm),
+        // A simulation has no routing daemons.
+        reconvergence_s: None,
+        outage_s: None,
+        rerouting_lost: None,
         verdict: outcome.judged.as_ref().map(|judged| judged.verdict.name()),
         reasons: outcome.judged.as_ref().and_then(|judged| judged.reasons.clone()),
     }

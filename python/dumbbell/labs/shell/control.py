@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 
 from dumbbell.errors import InputError
-from dumbbell.labs import changes, record
+from dumbbell.labs import changes, daemons, record
 from dumbbell.labs.shell.look import described
 from dumbbell.labs.shell.words import Session, word
 
@@ -34,7 +35,31 @@ def switch(session: Session, words: list[str]) -> None:
                 changes.change(session.lab.path, [name], {"up": "true" if words[1] == "start" else "false"})
 
 
-@word("events", "", "Show the changes of links so far as [[events]] of a scenario.")
+@word("daemon", "ROUTER DAEMON start|stop", "Kill a routing daemon as a crash does, or start it: daemon r1 bgpd stop.")
+def daemon(session: Session, words: list[str]) -> None:
+    """Without words: the daemons of all routers, and whether they run."""
+    if not words:
+        for router, known in daemons.states(session.lab.path).items():
+            print(f"{router}: {', '.join(name if runs else f'{name} (stopped)' for name, runs in known.items())}")
+        return
+    if len(words) != 3 or words[2] not in ("start", "stop"):
+        what = "daemon needs a router, a daemon, and start or stop"
+        raise InputError(what, f"given: {' '.join(words)}", "daemon r1 bgpd stop")
+    session.network.check_node(words[0])
+    session.lab[words[0]].daemon(words[1], words[2] == "start")
+
+
+@word("vtysh", "ROUTER [COMMAND]", "Talk to a router's daemons, or carry out one command: vtysh r1 show ip route.")
+def vtysh(session: Session, words: list[str]) -> int:
+    """FRRouting's shell."""
+    if not words:
+        raise InputError("vtysh needs a router", "none is given", "vtysh r1 show ip route")
+    session.network.check_place(words[0])
+    command = f" -c {quote(' '.join(words[1:]))}" if words[1:] else ""
+    return session.execute(f"{words[0]} vtysh{command}")
+
+
+@word("events", "", "Show the changes of links and daemons so far as [[events]] of a scenario.")
 def events(session: Session, words: list[str]) -> None:
     """As TOML."""
     import tomlkit

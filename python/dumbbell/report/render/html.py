@@ -72,6 +72,7 @@ def _tables(run: Run, plots: Plots, known: Facts) -> Html:
         tables.links(run, known, plots),
         tables.packet_events(run),
         tables.changes(plots),
+        tables.rerouting(run),
     )
 
 

@@ -327,7 +327,7 @@ def changes(plots: Plots) -> Html:
     """The changes of the plan during the run."""
     if not plots.changes:
         return Html("")
-    head = el("thead", el("tr", *(el("th", name, scope="col") for name in ("At", "Link", "From then on"))))
+    head = el("thead", el("tr", *(el("th", name, scope="col") for name in ("At", "Link or router", "From then on"))))
     body = el(
         "tbody",
         *(
@@ -336,6 +336,48 @@ def changes(plots: Plots) -> Html:
         ),
     )
     return join(el("h2", "Changes"), _table("Changes", head, body, len(plots.changes), "fit"))
+
+
+def rerouting(run: Run) -> Html:
+    """What came of each failure in a network whose routers have daemons; nothing without one."""
+    found = run.summary.get("rerouting")
+    if not found:
+        return Html("")
+    names = ("At", "Event", "Last change after", "Changes", "Routers", "Lost", "Looped", "Longest outage")
+    head = el(
+        "thead",
+        el("tr", *(el("th", name, class_="" if name in ("At", "Event") else "n", scope="col") for name in names)),
+    )
+    body = (
+        el(
+            "tr",
+            el("th", words.seconds(one["at_s"]), scope="row"),
+            el("td", words.listed(one["events"])),
+            el("td", _rounded(one["converged_s"]), class_="n"),
+            *(el("td", words.count(one[key]), class_="n") for key in ("changes", "routers")),
+            *(el("td", words.count(one[key]), class_="n") for key in ("lost_packets", "looped_packets")),
+            el("td", _outage(one["outages_s"]), class_="n"),
+        )
+        for one in found
+    )
+    said = (
+        "Last change: of any router's routes before the next event. Lost, looped: packets of flows meanwhile. "
+        "Outage: the longest time in which nothing of a flow arrived."
+    )
+    table = _table("Rerouting", head, el("tbody", *body), len(found), "fit")
+    return join(el("h2", "Rerouting"), table, el("p", said, class_="beneath"))
+
+
+def _rounded(seconds: float | None) -> str:
+    return words.UNKNOWN if seconds is None else words.seconds(round(seconds, 3))
+
+
+def _outage(outages: Sequence[Mapping[str, Any]] | None) -> str:
+    if not outages:
+        return words.UNKNOWN
+    longest = max(outages, key=lambda one: float(one["outage_s"]))
+    end = "" if longest["recovered"] else ", to its end"
+    return f"{_rounded(longest['outage_s'])} ({longest['flow']}{end})"
 
 
 def buffer_words(link: Link) -> str:

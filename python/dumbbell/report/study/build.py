@@ -44,6 +44,9 @@ HEADLINES: Final[tuple[tuple[str, str], ...]] = (
     ("converged_share", "run"),
     ("harm_goodput", BY_FLOWS),
     ("harm_rtt", BY_FLOWS),
+    ("reconvergence", "run"),
+    ("outage", "run"),
+    ("rerouting_lost", "run"),
     ("power", "run"),
 )
 """The metrics in the order of the report. A metric without a value in any run, or with 0 in all runs, is left out."""

@@ -1,4 +1,4 @@
-"""Changes of the links during the run: `[[events]]`."""
+"""Changes of links and of routing daemons during the run: `[[events]]`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def _without_defaults(schema: dict[str, Any]) -> None:
 
 
 class Event(LinkKeys):
-    """A change of a link at a moment: given keys replace the former values, the rest stays."""
+    """A change of a link at a moment: given keys replace the former values, the rest stays. Or a routing daemon
+    that is killed or started."""
 
     model_config = ConfigDict(json_schema_extra=_without_defaults)
 
@@ -31,11 +32,20 @@ class Event(LinkKeys):
         default="bottleneck",
         description="The link's name: `bottleneck` or `bottleneck-reverse`, or that of any direction of a link.",
     )
+    router: str | None = Field(
+        default=None,
+        description="In place of `link`: a router whose `daemon` is killed (`up = false`, or `down_for`) or started "
+        "(`up = true`).",
+    )
+    daemon: str | None = Field(
+        default=None, description="With `router`: one of its daemons, such as `bgpd`.", examples=["bgpd"]
+    )
     down_for: Duration | None = Field(
-        default=None, description="The link goes down at `at`, and up again after this; in place of other changes."
+        default=None,
+        description="The link or the daemon goes down at `at`, and up again after this; in place of other changes.",
     )
     every: Duration | None = Field(
-        default=None, description="With `down_for`: the time after which the link goes down again. Default: once."
+        default=None, description="With `down_for`: the time after which it goes down again. Default: once."
     )
     until: Time | None = Field(
         default=None, description="With `every`: the latest start of a failure. Default: the end of the run."
@@ -44,6 +54,9 @@ class Event(LinkKeys):
     @model_validator(mode="after")
     def _check(self) -> Event:
         hint = 'write { at = "10 s", rate = "20 Mbit/s" }'
+        if self.router is not None or self.daemon is not None:
+            self._check_daemon()
+            hint = 'write { at = "5 s", router = "r1", daemon = "bgpd", up = false }'
         if not self.given() and self.down_for is None:
             raise QuantityError("changes nothing", "at least one of the link's keys, or down_for", hint)
         if self.given() and self.down_for is not None:
@@ -57,6 +70,16 @@ class Event(LinkKeys):
             why = f"more than down_for, {self.down_for}"
             raise QuantityError(f"every = {self.every}: the link would never be up", why, "raise every")
         return self
+
+    def _check_daemon(self) -> None:
+        """Only some keys can go with a daemon."""
+        if self.router is None or self.daemon is None:
+            have, lack = ("router", "daemon") if self.daemon is None else ("daemon", "router")
+            raise QuantityError(f"{have} without {lack}", "both", 'write router = "r1", daemon = "bgpd"')
+        if "link" in self.model_fields_set:
+            raise QuantityError("link and router", "one of them", "write another [[events]] for the link")
+        if other := next((key for key in self.given() if key != "up"), None):
+            raise QuantityError(f"{other} of a daemon", "up or down_for", f"leave {other} out")
 
     def changes(self, end: int) -> Iterator[tuple[Time, LinkKeys]]:
         """The changes and their times: all before `end`."""
@@ -91,6 +114,31 @@ class Change:
 
 
 def timeline(events: Sequence[Event], end: int) -> list[Change]:
-    """All changes before `end` in order of time; at the same time, in the order of the file."""
-    changes = [Change(at, i, event.link, keys) for i, event in enumerate(events) for at, keys in event.changes(end)]
+    """All changes of links before `end` in order of time; at the same time, in the order of the file."""
+    links = ((index, event) for index, event in enumerate(events) if event.router is None)
+    changes = [Change(at, index, event.link, keys) for index, event in links for at, keys in event.changes(end)]
+    return sorted(changes, key=lambda change: change.at)
+
+
+@dataclass(frozen=True)
+class DaemonChange:
+    """One change of one routing daemon."""
+
+    at: Time
+    index: int
+    """The index of the event in the file."""
+    router: str
+    daemon: str
+    up: bool
+    """It is started; if not, it is killed."""
+
+
+def daemon_timeline(events: Sequence[Event], end: int) -> list[DaemonChange]:
+    """All changes of daemons before `end` in order of time; at the same time, in the order of the file."""
+    changes = [
+        DaemonChange(at, index, event.router, event.daemon, bool(keys.up))
+        for index, event in enumerate(events)
+        if event.router is not None and event.daemon is not None
+        for at, keys in event.changes(end)
+    ]
     return sorted(changes, key=lambda change: change.at)

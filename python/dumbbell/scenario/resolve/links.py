@@ -83,7 +83,7 @@ def _queue(at: Key, link: Direction, given: Mapping[str, Any], rtt: Time) -> Ite
 def _events_alone(scenario: Scenario, known: Sequence[str]) -> Iterator[Finding]:
     end, total = scenario.duration, 0
     for i, event in enumerate(scenario.events):
-        if event.link not in known:
+        if event.router is None and event.link not in known:
             what = "unknown" if "link" in event.model_fields_set else f"no link is called {event.link}"
             yield Finding(("events", i, "link"), what, some(known), nearest(event.link, known))
         if event.at >= end:

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from dumbbell.scenario.links.changes import DaemonChange
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import bottleneck
+from dumbbell.scenario.resolve.daemons import resolve_daemons
 from dumbbell.scenario.resolve.direction import Direction
 from dumbbell.scenario.resolve.drawn.network import drawn_outline
 from dumbbell.scenario.resolve.links import resolve_links
@@ -50,6 +52,8 @@ class Network:
     """MTU of all hosts and links, in bytes."""
     neighbours: Literal["filled", "real"]
     """The source of neighbours' MAC addresses."""
+    daemons: tuple[DaemonChange, ...]
+    """The changes of routing daemons in order of time."""
 
     @property
     def hosts(self) -> Mapping[str, str]:
@@ -81,4 +85,5 @@ def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) ->
         for link in found.links
     )
     neighbours = topology.neighbours if isinstance(topology, Drawn) else "filled"
-    return Network(found.nodes, tuple(shaped), found.access, found.prepared, topology.mtu, neighbours)
+    daemons = resolve_daemons(scenario, found.nodes, wrong)
+    return Network(found.nodes, tuple(shaped), found.access, found.prepared, topology.mtu, neighbours, daemons)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, Literal
@@ -14,7 +14,7 @@ from dumbbell.scenario.source import Key
 from dumbbell.scenario.table import Table
 from dumbbell.scenario.topology.cables import Cable, CableKeys
 from dumbbell.scenario.topology.keys import AnyTopology
-from dumbbell.scenario.topology.nodes import Host, Router, Switch
+from dumbbell.scenario.topology.nodes import Host, Protocols, Router, Switch, Timers
 from dumbbell.units import QuantityError, Time
 
 Node = Host | Switch | Router
@@ -90,6 +90,16 @@ class Drawn(AnyTopology):
         description="`filled`: every node knows the MAC addresses of its subnets from the start. `real`: it asks for "
         "them by ARP and neighbour discovery.",
     )
+    routing: Protocols = Field(
+        default=[],
+        description="Routing protocols of all routers that name none, each by its daemon of FRRouting. Default: the "
+        "routes of the shortest paths, without daemons.",
+        examples=[["ospf", "bfd"]],
+    )
+    timers: Timers = Field(
+        default="fast",
+        description="Timers of the routing protocols of all routers that do not choose: `standard` or `fast`.",
+    )
     wait: Time = Field(
         default=Time(60 * 10**9),
         description="How long a run with routing daemons waits for their routes, at most. Time 0 comes when every "
@@ -99,7 +109,14 @@ class Drawn(AnyTopology):
     @cached_property
     def drawing(self) -> Drawing:
         """The network's nodes and links."""
-        return self.draw()
+        drawn = self.draw()
+        return replace(drawn, nodes={name: self._with_defaults(node) for name, node in drawn.nodes.items()})
+
+    def _with_defaults(self, node: Node) -> Node:
+        if not isinstance(node, Router):
+            return node
+        own = {"routing": self.routing, "timers": self.timers}
+        return node.model_copy(update={key: value for key, value in own.items() if key not in node.model_fields_set})
 
     def draw(self) -> Drawing:
         """Draw the network. Each kind does it in its own way."""

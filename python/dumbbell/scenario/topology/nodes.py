@@ -144,6 +144,8 @@ Protocols = Annotated[
 ]
 """Names of protocols; `static` says that there is none."""
 
+Timers = Literal["fast", "standard"]
+
 
 KEPT: Final = ("/", "/dev", "/proc", "/sys")
 """Directories that programs cannot do without."""
@@ -212,8 +214,8 @@ class Router(Ends):
         default=[],
         description="Routing protocols, each by its daemon of FRRouting: `bgp`, `ospf`, `ospf6`, `isis`, `rip`, "
         "`ripng`; `bfd` watches the neighbours of the others. Neighbours, networks and costs follow from the links. "
-        "Others, such as `eigrp`, `pim`, `ldp`, `vrrp`, `pbr`, need `frr`. Default: the routes of the shortest paths, "
-        "without daemons.",
+        "Others, such as `eigrp`, `pim`, `ldp`, `vrrp`, `pbr`, need `frr`. `static`: the routes of the shortest paths, "
+        "without daemons. Default: the network's.",
         examples=[["ospf", "bfd"]],
     )
     asn: int | None = Field(
@@ -241,10 +243,10 @@ class Router(Ends):
         default=[],
         description="Routers of its AS to which it reflects routes (RFC 4456). Default: all have sessions to all.",
     )
-    timers: Literal["fast", "standard"] = Field(
+    timers: Timers = Field(
         default="fast",
         description="`fast`: hellos every second, and no waiting where the protocol allows it. `standard`: the timers "
-        "of FRRouting.",
+        "of FRRouting. Default: the network's.",
     )
     frr: File | None = Field(
         default=None, description="File with the whole `frr.conf`, in place of what follows from the other keys."

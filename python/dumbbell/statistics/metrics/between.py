@@ -19,12 +19,9 @@ SAME_LOAD: Final = 0.01
 WARE: Final = "R. Ware, M. Mukerjee, S. Seshan, J. Sherry: Beyond Jain's Fairness Index, HotNets 2019, section 4"
 
 
-def _rpm(frames: Frames, _: Scope) -> pl.DataFrame:
-    return frames.runs.select("run", of=pl.lit(""), value="rpm")
-
-
-def _jain_index(frames: Frames, _: Scope) -> pl.DataFrame:
-    return frames.runs.select("run", of=pl.lit(""), value="jain_index")
+def _of_run(column: str) -> Callable[[Frames, Scope], pl.DataFrame]:
+    """A column of `runs`."""
+    return lambda frames, _: frames.runs.select("run", of=pl.lit(""), value=pl.col(column).cast(pl.Float64))
 
 
 def _power(frames: Frames, _: Scope) -> pl.DataFrame:
@@ -118,7 +115,7 @@ METRICS: Final = (
         ("run",),
         "(Σ x)² ÷ (n · Σ x²), x: what each bulk TCP flow received while all of them were active",
         "R. Jain, D. Chiu, W. Hawe: A Quantitative Measure of Fairness and Discrimination, DEC-TR-301, 1984",
-        _jain_index,
+        _of_run("jain_index"),
     ),
     Metric(
         "rpm",
@@ -129,7 +126,40 @@ METRICS: Final = (
         "(60 s ÷ TM(ping RTT) + 60 s ÷ TM(smoothed RTT of bulk TCP flows)) ÷ 2 while all bulk flows are active, "
         "TM: mean of the fastest 95 %",
         "draft-ietf-ippm-responsiveness-08; docs/reference/metrics.md says what differs from its probes",
-        _rpm,
+        _of_run("rpm"),
+    ),
+    Metric(
+        "reconvergence",
+        "Routing reconvergence",
+        "s",
+        "lower",
+        ("run",),
+        "the longest time from a failure or repair (of a link or a routing daemon) to the last change of any router's "
+        "routes before the next one",
+        "RFC 4098; RFC 6412, section 3.6: full convergence time",
+        _of_run("reconvergence_s"),
+    ),
+    Metric(
+        "outage",
+        "Outage",
+        "s",
+        "lower",
+        ("run",),
+        "the longest time in which nothing of a flow arrived, of times that began before routes had settled after such "
+        "an event and ended after it",
+        "RFC 6412, section 3.6: route loss of connectivity period",
+        _of_run("outage_s"),
+    ),
+    Metric(
+        "rerouting_lost",
+        "Packets lost while routes changed",
+        "packets",
+        "lower",
+        ("run",),
+        "Σ lost_packets: packets of flows that crossed a link between such an event and the last change of routes, and "
+        "never arrived because a link was down or a router did not pass them on",
+        "RFC 6412, section 3.6",
+        _of_run("rerouting_lost"),
     ),
     Metric(
         "utilisation_busy",

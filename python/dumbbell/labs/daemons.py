@@ -1,0 +1,67 @@
+"""Routing daemons of a lab that are killed and started."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from dumbbell.errors import InputError, RunFailed
+from dumbbell.labs.agent import ask
+
+FILE: Final = "daemons.jsonl"
+
+
+@dataclass(frozen=True)
+class DaemonChange:
+    """A daemon was killed or started."""
+
+    time_ns: int
+    """Since the lab's start."""
+    router: str
+    daemon: str
+    up: bool
+    """It was started; if not, it was killed."""
+
+
+def changes(lab: Path) -> list[DaemonChange]:
+    """All changes so far, in order of time."""
+    try:
+        lines = (lab / FILE).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    return [DaemonChange(**json.loads(line)) for line in lines]
+
+
+def states(lab: Path) -> dict[str, dict[str, bool]]:
+    """Router -> daemon -> whether it runs, of routers with daemons."""
+    plan = json.loads((lab / "plan.json").read_text(encoding="utf-8"))
+    found = {
+        node["name"]: dict.fromkeys(["zebra", *node["routing"]["daemons"]], True)
+        for node in plan["nodes"]
+        if node.get("routing")
+    }
+    for change in changes(lab):
+        found[change.router][change.daemon] = change.up
+    return found
+
+
+def change(lab: Path, router: str, daemon: str, up: bool) -> None:
+    """Kill a daemon, as a crash does, or start it with its configuration.
+
+    Raises:
+        InputError: there is no such daemon.
+        RunFailed: the lab has ended, or refuses it: the daemon is already so.
+    """
+    known = states(lab)
+    if daemon not in known.get(router, ()):
+        have = [f"{name}: {', '.join(own)}" for name, own in known.items() if name == router or router not in known]
+        why = "; ".join(have) or "no router of this lab has any"
+        raise InputError(f"router {router} has no daemon {daemon}", why, "daemon r1 bgpd stop, for example")
+    told = ask(lab, {"do": "change-daemon", "router": router, "daemon": daemon, "up": up})["event"]
+    if told["event"] != "daemon-changed":
+        raise RunFailed(told["what"], told["why"], told["hint"])
+    made = DaemonChange(told["at_ns"], router, daemon, up)
+    with (lab / FILE).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(made.__dict__) + "\n")
