@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
 import pytest
-from graphs import flow, graph, link
+from graphs import event, flow, graph, link
 from harness import Place
 
 import dumbbell
@@ -79,3 +80,27 @@ def test_presets_in_virtual_time(kind: str, tmp_path: Path) -> None:
         assert (first.directory / f"{table}.parquet").read_bytes() == (
             second.directory / f"{table}.parquet"
         ).read_bytes()
+
+
+@pytest.mark.parametrize("engine", ["emulate", "virtual"])
+def test_a_cable_that_is_pulled_takes_the_carrier_and_no_packet_out_of_the_books(here: Place, engine: str) -> None:
+    text = graph(
+        link("h1", "r1", delay="1 ms"),
+        link("r1", "h2", "core", rate="10 Mbit/s", delay="10 ms"),
+        flow("h1", "h2"),
+        flow("h2", "h1"),
+        event("500 ms", link="core", down_for="500 ms", carrier="lost"),
+        duration="2 s",
+    )
+    run = here.run(text, "--engine", engine)
+    checks = {reason["check"] for reason in run.summary["reasons"]}
+    assert not checks & {"interfaces", "conservation", "packet-log", "send-errors"}
+    # The emulator saw what was under way come to an interface that could not take it.
+    network = json.loads((run.directory / "emulator.json").read_text())
+    assert network["without_carrier"] > 0
+    assert network["send_errors"] == 0
+    assert run.packets is not None
+    came = run.packets.filter(pl.col("link").is_in(["core", "core-reverse"]))["arrival_ns"]
+    # Hosts do not send without a carrier. It goes and comes back within some milliseconds.
+    assert came.filter(came.is_between(700 * 10**6, 10**9)).is_empty()
+    assert came.filter(came > 10**9).len() > 0

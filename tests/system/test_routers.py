@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 from graphs import event, flow, graph, link
-from harness import Place
+from harness import Place, until
+
+import dumbbell
 
 TWO = graph(
     link("h1", "r1", addresses=["10.0.0.10/16", "10.0.0.1/16"]),
@@ -107,3 +111,39 @@ def test_other_daemons_run_with_a_configuration_of_the_users_own(here: Place) ->
     assert (run.directory / "logs" / "r1" / "vrrpd.log").exists()
     assert run.routes is not None
     assert "10.1.0.0/16" in run.routes.filter(pl.col("protocol") == "eigrp")["prefix"].to_list()
+
+
+def test_ospf_knows_of_a_pulled_cable_without_waiting_for_hellos(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Routers would miss hellos for ten minutes. The interface says it at once."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    tmp_path.chmod(0o700)
+    wires = {"r1": ("eth1", "eth2"), "r2": ("eth1", "eth2"), "r3": ("eth0", "eth1")}
+    for router, interfaces in wires.items():
+        patient = ("network point-to-point", "hello-interval 1", "dead-interval 600")
+        lines = [f"interface {one}\n" + "".join(f" ip ospf {line}\n" for line in patient) for one in interfaces]
+        text = "".join([*lines, "router ospf\n network 0.0.0.0/0 area 0\n"])
+        (here.directory / f"{router}.conf").write_text(text)
+    network = graph(
+        link("h1", "r1"),
+        link("h2", "r2"),
+        link("r1", "r2", "core"),
+        link("r2", "r3"),
+        link("r1", "r3"),
+        nodes={router: {"routing": ["ospf"], "frr": f"{router}.conf"} for router in wires},
+        duration=None,
+    )
+    with dumbbell.Lab(here.directory / here.write(network)) as lab:
+
+        def reached() -> bool:
+            return lab.ping_all(timeout_s=0.5).dropped_percent == 0
+
+        until(reached, 60, "the first routes")
+        lab.link("core").down()
+        assert {state["carrier"] for state in lab.link("r1", "r2").state.values()} == {"lost"}
+        for router in ("r1", "r2"):
+            assert "NO-CARRIER" in lab[router].run("ip link show eth1").stdout
+        until(reached, 60, "the way over r3")
+        lab.link("core").up()
+        assert "NO-CARRIER" not in lab["r1"].run("ip link show eth1").stdout

@@ -106,7 +106,8 @@ def test_what_is_not_there_is_named_with_what_is(network: Network) -> None:
 
 
 def test_words_of_a_link() -> None:
-    assert changes.parsed(["s1", "s2", "down"]) == (["s1", "s2"], {"up": "false"})
+    assert changes.parsed(["s1", "s2", "down"]) == (["s1", "s2"], {"up": "false", "carrier": "lost"})
+    assert changes.parsed(["s1", "s2", "silent"]) == (["s1", "s2"], {"up": "false"})
     assert changes.parsed(["core", "rate=10", "Mbit/s", "loss=1", "%"]) == (
         ["core"],
         {"rate": "10 Mbit/s", "loss": "1 %"},

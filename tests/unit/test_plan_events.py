@@ -6,8 +6,9 @@ import pytest
 from planning import dumbbell, link
 
 from dumbbell.errors import ScenarioError
-from dumbbell.plan import wire
+from dumbbell.plan import expand, wire
 from dumbbell.plan.network import Network
+from dumbbell.scenario.file.loading import load
 
 S = 10**9
 BASE = {"rate": "10 Mbit/s", "buffer": "1 bdp", "queue": "red", "loss": "1 %", "jitter": "1 ms"}
@@ -20,7 +21,7 @@ def changes(plan: dict[str, Any]) -> list[tuple[float, str, dict[str, Any]]]:
     for event in plan["events"]:
         after = event["link"]
         before = now[after["name"]]
-        found.append((event["at_ns"] / S, after["name"], {k: v for k, v in after.items() if v != before[k]}))
+        found.append((event["at_ns"] / S, after["name"], {k: v for k, v in after.items() if v != before.get(k)}))
         now[after["name"]] = after
     return found
 
@@ -76,6 +77,34 @@ def test_a_link_that_fails() -> None:
     assert [at for at, _, _ in changes(dumbbell(BASE, events=[again]))] == [2.0, 3.0, 5.0, 6.0, 8.0, 9.0]
     assert [at for at, _, _ in changes(dumbbell(BASE, events=[{**again, "until": "5 s"}]))] == [2.0, 3.0, 5.0, 6.0]
     assert [at for at, _, _ in changes(dumbbell(BASE, events=[{"at": "9.5 s", "down_for": "1 s"}]))] == [9.5]
+
+
+def pulled(*events: dict[str, Any]) -> list[tuple[float, str, dict[str, Any]]]:
+    """The changes of a cable between two hosts."""
+    topology = {"kind": "path", "rtt": "10 ms", "bottleneck": BASE}
+    flows = [{"from": "h1", "to": "h2"}]
+    scenario = {"name": "x", "duration": "10 s", "topology": topology, "flows": flows, "events": list(events)}
+    return changes(wire.document(expand(load(scenario))))
+
+
+def test_a_cable_that_is_pulled_is_down_in_both_directions() -> None:
+    down, up = {"up": False, "carrier": "lost"}, {"up": True}
+    both = ("bottleneck", "bottleneck-reverse")
+    wanted = [*((2.0, name, down) for name in both), *((2.5, name, up) for name in both)]
+    assert pulled({"at": "2 s", "down_for": "500 ms", "carrier": "lost"}) == wanted
+    lost = {"at": "2 s", "up": False, "carrier": "lost"}
+    assert pulled(lost, {"at": "2.5 s", "up": True}) == wanted
+    # Whoever names both directions, as a lab's changes do, says the same.
+    again = [{**lost, "at": "2.1 s", "link": both[1]}, {"at": "2.6 s", "link": both[1], "up": True}]
+    assert pulled(lost, {"at": "2.5 s", "up": True}, *again) == wanted
+    assert pulled({"at": "2 s", "up": False}) == [(2.0, "bottleneck", {"up": False})]
+
+
+def test_a_carrier_that_cannot_be_lost_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="the carrier of a link that is up"):
+        pulled({"at": "2 s", "carrier": "lost", "rate": "1 Mbit/s"})
+    with pytest.raises(ScenarioError, match="bottleneck joins two switches"):
+        dumbbell(BASE, events=[{"at": "2 s", "up": False, "carrier": "lost"}])
 
 
 def test_failures_are_counted_as_far_as_until() -> None:

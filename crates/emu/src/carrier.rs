@@ -91,6 +91,12 @@ impl<T: Transmit> Carrier<T> {
         packets
     }
 
+    /// A link is another from now on.
+    pub(crate) fn change_link(&mut self, link: u32, spec: plan::Link, now: Time) {
+        self.driver.expect(link, &spec);
+        self.network.change_link(link, spec, now);
+    }
+
     /// A frame comes before time 0.
     fn enter_early(&mut self, captured: &Captured<'_>, arrival: Time) -> usize {
         let Some(earlier) = &mut self.earlier else { return 0 };
@@ -211,7 +217,8 @@ impl<T: Transmit> Carrier<T> {
             warm_up_frames: plan.wait.map(|_| driver.earlier_out),
             segments_out: driver.segments_out,
             entered_packets: self.entered,
-            left_packets: driver.left + driver.send_errors,
+            left_packets: driver.left + driver.send_errors + driver.without_carrier,
+            without_carrier: driver.without_carrier,
             dropped_packets: driver.dropped,
             duplicated_packets: driver.duplicated,
             flooded_packets: driver.flooded,

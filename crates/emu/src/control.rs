@@ -8,6 +8,7 @@ use messages::{Event, Inbox, Order};
 use plan::Plan;
 use units::{Duration, Time};
 
+use crate::plugs::Plugs;
 use crate::read_delay;
 
 /// Orders that come while the links are emulated.
@@ -37,13 +38,14 @@ pub(crate) enum Taken {
 
 impl Control {
     /// Start the thread. It writes `changed` to `events` whenever a link was changed.
-    pub(crate) fn start(inbox: Inbox<File>, plan: &Plan, events: &File) -> Result<Control> {
+    pub(crate) fn start(inbox: Inbox<File>, plan: &Plan, events: &File, plugs: Plugs) -> Result<Control> {
         let (wake, waker) = std::io::pipe().context("making a pipe for orders")?;
         let (orders, taken) = channel();
         let (applied, times) = channel();
         let listener = Listener {
             inbox,
             plan: plan.clone(),
+            plugs,
             events: events.try_clone().context("sharing the events pipe")?,
             orders,
             waker,
@@ -80,6 +82,7 @@ impl Control {
 struct Listener {
     inbox: Inbox<File>,
     plan: Plan,
+    plugs: Plugs,
     events: File,
     orders: Sender<Taken>,
     waker: std::io::PipeWriter,
@@ -114,6 +117,8 @@ impl Listener {
         self.orders.send(Taken::Change { link: index as u32, spec: Box::new(link.clone()), longest_read_delay })?;
         self.waker.write_all(&[0])?;
         let time_ns = self.applied.recv()?.as_nanos();
+        // An order is carried out once programs in the hosts see it.
+        self.plugs.follow(index, &link)?;
         Event::Changed { time_ns, link: Box::new(link) }.emit(&mut self.events)
     }
 }

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::control::{Control, Taken};
 use crate::hosted::{Counted, Request};
+use crate::plugs::Plugs;
 use crate::{LinkGauges, Port};
 
 /// The file at which a kernel with our links in it takes orders: `kernel/include/dumbbell/process.h`.
@@ -64,8 +65,11 @@ impl Device {
         let () = self.ask(&Request::Open { plan: Box::new(plan.clone()), ports: ports.to_vec() })?;
         Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
         let mut inbox = Inbox::new(File::from(control));
-        let () = self.ask(&Request::Start { origin_ns: inbox.wait_for_start()? })?;
-        let mut control = Control::start(inbox, plan, events)?;
+        let origin_ns = inbox.wait_for_start()?;
+        let () = self.ask(&Request::Start { origin_ns })?;
+        let plugs = Plugs::new(plan, ports)?;
+        plugs.follow_events(plan, origin_ns)?;
+        let mut control = Control::start(inbox, plan, events, plugs)?;
         loop {
             if let Some(live) = live {
                 for Counted { link, words } in self.ask::<Vec<Counted>>(&Request::Count)? {

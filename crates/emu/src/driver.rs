@@ -9,7 +9,7 @@ use units::{Duration, Time};
 
 use crate::Port;
 use crate::arena::NONE;
-use crate::handover::{Due, Handover};
+use crate::handover::{Due, Handover, Together};
 use crate::identities::Identities;
 use crate::outgoing::{Outgoing, Transmit};
 use crate::store::{Ends, Store};
@@ -21,6 +21,8 @@ pub(crate) struct Driver<T> {
     pub lateness: Spans,
     pub send_errors: u64,
     pub send_error: Option<String>,
+    /// Packets that came out at an interface without carrier.
+    pub without_carrier: u64,
     pub dropped: u64,
     pub duplicated: u64,
     pub left: u64,
@@ -33,6 +35,8 @@ pub(crate) struct Driver<T> {
     pub filtered: u64,
     /// Frames that found no room when a switch copied them.
     pub unflooded: u64,
+    /// The ports that lose their carrier at some time.
+    unplugged: Vec<bool>,
     /// The port at the end of each of the plan's links.
     port_at: Vec<Option<u16>>,
     /// The ends of frames to each of the plan's nodes, in a core network.
@@ -57,12 +61,16 @@ impl<T> Driver<T> {
             let port = ports.iter().find(|port| port.host == name)?;
             Some([port.mac, port.gateway_mac?].concat().try_into().expect("twice six bytes"))
         };
+        let lost = plan.events.iter().map(|event| &event.link).filter(|link| link.carrier == plan::Carrier::Lost);
+        let pulled: Vec<&plan::Link> = lost.collect();
         Driver {
+            unplugged: ports.iter().map(|port| pulled.iter().any(|link| port.is_at_the_end_of(link))).collect(),
             store,
             packets,
             lateness: Spans::default(),
             send_errors: 0,
             send_error: None,
+            without_carrier: 0,
             dropped: 0,
             duplicated: 0,
             left: 0,
@@ -108,15 +116,19 @@ impl<T> Driver<T> {
 
     /// A collected frame was refused.
     fn refused(&mut self, frame: usize, error: &std::io::Error) {
-        let mut slot = self.handover.all()[frame].first;
+        let Together { port, first: mut slot, .. } = self.handover.all()[frame];
         let earlier = self.store.get(slot).earlier;
-        if !earlier {
-            self.send_error = Some(error.to_string());
-        }
         while slot != NONE {
             let (next, packet) = (self.store.get(slot).next, self.store.get(slot).packet);
             if packet && !earlier {
-                self.send_errors += 1;
+                // Only where a cable is pulled does the kernel refuse frames without our fault.
+                match self.unplugged[usize::from(port)] {
+                    true => self.without_carrier += 1,
+                    false => {
+                        self.send_errors += 1;
+                        self.send_error = Some(error.to_string());
+                    }
+                }
                 self.record_pending(slot, None);
             }
             self.store.release_one(slot);
@@ -135,6 +147,13 @@ impl<T> Driver<T> {
             let inside = self.store.get(passage.packet.handle);
             let (payload_bytes, tcp_seq) = (inside.payload_bytes, inside.tcp_seq);
             packets.push(PacketRow { link: link as u16, payload_bytes, tcp_seq, passage, sent });
+        }
+    }
+
+    /// A link will be another.
+    pub(crate) fn expect(&mut self, link: u32, spec: &plan::Link) {
+        if let (Some(port), plan::Carrier::Lost) = (self.port_at[link as usize], spec.carrier) {
+            self.unplugged[usize::from(port)] = true;
         }
     }
 

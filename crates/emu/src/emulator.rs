@@ -18,6 +18,7 @@ use crate::device::Device;
 use crate::driver::Driver;
 use crate::frame::slot_bytes;
 use crate::intake::Intake;
+use crate::plugs::Plugs;
 use crate::read_delay;
 use crate::report::ClockStep;
 use crate::ring::Ring;
@@ -78,6 +79,7 @@ fn in_real_time(
     let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), PREFAULT)?);
     let driver = Driver::new(plan, ports, store, PacketSocket::open(ports, plan.emulate.path)?, packets);
     let mut carrier = Carrier::new(plan, Intake::new(plan, ports), driver, links)?;
+    let plugs = Plugs::new(plan, ports)?;
     Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
     let mut inbox = Inbox::new(File::from(control));
     let origin_ns = match plan.wait {
@@ -85,8 +87,9 @@ fn in_real_time(
         None => inbox.wait_for_start()?,
     };
     let clock = StampClock::new(origin_ns);
-    // Its thread starts like the writers', before this one becomes urgent.
-    let control = Control::start(inbox, plan, events)?;
+    // Their threads start like the writers', before this one becomes urgent.
+    plugs.follow_events(plan, origin_ns)?;
+    let control = Control::start(inbox, plan, events, plugs)?;
     let mut emulator = Emulator {
         urgency: Urgency::new(clock.now()),
         clock,
@@ -237,7 +240,7 @@ impl Emulator<'_> {
                 Taken::Change { link, spec, longest_read_delay } => {
                     // Packets in the ring that arrived before the change enter the link as it was.
                     let now = self.clock.now();
-                    self.carrier.network.change_link(link, *spec, now);
+                    self.carrier.change_link(link, *spec, now);
                     self.read_coalescing.set_limit(longest_read_delay);
                     self.control.applied(now);
                 }

@@ -134,7 +134,7 @@ impl<O: Outlet + Clone> Hosted<O> {
             Request::Change { link, spec } => {
                 let running = self.running()?;
                 let now = running.time(now);
-                running.carrier.network.change_link(link, *spec, now);
+                running.carrier.change_link(link, *spec, now);
                 Ok(serde_json::to_vec(&now))
             }
             Request::Count => {

@@ -24,6 +24,7 @@ pub mod hosted;
 mod identities;
 mod intake;
 mod outgoing;
+mod plugs;
 mod read_delay;
 mod report;
 mod ring;

@@ -66,6 +66,9 @@ pub struct EmulatorReport {
     pub entered_packets: u64,
     /// Packets that came out of it.
     pub left_packets: u64,
+    /// Of them: came out at an interface that had no carrier.
+    #[serde(skip_serializing_if = "is_none_at_all")]
+    pub without_carrier: u64,
     /// Packets that were dropped or lost in it.
     pub dropped_packets: u64,
     /// Copies that its links made.
@@ -94,6 +97,10 @@ impl EmulatorReport {
         let text = serde_json::to_vec_pretty(self).context("spelling emulator.json")?;
         std::fs::write(dir.join("emulator.json"), text).context("writing emulator.json")
     }
+}
+
+fn is_none_at_all(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A jump of CLOCK_REALTIME against CLOCK_MONOTONIC.

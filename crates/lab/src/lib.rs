@@ -13,6 +13,7 @@
 //! In a lab network ([`Lab::build_network`]) hosts and routers have as many interfaces as the plan says, each with a veth
 //! pair of its own, and addresses, neighbours and routes as on a real network.
 
+mod carrier;
 mod ethtool;
 mod host;
 mod lab;
@@ -25,6 +26,7 @@ mod requests;
 pub mod sandbox;
 mod sysctl;
 
+pub use carrier::Carriers;
 pub use host::{GATEWAY, Host, HostSpec, Interface};
 pub use lab::{Counters, Lab, Side};
 pub use own::Own;

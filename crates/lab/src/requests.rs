@@ -62,6 +62,14 @@ pub fn set_up(ifindex: i32) -> RouteNetlinkMessage {
     RouteNetlinkMessage::SetLink(message)
 }
 
+/// `ip link set down`.
+pub fn set_down(ifindex: i32) -> RouteNetlinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.index = ifindex as u32;
+    message.header.change_mask = LinkFlags::Up;
+    RouteNetlinkMessage::SetLink(message)
+}
+
 /// Asks for one interface (`Some`), or for all in a dump.
 pub fn get_link(ifindex: Option<i32>) -> RouteNetlinkMessage {
     let mut message = LinkMessage::default();

@@ -4,6 +4,7 @@
 //! and flows: presets such as a dumbbell are gone by now. See `docs/reference/scenario.md` for the meaning of each key.
 
 mod algorithm;
+mod carrier;
 mod change;
 mod check;
 mod daemons;
@@ -31,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use units::{Duration, Mtu, Rate, Time};
 
 pub use algorithm::{Algorithm, Parameter, Source};
+pub use carrier::Carrier;
 pub use daemons::DaemonChange;
 pub use delays::LeastDelay;
 pub use impairments::*;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
 
+use crate::carrier::Carrier;
 use crate::impairments::{Chance, Jitter, Loss, Reorder};
 use crate::queue::{Buffer, Queue};
 
@@ -21,6 +22,10 @@ pub struct Link {
     /// `false`: what comes is dropped, what waits is dropped; what propagates arrives.
     #[serde(default = "up")]
     pub up: bool,
+    /// While it is down: the carrier of the interfaces at its ends.
+    #[serde(default, skip_serializing_if = "Carrier::is_default")]
+    #[schemars(extend("default" = Carrier::default()))]
+    pub carrier: Carrier,
     /// The rate of whole frames plus `overhead_bytes`; the mean of `variation` where there is one. `None`: no limit,
     /// packets never wait.
     pub rate_bps: Option<Rate>,
@@ -101,6 +106,7 @@ impl Link {
             from: from.into(),
             to: to.into(),
             up: true,
+            carrier: Carrier::Kept,
             rate_bps: None,
             variation: None,
             slots: None,

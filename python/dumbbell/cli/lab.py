@@ -195,7 +195,7 @@ def link(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="LINK|NODE NODE up|down|KEY=VALUE...",
+            metavar="LINK|NODE NODE up|down|silent|KEY=VALUE...",
             help="One direction by the link's name, or both between two nodes; and what becomes of it.",
             show_default=False,
         ),
@@ -204,7 +204,8 @@ def link(
 ) -> None:
     """Change a link of a lab that is up: `dumbbell lab link left right rate="5 Mbit/s" loss="1 %"`.
 
-    The keys are those of the events in a scenario.
+    The keys are those of the events in a scenario. Interfaces at a link that is down have no carrier, as if the
+    cable were pulled; at one that is silent they notice nothing.
     """
     from dumbbell.labs import changes, place
     from dumbbell.labs.shell.look import described

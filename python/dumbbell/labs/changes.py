@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.labs import daemons
@@ -16,6 +16,12 @@ from dumbbell.labs.agent import ask
 from dumbbell.labs.network import Network
 
 FILE = "changes.jsonl"
+WORDS: Final = {
+    "up": {"up": "true"},
+    "down": {"up": "false", "carrier": "lost"},
+    "silent": {"up": "false"},
+}
+"""The keys of an event that words mean."""
 
 
 @dataclass(frozen=True)
@@ -55,19 +61,27 @@ def change(lab: Path, words: Sequence[str], keys: Mapping[str, str]) -> list[Cha
     Args:
         lab: the lab's directory.
         words: the name of a link, for one direction; or two nodes, for both directions of all links between them.
-        keys: keys of a scenario's event and their values as texts: `{"rate": "10 Mbit/s"}`, `{"up": "false"}`.
+        keys: keys of a scenario's event and their values as texts: `{"rate": "10 Mbit/s"}`, `{"up": "false"}`. A cable
+            without carrier is down in both directions, whichever is named.
 
     Raises:
         InputError: there is no such link, or it cannot be so.
         RunFailed: the lab has ended, or refuses it.
     """
     done = []
-    for name in Network.of(lab).named(*words):
+    network = Network.of(lab)
+    names = network.named(*words)
+    if "up" in keys and (keys.get("carrier") == "lost" or any(states(lab)[name].get("carrier") for name in names)):
+        names = [link for name in names for link in _pulled_with(network, name)]
+    for name in dict.fromkeys(names):
         before = states(lab)[name]
-        wanted = as_wanted(lab, name, before, keys)
+        # Between two switches there is no interface that could lose its carrier.
+        is_between_switches = network.kind(before["from"]) == network.kind(before["to"]) == "switch"
+        own = {key: value for key, value in keys.items() if key != "carrier" or not is_between_switches}
+        wanted = as_wanted(lab, name, before, own)
         if wanted == before:
             continue
-        done.append(make(lab, wanted, keys))
+        done.append(make(lab, wanted, own))
     return done
 
 
@@ -86,14 +100,20 @@ def make(lab: Path, wanted: Mapping[str, Any], keys: Mapping[str, str]) -> Chang
     return made
 
 
+def _pulled_with(network: Network, name: str) -> tuple[str, ...]:
+    """The links that a pulled cable takes down: both directions, unless no end of it is an interface."""
+    cable = next(cable for cable in network.cables if name in cable.links)
+    return (name,) if all(network.kind(end) == "switch" for end in cable.ends) else cable.links
+
+
 def as_wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
     """The link as it is to be."""
     if not keys:
         raise InputError(
             f"nothing to change on {name}", "no key is given", "write: link A B down, or link A B rate=10 Mbit/s"
         )
-    if keys.keys() == {"up"} and keys["up"] in ("true", "false"):
-        return {**before, "up": keys["up"] == "true"}
+    if keys.keys() <= {"up", "carrier"} and keys.get("up") in ("true", "false"):
+        return _down_or_up(before, keys)
     from dumbbell.engines.emulate.engine import EmulateEngine
     from dumbbell.engines.planned import planned
     from dumbbell.labs.build import LONGEST, LabScenario
@@ -108,8 +128,19 @@ def as_wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str
     for number, values in enumerate((*(one.keys for one in earlier), keys)):
         draft = draft.with_values([f"events.{number}.{key}={spaced(value)}" for key, value in values.items()])
     plan = planned(EmulateEngine(), checked(draft, LabScenario))
-    found: dict[str, Any] = wire.part(plan.events[-1].link)
+    last = [event.link for event in plan.events if event.link.name == name][-1]
+    found: dict[str, Any] = wire.part(last)
     return found
+
+
+def _down_or_up(before: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+    """The link that only goes down or up. In plan.json, a carrier that is kept is not written."""
+    after = {key: value for key, value in before.items() if key != "carrier"}
+    after["up"] = keys["up"] == "true"
+    carrier = keys.get("carrier", "kept")
+    if carrier not in ("kept", "lost"):
+        raise InputError(f"carrier={carrier}", "expected kept or lost", "link A B down, or link A B silent")
+    return {**after, "carrier": "lost"} if carrier == "lost" and not after["up"] else after
 
 
 def spaced(value: str) -> str:
@@ -118,7 +149,11 @@ def spaced(value: str) -> str:
 
 
 def parsed(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The links that words name, and what becomes of them: `a b down`, `core rate=10 Mbit/s loss=1 %`."""
+    """The links that words name, and what becomes of them: `a b down`, `core rate=10 Mbit/s loss=1 %`.
+
+    A link that is `down` takes the carrier from the interfaces at its ends, as Mininet's do; one that is `silent` does
+    not.
+    """
     names: list[str] = []
     keys: dict[str, str] = {}
     last = None
@@ -128,8 +163,8 @@ def parsed(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
             keys[last := key] = value
         elif last is not None:
             keys[last] = f"{keys[last]} {word}".strip()
-        elif word in ("up", "down") and names:
-            keys["up"] = "true" if word == "up" else "false"
+        elif word in WORDS and names:
+            keys = {key: value for key, value in keys.items() if key not in ("up", "carrier")} | WORDS[word]
         else:
             names.append(word)
     return names, keys

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from dumbbell.errors import RunFailed
 from dumbbell.labs import changes, daemons, pings, place, play, readiness, traffic
@@ -343,9 +343,14 @@ class Link:
         for name in self.names:
             changes.change(self._lab.path, [name], keys)
 
-    def down(self) -> None:
-        """What comes is dropped, until it is up again."""
-        self.set(up="false")
+    def down(self, carrier: Literal["lost", "kept"] = "lost") -> None:
+        """What comes is dropped, until it is up again.
+
+        Args:
+            carrier: with `"lost"`, the interfaces at its ends lose their carrier, in both directions, as if the cable
+                were pulled; with `"kept"` they notice nothing.
+        """
+        self.set(up="false", carrier=carrier)
 
     def up(self) -> None:
         """End `down`."""

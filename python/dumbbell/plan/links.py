@@ -34,6 +34,7 @@ def shaped(of: ShapedLink, link: Direction) -> Link:
         to_interface=None if ends is None else ends.to_interface,
         cost=1 if ends is None else ends.cost,
         up=link.up,
+        carrier=link.carrier,
         rate_bps=None if nominal is None else int(nominal),
         variation=_variation(link),
         overhead_bytes=int(link.overhead),

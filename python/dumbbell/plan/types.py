@@ -152,6 +152,12 @@ Buffer = BufferBytes | BufferPackets | Literal["unlimited"]
 - `unlimited`: All of them.
 """
 
+Carrier = Literal["kept", "lost"]
+"""What the interfaces at the ends of a link have while it is down.
+- `kept`: They notice nothing.
+- `lost`: No carrier, as if the cable were pulled.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
@@ -652,6 +658,8 @@ class Link:
     """Some packets come twice: the copy enters the queue right behind its original."""
     corruption: Chance | None = None
     """One bit of some packets is flipped while they propagate."""
+    carrier: Annotated[Carrier, Field(exclude_if=lambda value: value == "kept")] = "kept"
+    """While it is down: the carrier of the interfaces at its ends."""
     cost: Annotated[int, Field(exclude_if=lambda value: value == 1)] = 1
     """The paths of a lab network are those of the least sum; 1 at least."""
     from_interface: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None

@@ -161,13 +161,17 @@ def _loss(loss: Loss) -> str:
 
 def impairments(link: Link) -> list[str]:
     """The other impairments of packets; empty if there are none."""
-    texts = [] if link.up else ["down"]
+    texts = [] if link.up else [_down(link)]
     if (line := link.delay_line_packets) is not None:
         texts.append(f"delay line of {line} packets")
     for name in IMPAIRMENTS.values():
         if (part := getattr(link, name)) is not None:
             texts.append(_impairment(name, part, link))
     return texts
+
+
+def _down(link: Link) -> str:
+    return "down, without carrier" if link.carrier == "lost" else "down"
 
 
 _HAPPENED = {"duplication": "duplicated", "corruption": "corrupted"}
@@ -225,7 +229,7 @@ def changes(before: Link, after: Link, frame: int, rtt_ns: int) -> Sequence[str]
     """The changes that an event makes to a link, on which a full frame has `frame` bytes."""
     texts = []
     if before.up != after.up:
-        texts.append("up" if after.up else "down")
+        texts.append("up" if after.up else _down(after))
     for keys, word, say in (
         (("rate_bps", "variation"), "rate", rate),
         (("buffer",), "buffer", lambda link: buffer(link, frame, rtt_ns)),

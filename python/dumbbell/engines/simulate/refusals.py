@@ -39,6 +39,11 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
                 yield scenario.source.problem(Finding((*at, "sysctl", name), what, "", hint))
     hint = "leave routing out, and it has the routes of the shortest paths; or run it with --engine emulate"
     yield from refuse_routers(scenario, plan, "a simulation has no routing daemons", hint)
+    for i, event in enumerate(scenario.events):
+        if event.carrier == "lost":
+            hint = "leave carrier out: the link drops its packets; or run it with --engine emulate"
+            what = "a simulation has no interfaces that could lose their carrier"
+            yield scenario.source.problem(Finding(("events", i, "carrier"), what, "", hint))
     for name in steered(plan):
         what = "in a simulation packets take the shortest paths, and these routes lead elsewhere"
         hint = "leave routes out, give the links costs, or run it with --engine emulate or --engine virtual"

@@ -13,8 +13,9 @@ from dumbbell.labs.shell.words import Session, word
 
 @word(
     "link",
-    "LINK|NODE NODE up|down|KEY=VALUE...",
-    "Change a link, or both directions between two nodes: link s1 s2 down, link h1 s1 rate=5 Mbit/s loss=1 %.",
+    "LINK|NODE NODE up|down|silent|KEY=VALUE...",
+    "Change a link, or both directions between two nodes: link s1 s2 down, link h1 s1 rate=5 Mbit/s loss=1 %. "
+    "At a link that is down, interfaces have no carrier; at one that is silent, they notice nothing.",
 )
 def link(session: Session, words: list[str]) -> None:
     """The keys are those of a scenario's events."""
@@ -32,7 +33,7 @@ def switch(session: Session, words: list[str]) -> None:
     for cable in session.network.cables:
         if words[0] in cable.ends:
             for name in cable.links:
-                changes.change(session.lab.path, [name], {"up": "true" if words[1] == "start" else "false"})
+                changes.change(session.lab.path, [name], changes.WORDS["up" if words[1] == "start" else "down"])
 
 
 @word("daemon", "ROUTER DAEMON start|stop", "Kill a routing daemon as a crash does, or start it: daemon r1 bgpd stop.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -40,6 +40,12 @@ class Event(LinkKeys):
     daemon: str | None = Field(
         default=None, description="With `router`: one of its daemons, such as `bgpd`.", examples=["bgpd"]
     )
+    carrier: Literal["kept", "lost"] = Field(
+        default="kept",
+        description='With `up = false` or `down_for`: `"lost"` takes the carrier from the interfaces at both ends, as '
+        "if the cable were pulled, in both directions, until the link is up again. "
+        '`"kept"`: the interfaces notice nothing.',
+    )
     down_for: Duration | None = Field(
         default=None,
         description="The link or the daemon goes down at `at`, and up again after this; in place of other changes.",
@@ -62,6 +68,8 @@ class Event(LinkKeys):
         if self.given() and self.down_for is not None:
             key = next(iter(self.given()))
             raise QuantityError(f"down_for and {key}", "one of them", f"write another [[events]] for {key}")
+        if self.carrier == "lost" and self.down_for is None and (self.up or "up" not in self.model_fields_set):
+            raise QuantityError("the carrier of a link that is up", "up = false or down_for", "write up = false, too")
         for key, value, other in (("every", self.every, self.down_for), ("until", self.until, self.every)):
             if value is not None and other is None:
                 what = "down_for" if key == "every" else "every"
@@ -78,7 +86,8 @@ class Event(LinkKeys):
             raise QuantityError(f"{have} without {lack}", "both", 'write router = "r1", daemon = "bgpd"')
         if "link" in self.model_fields_set:
             raise QuantityError("link and router", "one of them", "write another [[events]] for the link")
-        if other := next((key for key in self.given() if key != "up"), None):
+        given = [*self.given(), *({"carrier"} & self.model_fields_set)]
+        if other := next((key for key in given if key != "up"), None):
             raise QuantityError(f"{other} of a daemon", "up or down_for", f"leave {other} out")
 
     def changes(self, end: int) -> Iterator[tuple[Time, LinkKeys]]:
@@ -111,12 +120,18 @@ class Change:
     """The index of the event in the file."""
     link: str
     keys: LinkKeys
+    carrier: Literal["kept", "lost"]
+    """The carrier of the interfaces at its ends, while it is down."""
 
 
 def timeline(events: Sequence[Event], end: int) -> list[Change]:
     """All changes of links before `end` in order of time; at the same time, in the order of the file."""
-    links = ((index, event) for index, event in enumerate(events) if event.router is None)
-    changes = [Change(at, index, event.link, keys) for index, event in links for at, keys in event.changes(end)]
+    changes = [
+        Change(at, index, event.link, keys, event.carrier)
+        for index, event in enumerate(events)
+        if event.router is None
+        for at, keys in event.changes(end)
+    ]
     return sorted(changes, key=lambda change: change.at)
 
 

@@ -30,6 +30,8 @@ class Direction(DirectionKeys):
     """The buffer as written; `settled` has it in bytes or packets."""
     delay: Time
     overhead: Size = Size(0)
+    carrier: Literal["kept", "lost"] = "kept"
+    """While the link is down: the carrier of the interfaces at its ends."""
     queue: AnyQueue = DROP_TAIL
     """The queue as written; `settled` has all its parameters."""
 
@@ -80,6 +82,7 @@ class Direction(DirectionKeys):
                 "buffer": BufferSize(kind, Fraction(amount)),
                 "queue": queue,
                 "rate": rate,
+                "carrier": "kept" if self.up else self.carrier,
                 "loss": [loss for loss in self.loss if loss.has_effect],
                 **{key: part if part and part.has_effect else None for key, part in impairments.items()},
             }

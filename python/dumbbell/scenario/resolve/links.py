@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from dumbbell.scenario.links.changes import MOST_CHANGES, timeline
@@ -26,7 +26,7 @@ def resolve_links(scenario: Scenario, links: Sequence[WrittenLink], wrong: list[
     if wrong:
         return {link.name: [(Time(0), link.start)] for link in links}
     history = {link.name: [(Time(0), link.start.settled(link.rtt))] for link in links}
-    wrong += _events(history, scenario, {link.name: link.rtt for link in links})
+    wrong += _events(history, scenario, links)
     return history
 
 
@@ -97,16 +97,38 @@ def _events_alone(scenario: Scenario, known: Sequence[str]) -> Iterator[Finding]
         yield Finding(("events",), what, f"at most {MOST_CHANGES}", "raise every, or shorten the run")
 
 
-def _events(history: History, scenario: Scenario, rtts: Mapping[str, Time]) -> Iterator[Finding]:
+def check_carriers(scenario: Scenario, links: Sequence[WrittenLink], switches: Container[str]) -> Iterator[Finding]:
+    """Events that take the carrier from a link that has no interface at either end."""
+    between_switches = {link.name for link in links if link.from_ in switches and link.to in switches}
+    for i, event in enumerate(scenario.events):
+        if event.carrier == "lost" and event.link in between_switches:
+            what = f"{event.link} joins two switches, and none of its ends is an interface that could lose its carrier"
+            hint = "leave carrier out: switches notice nothing"
+            yield Finding(("events", i, "carrier"), what, "a link that ends at a host or a router", hint)
+
+
+def _events(history: History, scenario: Scenario, links: Sequence[WrittenLink]) -> Iterator[Finding]:
     """Add what each event makes of its link, one after another; the first that does not fit ends it."""
+    rtts, other = {link.name: link.rtt for link in links}, _other_directions(links)
     steps = sum(_steps(states[0][1]) for states in history.values())
+    # Links whose latest change is one of their other direction.
+    followed: set[str] = set()
     for change in timeline(scenario.events, scenario.duration):
         states, given = history[change.link], change.keys.given()
+        if change.carrier == "lost" and not given.get("up", True):
+            given["carrier"] = "lost"
         before, rtt = states[-1][1], rtts[change.link]
         written = before.with_keys(given)
         at: Key = ("events", change.index)
         wrong = list(_link(at, written, given, rtt))
         after = before if wrong else written.settled(rtt)
+        # A cable that is pulled, or plugged in again, changes both directions.
+        if given.get("carrier") == "lost" or (given.get("up") and before.carrier == "lost"):
+            back = other[change.link]
+            if _follow(history[back], change.at, given, rtts[back]):
+                followed.add(back)
+        if after == before and change.link in followed and given.keys() <= {"up", "carrier"}:
+            continue
         if not wrong and after == before:
             what = f"changes nothing: {change.link} already has these values at {change.at}"
             wrong = [Finding(at, what, "a value that differs", "leave the event out")]
@@ -118,6 +140,22 @@ def _events(history: History, scenario: Scenario, rtts: Mapping[str, Time]) -> I
             yield from wrong
             return
         states.append((change.at, after))
+        followed.discard(change.link)
+
+
+def _other_directions(links: Sequence[WrittenLink]) -> dict[str, str]:
+    """The other direction of each link. Both directions of a cable stand together."""
+    pairs = [(there.name, back.name) for there, back in zip(links[::2], links[1::2], strict=True)]
+    return dict([*pairs, *((back, there) for there, back in pairs)])
+
+
+def _follow(states: list[tuple[Time, Direction]], at: Time, given: Mapping[str, Any], rtt: Time) -> bool:
+    """The other direction goes down or up, too. True if it does."""
+    before = states[-1][1]
+    after = before.with_keys({key: given[key] for key in ("up", "carrier") if key in given}).settled(rtt)
+    if after != before:
+        states.append((at, after))
+    return after != before
 
 
 def _steps(link: Direction) -> int:

@@ -12,7 +12,7 @@ from dumbbell.scenario.resolve import bottleneck
 from dumbbell.scenario.resolve.daemons import resolve_daemons
 from dumbbell.scenario.resolve.direction import Direction
 from dumbbell.scenario.resolve.drawn.network import drawn_outline
-from dumbbell.scenario.resolve.links import resolve_links
+from dumbbell.scenario.resolve.links import check_carriers, resolve_links
 from dumbbell.scenario.resolve.outline import AccessLink, Ends, NetworkNode, Outline, Way
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.topology.drawing import Drawn
@@ -79,6 +79,8 @@ def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) ->
     topology = scenario.topology
     if not isinstance(topology, Drawn):
         wrong += bottleneck.check(topology, found.links)
+    switches = {node.name for node in found.nodes if node.kind == "switch"}
+    wrong += check_carriers(scenario, found.links, switches)
     states = resolve_links(scenario, found.links, wrong)
     shaped = (
         ShapedLink(link.name, link.from_, link.to, tuple(states[link.name]), link.rtt, found.ends.get(link.name))
