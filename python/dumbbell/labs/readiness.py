@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from dumbbell.errors import InputError, RunFailed
-
-if TYPE_CHECKING:
-    from dumbbell.labs.live import Node, Program
+from dumbbell.labs.program import Program
 
 LIMIT_S: Final = 60.0
 """A server that does not listen by then has failed."""
@@ -18,12 +17,13 @@ _LISTENS: Final = {"tcp": "0A", "udp": "07"}
 """The state of a socket that waits for clients, as /proc/net says it (proc_net_tcp.txt of Linux's documentation)."""
 
 
-def wait(node: Node, program: Program, ready: str) -> None:
-    """Wait until a socket of `node` listens on a port.
+def wait(node: str, output: Callable[[str], str], program: Program, ready: str) -> None:
+    """Wait until a socket of a node listens on a port, at any address of IPv4 or IPv6.
 
     Args:
-        node: where it listens, on any address of IPv4 or IPv6.
-        program: that is to open it. If it fails there is nothing to wait for.
+        node: its name.
+        output: runs a command line in the node, and returns its output.
+        program: that is to open the port. If it fails there is nothing to wait for.
         ready: the protocol and the port: `tcp 80`, `udp 53`.
 
     Raises:
@@ -34,8 +34,8 @@ def wait(node: Node, program: Program, ready: str) -> None:
     # A line: its number, the local address and port, the remote ones, the state.
     listens = re.compile(rf"^\s*\d+: [0-9A-F]+:{port:04X} [0-9A-F]+:0000 {_LISTENS[protocol]} ", re.MULTILINE)
     deadline = time.monotonic() + LIMIT_S
-    while not listens.search(node.run(f"cat /proc/net/{protocol} /proc/net/{protocol}6 2>/dev/null").stdout):
-        what = f"nothing listens on {ready} in {node.name}"
+    while not listens.search(output(f"cat /proc/net/{protocol} /proc/net/{protocol}6 2>/dev/null")):
+        what = f"nothing listens on {ready} in {node}"
         if program.returncode:
             done = program.wait()
             raise RunFailed(what, done.stderr.strip() or f"the program ended with exit code {program.returncode}", "")
