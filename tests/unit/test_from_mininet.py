@@ -12,9 +12,9 @@ from typer.main import get_command
 import dumbbell
 from dumbbell.cli import app
 from dumbbell.labs.live import Link, Node
-from dumbbell.labs.program import Program
 from dumbbell.labs.network import Network
 from dumbbell.labs.pings import Pings
+from dumbbell.labs.program import Program
 from dumbbell.labs.shell.shell import MODULES
 from dumbbell.labs.shell.words import WORDS
 from dumbbell.labs.traffic import FlowResult
