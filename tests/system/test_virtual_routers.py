@@ -56,6 +56,11 @@ def test_bfd_notices_a_silent_link_after_three_of_its_intervals(here: Place, pro
     for router in ("r1", "r2"):
         assert 0.1 <= rerouted_s(run, router) <= 0.2
     assert 0.1 <= outage_s(run) <= 0.4
+    (told,) = run.summary["rerouting"]
+    (outage,) = told["outages_s"]
+    assert (told["events"], outage["flow"], outage["recovered"]) == (["core down", "core-reverse down"], "f1", True)
+    assert outage["outage_s"] == pytest.approx(outage_s(run), abs=0.01)
+    assert told["lost_packets"] > 0
 
 
 def test_the_protocols_own_timers_cost_little_time(here: Place) -> None:
