@@ -21,7 +21,7 @@ CLIENT = """python3 -c "
 import socket, time
 for attempt in range(100):
     try:
-        with socket.create_connection(('fd00:0:0:5::3', {port}), 1) as client:
+        with socket.create_connection(('fd00:0:0:5::3', {port}), 30) as client:
             print(client.recv(5).decode(), client.getpeername()[0])
         break
     except ConnectionRefusedError:
@@ -40,7 +40,7 @@ SCENARIO = graph(
     flow("h1", "h3", id="v6", server_command=SERVER, command=CLIENT),
     nodes={"h3": {"address": "10.3.0.10/24"}},
     name="drawn",
-    duration="1500 ms",
+    duration="5 s",
     ipv6=True,
 )
 """h1 reaches h2 and h3 over r3, since two links of cost 1 are nearer than one of cost 3."""
