@@ -32,8 +32,8 @@ test-python: build
 	$(BIN)/pytest --numprocesses auto tests/unit
 
 test-system: build kernel $(VENV)/.test-tools
-	$(BIN)/pytest --numprocesses 3 --dist loadgroup -m "not alone" tests/system
-	$(BIN)/pytest -m alone tests/system
+	$(BIN)/python -m tools.real_time --numprocesses 3 --dist loadgroup -m "not alone" tests/system
+	$(BIN)/python -m tools.real_time -m alone tests/system
 
 test-web: build $(VENV)/.test-tools
 	cd web && npm run --silent check

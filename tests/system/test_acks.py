@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 import pytest
@@ -35,6 +36,13 @@ EQUAL = (
 )
 
 
+REDUCTIONS = {
+    (max(2, cwnd * 717 // 1024), w_max) for cwnd in range(1, 1000) for w_max in (cwnd, cwnd * (1024 + 717) // 2048)
+}
+"""Threshold and W_max of CUBIC after a loss at each window, in whole packets: 0.7 of it (717 of 1,024), and two at
+least; the window, or with fast convergence 0.85 of it (RFC 9438, sections 4.6 and 4.7)."""
+
+
 @pytest.fixture(scope="module")
 def run() -> Iterator[dumbbell.Run]:
     """One flow of each algorithm through one bottleneck."""
@@ -60,24 +68,33 @@ def samples(run: dumbbell.Run, name: str) -> pl.DataFrame:
     return run.samples.with_columns(pl.col("flow", "ca_state").cast(pl.String)).filter(pl.col("flow") == name)
 
 
+def neighbours(
+    taken: pl.DataFrame, acks: pl.DataFrame, columns: Iterable[str], strategy: Literal["backward", "forward"]
+) -> pl.DataFrame:
+    """Samples beside the nearest row of one side (`_row`) and the row after that (`_next`)."""
+    states = acks.select("time_ns", *columns)
+    following = states.select(pl.exclude("time_ns").shift(-1).name.suffix("_next"))
+    return taken.join_asof(states.hstack(following), on="time_ns", strategy=strategy, suffix="_row")
+
+
 @root
 @pytest.mark.parametrize(("name", "cc"), [(f"f{i}", cc) for i, cc in enumerate(ALGORITHMS, 1)])
 def test_rows_tell_what_samples_tell(run: dumbbell.Run, name: str, cc: str) -> None:
     """A sample is the state between two ACKs: that of the row of ours before it, of the kernel's behind it.
 
-    A timer or an ACK may come between a sample's time and its reading, and the machine is busy.
+    An ACK may come between a sample's time and its reading: then it is the state of the next row.
     """
     acks = rows(run, name).rename({"snd_una_bytes": "bytes_acked"})
     taken = samples(run, name).filter(pl.col("time_ns").is_between(acks["time_ns"].min(), acks["time_ns"].max()))
     assert len(taken) > 200
     side = acks.filter(pl.col("moment") != "close") if cc in OURS else acks
-    beside = taken.join_asof(
-        side.select("time_ns", "bytes_in_flight", *EQUAL),
-        on="time_ns",
-        strategy="backward" if cc in OURS else "forward",
-        suffix="_row",
-    )
-    shares = {column: beside[column].eq_missing(beside[f"{column}_row"]).mean() for column in EQUAL}
+    beside = neighbours(taken, side, (*EQUAL, "bytes_in_flight"), "backward" if cc in OURS else "forward")
+    shares = {
+        column: (
+            beside[column].eq_missing(beside[f"{column}_row"]) | beside[column].eq_missing(beside[f"{column}_next"])
+        ).mean()
+        for column in EQUAL
+    }
     assert min(shares.values()) > 0.9, shares
     # BBR sends between ACKs, when its pacing timer fires.
     flying, seen = (beside[column].cast(pl.Int64) for column in ("bytes_in_flight", "bytes_in_flight_row"))
@@ -113,9 +130,10 @@ def test_the_kernels_cubic_shows_its_curve(run: dumbbell.Run) -> None:
     assert acks["cubic_hystart_found"].null_count() == 0
     reduced = acks.filter(pl.col("cubic_w_max_packets").is_not_null())
     assert reduced.height > 100, "it has lost packets"
-    # RFC 9438: 0.7 of the window, which is W_max, or with fast convergence 1/0.85 of it; here few and whole packets.
-    ratio = reduced["ssthresh_packets"] / reduced["cubic_w_max_packets"]
-    assert ratio.is_between(0.5, 1.0).mean() > 0.9  # type: ignore[operator]
+    # Later the threshold moves alone: HyStart lowers it, and the end of a spurious reduction restores it.
+    losses = reduced.filter(pl.col("cubic_w_max_packets") != pl.col("cubic_w_max_packets").shift(1).fill_null(0))
+    found = set(losses.select("ssthresh_packets", "cubic_w_max_packets").rows())
+    assert found <= REDUCTIONS, found - REDUCTIONS
     growing = reduced.drop_nulls("cubic_k_s")
     assert growing.height > 100
     assert growing["cubic_k_s"].is_between(0, 60).all()
@@ -129,11 +147,11 @@ def test_the_kernels_bbr_is_read_as_it_tells_itself(run: dumbbell.Run) -> None:
     acks, taken = rows(run, "f3"), samples(run, "f3")
     columns = ("bbr_bw_bps", "bbr_min_rtt_us", "bbr_pacing_gain", "bbr_cwnd_gain")
     taken = taken.filter(pl.col("time_ns") <= acks["time_ns"].max())
-    beside = taken.join_asof(acks.select("time_ns", *columns), on="time_ns", strategy="forward", suffix="_row")
+    beside = neighbours(taken, acks, columns, "forward")
     for column in columns:
-        told, read = (beside[name].cast(pl.Float64) for name in (column, f"{column}_row"))
+        told, read, following = (beside[name].cast(pl.Float64) for name in (column, f"{column}_row", f"{column}_next"))
         # The kernel gives a bandwidth in whole bytes per second.
-        shares = ((told - read).abs() <= 8).mean()
+        shares = (((told - read).abs() <= 8) | ((told - following).abs() <= 8)).mean()
         assert shares > 0.9, (column, shares)  # type: ignore[operator]
 
 

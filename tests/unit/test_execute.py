@@ -109,7 +109,6 @@ def test_what_an_engine_refuses_ends_all(tmp_path: Path) -> None:
     assert engine.executed == []
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_what_goes_on_and_keeps_what_is_complete(tmp_path: Path) -> None:
     engine = FakeEngine(["valid", "interrupted"])
     with pytest.raises(Interrupted, match="after 1 of 3 runs"):

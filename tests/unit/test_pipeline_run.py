@@ -167,7 +167,6 @@ def test_an_interrupt_outside_the_engine_keeps_the_run_too(scenario: Path) -> No
     assert names(scenario)[0].endswith(".failed-1")
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_while_the_run_is_judged_keeps_it_too(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(evidence: Any) -> Any:
         os.kill(os.getpid(), signal.SIGINT)

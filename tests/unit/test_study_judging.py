@@ -106,7 +106,6 @@ def test_a_suspect_run_counts_and_says_why(tmp_path: Path, capsys: pytest.Captur
     assert "2 of 2 runs, 2 of them suspect (window-limits 2)\n" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_while_a_run_is_judged_ends_the_study_and_keeps_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

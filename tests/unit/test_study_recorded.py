@@ -134,7 +134,6 @@ def test_suspect_runs_count_and_are_told(tmp_path: Path) -> None:
     assert exit_code(study) == 0
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_study_goes_on(tmp_path: Path) -> None:
     with pytest.raises(Interrupted, match="the study was interrupted"):
         run(FakeEngine(["valid", "valid", "interrupted"]), tmp_path, jobs=1)
