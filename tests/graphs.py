@@ -43,6 +43,26 @@ def event(at: str, **keys: Any) -> str:
     return _table("events", {"at": at, **keys})
 
 
+def diamond(flows: int, **keys: Any) -> str:
+    """Many flows of datagrams from h1 to h2, each of which takes the link `upper` or `lower`, which cost the same.
+
+    Args:
+        flows: so many.
+        keys: as those of `graph`.
+    """
+    return graph(
+        link("h1", "r1"),
+        link("r1", "r2", "upper", delay="1 ms"),
+        link("r1", "r3", "lower", delay="1 ms"),
+        link("r2", "r4"),
+        link("r3", "r4"),
+        link("r4", "h2"),
+        flow(connections=flows, protocol="udp", rate="100 kbit/s", payload="100 B"),
+        spread="flows",
+        **keys,
+    )
+
+
 def _nodes(tables: Iterable[str], given: Nodes) -> dict[str, dict[str, Any]]:
     named: set[str] = set(given)
     for table in tables:

@@ -234,10 +234,10 @@ def missing_shards(
     Files that a killed command had begun to write are removed.
     """
 
-def network(plan: str) -> tuple[list[Path], list[LinkFacts]]:
+def network(plan: str) -> tuple[list[Path], list[int], list[LinkFacts]]:
     """
-    The paths of a plan (JSON), one for each pair of ends that flows have, in the order of the flows, and what its links
-    do, in their order.
+    The paths of a plan's flows (JSON), each once, in the order of the flows; the place among them of each flow's path; and
+    what the plan's links do, in their order.
 
     Raises RuntimeError if it is no plan.
     """

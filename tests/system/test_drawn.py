@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from graphs import event, flow, graph, link
+from graphs import diamond, event, flow, graph, link
 from harness import Place
 
 import dumbbell
@@ -57,6 +57,16 @@ def test_packets_take_the_plan_s_paths_in_ipv4_and_ipv6(anyone: Place) -> None:
     assert set(links.cast(str).to_list()) == {"first", "first-reverse", "second", "second-reverse"}
     rtt = run.flows.filter(pl.col("id") == "data")["rtt_min_ms"].item()
     assert rtt >= 10
+
+
+def test_kernels_choose_among_paths_of_equal_cost_by_flow(anyone: Place) -> None:
+    """Of 24 flows all would take one of two links in one of 8 million runs."""
+    run = anyone.run(diamond(24, duration="500 ms"))
+    assert run.packets is not None
+    taken = run.packets.filter(pl.col("flow").is_not_null()).group_by("flow").agg(pl.col("link").cast(str).unique())
+    assert len(taken) == 24
+    assert all(len(links) == 1 for links in taken["link"].to_list())
+    assert set(taken["link"].explode().to_list()) == {"upper", "lower"}
 
 
 @pytest.mark.parametrize("kind", ["parking-lot", "star"])

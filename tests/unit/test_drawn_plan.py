@@ -1,5 +1,6 @@
 """Plans of drawn networks: names, addresses, links and paths."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -209,6 +210,17 @@ def test_presets(topology: dict[str, Any], hosts: int, switches: int, routers: i
     kinds = [type(node).__name__ for node in plan.nodes]
     assert [kinds.count(kind) for kind in ("HostNode", "SwitchNode", "RouterNode")] == [hosts, switches, routers]
     assert len(plan.links) == 2 * cables
+
+
+@pytest.mark.parametrize("k", [4, 6])
+def test_all_cores_of_a_fat_tree_carry_as_many_destinations(k: int) -> None:
+    last = f"h{k}-{k // 2}-{k // 2}"
+    names = [f"h{pod}-{edge}-{n}" for pod in range(1, k) for edge in range(1, k // 2 + 1) for n in range(1, k // 2 + 1)]
+    flows = [{"from": last, "to": name} for name in names]
+    plan = planned({"name": "x", "duration": "1 s", "topology": {"kind": "fat-tree", "k": k}, "flows": flows})
+    cores = Counter(next(link.to for link in network(plan).there(flow) if link.to[0] == "c") for flow in plan.flows)
+    assert len(cores) == (k // 2) ** 2
+    assert len(set(cores.values())) == 1
 
 
 def test_the_long_flow_of_a_parking_lot_crosses_all_bottlenecks() -> None:

@@ -52,7 +52,7 @@ def test_the_least_delay_is_that_of_any_time_and_any_packet() -> None:
     """Beside the 10 ms of the way back."""
 
     def least_delay_ns(*changes: dict[str, Any]) -> int:
-        (path,) = over_time(*changes).paths.values()
+        (path,) = over_time(*changes).paths
         return path.least_rtt_ns - 10_000_000
 
     assert least_delay_ns({}, {"delay_ns": 7}) == 7
@@ -61,7 +61,7 @@ def test_the_least_delay_is_that_of_any_time_and_any_packet() -> None:
 
 
 def test_the_base_rtt_changes_with_the_delays() -> None:
-    (path,) = over_time({}, {"delay_ns": 7}, {"rate_bps": 1}, {"delay_ns": 8}).paths.values()
+    (path,) = over_time({}, {"delay_ns": 7}, {"rate_bps": 1}, {"delay_ns": 8}).paths
     assert path.base_rtts_ns == [(0, 20_000_000), (10**9, 10_000_007), (2 * 10**9, 20_000_000), (3 * 10**9, 10_000_008)]
 
 

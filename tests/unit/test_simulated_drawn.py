@@ -1,15 +1,18 @@
 """Drawn networks on the simulation engine: packets take the plan's paths, and each run gives the same tables."""
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from drawn import base
+from graphs import diamond, flow, graph, link
 
 import dumbbell
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.plan import expand
+from dumbbell.plan.network import network
 from dumbbell.scenario.file.loading import load
 
 
@@ -70,3 +73,38 @@ def test_routes_that_lead_elsewhere_are_refused() -> None:
     (problem,) = SimulateEngine().check(scenario, expand(scenario))
     assert problem.key == "topology.nodes.r1.routes"
     assert "shortest paths" in problem.what
+
+
+def taken(run: dumbbell.Run) -> dict[str, set[str]]:
+    """Flow -> the links that its packets took."""
+    assert run.packets is not None
+    found = run.packets.select(pl.col("flow", "link").cast(str)).unique()
+    return {str(flow): set(rows["link"]) for (flow,), rows in found.group_by("flow")}
+
+
+def test_flows_choose_among_paths_of_equal_cost(tmp_path: Path) -> None:
+    scenario = tomllib.loads(diamond(64, duration="200 ms"))
+    run = simulated(scenario, tmp_path / "1")
+    limited = {"upper", "lower"}
+    assert taken(run) == {
+        flow.id: limited & {link.name for link in network(run.plan).there(flow)} for flow in run.plan.flows
+    }
+    assert all(len(links) == 1 for links in taken(run).values())
+    assert set.union(*taken(run).values()) == limited
+    assert taken(simulated({**scenario, "seed": 2}, tmp_path / "2")) != taken(run), "another seed chooses anew"
+
+
+def test_flows_converge_to_shares_of_their_own_bottleneck(tmp_path: Path) -> None:
+    """The mean of both rates, 15 Mbit/s, is no flow's fair share."""
+    text = graph(
+        link("h1", "r1"),
+        link("r1", "h2", rate="10 Mbit/s", delay="5 ms"),
+        link("h3", "r1"),
+        link("r1", "h4", rate="20 Mbit/s", delay="5 ms"),
+        flow("h1", "h2"),
+        flow("h3", "h4"),
+        duration="12 s",
+    )
+    run = simulated(tomllib.loads(text), tmp_path)
+    assert run.flows["bottleneck"].to_list() == ["r1-h2", "r1-h4"]
+    assert run.flows["converged"].to_list() == [True, True]

@@ -158,9 +158,8 @@ def _field(key: str, schema: Schema, is_always_there: bool, definitions: Mapping
     # A list that is left out is empty.
     left_out = schema.get("default", [] if schema.get("type") == "array" else None)
     if not is_always_there:
-        is_left_out = (
-            f"is {left_out}" if left_out is None or left_out is False else f"== {_value(left_out, schema, definitions)}"
-        )
+        is_constant = left_out is None or isinstance(left_out, bool)
+        is_left_out = f"is {left_out}" if is_constant else f"== {_value(left_out, schema, definitions)}"
         options.append(f"exclude_if=lambda value: value {is_left_out}")
     if options:
         type_ = f"Annotated[{type_}, Field({', '.join(options)})]"

@@ -37,12 +37,12 @@ pub(crate) struct Path {
     least_rtt_ns: i64,
 }
 
-/// The paths of a plan (JSON), one for each pair of ends that flows have, in the order of the flows, and what its links
-/// do, in their order.
+/// The paths of a plan's flows (JSON), each once, in the order of the flows; the place among them of each flow's path; and
+/// what the plan's links do, in their order.
 ///
 /// Raises RuntimeError if it is no plan.
 #[pyfunction]
-pub(crate) fn network(plan: &str) -> PyResult<(Vec<Path>, Vec<LinkFacts>)> {
+pub(crate) fn network(plan: &str) -> PyResult<(Vec<Path>, Vec<usize>, Vec<LinkFacts>)> {
     let found = Plan::parse(plan).and_then(|plan| plan.network()).map_err(crate::simulate::raised)?;
     let path = |path: plan::NetworkPath| Path {
         from_: path.from,
@@ -59,7 +59,7 @@ pub(crate) fn network(plan: &str) -> PyResult<(Vec<Path>, Vec<LinkFacts>)> {
         is_steady: link.is_steady,
         peaks_bps: link.peaks_bps,
     };
-    Ok((found.paths.into_iter().map(path).collect(), found.links.into_iter().map(link).collect()))
+    Ok((found.paths.into_iter().map(path).collect(), found.path_of, found.links.into_iter().map(link).collect()))
 }
 
 /// The routes with which each node of a lab network's plan (JSON) sends packets along the paths of [`network`]: by node, in

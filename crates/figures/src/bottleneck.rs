@@ -68,7 +68,7 @@ impl Bottlenecks {
         let network = plan.network()?;
         let mut paths: Vec<Path> = Vec::new();
         let mut by_links: FxHashMap<Vec<u16>, usize> = FxHashMap::default();
-        let mut by_ends: FxHashMap<(&str, &str), usize> = FxHashMap::default();
+        let mut places = Vec::with_capacity(network.paths.len());
         for path in &network.paths {
             let waits = path.there.iter().filter(|&&link| network.links[link].can_queue);
             let links: Vec<u16> = waits.map(|&link| link as u16).collect();
@@ -76,7 +76,7 @@ impl Bottlenecks {
                 paths.push(Path { links, course: Vec::new() });
                 paths.len() - 1
             });
-            by_ends.insert((&path.from, &path.to), place);
+            places.push(place);
         }
         let mut loads = vec![None; plan.links.len()];
         for &link in paths.iter().flat_map(|path| &path.links) {
@@ -85,7 +85,7 @@ impl Bottlenecks {
         let sampled_every = plan.record.sample_interval_ns;
         let samples = (INTERVAL.as_nanos() + sampled_every.as_nanos() - 1) / sampled_every.as_nanos().max(1);
         Ok(Bottlenecks {
-            path_of: plan.flows.iter().map(|flow| by_ends[&(flow.from.as_str(), flow.to.as_str())]).collect(),
+            path_of: network.path_of.iter().map(|&path| places[path]).collect(),
             paths,
             loads,
             interval: 0,

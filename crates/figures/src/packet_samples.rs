@@ -64,13 +64,13 @@ impl PacketSamples {
     /// A flow has no path.
     pub(crate) fn new(plan: &Plan) -> Result<PacketSamples> {
         let network = plan.network()?;
-        let flow = |flow: &plan::Flow| {
+        let flow = |flow: usize| {
             let recorded = network.path(flow).there.iter().filter(|&&link| !network.links[link].is_transparent);
             FlowPackets { way: recorded.map(|&link| link as u16).collect(), ..FlowPackets::default() }
         };
         Ok(PacketSamples {
             links: network.links.iter().map(|facts| facts.can_queue.then(Vec::new)).collect(),
-            flows: plan.flows.iter().map(flow).collect(),
+            flows: (0..plan.flows.len()).map(flow).collect(),
         })
     }
 

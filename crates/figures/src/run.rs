@@ -1,5 +1,7 @@
 //! The figures of a run, from its engine's accounts and what was recorded of its rows.
 
+use std::collections::BTreeMap;
+
 use plan::Plan;
 use records::accounts::{FlowReport, LinkReport};
 use units::Time;
@@ -49,7 +51,6 @@ impl Run {
         let received: Vec<u64> = bulk().map(|at| recorder.flows[at].received_in_window()).collect();
         let jain_window = window.filter(|_| received.len() >= 2);
         let steps: Vec<Vec<u64>> = recorder.flows.iter_mut().filter_map(|flow| flow.steps()).collect();
-        let converged = window.and_then(|_| convergence::times(&steps));
         let loaded_ns = recorder.flows.iter_mut().flat_map(|flow| flow.loaded_ns()).collect();
         let foreign_ns = recorder.pings.iter().flat_map(|pings| &pings.under_load_ns).copied().collect();
         let mut run = Run {
@@ -75,8 +76,8 @@ impl Run {
             flow.pings_ns = pings.rtts_ns;
             flow.pings_ns.sort_unstable();
         }
-        for (at, time) in bulk().zip(converged.into_iter().flatten()) {
-            run.flows[at].converged = Some(time);
+        if window.is_some() {
+            run.find_convergence(bulk().zip(steps));
         }
         if let Some(packets) = &mut recorder.packets {
             for (at, flow) in run.flows.iter_mut().enumerate() {
@@ -87,6 +88,24 @@ impl Run {
             }
         }
         run
+    }
+
+    /// Flows that share a bottleneck have shares of it to come to. `received`: bulk flows, with their bytes at each step.
+    fn find_convergence(&mut self, received: impl Iterator<Item = (usize, Vec<u64>)>) {
+        let mut groups: BTreeMap<Option<&str>, (Vec<usize>, Vec<Vec<u64>>)> = BTreeMap::new();
+        for (at, bytes) in received {
+            let link = self.flows[at].bottleneck.as_ref().map(|(link, _)| link.as_str());
+            let (flows, steps) = groups.entry(link).or_default();
+            flows.push(at);
+            steps.push(bytes);
+        }
+        let times = |(flows, steps): (Vec<usize>, Vec<Vec<u64>>)| {
+            flows.into_iter().zip(convergence::times(&steps).into_iter().flatten())
+        };
+        let found: Vec<_> = groups.into_values().flat_map(times).collect();
+        for (at, time) in found {
+            self.flows[at].converged = Some(time);
+        }
     }
 
     fn find_bottlenecks(&mut self, found: Bottlenecks) {

@@ -114,9 +114,9 @@ fn value<R>(values: &Values<R>, row: &R) -> Value {
 /// Each flow's propagation delay on its path, there and back, as the links are at first.
 fn base_rtts(plan: &Plan) -> Result<Vec<Duration>> {
     let network = plan.network()?;
-    let of = |flow: &plan::Flow| {
+    let of = |flow: usize| {
         let path = network.path(flow);
         path.there.iter().chain(&path.back).fold(Duration::ZERO, |sum, &link| sum + plan.links[link].delay_ns)
     };
-    Ok(plan.flows.iter().map(of).collect())
+    Ok((0..plan.flows.len()).map(of).collect())
 }

@@ -5,7 +5,7 @@ use anyhow::{Result, bail, ensure};
 use ipnet::IpNet;
 use units::Duration;
 
-use crate::{Echo, EmulatePath, Mac, Neighbours, Node, Plan, Wiring, Workload};
+use crate::{Echo, EmulatePath, Mac, Neighbours, Node, Plan, Spread, Wiring, Workload};
 
 impl Plan {
     /// The planner has refused bad input with better words; this keeps an engine from starting on a broken plan.
@@ -67,8 +67,8 @@ impl Plan {
             );
         }
         ensure!(
-            self.neighbours == Neighbours::Filled && self.wait.is_none(),
-            "neighbours and waiting for routes need nodes with interfaces"
+            self.neighbours == Neighbours::Filled && self.wait.is_none() && self.spread == Spread::Nothing,
+            "neighbours, waiting for routes and spreading need nodes with interfaces"
         );
         Ok(())
     }

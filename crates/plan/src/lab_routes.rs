@@ -1,23 +1,45 @@
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use anyhow::{Context, Result};
 
 use crate::routing::NONE;
 use crate::wiring::End;
-use crate::{Plan, Wiring};
+use crate::{Plan, Spread, Wiring};
 
 /// The paths of a lab network with static routes: those that its nodes' kernels choose by [`Plan::static_routes`].
 ///
 /// A path leads from router to router to the broadcast domain of its destination. It has the least sum of the links' costs
-/// of all such paths; among equals, each node takes the link that the plan lists first. A node with an interface in the
-/// domain sends there itself. Inside a domain switches leave one way from interface to interface.
+/// of all such paths; among equals, each node takes the link that the plan lists first, or as [`Plan::spread`] says. A node
+/// with an interface in the domain sends there itself. Inside a domain switches leave one way from interface to interface.
 pub(crate) struct LabRoutes<'a> {
     plan: &'a Plan,
     wiring: &'a Wiring,
     /// The links that end at each node.
     into: Vec<Vec<u32>>,
     costs: Vec<u64>,
+    /// The number of each domain as a destination: those with hosts come first.
+    turns: Vec<u64>,
+}
+
+/// The links that lead to a destination.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    /// The link that each node takes, or [`NONE`]: the first of its choices.
+    pub next: Vec<u32>,
+    /// The nodes at which flows choose among several links of equal cost, with these links in the plan's order.
+    pub choices: BTreeMap<usize, Vec<u32>>,
+}
+
+impl Tree {
+    /// The links that a node's packets may take.
+    pub(crate) fn links<'a>(&'a self, node: &usize) -> &'a [u32] {
+        match self.choices.get(node) {
+            Some(links) => links,
+            None if self.next[*node] == NONE => &[],
+            None => std::slice::from_ref(&self.next[*node]),
+        }
+    }
 }
 
 impl<'a> LabRoutes<'a> {
@@ -27,16 +49,22 @@ impl<'a> LabRoutes<'a> {
             into[end.node].push(link);
         }
         let costs = plan.links.iter().map(|link| u64::from(link.cost.get())).collect();
-        LabRoutes { plan, wiring, into, costs }
+        let has_hosts = |domain: &usize| wiring.members[*domain].iter().any(|end| plan.nodes[end.node].is_host());
+        let (with_hosts, without): (Vec<usize>, Vec<usize>) = (0..wiring.members.len()).partition(has_hosts);
+        let mut turns = vec![0; wiring.members.len()];
+        for (turn, domain) in (0..).zip(with_hosts.into_iter().chain(without)) {
+            turns[domain] = turn;
+        }
+        LabRoutes { plan, wiring, into, costs, turns }
     }
 
-    /// For each host, the link that each node takes towards it, or [`NONE`]; empty for what is no host.
-    pub(crate) fn to_hosts(&self) -> Result<Vec<Vec<u32>>> {
-        let mut to_domains: Vec<Option<Vec<u32>>> = vec![None; self.wiring.members.len()];
+    /// For each host, the links that lead to it; none for what is no host.
+    pub(crate) fn to_hosts(&self) -> Result<Vec<Option<Tree>>> {
+        let mut to_domains: Vec<Option<Tree>> = vec![None; self.wiring.members.len()];
         let mut next = Vec::with_capacity(self.plan.nodes.len());
         for (index, node) in self.plan.nodes.iter().enumerate() {
             if !node.is_host() {
-                next.push(Vec::new());
+                next.push(None);
                 continue;
             }
             let home =
@@ -45,7 +73,7 @@ impl<'a> LabRoutes<'a> {
             let from_afar = to_domains[domain as usize].get_or_insert_with(|| self.to_domain(domain));
             let mut links = from_afar.clone();
             self.within(domain, home, &mut links);
-            next.push(links);
+            next.push(Some(links));
         }
         Ok(next)
     }
@@ -58,8 +86,8 @@ impl<'a> LabRoutes<'a> {
         interface.map(|interface| End { node, interface: Some(interface) })
     }
 
-    /// The link that each node takes towards a domain in which it has no interface. Those inside it get any or none.
-    pub(crate) fn to_domain(&self, domain: u32) -> Vec<u32> {
+    /// The links towards a domain, from nodes that have no interface in it. Those inside it get any or none.
+    pub(crate) fn to_domain(&self, domain: u32) -> Tree {
         let mut near = vec![None; self.plan.nodes.len()];
         for end in &self.wiring.members[domain as usize] {
             let link = self.wiring.leaving[end.node][end.interface.expect("members are interfaces")] as usize;
@@ -67,20 +95,22 @@ impl<'a> LabRoutes<'a> {
             let least: &mut Option<u64> = &mut near[end.node];
             *least = Some(least.map_or(cost, |known| known.min(cost)));
         }
-        self.search(&near)
+        self.search(&near, self.turns[domain as usize])
     }
 
-    /// The link that each node takes towards a router.
-    pub(crate) fn to_router(&self, router: usize) -> Vec<u32> {
+    /// The links towards a router.
+    pub(crate) fn to_router(&self, router: usize) -> Tree {
         let mut near = vec![None; self.plan.nodes.len()];
         near[router] = Some(0);
-        self.search(&near)
+        self.search(&near, router as u64)
     }
 
-    /// Search backwards (Dijkstra 1959) from the nodes whose distance is known.
-    fn search(&self, near: &[Option<u64>]) -> Vec<u32> {
+    /// Search backwards (Dijkstra 1959) from the nodes whose distance is known. `turn` is the destination's number.
+    fn search(&self, near: &[Option<u64>], turn: u64) -> Tree {
         let mut distances: Vec<u64> = near.iter().map(|distance| distance.unwrap_or(u64::MAX)).collect();
         let mut next = vec![NONE; distances.len()];
+        let is_spread = self.plan.spread != Spread::Nothing;
+        let mut equals: Vec<Vec<u32>> = vec![Vec::new(); if is_spread { distances.len() } else { 0 }];
         let known = near.iter().enumerate().filter_map(|(node, distance)| Some(Reverse(((*distance)?, node))));
         let mut queue: BinaryHeap<Reverse<(u64, usize)>> = known.collect();
         while let Some(Reverse((distance, node))) = queue.pop() {
@@ -98,18 +128,38 @@ impl<'a> LabRoutes<'a> {
                     distances[from] = whole;
                     next[from] = link;
                     queue.push(Reverse((whole, from)));
+                    if let Some(known) = equals.get_mut(from) {
+                        *known = vec![link];
+                    }
                 } else if whole == distances[from] {
                     next[from] = next[from].min(link);
+                    if let Some(known) = equals.get_mut(from) {
+                        known.push(link);
+                    }
                 }
             }
         }
-        next
+        let mut choices = BTreeMap::new();
+        for (node, mut known) in equals.into_iter().enumerate().filter(|(_, known)| known.len() > 1) {
+            known.sort_unstable();
+            if self.plan.spread == Spread::Flows {
+                choices.insert(node, known);
+                continue;
+            }
+            let count = known.len() as u64;
+            // Nodes that follow each other look at different digits of the number: else the second would always choose
+            // as the first did, and some links would have no traffic.
+            let digit = if distances[node] % 2 == 0 { turn } else { turn / count };
+            next[node] = known[(digit % count) as usize];
+        }
+        Tree { next, choices }
     }
 
     /// Inside a domain: the link that each of its nodes takes towards the interface `to`.
-    fn within(&self, domain: u32, to: End, next: &mut [u32]) {
+    fn within(&self, domain: u32, to: End, Tree { next, choices }: &mut Tree) {
         for end in &self.wiring.members[domain as usize] {
             next[end.node] = NONE;
+            choices.remove(&end.node);
         }
         let mut queue = VecDeque::from([to.node]);
         let mut seen = vec![false; self.plan.nodes.len()];
@@ -122,6 +172,7 @@ impl<'a> LabRoutes<'a> {
                     continue;
                 }
                 next[from.node] = link;
+                choices.remove(&from.node);
                 if from.interface.is_none() {
                     queue.push_back(from.node);
                 }
@@ -129,18 +180,20 @@ impl<'a> LabRoutes<'a> {
         }
     }
 
-    /// The interface of the first node with interfaces on the way by `next` from `node`.
-    pub(crate) fn next_hop(&self, next: &[u32], mut node: usize) -> Option<(End, End)> {
-        let first = next[node];
-        let mut link = first;
-        while link != NONE {
-            let end = self.wiring.to[link as usize];
-            if end.interface.is_some() {
-                return Some((self.wiring.from[first as usize], end));
+    /// For each link that `node` may take: its own interface there, and that of the next node with interfaces. Several
+    /// lead through a switch at which flows choose.
+    pub(crate) fn next_hops(&self, tree: &Tree, node: usize) -> Vec<(End, End)> {
+        let mut found = Vec::new();
+        for &first in tree.links(&node) {
+            let mut behind = VecDeque::from([first]);
+            while let Some(link) = behind.pop_front() {
+                let end = self.wiring.to[link as usize];
+                match end.interface {
+                    Some(_) => found.push((self.wiring.from[first as usize], end)),
+                    None => behind.extend(tree.links(&end.node)),
+                }
             }
-            node = end.node;
-            link = next[node];
         }
-        None
+        found
     }
 }

@@ -42,7 +42,7 @@ pub use node::{Interface, Mac, Neighbours, Node, Route, Routing, Wait};
 pub use on_off::{Bursts, On, OnOff};
 pub use ping::Echo;
 pub use queue::*;
-pub use routing::Routes;
+pub use routing::{Routes, Spread};
 pub use schema::schema;
 pub use wiring::{End, Wiring};
 
@@ -94,6 +94,10 @@ pub struct Plan {
     /// The routing daemons that are killed and started during the run, in the order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub daemon_events: Vec<DaemonChange>,
+    /// What shares out paths of equal cost in a lab network.
+    #[serde(default, skip_serializing_if = "Spread::is_default")]
+    #[schemars(extend("default" = Spread::default()))]
+    pub spread: Spread,
 }
 
 /// A link gets other parameters. Packets that propagate arrive as if nothing had happened.

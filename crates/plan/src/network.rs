@@ -1,13 +1,18 @@
+use std::collections::HashMap;
+
 use anyhow::Result;
 use units::{Duration, Time};
 
-use crate::{Flow, Link, Plan, Routes};
+use crate::{Link, Plan, Routes, Spread};
 
 /// Facts that follow from a plan's network: which way packets go, what that takes at least, and what its links can do.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// One for each pair of ends that flows have, in the order of the flows.
+    /// Those of the flows, each once, in the order of the flows. Flows between the same ends have the same path, unless each
+    /// chooses its own ([`Spread::Flows`](crate::Spread)).
     pub paths: Vec<Path>,
+    /// The place in `paths` of each flow's path, in the order of the plan's flows.
+    pub path_of: Vec<usize>,
     /// The facts of each link, in the order of the plan's links.
     pub links: Vec<LinkFacts>,
 }
@@ -26,7 +31,8 @@ pub struct Path {
     /// Propagation there and back, without serialisation and queues: from when, and how long. The first is at 0; events
     /// that change it add others.
     pub base_rtts: Vec<(Time, Duration)>,
-    /// The least RTT at any time, without serialisation and queues. Packets that overtake may be faster than the base RTT.
+    /// The least RTT at any time over any path that a flow may take, without serialisation and queues. Packets that overtake
+    /// may be faster than the base RTT.
     pub least_rtt: Duration,
 }
 
@@ -55,23 +61,32 @@ impl Plan {
     pub fn network(&self) -> Result<Network> {
         let routes = Routes::new(self)?;
         let nodes = self.node_indices();
-        let way = |from: &str, to: &str| routes.path(nodes[from], nodes[to]);
         let states = self.all_states();
-        let mut paths: Vec<Path> = Vec::new();
-        let mut known = std::collections::HashSet::new();
-        for flow in self.flows.iter().filter(|flow| known.insert((&flow.from, &flow.to))) {
-            let (there, back) = (way(&flow.from, &flow.to), way(&flow.to, &flow.from));
+        let delays: Vec<Duration> = states.iter().map(|states| least(states)).collect();
+        let (mut paths, mut path_of) = (Vec::new(), Vec::with_capacity(self.flows.len()));
+        let mut known = HashMap::new();
+        for (index, flow) in self.flows.iter().enumerate() {
+            let (from, to) = (nodes[flow.from.as_str()], nodes[flow.to.as_str()]);
+            let chosen = || (routes.path(index, from, to), routes.path(index, to, from));
+            // The ends alone tell the path of most networks, and then each is followed once.
+            let choice = (self.spread == Spread::Flows).then(chosen);
+            let place = *known.entry((from, to, choice.clone())).or_insert(paths.len());
+            path_of.push(place);
+            if place < paths.len() {
+                continue;
+            }
+            let (there, back) = choice.unwrap_or_else(chosen);
             let crossed: Vec<&[(Time, &Link)]> = there.iter().chain(&back).map(|&link| &*states[link]).collect();
             paths.push(Path {
                 from: flow.from.clone(),
                 to: flow.to.clone(),
                 base_rtts: base_rtts(&crossed),
-                least_rtt: crossed.iter().map(|states| least(states)).fold(Duration::ZERO, |sum, one| sum + one),
+                least_rtt: routes.least(from, to, &delays) + routes.least(to, from, &delays),
                 there,
                 back,
             });
         }
-        Ok(Network { paths, links: self.facts_of(&states) })
+        Ok(Network { paths, path_of, links: self.facts_of(&states) })
     }
 
     /// The course of each link over time, in the order of `links`.
@@ -100,10 +115,9 @@ impl Plan {
 }
 
 impl Network {
-    /// The path of a flow of the plan.
-    pub fn path(&self, flow: &Flow) -> &Path {
-        let is_its = |path: &&Path| (&path.from, &path.to) == (&flow.from, &flow.to);
-        self.paths.iter().find(is_its).expect("a network has the path of each flow")
+    /// The path of the flow at a place of the plan.
+    pub fn path(&self, flow: usize) -> &Path {
+        &self.paths[self.path_of[flow]]
     }
 }
 

@@ -1,21 +1,45 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use anyhow::{Context, Result, ensure};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Duration;
 
-use crate::lab_routes::LabRoutes;
+use crate::lab_routes::{LabRoutes, Tree};
 use crate::{Node, Plan, Wiring};
 
 /// No link.
 pub(crate) const NONE: u32 = u32::MAX;
+
+/// What shares out paths of equal cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Spread {
+    /// Nothing: all packets take the links that are listed first.
+    #[default]
+    Nothing,
+    /// Destinations take turns: all packets to one subnet take one path.
+    Destinations,
+    /// Each node chooses by flow (ECMP, RFC 2992): each direction of a flow keeps to one path.
+    Flows,
+}
+
+impl Spread {
+    /// True if it is the default.
+    pub fn is_default(&self) -> bool {
+        *self == Spread::default()
+    }
+}
 
 /// The paths to each host. In a core network they are the shortest by number of links; among equals, the links that the
 /// plan lists first. In a lab network they have the least sum of costs, and are those
 /// that kernels choose by [`Plan::static_routes`].
 #[derive(Clone, Debug)]
 pub struct Routes {
-    /// `next[host node][node]`: index of the link to take, or [`NONE`] where there is no path. Empty for what is no host.
-    next: Vec<Vec<u32>>,
+    /// By host; none for what is no host.
+    trees: Vec<Option<Tree>>,
     link_to: Vec<usize>,
+    seed: u64,
 }
 
 impl Routes {
@@ -24,8 +48,8 @@ impl Routes {
         let routes = match plan.is_lab() {
             true => {
                 let wiring = Wiring::new(plan)?;
-                let next = LabRoutes::new(plan, &wiring).to_hosts()?;
-                Routes { next, link_to: wiring.to.iter().map(|end| end.node).collect() }
+                let trees = LabRoutes::new(plan, &wiring).to_hosts()?;
+                Routes { trees, link_to: wiring.to.iter().map(|end| end.node).collect(), seed: plan.seed }
             }
             false => Routes::of_core(plan)?,
         };
@@ -52,7 +76,7 @@ impl Routes {
         for (i, &(_, to)) in ends.iter().enumerate() {
             into[to].push(i as u32);
         }
-        let mut next = vec![Vec::new(); plan.nodes.len()];
+        let mut trees = vec![None; plan.nodes.len()];
         for (host, _) in plan.nodes.iter().enumerate().filter(|(_, n)| matches!(n, Node::Host { .. })) {
             let mut link_at = vec![NONE; plan.nodes.len()];
             let mut queue = VecDeque::from([host]);
@@ -69,28 +93,74 @@ impl Routes {
                     }
                 }
             }
-            next[host] = link_at;
+            trees[host] = Some(Tree { next: link_at, choices: BTreeMap::new() });
         }
-        Ok(Routes { next, link_to: ends.into_iter().map(|(_, to)| to).collect() })
+        Ok(Routes { trees, link_to: ends.into_iter().map(|(_, to)| to).collect(), seed: plan.seed })
     }
 
-    /// The link that a packet at `node` takes towards `host` (both are indices into the plan's nodes).
+    /// The link that a packet at `node` takes towards `host` (both are indices into the plan's nodes); where flows choose,
+    /// the first of several.
     pub fn next_link(&self, node: usize, host: usize) -> Option<u32> {
-        self.next[host].get(node).copied().filter(|&link| link != NONE)
+        self.trees[host].as_ref()?.next.get(node).copied().filter(|&link| link != NONE)
     }
 
-    /// The links from `node` to `host`, by their indices; none where there is no path.
-    pub fn path(&self, mut node: usize, host: usize) -> Vec<usize> {
+    /// The links that packets of the plan's flow `flow` take from `node` to `host`, by their indices; none where there is no
+    /// path. They are the same for all flows unless flows choose ([`Spread::Flows`]).
+    pub fn path(&self, flow: usize, mut node: usize, host: usize) -> Vec<usize> {
         let mut links = Vec::new();
+        let Some(tree) = &self.trees[host] else { return links };
         while let Some(link) = if node == host { None } else { self.next_link(node, host) } {
+            let link = tree
+                .choices
+                .get(&node)
+                .map_or(link, |known| known[(self.hash([flow, node, host]) % known.len() as u64) as usize]);
             links.push(link as usize);
             node = self.end_of(link);
         }
         links
     }
 
+    /// The least sum of `delays`, by link, over all paths from `node` to `host` that a flow may take.
+    pub(crate) fn least(&self, node: usize, host: usize, delays: &[Duration]) -> Duration {
+        let Some(tree) = &self.trees[host] else { return Duration::ZERO };
+        self.least_in(tree, node, host, delays, &mut BTreeMap::new())
+    }
+
+    fn least_in(
+        &self,
+        tree: &Tree,
+        node: usize,
+        host: usize,
+        delays: &[Duration],
+        known: &mut BTreeMap<usize, Duration>,
+    ) -> Duration {
+        if node == host {
+            return Duration::ZERO;
+        }
+        if let Some(&found) = known.get(&node) {
+            return found;
+        }
+        let behind = |&link: &u32| delays[link as usize] + self.least_in(tree, self.end_of(link), host, delays, known);
+        let found = tree.links(&node).iter().map(behind).min().unwrap_or(Duration::ZERO);
+        known.insert(node, found);
+        found
+    }
+
+    /// The simulator's choice; a kernel chooses by its own hash of addresses and ports.
+    ///
+    /// A hash of the seed and of numbers, by the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+    fn hash(&self, numbers: [usize; 3]) -> u64 {
+        numbers.into_iter().fold(mix(self.seed), |key, number| mix(key ^ mix(number as u64 + 1)))
+    }
+
     /// The node at the end of a link.
     pub fn end_of(&self, link: u32) -> usize {
         self.link_to[link as usize]
     }
+}
+
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

@@ -4,8 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use anyhow::{Result, ensure};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-use crate::lab_routes::LabRoutes;
-use crate::routing::NONE;
+use crate::lab_routes::{LabRoutes, Tree};
 use crate::wiring::End;
 use crate::{Interface, Plan, Route, Wiring};
 
@@ -16,7 +15,8 @@ impl Plan {
     /// The routes with which the nodes' kernels send packets along [`Routes`](crate::Routes), by node: one for each subnet
     /// and router id that a node has no interface in, by the least sum of the links' costs. A host with one interface has
     /// default routes, and others only where another router is nearer to a destination. Where a node has more than 32 routes,
-    /// prefixes that make up a larger one and lead to the same next hop are one route.
+    /// prefixes that make up a larger one and lead to the same next hops are one route. A route has several next hops where
+    /// flows choose among paths of equal cost ([`Spread::Flows`](crate::Spread)).
     ///
     /// # Errors
     /// Two nodes follow each other on a path and have no subnet in common.
@@ -24,31 +24,36 @@ impl Plan {
         let wiring = Wiring::new(self)?;
         let paths = LabRoutes::new(self, &wiring);
         let mut routes = vec![Vec::new(); self.nodes.len()];
-        let mut add = |to: IpNet, domain: Option<u32>, next: &[u32]| -> Result<()> {
+        let mut add = |to: IpNet, domain: Option<u32>, tree: &Tree| -> Result<()> {
             for (index, node) in self.nodes.iter().enumerate() {
                 let inside = |end: End| wiring.domain_of(end) == domain;
                 let is_there = domain.is_some() && self.ends(index).any(inside);
-                if node.is_switch() || is_there || next[index] == NONE {
+                if node.is_switch() || is_there {
                     continue;
                 }
-                let Some((own, hop)) = paths.next_hop(next, index) else { continue };
                 let near = |end| wiring.interface(self, end).expect("an end at a node with interfaces");
-                match shared(near(own), near(hop), to.addr().is_ipv4()) {
-                    Some(via) => routes[index].push(Route { to, via: vec![via] }),
-                    None => ensure!(
-                        to.addr().is_ipv6(),
-                        "{} and {} have no subnet in common, and the path to {to} leads from the one to the other",
-                        node.name(),
-                        self.nodes[hop.node].name()
-                    ),
+                let mut hops = Vec::new();
+                for (own, hop) in paths.next_hops(tree, index) {
+                    match shared(near(own), near(hop), to.addr().is_ipv4()) {
+                        Some(via) => hops.push(via),
+                        None => ensure!(
+                            to.addr().is_ipv6(),
+                            "{} and {} have no subnet in common, and the path to {to} leads from the one to the other",
+                            node.name(),
+                            self.nodes[hop.node].name()
+                        ),
+                    }
+                }
+                if !hops.is_empty() {
+                    routes[index].push(Route { to, via: hops });
                 }
             }
             Ok(())
         };
         for domain in 0..wiring.members.len() as u32 {
-            let next = paths.to_domain(domain);
+            let tree = paths.to_domain(domain);
             for subnet in self.subnets(&wiring, domain) {
-                add(subnet, Some(domain), &next)?;
+                add(subnet, Some(domain), &tree)?;
             }
         }
         for (index, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.is_router()) {

@@ -3,13 +3,17 @@
 mod common;
 
 use common::{Net, routes_of};
-use plan::{Plan, Routes};
+use plan::{Plan, Routes, Spread};
 use serde_json::json;
 
 /// The nodes on the way between two hosts.
 fn way(plan: &Plan, from: &str, to: &str) -> Vec<String> {
+    way_of_flow(0, plan, from, to)
+}
+
+fn way_of_flow(flow: usize, plan: &Plan, from: &str, to: &str) -> Vec<String> {
     let (routes, nodes) = (Routes::new(plan).unwrap(), plan.node_indices());
-    let links = routes.path(nodes[from], nodes[to]);
+    let links = routes.path(flow, nodes[from], nodes[to]);
     links.into_iter().map(|link| plan.links[link].to.clone()).collect()
 }
 
@@ -34,6 +38,86 @@ fn packets_take_the_way_of_the_least_cost() {
     assert_eq!(way(&net.plan(), "h2", "h1"), ["r2", "r1", "h1"]);
     net.link("r1-r2")["cost"] = json!(2);
     assert_eq!(way(&net.plan(), "h1", "h2"), ["r1", "r2", "h2"], "among equals the first link counts");
+}
+
+/// h1 - r1 - (r2 or r3) - r4, where h4 and h5 are in subnets of their own.
+fn diamond() -> Net {
+    let mut net = Net::default();
+    net.host("h1", "10.1.0.10/24").host("h4", "10.4.0.10/24").host("h5", "10.5.0.10/24");
+    net.router("r1", "10.255.0.1", &["10.1.0.1/24", "10.0.12.1/30", "10.0.13.1/30"]);
+    net.router("r2", "10.255.0.2", &["10.0.12.2/30", "10.0.24.1/30"]);
+    net.router("r3", "10.255.0.3", &["10.0.13.2/30", "10.0.34.1/30"]);
+    net.router("r4", "10.255.0.4", &["10.4.0.1/24", "10.5.0.1/24", "10.0.24.2/30", "10.0.34.2/30"]);
+    net.cable("h1", "r1").cable("r1", "r2").cable("r1", "r3").cable("h4", "r4").cable("h5", "r4");
+    net.cable("r2", "r4").cable("r3", "r4");
+    net
+}
+
+#[test]
+fn destinations_take_turns_among_equals_if_they_are_spread() {
+    let net = diamond();
+    assert_eq!(way(&net.plan(), "h1", "h4")[1], way(&net.plan(), "h1", "h5")[1]);
+    let spread = Plan { spread: Spread::Destinations, ..net.plan() };
+    let (first, second) = (way(&spread, "h1", "h4"), way(&spread, "h1", "h5"));
+    assert_ne!(first[1], second[1]);
+    // The kernels' routes lead the same ways.
+    let routes = routes_of(&spread.static_routes().unwrap()[3]);
+    let hop = |node: &str| if node == "r2" { "10.0.12.2" } else { "10.0.13.2" };
+    assert!(routes.contains(&format!("10.4.0.0/24 via {}", hop(&first[1]))), "{routes:?}");
+    assert!(routes.contains(&format!("10.5.0.0/24 via {}", hop(&second[1]))), "{routes:?}");
+}
+
+#[test]
+fn flows_choose_among_equals_if_they_are_spread() {
+    let plan = Plan { spread: Spread::Flows, ..diamond().plan() };
+    let ways: Vec<String> = (0..400).map(|flow| way_of_flow(flow, &plan, "h1", "h4")[1].clone()).collect();
+    // Binomial: 200 of 400 on average, with a standard deviation of 10.
+    let first = ways.iter().filter(|way| *way == "r2").count();
+    assert!((150..=250).contains(&first) && ways.iter().all(|way| ["r2", "r3"].contains(&way.as_str())), "{first}");
+    let another = Plan { seed: plan.seed + 1, ..plan.clone() };
+    let same = (0..400).filter(|&flow| way_of_flow(flow, &another, "h1", "h4")[1] == ways[flow]).count();
+    assert!((150..=250).contains(&same), "another seed chooses anew: {same}");
+    assert_eq!(way_of_flow(7, &plan, "h1", "h4")[1], way_of_flow(7, &plan.clone(), "h1", "h4")[1]);
+    let routes = plan.static_routes().unwrap();
+    assert!(routes_of(&routes[3]).contains(&"10.4.0.0/24 via 10.0.12.2, 10.0.13.2".to_owned()), "{:?}", routes[3]);
+    assert_eq!(routes_of(&routes[0]), ["0.0.0.0/0 via 10.1.0.1"]);
+}
+
+/// The routers r2 and r3 of the diamond are at one switch with r1.
+#[test]
+fn flows_choose_among_routers_behind_a_switch() {
+    let mut net = Net::default();
+    net.host("h1", "10.1.0.10/24").host("h4", "10.4.0.10/24");
+    net.router("r1", "10.255.0.1", &["10.1.0.1/24", "10.0.1.1/24"]);
+    net.router("r2", "10.255.0.2", &["10.0.1.2/24", "10.0.24.1/30"]);
+    net.router("r3", "10.255.0.3", &["10.0.1.3/24", "10.0.34.1/30"]);
+    net.router("r4", "10.255.0.4", &["10.4.0.1/24", "10.0.24.2/30", "10.0.34.2/30"]);
+    net.switch("s1");
+    net.cable("h1", "r1").cable("r1", "s1").cable("r2", "s1").cable("r3", "s1").cable("h4", "r4");
+    net.cable("r2", "r4").cable("r3", "r4");
+    let plan = Plan { spread: Spread::Flows, ..net.plan() };
+    let ways: std::collections::BTreeSet<String> =
+        (0..40).map(|flow| way_of_flow(flow, &plan, "h1", "h4")[2].clone()).collect();
+    assert_eq!(ways.into_iter().collect::<Vec<_>>(), ["r2", "r3"]);
+    let routes = plan.static_routes().unwrap();
+    assert!(routes_of(&routes[2]).contains(&"10.4.0.0/24 via 10.0.1.2, 10.0.1.3".to_owned()), "{:?}", routes[2]);
+}
+
+/// The way over r3 is shorter in time, and costs as much.
+#[test]
+fn the_least_delay_is_that_of_the_fastest_of_the_paths_that_a_flow_may_take() {
+    let mut net = diamond();
+    net.link("r1-r2")["delay_ns"] = json!(5_000_000);
+    let mut json = net.json();
+    let ping = json!({"kind": "ping", "interval_ns": 1, "payload_bytes": 56});
+    json["flows"] =
+        json!([{"id": "f1", "from": "h1", "to": "h4", "start_ns": 0, "stop_ns": 1, "port": 1, "workload": ping}]);
+    json["spread"] = json!("flows");
+    let plan = Plan::parse(&json.to_string()).unwrap();
+    for delays in plan.least_delays().unwrap() {
+        assert_eq!((delays.there.as_nanos(), delays.back.as_nanos()), (0, 0));
+    }
+    assert!(plan.network().unwrap().paths.iter().all(|path| path.least_rtt.as_nanos() == 0));
 }
 
 #[test]

@@ -43,20 +43,17 @@ impl Network {
         let nodes = plan.node_indices();
         let node = |name: &str| nodes.get(name).copied().with_context(|| format!("unknown node {name}"));
         let (mut hops, mut begins, mut crossings) = (Vec::new(), vec![0], Vec::new());
-        for flow in &plan.flows {
+        for (index, flow) in plan.flows.iter().enumerate() {
             let (from, to) = (node(&flow.from)?, node(&flow.to)?);
             for (from, to) in [(from, to), (to, from)] {
                 let paths_before = begins.len() - 1;
-                let mut at = from;
-                while at != to {
-                    let link = routes.next_link(at, to).context("no path")?;
-                    if is_opaque[link as usize] {
-                        hops.push(link);
+                for link in routes.path(index, from, to) {
+                    if is_opaque[link] {
+                        hops.push(link as u32);
                     } else {
                         // Each path has a tally more than hops.
-                        crossings.push((link, (hops.len() + paths_before) as u32));
+                        crossings.push((link as u32, (hops.len() + paths_before) as u32));
                     }
-                    at = routes.end_of(link);
                 }
                 begins.push(hops.len() as u32);
             }

@@ -18,6 +18,7 @@ class NetworkKeys(TypedDict, total=False):
     routing: Sequence[Any] | str
     timers: str
     wait: str
+    spread: str
 
 
 class HostKeys(TypedDict, total=False):

@@ -82,6 +82,7 @@ def expand(scenario: Scenario) -> Plan:
                 DaemonChange(at_ns=int(one.at), router=one.router, daemon=one.daemon, up=one.up)
                 for one in resolved.network.daemons
             ),
+            spread=resolved.network.spread,
         ),
         resolved.network.nodes,
     )

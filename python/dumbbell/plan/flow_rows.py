@@ -25,9 +25,9 @@ def rows(plan: Plan) -> list[list[str]]:
 
 def _row(plan: Plan, flows: Sequence[Flow]) -> list[str]:
     """A row of connections has their common values, or ranges."""
-    pairs = {(flow.from_, flow.to): flow for flow in flows}.values()
-    ways = {_way(plan, flow) for flow in pairs}
-    rtts = [network(plan).base_rtt_ns(flow) for flow in pairs]
+    paths = {id(network(plan).path(flow)): flow for flow in flows}.values()
+    ways = {_way(plan, flow) for flow in paths}
+    rtts = [network(plan).base_rtt_ns(flow) for flow in paths]
     return [
         _names(flows),
         _range(list(dict.fromkeys(flow.from_ for flow in flows))),

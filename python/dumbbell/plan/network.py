@@ -22,42 +22,47 @@ class Network:
     """The facts of a plan.
 
     Attributes:
-        paths: (from, to) -> the ways between two hosts, for the ends of the plan's flows, in their order.
+        paths: the ways of the plan's flows, each once, in the flows' order.
         facts: link -> what it does over time.
         histories: link -> what it is over time: events change it.
     """
 
     def __init__(self, plan: Plan) -> None:
         """Raises `RunFailed` if the core is missing."""
-        paths, links = core.network(wire.text(plan))
+        paths, path_of, links = core.network(wire.text(plan))
         self._links = plan.links
-        self.paths: dict[tuple[str, str], core.Path] = {(path.from_, path.to): path for path in paths}
+        self.paths: list[core.Path] = paths
+        self._path_of = {flow.id: paths[place] for flow, place in zip(plan.flows, path_of, strict=True)}
         self.facts: dict[str, core.LinkFacts] = {link.name: link for link in links}
         states: dict[str, list[tuple[int, Link]]] = {link.name: [(0, link)] for link in plan.links}
         for event in plan.events:
             states[event.link.name].append((event.at_ns, event.link))
         self.histories: dict[str, History] = {name: tuple(found) for name, found in states.items()}
 
+    def path(self, flow: Flow) -> core.Path:
+        """A flow's way, there and back. Flows of one way have the same object."""
+        return self._path_of[flow.id]
+
     def there(self, flow: Flow) -> list[Link]:
         """The links that a flow's data take."""
-        return [self._links[index] for index in self.paths[flow.from_, flow.to].there]
+        return [self._links[index] for index in self.path(flow).there]
 
     def back(self, flow: Flow) -> list[Link]:
         """The links that a flow's acknowledgements take."""
-        return [self._links[index] for index in self.paths[flow.from_, flow.to].back]
+        return [self._links[index] for index in self.path(flow).back]
 
     def base_rtt_ns(self, flow: Flow) -> int:
         """Propagation on a flow's path at the start, there and back, in ns; without serialisation and queues."""
-        return self.paths[flow.from_, flow.to].base_rtts_ns[0][1]
+        return self.path(flow).base_rtts_ns[0][1]
 
     def least_rtt_ns(self, flow: Flow) -> int:
         """The least RTT that a flow's path allows at any time, in ns; without serialisation and queues."""
-        return self.paths[flow.from_, flow.to].least_rtt_ns
+        return self.path(flow).least_rtt_ns
 
     @property
     def base_rtts_ns(self) -> list[int]:
         """The base RTT of each path at the start, in ns."""
-        return [path.base_rtts_ns[0][1] for path in self.paths.values()]
+        return [path.base_rtts_ns[0][1] for path in self.paths]
 
     @property
     def transparent(self) -> set[str]:

@@ -49,7 +49,7 @@ def _asks(plan: Plan) -> bool:
     if has_ipv6(plan):
         return False
     found, above = network(plan), GSO_ABOVE_BPS * full_frame(plan) // frame_bytes(MTU)
-    for path in found.paths.values():
+    for path in found.paths:
         crossed = [found.facts[plan.links[index].name].peaks_bps for index in (*path.there, *path.back)]
         limits = [rate for of_link in crossed for rate in of_link if rate is not None]
         if not limits or max(limits) > above:

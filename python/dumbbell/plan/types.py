@@ -934,6 +934,14 @@ class Simulate:
     """Senders hand over trains of segments, as the kernel does; if not, each segment on its own."""
 
 
+Spread = Literal["nothing", "destinations", "flows"]
+"""What shares out paths of equal cost.
+- `nothing`: Nothing: all packets take the links that are listed first.
+- `destinations`: Destinations take turns: all packets to one subnet take one path.
+- `flows`: Each node chooses by flow (ECMP, RFC 2992): each direction of a flow keeps to one path.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
     """A wait for routing to converge, before time 0."""
@@ -979,5 +987,7 @@ class Plan:
     """The MTU of the network: of all hosts' interfaces, and of all links."""
     neighbours: Annotated[Neighbours, Field(exclude_if=lambda value: value == "filled")] = "filled"
     """The source of the MAC addresses of a lab network's neighbours."""
+    spread: Annotated[Spread, Field(exclude_if=lambda value: value == "nothing")] = "nothing"
+    """What shares out paths of equal cost in a lab network."""
     wait: Annotated[Wait | None, Field(exclude_if=lambda value: value is None)] = None
     """Time 0 waits until the routers' daemons have converged; `None`: it doesn't."""

@@ -92,7 +92,7 @@ def facts(run: Run) -> Facts:
     limited = tuple(sorted((link for link in run.plan.links if link.rate_bps is not None), key=busy))
     rtts: set[int] = set()
     across: dict[tuple[int, ...], set[int]] = {}
-    for path in found.paths.values():
+    for path in found.paths:
         mine = {rtt for _, rtt in path.base_rtts_ns}
         rtts |= mine
         across.setdefault(tuple(at for at in path.there if run.plan.links[at].rate_bps is not None), set()).update(mine)

@@ -131,6 +131,7 @@ impl Path {
             changeable: false,
             mtu: units::Mtu::default(),
             neighbours: plan::Neighbours::default(),
+            spread: plan::Spread::default(),
             wait: None,
             daemon_events: Vec::new(),
         }

@@ -15,7 +15,7 @@ from dumbbell.scenario.resolve.drawn.network import drawn_outline
 from dumbbell.scenario.resolve.links import check_carriers, resolve_links
 from dumbbell.scenario.resolve.outline import AccessLink, Ends, NetworkNode, Outline, Way
 from dumbbell.scenario.source import Finding
-from dumbbell.scenario.topology.drawing import Drawn
+from dumbbell.scenario.topology.drawing import Drawn, Spread
 from dumbbell.units import Time
 
 
@@ -54,6 +54,8 @@ class Network:
     """The source of neighbours' MAC addresses."""
     daemons: tuple[DaemonChange, ...]
     """The changes of routing daemons in order of time."""
+    spread: Spread
+    """What shares out paths of equal cost."""
 
     @property
     def hosts(self) -> Mapping[str, str]:
@@ -86,6 +88,14 @@ def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) ->
         ShapedLink(link.name, link.from_, link.to, tuple(states[link.name]), link.rtt, found.ends.get(link.name))
         for link in found.links
     )
-    neighbours = topology.neighbours if isinstance(topology, Drawn) else "filled"
     daemons = resolve_daemons(scenario, found.nodes, wrong)
-    return Network(found.nodes, tuple(shaped), found.access, found.prepared, topology.mtu, neighbours, daemons)
+    return Network(
+        found.nodes,
+        tuple(shaped),
+        found.access,
+        found.prepared,
+        topology.mtu,
+        topology.neighbours if isinstance(topology, Drawn) else "filled",
+        daemons,
+        topology.spread if isinstance(topology, Drawn) else "nothing",
+    )

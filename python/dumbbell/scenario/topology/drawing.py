@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
@@ -78,6 +78,15 @@ class Pools(Table):
     ipv6: Pool6 = Field(default=IPv6Network("fd00::/48"), description="IPv6 subnets: a /64 each.")
 
 
+Spread = Literal["nothing", "destinations", "flows"]
+
+SPREAD: Final = (
+    "What shares out paths of equal cost (ECMP). `nothing`: all packets take the links that come first. "
+    "`destinations`: subnets take turns, so all packets to one subnet take one path. `flows`: each router chooses by "
+    "flow. Default: `nothing`; in a fat tree `destinations`."
+)
+
+
 class Drawn(AnyTopology):
     """Keys that all networks of nodes and links have."""
 
@@ -105,6 +114,7 @@ class Drawn(AnyTopology):
         description="How long a run with routing daemons waits for their routes, at most. Time 0 comes when every "
         "router has every route that is to be expected. Otherwise the run fails, and says which routes are missing.",
     )
+    spread: Spread = Field(default="nothing", description=SPREAD)
 
     @cached_property
     def drawing(self) -> Drawing:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from dumbbell.scenario.topology.cables import CableKeys
-from dumbbell.scenario.topology.drawing import Drawing, Drawn, Pencil
+from dumbbell.scenario.topology.drawing import SPREAD, Drawing, Drawn, Pencil, Spread
 from dumbbell.units import QuantityError
 
 
@@ -32,6 +32,7 @@ class FatTree(Drawn):
         ge=2, le=16, strict=True, description="Ports of a router, even: there are k³/4 hosts.", examples=[4]
     )
     link: CableKeys = Field(default=CableKeys(), description="The links between hosts and the network's nodes.")
+    spread: Spread = Field(default="destinations", description=SPREAD)
     trunk: CableKeys | None = Field(default=None, description="The links between routers. Default: as `link`.")
 
     def draw(self) -> Drawing:

@@ -37,7 +37,7 @@ def drawn_outline(scenario: Scenario, topology: Drawn, wrong: list[Finding]) -> 
         return None
     nodes, ends = _nodes(drawing, addresses, ids, daemons), _ends(drawing, addresses)
     links = _links(scenario, topology, drawing)
-    found = ways(scenario, nodes, [_hop(link, ends[link.name]) for link in links], wrong)
+    found = ways(scenario, nodes, [_hop(link, ends[link.name]) for link in links], topology.spread, wrong)
     if len(wrong) > before:
         return None
     prepared: dict[str, list[Way]] = {name: [] for name in drawing.hosts}

@@ -11,6 +11,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import matching, number
 from dumbbell.scenario.resolve.outline import NetworkNode, Way
 from dumbbell.scenario.source import Finding
+from dumbbell.scenario.topology.drawing import Spread
 from dumbbell.units import Time
 
 Pair = tuple[str, str]
@@ -21,18 +22,27 @@ Hop = tuple[str, str, str | None, str, str | None, int, int]
 
 
 def ways(
-    scenario: Scenario, nodes: Sequence[NetworkNode], hops: Sequence[Hop], wrong: list[Finding]
+    scenario: Scenario, nodes: Sequence[NetworkNode], hops: Sequence[Hop], spread: Spread, wrong: list[Finding]
 ) -> dict[Pair, Way]:
-    """The ways of all pairs of hosts between which flows run; where there is none, this is added to `wrong`."""
+    """The ways of all pairs of hosts between which flows run; where there is none, this is added to `wrong`.
+
+    Args:
+        scenario: well-formed.
+        nodes: of the network.
+        hops: all directions of its links.
+        spread: what shares out paths of equal cost.
+        wrong: added to.
+    """
     pairs = _pairs(scenario)
+    plan = {**_plan(nodes, hops), "spread": spread}
     try:
-        return _found(nodes, hops, pairs)
+        return _found(plan, pairs)
     except RuntimeError as error:
         if "no path of links" not in str(error):
             wrong.append(Finding(("topology",), str(error), "a network that can be built"))
             return {}
-        lost = {pair: reason for pair in pairs if (reason := _reason(nodes, hops, pair))}
-    for pair, entry in ((pair, entry) for pair, entry in pairs.items() if pair in lost):
+        lost = [pair for pair in pairs if not _is_joined(plan, pair)]
+    for pair, entry in ((pair, pairs[pair]) for pair in lost):
         hint = "hosts do not forward: join the two by links, switches and routers"
         at = ("flows", entry, "to")
         wrong.append(Finding(at, f"no path from {pair[0]} to {pair[1]} and back", "a host that can be reached", hint))
@@ -52,9 +62,9 @@ def _pairs(scenario: Scenario) -> dict[Pair, int]:
     return found
 
 
-def _found(nodes: Sequence[NetworkNode], hops: Sequence[Hop], pairs: Iterable[Pair]) -> dict[Pair, Way]:
-    paths, _ = core.network(_plan(nodes, hops, pairs))
-    names = [hop[0] for hop in hops]
+def _found(plan: Mapping[str, Any], pairs: Iterable[Pair]) -> dict[Pair, Way]:
+    paths, *_ = core.network(json.dumps({**plan, "flows": [_flow(i, *pair) for i, pair in enumerate(pairs)]}))
+    names = [link["name"] for link in plan["links"]]
     return {
         (path.from_, path.to): Way(
             tuple(names[link] for link in path.there),
@@ -65,28 +75,24 @@ def _found(nodes: Sequence[NetworkNode], hops: Sequence[Hop], pairs: Iterable[Pa
     }
 
 
-def _reason(nodes: Sequence[NetworkNode], hops: Sequence[Hop], pair: Pair) -> str:
+def _is_joined(plan: Mapping[str, Any], pair: Pair) -> bool:
     try:
-        _found(nodes, hops, [pair])
-    except RuntimeError as error:
-        return str(error)
-    return ""
+        return bool(_found(plan, [pair]))
+    except RuntimeError:
+        return False
 
 
-def _plan(nodes: Sequence[NetworkNode], hops: Sequence[Hop], pairs: Iterable[Pair]) -> str:
-    """A plan of these nodes and plain links, with a flow for each pair."""
-    return json.dumps(
-        {
-            "name": "ways",
-            "duration_ns": 1,
-            "seed": 0,
-            "nodes": [_node(node) for node in nodes],
-            "links": [_link(*hop) for hop in hops],
-            "flows": [_flow(i, *pair) for i, pair in enumerate(pairs)],
-            "record": {"sample_interval_ns": 1, "packets": False},
-            "emulate": {"ring_bytes": 0, "spin_ns": 0, "arena_bytes": 0},
-        }
-    )
+def _plan(nodes: Sequence[NetworkNode], hops: Sequence[Hop]) -> Mapping[str, Any]:
+    """A plan of these nodes and plain links, without flows."""
+    return {
+        "name": "ways",
+        "duration_ns": 1,
+        "seed": 0,
+        "nodes": [_node(node) for node in nodes],
+        "links": [_link(*hop) for hop in hops],
+        "record": {"sample_interval_ns": 1, "packets": False},
+        "emulate": {"ring_bytes": 0, "spin_ns": 0, "arena_bytes": 0},
+    }
 
 
 def _node(node: NetworkNode) -> Mapping[str, Any]:
