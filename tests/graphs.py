@@ -63,6 +63,24 @@ def diamond(flows: int, **keys: Any) -> str:
     )
 
 
+def narrow(between: str = "router", **keys: Any) -> str:
+    """A TCP flow, datagrams and pings from h1 to h2, over a link whose packets have at most 1,000 bytes.
+
+    Args:
+        between: `router`: the sender learns of the MTU by ICMP; `host`: it is its own interface's.
+        keys: as those of `graph`.
+    """
+    ends = [("h1", "r1", {}), ("r1", "r2", {"name": "core", "rate": "10 Mbit/s", "delay": "5 ms"}), ("r2", "h2", {})]
+    narrow = 1 if between == "router" else 0
+    return graph(
+        *(link(a, b, **more, **({"mtu": 1000} if i == narrow else {})) for i, (a, b, more) in enumerate(ends)),
+        flow(bytes="300 kB"),
+        flow(protocol="udp", rate="1 Mbit/s", start="200 ms"),
+        flow(protocol="ping", payload="900 B", interval="100 ms"),
+        **keys,
+    )
+
+
 def _nodes(tables: Iterable[str], given: Nodes) -> dict[str, dict[str, Any]]:
     named: set[str] = set(given)
     for table in tables:

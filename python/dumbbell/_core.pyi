@@ -100,6 +100,11 @@ class Path:
         The least RTT at any time in ns, without serialisation and queues.
         """
     @property
+    def mtu(self, /) -> int:
+        """
+        The most bytes of an IP packet that all links there carry.
+        """
+    @property
     def there(self, /) -> list[int]:
         """
         Indices of the plan's links that data take.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from graphs import diamond, event, flow, graph, link
+from graphs import diamond, event, flow, graph, link, narrow
 from harness import Place
 
 import dumbbell
@@ -114,3 +114,15 @@ def test_a_cable_that_is_pulled_takes_the_carrier_and_no_packet_out_of_the_books
     # Hosts do not send without a carrier. It goes and comes back within some milliseconds.
     assert came.filter(came.is_between(700 * 10**6, 10**9)).is_empty()
     assert came.filter(came > 10**9).len() > 0
+
+
+@pytest.mark.parametrize(("engine", "between"), [("emulate", "router"), ("emulate", "host"), ("virtual", "router")])
+def test_senders_find_the_mtu_of_the_path(here: Place, engine: str, between: str) -> None:
+    """Routers tell of it by ICMP (RFC 1191)."""
+    run = here.run(narrow(between), "--engine", engine)
+    assert not {reason["check"] for reason in run.summary["reasons"]} & {"interfaces", "conservation", "packet-log"}
+    assert run.packets is not None
+    packets = run.packets.filter(pl.col("link") == "core").group_by("flow").agg(pl.col("size_bytes").max())
+    assert {name: size for name, size in packets.iter_rows() if name} == {"f1": 1014, "f2": 1014, "f3": 942}
+    assert run.flows.filter(pl.col("id") == "f1")["received_bytes"].item() == 300_000
+    assert run.samples.filter(pl.col("flow") == "f1")["snd_mss_bytes"].drop_nulls().tail(1).item() == 948

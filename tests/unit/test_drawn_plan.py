@@ -7,6 +7,7 @@ import pytest
 from drawn import base, planned
 
 from dumbbell.plan.network import network
+from dumbbell.plan.parts import full_frame
 from dumbbell.plan.types import BufferBytes, HostNode, Node, Plan, RouterNode
 from dumbbell.plan.view import tables
 from dumbbell.plan.wire import document
@@ -183,7 +184,16 @@ def test_events_change_any_direction() -> None:
 
 def test_the_plan_shows_nodes_interfaces_and_routes() -> None:
     shown = {table.title: table for table in tables(planned(base()), {"core": 30_000_000, "core-reverse": 30_000_000})}
-    assert shown["Interfaces"].rows[0] == ["h1", "host", "eth0", "10.0.0.2/30", "02:db:00:00:00:00", "h1-r1", "r1"]
+    assert shown["Interfaces"].rows[0] == [
+        "h1",
+        "host",
+        "eth0",
+        "10.0.0.2/30",
+        "02:db:00:00:00:00",
+        "1500 B",
+        "h1-r1",
+        "r1",
+    ]
     assert shown["Routes"].rows[0] == ["h1", "0.0.0.0/0", "10.0.0.1"]
     assert [row[5] for row in shown["Links (and 8 without rate, delay or loss)"].rows] == ["37.5 kB"] * 2
 
@@ -229,3 +239,26 @@ def test_the_long_flow_of_a_parking_lot_crosses_all_bottlenecks() -> None:
     plan = planned({"name": "x", "duration": "1 s", "topology": topology, "flows": flows})
     crossed = [[link.name for link in network(plan).there(flow) if link.rate_bps] for flow in plan.flows]
     assert crossed == [["bottleneck1", "bottleneck2", "bottleneck3"], ["bottleneck1"], ["bottleneck2"], ["bottleneck3"]]
+
+
+def test_a_link_s_mtu_is_that_of_its_interfaces_and_paths() -> None:
+    udp = {"protocol": "udp", "rate": "1 Mbit/s"}
+    links = [
+        {"between": ["h1", "r1"], "mtu": 9000},
+        {"between": ["r1", "h2"], "mtu": 1200, "rate": "10 Mbit/s", "buffer": "0.001 bdp"},
+        {"between": ["r1", "h3"], "mtu": 4000},
+    ]
+    nodes = {"h1": {}, "h2": {}, "h3": {}, "r1": {"kind": "router"}}
+    topology = {"kind": "graph", "nodes": nodes, "links": links}
+    flows = [{"from": "h1", "to": "h2", **udp}, {"from": "h3", "to": "h1", **udp}]
+    plan = planned({"name": "x", "duration": "1 s", "topology": topology, "flows": flows})
+    interfaces = {(node.name, one.name): one.mtu for node in plan.nodes for one in getattr(node, "interfaces", ())}
+    assert interfaces == {
+        ("h1", "eth0"): 9000, ("h2", "eth0"): 1200, ("h3", "eth0"): 4000,
+        ("r1", "eth0"): 9000, ("r1", "eth1"): 1200, ("r1", "eth2"): 4000,
+    }  # fmt: skip
+    assert [network(plan).path(flow).mtu for flow in plan.flows] == [1200, 4000]
+    assert [getattr(flow.workload, "payload_bytes", None) for flow in plan.flows] == [1172, 3972]
+    narrow = next(link for link in plan.links if link.name == "r1-h2")
+    assert narrow.buffer == BufferBytes(bytes=1214)
+    assert full_frame(plan, narrow) == 1214

@@ -79,6 +79,25 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "hint: write an address with /24 in 10.2.0.0/24",
         ),
         (
+            'h2 = {}\nh3 = {}',
+            'h2 = { address = ["10.2.0.2/24", "fd02::2/64"] }\nh3 = { address = ["10.2.0.3/24", "fd03::3/64"] }',
+            "topology.nodes.h3.address: h3: fd03::3/64 is not in the subnet of h2, fd02::/64\n"
+            "  expected one subnet for all that a link, or a switch and its links, join\n"
+            "hint: write an address with /64 in fd02::/64",
+        ),
+        (
+            'between = ["s1", "r2"]',
+            'between = ["s1", "r2"]\nmtu = 1400',
+            "topology.links.3.mtu = 1400: 1400 B on s1-r2, and 1500 B on h2-s1\n"
+            "  expected the same MTU on all links of the switch s1\n"
+            "hint: write mtu = 1500, or make s1 a router",
+        ),
+        (
+            'between = ["s1", "r2"]',
+            'between = ["s1", "r2"]\nmtu = 100',
+            "topology.links.3.mtu = 100: out of range\n  expected 576 to 9000 bytes",
+        ),
+        (
             'h2 = {}',
             'h2 = { address = "10.2.0.1/31" }',
             "topology.links.2.addresses: h3: 10.2.0.0/31 is too small for 3 interfaces\n"

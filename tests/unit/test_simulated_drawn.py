@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from drawn import base
-from graphs import diamond, flow, graph, link
+from graphs import diamond, flow, graph, link, narrow
 
 import dumbbell
 from dumbbell.engines.simulate.engine import SimulateEngine
@@ -108,3 +108,14 @@ def test_flows_converge_to_shares_of_their_own_bottleneck(tmp_path: Path) -> Non
     run = simulated(tomllib.loads(text), tmp_path)
     assert run.flows["bottleneck"].to_list() == ["r1-h2", "r1-h4"]
     assert run.flows["converged"].to_list() == [True, True]
+
+
+@pytest.mark.parametrize("between", ["router", "host"])
+def test_packets_are_as_long_as_the_narrowest_link_allows(between: str, tmp_path: Path) -> None:
+    run = simulated(tomllib.loads(narrow(between)), tmp_path)
+    assert run.verdict == "valid", run.summary["reasons"]
+    assert set(run.samples["snd_mss_bytes"].drop_nulls()) == {948}
+    assert run.packets is not None
+    packets = run.packets.filter(pl.col("link") == "core").group_by("flow").agg(pl.col("size_bytes").max())
+    assert dict(packets.iter_rows()) == {"f1": 1014, "f2": 1014, "f3": 942}
+    assert run.flows.filter(pl.col("id") == "f1")["received_bytes"].item() == 300_000

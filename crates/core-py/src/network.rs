@@ -35,6 +35,8 @@ pub(crate) struct Path {
     base_rtts_ns: Vec<(i64, i64)>,
     /// The least RTT at any time in ns, without serialisation and queues.
     least_rtt_ns: i64,
+    /// The most bytes of an IP packet that all links there carry.
+    mtu: u32,
 }
 
 /// The paths of a plan's flows (JSON), each once, in the order of the flows; the place among them of each flow's path; and
@@ -51,6 +53,7 @@ pub(crate) fn network(plan: &str) -> PyResult<(Vec<Path>, Vec<usize>, Vec<LinkFa
         back: path.back,
         base_rtts_ns: path.base_rtts.into_iter().map(|(at, rtt)| (at.as_nanos(), rtt.as_nanos())).collect(),
         least_rtt_ns: path.least_rtt.as_nanos(),
+        mtu: path.mtu.bytes(),
     };
     let link = |link: plan::LinkFacts| LinkFacts {
         name: link.name,

@@ -43,7 +43,7 @@ impl Plan {
                 ensure!(bytes.is_none(), "flow {}: of so many bytes, and on and off", flow.id);
             }
             if let Workload::Ping { interval_ns, payload_bytes, .. } = &flow.workload {
-                let (least, most) = (Echo::LEAST_PAYLOAD, self.mtu.datagram_bytes());
+                let (least, most) = (Echo::LEAST_PAYLOAD, self.largest_mtu().datagram_bytes());
                 ensure!(*interval_ns > Duration::ZERO, "flow {}: pings without an interval", flow.id);
                 let fits = (least..=most).contains(payload_bytes);
                 ensure!(fits, "flow {}: a ping's payload has {least} to {most} bytes", flow.id);

@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use units::{Duration, Time};
+use units::{Duration, Mtu, Time};
 
-use crate::{Link, Plan, Routes, Spread};
+use crate::{Link, Node, Plan, Routes, Spread};
 
 /// Facts that follow from a plan's network: which way packets go, what that takes at least, and what its links can do.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct Path {
     /// The least RTT at any time over any path that a flow may take, without serialisation and queues. Packets that overtake
     /// may be faster than the base RTT.
     pub least_rtt: Duration,
+    /// The most bytes of an IP packet that all links there carry.
+    pub mtu: Mtu,
 }
 
 /// The course of a link over time, as events change it.
@@ -82,11 +84,39 @@ impl Plan {
                 to: flow.to.clone(),
                 base_rtts: base_rtts(&crossed),
                 least_rtt: routes.least(from, to, &delays) + routes.least(to, from, &delays),
+                mtu: self.mtu_of(&there, &nodes),
                 there,
                 back,
             });
         }
         Ok(Network { paths, path_of, links: self.facts_of(&states) })
+    }
+
+    /// The most bytes of an IP packet that all of these links carry: interfaces limit it.
+    fn mtu_of(&self, links: &[usize], nodes: &HashMap<&str, usize>) -> Mtu {
+        let own = |node: &str, interface: &Option<String>| {
+            let interface = interface.as_ref()?;
+            let known = self.nodes[nodes[node]].interfaces().iter().find(|one| one.name == *interface);
+            Some(known?.mtu.unwrap_or(self.mtu))
+        };
+        let of = |&link: &usize| {
+            let link = &self.links[link];
+            [own(&link.from, &link.from_interface), own(&link.to, &link.to_interface)]
+        };
+        links.iter().flat_map(of).flatten().min_by_key(|mtu| mtu.bytes()).unwrap_or(self.mtu)
+    }
+
+    /// The most bytes of an IP packet on each flow's path, in the order of the flows.
+    ///
+    /// # Errors
+    /// A flow has no path.
+    pub fn flow_mtus(&self) -> Result<Vec<Mtu>> {
+        // Most networks have one MTU, and their paths need not be found for this.
+        if self.nodes.iter().flat_map(Node::interfaces).all(|interface| interface.mtu.is_none()) {
+            return Ok(vec![self.mtu; self.flows.len()]);
+        }
+        let network = self.network()?;
+        Ok((0..self.flows.len()).map(|flow| network.path(flow).mtu).collect())
     }
 
     /// The course of each link over time, in the order of `links`.

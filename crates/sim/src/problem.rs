@@ -73,8 +73,11 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
         hosts.insert(name, settings);
     }
     let mut made = Vec::with_capacity(plan.flows.len());
-    for flow in &plan.flows {
-        let of = |host: &str| hosts.get(host).copied().unwrap_or_default();
+    // A flow without a path is a problem of the network's.
+    let mtus = plan.flow_mtus().unwrap_or_else(|_| vec![plan.mtu; plan.flows.len()]);
+    for (flow, mtu) in plan.flows.iter().zip(mtus) {
+        // Both ends know the path's MTU from the start: there are no ICMP messages that would tell them.
+        let of = |host: &str| Settings { mtu, ..hosts.get(host).copied().unwrap_or_default() };
         match Traffic::new(flow, of(&flow.from), of(&flow.to), &plan.algorithms, plan.seed) {
             Ok(traffic) => made.push(traffic),
             Err(error) => {

@@ -70,3 +70,4 @@ class LinkKeys(TypedDict, total=False):
     name: str
     addresses: Sequence[Any]
     cost: int
+    mtu: int

@@ -141,7 +141,7 @@ def _workload(one: Connection, cc: str | None, network: Network) -> Workload:
         assert one.rate is not None
         return UdpWorkload(
             rate_bps=int(one.rate),
-            payload_bytes=int(flow.payload or datagram_bytes(network.mtu)),
+            payload_bytes=int(flow.payload or datagram_bytes(network.mtus.get((one.from_, one.to), network.mtu))),
             bytes=amount,
             ecn=flow.ecn,
             on_off=_on_off(flow),

@@ -29,7 +29,9 @@ def _node(node: NetworkNode, sysctl: Mapping[str, str]) -> Node:
         "name": node.name,
         "address": node.address,
         "sysctl": sysctl,
-        "interfaces": tuple(Interface(name=i.name, mac=i.mac, addresses=i.addresses) for i in node.interfaces),
+        "interfaces": tuple(
+            Interface(name=i.name, mac=i.mac, addresses=i.addresses, mtu=i.mtu) for i in node.interfaces
+        ),
         "routes": tuple(Route(to=route.to, via=route.via) for route in node.routes or ()),
         "private": node.private,
     }

@@ -18,8 +18,16 @@ def has_ipv6(plan: Plan) -> bool:
 
 
 def full_frame(plan: Plan, link: Link | None = None) -> int:
-    """Bytes of a full frame in a plan's network; on `link`, with the link's overhead."""
-    return frame_bytes(plan.mtu) + (0 if link is None else link.overhead_bytes)
+    """Bytes of a full frame in a plan's network; on `link`, with the link's MTU and overhead."""
+    return frame_bytes(plan.mtu) if link is None else frame_bytes(mtu(plan, link)) + link.overhead_bytes
+
+
+def mtu(plan: Plan, link: Link) -> int:
+    """The most bytes of an IP packet on a link."""
+    ends = {link.from_: link.from_interface, link.to: link.to_interface}
+    nodes = (node for node in plan.nodes if node.name in ends and not isinstance(node, SwitchNode))
+    own = (one.mtu for node in nodes for one in node.interfaces if one.name == ends[node.name])
+    return next(own, None) or plan.mtu
 
 
 def group(flow: Flow) -> str:

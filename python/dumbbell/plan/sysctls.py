@@ -49,7 +49,7 @@ def pinned(resolved: Resolved, links: Sequence[Link]) -> dict[str, dict[str, str
 
     `links` are the plan's, as they are at first and after each event.
     """
-    frame, memory = frame_bytes(resolved.network.mtu), dict[Way, int]()
+    frame, memory = frame_bytes(resolved.network.largest_mtu), dict[Way, int]()
     states: dict[str, list[Link]] = {}
     for link in links:
         states.setdefault(link.name, []).append(link)

@@ -164,12 +164,21 @@ def _interfaces(plan: Plan) -> list[Table]:
     nodes = [node for node in plan.nodes if isinstance(node, HostNode | RouterNode)]
     far = {(link.from_, link.from_interface): link for link in plan.links if link.from_interface is not None}
     rows = [
-        [node.name, kind_of(node), one.name, ", ".join(one.addresses), one.mac, link.name, link.to]
+        [
+            node.name,
+            kind_of(node),
+            one.name,
+            ", ".join(one.addresses),
+            one.mac,
+            f"{one.mtu or plan.mtu} B",
+            link.name,
+            link.to,
+        ]
         for node in nodes
         for one in node.interfaces
         if (link := far[node.name, one.name])
     ]
-    columns = ["node", "kind", "interface", "addresses", "MAC", "link", "leads to"]
+    columns = ["node", "kind", "interface", "addresses", "MAC", "MTU", "link", "leads to"]
     return _first("Interfaces", columns, rows, keys=3)
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dumbbell.errors import DamagedFile
 from dumbbell.plan.network import network
-from dumbbell.plan.parts import full_frame, group, size
+from dumbbell.plan.parts import group, size
 from dumbbell.plan.types import Plan
 from dumbbell.records import files
+from dumbbell.units.mtu import frame_bytes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,7 +37,7 @@ class Entry(NamedTuple):
     has_size: bool
     """True if the flows end after a number of bytes."""
     frame_bytes: int
-    """Bytes of a full frame in the network."""
+    """Bytes of a full frame on the path."""
 
 
 def of(plan: Plan) -> set[Entry]:
@@ -44,7 +45,12 @@ def of(plan: Plan) -> set[Entry]:
     found = network(plan)
     return {
         Entry(
-            group(flow), flow.from_, flow.to, found.least_rtt_ns(flow) / 1e6, size(flow) is not None, full_frame(plan)
+            group(flow),
+            flow.from_,
+            flow.to,
+            found.least_rtt_ns(flow) / 1e6,
+            size(flow) is not None,
+            frame_bytes(found.path(flow).mtu),
         )
         for flow in plan.flows
     }

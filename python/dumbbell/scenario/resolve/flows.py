@@ -37,7 +37,7 @@ def resolve_flows(scenario: Scenario, network: Outline | None, wrong: list[Findi
         if isinstance(flow, CommandFlow):
             wrong += _placeholders(("flows", i), flow)
         if isinstance(flow, UdpFlow | PingFlow):
-            wrong += _payload(("flows", i, "payload"), flow.payload, scenario.topology.mtu)
+            wrong += _payload(("flows", i, "payload"), flow.payload, _mtu(scenario, i, network))
     shares = Shares(scenario, network)
     found = connections(scenario, shares.rate)
     entries = list(check_entries(scenario)) or shares.wrong
@@ -82,6 +82,18 @@ def _follows(at: Key, value: Time, scenario: Scenario) -> str:
 def _spread(scenario: Scenario, at: Key) -> Time:
     """A start for this entry if all start one after another, evenly spread over the run; in whole milliseconds."""
     return Time(scenario.duration * int(at[1]) // len(scenario.flows) // _MS * _MS)
+
+
+def _mtu(scenario: Scenario, entry: int, network: Outline | None) -> int:
+    """The most bytes of an IP packet on all ways of an entry of `flows`; what comes back to pings is as long."""
+    flow, known = scenario.flows[entry], scenario.topology.hosts
+    if network is None or not network.mtus:
+        return scenario.topology.mtu
+    sources, targets = (set(matching(name, known)) for name in (flow.from_, flow.to))
+    there = (mtu for (a, b), mtu in network.mtus.items() if a in sources and b in targets)
+    back = (mtu for (a, b), mtu in network.mtus.items() if b in sources and a in targets)
+    found = [*there, *(back if isinstance(flow, PingFlow) else ())]
+    return min(found, default=scenario.topology.mtu)
 
 
 def _payload(at: Key, payload: Size | None, mtu: int) -> Iterator[Finding]:

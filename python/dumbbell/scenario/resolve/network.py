@@ -49,7 +49,9 @@ class Network:
     prepared: Mapping[str, Sequence[Way]]
     """Host -> the ways that its socket memory has to suffice for."""
     mtu: int
-    """MTU of all hosts and links, in bytes."""
+    """MTU of all hosts and links, in bytes, unless a link has its own."""
+    mtus: Mapping[tuple[str, str], int]
+    """From, to -> the most bytes of an IP packet on the way between two hosts, where links have MTUs of their own."""
     neighbours: Literal["filled", "real"]
     """The source of neighbours' MAC addresses."""
     daemons: tuple[DaemonChange, ...]
@@ -61,6 +63,11 @@ class Network:
     def hosts(self) -> Mapping[str, str]:
         """Addresses of the hosts by name, in the order of the nodes."""
         return {node.name: node.address for node in self.nodes if node.kind == "host"}
+
+    @property
+    def largest_mtu(self) -> int:
+        """The largest MTU of any interface, in bytes."""
+        return max(self.mtu, *(one.mtu or 0 for node in self.nodes for one in node.interfaces), 0)
 
     @property
     def rtts(self) -> Mapping[str, Time]:
@@ -95,6 +102,7 @@ def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) ->
         found.access,
         found.prepared,
         topology.mtu,
+        found.mtus,
         topology.neighbours if isinstance(topology, Drawn) else "filled",
         daemons,
         topology.spread if isinstance(topology, Drawn) else "nothing",

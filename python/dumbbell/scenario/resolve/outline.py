@@ -19,6 +19,8 @@ class NodeInterface:
     mac: str
     addresses: tuple[str, ...]
     """With the lengths of their subnets' prefixes, IPv4 first."""
+    mtu: int | None = None
+    """The most bytes of an IP packet; `None`: the network's."""
 
 
 @dataclass(frozen=True)
@@ -85,3 +87,5 @@ class Outline:
     access: tuple[AccessLink, ...] = ()
     ends: Mapping[str, Ends] = field(default_factory=dict)
     """Links of a network whose nodes have interfaces -> what they join."""
+    mtus: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """From, to -> the most bytes of an IP packet on the way between two hosts, where links have MTUs of their own."""

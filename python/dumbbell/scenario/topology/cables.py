@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from dumbbell.scenario.links.link import DirectionKeys
+from dumbbell.scenario.topology.keys import LEAST, MOST, Bytes
 from dumbbell.scenario.topology.nodes import Addresses
 from dumbbell.units import QuantityError, Time
 
@@ -64,4 +65,13 @@ class Cable(CableKeys):
     )
     cost: int = Field(
         default=1, ge=1, le=65535, strict=True, description="Cost of the link: shortest paths have the least sum."
+    )
+    mtu: Bytes | None = Field(
+        default=None,
+        ge=LEAST,
+        le=MOST,
+        strict=True,
+        description="The most bytes of an IP packet on the link. Links that meet at a switch have the same. Default: "
+        "the network's.",
+        examples=[1400],
     )

@@ -22,6 +22,10 @@ def _in_range(value: object) -> object:
     return value
 
 
+Bytes = Annotated[int, BeforeValidator(_in_range)]
+"""An MTU."""
+
+
 class AnyTopology(Table):
     """Keys that all topologies have."""
 
@@ -32,7 +36,7 @@ class AnyTopology(Table):
         """What a file that describes the network does not say, and what was taken in its place."""
         return ()
 
-    mtu: Annotated[int, BeforeValidator(_in_range)] = Field(
+    mtu: Bytes = Field(
         default=MTU,
         ge=LEAST,
         le=MOST,

@@ -67,17 +67,20 @@ class Addressing:
         return ids
 
     def _subnet(self, domain: Domain) -> IPv4Network | None:
-        """The IPv4 subnet that the given addresses say; none if no address is given."""
-        given = [(port, one) for port in domain.ports for one in port.given if isinstance(one, IPv4Interface)]
-        if not given:
-            return None
-        first, subnet = given[0][0], given[0][1].network
-        for port, one in given[1:]:
-            if one.network != subnet:
-                what = f"{one} is not in the subnet of {first.node}, {subnet}"
-                why = "one subnet for all that a link, or a switch and its links, join"
-                self._refuse(port, what, why, f"write an address with /{subnet.prefixlen} in {subnet}")
-        return subnet
+        """The IPv4 subnet that the given addresses say; none if no IPv4 address is given."""
+        for version in (6, 4):
+            given = [(port, one) for port in domain.ports for one in port.given if one.version == version]
+            if not given:
+                continue
+            first, subnet = given[0][0], given[0][1].network
+            for port, one in given[1:]:
+                if one.network != subnet:
+                    what = f"{one} is not in the subnet of {first.node}, {subnet}"
+                    why = "one subnet for all that a link, or a switch and its links, join"
+                    self._refuse(port, what, why, f"write an address with /{subnet.prefixlen} in {subnet}")
+        return next(
+            (one.network for port in domain.ports for one in port.given if isinstance(one, IPv4Interface)), None
+        )
 
     def _check_owners(self, domains: Iterable[Domain]) -> None:
         for port in (port for domain in domains for port in domain.ports):

@@ -14,11 +14,16 @@ from dumbbell.scenario.topology.nodes import LONGEST_NAME, NAME, AnyInterface, S
 NODES: Key = ("topology", "nodes")
 
 
-def check_drawing(drawing: Drawing) -> list[Finding]:
-    """What is wrong with the nodes and with what joins them."""
+def check_drawing(drawing: Drawing, mtu: int) -> list[Finding]:
+    """What is wrong with the nodes and with what joins them.
+
+    Args:
+        drawing: the network.
+        mtu: of links that give none, in bytes.
+    """
     wrong = [*_names(drawing), *_ends(drawing)]
     # A cable with unknown ends is neither a loop nor a node's only one.
-    return wrong or [*_alone(drawing), *_loops(drawing)]
+    return wrong or [*_alone(drawing), *_loops(drawing), *_mtus(drawing, mtu)]
 
 
 def _names(drawing: Drawing) -> Iterator[Finding]:
@@ -81,6 +86,22 @@ def _loops(drawing: Drawing) -> Iterator[Finding]:
             yield Finding((*key, "between"), what, why, "leave the link out, or make one of them a router")
         else:
             roots[a] = b
+
+
+def _mtus(drawing: Drawing, mtu: int) -> Iterator[Finding]:
+    """Switches send no ICMP: what is too large for the next link would vanish there."""
+    first: dict[str, tuple[str, int]] = {}
+    for cable, key, (name, _) in zip(drawing.cables, drawing.keys, link_names(drawing), strict=True):
+        own = cable.mtu or mtu
+        for node in cable.between:
+            if not isinstance(drawing.nodes[node], Switch):
+                continue
+            other, known = first.setdefault(node, (name, own))
+            if own != known:
+                at = (*key, "mtu") if cable.mtu else key
+                what = f"{own} B on {name}, and {known} B on {other}"
+                hint = f"write mtu = {known}, or make {node} a router"
+                yield Finding(at, what, f"the same MTU on all links of the switch {node}", hint)
 
 
 def check_routes(drawing: Drawing, addresses: Mapping[Port, tuple[AnyInterface, ...]]) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ from dumbbell.units import Time
 def drawn_outline(scenario: Scenario, topology: Drawn, wrong: list[Finding]) -> Outline | None:
     """The network of a drawing; none if there is something wrong with it, which is added to `wrong`."""
     drawing, before = topology.drawing, len(wrong)
-    wrong += check_drawing(drawing)
+    wrong += check_drawing(drawing, topology.mtu)
     if len(wrong) > before:
         return None
     addressing, joined = Addressing(topology, drawing, wrong), domains(drawing)
@@ -44,7 +44,21 @@ def drawn_outline(scenario: Scenario, topology: Drawn, wrong: list[Finding]) -> 
     for (from_, to), way in found.items():
         prepared[from_].append(way)
         prepared[to].append(way)
-    return Outline(nodes, _with_rtts(links, found.values()), lambda *pair: found.get(pair), prepared, (), ends)
+    mtus = _mtus(topology, drawing, found)
+    return Outline(nodes, _with_rtts(links, found.values()), lambda *pair: found.get(pair), prepared, (), ends, mtus)
+
+
+def _mtus(topology: Drawn, drawing: Drawing, found: Mapping[tuple[str, str], Way]) -> dict[tuple[str, str], int]:
+    """The MTU of each way there and back; none if no link has its own."""
+    if not any(cable.mtu for cable in drawing.cables):
+        return {}
+    names = zip(drawing.cables, link_names(drawing), strict=True)
+    of_links = {name: cable.mtu or topology.mtu for cable, both in names for name in both}
+    mtus: dict[tuple[str, str], int] = {}
+    for (a, b), way in found.items():
+        mtus.setdefault((b, a), min(of_links[name] for name in way.back))
+        mtus[a, b] = min(of_links[name] for name in way.there)
+    return mtus
 
 
 def _nodes(
@@ -57,7 +71,8 @@ def _nodes(
     interfaces: dict[str, list[NodeInterface]] = {name: [] for name in drawing.nodes}
     for port, own in sorted(addresses.items(), key=lambda one: (one[0].cable, one[0].end)):
         here = interfaces[port.node]
-        here.append(NodeInterface(port.name, _mac(numbers[port.node], len(here)), tuple(map(str, own))))
+        mac, mtu = _mac(numbers[port.node], len(here)), drawing.cables[port.cable].mtu
+        here.append(NodeInterface(port.name, mac, tuple(map(str, own)), mtu))
     found = (_node(name, node, interfaces[name], ids) for name, node in drawing.nodes.items())
     return tuple(replace(node, routing=daemons.get(node.name)) for node in found)
 
@@ -82,7 +97,7 @@ def _links(scenario: Scenario, topology: Drawn, drawing: Drawing) -> list[Writte
     found = []
     for cable, key, names in zip(drawing.cables, drawing.keys, link_names(drawing), strict=True):
         there, back = cable.given(), cable.reverse.given()
-        directions = both(there, back, scenario.duration, topology.mtu, _delays(cable))
+        directions = both(there, back, scenario.duration, cable.mtu or topology.mtu, _delays(cable))
         a, b = cable.between
         # No flow is known yet, so no RTT.
         found.append(WrittenLink(names[0], a, b, key, there, directions[0], Time(0)))
