@@ -87,8 +87,11 @@ impl<R: Read> Inbox<R> {
     /// # Errors
     /// The pipe cannot be read.
     pub fn receive_each(&mut self) -> Result<Vec<Result<Order>>> {
-        let mut buffer = [0; 4096];
-        match self.pipe.read(&mut buffer) {
+        self.read(&mut [0; 4096])
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> Result<Vec<Result<Order>>> {
+        match self.pipe.read(buffer) {
             Ok(0) => self.closed = true,
             Ok(n) => self.partial.extend_from_slice(&buffer[..n]),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
@@ -99,15 +102,16 @@ impl<R: Read> Inbox<R> {
         Ok(lines[..end].split(|&byte| byte == b'\n').map(parse).collect())
     }
 
-    /// Waits for the run's origin, CLOCK_MONOTONIC in nanoseconds.
+    /// Waits for the run's origin, CLOCK_MONOTONIC in nanoseconds. It takes no byte of what follows: whoever waits for the
+    /// pipe to be readable still hears of the next order.
     ///
     /// # Errors
     /// The run is stopped before it begins.
     pub fn wait_for_start(&mut self) -> Result<i64> {
         while !self.closed {
-            match self.receive()?.first() {
+            match self.read(&mut [0])?.pop().transpose()? {
                 None => {}
-                Some(Order::Start { origin_ns }) => return Ok(*origin_ns),
+                Some(Order::Start { origin_ns }) => return Ok(origin_ns),
                 Some(_) => break,
             }
         }
@@ -156,6 +160,15 @@ mod tests {
             assert!(Inbox::new(told).wait_for_start().is_err());
         }
         assert_eq!(Inbox::new(&b"{\"order\":\"start\",\"origin_ns\":7}\n"[..]).wait_for_start().unwrap(), 7);
+    }
+
+    #[test]
+    fn an_order_right_behind_the_start_is_not_lost() {
+        let bytes = b"{\"order\":\"start\",\"origin_ns\":7}\n{\"order\":\"stop\"}\n";
+        let mut inbox = Inbox::new(&bytes[..]);
+        assert_eq!(inbox.wait_for_start().unwrap(), 7);
+        assert!(!inbox.pipe().is_empty(), "the pipe is readable");
+        assert_eq!(inbox.receive().unwrap(), [Order::Stop]);
     }
 
     struct Slowly<'a>(&'a [u8], usize);
