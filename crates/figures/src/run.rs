@@ -92,16 +92,16 @@ impl Run {
 
     /// Flows that share a bottleneck have shares of it to come to. `received`: bulk flows, with their bytes at each step.
     fn find_convergence(&mut self, received: impl Iterator<Item = (usize, Vec<u64>)>) {
-        let mut groups: BTreeMap<Option<&str>, (Vec<usize>, Vec<Vec<u64>>)> = BTreeMap::new();
+        /// Flows, and the bytes of each at each step.
+        type Group = (Vec<usize>, Vec<Vec<u64>>);
+        let mut groups: BTreeMap<Option<&str>, Group> = BTreeMap::new();
         for (at, bytes) in received {
             let link = self.flows[at].bottleneck.as_ref().map(|(link, _)| link.as_str());
             let (flows, steps) = groups.entry(link).or_default();
             flows.push(at);
             steps.push(bytes);
         }
-        let times = |(flows, steps): (Vec<usize>, Vec<Vec<u64>>)| {
-            flows.into_iter().zip(convergence::times(&steps).into_iter().flatten())
-        };
+        let times = |(flows, steps): Group| flows.into_iter().zip(convergence::times(&steps).into_iter().flatten());
         let found: Vec<_> = groups.into_values().flat_map(times).collect();
         for (at, time) in found {
             self.flows[at].converged = Some(time);

@@ -149,7 +149,7 @@ impl<'a> LabRoutes<'a> {
             let count = known.len() as u64;
             // Nodes that follow each other look at different digits of the number: else the second would always choose
             // as the first did, and some links would have no traffic.
-            let digit = if distances[node] % 2 == 0 { turn } else { turn / count };
+            let digit = if distances[node].is_multiple_of(2) { turn } else { turn / count };
             next[node] = known[(digit % count) as usize];
         }
         Tree { next, choices }
