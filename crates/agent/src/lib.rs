@@ -1,4 +1,4 @@
-//! Carries out what users ask of a lab: programs in its nodes, traffic, pings, changes of links.
+//! Carries out what users ask of a lab: programs in its nodes, traffic, pings, changes of links, records.
 //!
 //! A client connects to the lab's Unix socket and sends one [`Request`] as a line of JSON, with the descriptors that it
 //! needs beside the first byte. The agent answers by lines of JSON, each an [`Answer`], and closes the connection after the
@@ -12,6 +12,7 @@ mod client;
 mod flows;
 mod pings;
 mod program;
+mod record;
 mod request;
 mod serve;
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use messages::{Event, Failure};
+use messages::{Event, Failure, Recording};
 use plan::{Flow, Link};
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,14 @@ pub enum Request {
         /// It is started; if not, it is killed.
         up: bool,
     },
+    /// Record the lab from now on. Answered by [`Answer::Told`]: a `recorded` or a `refused`. Descriptor: the lock of the
+    /// directory, which is held as long as somebody writes there.
+    Record {
+        /// The directory, and what is written there.
+        recording: Recording,
+    },
+    /// End the record. Its flows are then in `watched.json` of its directory. Answered by [`Answer::Recorded`], or [`Answer::Told`]: a `refused`.
+    EndRecord,
     /// The links' rates and queues now. Answered by [`Answer::Told`]: a `progress`, or by `done` if there is none yet.
     Look,
     /// End the lab.
@@ -89,6 +97,11 @@ pub enum Answer {
     Flows {
         /// As in `traffic.json`.
         report: serde_json::Value,
+    },
+    /// The record has ended.
+    Recorded {
+        /// When since its origin.
+        duration_ns: i64,
     },
     /// An event of the run.
     Told {

@@ -14,6 +14,7 @@ use nix::unistd::{ForkResult, Pid, fork, pipe2};
 
 use crate::client::{Client, Work};
 use crate::program::{self, Program};
+use crate::record::Recorder;
 use crate::request::{Answer, Request};
 use crate::{Setting, capture, flows, pings};
 
@@ -29,9 +30,17 @@ pub(crate) fn serve(setting: Setting<'_>, listener: OwnedFd, control: OwnedFd, e
         SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).context("watching children")?;
     Event::Ready { process: Process::Agent }.emit(events)?;
     let mut inbox = Inbox::new(File::from(control));
-    inbox.wait_for_start()?;
-    let mut agent =
-        Agent { setting, events, clients: BTreeMap::new(), connections: 0, changes: VecDeque::new(), looked: None };
+    let origin_ns = inbox.wait_for_start()?;
+    let mut agent = Agent {
+        setting,
+        events,
+        clients: BTreeMap::new(),
+        connections: 0,
+        changes: VecDeque::new(),
+        looked: None,
+        origin_ns,
+        recorder: None,
+    };
     while !agent.wait(&mut inbox, &listener, &ends)? {}
     agent.end_programs(&ends);
     Event::Done { process: Process::Agent }.emit(agent.events)
@@ -47,6 +56,10 @@ struct Agent<'a> {
     changes: VecDeque<(u64, Box<Order>)>,
     /// The latest progress.
     looked: Option<Event>,
+    /// CLOCK_MONOTONIC of the lab's time 0.
+    origin_ns: i64,
+    /// Samples sockets while the lab is recorded.
+    recorder: Option<Recorder>,
 }
 
 impl Agent<'_> {
@@ -89,7 +102,7 @@ impl Agent<'_> {
             match order {
                 Order::Stop | Order::StopNow => return Ok(true),
                 Order::Hear { event } => self.hear(event)?,
-                Order::Start { .. } | Order::ChangeLink { .. } | Order::ChangeDaemon { .. } => {}
+                Order::Start { .. } | Order::ChangeLink { .. } | Order::ChangeDaemon { .. } | Order::Record { .. } => {}
             }
         }
         Ok(inbox.is_closed())
@@ -105,9 +118,24 @@ impl Agent<'_> {
         Ok(())
     }
 
-    /// A link or a daemon was changed, or could not be.
+    /// A link or a daemon was changed, or records began or ended; or that could not be.
     fn hear(&mut self, event: Box<Event>) -> Result<()> {
-        let Some((number, _)) = self.changes.pop_front() else { return Ok(()) };
+        let Some((number, order)) = self.changes.pop_front() else { return Ok(()) };
+        match (&*event, *order) {
+            (Event::Recorded { time_ns }, Order::Record { recording: Some(recording) }) => {
+                let lock = self.clients.get_mut(&number).map(|client| std::mem::take(&mut client.descriptors));
+                let origin_ns = self.origin_ns + time_ns;
+                self.recorder = Some(Recorder::start(&self.setting, &recording, origin_ns, lock.unwrap_or_default())?);
+            }
+            (Event::Recorded { time_ns }, Order::Record { recording: None }) => {
+                if let Some(recorder) = &mut self.recorder {
+                    // Whoever waits hears of it once all is written.
+                    recorder.stop(number, *time_ns);
+                    return self.change_next();
+                }
+            }
+            _ => {}
+        }
         if let Some(client) = self.clients.get_mut(&number) {
             client.finish(&Answer::Told { event });
         }
@@ -187,6 +215,10 @@ impl Agent<'_> {
             Request::ChangeDaemon { router, daemon, up } => {
                 self.change(number, client, Order::ChangeDaemon { router, daemon, up })?;
             }
+            Request::Record { recording } => {
+                self.change(number, client, Order::Record { recording: Some(recording) })?;
+            }
+            Request::EndRecord => self.change(number, client, Order::Record { recording: None })?,
             Request::Look => {
                 if let Some(event) = (self.setting.progress)() {
                     self.looked = Some(event);
@@ -238,6 +270,12 @@ impl Agent<'_> {
                 Ok(WaitStatus::StillAlive) | Err(_) => return,
                 Ok(_) => continue,
             };
+            if let Some(recorder) = self.recorder.take_if(|recorder| recorder.pid == pid)
+                && let Some((number, duration_ns)) = recorder.awaited
+                && let Some(client) = self.clients.get_mut(&number)
+            {
+                client.finish(&Answer::Recorded { duration_ns });
+            }
             for client in self.clients.values_mut() {
                 match client.work {
                     Work::Program(one) if one == pid => {
@@ -262,6 +300,8 @@ impl Agent<'_> {
         for client in self.clients.values_mut() {
             signal(client, libc::SIGTERM);
         }
+        // What it has sampled is written down, though nobody ends the record.
+        self.recorder = None;
         let deadline = Instant::now() + GRACE;
         let busy = |client: &Client| matches!(client.work, Work::Program(_) | Work::Child(..));
         while self.clients.values().any(busy) && Instant::now() < deadline {

@@ -7,9 +7,11 @@ use plan::Plan;
 use realtime::{Scheduling, Spans, ThreadTimes};
 use records::accounts::LinkReport;
 use records::links::LinkRow;
-use records::{Names, Writer};
+use records::packets::PacketRow;
+use records::{Names, Writer, WriterStats};
 use units::{Duration, Time};
 
+use crate::classify::Found;
 use crate::driver::Driver;
 use crate::earlier::Earlier;
 use crate::intake::{Captured, Intake};
@@ -19,8 +21,8 @@ use crate::report::{ClockStep, EmulatorReport};
 /// The plan's links, and the frames that enter and leave them. It has no clock.
 pub(crate) struct Carrier<T> {
     pub network: Network,
-    /// The links for frames that come before time 0, if there are any.
-    earlier: Option<Earlier>,
+    /// The links for frames that come before time 0, the latest last.
+    earlier: Vec<Earlier>,
     pub driver: Driver<T>,
     pub intake: Intake,
     /// Packets of the frame that is being read.
@@ -34,7 +36,29 @@ pub(crate) struct Carrier<T> {
     /// The time at which the links' next rows are due.
     pub next_tick: Time,
     interval: Duration,
-    links: Writer<LinkRow>,
+    /// `None`: nothing is recorded.
+    links: Option<Writer<LinkRow>>,
+    /// What links have done before records began anew.
+    before: Vec<(u64, u64)>,
+}
+
+/// The tables of packets and links while they are written.
+pub(crate) struct Tables {
+    pub packets: Option<Writer<PacketRow>>,
+    pub links: Option<Writer<LinkRow>>,
+}
+
+impl Tables {
+    /// Write them to their end, and say what they have cost.
+    pub(crate) fn finish(self) -> Result<WriterStats> {
+        let mut writer = self.links.map(Writer::finish).transpose()?.unwrap_or_default();
+        if let Some(packets) = self.packets.map(Writer::finish).transpose()? {
+            writer.rows += packets.rows;
+            writer.cpu_s += packets.cpu_s;
+            writer.backlog_max_chunks = writer.backlog_max_chunks.max(packets.backlog_max_chunks);
+        }
+        Ok(writer)
+    }
 }
 
 /// The rest of what [`EmulatorReport`] says: of whoever drives the links.
@@ -55,7 +79,7 @@ impl<T: Transmit> Carrier<T> {
         Ok(Carrier {
             network: Network::new(plan)?,
             // Time 0 waits for routing, which needs frames carried.
-            earlier: plan.wait.map(|_| Earlier::new(plan)).transpose()?,
+            earlier: plan.wait.map(|_| Earlier::new(plan)).transpose()?.into_iter().collect(),
             driver,
             intake,
             arrived: Vec::new(),
@@ -64,13 +88,14 @@ impl<T: Transmit> Carrier<T> {
             logged: (0..).zip(&transparent).filter(|(_, transparent)| !**transparent).map(|(i, _)| i).collect(),
             next_tick: Time::ZERO,
             interval: plan.record.sample_interval_ns,
-            links,
+            links: Some(links),
+            before: vec![(0, 0); plan.links.len()],
         })
     }
 
     /// A frame arrives at `arrival`: its packets enter the network. Returns their number.
     pub(crate) fn enter(&mut self, captured: &Captured<'_>, arrival: Time) -> usize {
-        if self.earlier.is_some() && arrival < Time::ZERO {
+        if !self.earlier.is_empty() && arrival < Time::ZERO {
             return self.enter_early(captured, arrival);
         }
         let from = self.intake.take(captured, &mut self.driver, &mut self.arrived);
@@ -99,7 +124,7 @@ impl<T: Transmit> Carrier<T> {
 
     /// A frame comes before time 0.
     fn enter_early(&mut self, captured: &Captured<'_>, arrival: Time) -> usize {
-        let Some(earlier) = &mut self.earlier else { return 0 };
+        let Some(earlier) = self.earlier.last_mut() else { return 0 };
         let counts = self.intake.counts;
         let from = self.intake.take(captured, &mut self.driver, &mut self.arrived);
         self.intake.counts = counts;
@@ -114,14 +139,13 @@ impl<T: Transmit> Carrier<T> {
 
     /// The run's time 0 comes so long after the beginning of the links for earlier frames.
     pub(crate) fn set_origin(&mut self, after: Duration) {
-        if let Some(earlier) = &mut self.earlier {
-            earlier.set_origin(after);
-        }
+        self.earlier.iter_mut().for_each(|earlier| earlier.set_origin(after));
     }
 
     /// The time at which something may next happen, if nothing enters.
     pub(crate) fn next_event(&mut self) -> Time {
-        self.earlier.as_mut().map_or(Time::NEVER, Earlier::next_event).min(self.network.next_event())
+        let earlier = self.earlier.iter_mut().map(Earlier::next_event).min().unwrap_or(Time::NEVER);
+        earlier.min(self.network.next_event())
     }
 
     /// Let everything happen that is due by `now`.
@@ -132,14 +156,45 @@ impl<T: Transmit> Carrier<T> {
     }
 
     fn advance_earlier(&mut self, now: Time) {
-        let Some(earlier) = &mut self.earlier else { return };
-        earlier.advance(now, &mut self.driver);
-        if now >= Time::ZERO && !earlier.is_over {
-            earlier.end(&mut self.network);
+        for earlier in &mut self.earlier {
+            earlier.advance(now, &mut self.driver);
+            if now >= Time::ZERO && !earlier.is_over {
+                earlier.end(&mut self.network);
+            }
         }
-        if earlier.is_empty(now) {
-            self.earlier = None;
+        self.earlier.retain_mut(|earlier| !earlier.is_empty(now));
+    }
+
+    /// Records begin, and time with them: `now` is time 0. Links begin empty, as those of `plan`; what is on them arrives
+    /// beside the run's, and is neither counted nor recorded. Hand over all that is due before.
+    pub(crate) fn begin(&mut self, plan: &Plan, tables: Tables, found: Found, now: Time) -> Result<()> {
+        let fresh = Network::new(plan)?;
+        self.network.catch_up(&mut self.driver);
+        for (_, passage) in self.network.inside() {
+            let inside = self.driver.store.get_mut(passage.packet.handle);
+            (inside.earlier, inside.pending) = (true, None);
         }
+        for (before, link) in self.before.iter_mut().zip(self.network.links()) {
+            let counters = link.counters();
+            *before = (before.0 + counters.departed_bytes, before.1 + counters.dropped_packets());
+        }
+        let old = std::mem::replace(&mut self.network, fresh);
+        let ago = now - Time::ZERO;
+        self.network.learn_from(&old, ago);
+        self.earlier.iter_mut().for_each(|earlier| earlier.shift(ago));
+        self.earlier.push(Earlier::taken_over(old, ago));
+        (self.entered, self.ids, self.next_tick) = (0, 0, Time::ZERO);
+        self.interval = plan.record.sample_interval_ns;
+        self.intake.begin(found);
+        self.links = tables.links;
+        self.driver.begin(plan, tables.packets);
+        Ok(())
+    }
+
+    /// Records end at `now`: the tables, to be finished, and the account. Hand over all that is due before.
+    pub(crate) fn end(&mut self, plan: &Plan, evidence: Evidence) -> (Tables, EmulatorReport) {
+        let report = EmulatorReport { warm_up_frames: Some(self.driver.earlier_out), ..self.account(plan, evidence) };
+        (self.tables(), report)
     }
 
     /// Write the links' rows that are due by `now`, each at its own time.
@@ -153,7 +208,9 @@ impl<T: Transmit> Carrier<T> {
                 let (counters, backlog) = (state.counters(), state.backlog());
                 let queue_bytes_max = state.take_queue_bytes_max();
                 let capacity_bytes = state.capacity_bytes(time);
-                self.links.push(LinkRow { time, link, counters, backlog, queue_bytes_max, capacity_bytes });
+                if let Some(links) = &mut self.links {
+                    links.push(LinkRow { time, link, counters, backlog, queue_bytes_max, capacity_bytes });
+                }
             }
             self.next_tick += self.interval;
         }
@@ -164,12 +221,13 @@ impl<T: Transmit> Carrier<T> {
         self.logged.iter().map(move |&link| {
             let state = &self.network.links()[usize::from(link)];
             let (counters, backlog) = (state.counters(), state.backlog());
+            let before = self.before[usize::from(link)];
             let counts = LinkCounts {
                 time_ns: now.as_nanos(),
-                departed_bytes: counters.departed_bytes,
+                departed_bytes: before.0 + counters.departed_bytes,
                 queue_bytes: backlog.bytes,
                 queue_packets: u64::from(backlog.packets),
-                dropped_packets: counters.dropped_packets(),
+                dropped_packets: before.1 + counters.dropped_packets(),
             };
             (link, counts)
         })
@@ -177,20 +235,26 @@ impl<T: Transmit> Carrier<T> {
 
     /// Write the tables to their end, and `emulator.json` into `dir`.
     pub(crate) fn finish(mut self, plan: &Plan, dir: &Path, evidence: Evidence) -> Result<EmulatorReport> {
+        let account = self.account(plan, evidence);
+        let report = EmulatorReport { writer: self.tables().finish()?, ..account };
+        report.write(dir)?;
+        Ok(report)
+    }
+
+    /// The tables, in which no more is written.
+    fn tables(&mut self) -> Tables {
+        Tables { packets: self.driver.packets.take(), links: self.links.take() }
+    }
+
+    /// The account so far, without the cost of writing. Packets inside get their rows.
+    fn account(&mut self, plan: &Plan, evidence: Evidence) -> EmulatorReport {
         self.network.catch_up(&mut self.driver);
         let inside: Vec<_> = self.network.inside().collect();
         for &(link, passage) in inside.iter().filter(|(link, _)| self.logged.contains(&(*link as u16))) {
             self.driver.record(link, passage, None);
         }
-        let mut writer = self.links.finish()?;
-        if let Some(packets) = self.driver.packets.take() {
-            let packets = packets.finish()?;
-            writer.rows += packets.rows;
-            writer.cpu_s += packets.cpu_s;
-            writer.backlog_max_chunks = writer.backlog_max_chunks.max(packets.backlog_max_chunks);
-        }
         let (counts, driver) = (&self.intake.counts, &self.driver);
-        let report = EmulatorReport {
+        EmulatorReport {
             lateness_us: driver.lateness.quantiles(),
             late_over_1ms: driver.lateness.count_over(Duration::from_millis(1)),
             sent_packets: driver.lateness.count(),
@@ -226,12 +290,10 @@ impl<T: Transmit> Carrier<T> {
             inside_packets: inside.len() as u64,
             links: plan.links.iter().zip(self.network.links()).map(LinkReport::from).collect(),
             scheduling: evidence.scheduling,
-            writer,
+            writer: WriterStats::default(),
             spun_s: evidence.spun.as_nanos() as f64 / 1e9,
             spin_us: evidence.spin.as_nanos() as f64 / 1e3,
-        };
-        report.write(dir)?;
-        Ok(report)
+        }
     }
 }
 
@@ -353,7 +415,7 @@ mod tests {
         enter(&mut carrier, frame(1, 3, 5), Time::ZERO + ms(20));
         assert_eq!(seen.borrow()[3..], [(1, 3), (1, 4), (0, 5)], "switches remember, and no wire was cut");
         carrier.advance(Time::ZERO + ms(2000));
-        assert!(carrier.earlier.is_none());
+        assert!(carrier.earlier.is_empty());
 
         let evidence = Evidence {
             read_lag: Spans::default(),
@@ -369,5 +431,76 @@ mod tests {
         assert_eq!((report.entered_packets, report.left_packets, report.flooded_packets), (2, 2, 0));
         assert_eq!((report.bursts_out, report.warm_up_frames, report.ring_packets), (2, Some(4), 2));
         assert_eq!(report.links[0].arrived_packets, 1);
+    }
+
+    #[test]
+    fn a_record_counts_what_comes_within_it_and_no_wire_is_cut() {
+        let (plan, dir, taken) = (plan(), tempfile::tempdir().unwrap(), Taken::default());
+        let plan = Plan { wait: None, ..plan };
+        let seen = taken.0.clone();
+        let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), 0).unwrap());
+        let (packets, links) = tables(&plan, dir.path()).unwrap();
+        let driver = Driver::new(&plan, &ports(), store, taken, packets);
+        let mut carrier = Carrier::new(&plan, Intake::new(&plan, &ports()), driver, links).unwrap();
+        let enter = |carrier: &mut Carrier<Taken>, bytes: Vec<u8>, at: Time| {
+            let (len, ifindex) = (bytes.len() as u32, i32::from(bytes[11]));
+            let captured = Captured { frame: &bytes, vnet: Vnet::default(), len, ifindex, checksum_missing: false };
+            carrier.enter(&captured, at);
+            carrier.advance(at);
+            carrier.driver.flush(|| at, Duration::ZERO);
+        };
+        let record = |carrier: &mut Carrier<Taken>, name: &str, now: Time| {
+            let own = dir.path().join(name);
+            std::fs::create_dir(&own).unwrap();
+            let names = records::found::names(&plan);
+            let packets = Some(Writer::create(&own.join("packets.parquet"), names.clone()).unwrap());
+            let links = Some(Writer::create(&own.join("links.parquet"), names).unwrap());
+            let found = Found::create(&plan, &own).unwrap();
+            carrier.begin(&plan, Tables { packets, links }, found, now).unwrap();
+        };
+        let evidence = || Evidence {
+            read_lag: Spans::default(),
+            ring_drops: 0,
+            times: ThreadTimes { cpu_s: 0.0, run_delay_s: None, scheduled: None },
+            wall: Duration::ZERO,
+            clock_steps: Vec::new(),
+            scheduling: Scheduling { real_time: false, stepped_back: 0, nice: 0, slice_ns: 0, cpus: 1, awake: false },
+            spun: Duration::ZERO,
+            spin: Duration::ZERO,
+        };
+        let ms = |ms| Time::ZERO + Duration::from_millis(ms);
+
+        // The switch learns both; 10 ms from the host to it.
+        enter(&mut carrier, frame(2, 1, 1), ms(0));
+        enter(&mut carrier, frame(1, 2, 2), ms(20));
+        enter(&mut carrier, frame(2, 1, 3), ms(95));
+        let before = seen.borrow().len();
+        record(&mut carrier, "first", ms(100));
+        // One that came just before the record, and was read after its beginning.
+        enter(&mut carrier, frame(2, 1, 4), Time::ZERO - Duration::from_millis(1));
+        enter(&mut carrier, frame(2, 1, 5), ms(2));
+        carrier.advance(ms(30));
+        carrier.driver.flush(|| ms(30), Duration::ZERO);
+        assert_eq!(seen.borrow()[before..], [(1, 3), (1, 4), (1, 5)]);
+        assert_eq!(
+            carrier.counts(ms(30)).map(|(_, counts)| counts.departed_bytes).sum::<u64>(),
+            60 * 3,
+            "but for the late one"
+        );
+        // On its way at the end: it is inside the first record, and before the second.
+        enter(&mut carrier, frame(2, 1, 6), ms(40));
+        let (tables, report) = carrier.end(&plan, evidence());
+        assert_eq!((report.entered_packets, report.left_packets, report.inside_packets), (2, 1, 1));
+        assert_eq!((report.bursts_out, report.warm_up_frames), (1, Some(2)));
+        // A logged row for each that came within it.
+        assert!(tables.finish().unwrap().rows >= 2);
+        record(&mut carrier, "second", ms(45));
+        carrier.advance(ms(20));
+        carrier.driver.flush(|| ms(20), Duration::ZERO);
+        assert_eq!(seen.borrow()[before + 3..], [(1, 6)]);
+        let (_, report) = carrier.end(&plan, evidence());
+        assert_eq!((report.entered_packets, report.left_packets, report.warm_up_frames), (0, 0, Some(1)));
+        carrier.advance(ms(5000));
+        assert!(carrier.earlier.is_empty());
     }
 }

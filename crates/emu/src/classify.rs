@@ -1,6 +1,12 @@
+use std::fs::File;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+
+use anyhow::{Context, Result};
 
 use plan::{Echo, Flow, Node, Plan, Workload};
+use records::found::{FILE, FoundFlow, MOST};
 use rustc_hash::FxHashMap;
 
 use crate::frame::{ICMP, TCP, Tuple, UDP};
@@ -13,7 +19,31 @@ pub(crate) struct Classifier {
     flows: Vec<(Ends, u16)>,
     other: u16,
     is_lab: bool,
+    found: Option<Found>,
 }
+
+/// The flows of a lab's records, which are found as their packets come: a line each in a file of the records.
+pub(crate) struct Found {
+    file: File,
+    /// By index among the plan's nodes; `None` of those that cannot have a flow.
+    hosts: Vec<Option<String>>,
+}
+
+impl Found {
+    /// None yet; those to come are written into `dir`.
+    pub(crate) fn create(plan: &Plan, dir: &Path) -> Result<Found> {
+        let file = File::create(dir.join(FILE)).with_context(|| format!("creating {FILE} in {}", dir.display()))?;
+        let host = |node: &Node| matches!(node, Node::Host { .. }).then(|| node.name().to_owned());
+        Ok(Found { file, hosts: plan.nodes.iter().map(host).collect() })
+    }
+
+    fn host(&self, node: Option<u16>) -> Option<&String> {
+        self.hosts.get(usize::from(node?))?.as_ref()
+    }
+}
+
+const SYN: u8 = 2;
+const ACK: u8 = 16;
 
 /// Tuples that are remembered: a scan of ports must not fill the memory.
 const KNOWN: usize = 1 << 20;
@@ -64,7 +94,42 @@ impl Classifier {
             },
         };
         let flows: Vec<_> = plan.flows.iter().enumerate().map(|(i, flow)| (ends(flow), i as u16)).collect();
-        Classifier { known: FxHashMap::default(), hosts, other: flows.len() as u16, flows, is_lab: plan.is_lab() }
+        let other = flows.len() as u16;
+        Classifier { known: FxHashMap::default(), hosts, other, flows, is_lab: plan.is_lab(), found: None }
+    }
+
+    /// From now on connections between hosts become flows as they are met.
+    pub(crate) fn begin(&mut self, found: Found) {
+        self.known.clear();
+        self.flows.clear();
+        (self.other, self.found) = (MOST, Some(found));
+    }
+
+    /// A packet comes. If it is of a new TCP connection to a port that no flow has, it begins one.
+    pub(crate) fn meet(&mut self, tuple: Tuple, flags: Option<u8>) {
+        let (Some(flags), Some(found)) = (flags, &mut self.found) else { return };
+        if self.known.contains_key(&tuple) || self.flows.len() >= usize::from(MOST) {
+            return;
+        }
+        // A connection that is older shows by its ports who has accepted it.
+        let forward = match (flags & SYN != 0, flags & ACK != 0) {
+            (true, answers) => !answers,
+            (false, _) => tuple.dport <= tuple.sport,
+        };
+        let Tuple { src, dst, sport, dport, .. } = tuple;
+        let (from, to, port) = if forward { (src, dst, dport) } else { (dst, src, sport) };
+        let is_known = |(ends, _): &(Ends, u16)| (ends.from, ends.to, ends.port) == (from, to, port);
+        let node = |ip: Ipv4Addr| self.hosts.iter().find(|(address, _)| *address == ip).map(|&(_, node)| node);
+        if self.flows.iter().any(is_known) {
+            return;
+        }
+        let (Some(from_host), Some(to_host)) = (found.host(node(from)), found.host(node(to))) else { return };
+        let flow = FoundFlow { from: from_host.clone(), to: to_host.clone(), from_address: from, to_address: to, port };
+        // Without its line nobody would know the flow: its packets stay others'.
+        if found.file.write_all(flow.line().as_bytes()).is_ok() {
+            let index = self.flows.len() as u16;
+            self.flows.push((Ends { from, to, port, protocol: Some(TCP) }, index));
+        }
     }
 
     /// `None` if the destination is no host of the plan's core network.
@@ -153,6 +218,33 @@ mod tests {
         assert_eq!(one.classify(tuple(TCP)).unwrap().flow, 1);
         let mut two = Classifier::new(&plan(&[flow("f1", 9, command()), flow("f2", 10, command())]));
         assert_eq!(two.classify(tuple(TCP)).unwrap().flow, 2);
+    }
+
+    #[test]
+    fn a_recorded_lab_finds_its_flows_by_who_connects() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = plan(&[]);
+        let mut c = Classifier::new(&plan);
+        let mut flow = |c: &mut Classifier, t: Tuple, flags: u8| {
+            c.meet(t, Some(flags));
+            c.classify(t).unwrap().flow
+        };
+        let to = |sport, dport| Tuple { sport, dport, ..tuple(TCP) };
+        assert_eq!(flow(&mut c, to(40_000, 50_000), SYN), 0, "nobody records: that is other");
+        c.begin(Found::create(&plan, dir.path()).unwrap());
+        assert_eq!(flow(&mut c, to(40_000, 50_000), SYN), 0);
+        assert_eq!(flow(&mut c, reverse(to(40_000, 50_000)), SYN | ACK), 0);
+        assert_eq!(flow(&mut c, to(40_001, 50_000), SYN), 0, "another connection of the same flow");
+        assert_eq!(flow(&mut c, reverse(to(40_000, 50_001)), SYN | ACK), 1, "its SYN came before");
+        assert_eq!(flow(&mut c, reverse(to(40_002, 80)), ACK), 2, "older connections show it by their ports");
+        assert_eq!(flow(&mut c, to(40_002, 80), ACK), 2);
+        assert_eq!(c.classify(tuple(UDP)).unwrap().flow, MOST);
+        let outside = Tuple { dst: Ipv4Addr::new(10, 9, 9, 9), ..to(1, 2) };
+        c.meet(outside, Some(SYN));
+        let lines = std::fs::read_to_string(dir.path().join(FILE)).unwrap();
+        let found: Vec<FoundFlow> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let told: Vec<_> = found.iter().map(|flow| (&*flow.from, &*flow.to, flow.port)).collect();
+        assert_eq!(told, [("h1", "h2", 50_000), ("h1", "h2", 50_001), ("h1", "h2", 80)]);
     }
 
     #[test]

@@ -24,6 +24,11 @@ impl StampClock {
         self.clock.now()
     }
 
+    /// A reading of CLOCK_MONOTONIC as run time.
+    pub(crate) fn at(&self, monotonic_ns: i64) -> Time {
+        self.clock.at(monotonic_ns)
+    }
+
     /// A kernel packet stamp, in seconds and nanoseconds, as run time.
     pub(crate) fn of_stamp(&self, (seconds, nanoseconds): (u32, u32)) -> Time {
         self.clock.at(i64::from(seconds) * 1_000_000_000 + i64::from(nanoseconds) - self.offset)

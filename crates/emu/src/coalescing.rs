@@ -15,6 +15,11 @@ impl Coalescing {
         Coalescing { limit, pays: false, since: Time::ZERO, left: 0 }
     }
 
+    /// Time begins anew, and the count of packets that have left.
+    pub(crate) fn restart(&mut self) {
+        (self.since, self.left) = (Time::ZERO, 0);
+    }
+
     /// Call it every few milliseconds; `left`: packets that have left until `now`.
     pub(crate) fn adapt(&mut self, now: Time, left: u64) {
         // Two arrive in the time that one would wait: on average, one finds another.

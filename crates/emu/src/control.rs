@@ -1,15 +1,20 @@
 use std::fs::File;
 use std::io::{PipeReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use anyhow::{Context, Result};
-use messages::{Event, Inbox, Order};
-use plan::Plan;
+use anyhow::{Context, Result, anyhow};
+use messages::{Event, Failure, Inbox, Order, Recording};
+use plan::{Plan, Record};
+use records::Writer;
 use units::{Duration, Time};
 
+use crate::carrier::Tables;
+use crate::classify::Found;
 use crate::plugs::Plugs;
 use crate::read_delay;
+use crate::report::EmulatorReport;
 
 /// Orders that come while the links are emulated.
 ///
@@ -18,14 +23,43 @@ pub(crate) struct Control {
     orders: Receiver<Taken>,
     /// It has a byte if there is an order.
     wake: PipeReader,
-    applied: Sender<Time>,
+    done: Sender<Done>,
+}
+
+/// An order was carried out.
+pub(crate) enum Done {
+    /// A link is another, since this time.
+    Changed(Time),
+    /// Records have begun, at this time.
+    Began(Result<Time>),
+    /// Records have ended, at this time of theirs.
+    Ended(Result<Box<Ended>>),
+}
+
+/// Records that have ended.
+pub(crate) struct Ended {
+    pub at: Time,
+    pub tables: Tables,
+    pub report: EmulatorReport,
+}
+
+/// Records that are to begin.
+pub(crate) struct Begin {
+    /// The plan with the links as they are.
+    pub plan: Plan,
+    pub tables: Tables,
+    pub found: Found,
 }
 
 /// An order as the emulating thread takes it.
 pub(crate) enum Taken {
     /// Stop, or whoever gives orders is gone.
     Stop,
-    /// A link is another from now on. Answered by [`Control::applied`].
+    /// Records begin now. Answered by [`Done::Began`].
+    Begin(Box<Begin>),
+    /// Records end now; their directory. Answered by [`Done::Ended`].
+    End(PathBuf),
+    /// A link is another from now on. Answered by [`Done::Changed`].
     Change {
         /// Index of the link among the plan's.
         link: u32,
@@ -41,7 +75,7 @@ impl Control {
     pub(crate) fn start(inbox: Inbox<File>, plan: &Plan, events: &File, plugs: Plugs) -> Result<Control> {
         let (wake, waker) = std::io::pipe().context("making a pipe for orders")?;
         let (orders, taken) = channel();
-        let (applied, times) = channel();
+        let (done, answers) = channel();
         let listener = Listener {
             inbox,
             plan: plan.clone(),
@@ -49,13 +83,14 @@ impl Control {
             events: events.try_clone().context("sharing the events pipe")?,
             orders,
             waker,
-            applied: times,
+            done: answers,
+            directory: None,
         };
         std::thread::Builder::new()
             .name("db-orders".into())
             .spawn(move || listener.listen())
             .context("starting the thread that reads orders")?;
-        Ok(Control { orders: taken, wake, applied })
+        Ok(Control { orders: taken, wake, done })
     }
 
     /// Readable where there is an order.
@@ -72,10 +107,10 @@ impl Control {
         Ok(self.orders.try_iter().collect())
     }
 
-    /// The link is another since `at`.
-    pub(crate) fn applied(&self, at: Time) {
+    /// An order was carried out.
+    pub(crate) fn done(&self, done: Done) {
         // Nobody listens any more: then nobody asks when it was.
-        let _ = self.applied.send(at);
+        let _ = self.done.send(done);
     }
 }
 
@@ -86,7 +121,9 @@ struct Listener {
     events: File,
     orders: Sender<Taken>,
     waker: std::io::PipeWriter,
-    applied: Receiver<Time>,
+    done: Receiver<Done>,
+    /// Where records are written now.
+    directory: Option<PathBuf>,
 }
 
 impl Listener {
@@ -97,6 +134,7 @@ impl Listener {
             for order in orders {
                 let done = match order {
                     Order::ChangeLink { link } => self.change(*link),
+                    Order::Record { recording } => self.record(recording),
                     Order::Stop | Order::StopNow => return,
                     Order::Start { .. } | Order::Hear { .. } | Order::ChangeDaemon { .. } => Ok(()),
                 };
@@ -114,11 +152,63 @@ impl Listener {
         changed.change_link(Time::ZERO, link.clone())?;
         let longest_read_delay = read_delay::longest(&changed)?;
         self.plan = changed;
-        self.orders.send(Taken::Change { link: index as u32, spec: Box::new(link.clone()), longest_read_delay })?;
-        self.waker.write_all(&[0])?;
-        let time_ns = self.applied.recv()?.as_nanos();
+        let taken = Taken::Change { link: index as u32, spec: Box::new(link.clone()), longest_read_delay };
+        let Done::Changed(at) = self.ask(taken)? else { return Ok(()) };
+        let time_ns = at.as_nanos();
         // An order is carried out once programs in the hosts see it.
         self.plugs.follow(index, &link)?;
         Event::Changed { time_ns, link: Box::new(link) }.emit(&mut self.events)
+    }
+
+    /// Have the emulating thread carry out an order.
+    fn ask(&mut self, order: Taken) -> Result<Done> {
+        self.orders.send(order).map_err(|_| anyhow!("nobody takes orders any more"))?;
+        self.waker.write_all(&[0])?;
+        Ok(self.done.recv()?)
+    }
+
+    /// Begin to record, or end it; say so, or why not.
+    fn record(&mut self, recording: Option<Recording>) -> Result<()> {
+        let recorded = match recording {
+            Some(recording) => self.begin(&recording),
+            None => self.end(),
+        };
+        let event = match recorded {
+            Ok(at) => Event::Recorded { time_ns: at.as_nanos() },
+            Err(error) => Event::Refused { failure: Failure::of(&error) },
+        };
+        event.emit(&mut self.events)
+    }
+
+    fn begin(&mut self, recording: &Recording) -> Result<Time> {
+        if self.directory.is_some() {
+            let failure = Failure::new("the lab cannot be recorded", "it is being recorded already");
+            return Err(failure.hint("end that first: record stop").into());
+        }
+        let dir = PathBuf::from(&recording.directory);
+        let (sample_interval_ns, packets) = (Duration(recording.sample_interval_ns), recording.packets);
+        let plan =
+            Plan { record: Record { sample_interval_ns, packets, ..self.plan.record.clone() }, ..self.plan.clone() };
+        let names = records::found::names(&plan);
+        let packets = packets.then(|| Writer::create(&dir.join("packets.parquet"), names.clone())).transpose()?;
+        let tables = Tables { packets, links: Some(Writer::create(&dir.join("links.parquet"), names)?) };
+        let found = Found::create(&plan, &dir)?;
+        let Done::Began(at) = self.ask(Taken::Begin(Box::new(Begin { plan, tables, found })))? else {
+            return Err(Failure::new("the lab cannot be recorded", "the emulator answers something else").into());
+        };
+        self.directory = Some(dir);
+        at
+    }
+
+    fn end(&mut self) -> Result<Time> {
+        let Some(dir) = self.directory.take() else {
+            return Err(Failure::new("no record to end", "the lab is not being recorded").hint("record start").into());
+        };
+        let Done::Ended(ended) = self.ask(Taken::End(dir.clone()))? else {
+            return Err(Failure::new("the record does not end", "the emulator answers something else").into());
+        };
+        let Ended { at, tables, report } = *ended?;
+        EmulatorReport { writer: tables.finish()?, ..report }.write(&dir)?;
+        Ok(at)
     }
 }

@@ -4,12 +4,12 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use messages::{Event, Inbox, Process};
+use messages::{Event, Failure, Inbox, Process};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use plan::Plan;
 use serde::de::DeserializeOwned;
 
-use crate::control::{Control, Taken};
+use crate::control::{Control, Done, Taken};
 use crate::hosted::{Counted, Request};
 use crate::plugs::Plugs;
 use crate::{LinkGauges, Port};
@@ -37,6 +37,11 @@ pub struct Call {
 
 /// A kernel that carries packets by the links in its own process ([`crate::hosted`]). This process only passes on orders.
 pub(crate) struct Device(File);
+
+/// No lab stays in such a kernel.
+fn only_in_real_time() -> anyhow::Error {
+    Failure::new("records cannot begin or end by an order", "a user-mode kernel carries the links").into()
+}
 
 impl Device {
     /// The running kernel's, if it has links.
@@ -84,7 +89,11 @@ impl Device {
             for taken in control.take()? {
                 match taken {
                     Taken::Stop => return self.ask(&Request::Finish),
-                    Taken::Change { link, spec, .. } => control.applied(self.ask(&Request::Change { link, spec })?),
+                    Taken::Change { link, spec, .. } => {
+                        control.done(Done::Changed(self.ask(&Request::Change { link, spec })?));
+                    }
+                    Taken::Begin(_) => control.done(Done::Began(Err(only_in_real_time()))),
+                    Taken::End(_) => control.done(Done::Ended(Err(only_in_real_time()))),
                 }
             }
         }

@@ -90,6 +90,14 @@ impl<T> Driver<T> {
         }
     }
 
+    /// Records begin: nothing is counted yet, and no packet is inside a router.
+    pub(crate) fn begin(&mut self, plan: &Plan, packets: Option<Writer<PacketRow>>) {
+        (self.packets, self.identities, self.lateness) = (packets, Identities::new(plan), Spans::default());
+        (self.send_errors, self.send_error, self.without_carrier) = (0, None, 0);
+        (self.dropped, self.duplicated, self.flooded, self.filtered, self.unflooded) = (0, 0, 0, 0, 0);
+        (self.left, self.bursts_out, self.segments_out, self.earlier_out) = (0, 0, 0, 0);
+    }
+
     /// The time at which the first of the packets that are due has waited for `hold`.
     pub(crate) fn next_handover(&self, hold: Duration) -> Time {
         self.due.front().map_or(Time::NEVER, |due| due.at + hold)

@@ -34,6 +34,16 @@ impl Earlier {
         Ok(Earlier { network, origin: AHEAD, is_over: false })
     }
 
+    /// The links of a lab whose records begin `after` its own time 0: what is on them arrives beside the run's.
+    pub(crate) fn taken_over(network: Network, after: Duration) -> Earlier {
+        Earlier { network, origin: after, is_over: true }
+    }
+
+    /// The run's time begins anew, so long after it began before.
+    pub(crate) fn shift(&mut self, by: Duration) {
+        self.origin = self.origin + by;
+    }
+
     /// The run's time at its beginning.
     pub(crate) const BEGIN: Time = Time(-AHEAD.0);
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use messages::{Event, Inbox, LinkCounts, Process};
 use plan::Plan;
-use realtime::{Gauge, Idle, Sleep, Spans, ThreadTimes, Urgency};
+use realtime::{Gauge, Idle, Sleep, Spans, ThreadTimes, Urgency, monotonic_ns};
 use units::{Duration, Time};
 
 use crate::Port;
@@ -13,7 +13,7 @@ use crate::arena::Arena;
 use crate::carrier::{Carrier, Evidence, tables};
 use crate::clock::StampClock;
 use crate::coalescing::Coalescing;
-use crate::control::{Control, Taken};
+use crate::control::{Begin, Control, Done, Ended, Taken};
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::frame::slot_bytes;
@@ -42,12 +42,20 @@ const FUTURE: Duration = Duration::from_micros(100);
 /// State of each of the plan's links, for live figures.
 pub type LinkGauges = [Gauge<{ LinkCounts::WORDS }>];
 
+/// Whoever says how nodes and machine fared while a lab was recorded. Nothing leaves the links meanwhile.
+pub trait Witness {
+    /// Records begin.
+    fn begin(&self) -> Result<()>;
+    /// Records have ended. Write what is to be said of them into `dir`.
+    fn end(&self, dir: &Path) -> Result<()>;
+}
+
 /// Emulate the plan's links between `ports` until `control` says stop.
 ///
 /// Says on `events` that it is ready, waits on `control` for the start, and takes the orders to change a link or to stop
 /// from there; the end of `control` is a stop, too. Publishes where each link stands to `live`, if there are gauges. Writes
 /// `packets.parquet`, `links.parquet` and `emulator.json` into `dir`. The calling thread must be in the namespace of the
-/// ports.
+/// ports. If there is a `witness`, orders begin and end records of a lab, each in a directory of its own.
 ///
 /// A kernel that carries packets itself does so ([`crate::hosted`]), and writes these files.
 pub fn run(
@@ -57,10 +65,11 @@ pub fn run(
     control: OwnedFd,
     events: &File,
     live: Option<&LinkGauges>,
+    witness: Option<&dyn Witness>,
 ) -> Result<()> {
     match Device::find()? {
         Some(device) => device.run(plan, ports, control, events, live)?,
-        None => in_real_time(plan, ports, dir, control, events, live)?,
+        None => in_real_time(plan, ports, dir, control, events, live, witness)?,
     }
     Event::Done { process: Process::Emulator }.emit(&mut &*events)
 }
@@ -72,6 +81,7 @@ fn in_real_time(
     control: OwnedFd,
     events: &File,
     live: Option<&LinkGauges>,
+    witness: Option<&dyn Witness>,
 ) -> Result<()> {
     // The writers' threads start before this one becomes urgent, so they don't inherit it.
     let (packets, links) = tables(plan, dir)?;
@@ -106,12 +116,16 @@ fn in_real_time(
         ring,
         live,
         control,
+        witness,
+        recorded: plan.clone(),
+        origin: Duration::ZERO,
+        began: (Time::ZERO, ThreadTimes::now()),
     };
-    let began = (emulator.clock.now(), ThreadTimes::now());
+    emulator.began = (emulator.clock.now(), ThreadTimes::now());
     emulator.work()?;
     // Nobody comes any more.
     emulator.flush(Duration::ZERO);
-    emulator.finish(plan, dir, began)
+    emulator.finish(plan, dir)
 }
 
 struct Emulator<'a> {
@@ -133,6 +147,13 @@ struct Emulator<'a> {
     ring: Ring,
     live: Option<&'a LinkGauges>,
     control: Control,
+    witness: Option<&'a dyn Witness>,
+    /// The plan of what is recorded.
+    recorded: Plan,
+    /// Time between the origin of the lab and that of its latest records.
+    origin: Duration,
+    /// When the records began, and the thread's times then.
+    began: (Time, ThreadTimes),
 }
 
 impl Emulator<'_> {
@@ -242,17 +263,59 @@ impl Emulator<'_> {
                     let now = self.clock.now();
                     self.carrier.change_link(link, *spec, now);
                     self.read_coalescing.set_limit(longest_read_delay);
-                    self.control.applied(now);
+                    self.control.done(Done::Changed(now + self.origin));
+                }
+                Taken::Begin(begin) => {
+                    let began = self.begin(*begin);
+                    self.control.done(Done::Began(began));
+                }
+                Taken::End(dir) => {
+                    let ended = self.end(&dir);
+                    self.control.done(Done::Ended(ended.map(Box::new)));
                 }
             }
         }
         Ok(false)
     }
 
+    /// Records begin, and time with them. When, in the lab's time.
+    fn begin(&mut self, Begin { plan, tables, found }: Begin) -> Result<Time> {
+        let witness = self.witness.context("only a lab that stays is recorded from an order on")?;
+        self.carrier.advance(self.clock.now());
+        self.flush(Duration::ZERO);
+        witness.begin()?;
+        let origin_ns = monotonic_ns();
+        let now = self.clock.at(origin_ns);
+        self.carrier.begin(&plan, tables, found, now)?;
+        self.recorded = plan;
+        self.clock = StampClock::new(origin_ns);
+        self.origin = self.origin + (now - Time::ZERO);
+        self.urgency.restart(Time::ZERO);
+        self.send_coalescing.restart();
+        self.read_coalescing.restart();
+        (self.next_idle, self.next_resync) = (Time::ZERO + IDLE, Time::ZERO);
+        self.ring.take_drops()?;
+        (self.read_lag, self.ring_drops, self.spun) = (Spans::default(), 0, Duration::ZERO);
+        self.began = (Time::ZERO, ThreadTimes::now());
+        Ok(Time::ZERO + self.origin)
+    }
+
+    /// Records end. The links go on as they are.
+    fn end(&mut self, dir: &Path) -> Result<Ended> {
+        let witness = self.witness.context("only a lab that stays is recorded from an order on")?;
+        let at = self.clock.now();
+        self.carrier.advance(at);
+        self.flush(Duration::ZERO);
+        let evidence = self.evidence()?;
+        let (tables, report) = self.carrier.end(&self.recorded, evidence);
+        witness.end(dir)?;
+        Ok(Ended { at, tables, report })
+    }
+
     /// Tell whoever looks on where the links stand.
     fn publish(&self, now: Time) {
         let Some(gauges) = self.live else { return };
-        for (link, counts) in self.carrier.counts(now) {
+        for (link, counts) in self.carrier.counts(now + self.origin) {
             gauges[usize::from(link)].publish(counts.words());
         }
     }
@@ -281,10 +344,12 @@ impl Emulator<'_> {
         Ok(ready > 0 && fds[1].revents != 0)
     }
 
-    fn finish(mut self, plan: &Plan, dir: &Path, (started, before): (Time, ThreadTimes)) -> Result<()> {
+    /// The evidence since the records began.
+    fn evidence(&mut self) -> Result<Evidence> {
         self.ring_drops += self.ring.take_drops()?;
-        let evidence = Evidence {
-            read_lag: self.read_lag,
+        let (started, before) = self.began;
+        Ok(Evidence {
+            read_lag: std::mem::take(&mut self.read_lag),
             ring_drops: self.ring_drops,
             times: ThreadTimes::now().since(before),
             wall: self.clock.now() - started,
@@ -292,7 +357,11 @@ impl Emulator<'_> {
             scheduling: self.urgency.scheduling(),
             spun: self.spun,
             spin: self.sleep.margin(),
-        };
+        })
+    }
+
+    fn finish(mut self, plan: &Plan, dir: &Path) -> Result<()> {
+        let evidence = self.evidence()?;
         self.carrier.finish(plan, dir, evidence).map(drop)
     }
 }

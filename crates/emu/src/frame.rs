@@ -57,6 +57,12 @@ pub(crate) struct Header {
     pub tcp_seq: Option<u32>,
 }
 
+/// The flags of a TCP segment (RFC 9293 section 3.1); `None` of anything else.
+pub(crate) fn tcp_flags(frame: &[u8], header: &Header) -> Option<u8> {
+    const FLAGS: usize = 13;
+    (header.tuple.protocol == TCP).then(|| frame.get(usize::from(header.transport) + FLAGS).copied()).flatten()
+}
+
 /// Read an Ethernet frame's IPv4 and TCP or UDP headers. `None` for anything but IPv4.
 ///
 /// An ICMP echo has its identifier as both ports. Fragments after the first, and protocols without ports, have ports 0.

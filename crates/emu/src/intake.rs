@@ -2,7 +2,7 @@ use link::Packet;
 use plan::{EmulatePath, Plan};
 
 use crate::Port;
-use crate::classify::{Class, Classifier};
+use crate::classify::{Class, Classifier, Found};
 use crate::driver::Driver;
 use crate::frame::{self, Header, TCP, UDP};
 use crate::gso::{Burst, Vnet, checksum_at};
@@ -73,6 +73,12 @@ impl Intake {
         }
     }
 
+    /// Records begin: nothing is counted yet, and connections become flows.
+    pub(crate) fn begin(&mut self, found: Found) {
+        self.counts = Counts::default();
+        self.classifier.begin(found);
+    }
+
     /// Take a frame into the driver; the host that sent it, among the plan's nodes, or in a lab network the link that it
     /// enters. Its packets are pushed, without ids.
     pub(crate) fn take<T>(
@@ -129,6 +135,9 @@ impl Intake {
         };
         let ends: Ends = *frame.first_chunk()?;
         let (receiver, sender) = stations.of(&ends);
+        if let Some(header) = &header {
+            self.classifier.meet(header.tuple, frame::tcp_flags(frame, header));
+        }
         let of_ipv4 = header.and_then(|header| Some((header, self.classifier.classify(header.tuple)?)));
         let (header, class) = of_ipv4.unwrap_or_else(|| {
             let (header, flow_hash) = frame::parse_any(frame);

@@ -33,7 +33,7 @@ mod store;
 mod transmit;
 mod warm_up;
 
-pub use emulator::{LinkGauges, run};
+pub use emulator::{LinkGauges, Witness, run};
 pub use report::EmulatorReport;
 
 use serde::{Deserialize, Serialize};

@@ -57,7 +57,7 @@ pub struct EmulatorReport {
     pub segments_in: u64,
     /// Frames handed to hosts.
     pub bursts_out: u64,
-    /// Frames that came before time 0, while routing converged, and were handed to nodes.
+    /// Frames that came before time 0, while routing converged or before a lab was recorded, and were handed to nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up_frames: Option<u64>,
     /// Frames of wire size that they were.

@@ -51,6 +51,18 @@ pub struct Counters {
     pub tx_errors: u64,
 }
 
+impl Counters {
+    /// What was counted since `earlier`, of the same interface.
+    pub fn subtract(&mut self, earlier: &Counters) {
+        self.rx_packets -= earlier.rx_packets;
+        self.tx_packets -= earlier.tx_packets;
+        self.rx_dropped -= earlier.rx_dropped;
+        self.tx_dropped -= earlier.tx_dropped;
+        self.rx_errors -= earlier.rx_errors;
+        self.tx_errors -= earlier.tx_errors;
+    }
+}
+
 /// A running lab. Dropping it closes the namespaces' descriptors; the sandbox's end removes the rest.
 #[derive(Debug)]
 pub struct Lab {

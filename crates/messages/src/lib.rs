@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use failure::Failure;
-pub use order::{Inbox, Order};
+pub use order::{Inbox, Order, Recording};
 pub use progress::{FlowCounts, FlowProgress, LinkCounts, LinkProgress, Meter};
 pub use schema::schema;
 
@@ -63,6 +63,12 @@ pub enum Event {
         /// The router, the daemon, what happened to it, and when since the origin.
         #[serde(flatten)]
         change: plan::DaemonChange,
+    },
+    /// The records of a lab have begun or ended, because of an order.
+    #[schemars(skip)]
+    Recorded {
+        /// When since the lab's origin.
+        time_ns: i64,
     },
     /// An order was not carried out. The run goes on as if it had not been given.
     Refused {

@@ -40,6 +40,23 @@ pub enum Order {
         /// It is started; if not, it is killed.
         up: bool,
     },
+    /// Records of a lab that stays begin now, or end: services only.
+    #[schemars(skip)]
+    Record {
+        /// What is recorded from now on; `None`: nothing.
+        recording: Option<Recording>,
+    },
+}
+
+/// Records of a lab that stays, from an order to the next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// The directory that gets the files of a run. It is there, and no path below `/run`, of which a lab has its own.
+    pub directory: String,
+    /// Spacing of rows of links and sockets.
+    pub sample_interval_ns: i64,
+    /// A row per packet and link is written.
+    pub packets: bool,
 }
 
 impl Order {

@@ -69,6 +69,12 @@ impl Urgency {
         Urgency { scheduling, _awake: awake, fifo: real_time, window_began: now, cpu_began_ns: thread_cpu_ns() }
     }
 
+    /// Time begins anew at `now`.
+    pub fn restart(&mut self, now: Time) {
+        self.scheduling.stepped_back = 0;
+        (self.window_began, self.cpu_began_ns) = (now, thread_cpu_ns());
+    }
+
     /// Stays below the kernel's limit on real-time threads. Call it every few milliseconds.
     pub fn adapt(&mut self, now: Time) {
         let window = now - self.window_began;

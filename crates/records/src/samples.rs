@@ -109,7 +109,7 @@ impl Row for Sample {
         Column::required(
             "socket",
             U16(|s| Some(s.socket)),
-            "local port of the sending socket; a program may have several",
+            "local port of the sending socket, or of its peer where that has connected; a program may have several",
         ),
         Column::optional(
             "cwnd_packets",

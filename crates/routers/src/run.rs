@@ -215,7 +215,7 @@ impl Routers<'_> {
                 match order {
                     Order::Stop | Order::StopNow => self.stopped = true,
                     Order::ChangeDaemon { router, daemon, up } => self.ordered.push((router, daemon, up)),
-                    Order::Start { .. } | Order::Hear { .. } | Order::ChangeLink { .. } => {}
+                    Order::Start { .. } | Order::Hear { .. } | Order::ChangeLink { .. } | Order::Record { .. } => {}
                 }
             }
             self.stopped |= self.control.is_closed();

@@ -42,7 +42,7 @@ pub(crate) enum Purpose {
 
 /// `lab.json`: the evidence of how the hosts were set up.
 #[derive(Serialize)]
-struct LabReport {
+pub(crate) struct LabReport {
     build_ms: f64,
     rootless: bool,
     fresh_proc: bool,
@@ -56,19 +56,63 @@ struct LabReport {
     /// The number of CPUs that the lab's processes could use.
     cpus: usize,
     /// Records whether `acks.parquet` was written.
-    acks: Recorded,
+    pub acks: Recorded,
     /// The kernel's facts about the plan's `algorithms`, in the plan's order.
     algorithms: Vec<bpf::Fact>,
 }
 
+impl LabReport {
+    /// The state of the lab now, and what has happened to the machine since `before`.
+    pub(crate) fn of(lab: &Lab, built: Built, loaded: &Loaded, before: Machine, acks: Recorded) -> Result<LabReport> {
+        let (cpu, softnet_dropped) = Machine::now().since(before);
+        Ok(LabReport {
+            build_ms: built.ms,
+            rootless: built.rootless,
+            fresh_proc: built.fresh_proc,
+            sysctls: lab.sysctls()?,
+            offloads: lab.offloads()?,
+            interfaces: lab.counters()?,
+            softnet_dropped,
+            cpu,
+            cpus: allowed().len(),
+            acks,
+            algorithms: loaded.session.facts()?,
+        })
+    }
+
+    /// Interfaces have counted since `before`.
+    pub(crate) fn since(&mut self, before: &[lab::Counters]) {
+        self.interfaces.iter_mut().zip(before).for_each(|(now, then)| now.subtract(then));
+    }
+
+    /// Write it as `lab.json` into `dir`.
+    pub(crate) fn write(&self, dir: &Path) -> Result<()> {
+        let text = serde_json::to_vec_pretty(self).context("spelling lab.json")?;
+        write(dir.join("lab.json"), text).context("writing lab.json")
+    }
+}
+
+/// How the lab was built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Built {
+    pub ms: f64,
+    pub rootless: bool,
+    pub fresh_proc: bool,
+}
+
 #[derive(Serialize)]
-struct Recorded {
+pub(crate) struct Recorded {
     recorded: bool,
     /// If not, why.
     why: Option<String>,
 }
 
 impl Recorded {
+    /// ACKs were not recorded.
+    pub(crate) fn not(why: &str) -> Recorded {
+        Recorded { recorded: false, why: Some(why.into()) }
+    }
+
     fn by(wanted: &Wanted, failed: Option<Failure>) -> Recorded {
         let why = match (wanted, failed) {
             (Wanted::Yes(_) | Wanted::Kernel(_), None) => None,
@@ -109,6 +153,7 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         false => Lab::build(&plan.hosts().map(spec).collect::<Vec<_>>(), offloads)?,
     };
     let build_ms = started.elapsed().as_secs_f64() * 1e3;
+    let built = Built { ms: build_ms, rootless: options.rootless, fresh_proc: mounts.proc };
     Event::Lab { build_ms }.emit(&mut stdout())?;
 
     let before = Machine::now();
@@ -120,7 +165,7 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         Purpose::Lab(listener) => (Some(listener), false),
     };
     let mut children: Vec<Child> = Vec::new();
-    for (service, work) in services(plan, &lab, loaded, dir, live.as_ref(), listener) {
+    for (service, work) in services(plan, &lab, built, loaded, dir, live.as_ref(), listener) {
         let child = Child::start(service, work, &children)?;
         children.push(child);
     }
@@ -136,21 +181,6 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         }
     }
 
-    let (cpu, softnet_dropped) = Machine::now().since(before);
-    let report = LabReport {
-        build_ms,
-        rootless: options.rootless,
-        fresh_proc: mounts.proc,
-        sysctls: lab.sysctls()?,
-        offloads: lab.offloads()?,
-        interfaces: lab.counters()?,
-        softnet_dropped,
-        cpu,
-        cpus: allowed().len(),
-        acks: Recorded::by(&loaded.acks, unrecorded),
-        algorithms: loaded.session.facts()?,
-    };
-    let text = serde_json::to_vec_pretty(&report).context("spelling lab.json")?;
-    write(dir.join("lab.json"), text).context("writing lab.json")?;
+    LabReport::of(&lab, built, loaded, before, Recorded::by(&loaded.acks, unrecorded))?.write(dir)?;
     Ok(well)
 }

@@ -27,6 +27,7 @@ mod machine;
 mod service;
 mod services;
 mod watch;
+mod witness;
 
 use std::fs::File;
 use std::io::stdout;

@@ -52,7 +52,7 @@ impl Service {
     /// True if the service takes this order.
     pub(crate) fn takes(&self, order: &Order) -> bool {
         match order {
-            Order::ChangeLink { .. } => self.has_links,
+            Order::ChangeLink { .. } | Order::Record { .. } => self.has_links,
             Order::ChangeDaemon { .. } => self.process == Process::Routers,
             Order::Hear { .. } => self.listens,
             Order::Start { .. } | Order::Stop | Order::StopNow => true,

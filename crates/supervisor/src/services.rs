@@ -3,6 +3,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use emu::Witness;
 use lab::Lab;
 use messages::Process;
 use nix::sys::stat::fstat;
@@ -10,14 +11,17 @@ use plan::{Acks, EmulatePath, Node, Plan};
 use realtime::{Part, keep_to};
 use routers::Seat;
 
+use crate::init::Built;
 use crate::live::{Live, Ticker};
 use crate::loaded::Loaded;
 use crate::service::{Service, Stage, Stop, Work};
+use crate::witness::OfLab;
 
 /// The services of a run, in the order in which they are started. One with a `listener` has an agent in place of traffic.
 pub(crate) fn services<'a>(
     plan: &'a Plan,
     lab: &'a Lab,
+    built: Built,
     loaded: &'a Loaded,
     dir: &'a Path,
     live: Option<&'a Live>,
@@ -67,11 +71,14 @@ pub(crate) fn services<'a>(
         has_links: true,
         listens: false,
     };
+    let stays = listener.is_some();
     services.push((
         emulator,
         Box::new(move |control, events| {
             keep(Part::Last);
-            emu::run(plan, &ports(lab), dir, control, events, live.map(|live| &*live.links))
+            let witness = stays.then(|| OfLab::new(lab, built, loaded));
+            let witness = witness.as_ref().map(|witness| witness as &dyn Witness);
+            emu::run(plan, &ports(lab), dir, control, events, live.map(|live| &*live.links), witness)
         }),
     ));
     let daemons = with_daemons(plan, lab);

@@ -171,6 +171,7 @@ impl<'a> Watch<'a> {
                 match event {
                     Event::Ordered { order } => self.carry_out(*order)?,
                     Event::Changed { .. } | Event::DaemonChanged { .. } => self.answer(event)?,
+                    Event::Recorded { .. } | Event::Refused { .. } => self.answer(event)?,
                     _ => event.emit(&mut self.out)?,
                 }
             }
@@ -204,6 +205,10 @@ impl<'a> Watch<'a> {
             Order::ChangeLink { link } => {
                 let changed = self.now().and_then(|now| self.plan.change_link(now, (**link).clone()));
                 self.pass_on(&order, changed.context(format!("changing link {}", link.name)))?;
+            }
+            Order::Record { .. } => {
+                let allowed = self.now().map(drop).context("recording the lab");
+                self.pass_on(&order, allowed)?;
             }
             Order::ChangeDaemon { router, daemon, up } => {
                 let change = |at_ns| DaemonChange { at_ns, router: router.clone(), daemon: daemon.clone(), up: *up };

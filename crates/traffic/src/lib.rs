@@ -11,6 +11,7 @@ mod agent;
 mod command;
 mod diagnosed;
 mod event_loop;
+mod found;
 pub mod icmp;
 mod kernel_sampler;
 mod netns;
@@ -30,5 +31,6 @@ mod tcp_receiver;
 mod udp;
 mod udp_receiver;
 
+pub use found::{Watched, watch};
 pub use report::{CommandReport, FlowReport, Sampling, TrafficReport, UdpReport};
 pub use run::{FlowGauges, run};

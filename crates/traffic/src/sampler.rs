@@ -36,10 +36,15 @@ struct Inside {
 
 impl Sampler {
     pub fn create(plan: &Plan, dir: &Path) -> Result<Sampler> {
+        Sampler::of(Names::of(plan), plan.record.sample_interval_ns, dir)
+    }
+
+    /// A sampler of flows of these names.
+    pub fn of(names: Names, interval: Duration, dir: &Path) -> Result<Sampler> {
         Ok(Sampler {
-            table: Writer::create(&dir.join("samples.parquet"), Names::of(plan))?,
-            grid: Grid::new(plan.record.sample_interval_ns),
-            latest: vec![None; plan.flows.len()],
+            latest: vec![None; names.flows.len()],
+            table: Writer::create(&dir.join("samples.parquet"), names)?,
+            grid: Grid::new(interval),
             cpu_ns: 0,
             taken: 0,
             last: None,

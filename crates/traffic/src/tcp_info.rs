@@ -153,6 +153,21 @@ impl TcpInfo {
         }
     }
 
+    /// What was counted since `earlier`, of the same connection.
+    pub fn since(mut self, earlier: &TcpInfo) -> TcpInfo {
+        self.total_retrans -= earlier.total_retrans;
+        self.bytes_acked -= earlier.bytes_acked;
+        self.bytes_received -= earlier.bytes_received;
+        self.busy_time -= earlier.busy_time;
+        self.rwnd_limited -= earlier.rwnd_limited;
+        self.sndbuf_limited -= earlier.sndbuf_limited;
+        self.delivered -= earlier.delivered;
+        self.delivered_ce -= earlier.delivered_ce;
+        self.bytes_sent -= earlier.bytes_sent;
+        self.bytes_retrans -= earlier.bytes_retrans;
+        self
+    }
+
     /// Payload that was sent at least once.
     pub fn first_sent(&self) -> u64 {
         self.bytes_sent.saturating_sub(self.bytes_retrans)

@@ -260,6 +260,35 @@ def capture(
 
 
 @app.command()
+def record(
+    action: Annotated[str, typer.Argument(metavar="start|stop", help="Begin, or end.", show_default=False)],
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Name of the run. Default: that of the scenario.", show_default=False),
+    ] = None,
+    which: Which = None,
+    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where the run is kept.")] = Path("runs"),
+) -> None:
+    """Keep what is done in a lab as a run with a report: `dumbbell lab record start`, and then `stop`.
+
+    The run has a row per packet and link, samples of the TCP sockets of all programs in hosts, and the changes of
+    links as events. dumbbell report, compare and query read it as any other.
+    """
+    from dumbbell.errors import InputError
+    from dumbbell.labs import place, recording
+
+    if action == "start":
+        recording.start(place.find(which), name, output)
+        print("recording; dumbbell lab record stop ends it")
+    elif action == "stop" and name is None:
+        run = recording.stop(place.find(which))
+        print(f"{run.verdict}: {run.directory / 'report.html'}")
+    else:
+        given = " ".join(filter(None, [action, name]))
+        raise InputError("record needs start or stop", f"given: {given}", "dumbbell lab record start")
+
+
+@app.command()
 def down(
     which: Which = None,
     all: Annotated[bool, typer.Option("--all", help="End all labs of this user.")] = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -13,6 +14,7 @@ from dumbbell.labs import changes, daemons, pings, place, play, readiness, traff
 from dumbbell.labs.agent import ask
 from dumbbell.labs.network import Network
 from dumbbell.labs.program import Command, Program
+from dumbbell.labs.recording import Recording
 
 
 class Live:
@@ -100,6 +102,15 @@ class Live:
     def traffic(self) -> list[traffic.FlowResult]:
         """The flows of the scenario, from now to their end."""
         return traffic.carry_out(self.path, traffic.planned(self.path))
+
+    def record(self, name: str | None = None, directory: str | os.PathLike[str] = "runs") -> Recording:
+        """Keep what is done within `with lab.record() as record:` as a run; after it, `record.run` is the run.
+
+        Args:
+            name: the run's name; by default, that of the scenario.
+            directory: where runs are kept.
+        """
+        return Recording(self.path, name, directory)
 
     def progress(self) -> list[Mapping[str, Any]]:
         """Each link's rate and queue now, as in the event `progress` of a run."""

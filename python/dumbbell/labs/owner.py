@@ -20,7 +20,7 @@ from dumbbell.engines.events import Event
 from dumbbell.engines.orders import Stop
 from dumbbell.engines.process import Helper, Ordered, Silent, Wake
 from dumbbell.errors import DumbbellError, InputError, Problem, RunFailed
-from dumbbell.labs import place
+from dumbbell.labs import place, recording
 from dumbbell.labs.agent import ask, listen
 from dumbbell.labs.build import LabScenario, plan_of
 from dumbbell.plan.types import Plan
@@ -141,10 +141,18 @@ class Owner:
 
     def _stop(self) -> None:
         if not self._ended.is_set():
+            _keep_record(self.path)
             self._helper.order(Stop())
             if not self._ended.wait(_ENDING_S):
                 self._wake.up()
         self._reader.join()
+
+
+def _keep_record(lab: Path) -> None:
+    """End a recording that goes on, so that it becomes a run."""
+    if recording.is_going_on(lab):
+        with suppress(DumbbellError):  # What was recorded is kept as a failed run, which says why.
+            recording.stop(lab)
 
 
 def _failed(event: Event) -> RunFailed:
@@ -157,6 +165,7 @@ def end(lab: Path) -> None:
     Raises:
         RunFailed: it does not end.
     """
+    _keep_record(lab)
     ask(lab, {"do": "stop"})
     deadline = time.monotonic() + _ENDING_S
     while lab.exists() and lab in place.alive():

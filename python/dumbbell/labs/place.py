@@ -7,6 +7,7 @@
         scenario.toml                 its scenario
         changes.jsonl                 the changes of its links, one a line
         daemons.jsonl                 the routing daemons that were killed and started, one a line
+        recording.json                while the lab is recorded: where
 
 Only the user can enter it, so the labs of two users never meet. A directory that nobody locks was left by a killed lab:
 the next command removes it.

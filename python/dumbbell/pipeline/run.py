@@ -138,10 +138,10 @@ def _carry_out(
     if outcome.interrupted:
         # The figures of an interrupted run are worth keeping; the error reports the interruption.
         with suppress(DumbbellError):
-            _compose(target, manifest, time.monotonic() - began, others)
+            composed(target, manifest, time.monotonic() - began, others)
         raise Interrupted("the run was interrupted")
     try:
-        _compose(target, manifest, time.monotonic() - began, others)
+        composed(target, manifest, time.monotonic() - began, others)
     except (DumbbellError, OSError):
         raise
     except Exception as error:
@@ -157,9 +157,20 @@ def changed(plan: Plan, changes: Sequence[Event]) -> Plan:
     return replace(plan, events=tuple(sorted((*plan.events, *ordered), key=lambda event: event.at_ns)))
 
 
-def _compose(
+def composed(
     target: RunDirectory, manifest: Mapping[str, Any], wall_s: float, others: Mapping[str, int] | None
 ) -> None:
+    """Compute the figures and the verdict of the run in `target`, and complete its manifest.
+
+    Args:
+        target: the directory, with all that the engine has written.
+        manifest: as it was at the start.
+        wall_s: how long it took.
+        others: as in `run`.
+
+    Raises:
+        DumbbellError: a file is missing, or cannot be read.
+    """
     from dumbbell.pipeline.compose import compose
     from dumbbell.pipeline.results import Run
 

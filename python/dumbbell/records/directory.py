@@ -16,6 +16,7 @@ import fcntl
 import glob
 import os
 import re
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -56,6 +57,17 @@ class RunDirectory:
         except OSError as error:
             raise unwritable(f"runs to {root}", error) from error
         return cls(root, stem, path, lock)
+
+    @classmethod
+    def taken_over(cls, path: Path, release: Callable[[], None]) -> RunDirectory:
+        """The directory that `begin` has made, whose lock other processes hold until `release` has returned."""
+        match = _PARTIAL_NAME.fullmatch(path.name)
+        assert match is not None, "begin has made it"
+        with _root_lock(path.parent):  # Nobody takes it for one that was left.
+            release()
+            lock = os.open(path / "lock", os.O_RDWR)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        return cls(path.parent, match["stem"], path, lock)
 
     def complete(self) -> Path:
         """Give the run its final name; an earlier run of the same plan moves to `.1`, `.2`, ..."""

@@ -98,8 +98,8 @@ def interfaces(evidence: Evidence) -> Judgement:
     has_wires = any(link.from_interface or link.to_interface for link in evidence.plan.links)
     unknown = ("host", "rx_dropped") if has_wires and received == sent else None
     # An interface that loses its carrier drops what it is about to send.
-    links = (event.link for event in evidence.plan.events if event.link.carrier == "lost")
-    unplugged = {(link.from_, link.from_interface or "eth0") for link in links}
+    links = (*evidence.plan.links, *(event.link for event in evidence.plan.events))
+    unplugged = {(link.from_, link.from_interface or "eth0") for link in links if link.carrier == "lost"}
     wrong = [
         f"{interface['interface']} of {interface['host']} ({interface['side']} side): {interface[key]} {key}"
         for interface in evidence.lab["interfaces"]

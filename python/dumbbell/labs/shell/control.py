@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 
 from dumbbell.errors import InputError
-from dumbbell.labs import changes, daemons, record
+from dumbbell.labs import changes, daemons, record, recording
 from dumbbell.labs.shell.look import described
 from dumbbell.labs.shell.words import Session, word
 
@@ -58,6 +58,23 @@ def vtysh(session: Session, words: list[str]) -> int:
     session.network.check_place(words[0])
     command = f" -c {quote(' '.join(words[1:]))}" if words[1:] else ""
     return session.execute(f"{words[0]} vtysh{command}")
+
+
+@word(
+    "record",
+    "start [NAME] | stop",
+    "Keep what is done from now on as a run with a report: packets of all links, TCP sockets of all hosts, changes.",
+)
+def recorded(session: Session, words: list[str]) -> None:
+    """The run is kept in runs/ of this directory."""
+    if words[:1] == ["start"] and len(words) <= 2:
+        recording.start(session.lab.path, words[1] if words[1:] else None)
+    elif words == ["stop"]:
+        run = recording.stop(session.lab.path)
+        print(f"{run.verdict}: {run.directory}/report.html")
+    else:
+        what, given = "record needs start or stop", f"given: {' '.join(words) or 'nothing'}"
+        raise InputError(what, given, "record start; then record stop")
 
 
 @word("events", "", "Show the changes of links and daemons so far as [[events]] of a scenario.")

@@ -1,0 +1,41 @@
+//! How nodes and machine fared while a lab was recorded.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use anyhow::Result;
+use emu::Witness;
+use lab::{Counters, Lab};
+
+use crate::init::{Built, LabReport, Recorded};
+use crate::loaded::Loaded;
+use crate::machine::Machine;
+
+/// Compares the lab at the end of records with the lab at their beginning.
+pub(crate) struct OfLab<'a> {
+    lab: &'a Lab,
+    built: Built,
+    loaded: &'a Loaded,
+    before: RefCell<(Machine, Vec<Counters>)>,
+}
+
+impl<'a> OfLab<'a> {
+    pub(crate) fn new(lab: &'a Lab, built: Built, loaded: &'a Loaded) -> OfLab<'a> {
+        OfLab { lab, built, loaded, before: RefCell::default() }
+    }
+}
+
+impl Witness for OfLab<'_> {
+    fn begin(&self) -> Result<()> {
+        *self.before.borrow_mut() = (Machine::now(), self.lab.counters()?);
+        Ok(())
+    }
+
+    fn end(&self, dir: &Path) -> Result<()> {
+        let (machine, counters) = self.before.take();
+        let acks = Recorded::not("in a lab no ACKs are recorded");
+        let mut report = LabReport::of(self.lab, self.built, self.loaded, machine, acks)?;
+        report.since(&counters);
+        report.write(dir)
+    }
+}

@@ -1,0 +1,313 @@
+//! The TCP connections of whatever programs run in a lab, while it is recorded.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddrV4;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use bpf::Names;
+use messages::{Inbox, Order};
+use realtime::{Clock, ThreadTimes};
+use records::found::{FILE, FoundFlow, name, names};
+use records::samples::Sample;
+use serde::Serialize;
+use units::{Duration, Time};
+
+use crate::netns::within;
+use crate::report::{FlowReport, TrafficReport};
+use crate::sampler::Sampler;
+use crate::sock_diag::{Diagnosis, SockDiag, SocketId};
+use crate::tcp_info::{BbrInfo, TcpInfo};
+
+/// Interval at which to look for new connections, as for those of planned programs. One that lives for less can be missed.
+const DISCOVERY: Duration = Duration::from_millis(50);
+
+/// A flow of a lab's records.
+#[derive(Clone, Debug, Serialize)]
+pub struct Watched {
+    /// The host that has sent more payload.
+    pub from: String,
+    /// The other one.
+    pub to: String,
+    /// The receiver's port.
+    pub port: u16,
+    /// The flow's account.
+    pub report: FlowReport,
+}
+
+/// One end of a connection.
+struct End {
+    id: SocketId,
+    /// As it was when it was first seen, if it is older than the records.
+    before: TcpInfo,
+    info: TcpInfo,
+    bbr: Option<BbrInfo>,
+    lives: bool,
+}
+
+/// A connection, by the ends that connected and accepted.
+#[derive(Default)]
+struct Connection {
+    ends: [Option<End>; 2],
+}
+
+/// All connections of a flow, by the port of the end that connected.
+struct Flow {
+    found: FoundFlow,
+    connections: BTreeMap<u16, Connection>,
+    report: FlowReport,
+    /// Of the connection that has sent most.
+    most_sent: u64,
+}
+
+/// Sample the sockets of flows that are found in `dir`, until `control` says stop, or is closed.
+///
+/// `netns` gives a host's network namespace. Writes `samples.parquet` and `traffic.json` into `dir`; the flows' ids are those
+/// of [`records::found::name`]. Returns the flows.
+pub fn watch<'a>(
+    plan: &plan::Plan,
+    netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    kernels: &Names,
+    dir: &Path,
+    (origin_ns, interval): (i64, Duration),
+    control: OwnedFd,
+) -> Result<Vec<Watched>> {
+    let mut watch = Watch {
+        clock: Clock::new(origin_ns),
+        sampler: Sampler::of(names(plan), interval, dir)?,
+        lines: BufReader::new(File::open(dir.join(FILE)).with_context(|| format!("opening {FILE}"))?),
+        diags: BTreeMap::new(),
+        flows: Vec::new(),
+        next_discovery: Time::ZERO,
+        kernels,
+    };
+    let mut inbox = Inbox::new(File::from(control));
+    let before = ThreadTimes::now();
+    while !watch.is_over(&mut inbox)? {
+        watch.tick(netns)?;
+    }
+    watch.tick(netns)?;
+    watch.finish(dir, before)
+}
+
+struct Watch<'a> {
+    clock: Clock,
+    sampler: Sampler,
+    lines: BufReader<File>,
+    diags: BTreeMap<String, SockDiag>,
+    flows: Vec<Flow>,
+    next_discovery: Time,
+    kernels: &'a Names,
+}
+
+impl Watch<'_> {
+    /// Sleep until the next samples are due. `true` if somebody says stop.
+    fn is_over(&self, inbox: &mut Inbox<File>) -> Result<bool> {
+        let left = (self.sampler.grid.next() - self.clock.now()).as_nanos().max(0);
+        let mut fds = [libc::pollfd { fd: inbox.pipe().as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+        let timeout = libc::timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
+        // SAFETY: a valid descriptor and timeout.
+        if unsafe { libc::ppoll(fds.as_mut_ptr(), 1, &timeout, std::ptr::null()) } <= 0 {
+            return Ok(false);
+        }
+        let orders = inbox.receive()?;
+        Ok(inbox.is_closed() || orders.iter().any(|order| matches!(order, Order::Stop | Order::StopNow)))
+    }
+
+    fn tick<'a>(&mut self, netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>) -> Result<()> {
+        let begun = realtime::thread_cpu_ns();
+        let now = self.clock.now();
+        self.sampler.tick(now);
+        if now >= self.next_discovery {
+            self.next_discovery = now + DISCOVERY;
+            self.read_flows(netns)?;
+            self.discover(now)?;
+        }
+        let (clock, diags, sampler) = (self.clock, &mut self.diags, &mut self.sampler);
+        for (index, flow) in (0..).zip(&mut self.flows) {
+            let received = flow.received();
+            let hosts = [&flow.found.from, &flow.found.to];
+            for (port, connection) in &mut flow.connections {
+                connection.refresh(&hosts, diags)?;
+                if let Some(sample) = connection.sample(clock.now(), index, *port) {
+                    sampler.push(sample);
+                }
+            }
+            if flow.received() > received {
+                let now = clock.now().as_nanos();
+                flow.report.first_byte_ns.get_or_insert(now);
+                flow.report.end_ns = Some(now);
+            }
+        }
+        self.sampler.cpu_ns += realtime::thread_cpu_ns() - begun;
+        Ok(())
+    }
+
+    /// Take the flows that the links have met.
+    fn read_flows<'a>(&mut self, netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>) -> Result<()> {
+        let mut line = String::new();
+        // Each line is written at once.
+        while self.lines.read_line(&mut line)? > 0 {
+            let found: FoundFlow = serde_json::from_str(&line).context("reading a flow that was found")?;
+            for host in [&found.from, &found.to] {
+                if !self.diags.contains_key(host) {
+                    let diag = within(netns(host)?, SockDiag::open).with_context(|| format!("at host {host}"))?;
+                    self.diags.insert(host.clone(), diag);
+                }
+            }
+            let report = FlowReport { id: name(self.flows.len() as u16), completed: true, ..FlowReport::default() };
+            self.flows.push(Flow { found, connections: BTreeMap::new(), report, most_sent: 0 });
+            line.clear();
+        }
+        Ok(())
+    }
+
+    /// Look for new connections of all flows.
+    fn discover(&mut self, now: Time) -> Result<()> {
+        let is_first = now < Time::ZERO + DISCOVERY;
+        for (host, diag) in &mut self.diags {
+            let flows = &mut self.flows;
+            diag.connected(|seen| {
+                let (Some(local), Some(remote)) = (seen.id.local(), seen.id.remote()) else { return };
+                for flow in flows.iter_mut() {
+                    if let Some((port, end)) = flow.found_at(host, local, remote) {
+                        flow.note(seen, (port, end), now, is_first);
+                    }
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn finish(self, dir: &Path, before: ThreadTimes) -> Result<Vec<Watched>> {
+        let ended = self.clock.now();
+        let ThreadTimes { cpu_s, run_delay_s, scheduled } = ThreadTimes::now().since(before);
+        let (sampling, writer) = self.sampler.finish(ended)?;
+        let flows: Vec<Watched> = self.flows.into_iter().map(|flow| flow.watched(self.kernels)).collect();
+        let report = TrafficReport {
+            wall_s: ended.as_nanos() as f64 / 1e9,
+            cpu_s,
+            run_delay_s,
+            scheduled,
+            sampling,
+            interrupted: false,
+            writer,
+            flows: flows.iter().map(|flow| flow.report.clone()).collect(),
+        };
+        let path = dir.join("traffic.json");
+        std::fs::write(&path, serde_json::to_vec(&report)?).with_context(|| format!("writing {}", path.display()))?;
+        Ok(flows)
+    }
+}
+
+impl Flow {
+    /// The port of the connecting end and which end it is, if a socket of `host` belongs to this flow.
+    fn found_at(&self, host: &str, local: SocketAddrV4, remote: SocketAddrV4) -> Option<(u16, usize)> {
+        let found = &self.found;
+        let accepts = SocketAddrV4::new(found.to_address, found.port);
+        if host == found.from && *local.ip() == found.from_address && remote == accepts {
+            Some((local.port(), 0))
+        } else if host == found.to && local == accepts && *remote.ip() == found.from_address {
+            Some((remote.port(), 1))
+        } else {
+            None
+        }
+    }
+
+    fn note(&mut self, seen: &Diagnosis, (port, end): (u16, usize), now: Time, is_older: bool) {
+        let Some(info) = seen.info else { return };
+        let sent = info.first_sent();
+        if self.report.cc_actual.is_none() || sent > self.most_sent {
+            (self.report.cc_actual, self.most_sent) = (seen.cc.map(str::to_owned), sent);
+        }
+        let known = &mut self.connections.entry(port).or_default().ends[end];
+        if known.as_ref().is_none_or(|known| known.id != seen.id) {
+            let before = if is_older { info } else { TcpInfo::default() };
+            *known = Some(End { id: seen.id, before, info, bbr: seen.bbr, lives: true });
+        }
+        self.report.start_ns.get_or_insert(now.as_nanos());
+    }
+
+    /// Payload that either end has received.
+    fn received(&self) -> u64 {
+        let ends = self.connections.values().flat_map(|connection| connection.ends.iter().flatten());
+        ends.map(|end| end.now().received()).sum()
+    }
+
+    fn watched(self, kernels: &Names) -> Watched {
+        let ends = |which: usize| {
+            self.connections.values().filter_map(move |connection| connection.ends[which].as_ref().map(End::now))
+        };
+        let payload = |which: usize| ends(which).map(|info| info.first_sent()).sum::<u64>();
+        // Servers send, too: most of a download.
+        let sender = usize::from(payload(1) > payload(0));
+        let mut report = FlowReport {
+            cc_actual: self.report.cc_actual.as_deref().map(|cc| kernels.label(cc).to_owned()),
+            received_bytes: ends(1 - sender).map(|info| info.received()).sum(),
+            ..self.report.clone()
+        };
+        for info in ends(sender) {
+            report.sent_bytes += info.first_sent();
+            report.retransmitted_segments += info.total_retrans;
+            report.busy_us += info.busy_time;
+            report.rwnd_limited_us += info.rwnd_limited;
+            report.sndbuf_limited_us += info.sndbuf_limited;
+        }
+        let connected = self.connections.keys().next().copied();
+        let FoundFlow { from, to, port, .. } = self.found;
+        match sender {
+            0 => Watched { from, to, port, report },
+            _ => Watched { from: to, to: from, port: connected.unwrap_or(port), report },
+        }
+    }
+}
+
+impl Connection {
+    /// The end that has sent more payload.
+    fn sender(&self) -> usize {
+        let sent = |end: &Option<End>| end.as_ref().map_or(0, |end| end.now().first_sent());
+        usize::from(sent(&self.ends[1]) > sent(&self.ends[0]))
+    }
+
+    fn refresh(&mut self, hosts: &[&String; 2], diags: &mut BTreeMap<String, SockDiag>) -> Result<()> {
+        let sender = self.sender();
+        // The receiver first: what it has received was sent.
+        for which in [1 - sender, sender] {
+            let end = self.ends[which].as_mut().filter(|end| end.lives);
+            let (Some(end), Some(diag)) = (end, diags.get_mut(hosts[which])) else { continue };
+            let mut answer = None;
+            diag.one(&end.id, |seen| answer = seen.info.map(|info| (info, seen.bbr)))?;
+            match answer {
+                Some((info, bbr)) => (end.info, end.bbr) = (info, bbr),
+                None => end.lives = false,
+            }
+        }
+        Ok(())
+    }
+
+    /// A row of the end that has sent more payload.
+    fn sample(&self, time: Time, flow: u16, port: u16) -> Option<Sample> {
+        let sender = self.sender();
+        let end = self.ends[sender].as_ref().filter(|end| end.lives)?;
+        let info = end.now();
+        Some(Sample {
+            time,
+            flow,
+            socket: port,
+            bytes_sent: info.bytes_sent,
+            received_bytes: self.ends[1 - sender].as_ref().map(|end| end.now().received()),
+            lost_packets: info.lost,
+            tcp: Some(info.sample(end.bbr)),
+        })
+    }
+}
+
+impl End {
+    /// What has happened since the records began.
+    fn now(&self) -> TcpInfo {
+        self.info.since(&self.before)
+    }
+}
