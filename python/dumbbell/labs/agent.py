@@ -136,10 +136,20 @@ def running(
     connection = Connection(lab, request, descriptors)
     try:
         connection.answer()
-    except BaseException:
+    except BaseException as error:
         connection.close()
+        _name_package(error, arguments)
         raise
     return connection
+
+
+def _name_package(error: BaseException, arguments: Sequence[str]) -> None:
+    """Raise the error of a program that is not installed with the package that has it, if that is known."""
+    from dumbbell.errors import RunFailed
+    from dumbbell.labs.packages import hint
+
+    if isinstance(error, RunFailed) and arguments and (advice := hint(arguments[0])):
+        raise RunFailed(error.what, error.why, advice) from None
 
 
 def listen(lab: Path) -> socket.socket:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.errors import DumbbellError
-from dumbbell.labs import programs
+from dumbbell.labs import packages, programs
 from dumbbell.labs.live import Live
 from dumbbell.labs.shell import control, look, measure, session, why
 from dumbbell.labs.shell.words import WORDS, Session
@@ -24,6 +24,8 @@ MODULES: Final = (look, measure, control, why, session)
 
 HISTORY: Final = Path("~/.dumbbell_history")
 INTERRUPTED: Final = 130
+NOT_FOUND: Final = 127
+"""The exit code of a shell whose command is missing."""
 
 
 class Shell:
@@ -78,7 +80,10 @@ class Shell:
             command = name + gap + "".join(network.addressed(parts))
             sys.stdout.flush()
             background = command.rstrip().endswith("&")
-            return programs.run(self._session.lab.path, first, ["/bin/sh", "-c", command], background)
+            code = programs.run(self._session.lab.path, first, ["/bin/sh", "-c", command], background)
+            if code == NOT_FOUND and (advice := packages.hint(name)):
+                print(f"hint: {advice}", file=sys.stderr)
+            return code
         if first in WORDS:
             return WORDS[first].work(self._session, rest.split()) or 0
         if first in network.nodes:
