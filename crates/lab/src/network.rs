@@ -51,14 +51,14 @@ pub(crate) fn build(plan: &Plan, core: &mut Netlink, offloads_off: Option<&Featu
     let of = |(_, node, _): (usize, &Node, _)| {
         Own::create(&home, node.name(), node.private()).with_context(|| format!("building {}", node.name()))
     };
-    let own = stations(plan).map(of).collect::<Result<Vec<Own>>>()?;
+    let own = stations(plan).map(of).collect::<Result<Vec<(Own, OwnedFd)>>>()?;
     let neighbours = Shared::default();
     let mut ports = 0;
     let mut built = Vec::with_capacity(own.len());
-    for ((index, node, address), own) in stations(plan).zip(own) {
+    for ((index, node, address), (own, netns)) in stations(plan).zip(own) {
         let node = Place { plan, wiring: &wiring, neighbours: &neighbours, index, node };
-        let made = node.build(address, &mut ports, core, offloads_off);
-        let (netns, interfaces) = made.with_context(|| format!("building {}", node.node.name()))?;
+        let made = node.build(&netns, address, &mut ports, core, offloads_off);
+        let interfaces = made.with_context(|| format!("building {}", node.node.name()))?;
         built.push(Host { name: node.node.name().to_owned(), address, interfaces, netns, own: Some(own) });
     }
     Ok(built)
@@ -76,12 +76,13 @@ struct Place<'a> {
 impl Place<'_> {
     fn build(
         &self,
+        netns: &OwnedFd,
         address: Ipv4Addr,
         ports: &mut usize,
         core: &mut Netlink,
         offloads_off: Option<&Features>,
-    ) -> Result<(OwnedFd, Vec<Interface>)> {
-        let netns = namespace::create()?;
+    ) -> Result<Vec<Interface>> {
+        namespace::enter(netns)?;
         namespace::name(self.node.name())?;
         // Before there is an interface, which gets these values.
         self.prepare()?;
@@ -96,7 +97,7 @@ impl Place<'_> {
                 core_ifindex: host::core_ifindex(*ports),
                 core_name: format!("wire{ports}"),
             };
-            connect(&interface, host::mac(Role::Core, *ports), spec.mtu.unwrap_or(self.plan.mtu), &netns, core)?;
+            connect(&interface, host::mac(Role::Core, *ports), spec.mtu.unwrap_or(self.plan.mtu), netns, core)?;
             if let Some(features) = offloads_off {
                 features.switch_offloads_off(core, &interface.core_name)?;
                 features.switch_offloads_off(&inside, &interface.name)?;
@@ -116,7 +117,7 @@ impl Place<'_> {
                 sysctl::set(key, value)?;
             }
         }
-        Ok((netns, interfaces))
+        Ok(interfaces)
     }
 
     /// Sysctls that make a router of it, and keep it from more than the plan asks for.

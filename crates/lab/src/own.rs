@@ -1,4 +1,4 @@
-//! The mounts and the hostname of a lab network's node.
+//! The mounts, the hostname and the network of a lab network's node.
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -8,6 +8,8 @@ use messages::Failure;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::{chroot, fchdir, sethostname};
+
+use crate::namespace;
 
 /// The mount and UTS namespaces of a node.
 #[derive(Debug)]
@@ -34,9 +36,11 @@ impl Home {
 }
 
 impl Own {
-    /// Makes namespaces with this hostname and the mounts of now, and with empty directories of its own in these places;
-    /// comes back `home`. The process has one thread.
-    pub(crate) fn create(home: &Home, hostname: &str, private: &[String]) -> Result<Own> {
+    /// Makes namespaces with this hostname and the mounts of now, and with empty directories of its own in these places,
+    /// and a network namespace, whose interfaces `/sys` shows there. Comes back `home`, but for the network namespace.
+    /// The process has one thread.
+    pub(crate) fn create(home: &Home, hostname: &str, private: &[String]) -> Result<(Own, OwnedFd)> {
+        let netns = namespace::create()?;
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWUTS).map_err(|why| {
             let error = Failure::new("making mount and UTS namespaces", why.desc());
             let limits =
@@ -46,10 +50,13 @@ impl Own {
         let named =
             sethostname(hostname).map_err(|why| Failure::new(format!("setting the hostname {hostname}"), why.desc()));
         let emptied = named.map_err(anyhow::Error::from).and_then(|()| private.iter().try_for_each(|path| empty(path)));
-        let made = emptied.and_then(|()| Own::here());
+        let made = emptied.and_then(|()| {
+            show_interfaces();
+            Own::here()
+        });
         home.own.enter()?;
         fchdir(&home.directory).map_err(|why| Failure::new("returning to the working directory", why.desc()))?;
-        made
+        Ok((made?, netns))
     }
 
     /// Moves the calling thread there. Its working directory is the root.
@@ -74,6 +81,28 @@ fn empty(path: &str) -> Result<()> {
         let missing = matches!(why, nix::Error::ENOENT | nix::Error::ENOTDIR);
         if missing { error.hint(format!("it takes the place of a directory: `mkdir -p {path}`")) } else { error }.into()
     })
+}
+
+/// Lets `/sys` show the interfaces of the calling thread's network namespace, for this mount namespace. The other mounts
+/// below `/sys`, such as those of cgroups, stay. Where a container allows no fresh sysfs, no interfaces are seen, as those
+/// of the namespace in which `/sys` was mounted are not the node's.
+fn show_interfaces() {
+    // Names in the first are links into the second.
+    let (names, interfaces) = ("/sys/class/net", "/sys/devices/virtual/net");
+    let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    // A user namespace may mount it only as the machine's own is mounted.
+    let fresh = [safe, safe | MsFlags::MS_RDONLY]
+        .iter()
+        .any(|&flags| mount(Some("sysfs"), interfaces, Some("sysfs"), flags, None::<&str>).is_ok());
+    let shown = fresh
+        && [names, interfaces].iter().all(|&place| {
+            let own = format!("{interfaces}{}", &place["/sys".len()..]);
+            mount(Some(own.as_str()), place, None::<&str>, MsFlags::MS_BIND, None::<&str>).is_ok()
+        });
+    if !shown {
+        // A machine without /sys has nothing to hide.
+        let _ = mount(Some("tmpfs"), names, Some("tmpfs"), safe | MsFlags::MS_RDONLY, None::<&str>);
+    }
 }
 
 fn open(path: &str) -> Result<OwnedFd> {

@@ -173,7 +173,20 @@ fn in_node(lab: &Lab, name: &str, work: impl FnOnce() -> Result<String>) -> Resu
 fn a_program_sees_its_hostname_and_own_mounts() -> Result<()> {
     let before = std::env::current_dir()?;
     let home = nix::unistd::gethostname()?;
+    let interfaces = |node: &str, lab: &Lab| {
+        in_node(lab, node, || {
+            let all =
+                fs::read_dir("/sys/class/net")?.map(|entry| Ok(entry?.file_name().into_string().unwrap_or_default()));
+            let mut all = all.collect::<Result<Vec<_>>>()?;
+            all.sort();
+            // Each name is a link to the interface's directory.
+            let kind = fs::read_to_string("/sys/class/net/eth0/type")?;
+            Ok(format!("{} {}", all.join(" "), kind.trim()))
+        })
+    };
     let lab = Lab::build_network(&behind_a_router(&[])?)?;
+    ensure!(interfaces("h1", &lab)? == "eth0 lo 1", "{}", interfaces("h1", &lab)?);
+    ensure!(interfaces("r1", &lab)? == "eth0 eth1 lo 1", "{}", interfaces("r1", &lab)?);
     ensure!(std::env::current_dir()? == before && nix::unistd::gethostname()? == home, "building came home");
     let told = in_node(&lab, "r1", || {
         nix::mount::mount(Some("tmpfs"), "/mnt", Some("tmpfs"), nix::mount::MsFlags::empty(), None::<&str>)?;
