@@ -225,7 +225,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let plan = plan(&[]);
         let mut c = Classifier::new(&plan);
-        let mut flow = |c: &mut Classifier, t: Tuple, flags: u8| {
+        let flow = |c: &mut Classifier, t: Tuple, flags: u8| {
             c.meet(t, Some(flags));
             c.classify(t).unwrap().flow
         };
