@@ -93,6 +93,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.bbr.buffers
 	$(BIN)/python -m benches.bbr.fairness
 	$(BIN)/python -m benches.bbr.cost
+	$(BIN)/python -m benches.pcap
 	$(BIN)/python -m benches.simulator.ns3
 	$(BIN)/python -m benches.simulator.scale
 	$(BIN)/python -m benches.simulator.tables

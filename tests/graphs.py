@@ -38,6 +38,11 @@ def flow(source: str = "h1", to: str = "h2", **keys: Any) -> str:
     return _table("flows", {"from": source, "to": to, **keys})
 
 
+def program(node: str, command: str = "true", **keys: Any) -> str:
+    """A `[[programs]]` table."""
+    return _table("programs", {"node": node, "command": command, **keys})
+
+
 def event(at: str, **keys: Any) -> str:
     """An `[[events]]` table."""
     return _table("events", {"at": at, **keys})

@@ -113,7 +113,7 @@ class Synthetic:
 
     def _entries(self, cell: Mapping[str, Any]) -> list[Entry]:
         ends = [(f"f{i}", f"s{i}", f"r{i}") for i, _ in enumerate(self.flows_of(cell), 1)]
-        return [Entry(*end, self.base_rtt_ms, self.fct_s is not None, 1514) for end in ends]
+        return [Entry(*end, self.base_rtt_ms, self.fct_s is not None, 1514, 20) for end in ends]
 
     def _flows(self, cell: Mapping[str, Any], index: int, repetition: int) -> list[dict[str, Any]]:
         rng = np.random.default_rng([index, repetition])

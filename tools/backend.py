@@ -1,9 +1,9 @@
 """Builds the packages of dumbbell: wheels and source distributions, for `pip` and for `make wheel`.
 
 maturin compiles the core and packs the Python sources. A wheel also holds what stands elsewhere in the repository: the
-library that user-mode kernels load, their first process, and the sources that `dumbbell kernel build` compiles. This
-module puts them below `python/` while maturin runs. A source distribution holds the pages' assets, so it can be built
-without Node.js.
+library that user-mode kernels load, first processes of kernels, and the sources that `dumbbell kernel build` compiles.
+This module puts them below `python/` while maturin runs. A source distribution holds the pages' assets, so it can be
+built without Node.js.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ ASSETS: Final = PACKAGE / "report" / "assets"
 GUEST: Final = {
     "libguest_links.so": (PACKAGE / "kernels" / "guest_links.so", ("--strip-debug",)),
     "guest-init": (PACKAGE / "kernels" / "guest_init", ()),
+    "ready-init": (PACKAGE / "kernels" / "ready_init", ()),
+    "libqemu_turns.so": (PACKAGE / "kernels" / "qemu_turns.so", ("--strip-debug",)),
 }
-"""The files that cargo builds for user-mode kernels, where the package has them, and how they are stripped."""
+"""The files that cargo builds for kernels in virtual time, where the package has them, and how they are stripped."""
 SCRIPTS: Final = ROOT / "tools" / "installed" / "scripts"
 """The command, as pip installs it."""
 STAGED: Final = {"kernel": (), "bpf": ("tests", "probe", "complexity.txt")}
@@ -91,9 +93,9 @@ def assets() -> None:
 
 
 def guest() -> None:
-    """Build the links that a user-mode kernel loads, and its first process: neither knows Python."""
-    packages = ("--package", "guest-links", "--package", "guest-init")
-    run("cargo", "build", "--release", "--locked", "--quiet", *packages)
+    """Build what user-mode kernels and QEMU load, and the first processes of kernels: none of them knows Python."""
+    packages = ("guest-links", "guest-init", "ready-init", "qemu-turns")
+    run("cargo", "build", "--release", "--locked", "--quiet", *(f"--package={package}" for package in packages))
     for built, (place, options) in GUEST.items():
         run("strip", *options, "-o", str(place), str(target() / "release" / built))
 

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 import dumbbell
+from benches.conformance import kernel
 from benches.conformance.cases import CASES, Case
 from benches.conformance.compare import Difference, compare
 from benches.table import show
@@ -29,7 +30,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--only", default="", help="cases whose names contain this")
     parser.add_argument("--engine", default="emulate", choices=["emulate", "virtual", "simulate"])
+    parser.add_argument("--against", default="model", choices=["model", "kernel"], help="the kernel's own links")
     options = parser.parse_args()
+    if options.against == "kernel":
+        kernel.main(options.seconds, options.only)
+        return
     rows = []
     for case in (case for case in CASES if options.only in case.name):
         found = replay(case, options.seconds, options.engine)

@@ -42,10 +42,20 @@ class Difference:
 
 def compare(run: Path, link: str = "bottleneck") -> Difference:
     """Replay what came to a link through the model, and compare what became of it."""
+    return _difference(link, *replayed(run, link))
+
+
+def replayed(run: Path, link: str, later_ns: int = 0) -> tuple[list[dict[str, Any]], list[Packet]]:
+    """The rows of a link in the order of arrival, and what the model makes of the same arrivals.
+
+    `later_ns` is added to the target of the model's CoDel.
+    """
     plan = read_json(run / "plan.json")
     record = pl.read_parquet(run / "packets.parquet").filter(pl.col("link") == link).sort("arrival_ns", "packet")
     rows = record.to_dicts()
     versions = versions_of(plan, link)
+    if later_ns:
+        versions[0][1]["queue"]["target_ns"] += later_ns
     sent = {flow["id"]: flow["workload"].get("ecn") for flow in plan["flows"]}
     hosts = {flow["id"]: (flow["from"], flow["to"]) for flow in plan["flows"]}
     overhead = versions[0][1]["overhead_bytes"]
@@ -61,7 +71,7 @@ def compare(run: Path, link: str = "bottleneck") -> Difference:
         for number, row in enumerate(rows)
     ]
     Link(versions, plan["seed"], plan["duration_ns"]).run(packets)
-    return _difference(link, rows, packets)
+    return rows, packets
 
 
 def versions_of(plan: dict[str, Any], link: str) -> Versions:

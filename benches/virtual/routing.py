@@ -1,8 +1,8 @@
 """The cost of routing daemons in virtual time, from a cold start to the first pings.
 
-The networks are rings of routers with a host at either of two opposite ones, and two autonomous systems. The time to
-converge is virtual: from the first daemon's start to the last route. Wall time is that of the kernel's process, with
-its start and end. Debian: frr.
+The networks are rings of routers with a host at either of two opposite ones, routers at a switch, and two autonomous
+systems. The time to converge is virtual: from the first daemon's start to the last route. Wall time is that of the
+kernel's process, with its start and end. Debian: frr.
 """
 
 from __future__ import annotations
@@ -23,6 +23,14 @@ def ring(routers: int, *daemons: str, timers: str = "fast") -> dict[str, Any]:
     cables = [[name, names[(i + 1) % routers]] for i, name in enumerate(names)]
     node = {"kind": "router", "routing": list(daemons), "timers": timers}
     return _scenario(dict.fromkeys(names, node), [["h1", "r1"], ["h2", names[routers // 2]], *cables])
+
+
+def lan(routers: int, *daemons: str, timers: str = "fast") -> dict[str, Any]:
+    """Routers at one switch, a host at each of the first two."""
+    names = [f"r{i + 1}" for i in range(routers)]
+    node = {"kind": "router", "routing": list(daemons), "timers": timers}
+    nodes = {**dict.fromkeys(names, node), "s1": {"kind": "switch"}}
+    return _scenario(nodes, [["h1", "r1"], ["h2", "r2"], *([name, "s1"] for name in names)])
 
 
 def two_systems() -> dict[str, Any]:
@@ -49,6 +57,7 @@ WORK: Final = {
     "two autonomous systems, BGP": (two_systems(), "<= 1"),
     "3 routers, OSPF and BFD": (ring(3, "ospf", "bfd"), ""),
     "3 routers, OSPF, standard timers": (ring(3, "ospf", timers="standard"), ""),
+    "3 routers at a switch, OSPF, standard timers": (lan(3, "ospf", timers="standard"), ""),
     "10 routers, OSPF, standard timers": (ring(10, "ospf", timers="standard"), ""),
     "10 routers, IS-IS": (ring(10, "isis"), ""),
 }

@@ -26,6 +26,7 @@
 #include <linux/virtio_net.h>
 #include <linux/vmalloc.h>
 #include <net/net_namespace.h>
+#include <net/sch_generic.h>
 #include <dumbbell/process.h>
 #include <dumbbell/links.h>
 
@@ -64,6 +65,12 @@ static struct sk_buff *make_skb(struct net_device *dev, size_t len, size_t heade
 	return skb;
 }
 
+/* Softirqs are off. */
+static bool has_qdisc(const struct net_device *dev)
+{
+	return rcu_dereference_bh(netdev_get_tx_queue(dev, 0)->qdisc)->enqueue;
+}
+
 static int links_send(unsigned int port, const struct dumbbell_part *parts, unsigned long count, int vnet)
 {
 	struct net_device *dev = port < port_count ? ports[port] : NULL;
@@ -96,7 +103,8 @@ static int links_send(unsigned int port, const struct dumbbell_part *parts, unsi
 		return -EINVAL;
 	}
 	skb_probe_transport_header(skb);
-	err = dev_direct_xmit(skb, 0);
+	/* An interface that was given a queueing discipline is a link of the kernel's own; -ENOBUFS: it dropped the frame. */
+	err = has_qdisc(dev) ? dev_queue_xmit(skb) : dev_direct_xmit(skb, 0);
 	return err > 0 ? net_xmit_errno(err) : err;
 }
 

@@ -15,6 +15,7 @@ TYPE_CHECKING = False  # As in typing, which takes milliseconds to import.
 if TYPE_CHECKING:
     from typing import Any
 
+    from dumbbell.captures import pcap
     from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed, RunInvalid, ScenarioError
     from dumbbell.labs.lab import Lab
     from dumbbell.pipeline.results import Run, open
@@ -36,6 +37,7 @@ __all__ = [
     "expand",
     "load",
     "open",
+    "pcap",
     "run",
 ]
 
@@ -53,6 +55,7 @@ _HOME = {
     "expand": "dumbbell.plan",
     "load": "dumbbell.scenario",
     "open": "dumbbell.pipeline.results",
+    "pcap": "dumbbell.captures",
     "run": "dumbbell.studies",
 }
 

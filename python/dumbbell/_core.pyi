@@ -13,6 +13,7 @@ from _typeshed import SupportsGetItem
 __all__ = [
     "LinkFacts",
     "Path",
+    "analyse_captures",
     "bottlenecks_of",
     "carrying",
     "cc_build",
@@ -114,6 +115,25 @@ class Path:
         """
         Receiving host.
         """
+
+def analyse_captures(
+    paths: SupportsGetItem[int, str | PathLike[str]],
+    interfaces: SupportsGetItem[int, str],
+    directory: str | PathLike[str],
+    interval_ns: SupportsIndex,
+    connections: SupportsIndex,
+    on_progress: Any,
+) -> str:
+    """
+    Analyse the captures `paths` as one, and write the tables `connections`, `directions`, `intervals`, `rtt` and `events` to
+    `directory`; `-` is standard input. If `interfaces` names some, only their packets count. Intervals are `interval_ns` long; at most `connections` are followed at once.
+
+    Calls `on_progress` with the frames and connections so far about every 262,144 TCP segments; what it raises ends it.
+    Returns JSON: `origin_ns` (since 1970; times in tables count from it), `end_ns`, `segments`, `connections`, `evicted`,
+    `interval_ns`, `interfaces` and `notes`.
+
+    Raises RuntimeError: what failed, and why, as that no TCP packet can be read.
+    """
 
 def bottlenecks_of(directory: str | PathLike[str]) -> str:
     """

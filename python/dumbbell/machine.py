@@ -40,6 +40,21 @@ def cores() -> int | None:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
+def has_module(name: str, modules: Path | None = None) -> bool:
+    """True if `name` is among the loadable modules.
+
+    Args:
+        name: `tcp_bbr`, ...
+        modules: where they lie; `/lib/modules/<release>`, those of this kernel, if not given.
+    """
+    modules = modules or Path("/lib/modules") / os.uname().release
+    try:
+        listed = (modules / "modules.dep").read_text()
+    except OSError:
+        return False
+    return any(line.partition(":")[0].rpartition("/")[2].partition(".")[0] == name for line in listed.splitlines())
+
+
 def _memory_bytes() -> int | None:
     known = {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= set(getattr(os, "sysconf_names", ()))
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ import pytest
 from graphs import flow, graph, link
 
 from dumbbell.engines import routing
-from dumbbell.plan import expand
-from dumbbell.routing import configurations, frr
+from dumbbell.kernels import Kernel
+from dumbbell.plan import Plan, expand
+from dumbbell.routing import configurations, frr, kernel
 from dumbbell.routing.model import Network
 from dumbbell.routing.registry import GENERATED
 from dumbbell.scenario.file.loading import load
+from dumbbell.scenario.model import Scenario
 from tests.unit.routed import bgp, network
 
 LINKS = [("r1", "r2"), ("r2", "r3"), ("r1", "r3")]
@@ -62,14 +65,48 @@ def test_daemons_that_are_not_there_are_named() -> None:
     assert frr.lacking(("zebra", "nosuchd")) == ["nosuchd"]
 
 
-@pytest.mark.parametrize("has_mpls", [False, True])
-def test_labels_need_a_kernel_with_mpls(has_mpls: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(routing, "_MPLS", tmp_path if has_mpls else tmp_path / "none")
-    Path("r1.conf").write_text("mpls ldp\n router-id 10.255.0.1\nexit\n")
-    nodes = {"r1": {"routing": ["ldp"], "frr": "r1.conf"}}
+@pytest.mark.parametrize(
+    ("protocol", "said"),
+    [("ldp", "has no MPLS, which ldpd needs"), ("pim", "has no multicast routing, which pimd needs")],
+)
+@pytest.mark.parametrize("has", [False, True])
+def test_a_part_of_the_kernel_that_a_daemon_needs_is_named(
+    protocol: str, said: str, has: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path if has else tmp_path / "none"
+    monkeypatch.setattr(kernel, "FEATURES", [replace(one, shown_by=file) for one in kernel.FEATURES])
+    told = [one.text() for one in routing.check_routers(*own(protocol, tmp_path, monkeypatch))]
+    assert len(told) == (0 if has else 1)
+    assert all(f"this machine's kernel {said}" in text and "topology.nodes.r1.routing" in text for text in told)
+
+
+@pytest.mark.parametrize(
+    ("config", "lacking"),
+    [
+        ("CONFIG_MPLS=y\nCONFIG_MPLS_ROUTING=y\nCONFIG_LWTUNNEL=y\nCONFIG_MPLS_IPTUNNEL=y\n", ""),
+        (
+            "CONFIG_MPLS=y\n# CONFIG_MPLS_ROUTING is not set\nCONFIG_LWTUNNEL=y\n",
+            "MPLS_ROUTING=y, CONFIG_MPLS_IPTUNNEL=y",
+        ),
+    ],
+)
+def test_in_virtual_time_the_kernel_of_the_run_counts(
+    config: str, lacking: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel, "FEATURES", [replace(one, shown_by=tmp_path) for one in kernel.FEATURES])
+    (tmp_path / "config").write_text(config)
+    guest = Kernel("6.12", "6.12", tmp_path, "", (), (), (), settings=tmp_path / "config")
+    told = [one.text() for one in routing.check_routers(*own("ldp", tmp_path, monkeypatch), guest)]
+    assert len(told) == (1 if lacking else 0)
+    assert all(f"the kernel 6.12 has no MPLS (CONFIG_{lacking}), which ldpd needs" in text for text in told)
+    assert all("hint: dumbbell kernel build --config MPLS=y" in text for text in told)
+
+
+def own(protocol: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Scenario, Plan]:
+    """A router that has one protocol, and its own configuration."""
+    monkeypatch.chdir(folder)
+    Path("r1.conf").write_text("hostname r1\n")
+    nodes = {"r1": {"routing": [protocol], "frr": "r1.conf"}}
     Path("my.toml").write_text(graph(link("h1", "r1"), link("r1", "h2"), flow("h1", "h2"), nodes=nodes))
     scenario = load("my.toml")
-    told = [one.text() for one in routing.check_routers(scenario, expand(scenario))]
-    assert len(told) == (0 if has_mpls else 1)
-    assert all("has no MPLS, which ldp" in text for text in told)
+    return scenario, expand(scenario)

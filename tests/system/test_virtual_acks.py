@@ -136,14 +136,19 @@ def test_rows_tell_what_samples_tell(together: dumbbell.Run, name: str, cc: str)
 
 @EACH
 def test_rows_show_the_algorithms_state(together: dumbbell.Run, name: str, cc: str) -> None:
-    acks = rows(together, name)
+    acks = rows(together, name).with_columns(sent_before=pl.col("snd_nxt_bytes").shift(1))
     assert set(acks["moment"]) == {"after" if cc in WRITE_AFTER else "before", "close"}
     assert acks["time_ns"].is_sorted()
     assert acks["delivered_packets"].is_sorted()
     later = acks.filter((pl.col("moment") != "close") & (pl.col("time_ns") > 2e9))
     known = {column for column in STATES.values() if column and later[column].null_count() < len(later)}
     assert known == ({STATES[cc]} if STATES[cc] else set())
-    if STATES[cc]:
+    if cc == "vegas":
+        # The kernel's Vegas forgets its base RTT when it sends with nothing in flight (CA_EVENT_TX_START): a window of
+        # two packets is empty behind each ACK of two.
+        emptied = later["snd_una_bytes"] == later["sent_before"]
+        assert later[STATES[cc]].is_null().equals(emptied, check_names=False)
+    elif STATES[cc]:
         assert later[STATES[cc]].null_count() == 0
 
 

@@ -17,7 +17,7 @@ BYTES = 1_000_000
 HEADER = struct.Struct("<QQQIIHHBBBBIIII")
 """The beginning of struct db_ack: time, bytes ACKed, pacing rate, namespace, address, ports, moment, state of recovery,
 two flags, first sequence number not ACKed, next to be sent, window, threshold."""
-KEY = struct.Struct("<IIHH")
+KEY = struct.Struct("<II16xHH")
 """struct db_flow_key."""
 IFREQ = struct.Struct("16sH14x")
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1

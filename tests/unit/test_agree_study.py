@@ -264,6 +264,30 @@ def test_a_kernel_is_for_the_engine_that_runs_any(fakes: dict[str, FakeEngine], 
     assert asked == {"kernels": ["6.1"] * 2, SIMULATE: [None] * 2}
 
 
+def test_two_kernels_are_compared_under_one_engine(any_kernel: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[str | None] = []
+    any_kernel._change = lambda plan, files: seen.append(plan.emulate.kernel)
+    asked = ["agree", "--engines", "kernels@6.1,kernels@6.12", file("a"), "--repeat", "2", "--json"]
+    assert invoke(asked) == 0
+    assert seen == ["6.1", "6.1", "6.12", "6.12"]
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told["engines"] == ["kernels@6.1", "kernels@6.12"]
+    assert invoke(["agree", "--engines", "kernels,kernels@6.1", "--kernel", "6.9", file("b"), "--repeat", "2"]) == 0
+    assert seen[4:] == ["6.9", "6.9", "6.1", "6.1"]
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [("simulate@6.1", "simulate runs no kernel of its own"), ("kernels@", "the kernel's name is missing")],
+)
+def test_a_kernel_behind_an_engines_name_is_one_that_it_runs(
+    any_kernel: FakeEngine, word: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(["agree", "single-flow", "--engines", f"kernels,{word}"]) == 2
+    said = f"error: --engines kernels,{word}: {word}\n  {why}\nhint: --engines virtual@6.1,virtual@6.12\n"
+    assert capsys.readouterr().err == said
+
+
 def test_an_exact_engine_is_asked_once_for_each_seed(tmp_path: Path, any_kernel: FakeEngine) -> None:
     """No machine spoils its runs, and a change to the simulator is none to it."""
     any_kernel._outcomes = iter(["failed", "valid"])

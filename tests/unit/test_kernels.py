@@ -189,9 +189,11 @@ def test_a_kernel_is_built_once_and_found_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no kernel too") as failure:
         find("too")
     assert (
-        failure.value.hint == "dumbbell kernel build --name too with --patch FILE or --source DIR builds it, in minutes"
+        failure.value.hint
+        == "dumbbell kernel build --name too with --patch FILE or --source DIR builds it, in minutes; "
+        "dumbbell kernel add FILE --name too takes one that is built"
     )
-    assert "built are mine" in failure.value.why
+    assert "there are mine" in failure.value.why
     with pytest.raises(InputError, match=r"there is no kernel 6\.1") as failure:
         find("6.1")
     assert failure.value.hint == "dumbbell kernel build 6.1 builds it, in minutes"

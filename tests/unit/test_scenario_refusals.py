@@ -64,8 +64,8 @@ CASES = {
         "seed = 1",
         "sed = 1",
         "my.toml:3: sed = 1: unknown key\n"
-        "  expected one of name, description, duration, seed, topology, events, flows, hosts, record, emulate, "
-        "simulate, sweep, repeat, expect\n"
+        "  expected one of name, description, duration, seed, topology, events, flows, programs, hosts, record, "
+        "emulate, simulate, sweep, repeat, expect\n"
         "hint: did you mean seed?",
     ),
     "key of another table": (
@@ -79,7 +79,7 @@ CASES = {
         'start = "2 s"',
         'rate = "1 Mbit/s"',
         'my.toml:20: flows.1.rate = "1 Mbit/s": unknown key\n'
-        "  expected one of id, from, to, connections, gap, arrivals, start, stop, port, protocol, cc, mix, bytes, "
+        "  expected one of id, from, to, connections, gap, arrivals, start, stop, port, ip, protocol, cc, mix, bytes, "
         "sizes, on, off, ecn\n"
         'hint: rate belongs in a flow with protocol = "udp"',
     ),

@@ -7,10 +7,11 @@ from typing import Any
 import polars as pl
 import pytest
 from drawn import base
-from graphs import diamond, flow, graph, link, narrow
+from graphs import diamond, event, flow, graph, link, narrow
 
 import dumbbell
 from dumbbell.engines.simulate.engine import SimulateEngine
+from dumbbell.errors import ScenarioError
 from dumbbell.plan import expand
 from dumbbell.plan.network import network
 from dumbbell.scenario.file.loading import load
@@ -119,3 +120,28 @@ def test_packets_are_as_long_as_the_narrowest_link_allows(between: str, tmp_path
     packets = run.packets.filter(pl.col("link") == "core").group_by("flow").agg(pl.col("size_bytes").max())
     assert dict(packets.iter_rows()) == {"f1": 1014, "f2": 1014, "f3": 942}
     assert run.flows.filter(pl.col("id") == "f1")["received_bytes"].item() == 300_000
+
+
+def test_a_pulled_cable_between_routers_is_part_of_a_simulation_and_one_at_a_host_is_not(tmp_path: Path) -> None:
+    def pulled(name: str) -> dict[str, Any]:
+        text = graph(
+            link("h1", "r1", "access", delay="1 ms"),
+            link("r1", "r2", "core", rate="10 Mbit/s", delay="20 ms"),
+            link("r2", "h2"),
+            flow("h1", "h2"),
+            *(event("1 s", link=one, down_for="500 ms", carrier="lost") for one in (name, f"{name}-reverse")),
+            duration="3 s",
+        )
+        return tomllib.loads(text)
+
+    run = simulated(pulled("core"), tmp_path)
+    assert run.verdict == "valid", run.summary["reasons"]
+    assert run.packets is not None
+    core = run.packets.filter(pl.col("link") == "core")
+    # Those that are on the cable as it is pulled come to its end, and nobody takes them.
+    untaken = core.filter(pl.col("fate") == "delivered", pl.col("delivery_ns").is_between(1e9, 1.5e9))
+    assert untaken.height > 10
+    later = run.samples.filter(pl.col("time_ns") > 1.5e9)["received_bytes"]
+    assert later.max() > later.min()  # type: ignore[operator]
+    with pytest.raises(ScenarioError, match="a host's TCP notices that its interface has no carrier"):
+        simulated(pulled("access"), tmp_path)

@@ -52,6 +52,15 @@ def test_the_horizontal_axis_has_numbers_and_many_of_them() -> None:
     assert [one.label for one in found] == ["rtt", "rate", "flows.0.cc"]
 
 
+def test_what_the_name_of_a_case_says_is_no_axis_of_its_own() -> None:
+    cases = [("RIP", ["rip"], None), ("BGP", ["bgp"], 65001)]
+    rows = [(*case, rtt) for case in cases for rtt in (10, 20)]
+    frame = pl.DataFrame(rows, schema=["case", "topology.routing", "r1.asn", "rtt"], orient="row").with_row_index(
+        "cell"
+    )
+    assert [axis.key for axis in axes(frame, frame.columns[1:])] == ["rtt", "case"]
+
+
 def test_labels_are_long_enough_to_tell_keys_apart() -> None:
     frame = pl.DataFrame({"cell": [0, 1], "a.up.rate": [1, 2], "a.down.rate": [1, 2]})
     assert {one.label for one in axes(frame, ["a.up.rate", "a.down.rate"])} == {"up.rate", "down.rate"}

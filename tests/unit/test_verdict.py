@@ -76,6 +76,16 @@ def update(path: str, value: Any) -> Change:
     return change
 
 
+def virtual_cpu(share: float) -> Change:
+    """Say that a virtual machine's CPU was busy for a share of the time."""
+
+    def change(evidence: Evidence) -> None:
+        update("lab.kernel", {"machine": "qemu"})(evidence)
+        update("lab.cpu", {"user_s": share, "system_s": 0.0, "steal_s": 0.0, "idle_s": 1 - share, "cores": 1})(evidence)
+
+    return change
+
+
 def waited(process: str, seconds: float, times: int) -> Change:
     """Set how long a process waited for a CPU, and how often."""
 
@@ -208,6 +218,9 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("steal", V, update("lab.cpu.steal_s", 0.04)),
     ("steal", S, update("lab.cpu.steal_s", 0.05)),
     ("steal", X, update("lab.cpu.steal_s", 0.5)),
+    ("virtual-cpu", V, virtual_cpu(0.5)),
+    ("virtual-cpu", S, virtual_cpu(0.51)),
+    ("virtual-cpu", X, virtual_cpu(0.81)),
     ("clock-steps", V, steps()),
     ("clock-steps", X, steps(-2_000_000)),
     ("samples", V, update("traffic.sampling.taken", 198)),
@@ -406,6 +419,15 @@ def test_idle_times_without_packets_are_no_slow_link(tmp_path: Path) -> None:
     evidence = evidence_of(Run(known_run.make(tmp_path / "run", files=files)))
     found = {check.check: check.verdict for check in check_all(evidence)}
     assert found["rate"] is V
+
+
+@pytest.mark.parametrize(("excess", "verdict"), [(1.06, V), (2.0, V), (2.1, X)])
+def test_the_kernels_own_links_may_send_a_bucket_of_tokens_at_once(excess: float, verdict: Verdict) -> None:
+    evidence = sound()
+    update("plan.emulate.links", "kernel")(evidence)
+    update("paces.bottleneck", Pace(1.0, excess))(evidence)
+    found = {check.check: check.verdict for check in check_all(evidence)}
+    assert found["rate"] is verdict
 
 
 @pytest.mark.parametrize(("min_rtt_us", "verdict"), [(20_000, V), (19_999, V), (19_998, X)])

@@ -18,7 +18,7 @@ from dumbbell.scenario.links import changes, delays, link, losses, part, queues,
 from dumbbell.scenario.topology import cables, drawing, nodes
 from dumbbell.scenario.topology import kinds as kinds_of_networks
 from dumbbell.scenario.topology.keys import AnyTopology
-from dumbbell.scenario.traffic import algorithms, flows, shares
+from dumbbell.scenario.traffic import algorithms, flows, programs, shares
 from tools.generate import event_lines, tables
 from tools.generate.keys import keys, kinds
 from tools.generate.options import options
@@ -53,6 +53,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "keys of UDP flows": lambda: keys(flows.UdpFlow, besides=flows.AnyFlow),
         "keys of pings": lambda: keys(flows.PingFlow, besides=flows.AnyFlow),
         "keys of commands": lambda: keys(flows.CommandFlow, besides=flows.AnyFlow),
+        "keys of programs": lambda: keys(programs.Program),
         "keys of sizes": lambda: keys(shares.SizeShare),
         "keys of cc": lambda: keys(algorithms.Algorithm),
         "keys of record": lambda: keys(model.Record, prefix="record."),
@@ -96,7 +97,7 @@ def page(name: str) -> str:
 
 _LINKED: Final = (
     *("keys of the file", "keys of topology.bottleneck", "keys of flows"),
-    *("keys of TCP flows", "keys of UDP flows", "keys of pings", "keys of commands"),
+    *("keys of TCP flows", "keys of UDP flows", "keys of pings", "keys of commands", "keys of programs"),
 )
 """Sections whose keys are explained below their table."""
 

@@ -21,6 +21,7 @@
 #include <dumbbell/state.h>
 #include <dumbbell/tcp.h>
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 
 /* The moment in the life of an ACK at which a row was taken. */
@@ -43,7 +44,7 @@ struct db_ack {
 	__u64 bytes_acked;    /* acknowledged cumulatively; SYN and FIN count one each */
 	__u64 pacing_rate;    /* bytes per second; all ones: not paced */
 	__u32 netns;	      /* inode number of the socket's network namespace */
-	__u32 remote_address; /* IPv4 or IPv4-mapped, network byte order */
+	__u32 remote_address; /* IPv4, network byte order; 0: IPv6 */
 	__u16 local_port;     /* host byte order */
 	__u16 remote_port;    /* host byte order */
 	__u8 moment;	      /* enum db_ack_moment */
@@ -68,14 +69,17 @@ struct db_ack {
 	__u32 rate_interval_us; /* its time; 0: no sample yet */
 
 	__u32 state[DB_STATE_SLOTS]; /* what the algorithm publishes: struct db_NAME_state of state_of */
+
+	__u32 remote_ipv6[4]; /* network byte order; 0: IPv4 */
 };
 
-_Static_assert(sizeof(struct db_ack) == 104 + 4 * DB_STATE_SLOTS, "the layout of a row is fixed");
+_Static_assert(sizeof(struct db_ack) == 120 + 4 * DB_STATE_SLOTS, "the layout of a row is fixed");
 
 /* A sender of the run: its namespace, and whom it sends to. */
 struct db_flow_key {
 	__u32 netns;	      /* inode number */
-	__u32 remote_address; /* network byte order */
+	__u32 remote_address; /* IPv4, network byte order; 0: IPv6 */
+	__u32 remote_ipv6[4]; /* network byte order; 0: IPv4 */
 	__u16 remote_port;    /* host byte order */
 	__u16 reserved;
 };
@@ -117,15 +121,42 @@ static __always_inline void db_ack_lose(void)
 		__sync_fetch_and_add(lost, 1);
 }
 
+/* True if its packets are IPv6: a socket for both versions may be connected to an address of IPv4. */
+static __always_inline bool db_is_ipv6(const struct sock *sk)
+{
+	const struct sock_common *common = &sk->__sk_common;
+
+	if (common->skc_family != AF_INET6 || !bpf_core_field_exists(common->skc_v6_daddr))
+		return false;
+	return common->skc_v6_daddr.in6_u.u6_addr32[0] || common->skc_v6_daddr.in6_u.u6_addr32[1] ||
+	       common->skc_v6_daddr.in6_u.u6_addr32[2] != bpf_htonl(0xffff);
+}
+
+/* The remote end's address in IPv6; zeros in IPv4. */
+static __always_inline void db_remote_ipv6(const struct sock *sk, __u32 *address)
+{
+	bool ipv6 = db_is_ipv6(sk);
+
+	for (int i = 0; i < 4; i++)
+		address[i] = ipv6 ? sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[i] : 0;
+}
+
+/* Its address in IPv4, also of a socket for both versions; 0 in IPv6. */
+static __always_inline __u32 db_remote_ipv4(const struct sock *sk)
+{
+	return db_is_ipv6(sk) ? 0 : sk->__sk_common.skc_daddr;
+}
+
 /* True for a sender of the run. Most connections of the machine are none, and everybody may choose an algorithm of ours. */
 static __always_inline bool db_is_sender(const struct sock *sk)
 {
 	struct db_flow_key key = {
 		.netns = netns_inode(sk),
-		.remote_address = sk->__sk_common.skc_daddr,
+		.remote_address = db_remote_ipv4(sk),
 		.remote_port = bpf_ntohs(sk->__sk_common.skc_dport),
 	};
 
+	db_remote_ipv6(sk, key.remote_ipv6);
 	return bpf_map_lookup_elem(&db_flows, &key);
 }
 
@@ -147,7 +178,8 @@ static __always_inline struct db_ack *db_ack_take(struct sock *sk, __u8 moment)
 	row->bytes_acked = tp->bytes_acked;
 	row->pacing_rate = sk->sk_pacing_rate;
 	row->netns = netns_inode(sk);
-	row->remote_address = sk->__sk_common.skc_daddr;
+	row->remote_address = db_remote_ipv4(sk);
+	db_remote_ipv6(sk, row->remote_ipv6);
 	row->local_port = bpf_ntohs(tp->inet_conn.icsk_inet.inet_sport);
 	row->remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
 	row->moment = moment;

@@ -80,6 +80,10 @@ enum tcp_ca_event {
 	CA_EVENT_ECN_IS_CE = 5,    /* data came that is CE (receiver) */
 };
 
+#ifndef AF_INET6
+#define AF_INET6 10 /* sk_family of IPv6 sockets */
+#endif
+
 /* sk->sk_pacing_status */
 enum sk_pacing {
 	SK_PACING_NONE = 0,

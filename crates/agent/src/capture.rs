@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use anyhow::{Context, Result};
-use lab::{Host, Lab};
+use lab::Host;
 use messages::Failure;
 use nix::errno::Errno;
 
@@ -12,8 +12,8 @@ use crate::client;
 use crate::request::Answer;
 
 /// Open the socket in `node`, in a child of the agent, and give it to the client at the other end of `to`.
-pub(crate) fn open(lab: &Lab, node: &Host, interface: &str, to: RawFd) -> Result<Answer> {
-    lab.enter(node)?;
+pub(crate) fn open(node: &Host, interface: &str, to: RawFd) -> Result<Answer> {
+    node.doors().enter().with_context(|| format!("entering {}", node.name))?;
     let name = CString::new(interface)?;
     // SAFETY: a valid name.
     let index = unsafe { libc::if_nametoindex(name.as_ptr()) };

@@ -3,10 +3,11 @@
 use std::fs;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use lab::Host;
 use messages::Order;
 use plan::{Flow, Plan};
 use units::Duration;
@@ -40,9 +41,9 @@ fn in_directory(
     control: OwnedFd,
     start: File,
 ) -> Result<serde_json::Value> {
-    let netns = |node: &str| setting.node(node).map(|node| node.netns.as_fd());
+    let doors = |node: &str| setting.node(node).map(Host::doors);
     let mut starter = Starter(Some(start));
-    let report = traffic::run(plan, &netns, setting.names, dir, control, &mut starter, None)?;
+    let report = traffic::run(plan, &doors, setting.names, dir, control, &mut starter, None)?;
     serde_json::to_value(report).context("spelling the report of the traffic")
 }
 

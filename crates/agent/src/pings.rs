@@ -11,6 +11,7 @@ use nix::sched::{CloneFlags, setns};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::{MsgFlags, SockaddrIn, sendto};
 use traffic::icmp;
+use units::Ip;
 
 use crate::request::Answer;
 
@@ -24,7 +25,7 @@ pub(crate) fn all(hosts: &[&Host], timeout: Duration) -> Result<Answer> {
     let mut sockets = Vec::with_capacity(hosts.len());
     for (index, host) in hosts.iter().enumerate() {
         setns(&host.netns, CloneFlags::CLONE_NEWNET).context("entering a host")?;
-        let socket = icmp::open("pinging all hosts", "")?;
+        let socket = icmp::open(Ip::V4, "pinging all hosts", "")?;
         poll.add(&socket, EpollEvent::new(EpollFlags::EPOLLIN, index as u64))?;
         sockets.push(socket);
     }
@@ -78,7 +79,7 @@ impl Round<'_> {
         payload[..4].copy_from_slice(&(from as u32).to_be_bytes());
         payload[4..8].copy_from_slice(&(to as u32).to_be_bytes());
         payload[8..].copy_from_slice(&now.to_be_bytes());
-        let message = icmp::request(self.identifier, to as u16, &payload);
+        let message = icmp::request(Ip::V4, self.identifier, to as u16, &payload);
         let to_address = SockaddrIn::from(SocketAddrV4::new(address, 0));
         // A host without a route to the other says so at once: that is no answer, either.
         if sendto(self.sockets[from].as_raw_fd(), &message, &to_address, MsgFlags::MSG_NOSIGNAL).is_ok() {
@@ -97,7 +98,7 @@ impl Round<'_> {
                 return;
             }
             let now = realtime::monotonic_ns();
-            let Some(payload) = icmp::answer(&packet[..length as usize], self.identifier) else { continue };
+            let Some(payload) = icmp::answer(Ip::V4, &packet[..length as usize], self.identifier) else { continue };
             let Some((from, to, sent)) = parsed(payload) else { continue };
             if from == host
                 && to < self.rtt_ns.len()

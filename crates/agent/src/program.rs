@@ -1,13 +1,13 @@
 //! A program in a node.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, ensure};
-use lab::{Host, Lab};
+use lab::Host;
 use messages::Failure;
 use nix::sys::signal::SigSet;
 use nix::unistd::Pid;
@@ -22,7 +22,7 @@ pub(crate) struct Program<'a> {
 }
 
 /// Start a program in a node, in a session of its own. Whoever calls this waits for its end.
-pub(crate) fn start(program: Program<'_>, lab: &Lab, node: &Host) -> Result<Pid> {
+pub(crate) fn start(program: Program<'_>, node: &Host) -> Result<Pid> {
     let Some((name, arguments)) = program.arguments.split_first() else {
         return Err(Failure::new("running a program", "there is none").hint("name one: h1 ping -c1 h2").into());
     };
@@ -37,21 +37,13 @@ pub(crate) fn start(program: Program<'_>, lab: &Lab, node: &Host) -> Result<Pid>
     command.args(arguments).env_clear().envs(program.environment);
     let [input, output, error] = <[OwnedFd; 3]>::try_from(descriptors).expect("three descriptors");
     command.stdin(Stdio::from(input)).stdout(Stdio::from(output)).stderr(Stdio::from(error));
-    let directory = CString::new(program.directory)?;
-    // Plain references, which live as long as this process.
-    let (lab, node): (*const Lab, *const Host) = (lab, node);
-    let (lab, node) = (lab as usize, node as usize);
-    // SAFETY: this runs between fork and exec of a process of one thread, in which both references are valid.
+    node.doors().lead(&mut command, Path::new(program.directory))?;
+    // SAFETY: this runs between fork and exec of a process of one thread.
     unsafe {
         command.pre_exec(move || {
-            let (lab, node) = (&*(lab as *const Lab), &*(node as *const Host));
-            lab.enter(node).map_err(std::io::Error::other)?;
             libc::setsid();
             if terminal {
                 libc::ioctl(0, libc::TIOCSCTTY, 0);
-            }
-            if libc::chdir(directory.as_ptr()) < 0 {
-                libc::chdir(c"/".as_ptr());
             }
             // The lab ignores them; a program must hear them.
             for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE] {

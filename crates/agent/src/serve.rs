@@ -181,7 +181,7 @@ impl Agent<'_> {
                 let descriptors = std::mem::take(&mut client.descriptors);
                 let program =
                     Program { arguments: &arguments, environment: &environment, directory: &directory, descriptors };
-                match self.setting.node(&node).and_then(|node| program::start(program, self.setting.lab, node)) {
+                match self.setting.node(&node).and_then(|node| program::start(program, node)) {
                     Ok(pid) => {
                         client.work = Work::Program(pid);
                         client.tell(&Answer::Started { pid: pid.as_raw() });
@@ -198,10 +198,7 @@ impl Agent<'_> {
             }
             Request::Capture { node, interface } => {
                 let socket = client.fd();
-                let work = |agent: &Self| {
-                    let setting = &agent.setting;
-                    capture::open(setting.lab, setting.node(&node)?, &interface, socket)
-                };
+                let work = |agent: &Self| capture::open(agent.setting.node(&node)?, &interface, socket);
                 self.begin(client, None, work)?;
             }
             Request::Flows { flows, duration_ns } => {

@@ -1,6 +1,7 @@
 //! `dumbbell._core`: the Rust side as Python sees it. Coarse on purpose: a run's directory goes in, files come out.
 
 mod batch;
+mod captures;
 mod cc;
 mod declarations;
 mod emulate;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::batch::{missing_shards, simulate_many};
+    #[pymodule_export]
+    use crate::captures::analyse_captures;
     #[pymodule_export]
     use crate::cc::{cc_build, cc_bundled, cc_can_load, cc_check, cc_headers, cc_inspect, cc_list, cc_load, cc_unload};
     #[pymodule_export]

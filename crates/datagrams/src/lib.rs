@@ -6,5 +6,5 @@ mod schedule;
 mod sequence;
 
 pub use echoes::{Echo, EchoCounts, Echoes};
-pub use schedule::{HEADERS, Schedule};
+pub use schedule::{Schedule, header_bytes};
 pub use sequence::{Arrival, Sequence};

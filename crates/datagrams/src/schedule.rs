@@ -1,8 +1,10 @@
 use plan::{On, OnOff};
-use units::{Duration, Rate, Time, headers};
+use units::{Duration, Ip, Rate, Time, headers};
 
-/// Ethernet, IPv4 and UDP headers, bytes: a flow's rate counts whole frames.
-pub const HEADERS: u32 = headers::ETHERNET + headers::IPV4 + headers::UDP;
+/// Ethernet, IP and UDP headers, bytes: a flow's rate counts whole frames.
+pub const fn header_bytes(ip: Ip) -> u32 {
+    headers::ETHERNET + ip.header_bytes() + headers::UDP
+}
 
 /// The times at which datagrams are due.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +29,8 @@ impl Schedule {
     ///
     /// A burst given as a time has the datagrams that are due within it. A burst given in bytes has as many datagrams
     /// as carry them, and lasts until the next datagram would be due.
-    pub fn new(start: Time, payload: u32, rate: Rate, on_off: Option<OnOff>) -> Schedule {
-        let steady = Schedule { start, frame_bits: u64::from(payload + HEADERS) * 8, rate, bursts: None };
+    pub fn new(start: Time, payload: u32, ip: Ip, rate: Rate, on_off: Option<OnOff>) -> Schedule {
+        let steady = Schedule { start, frame_bits: u64::from(payload + header_bytes(ip)) * 8, rate, bursts: None };
         let bursts = on_off.map(|OnOff { on, off_ns }| match on {
             On::Ns(on) => Bursts { datagrams: steady.within(on).max(1), period: on + off_ns },
             On::Bytes(bytes) => {
@@ -69,17 +71,19 @@ mod tests {
     #[test]
     fn the_schedule_is_exact_after_any_number_of_datagrams() {
         // 1514 bytes at 7 Mbit/s: 1,730,285 + 5/7 ns each.
-        let schedule = Schedule::new(Time(5), 1472, Rate::from_bps(7_000_000).unwrap(), None);
+        let schedule = Schedule::new(Time(5), 1472, Ip::V4, Rate::from_bps(7_000_000).unwrap(), None);
         assert_eq!(schedule.due(0), Time(5));
         assert_eq!(schedule.due(1), Time(1_730_290));
         assert_eq!(schedule.due(7_000_000), Time(12_112_000_000_005));
+        let longer = Schedule::new(Time(5), 1472, Ip::V6, Rate::from_bps(7_000_000).unwrap(), None);
+        assert_eq!(longer.due(7), Time(12_272_005), "1534 bytes each");
     }
 
     #[test]
     fn bursts_of_a_time_have_what_is_due_within_it() {
         // A datagram each ms, 10 ms on and 90 ms off.
         let on_off = OnOff { on: On::Ns(Duration::from_millis(10)), off_ns: Duration::from_millis(90) };
-        let schedule = Schedule::new(Time(7), 958, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
+        let schedule = Schedule::new(Time(7), 958, Ip::V4, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
         let due: Vec<i64> = [0, 1, 9, 10, 11, 20].map(|n| schedule.due(n).as_nanos() - 7).to_vec();
         assert_eq!(due, [0, 1_000_000, 9_000_000, 100_000_000, 101_000_000, 200_000_000]);
     }
@@ -88,7 +92,7 @@ mod tests {
     fn bursts_of_bytes_last_as_long_as_they_take() {
         // 2000 bytes are 3 datagrams, which take 3 ms.
         let on_off = OnOff { on: On::Bytes(2000), off_ns: Duration::from_millis(7) };
-        let schedule = Schedule::new(Time(0), 958, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
+        let schedule = Schedule::new(Time(0), 958, Ip::V4, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
         let due: Vec<i64> = (0..5).map(|n| schedule.due(n).as_nanos() / 1_000_000).collect();
         assert_eq!(due, [0, 1, 2, 10, 11]);
     }
@@ -96,7 +100,7 @@ mod tests {
     #[test]
     fn a_burst_shorter_than_a_datagram_has_one() {
         let on_off = OnOff { on: On::Ns(Duration(1)), off_ns: Duration::from_millis(7) };
-        let schedule = Schedule::new(Time(0), 958, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
+        let schedule = Schedule::new(Time(0), 958, Ip::V4, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
         assert_eq!((schedule.due(0), schedule.due(1)), (Time(0), Time(7_000_001)));
     }
 }

@@ -1,11 +1,12 @@
 use std::path::Path;
 
 use anyhow::Result;
-use link::{Network, Packet};
+use link::{Network, Out, Packet};
 use messages::LinkCounts;
 use plan::Plan;
 use realtime::{Scheduling, Spans, ThreadTimes};
 use records::accounts::LinkReport;
+use records::frames::Frames;
 use records::links::LinkRow;
 use records::packets::PacketRow;
 use records::{Names, Writer, WriterStats};
@@ -42,13 +43,20 @@ pub(crate) struct Carrier<T> {
     before: Vec<(u64, u64)>,
 }
 
-/// The tables of packets and links while they are written.
+/// The tables of packets and links, and the capture, while they are written.
 pub(crate) struct Tables {
     pub packets: Option<Writer<PacketRow>>,
     pub links: Option<Writer<LinkRow>>,
+    pub frames: Option<Frames>,
 }
 
 impl Tables {
+    /// Whoever writes a row waits while so many chunks of rows wait to be written.
+    pub(crate) fn waiting(self, chunks: usize) -> Tables {
+        let packets = self.packets.map(|table| table.waiting(chunks));
+        Tables { packets, links: self.links.map(|table| table.waiting(chunks)), ..self }
+    }
+
     /// Write them to their end, and say what they have cost.
     pub(crate) fn finish(self) -> Result<WriterStats> {
         let mut writer = self.links.map(Writer::finish).transpose()?.unwrap_or_default();
@@ -57,6 +65,7 @@ impl Tables {
             writer.cpu_s += packets.cpu_s;
             writer.backlog_max_chunks = writer.backlog_max_chunks.max(packets.backlog_max_chunks);
         }
+        self.frames.map(Frames::finish).transpose()?;
         Ok(writer)
     }
 }
@@ -74,8 +83,9 @@ pub(crate) struct Evidence {
 }
 
 impl<T: Transmit> Carrier<T> {
-    pub(crate) fn new(plan: &Plan, intake: Intake, driver: Driver<T>, links: Writer<LinkRow>) -> Result<Carrier<T>> {
+    pub(crate) fn new(plan: &Plan, intake: Intake, mut driver: Driver<T>, tables: Tables) -> Result<Carrier<T>> {
         let transparent = plan.transparent_links();
+        (driver.packets, driver.frames) = (tables.packets, tables.frames);
         Ok(Carrier {
             network: Network::new(plan)?,
             // Time 0 waits for routing, which needs frames carried.
@@ -88,7 +98,7 @@ impl<T: Transmit> Carrier<T> {
             logged: (0..).zip(&transparent).filter(|(_, transparent)| !**transparent).map(|(i, _)| i).collect(),
             next_tick: Time::ZERO,
             interval: plan.record.sample_interval_ns,
-            links: Some(links),
+            links: tables.links,
             before: vec![(0, 0); plan.links.len()],
         })
     }
@@ -148,6 +158,14 @@ impl<T: Transmit> Carrier<T> {
         earlier.min(self.network.next_event())
     }
 
+    /// A frame came out of a part of a link that the kernel carries.
+    pub(crate) fn left(&mut self, (link, part, out): (u32, usize, Out), now: Time) {
+        self.advance_ticks(now);
+        if !self.network.left(link, part, out, now, &mut self.driver) {
+            self.intake.counts.unroutable += 1;
+        }
+    }
+
     /// Let everything happen that is due by `now`.
     pub(crate) fn advance(&mut self, now: Time) {
         self.advance_earlier(now);
@@ -187,7 +205,7 @@ impl<T: Transmit> Carrier<T> {
         self.interval = plan.record.sample_interval_ns;
         self.intake.begin(found);
         self.links = tables.links;
-        self.driver.begin(plan, tables.packets);
+        self.driver.begin(plan, tables.packets, tables.frames);
         Ok(())
     }
 
@@ -243,7 +261,7 @@ impl<T: Transmit> Carrier<T> {
 
     /// The tables, in which no more is written.
     fn tables(&mut self) -> Tables {
-        Tables { packets: self.driver.packets.take(), links: self.links.take() }
+        Tables { packets: self.driver.packets.take(), links: self.links.take(), frames: self.driver.frames.take() }
     }
 
     /// The account so far, without the cost of writing. Packets inside get their rows.
@@ -251,6 +269,7 @@ impl<T: Transmit> Carrier<T> {
         self.network.catch_up(&mut self.driver);
         let inside: Vec<_> = self.network.inside().collect();
         for &(link, passage) in inside.iter().filter(|(link, _)| self.logged.contains(&(*link as u16))) {
+            self.driver.capture(link, &passage);
             self.driver.record(link, passage, None);
         }
         let (counts, driver) = (&self.intake.counts, &self.driver);
@@ -297,16 +316,17 @@ impl<T: Transmit> Carrier<T> {
     }
 }
 
-/// The tables of a run's links.
-pub(crate) fn tables(
-    plan: &Plan,
-    dir: &Path,
-) -> Result<(Option<Writer<records::packets::PacketRow>>, Writer<LinkRow>)> {
-    let names = Names::of(plan);
+/// The tables of a run's links, and its capture, which waits for the disk while so many chunks of it are `waiting`.
+pub(crate) fn tables(plan: &Plan, names: Names, dir: &Path, waiting: usize) -> Result<Tables> {
     let packets =
         plan.record.packets.then(|| Writer::create(&dir.join("packets.parquet"), names.clone())).transpose()?;
-    Ok((packets, Writer::create(&dir.join("links.parquet"), names)?))
+    let links = Some(Writer::create(&dir.join("links.parquet"), names)?);
+    let frames = plan.record.capture.then(|| Frames::create(plan, dir, waiting)).transpose()?;
+    Ok(Tables { packets, links, frames })
 }
+
+/// Chunks of a capture that wait for the disk before time that cannot stand still waits, too: 4 GiB.
+pub(crate) const CHUNKS: usize = 1 << 14;
 
 #[cfg(test)]
 mod tests {
@@ -391,9 +411,9 @@ mod tests {
         let (plan, dir, taken) = (plan(), tempfile::tempdir().unwrap(), Taken::default());
         let seen = taken.0.clone();
         let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), 0).unwrap());
-        let (packets, links) = tables(&plan, dir.path()).unwrap();
-        let driver = Driver::new(&plan, &ports(), store, taken, packets);
-        let mut carrier = Carrier::new(&plan, Intake::new(&plan, &ports()), driver, links).unwrap();
+        let tables = tables(&plan, Names::of(&plan), dir.path(), CHUNKS).unwrap();
+        let driver = Driver::new(&plan, &ports(), store, taken);
+        let mut carrier = Carrier::new(&plan, Intake::new(&plan, &ports()), driver, tables).unwrap();
         let enter = |carrier: &mut Carrier<Taken>, bytes: Vec<u8>, at: Time| {
             let (len, ifindex) = (bytes.len() as u32, i32::from(bytes[11]));
             let captured = Captured { frame: &bytes, vnet: Vnet::default(), len, ifindex, checksum_missing: false };
@@ -439,9 +459,9 @@ mod tests {
         let plan = Plan { wait: None, ..plan };
         let seen = taken.0.clone();
         let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), 0).unwrap());
-        let (packets, links) = tables(&plan, dir.path()).unwrap();
-        let driver = Driver::new(&plan, &ports(), store, taken, packets);
-        let mut carrier = Carrier::new(&plan, Intake::new(&plan, &ports()), driver, links).unwrap();
+        let tables = tables(&plan, Names::of(&plan), dir.path(), CHUNKS).unwrap();
+        let driver = Driver::new(&plan, &ports(), store, taken);
+        let mut carrier = Carrier::new(&plan, Intake::new(&plan, &ports()), driver, tables).unwrap();
         let enter = |carrier: &mut Carrier<Taken>, bytes: Vec<u8>, at: Time| {
             let (len, ifindex) = (bytes.len() as u32, i32::from(bytes[11]));
             let captured = Captured { frame: &bytes, vnet: Vnet::default(), len, ifindex, checksum_missing: false };
@@ -452,11 +472,9 @@ mod tests {
         let record = |carrier: &mut Carrier<Taken>, name: &str, now: Time| {
             let own = dir.path().join(name);
             std::fs::create_dir(&own).unwrap();
-            let names = records::found::names(&plan);
-            let packets = Some(Writer::create(&own.join("packets.parquet"), names.clone()).unwrap());
-            let links = Some(Writer::create(&own.join("links.parquet"), names).unwrap());
+            let tables = super::tables(&plan, records::found::names(&plan), &own, CHUNKS).unwrap();
             let found = Found::create(&plan, &own).unwrap();
-            carrier.begin(&plan, Tables { packets, links }, found, now).unwrap();
+            carrier.begin(&plan, tables, found, now).unwrap();
         };
         let evidence = || Evidence {
             read_lag: Spans::default(),

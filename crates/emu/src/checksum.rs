@@ -23,10 +23,11 @@ pub(crate) fn set_ipv4(ip: &mut [u8]) {
     ip[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// Sum of the pseudo header for `bytes` of TCP or UDP below the IPv4 header `ip`. The kernel leaves it in the checksum
-/// field of a segment whose checksum is still to be completed.
-pub(crate) fn pseudo(ip: &[u8], bytes: usize) -> u16 {
-    sum(&ip[12..20], u32::from(ip[9]) + bytes as u32) as u16
+/// Sum of the pseudo header for `bytes` of `protocol`, TCP or UDP, below the IP header `ip` (RFC 9293 section 3.1, RFC 8200
+/// section 8.1). The kernel leaves it in the checksum field of a segment whose checksum is still to be completed.
+pub(crate) fn pseudo(ip: &[u8], protocol: u8, bytes: usize) -> u16 {
+    let addresses = if ip[0] >> 4 == 4 { &ip[12..20] } else { &ip[8..40] };
+    sum(addresses, u32::from(protocol) + bytes as u32) as u16
 }
 
 /// Complete the checksum of a TCP or UDP segment whose field, `at` bytes into it, holds the pseudo header's sum.
@@ -53,11 +54,11 @@ mod tests {
     fn a_completed_segment_sums_to_ones() {
         // 127.0.0.1 to 127.0.0.1, UDP, ports 1 and 2, 11 bytes: payload "abc".
         let mut ip = [0u8; 20];
-        ip[9] = 17;
+        ip[0] = 0x45;
         ip[12..20].copy_from_slice(&[127, 0, 0, 1, 127, 0, 0, 1]);
         let mut segment = [0, 1, 0, 2, 0, 11, 0, 0, b'a', b'b', b'c'];
-        segment[6..8].copy_from_slice(&pseudo(&ip, 11).to_be_bytes());
+        segment[6..8].copy_from_slice(&pseudo(&ip, 17, 11).to_be_bytes());
         complete(&mut segment, 6);
-        assert_eq!(sum(&segment, u32::from(pseudo(&ip, 11))), 0xffff);
+        assert_eq!(sum(&segment, u32::from(pseudo(&ip, 17, 11))), 0xffff);
     }
 }

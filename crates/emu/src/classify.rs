@@ -1,21 +1,20 @@
 use std::fs::File;
 use std::io::Write;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-
 use plan::{Echo, Flow, Node, Plan, Workload};
 use records::found::{FILE, FoundFlow, MOST};
 use rustc_hash::FxHashMap;
 
-use crate::frame::{ICMP, TCP, Tuple, UDP};
+use crate::frame::{ICMP, ICMP_V6, TCP, Tuple, UDP};
 
 /// The flow and the destination host of a packet.
 pub(crate) struct Classifier {
     /// Every tuple seen so far, in either direction.
     known: FxHashMap<Tuple, Option<Class>>,
-    hosts: Vec<(Ipv4Addr, u16)>,
+    hosts: Vec<(IpAddr, u16)>,
     flows: Vec<(Ends, u16)>,
     other: u16,
     is_lab: bool,
@@ -62,8 +61,8 @@ pub(crate) struct Class {
 
 #[derive(Clone, Copy)]
 struct Ends {
-    from: Ipv4Addr,
-    to: Ipv4Addr,
+    from: IpAddr,
+    to: IpAddr,
     port: u16,
     /// `None`: any, as an external program may open several connections of either kind.
     protocol: Option<u8>,
@@ -71,27 +70,23 @@ struct Ends {
 
 impl Classifier {
     pub(crate) fn new(plan: &Plan) -> Classifier {
-        let of_interfaces = |node: &Node| {
-            let all: Vec<_> = node.interfaces().iter().flat_map(|interface| interface.addresses.clone()).collect();
-            all.into_iter().filter_map(|own| if let IpAddr::V4(address) = own.addr() { Some(address) } else { None })
+        let of = |node: &Node| {
+            let all = node.interfaces().iter().flat_map(|interface| &interface.addresses).map(|own| own.addr());
+            node.address().map(IpAddr::V4).into_iter().chain(all).collect::<Vec<_>>()
         };
-        let hosts: Vec<(Ipv4Addr, u16)> = (0..)
+        let hosts: Vec<(IpAddr, u16)> = (0..)
             .zip(&plan.nodes)
-            .flat_map(|(index, node)| {
-                node.address().into_iter().chain(of_interfaces(node)).map(move |one| (one, index))
-            })
+            .flat_map(|(index, node)| of(node).into_iter().map(move |address| (address, index)))
             .collect();
-        let address = |name: &str| plan.hosts().find(|(host, ..)| *host == name).expect("the plan was checked").1;
-        let ends = |flow: &Flow| Ends {
-            from: address(&flow.from),
-            to: address(&flow.to),
-            port: flow.port,
-            protocol: match flow.workload {
+        let ends = |flow: &Flow| {
+            let (from, to) = plan.ends_of(flow).expect("the plan was checked");
+            let protocol = match flow.workload {
                 Workload::Tcp { .. } => Some(TCP),
                 Workload::Udp { .. } | Workload::Ping { echo: Echo::Udp, .. } => Some(UDP),
-                Workload::Ping { echo: Echo::Icmp, .. } => Some(ICMP),
+                Workload::Ping { echo: Echo::Icmp, .. } => Some(if from.is_ipv4() { ICMP } else { ICMP_V6 }),
                 Workload::Command { .. } => None,
-            },
+            };
+            Ends { from, to, port: flow.port, protocol }
         };
         let flows: Vec<_> = plan.flows.iter().enumerate().map(|(i, flow)| (ends(flow), i as u16)).collect();
         let other = flows.len() as u16;
@@ -119,7 +114,7 @@ impl Classifier {
         let Tuple { src, dst, sport, dport, .. } = tuple;
         let (from, to, port) = if forward { (src, dst, dport) } else { (dst, src, sport) };
         let is_known = |(ends, _): &(Ends, u16)| (ends.from, ends.to, ends.port) == (from, to, port);
-        let node = |ip: Ipv4Addr| self.hosts.iter().find(|(address, _)| *address == ip).map(|&(_, node)| node);
+        let node = |ip: IpAddr| self.hosts.iter().find(|(address, _)| *address == ip).map(|&(_, node)| node);
         if self.flows.iter().any(is_known) {
             return;
         }
@@ -137,7 +132,7 @@ impl Classifier {
         if let Some(&class) = self.known.get(&tuple) {
             return class;
         }
-        let host = |ip: Ipv4Addr| self.hosts.iter().find(|(address, _)| *address == ip).map(|&(_, node)| node);
+        let host = |ip: IpAddr| self.hosts.iter().find(|(address, _)| *address == ip).map(|&(_, node)| node);
         let from = host(tuple.src).unwrap_or(u16::MAX);
         // A lab network leads elsewhere, too: to groups, and to addresses that a program adds.
         let to = host(tuple.dst).or(self.is_lab.then_some(u16::MAX));
@@ -175,7 +170,7 @@ impl Classifier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::tests::tuple;
+    use crate::frame::tests::{tuple, tuple6};
 
     fn plan(flows: &[serde_json::Value]) -> Plan {
         let host = |n: u8| serde_json::json!({"kind": "host", "name": format!("h{n}"), "address": format!("10.0.0.{n}"), "sysctl": {}});
@@ -213,6 +208,23 @@ mod tests {
     }
 
     #[test]
+    fn flows_of_both_versions_lie_side_by_side() {
+        let mut both = plan(&[flow("f1", 5001, tcp()), flow("f2", 5001, tcp())]);
+        both.flows[1].ip = units::Ip::V6;
+        for (n, node) in (1..).zip(&mut both.nodes) {
+            let plan::Node::Host { interfaces, .. } = node else { unreachable!() };
+            let own = serde_json::json!({"name": "eth0", "mac": format!("02:00:00:00:00:0{n}"),
+                "addresses": [format!("10.0.0.{n}/24"), format!("fd00:0:0:1::{n}/64")]});
+            interfaces.push(serde_json::from_value(own).unwrap());
+        }
+        let mut c = Classifier::new(&both);
+        let mut class = |t| c.classify(t).map(|class| (class.flow, class.from, class.to));
+        assert_eq!((class(tuple(TCP)), class(tuple6(TCP))), (Some((0, 0, 1)), Some((1, 0, 1))));
+        assert_eq!(class(reverse(tuple6(TCP))), Some((1, 1, 0)));
+        assert_eq!(class(tuple6(UDP)), Some((2, 0, 1)), "others' packets have their hosts, too");
+    }
+
+    #[test]
     fn a_program_gets_what_no_port_explains_if_it_is_the_only_one() {
         let mut one = Classifier::new(&plan(&[flow("f1", 9, tcp()), flow("f2", 10, command())]));
         assert_eq!(one.classify(tuple(TCP)).unwrap().flow, 1);
@@ -239,7 +251,7 @@ mod tests {
         assert_eq!(flow(&mut c, reverse(to(40_002, 80)), ACK), 2, "older connections show it by their ports");
         assert_eq!(flow(&mut c, to(40_002, 80), ACK), 2);
         assert_eq!(c.classify(tuple(UDP)).unwrap().flow, MOST);
-        let outside = Tuple { dst: Ipv4Addr::new(10, 9, 9, 9), ..to(1, 2) };
+        let outside = Tuple { dst: [10, 9, 9, 9].into(), ..to(1, 2) };
         c.meet(outside, Some(SYN));
         let lines = std::fs::read_to_string(dir.path().join(FILE)).unwrap();
         let found: Vec<FoundFlow> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -250,6 +262,6 @@ mod tests {
     #[test]
     fn an_unknown_destination_is_refused() {
         let mut c = Classifier::new(&plan(&[]));
-        assert_eq!(c.classify(Tuple { dst: Ipv4Addr::new(10, 9, 9, 9), ..tuple(TCP) }), None);
+        assert_eq!(c.classify(Tuple { dst: [10, 9, 9, 9].into(), ..tuple(TCP) }), None);
     }
 }

@@ -7,10 +7,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use anyhow::{Context, Result, anyhow};
 use messages::{Event, Failure, Inbox, Order, Recording};
 use plan::{Plan, Record};
-use records::Writer;
 use units::{Duration, Time};
 
-use crate::carrier::Tables;
+use crate::carrier::{CHUNKS, Tables, tables};
 use crate::classify::Found;
 use crate::plugs::Plugs;
 use crate::read_delay;
@@ -189,9 +188,7 @@ impl Listener {
         let (sample_interval_ns, packets) = (Duration(recording.sample_interval_ns), recording.packets);
         let plan =
             Plan { record: Record { sample_interval_ns, packets, ..self.plan.record.clone() }, ..self.plan.clone() };
-        let names = records::found::names(&plan);
-        let packets = packets.then(|| Writer::create(&dir.join("packets.parquet"), names.clone())).transpose()?;
-        let tables = Tables { packets, links: Some(Writer::create(&dir.join("links.parquet"), names)?) };
+        let tables = tables(&plan, records::found::names(&plan), &dir, CHUNKS)?;
         let found = Found::create(&plan, &dir)?;
         let Done::Began(at) = self.ask(Taken::Begin(Box::new(Begin { plan, tables, found })))? else {
             return Err(Failure::new("the lab cannot be recorded", "the emulator answers something else").into());

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::control::{Control, Done, Taken};
 use crate::hosted::{Counted, Request};
 use crate::plugs::Plugs;
-use crate::{LinkGauges, Port};
+use crate::{Ends, LinkGauges};
 
 /// The file at which a kernel with our links in it takes orders: `kernel/include/dumbbell/process.h`.
 const LINKS: &str = "/proc/dumbbell/links";
@@ -57,17 +57,23 @@ impl Device {
     pub(crate) fn run(
         &self,
         plan: &Plan,
-        ports: &[Port],
+        ends: Ends<'_>,
         control: OwnedFd,
         events: &File,
         live: Option<&LinkGauges>,
     ) -> Result<()> {
+        let Ends { ports, hops } = ends;
         for port in ports {
             // SAFETY: an index, not a pointer.
             unsafe { attach(self.0.as_raw_fd(), port.ifindex) }
                 .with_context(|| format!("attaching the interface of host {}", port.host))?;
         }
-        let () = self.ask(&Request::Open { plan: Box::new(plan.clone()), ports: ports.to_vec() })?;
+        for ifindex in hops.iter().flat_map(|hop| [hop.into, hop.out_of]) {
+            // SAFETY: an index, not a pointer.
+            unsafe { attach(self.0.as_raw_fd(), ifindex) }.context("attaching the interfaces of the kernel's links")?;
+        }
+        let plan_and_ports = Request::Open { plan: Box::new(plan.clone()), ports: ports.to_vec(), hops: hops.to_vec() };
+        let () = self.ask(&plan_and_ports)?;
         Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
         let mut inbox = Inbox::new(File::from(control));
         let origin_ns = inbox.wait_for_start()?;

@@ -4,12 +4,14 @@ use link::{Fate, Packet, Passage, Sink};
 use plan::{EmulatePath, Plan};
 use realtime::Spans;
 use records::Writer;
+use records::frames::Frames;
 use records::packets::PacketRow;
 use units::{Duration, Time};
 
 use crate::Port;
 use crate::arena::NONE;
 use crate::handover::{Due, Handover, Together};
+use crate::hops::Hops;
 use crate::identities::Identities;
 use crate::outgoing::{Outgoing, Transmit};
 use crate::store::{Ends, Store};
@@ -18,6 +20,7 @@ use crate::store::{Ends, Store};
 pub(crate) struct Driver<T> {
     pub store: Store,
     pub packets: Option<Writer<PacketRow>>,
+    pub frames: Option<Frames>,
     pub lateness: Spans,
     pub send_errors: u64,
     pub send_error: Option<String>,
@@ -45,17 +48,14 @@ pub(crate) struct Driver<T> {
     due: VecDeque<Due>,
     handover: Handover,
     outgoing: Outgoing,
+    /// Of links that the kernel carries.
+    pub hops: Hops,
+    to_hops: Outgoing,
     transmitter: T,
 }
 
 impl<T> Driver<T> {
-    pub(crate) fn new(
-        plan: &Plan,
-        ports: &[Port],
-        store: Store,
-        transmitter: T,
-        packets: Option<Writer<PacketRow>>,
-    ) -> Driver<T> {
+    pub(crate) fn new(plan: &Plan, ports: &[Port], store: Store, transmitter: T) -> Driver<T> {
         let port = |link| ports.iter().position(|port| port.is_at_the_end_of(link)).map(|i| i as u16);
         let ends = |name: &str| {
             let port = ports.iter().find(|port| port.host == name)?;
@@ -66,7 +66,8 @@ impl<T> Driver<T> {
         Driver {
             unplugged: ports.iter().map(|port| pulled.iter().any(|link| port.is_at_the_end_of(link))).collect(),
             store,
-            packets,
+            packets: None,
+            frames: None,
             lateness: Spans::default(),
             send_errors: 0,
             send_error: None,
@@ -86,12 +87,15 @@ impl<T> Driver<T> {
             due: VecDeque::new(),
             handover: Handover::new(ports.len()),
             outgoing: Outgoing::new(plan.emulate.path == EmulatePath::Gso),
+            hops: Hops::default(),
+            to_hops: Outgoing::new(false),
             transmitter,
         }
     }
 
     /// Records begin: nothing is counted yet, and no packet is inside a router.
-    pub(crate) fn begin(&mut self, plan: &Plan, packets: Option<Writer<PacketRow>>) {
+    pub(crate) fn begin(&mut self, plan: &Plan, packets: Option<Writer<PacketRow>>, frames: Option<Frames>) {
+        self.frames = frames;
         (self.packets, self.identities, self.lateness) = (packets, Identities::new(plan), Spans::default());
         (self.send_errors, self.send_error, self.without_carrier) = (0, None, 0);
         (self.dropped, self.duplicated, self.flooded, self.filtered, self.unflooded) = (0, 0, 0, 0, 0);
@@ -155,6 +159,13 @@ impl<T> Driver<T> {
             let inside = self.store.get(passage.packet.handle);
             let (payload_bytes, tcp_seq) = (inside.payload_bytes, inside.tcp_seq);
             packets.push(PacketRow { link: link as u16, payload_bytes, tcp_seq, passage, sent });
+        }
+    }
+
+    /// Write a packet as it came to a link, and as it leaves it: before [`Driver::affect`].
+    pub(crate) fn capture(&mut self, link: u32, passage: &Passage) {
+        if let Some(frames) = &mut self.frames {
+            frames.passed(link as u16, passage, self.store.frame(passage.packet.handle), "");
         }
     }
 
@@ -224,9 +235,10 @@ impl<T: Transmit> Driver<T> {
     }
 }
 
-impl<T> Sink for Driver<T> {
+impl<T: Transmit> Sink for Driver<T> {
     fn passed(&mut self, link: u32, passage: &Passage, last: bool) {
         let handle = passage.packet.handle;
+        self.capture(link, passage);
         self.affect(passage);
         if passage.fate != Fate::Delivered {
             self.record(link, *passage, None);
@@ -267,5 +279,10 @@ impl<T> Sink for Driver<T> {
         self.record_pending(packet.handle, None);
         self.filtered += 1;
         self.store.release(packet.handle);
+    }
+
+    fn outside(&mut self, link: u32, part: usize, packet: &Packet) -> bool {
+        let frame = self.store.frame(packet.handle);
+        self.hops.send(link, part, packet, frame, &mut self.transmitter, &mut self.to_hops)
     }
 }

@@ -2,15 +2,15 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use messages::{Event, Inbox, LinkCounts, Process};
 use plan::Plan;
 use realtime::{Gauge, Idle, Sleep, Spans, ThreadTimes, Urgency, monotonic_ns};
+use records::Names;
 use units::{Duration, Time};
 
-use crate::Port;
 use crate::arena::Arena;
-use crate::carrier::{Carrier, Evidence, tables};
+use crate::carrier::{CHUNKS, Carrier, Evidence, tables};
 use crate::clock::StampClock;
 use crate::coalescing::Coalescing;
 use crate::control::{Begin, Control, Done, Ended, Taken};
@@ -25,6 +25,7 @@ use crate::ring::Ring;
 use crate::store::Store;
 use crate::transmit::PacketSocket;
 use crate::warm_up;
+use crate::{Hop, Port};
 
 /// Frames read before due packets are sent: reading must not make a burst's head late.
 const READ_BATCH: usize = 32;
@@ -50,7 +51,16 @@ pub trait Witness {
     fn end(&self, dir: &Path) -> Result<()>;
 }
 
-/// Emulate the plan's links between `ports` until `control` says stop.
+/// The interfaces by which a run's packets come and go.
+#[derive(Clone, Copy)]
+pub struct Ends<'a> {
+    /// Those of the hosts.
+    pub ports: &'a [Port],
+    /// Those of the parts of links that the kernel's queueing disciplines are; empty: all links are ours.
+    pub hops: &'a [Hop],
+}
+
+/// Emulate the plan's links between `ends` until `control` says stop.
 ///
 /// Says on `events` that it is ready, waits on `control` for the start, and takes the orders to change a link or to stop
 /// from there; the end of `control` is a stop, too. Publishes where each link stands to `live`, if there are gauges. Writes
@@ -60,7 +70,7 @@ pub trait Witness {
 /// A kernel that carries packets itself does so ([`crate::hosted`]), and writes these files.
 pub fn run(
     plan: &Plan,
-    ports: &[Port],
+    ends: Ends<'_>,
     dir: &Path,
     control: OwnedFd,
     events: &File,
@@ -68,8 +78,9 @@ pub fn run(
     witness: Option<&dyn Witness>,
 ) -> Result<()> {
     match Device::find()? {
-        Some(device) => device.run(plan, ports, control, events, live)?,
-        None => in_real_time(plan, ports, dir, control, events, live, witness)?,
+        Some(device) => device.run(plan, ends, control, events, live)?,
+        None if plan.emulate.links.is_some() => bail!("this emulator hands no links to the kernel"),
+        None => in_real_time(plan, ends.ports, dir, control, events, live, witness)?,
     }
     Event::Done { process: Process::Emulator }.emit(&mut &*events)
 }
@@ -84,11 +95,11 @@ fn in_real_time(
     witness: Option<&dyn Witness>,
 ) -> Result<()> {
     // The writers' threads start before this one becomes urgent, so they don't inherit it.
-    let (packets, links) = tables(plan, dir)?;
+    let tables = tables(plan, Names::of(plan), dir, CHUNKS)?;
     let mut ring = Ring::open(plan)?;
     let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), PREFAULT)?);
-    let driver = Driver::new(plan, ports, store, PacketSocket::open(ports, plan.emulate.path)?, packets);
-    let mut carrier = Carrier::new(plan, Intake::new(plan, ports), driver, links)?;
+    let driver = Driver::new(plan, ports, store, PacketSocket::open(ports, plan.emulate.path)?);
+    let mut carrier = Carrier::new(plan, Intake::new(plan, ports), driver, tables)?;
     let plugs = Plugs::new(plan, ports)?;
     Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
     let mut inbox = Inbox::new(File::from(control));

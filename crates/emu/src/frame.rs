@@ -1,4 +1,4 @@
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use link::Ecn;
 use units::{Mtu, headers};
@@ -7,6 +7,8 @@ pub(crate) const ETHERNET: usize = headers::ETHERNET as usize;
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const IPV6_HEADER: usize = 40;
+/// The one extension header (RFC 8200 section 4) behind which flows are still known: routers look at it, and hosts skip it.
+const HOP_BY_HOP: u8 = 0;
 
 /// Bytes around a frame in a slot of the ring: the header of TPACKET_V2, the sender's address, padding, and tags of VLANs.
 const AROUND: usize = 128;
@@ -19,17 +21,20 @@ pub(crate) fn slot_bytes(mtu: Mtu) -> usize {
 pub(crate) const ICMP: u8 = 1;
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
+pub(crate) const ICMP_V6: u8 = 58;
 
 const ICMP_HEADER: usize = 8;
-/// Types of ICMP messages (RFC 792).
-const ECHO_REPLY: u8 = 0;
-const ECHO_REQUEST: u8 = 8;
+
+/// Types of ICMP messages that are echoes, requests and replies (RFC 792, RFC 4443).
+fn echoes(protocol: u8) -> [u8; 2] {
+    if protocol == ICMP_V6 { [128, 129] } else { [8, 0] }
+}
 
 /// The key of a flow, in the packet's own direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Tuple {
-    pub src: Ipv4Addr,
-    pub dst: Ipv4Addr,
+    pub src: IpAddr,
+    pub dst: IpAddr,
     pub sport: u16,
     pub dport: u16,
     pub protocol: u8,
@@ -39,8 +44,23 @@ impl Tuple {
     /// A hash that is the same everywhere and always: queues that hash flows must not depend on the machine.
     pub(crate) fn hash(self) -> u32 {
         let ports = u64::from(self.sport) << 24 | u64::from(self.dport) << 8 | u64::from(self.protocol);
-        let addresses = u64::from(self.src.to_bits()) << 32 | u64::from(self.dst.to_bits());
-        (link::mix(addresses ^ link::mix(ports)) >> 32) as u32
+        let hash = match (self.src, self.dst) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                (u64::from(src.to_bits()) << 32 | u64::from(dst.to_bits())) ^ link::mix(ports)
+            }
+            (src, dst) => {
+                let halves = [src, dst].map(bits).into_iter().flat_map(|bits| [(bits >> 64) as u64, bits as u64]);
+                halves.fold(ports, |hash, half| link::mix(hash ^ half))
+            }
+        };
+        (link::mix(hash) >> 32) as u32
+    }
+}
+
+fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(address) => address.to_bits(),
     }
 }
 
@@ -63,25 +83,36 @@ pub(crate) fn tcp_flags(frame: &[u8], header: &Header) -> Option<u8> {
     (header.tuple.protocol == TCP).then(|| frame.get(usize::from(header.transport) + FLAGS).copied()).flatten()
 }
 
-/// Read an Ethernet frame's IPv4 and TCP or UDP headers. `None` for anything but IPv4.
+/// The parts of an IP header that say what is below it.
+struct Network {
+    src: IpAddr,
+    dst: IpAddr,
+    protocol: u8,
+    ecn: Ecn,
+    /// Bytes of the header, and of the whole packet.
+    header_bytes: usize,
+    total: usize,
+    /// It begins with the header of TCP or UDP: it is no later fragment.
+    is_first: bool,
+}
+
+/// Read an Ethernet frame's IP and TCP or UDP headers. `None` for anything but IP.
 ///
-/// An ICMP echo has its identifier as both ports. Fragments after the first, and protocols without ports, have ports 0.
+/// An ICMP echo has its identifier as both ports. Fragments after the first, and protocols without ports, have ports 0. In
+/// IPv6 any extension header but the hop-by-hop options counts as such a protocol.
 pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
     let ip = frame.get(ETHERNET..)?;
-    if u16_at(frame, 12)? != IPV4 || ip.first()? >> 4 != 4 {
-        return None;
-    }
-    let header_bytes = usize::from(ip[0] & 0xf) * 4;
-    let total = usize::from(u16_at(ip, 2)?);
-    let fragment_offset = u16_at(ip, 6)? & 0x1fff;
-    let protocol = *ip.get(9)?;
-    let src = Ipv4Addr::from(u32_at(ip, 12)?);
-    let dst = Ipv4Addr::from(u32_at(ip, 16)?);
+    let network = match (u16_at(frame, 12)?, ip.first()? >> 4) {
+        (IPV4, 4) => ipv4(ip)?,
+        (IPV6, 6) => ipv6(ip)?,
+        _ => return None,
+    };
+    let Network { src, dst, protocol, ecn, header_bytes, total, is_first } = network;
     let rest = ip.get(header_bytes..)?;
     let mut tuple = Tuple { src, dst, sport: 0, dport: 0, protocol };
     let mut header_total = header_bytes;
     let mut tcp_seq = None;
-    if fragment_offset == 0 && matches!(protocol, TCP | UDP) {
+    if is_first && matches!(protocol, TCP | UDP) {
         tuple.sport = u16_at(rest, 0)?;
         tuple.dport = u16_at(rest, 2)?;
         if protocol == TCP {
@@ -91,16 +122,16 @@ pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
             header_total += 8;
         }
     }
-    if fragment_offset == 0 && protocol == ICMP {
+    if is_first && protocol == if src.is_ipv4() { ICMP } else { ICMP_V6 } {
         header_total += ICMP_HEADER;
-        if matches!(rest.first()?, &ECHO_REQUEST | &ECHO_REPLY) {
+        if echoes(protocol).contains(rest.first()?) {
             let identifier = u16_at(rest, 4)?;
             (tuple.sport, tuple.dport) = (identifier, identifier);
         }
     }
     Some(Header {
         tuple,
-        ecn: Ecn::from_tos(ip[1]),
+        ecn,
         transport: (ETHERNET + header_bytes) as u16,
         payload: (ETHERNET + header_total) as u16,
         payload_bytes: total.saturating_sub(header_total) as u32,
@@ -108,38 +139,47 @@ pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
     })
 }
 
-/// Read any frame, and hash what tells its flow: of IPv6 addresses, protocol and ports; else what is around the payload.
-///
-/// The tuple is that of no flow. All but the Ethernet header of a frame that is not IP counts as header.
-pub(crate) fn parse_any(frame: &[u8]) -> (Header, u32) {
-    let hash = |bytes: &[u8]| bytes.iter().fold(0, |hash, &byte| link::mix(hash ^ u64::from(byte)));
-    let none = Tuple { src: Ipv4Addr::UNSPECIFIED, dst: Ipv4Addr::UNSPECIFIED, sport: 0, dport: 0, protocol: 0 };
-    let end = frame.len() as u16;
-    let opaque =
-        Header { tuple: none, ecn: Ecn::NotEct, transport: end, payload: end, payload_bytes: 0, tcp_seq: None };
-    let Some(rest) = frame.get(ETHERNET + IPV6_HEADER..).filter(|_| is_ipv6(frame)) else {
-        return (opaque, (hash(&frame[..frame.len().min(ETHERNET)]) >> 32) as u32);
-    };
-    let ip = &frame[ETHERNET..];
-    let protocol = ip[6];
-    let (header_bytes, tcp_seq) = match protocol {
-        TCP => (rest.get(12).map_or(0, |offset| usize::from(offset >> 4) * 4), u32_at(rest, 4)),
-        UDP => (8, None),
-        _ => (0, None),
-    };
-    let ports = if matches!(protocol, TCP | UDP) { rest.get(..4).unwrap_or_default() } else { &[] };
-    let payload_bytes = usize::from(u16::from_be_bytes([ip[4], ip[5]])).saturating_sub(header_bytes) as u32;
-    let header = Header {
+fn ipv4(ip: &[u8]) -> Option<Network> {
+    Some(Network {
+        header_bytes: usize::from(ip[0] & 0xf) * 4,
+        total: usize::from(u16_at(ip, 2)?),
+        is_first: u16_at(ip, 6)? & 0x1fff == 0,
+        protocol: *ip.get(9)?,
+        src: Ipv4Addr::from(u32_at(ip, 12)?).into(),
+        dst: Ipv4Addr::from(u32_at(ip, 16)?).into(),
+        ecn: Ecn::from_tos(ip[1]),
+    })
+}
+
+fn ipv6(ip: &[u8]) -> Option<Network> {
+    let address = |at: usize| Some(Ipv6Addr::from(<[u8; 16]>::try_from(ip.get(at..at + 16)?).ok()?).into());
+    let (mut protocol, mut header_bytes) = (*ip.get(6)?, IPV6_HEADER);
+    if protocol == HOP_BY_HOP {
+        protocol = *ip.get(IPV6_HEADER)?;
+        header_bytes += (usize::from(*ip.get(IPV6_HEADER + 1)?) + 1) * 8;
+    }
+    Some(Network {
+        header_bytes,
+        total: IPV6_HEADER + usize::from(u16_at(ip, 4)?),
+        is_first: true,
+        protocol,
+        src: address(8)?,
+        dst: address(24)?,
         // The two low bits of the traffic class, which begins in the middle of the first byte (RFC 8200 section 3).
         ecn: Ecn::from_tos(ip[1] >> 4),
-        transport: (ETHERNET + IPV6_HEADER) as u16,
-        payload: ((ETHERNET + IPV6_HEADER + header_bytes) as u16).min(end),
-        payload_bytes,
-        tcp_seq,
-        ..opaque
-    };
-    let hash = hash(&ip[8..IPV6_HEADER]) ^ hash(ports) ^ u64::from(protocol);
-    (header, (link::mix(hash) >> 32) as u32)
+    })
+}
+
+/// The header of a frame that is not IP, all of which counts as header, and a hash of what is known of it. The tuple is that
+/// of no flow.
+pub(crate) fn opaque(frame: &[u8]) -> (Header, u32) {
+    let around = frame[..frame.len().min(ETHERNET)].iter();
+    let hash = around.fold(0, |hash, &byte| link::mix(hash ^ u64::from(byte)));
+    let none = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    let tuple = Tuple { src: none, dst: none, sport: 0, dport: 0, protocol: 0 };
+    let end = frame.len() as u16;
+    let header = Header { tuple, ecn: Ecn::NotEct, transport: end, payload: end, payload_bytes: 0, tcp_seq: None };
+    (header, (hash >> 32) as u32)
 }
 
 fn is_ipv6(frame: &[u8]) -> bool {
@@ -179,7 +219,7 @@ pub(crate) fn unchanging(frame: &[u8]) -> Option<[u8; UNCHANGING]> {
 /// Bytes of [`unchanging`]: of IP's header, and the first of what is below, with TCP's timestamps or a datagram's number.
 const UNCHANGING: usize = 35 + 45;
 
-/// Set Congestion Experienced in a frame that [`parse`] or [`parse_any`] has read, and keep the header's checksum right (RFC 1624).
+/// Set Congestion Experienced in a frame that [`parse`] or [`opaque`] has read, and keep the header's checksum right (RFC 1624).
 pub(crate) fn mark(frame: &mut [u8]) {
     if is_ipv6(frame) {
         frame[ETHERNET + 1] |= 3 << 4;
@@ -222,32 +262,58 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use units::Ip;
+
     use super::*;
 
     /// A frame with `payload` bytes of zeros; header fields that nobody reads are 0.
     pub(crate) fn frame(tuple: Tuple, seq: u32, payload: usize) -> Vec<u8> {
-        let transport = if tuple.protocol == TCP { 32 } else { 8 };
-        let mut f = vec![0u8; ETHERNET + 20 + transport + payload];
-        let total = (f.len() - ETHERNET) as u16;
-        f[12..14].copy_from_slice(&IPV4.to_be_bytes());
-        let ip = &mut f[ETHERNET..];
-        ip[0] = 0x45;
-        ip[2..4].copy_from_slice(&total.to_be_bytes());
-        ip[9] = tuple.protocol;
-        ip[12..16].copy_from_slice(&tuple.src.octets());
-        ip[16..20].copy_from_slice(&tuple.dst.octets());
-        ip[20..22].copy_from_slice(&tuple.sport.to_be_bytes());
-        ip[22..24].copy_from_slice(&tuple.dport.to_be_bytes());
+        let mut below = vec![0u8; if tuple.protocol == TCP { 32 } else { 8 } + payload];
+        below[..2].copy_from_slice(&tuple.sport.to_be_bytes());
+        below[2..4].copy_from_slice(&tuple.dport.to_be_bytes());
         if tuple.protocol == TCP {
-            ip[24..28].copy_from_slice(&seq.to_be_bytes());
-            ip[32] = 8 << 4;
+            below[4..8].copy_from_slice(&seq.to_be_bytes());
+            below[12] = 8 << 4;
         }
+        packet(tuple, &[], &below)
+    }
+
+    /// A frame of an IP packet with extension headers, and with what is below them.
+    pub(crate) fn packet(tuple: Tuple, extensions: &[u8], below: &[u8]) -> Vec<u8> {
+        let mut f = vec![0u8; ETHERNET];
+        match (tuple.src, tuple.dst) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                f[12..14].copy_from_slice(&IPV4.to_be_bytes());
+                f.extend([0x45, 0]);
+                f.extend((20 + below.len() as u16).to_be_bytes());
+                f.extend([0, 0, 0, 0, 0, tuple.protocol, 0, 0]);
+                f.extend(src.octets());
+                f.extend(dst.octets());
+            }
+            (IpAddr::V6(src), IpAddr::V6(dst)) => {
+                f[12..14].copy_from_slice(&IPV6.to_be_bytes());
+                f.extend([0x60, 0, 0, 0]);
+                f.extend(((extensions.len() + below.len()) as u16).to_be_bytes());
+                f.extend([if extensions.is_empty() { tuple.protocol } else { HOP_BY_HOP }, 64]);
+                f.extend(src.octets());
+                f.extend(dst.octets());
+                f.extend(extensions);
+            }
+            _ => unreachable!("one version"),
+        }
+        f.extend(below);
         f
     }
 
     pub(crate) fn tuple(protocol: u8) -> Tuple {
-        let host = |n| Ipv4Addr::new(10, 0, 0, n);
+        let host = |n| Ipv4Addr::new(10, 0, 0, n).into();
         Tuple { src: host(1), dst: host(2), sport: 40_000, dport: 5001, protocol }
+    }
+
+    /// The same in IPv6.
+    pub(crate) fn tuple6(protocol: u8) -> Tuple {
+        let host = |n| Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, n).into();
+        Tuple { src: host(1), dst: host(2), ..tuple(protocol) }
     }
 
     #[test]
@@ -259,12 +325,32 @@ pub(crate) mod tests {
     #[test]
     fn a_full_segment_with_timestamps_carries_the_rest_of_the_frame() {
         let mtu = Mtu::default();
-        let f = frame(tuple(TCP), 77, mtu.segment_bytes() as usize);
-        assert_eq!(f.len(), mtu.frame_bytes() as usize);
-        let (transport, payload) = (34, 66);
-        let expected =
-            Header { tuple: tuple(TCP), ecn: Ecn::NotEct, transport, payload, payload_bytes: 1448, tcp_seq: Some(77) };
-        assert_eq!(parse(&f), Some(expected));
+        for (ip, tuple, transport, payload_bytes) in [(Ip::V4, tuple(TCP), 34, 1448), (Ip::V6, tuple6(TCP), 54, 1428)] {
+            let f = frame(tuple, 77, mtu.segment_bytes(ip) as usize);
+            assert_eq!(f.len(), mtu.frame_bytes() as usize);
+            let payload = transport + 32;
+            let expected = Header { tuple, ecn: Ecn::NotEct, transport, payload, payload_bytes, tcp_seq: Some(77) };
+            assert_eq!(parse(&f), Some(expected));
+        }
+    }
+
+    #[test]
+    fn hop_by_hop_options_are_no_obstacle_and_other_extensions_have_no_ports() {
+        let options = [UDP, 1, 5, 2, 0, 0, 1, 0, 1, 4, 0, 0, 0, 0, 0, 0];
+        let datagram = &frame(tuple6(UDP), 0, 100)[ETHERNET + IPV6_HEADER..];
+        let header = parse(&packet(tuple6(UDP), &options, datagram)).unwrap();
+        assert_eq!((header.tuple, header.transport, header.payload_bytes), (tuple6(UDP), 70, 100));
+        const FRAGMENT: u8 = 44;
+        let header = parse(&packet(tuple6(FRAGMENT), &[], &[0; 40])).unwrap();
+        assert_eq!((header.tuple.protocol, header.tuple.dport, header.payload_bytes), (FRAGMENT, 0, 40));
+    }
+
+    #[test]
+    fn a_hash_tells_flows_apart_and_never_changes() {
+        assert_eq!(tuple(TCP).hash(), 1_785_339_108);
+        let ports = (0..1000).map(|sport| Tuple { sport, ..tuple6(TCP) }.hash());
+        assert_eq!(ports.collect::<std::collections::HashSet<_>>().len(), 1000);
+        assert_ne!(tuple6(TCP).hash(), Tuple { src: tuple6(TCP).dst, dst: tuple6(TCP).src, ..tuple6(TCP) }.hash());
     }
 
     #[test]
@@ -275,10 +361,16 @@ pub(crate) mod tests {
 
     #[test]
     fn an_echo_is_known_by_its_identifier_in_both_directions() {
-        for (kind, ports) in [(ECHO_REQUEST, 77), (ECHO_REPLY, 77), (3, 0)] {
-            let mut f = frame(Tuple { protocol: ICMP, ..tuple(UDP) }, 0, 56);
-            f[ETHERNET + 20..ETHERNET + 28].copy_from_slice(&[kind, 0, 0, 0, 0, 77, 0, 1]);
-            let header = parse(&f).unwrap();
+        for (tuple, kind, ports) in [
+            (tuple(ICMP), 8, 77),
+            (tuple(ICMP), 0, 77),
+            (tuple(ICMP), 3, 0),
+            (tuple6(ICMP_V6), 128, 77),
+            (tuple6(ICMP_V6), 129, 77),
+            (tuple6(ICMP_V6), 135, 0),
+        ] {
+            let message = [&[kind, 0, 0, 0, 0, 77, 0, 1][..], &[0; 56]].concat();
+            let header = parse(&packet(tuple, &[], &message)).unwrap();
             assert_eq!((header.tuple.sport, header.tuple.dport, header.payload_bytes), (ports, ports, 56), "{kind}");
         }
     }
@@ -312,6 +404,20 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_mark_of_ipv6_is_in_its_traffic_class() {
+        for ecn in [0, 1, 2] {
+            let mut f = frame(tuple6(TCP), 1, 10);
+            (f[ETHERNET], f[ETHERNET + 1]) = (0x6b, 0x8a | ecn << 4);
+            let before = f.clone();
+            assert_eq!(parse(&f).unwrap().ecn, Ecn::from_tos(ecn));
+            mark(&mut f);
+            assert_eq!(parse(&f).unwrap().ecn, Ecn::Ce);
+            f[ETHERNET + 1] = before[ETHERNET + 1];
+            assert_eq!(f, before, "nothing else changes: there is no checksum");
+        }
+    }
+
+    #[test]
     fn corruption_flips_one_bit_of_the_segment() {
         let whole = frame(tuple(UDP), 0, 100);
         for which in [0, 1 << 20, u32::MAX / 3, u32::MAX] {
@@ -326,8 +432,14 @@ pub(crate) mod tests {
     #[test]
     fn no_frame_makes_it_panic() {
         let whole = frame(tuple(TCP), 1, 10);
-        for cut in 0..whole.len() {
-            let _ = parse(&whole[..cut]);
+        let options =
+            packet(tuple6(TCP), &[TCP, 0, 1, 4, 0, 0, 0, 0], &frame(tuple6(TCP), 1, 10)[ETHERNET + IPV6_HEADER..]);
+        for frame in [&whole, &options] {
+            assert!(parse(frame).is_some());
+            for cut in 0..frame.len() {
+                let _ = parse(&frame[..cut]);
+                opaque(&frame[..cut]);
+            }
         }
         let mut arp = whole.clone();
         arp[12..14].copy_from_slice(&0x0806u16.to_be_bytes());

@@ -104,6 +104,7 @@ impl Handover {
             let run = Run {
                 header: &store.frame(first)[..payload],
                 transport: usize::from(inside.transport),
+                protocol: inside.protocol,
                 last: store.frame(last),
                 gso_size,
                 payload_bytes: gso_size * usize::from(segments - 1) + store.frame(last).len() - payload,
@@ -122,14 +123,15 @@ impl Handover {
     }
 }
 
-/// Congestion may have marked one frame and not the other.
+/// Congestion may have marked one frame and not the other. In IPv6 the byte has the marks of the traffic class and four bits of
+/// the flow label, which a burst has in common.
 fn type_of_service(store: &Store, slot: u32) -> u8 {
     store.frame(slot)[15]
 }
 
 #[cfg(test)]
 mod tests {
-    use units::Mtu;
+    use units::{Ip, Mtu};
 
     use super::*;
     use crate::arena::Arena;
@@ -148,7 +150,7 @@ mod tests {
     fn admit(store: &mut Store, segments: usize) -> Vec<u32> {
         let whole = frame(tuple(TCP), 1000, segments * 1448);
         let header = frame::parse(&whole).unwrap();
-        let vnet = Vnet::partial(34, 16).tcp_burst(66, 1448, false);
+        let vnet = Vnet::partial(34, 16).tcp_burst(Ip::V4, 66, 1448, false);
         let mut handles = Vec::new();
         assert_eq!(store.admit_burst(&Burst::new(&whole, &header, &vnet).unwrap(), &header, &ENDS, &mut handles), 0);
         handles
@@ -194,7 +196,7 @@ mod tests {
         let inside = *store.get(h[1]);
         assert!(!inside.partial && store.get(h[0]).partial);
         let frame = store.frame(h[1]);
-        let covered = checksum::sum(&frame[34..], u32::from(checksum::pseudo(&frame[14..], frame.len() - 34)));
+        let covered = checksum::sum(&frame[34..], u32::from(checksum::pseudo(&frame[14..], TCP, frame.len() - 34)));
         assert_ne!(covered, 0xffff);
         let due: Vec<_> = h.iter().map(|&handle| (handle, 0)).collect();
         assert_eq!(leaving(&mut store, &due), [(0, vec![h[0]]), (0, vec![h[1]]), (0, vec![h[2]])]);

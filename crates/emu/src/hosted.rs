@@ -5,23 +5,25 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use messages::LinkCounts;
 use plan::Plan;
 use realtime::{Scheduling, Spans, ThreadTimes};
+use records::Names;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Time};
 
-use crate::Port;
 use crate::arena::Arena;
 use crate::carrier::{Carrier, Evidence, tables};
 use crate::driver::Driver;
 use crate::earlier::Earlier;
 use crate::frame::slot_bytes;
 use crate::gso::Vnet;
+use crate::hops::Hops;
 use crate::intake::{Captured, Intake};
 use crate::outgoing::{Outgoing, Transmit};
 use crate::store::Store;
+use crate::{Hop, Port};
 
 /// Chunks of rows that wait to be written before time stands still for them: this bounds memory.
 const BACKLOG: usize = 16;
@@ -30,8 +32,8 @@ const BACKLOG: usize = 16;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "lowercase")]
 pub(crate) enum Request {
-    /// Make the links of a plan; ports are numbered as they were attached.
-    Open { plan: Box<Plan>, ports: Vec<Port> },
+    /// Make the links of a plan; ports, and the interfaces of hops behind them, are numbered as they were attached.
+    Open { plan: Box<Plan>, ports: Vec<Port>, hops: Vec<Hop> },
     /// Time 0 is this CLOCK_MONOTONIC.
     Start { origin_ns: i64 },
     /// A link is another from now on. Answered by the time.
@@ -125,7 +127,9 @@ impl<O: Outlet + Clone> Hosted<O> {
     /// Sends nothing: what is due by `now` must have been sent before.
     pub fn order(&mut self, request: &[u8], now: i64) -> Result<Vec<u8>> {
         let answer = match serde_json::from_slice(request).context("reading a request")? {
-            Request::Open { plan, ports } => self.open(*plan, &ports, now).map(|()| serde_json::to_vec(&())),
+            Request::Open { plan, ports, hops } => {
+                self.open(*plan, &ports, &hops, now).map(|()| serde_json::to_vec(&()))
+            }
             Request::Finish => self.finish(now).map(|()| serde_json::to_vec(&())),
             Request::Start { origin_ns } => {
                 self.running()?.start(origin_ns);
@@ -151,14 +155,16 @@ impl<O: Outlet + Clone> Hosted<O> {
         self.running.as_mut().context("the links are not open")
     }
 
-    fn open(&mut self, plan: Plan, ports: &[Port], now: i64) -> Result<()> {
-        let (packets, links) = tables(&plan, &self.dir)?;
+    fn open(&mut self, plan: Plan, ports: &[Port], hops: &[Hop], now: i64) -> Result<()> {
+        let tables = tables(&plan, Names::of(&plan), &self.dir, BACKLOG)?.waiting(BACKLOG);
         let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), 0)?);
-        let driver =
-            Driver::new(&plan, ports, store, Each(self.outlet.clone()), packets.map(|table| table.waiting(BACKLOG)));
+        let driver = Driver::new(&plan, ports, store, Each(self.outlet.clone()));
         // Frames come with the number of their port.
         let numbered: Vec<_> = (0..).zip(ports).map(|(i, port)| Port { ifindex: i, ..port.clone() }).collect();
-        let carrier = Carrier::new(&plan, Intake::new(&plan, &numbered), driver, links.waiting(BACKLOG))?;
+        let mut carrier = Carrier::new(&plan, Intake::new(&plan, &numbered), driver, tables)?;
+        let qdiscs = plan.qdiscs().map_err(|what| anyhow!("the kernel's links don't have {what}"))?;
+        carrier.network.hand_out(&qdiscs);
+        carrier.driver.hops = Hops::new(plan.links.len(), ports.len(), hops);
         let vnet = plan.emulate.path == plan::EmulatePath::Gso;
         let origin_ns = plan.wait.map(|_| now - Earlier::BEGIN.as_nanos());
         self.running = Some(Running { plan, carrier, opened_ns: now, origin_ns, early: Vec::new(), vnet });
@@ -176,6 +182,7 @@ impl<O: Outlet + Clone> Hosted<O> {
     pub fn due(&mut self, now: i64) {
         let Some(running) = &mut self.running else { return };
         if running.origin_ns.is_some() {
+            running.take_early();
             let now = running.time(now);
             running.carrier.advance(now);
             running.carrier.driver.hand_over(|| now);
@@ -186,6 +193,9 @@ impl<O: Outlet + Clone> Hosted<O> {
     pub fn next_due(&mut self) -> Option<i64> {
         let running = self.running.as_mut()?;
         let origin_ns = running.origin_ns?;
+        if let Some((_, at)) = running.early.first() {
+            return Some(*at);
+        }
         let carrier = &mut running.carrier;
         let next = carrier.next_event().min(carrier.driver.next_handover(Duration::ZERO));
         (next != Time::NEVER).then(|| origin_ns + next.as_nanos())
@@ -219,6 +229,13 @@ impl<O: Outlet> Running<O> {
     fn start(&mut self, origin_ns: i64) {
         self.carrier.set_origin(Duration(origin_ns - self.opened_ns));
         self.origin_ns = Some(origin_ns);
+        // An order sends nothing, but frames go to the kernel's links as they come.
+        if self.plan.emulate.links.is_none() {
+            self.take_early();
+        }
+    }
+
+    fn take_early(&mut self) {
         for (Early { port, bytes, length, checksum_missing, vnet }, at) in std::mem::take(&mut self.early) {
             self.arrived(&Frame { port, bytes: &bytes, length, checksum_missing, vnet }, at);
         }
@@ -226,6 +243,10 @@ impl<O: Outlet> Running<O> {
 
     fn arrived(&mut self, frame: &Frame<'_>, now: i64) {
         let &Frame { port, bytes, length, checksum_missing, vnet } = frame;
+        if let Some(left) = self.carrier.driver.hops.returned(port, bytes) {
+            let now = self.time(now);
+            return self.carrier.left(left, now);
+        }
         if self.origin_ns.is_none() {
             self.early.push((Early { port, bytes: bytes.to_vec(), length, checksum_missing, vnet }, now));
             return;

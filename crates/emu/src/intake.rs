@@ -138,9 +138,9 @@ impl Intake {
         if let Some(header) = &header {
             self.classifier.meet(header.tuple, frame::tcp_flags(frame, header));
         }
-        let of_ipv4 = header.and_then(|header| Some((header, self.classifier.classify(header.tuple)?)));
-        let (header, class) = of_ipv4.unwrap_or_else(|| {
-            let (header, flow_hash) = frame::parse_any(frame);
+        let of_ip = header.and_then(|header| Some((header, self.classifier.classify(header.tuple)?)));
+        let (header, class) = of_ip.unwrap_or_else(|| {
+            let (header, flow_hash) = frame::opaque(frame);
             (header, self.classifier.other(flow_hash))
         });
         Some(Known { header, class, ends, sender, receiver })

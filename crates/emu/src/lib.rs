@@ -20,6 +20,7 @@ mod emulator;
 mod frame;
 mod gso;
 mod handover;
+mod hops;
 pub mod hosted;
 mod identities;
 mod intake;
@@ -33,7 +34,8 @@ mod store;
 mod transmit;
 mod warm_up;
 
-pub use emulator::{LinkGauges, Witness, run};
+pub use emulator::{Ends, LinkGauges, Witness, run};
+pub use hops::Hop;
 pub use report::EmulatorReport;
 
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use crate::gso::{Burst, checksum_at};
 #[derive(Clone, Copy)]
 pub(crate) struct Inside {
     pub len: u16,
-    /// The offsets of the part below IPv4 and of the payload, and the protocol below IPv4.
+    /// The offsets of the part below IP and of the payload, and the protocol below IP.
     pub transport: u16,
     pub payload: u16,
     pub protocol: u8,

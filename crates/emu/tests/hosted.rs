@@ -12,9 +12,9 @@ use tempfile::TempDir;
 const ORIGIN: i64 = 5_000_000_000;
 const HEADERS: usize = 14 + 20 + 8;
 
-/// The frames that left.
+/// The frames that left; and, in place of a full queue, a port that takes no more than one.
 #[derive(Clone, Default)]
-struct Wire(Rc<RefCell<Frames>>);
+struct Wire(Rc<RefCell<Frames>>, Option<u16>);
 
 /// Frames, each with the port that it left by.
 type Frames = Vec<(u16, Vec<u8>)>;
@@ -26,6 +26,9 @@ impl Outlet for Wire {
         let part = |part: &libc::iovec| unsafe {
             std::slice::from_raw_parts(part.iov_base.cast::<u8>(), part.iov_len).to_vec()
         };
+        if self.1 == Some(port) && self.0.borrow().iter().any(|(other, _)| *other == port) {
+            return Err(std::io::Error::from_raw_os_error(libc::ENOBUFS));
+        }
         self.0.borrow_mut().push((port, parts.iter().flat_map(part).collect()));
         Ok(())
     }
@@ -77,7 +80,7 @@ fn opened(dir: &Path) -> (Hosted<Wire>, Wire) {
     let wire = Wire::default();
     let mut hosted = Hosted::new(dir, wire.clone());
     let ports = serde_json::to_value(ports()).unwrap();
-    ask(&mut hosted, &json!({"request": "open", "plan": plan(), "ports": ports}), ORIGIN - 10);
+    ask(&mut hosted, &json!({"request": "open", "plan": plan(), "ports": ports, "hops": []}), ORIGIN - 10);
     (hosted, wire)
 }
 
@@ -166,6 +169,70 @@ fn a_request_without_links_is_refused() {
     assert!(hosted.order(b"{}", 0).is_err());
 }
 
+/// Links of the kernel's own: from a to b a queue (ports 2 and 3) and a delay line (4 and 5), from b to a likewise.
+fn handed_out(dir: &Path, wire: Wire) -> Hosted<Wire> {
+    let mut plan = plan();
+    plan["emulate"]["links"] = json!("kernel");
+    let hop = |link: u32, part: usize| json!({"link": link, "part": part, "into": 0, "out_of": 0});
+    let hops = [hop(0, 0), hop(0, 1), hop(1, 0), hop(1, 1)];
+    let mut hosted = Hosted::new(dir, wire);
+    let ports = serde_json::to_value(ports()).unwrap();
+    ask(&mut hosted, &json!({"request": "open", "plan": plan, "ports": ports, "hops": hops}), ORIGIN - 10);
+    hosted
+}
+
+/// What was sent last comes out of the other end of its pair of interfaces.
+fn come_out(hosted: &mut Hosted<Wire>, wire: &Wire, now: i64) {
+    let (port, bytes) = wire.0.borrow().last().unwrap().clone();
+    let (port, length) = (u32::from(port) + 1, bytes.len() as u32);
+    hosted.arrived(&Frame { port, bytes: &bytes, length, checksum_missing: false, vnet: [0; 10] }, now);
+}
+
+#[test]
+fn the_kernel_carries_packets_of_its_own_links() {
+    let (dir, wire) = (TempDir::new().unwrap(), Wire::default());
+    let mut hosted = handed_out(dir.path(), wire.clone());
+    // It came early: an order must not send it.
+    arrive(&mut hosted, ORIGIN - 5);
+    ask(&mut hosted, &json!({"request": "start", "origin_ns": ORIGIN}), ORIGIN);
+    assert!(wire.0.borrow().is_empty());
+    let at = hosted.next_due().unwrap();
+    hosted.due(at);
+    assert_eq!(hosted.next_due(), None, "the kernel says when it comes out");
+    come_out(&mut hosted, &wire, ORIGIN + 100_000);
+    come_out(&mut hosted, &wire, ORIGIN + 1_100_000);
+    assert_eq!(run(&mut hosted, &wire), [1_100_000]);
+    let ports: Vec<_> = wire.0.borrow().iter().map(|(port, _)| *port).collect();
+    assert_eq!(ports, [2, 4, 1]);
+    // The receiver sees nothing of the number that it travelled by.
+    assert_eq!(wire.0.borrow()[2].1[..12], [2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 3, 2]);
+}
+
+#[test]
+fn what_the_kernel_drops_is_accounted_for() {
+    let dir = TempDir::new().unwrap();
+    let wire = Wire(Rc::default(), Some(2));
+    let mut hosted = handed_out(dir.path(), wire.clone());
+    ask(&mut hosted, &json!({"request": "start", "origin_ns": ORIGIN}), ORIGIN);
+    (0..3).for_each(|_| arrive(&mut hosted, ORIGIN));
+    let counted = ask(&mut hosted, &json!({"request": "count"}), ORIGIN);
+    // Bytes and packets that wait, and packets that were dropped.
+    assert_eq!(counted[0]["words"].as_array().unwrap()[2..], [json!(1250), json!(1), json!(2)]);
+    come_out(&mut hosted, &wire, ORIGIN + 100_000);
+    // A frame that nobody sent.
+    let foreign = [0; 60];
+    hosted.arrived(
+        &Frame { port: 3, bytes: &foreign, length: 60, checksum_missing: false, vnet: [0; 10] },
+        ORIGIN + 100_001,
+    );
+    ask(&mut hosted, &json!({"request": "finish"}), ORIGIN + 150_000);
+    let text = std::fs::read_to_string(dir.path().join("emulator.json")).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert_eq!((count("entered_packets"), count("left_packets")), (3, 0));
+    assert_eq!((count("dropped_packets"), count("inside_packets"), count("unroutable_packets")), (2, 1, 1));
+}
+
 /// h1 and h2 at a switch, a cable of 1 ms between h3 and the switch.
 fn wires() -> (Value, Vec<Port>) {
     let mac = |n: u8| [2, 0, 0, 0, 0, n];
@@ -208,7 +275,7 @@ fn wires_carry_any_frame_as_it_is_and_flood_what_is_for_all() {
     let wire = Wire::default();
     let mut hosted = Hosted::new(dir.path(), wire.clone());
     let (plan, ports) = wires();
-    ask(&mut hosted, &json!({"request": "open", "plan": plan, "ports": ports}), ORIGIN - 10);
+    ask(&mut hosted, &json!({"request": "open", "plan": plan, "ports": ports, "hops": []}), ORIGIN - 10);
     ask(&mut hosted, &json!({"request": "start", "origin_ns": ORIGIN}), ORIGIN);
     let mut send = |port: u32, bytes: &[u8], at: i64| {
         let length = bytes.len() as u32;

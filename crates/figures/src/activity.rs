@@ -89,6 +89,7 @@ mod tests {
             start_ns: Time(0),
             stop_ns: Time(10),
             port: 1,
+            ip: units::Ip::V4,
             workload,
         }
     }

@@ -316,8 +316,11 @@ impl Near {
             .map(|(link, _)| (nodes[link.from.as_str()], nodes[link.to.as_str()]))
             .collect();
         let near = |host: usize| {
-            let (mut near, mut rest) = (vec![false; plan.nodes.len()], vec![host]);
-            near[host] = true;
+            // Whoever has the address of the host is as good as the host.
+            let alike = |&node: &usize| plan.nodes[node].address() == plan.nodes[host].address();
+            let mut rest: Vec<usize> = (0..plan.nodes.len()).filter(alike).collect();
+            let mut near = vec![false; plan.nodes.len()];
+            rest.iter().for_each(|&node| near[node] = true);
             while let Some(node) = rest.pop() {
                 for &(from, _) in pairs.iter().filter(|&&(from, to)| to == node && !plan.nodes[from].is_host()) {
                     if !std::mem::replace(&mut near[from], true) {

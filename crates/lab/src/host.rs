@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv4Addr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Result;
 
 use messages::Failure;
 use units::Mtu;
 
-use crate::own::Own;
+use crate::{Doors, Own};
 
 /// A host to build.
 #[derive(Clone, Debug)]
@@ -42,8 +42,17 @@ pub struct Host {
     pub interfaces: Vec<Interface>,
     /// The host's network namespace, for `setns`.
     pub netns: OwnedFd,
-    /// Its mounts and its hostname; `None` in a core network: those of the sandbox.
-    pub own: Option<Own>,
+    /// Its mounts and its hostname.
+    pub own: Own,
+    /// The CPUs on which its programs run; none: on all.
+    pub cpus: Vec<u16>,
+}
+
+impl Host {
+    /// The way in.
+    pub fn doors(&self) -> Doors<'_> {
+        Doors::new(self.netns.as_fd(), &self.own).on(&self.cpus)
+    }
 }
 
 /// An interface of a running lab.
@@ -76,12 +85,13 @@ pub(crate) fn core_ifindex(index: usize) -> i32 {
     ETH0 + 1 + index as i32
 }
 
-/// The three MAC addresses around a host.
+/// The three MAC addresses around a host, and those of the kernel's links.
 #[derive(Clone, Copy)]
 pub(crate) enum Role {
     Host = 1,
     Core = 2,
     Gateway = 3,
+    Part = 4,
 }
 
 /// Locally administered, and the same in every run.
@@ -93,9 +103,8 @@ pub(crate) fn mac(role: Role, index: usize) -> [u8; 6] {
 /// Refuses values that the kernel would refuse later or, worse, interpret differently.
 pub(crate) fn check(hosts: &[HostSpec]) -> Result<()> {
     let mut names = HashSet::new();
-    let mut addresses = HashSet::new();
     for host in hosts {
-        let refuse = |why: &str, hint: &str| Err(Failure::new(format!("host {:?}", host.name), why).hint(hint).into());
+        let refuse = |why: &str, hint: &str| Err(refused(host, why, hint));
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         if host.name.is_empty() || host.name.len() > 15 || !host.name.chars().all(plain) {
             return refuse("not a name of an interface", "use 1 to 15 letters, digits, `.`, `_` or `-`");
@@ -115,11 +124,24 @@ pub(crate) fn check(hosts: &[HostSpec]) -> Result<()> {
         {
             return refuse(&format!("{address} cannot be a host's address"), "use a private address, e.g. 10.0.0.1");
         }
-        if !addresses.insert(address) {
-            return refuse(&format!("another host has the address {address}"), "addresses are unique");
-        }
     }
     Ok(())
+}
+
+/// Refuses hosts with the same address.
+pub(crate) fn check_unique(hosts: &[HostSpec]) -> Result<()> {
+    let mut addresses = HashSet::new();
+    match hosts.iter().find(|host| !addresses.insert(host.address)) {
+        Some(host) => {
+            let why = format!("another host has the address {}", host.address);
+            Err(refused(host, &why, "addresses are unique"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn refused(host: &HostSpec, why: &str, hint: &str) -> anyhow::Error {
+    Failure::new(format!("host {:?}", host.name), why).hint(hint).into()
 }
 
 #[cfg(test)]
@@ -148,7 +170,8 @@ mod tests {
         assert!(refusal(&[host("a/b", 1)]).contains("not a name of an interface"));
         assert!(refusal(&[host("all", 1)]).contains("uses this name itself"));
         assert!(refusal(&[host("s1", 1), host("s1", 2)]).contains("two hosts have this name"));
-        assert!(refusal(&[host("s1", 1), host("s2", 1)]).contains("another host has the address 10.0.0.1"));
+        let twice = check_unique(&[host("s1", 1), host("s2", 1)]).expect_err("one address for two");
+        assert!(twice.to_string().contains("another host has the address 10.0.0.1"));
         assert!(refusal(&[HostSpec::new("s1", GATEWAY)]).contains("cannot be a host's address"));
     }
 }

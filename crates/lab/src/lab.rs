@@ -13,11 +13,12 @@ use netlink_packet_route::link::{LinkAttribute, State, Stats64};
 use serde::Serialize;
 
 use crate::ethtool::Features;
+use crate::hops::Hop;
 use crate::host::{self, ETH0, GATEWAY, Interface, Role};
 use crate::namespace::{self, Visit};
 use crate::netlink::{Batch, Netlink};
 use crate::requests::{self, End};
-use crate::{Host, HostSpec, names, network, sysctl};
+use crate::{Host, HostSpec, Own, names, network, own, sysctl};
 use messages::Failure;
 use plan::{EmulatePath, Node, Plan};
 use units::Mtu;
@@ -67,18 +68,20 @@ impl Counters {
 #[derive(Debug)]
 pub struct Lab {
     hosts: Vec<Host>,
-    core: OwnedFd,
+    pub(crate) core: OwnedFd,
     features: Features,
     /// The names of each host's pinned sysctls.
     pinned: Vec<Vec<String>>,
+    pub(crate) hops: Vec<Hop>,
 }
 
 impl Lab {
     /// Builds every host. The calling thread's network namespace becomes the core: it must be a sandbox's, with its
-    /// mounts. Segmentation and checksum offloads stay as the kernel sets them if `offloads`, else they are off on both
-    /// ends of each pair.
+    /// mounts, and be its process's only one. Segmentation and checksum offloads stay as the kernel sets them if `offloads`,
+    /// else they are off on both ends of each pair.
     pub fn build(hosts: &[HostSpec], offloads: bool) -> Result<Lab> {
         host::check(hosts)?;
+        host::check_unique(hosts)?;
         let core = namespace::current()?;
         let mut socket = Netlink::open()?;
         sysctl::disable_ipv6().context("in the core")?;
@@ -86,24 +89,26 @@ impl Lab {
         batch.push("bringing up the core's loopback interface", requests::set_up(LOOPBACK), 0);
         socket.execute(batch)?;
         let features = Features::query(&socket)?;
+        names::publish(hosts.iter().map(|host| (host.address.into(), host.name.as_str())));
         let home = Visit::from(&core);
+        let own = own::create(hosts.iter().map(|spec| (spec.name.as_str(), &[][..])))?;
         let built = hosts
             .iter()
+            .zip(own)
             .enumerate()
-            .map(|(index, spec)| {
-                build_host(index, spec, &mut socket, (!offloads).then_some(&features))
+            .map(|(index, (spec, own))| {
+                build_host(index, spec, own, &mut socket, (!offloads).then_some(&features))
                     .with_context(|| format!("building host {}", spec.name))
             })
             .collect::<Result<Vec<Host>>>()?;
         drop(home);
         wait_until_up(&mut socket, &built)?;
-        names::publish(hosts.iter().map(|host| (host.address.into(), host.name.as_str())));
         let pinned = hosts.iter().map(|spec| spec.sysctl.keys().cloned().collect()).collect();
-        Ok(Lab { hosts: built, core, features, pinned })
+        Ok(Lab { hosts: built, core, features, pinned, hops: Vec::new() })
     }
 
     /// Builds the nodes of a plan's lab network: a namespace for each host and router, and a veth pair for each of their
-    /// interfaces. The calling thread must be its process's only one; what [`build`](Lab::build) says holds here, too.
+    /// interfaces. What [`build`](Lab::build) says holds here, too.
     pub fn build_network(plan: &Plan) -> Result<Lab> {
         network::check(plan)?;
         let core = namespace::current()?;
@@ -124,7 +129,7 @@ impl Lab {
             Node::Switch { .. } => None,
         });
         let pinned = sysctls.map(|sysctl| sysctl.keys().cloned().collect()).collect();
-        Ok(Lab { hosts: built, core, features, pinned })
+        Ok(Lab { hosts: built, core, features, pinned, hops: Vec::new() })
     }
 
     /// Hosts, and routers, in the order of the specification.
@@ -135,13 +140,6 @@ impl Lab {
     /// The host or router of this name.
     pub fn node(&self, name: &str) -> Option<&Host> {
         self.hosts.iter().find(|host| host.name == name)
-    }
-
-    /// Moves the calling process into a node's namespaces: its network, and in a lab network its mounts and its hostname.
-    /// For a child process, of one thread, that then runs a program there. Its working directory is `/`.
-    pub fn enter(&self, node: &Host) -> Result<()> {
-        namespace::enter(&node.netns).with_context(|| format!("entering {}", node.name))?;
-        node.own.as_ref().map_or(Ok(()), |own| own.enter()).with_context(|| format!("entering {}", node.name))
     }
 
     /// Runs `f` with the calling thread inside host `index`'s network namespace, and moves the thread back.
@@ -201,8 +199,14 @@ impl Lab {
 }
 
 /// Leaves the calling thread in the new host's namespace.
-fn build_host(index: usize, spec: &HostSpec, core: &mut Netlink, offloads_off: Option<&Features>) -> Result<Host> {
-    let netns = namespace::create()?;
+fn build_host(
+    index: usize,
+    spec: &HostSpec,
+    (own, netns): (Own, OwnedFd),
+    core: &mut Netlink,
+    offloads_off: Option<&Features>,
+) -> Result<Host> {
+    namespace::enter(&netns)?;
     namespace::name(&spec.name)?;
     // Before there is an interface: no address, no duplicate address detection, no multicast reports.
     sysctl::disable_ipv6()?;
@@ -240,7 +244,7 @@ fn build_host(index: usize, spec: &HostSpec, core: &mut Netlink, offloads_off: O
     for (key, value) in &spec.sysctl {
         sysctl::set(key, value)?;
     }
-    Ok(Host { name: spec.name.clone(), address: spec.address, interfaces: vec![eth0], netns, own: None })
+    Ok(Host { name: spec.name.clone(), address: spec.address, interfaces: vec![eth0], netns, own, cpus: Vec::new() })
 }
 
 /// Makes an interface's veth pair: one end in the core's namespace, that of `core`, up; the other, down, in `netns`.

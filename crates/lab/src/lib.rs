@@ -14,7 +14,9 @@
 //! pair of its own, and addresses, neighbours and routes as on a real network.
 
 mod carrier;
+mod doors;
 mod ethtool;
+mod hops;
 mod host;
 mod lab;
 mod names;
@@ -27,6 +29,8 @@ pub mod sandbox;
 mod sysctl;
 
 pub use carrier::Carriers;
+pub use doors::Doors;
+pub use hops::Hop;
 pub use host::{GATEWAY, Host, HostSpec, Interface};
 pub use lab::{Counters, Lab, Side};
 pub use own::Own;

@@ -16,8 +16,7 @@ use crate::ethtool::Features;
 use crate::host::{self, ETH0, HostSpec, Interface, Role};
 use crate::lab::{LOOPBACK, connect};
 use crate::netlink::{Batch, Encoded, Netlink};
-use crate::own::{Home, Own};
-use crate::{Host, namespace, requests, sysctl};
+use crate::{Host, namespace, own, requests, sysctl};
 
 /// Neighbours in one netlink message: the kernel's socket buffer holds some thousand.
 const NEIGHBOURS: usize = 1000;
@@ -46,12 +45,7 @@ pub(crate) fn names(plan: &Plan) -> impl Iterator<Item = (IpAddr, &str)> {
 /// Builds all nodes. Leaves the calling thread in the network namespace of one of them.
 pub(crate) fn build(plan: &Plan, core: &mut Netlink, offloads_off: Option<&Features>) -> Result<Vec<Host>> {
     let wiring = Wiring::new(plan)?;
-    let home = Home::here()?;
-    // Before namespaces have names: each name is a mount, and each mount namespace would get a copy of it.
-    let of = |(_, node, _): (usize, &Node, _)| {
-        Own::create(&home, node.name(), node.private()).with_context(|| format!("building {}", node.name()))
-    };
-    let own = stations(plan).map(of).collect::<Result<Vec<(Own, OwnedFd)>>>()?;
+    let own = own::create(stations(plan).map(|(_, node, _)| (node.name(), node.private())))?;
     let neighbours = Shared::default();
     let mut ports = 0;
     let mut built = Vec::with_capacity(own.len());
@@ -59,7 +53,14 @@ pub(crate) fn build(plan: &Plan, core: &mut Netlink, offloads_off: Option<&Featu
         let node = Place { plan, wiring: &wiring, neighbours: &neighbours, index, node };
         let made = node.build(&netns, address, &mut ports, core, offloads_off);
         let interfaces = made.with_context(|| format!("building {}", node.node.name()))?;
-        built.push(Host { name: node.node.name().to_owned(), address, interfaces, netns, own: Some(own) });
+        built.push(Host {
+            name: node.node.name().to_owned(),
+            address,
+            interfaces,
+            netns,
+            own,
+            cpus: node.node.cpus().to_vec(),
+        });
     }
     Ok(built)
 }

@@ -1,13 +1,14 @@
-//! The mounts, the hostname and the network of a lab network's node.
+//! The mounts, the hostname and the network of a node.
 
 use std::fs::File;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use messages::Failure;
+use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, setns, unshare};
-use nix::unistd::{chroot, fchdir, sethostname};
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::{fchdir, sethostname};
 
 use crate::namespace;
 
@@ -23,23 +24,30 @@ pub struct Own {
 }
 
 /// The namespaces of the process that makes others, to come back to.
-pub(crate) struct Home {
+struct Home {
     own: Own,
     directory: OwnedFd,
 }
 
 impl Home {
     /// The calling thread's.
-    pub(crate) fn here() -> Result<Home> {
+    fn here() -> Result<Home> {
         Ok(Home { own: Own::here()?, directory: open(".")? })
     }
+}
+
+/// Makes the namespaces of nodes, each with its hostname and its private directories, and a network namespace for each.
+/// Leaves the calling thread, its process's only one, in the network namespace of one of them. Call this before network
+/// namespaces have names: each name is a mount, and each mount namespace would get a copy of it.
+pub(crate) fn create<'a>(nodes: impl Iterator<Item = (&'a str, &'a [String])>) -> Result<Vec<(Own, OwnedFd)>> {
+    let home = Home::here()?;
+    nodes.map(|(name, private)| Own::create(&home, name, private).with_context(|| format!("building {name}"))).collect()
 }
 
 impl Own {
     /// Makes namespaces with this hostname and the mounts of now, and with empty directories of its own in these places,
     /// and a network namespace, whose interfaces `/sys` shows there. Comes back `home`, but for the network namespace.
-    /// The process has one thread.
-    pub(crate) fn create(home: &Home, hostname: &str, private: &[String]) -> Result<(Own, OwnedFd)> {
+    fn create(home: &Home, hostname: &str, private: &[String]) -> Result<(Own, OwnedFd)> {
         let netns = namespace::create()?;
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWUTS).map_err(|why| {
             let error = Failure::new("making mount and UTS namespaces", why.desc());
@@ -60,17 +68,32 @@ impl Own {
     }
 
     /// Moves the calling thread there. Its working directory is the root.
-    pub(crate) fn enter(&self) -> Result<()> {
+    fn enter(&self) -> Result<()> {
         let failed = |why: nix::Error| Failure::new("entering mount and UTS namespaces", why.desc());
-        setns(self.mounts.as_fd(), CloneFlags::CLONE_NEWNS).map_err(failed)?;
-        setns(self.uts.as_fd(), CloneFlags::CLONE_NEWUTS).map_err(failed)?;
-        fchdir(&self.root).and_then(|()| chroot(".")).map_err(|why| failed(why).into())
+        enter(self.descriptors()).map_err(|why| failed(why).into())
+    }
+
+    /// Its descriptors, for [`enter`].
+    pub(crate) fn descriptors(&self) -> [RawFd; 3] {
+        [&self.uts, &self.mounts, &self.root].map(AsRawFd::as_raw_fd)
     }
 
     fn here() -> Result<Own> {
         let [mounts, uts, root] = ["/proc/thread-self/ns/mnt", "/proc/thread-self/ns/uts", "/"].map(open);
         Ok(Own { mounts: mounts?, uts: uts?, root: root? })
     }
+}
+
+/// Moves the calling thread into the namespaces of open descriptors, by system calls only.
+pub(crate) fn enter([uts, mounts, root]: [RawFd; 3]) -> nix::Result<()> {
+    // SAFETY: plain system calls; a descriptor that is closed is refused.
+    unsafe {
+        Errno::result(libc::setns(uts, libc::CLONE_NEWUTS))?;
+        Errno::result(libc::setns(mounts, libc::CLONE_NEWNS))?;
+        Errno::result(libc::fchdir(root))?;
+        Errno::result(libc::chroot(c".".as_ptr()))?;
+    }
+    Ok(())
 }
 
 /// Puts an empty directory in the place of another one, for this mount namespace.

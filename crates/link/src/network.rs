@@ -2,11 +2,11 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use anyhow::{Context, Result};
-use plan::{Plan, Routes};
+use plan::{Plan, Qdisc, Routes};
 use units::{Duration, Time};
 
 use crate::packet::{Fate, Packet, Passage};
-use crate::pipeline::Link;
+use crate::pipeline::{Link, Out};
 use crate::wires::{Onward, Wires};
 
 /// Receives the events in a [`Network`], in the order of time.
@@ -25,6 +25,11 @@ pub trait Sink {
     /// A switch of a lab network has no link to send `packet` into: its receiver is where it came from, or there is no
     /// other link.
     fn filtered(&mut self, packet: Packet);
+    /// A packet enters a part of a link that something else carries ([`Network::hand_out`]): returns `false` if it was refused
+    /// for lack of room.
+    fn outside(&mut self, _link: u32, _part: usize, _packet: &Packet) -> bool {
+        unreachable!("only a driver that hands links out carries their packets")
+    }
 }
 
 /// Links joined by switches, in virtual time.
@@ -67,6 +72,31 @@ impl Network {
             scheduled: vec![Time::NEVER; plan.links.len()],
             now: Time(i64::MIN),
         })
+    }
+
+    /// Let the plan's queueing disciplines carry the packets of their links: they go to [`Sink::outside`], and come back by
+    /// [`left`](Network::left). No packet has entered yet.
+    pub fn hand_out(&mut self, qdiscs: &[Vec<Qdisc>]) {
+        for (link, qdiscs) in self.links.iter_mut().zip(qdiscs).filter(|(_, qdiscs)| !qdiscs.is_empty()) {
+            link.hand_out(qdiscs);
+        }
+    }
+
+    /// A packet came out of a part of a link that something else carries. `false` if none is in that part.
+    pub fn left(&mut self, link: u32, part: usize, out: Out, now: Time, sink: &mut impl Sink) -> bool {
+        self.advance(now, sink);
+        let Some((packet, next)) = self.links[link as usize].left(part, out, self.now) else { return false };
+        if let Some(next) = next {
+            self.go_outside(link, next, &packet, sink);
+        }
+        self.settle(link, self.now, sink);
+        true
+    }
+
+    fn go_outside(&mut self, link: u32, part: usize, packet: &Packet, sink: &mut impl Sink) {
+        if !sink.outside(link, part, packet) {
+            self.links[link as usize].refused(part);
+        }
     }
 
     /// The links, in the plan's order.
@@ -197,6 +227,9 @@ impl Network {
         let twice = self.links[link as usize].push(packet, at);
         if let Some(copy) = if twice { sink.copied(packet) } else { None } {
             self.links[link as usize].push_copy(copy, at);
+        }
+        if self.links[link as usize].is_outside() {
+            self.go_outside(link, 0, &packet, sink);
         }
         self.settle(link, at, sink);
     }

@@ -1,9 +1,9 @@
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use ipnet::IpNet;
-use units::Duration;
+use units::{Duration, Ip};
 
 use crate::{Echo, EmulatePath, Mac, Neighbours, Node, Plan, Spread, Wiring, Workload};
 
@@ -31,11 +31,20 @@ impl Plan {
         } else {
             self.check_core()?
         }
+        if self.emulate.links.is_some() {
+            let whole = self.emulate.path == EmulatePath::Wire && !self.is_lab() && self.events.is_empty();
+            ensure!(whole, "the kernel's links carry packets one by one, in a core network, and never change");
+            self.qdiscs().map_err(|what| anyhow!("the kernel's links don't have {what}"))?;
+        }
         ensure!(self.events.is_sorted_by_key(|event| event.at_ns), "events are not in the order of time");
         self.check_daemons()?;
+        self.check_programs()?;
         for flow in &self.flows {
             ensure!(hosts.contains(flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
             ensure!(hosts.contains(flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);
+            if flow.ip == Ip::V6 {
+                self.ends_of(flow)?;
+            }
             if let Workload::Tcp { bytes, on_off: Some(on_off), .. }
             | Workload::Udp { bytes, on_off: Some(on_off), .. } = &flow.workload
             {
@@ -43,7 +52,7 @@ impl Plan {
                 ensure!(bytes.is_none(), "flow {}: of so many bytes, and on and off", flow.id);
             }
             if let Workload::Ping { interval_ns, payload_bytes, .. } = &flow.workload {
-                let (least, most) = (Echo::LEAST_PAYLOAD, self.largest_mtu().datagram_bytes());
+                let (least, most) = (Echo::LEAST_PAYLOAD, self.largest_mtu().datagram_bytes(flow.ip));
                 ensure!(*interval_ns > Duration::ZERO, "flow {}: pings without an interval", flow.id);
                 let fits = (least..=most).contains(payload_bytes);
                 ensure!(fits, "flow {}: a ping's payload has {least} to {most} bytes", flow.id);
@@ -78,7 +87,7 @@ impl Plan {
         for node in &self.nodes {
             ensure!(names.insert(node.name()), "two nodes have the name {}", node.name());
             ensure!(node.is_switch() || !node.interfaces().is_empty(), "{} has no interface", node.name());
-            check_interfaces(node, &mut macs, &mut addresses)?;
+            self.check_interfaces(node, &mut macs, &mut addresses)?;
             check_routes(node)?;
             if let Node::Host { name, address, .. } = node {
                 let known = own_addresses(node).any(|own| own.addr() == IpAddr::V4(*address));
@@ -86,18 +95,12 @@ impl Plan {
             }
         }
         for (node, address) in self.nodes.iter().filter_map(|node| Some((node, node.address()?))) {
-            if let Some(other) =
-                addresses.insert(IpAddr::V4(address), node.name()).filter(|other| *other != node.name())
-            {
+            let other = addresses.insert(IpAddr::V4(address), node.name()).filter(|other| *other != node.name());
+            if let Some(other) = other.filter(|_| !self.is_anycast(address.into())) {
                 bail!("{other} and {} have the same address, {address}", node.name());
             }
         }
         self.check_subnets(&Wiring::new(self)?)?;
-        let has_ipv6 = self.nodes.iter().flat_map(own_addresses).any(|own| own.addr().is_ipv6());
-        ensure!(
-            !has_ipv6 || self.emulate.path == EmulatePath::Wire,
-            "nodes have IPv6 addresses, and bursts of segments are taken apart in IPv4 only: emulate.path is to be `wire`"
-        );
         ensure!(
             self.wait.is_none() || self.nodes.iter().any(|node| matches!(node, Node::Router { routing: Some(_), .. })),
             "time 0 waits for routing, but no router has daemons"
@@ -112,7 +115,7 @@ impl Plan {
             for end in members {
                 let Some(interface) = wiring.interface(self, *end) else { continue };
                 let at = format!("{} of {}", interface.name, self.nodes[end.node].name());
-                for address in &interface.addresses {
+                for address in interface.addresses.iter().filter(|own| !self.anycast.contains(&own.trunc())) {
                     let (first, other) = known.entry(address.trunc()).or_insert_with(|| (domain, at.clone()));
                     ensure!(
                         *first == domain,
@@ -124,40 +127,46 @@ impl Plan {
         }
         Ok(())
     }
+
+    /// Whether several nodes may have the address.
+    fn is_anycast(&self, address: IpAddr) -> bool {
+        self.anycast.iter().any(|subnet| subnet.contains(&address))
+    }
+
+    fn check_interfaces<'a>(
+        &self,
+        node: &'a Node,
+        macs: &mut HashSet<Mac>,
+        addresses: &mut HashMap<IpAddr, &'a str>,
+    ) -> Result<()> {
+        let (owner, mut names) = (node.name(), HashSet::new());
+        for interface in node.interfaces() {
+            let name = interface.name.as_str();
+            let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+            let sound = (1..=15).contains(&name.len())
+                && name.chars().all(plain)
+                && ![".", "..", "lo", "all", "default"].contains(&name);
+            ensure!(sound, "{owner}: {name:?} is not a name of an interface: 1 to 15 letters, digits, `.`, `_` or `-`");
+            ensure!(names.insert(name), "{owner} has two interfaces {name}");
+            let mac = interface.mac;
+            ensure!(mac.is_unicast() && mac.0 != [0; 6], "{owner}: {mac} cannot be the MAC address of {name}");
+            ensure!(macs.insert(mac), "{owner}: another interface has the MAC address of {name}, {mac}");
+            for own in &interface.addresses {
+                let address = own.addr();
+                let usable = !(address.is_unspecified() || address.is_loopback() || address.is_multicast());
+                ensure!(usable, "{owner}: {address} cannot be the address of {name}");
+                if let Some(other) = addresses.insert(address, owner).filter(|_| !self.is_anycast(address)) {
+                    bail!("{other} and {owner} have the same address, {address}");
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// All addresses of a node's interfaces.
 fn own_addresses(node: &Node) -> impl Iterator<Item = &IpNet> {
     node.interfaces().iter().flat_map(|interface| &interface.addresses)
-}
-
-fn check_interfaces<'a>(
-    node: &'a Node,
-    macs: &mut HashSet<Mac>,
-    addresses: &mut HashMap<IpAddr, &'a str>,
-) -> Result<()> {
-    let (owner, mut names) = (node.name(), HashSet::new());
-    for interface in node.interfaces() {
-        let name = interface.name.as_str();
-        let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-        let sound = (1..=15).contains(&name.len())
-            && name.chars().all(plain)
-            && ![".", "..", "lo", "all", "default"].contains(&name);
-        ensure!(sound, "{owner}: {name:?} is not a name of an interface: 1 to 15 letters, digits, `.`, `_` or `-`");
-        ensure!(names.insert(name), "{owner} has two interfaces {name}");
-        let mac = interface.mac;
-        ensure!(mac.is_unicast() && mac.0 != [0; 6], "{owner}: {mac} cannot be the MAC address of {name}");
-        ensure!(macs.insert(mac), "{owner}: another interface has the MAC address of {name}, {mac}");
-        for own in &interface.addresses {
-            let address = own.addr();
-            let usable = !(address.is_unspecified() || address.is_loopback() || address.is_multicast());
-            ensure!(usable, "{owner}: {address} cannot be the address of {name}");
-            if let Some(other) = addresses.insert(address, owner) {
-                bail!("{other} and {owner} have the same address, {address}");
-            }
-        }
-    }
-    Ok(())
 }
 
 fn check_routes(node: &Node) -> Result<()> {

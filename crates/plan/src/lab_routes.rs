@@ -17,6 +17,8 @@ pub(crate) struct LabRoutes<'a> {
     wiring: &'a Wiring,
     /// The links that end at each node.
     into: Vec<Vec<u32>>,
+    /// The links that begin at each node.
+    out: Vec<Vec<u32>>,
     costs: Vec<u64>,
     /// The number of each domain as a destination: those with hosts come first.
     turns: Vec<u64>,
@@ -45,8 +47,10 @@ impl Tree {
 impl<'a> LabRoutes<'a> {
     pub(crate) fn new(plan: &'a Plan, wiring: &'a Wiring) -> LabRoutes<'a> {
         let mut into = vec![Vec::new(); plan.nodes.len()];
-        for (link, end) in (0..).zip(&wiring.to) {
-            into[end.node].push(link);
+        let mut out = into.clone();
+        for (link, (from, to)) in (0..).zip(wiring.from.iter().zip(&wiring.to)) {
+            into[to.node].push(link);
+            out[from.node].push(link);
         }
         let costs = plan.links.iter().map(|link| u64::from(link.cost.get())).collect();
         let has_hosts = |domain: &usize| wiring.members[*domain].iter().any(|end| plan.nodes[end.node].is_host());
@@ -55,7 +59,7 @@ impl<'a> LabRoutes<'a> {
         for (turn, domain) in (0..).zip(with_hosts.into_iter().chain(without)) {
             turns[domain] = turn;
         }
-        LabRoutes { plan, wiring, into, costs, turns }
+        LabRoutes { plan, wiring, into, out, costs, turns }
     }
 
     /// For each host, the links that lead to it; none for what is no host.
@@ -70,7 +74,7 @@ impl<'a> LabRoutes<'a> {
             let home =
                 self.primary(index).with_context(|| format!("{} has no interface with its address", node.name()))?;
             let domain = self.wiring.domain_of(home).context("an interface of the plan")?;
-            let from_afar = to_domains[domain as usize].get_or_insert_with(|| self.to_domain(domain));
+            let from_afar = to_domains[domain as usize].get_or_insert_with(|| self.to_domains(&[domain]));
             let mut links = from_afar.clone();
             self.within(domain, home, &mut links);
             next.push(Some(links));
@@ -86,16 +90,17 @@ impl<'a> LabRoutes<'a> {
         interface.map(|interface| End { node, interface: Some(interface) })
     }
 
-    /// The links towards a domain, from nodes that have no interface in it. Those inside it get any or none.
-    pub(crate) fn to_domain(&self, domain: u32) -> Tree {
+    /// The links towards the nearest of some domains, from nodes that have no interface in them. Those inside get any or
+    /// none.
+    pub(crate) fn to_domains(&self, domains: &[u32]) -> Tree {
         let mut near = vec![None; self.plan.nodes.len()];
-        for end in &self.wiring.members[domain as usize] {
+        for end in domains.iter().flat_map(|domain| &self.wiring.members[*domain as usize]) {
             let link = self.wiring.leaving[end.node][end.interface.expect("members are interfaces")] as usize;
             let cost = self.costs[link];
             let least: &mut Option<u64> = &mut near[end.node];
             *least = Some(least.map_or(cost, |known| known.min(cost)));
         }
-        self.search(&near, self.turns[domain as usize])
+        self.search(&near, self.turns[domains[0] as usize])
     }
 
     /// The links towards a router.
@@ -109,8 +114,6 @@ impl<'a> LabRoutes<'a> {
     fn search(&self, near: &[Option<u64>], turn: u64) -> Tree {
         let mut distances: Vec<u64> = near.iter().map(|distance| distance.unwrap_or(u64::MAX)).collect();
         let mut next = vec![NONE; distances.len()];
-        let is_spread = self.plan.spread != Spread::Nothing;
-        let mut equals: Vec<Vec<u32>> = vec![Vec::new(); if is_spread { distances.len() } else { 0 }];
         let known = near.iter().enumerate().filter_map(|(node, distance)| Some(Reverse(((*distance)?, node))));
         let mut queue: BinaryHeap<Reverse<(u64, usize)>> = known.collect();
         while let Some(Reverse((distance, node))) = queue.pop() {
@@ -128,29 +131,37 @@ impl<'a> LabRoutes<'a> {
                     distances[from] = whole;
                     next[from] = link;
                     queue.push(Reverse((whole, from)));
-                    if let Some(known) = equals.get_mut(from) {
-                        *known = vec![link];
-                    }
                 } else if whole == distances[from] {
                     next[from] = next[from].min(link);
-                    if let Some(known) = equals.get_mut(from) {
-                        known.push(link);
-                    }
                 }
             }
         }
         let mut choices = BTreeMap::new();
-        for (node, mut known) in equals.into_iter().enumerate().filter(|(_, known)| known.len() > 1) {
-            known.sort_unstable();
-            if self.plan.spread == Spread::Flows {
-                choices.insert(node, known);
+        if self.plan.spread == Spread::Nothing {
+            return Tree { next, choices };
+        }
+        for node in 0..distances.len() {
+            if next[node] == NONE {
                 continue;
             }
-            let count = known.len() as u64;
+            let leads_there = |&&link: &&u32| {
+                let to = self.wiring.to[link as usize].node;
+                let whole = distances[to].checked_add(self.costs[link as usize]);
+                whole == Some(distances[node]) && !self.plan.nodes[to].is_host()
+            };
+            let of_equal_cost = || self.out[node].iter().filter(leads_there);
+            let count = of_equal_cost().count() as u64;
+            if count < 2 {
+                continue;
+            }
+            if self.plan.spread == Spread::Flows {
+                choices.insert(node, of_equal_cost().copied().collect());
+                continue;
+            }
             // Nodes that follow each other look at different digits of the number: else the second would always choose
             // as the first did, and some links would have no traffic.
             let digit = if distances[node].is_multiple_of(2) { turn } else { turn / count };
-            next[node] = known[(digit % count) as usize];
+            next[node] = of_equal_cost().nth((digit % count) as usize).copied().unwrap_or(next[node]);
         }
         Tree { next, choices }
     }

@@ -16,6 +16,8 @@ mod network;
 mod node;
 mod on_off;
 mod ping;
+mod program;
+mod qdiscs;
 mod queue;
 mod routing;
 mod schema;
@@ -23,13 +25,14 @@ mod static_routes;
 mod wiring;
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Mtu, Rate, Time};
+use units::{Duration, Ip, Mtu, Rate, Time};
 
 pub use algorithm::{Algorithm, Parameter, Source};
 pub use carrier::Carrier;
@@ -41,6 +44,8 @@ pub use network::{LinkFacts, Network, Path as NetworkPath};
 pub use node::{Interface, Mac, Neighbours, Node, Route, Routing, Wait};
 pub use on_off::{Bursts, On, OnOff};
 pub use ping::Echo;
+pub use program::{Program, Ready};
+pub use qdiscs::{Part, Qdisc};
 pub use queue::*;
 pub use routing::{Routes, Spread};
 pub use schema::schema;
@@ -98,6 +103,14 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Spread::is_default")]
     #[schemars(extend("default" = Spread::default()))]
     pub spread: Spread,
+    /// Subnets of a lab network that are in several places: nodes at each may have the same addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>", extend("default" = Vec::<u8>::new()))]
+    pub anycast: Vec<IpNet>,
+    /// The programs that are of no flow, in the order of their start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("default" = Vec::<u8>::new()))]
+    pub programs: Vec<Program>,
 }
 
 /// A link gets other parameters. Packets that propagate arrive as if nothing had happened.
@@ -130,6 +143,10 @@ pub struct Flow {
     pub stop_ns: Time,
     /// The receiver's port. Unique per receiving host and protocol.
     pub port: u16,
+    /// Its packets are of this version of IP: 4 or 6. The latter needs hosts with IPv6 addresses.
+    #[serde(default, skip_serializing_if = "Ip::is_default")]
+    #[schemars(extend("default" = Ip::default()))]
+    pub ip: Ip,
     /// The data that it sends.
     pub workload: Workload,
 }
@@ -219,6 +236,10 @@ pub struct Record {
     /// Write a row per ACK that a sender receives.
     #[serde(default)]
     pub acks: Acks,
+    /// Write the packets at both ends of each link as `capture.pcapng`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = false))]
+    pub capture: bool,
 }
 
 /// The choice whether every ACK is recorded, which takes BPF.
@@ -263,6 +284,17 @@ pub struct Emulate {
     /// SHA-256 of all that went into that kernel, in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_sha256: Option<String>,
+    /// What carries packets in place of our links; `None`: our links do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<Links>,
+}
+
+/// What can carry packets in place of our links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Links {
+    /// Queueing disciplines of the kernel, each on a pair of interfaces of its own between the hosts.
+    Kernel,
 }
 
 /// Settings of the simulator.
@@ -310,6 +342,19 @@ impl Plan {
             Node::Host { name, address, sysctl, .. } => Some((name.as_str(), *address, sysctl)),
             Node::Switch { .. } | Node::Router { .. } => None,
         })
+    }
+
+    /// The addresses of a flow's sending and receiving host, in its version of IP.
+    ///
+    /// # Errors
+    /// The plan has no such host, or the host no such address.
+    pub fn ends_of(&self, flow: &Flow) -> Result<(IpAddr, IpAddr)> {
+        let address = |host: &str| {
+            let node = self.nodes.iter().find(|node| node.is_host() && node.name() == host);
+            let node = node.with_context(|| format!("flow {}: unknown host {host}", flow.id))?;
+            node.address_of(flow.ip).with_context(|| format!("flow {}: {host} has no IPv6 address", flow.id))
+        };
+        Ok((address(&flow.from)?, address(&flow.to)?))
     }
 
     /// True for a lab network: its hosts and routers have interfaces.

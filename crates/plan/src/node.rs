@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Mtu};
+use units::{Duration, Ip, Mtu};
 
 /// A place where packets start, end or change links.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +31,10 @@ pub enum Node {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[schemars(extend("default" = Vec::<u8>::new()))]
         private: Vec<String>,
+        /// The numbers of the CPUs on which its programs run; none: on all. Only in a lab network.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schemars(extend("default" = Vec::<u8>::new()))]
+        cpus: Vec<u16>,
     },
     /// Forwards, instantly: in a core network by the plan's paths; in a lab network as a bridge that learns.
     Switch {
@@ -55,6 +59,10 @@ pub enum Node {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[schemars(extend("default" = Vec::<u8>::new()))]
         private: Vec<String>,
+        /// The numbers of the CPUs on which its programs run; none: on all. Only in a lab network.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schemars(extend("default" = Vec::<u8>::new()))]
+        cpus: Vec<u16>,
         /// Its routing daemons; `None`: it has `routes` alone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         routing: Option<Routing>,
@@ -143,6 +151,19 @@ impl Node {
         }
     }
 
+    /// The address of a host to which flows of a version of IP go: in IPv6 the first one of the interface that has its
+    /// [`address`](Node::address), so that both versions take the same path, or else of any interface.
+    pub fn address_of(&self, ip: Ip) -> Option<IpAddr> {
+        let address = IpAddr::V4(self.address()?);
+        if ip == Ip::V4 {
+            return Some(address);
+        }
+        let (first, others): (Vec<_>, Vec<_>) =
+            self.interfaces().iter().partition(|one| one.addresses.iter().any(|own| own.addr() == address));
+        let all = first.into_iter().chain(others).flat_map(|interface| &interface.addresses);
+        all.map(IpNet::addr).find(IpAddr::is_ipv6)
+    }
+
     /// Its interfaces in a lab network.
     pub fn interfaces(&self) -> &[Interface] {
         match self {
@@ -163,6 +184,14 @@ impl Node {
     pub fn private(&self) -> &[String] {
         match self {
             Node::Host { private, .. } | Node::Router { private, .. } => private,
+            Node::Switch { .. } => &[],
+        }
+    }
+
+    /// The CPUs on which its programs run; none: on all.
+    pub fn cpus(&self) -> &[u16] {
+        match self {
+            Node::Host { cpus, .. } | Node::Router { cpus, .. } => cpus,
             Node::Switch { .. } => &[],
         }
     }

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use anyhow::{Result, ensure};
@@ -6,7 +6,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 use crate::lab_routes::{LabRoutes, Tree};
 use crate::wiring::End;
-use crate::{Interface, Plan, Route, Wiring};
+use crate::{Interface, Node, Plan, Route, Wiring};
 
 /// A node with more routes has those of neighbouring prefixes gathered, or large networks would have millions of routes.
 const MANY: usize = 32;
@@ -23,54 +23,53 @@ impl Plan {
     pub fn static_routes(&self) -> Result<Vec<Vec<Route>>> {
         let wiring = Wiring::new(self)?;
         let paths = LabRoutes::new(self, &wiring);
-        let mut routes = vec![Vec::new(); self.nodes.len()];
-        let mut add = |to: IpNet, domain: Option<u32>, tree: &Tree| -> Result<()> {
+        let mut hops = Hops::new(self, &wiring);
+        let mut destinations = Vec::new();
+        let mut routes: Vec<Vec<Short>> = vec![Vec::new(); self.nodes.len()];
+        let mut add = |to: IpNet, domains: &[u32], tree: &Tree| -> Result<()> {
+            let number = destinations.len() as u32;
+            destinations.push(to);
             for (index, node) in self.nodes.iter().enumerate() {
-                let inside = |end: End| wiring.domain_of(end) == domain;
-                let is_there = domain.is_some() && self.ends(index).any(inside);
-                if node.is_switch() || is_there {
+                let inside = |end: End| wiring.domain_of(end).is_some_and(|domain| domains.contains(&domain));
+                if node.is_switch() || self.ends(index).any(inside) {
                     continue;
                 }
-                let near = |end| wiring.interface(self, end).expect("an end at a node with interfaces");
-                let mut hops = Vec::new();
-                for (own, hop) in paths.next_hops(tree, index) {
-                    match shared(near(own), near(hop), to.addr().is_ipv4()) {
-                        Some(via) => hops.push(via),
-                        None => ensure!(
-                            to.addr().is_ipv6(),
-                            "{} and {} have no subnet in common, and the path to {to} leads from the one to the other",
-                            node.name(),
-                            self.nodes[hop.node].name()
-                        ),
-                    }
-                }
-                if !hops.is_empty() {
-                    routes[index].push(Route { to, via: hops });
+                if let Some(via) = hops.towards(to, &paths, tree, index)? {
+                    routes[index].push(Short { to: number, via });
                 }
             }
             Ok(())
         };
+        let mut places: BTreeMap<IpNet, Vec<u32>> = BTreeMap::new();
         for domain in 0..wiring.members.len() as u32 {
-            let tree = paths.to_domain(domain);
+            let tree = paths.to_domains(&[domain]);
             for subnet in self.subnets(&wiring, domain) {
-                add(subnet, Some(domain), &tree)?;
+                if self.anycast.contains(&subnet) {
+                    places.entry(subnet).or_default().push(domain);
+                } else {
+                    add(subnet, &[domain], &tree)?;
+                }
             }
+        }
+        // The way to a subnet that is in several places leads to the nearest.
+        for (subnet, domains) in &places {
+            add(*subnet, domains, &paths.to_domains(domains))?;
         }
         for (index, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.is_router()) {
             let id = node.address().expect("a router has an id");
             if !self.has_on_an_interface(index, id) {
-                add(IpNet::V4(Ipv4Net::from(id)), None, &paths.to_router(index))?;
+                add(IpNet::V4(Ipv4Net::from(id)), &[], &paths.to_router(index))?;
             }
         }
-        for (node, routes) in self.nodes.iter().zip(&mut routes) {
-            if node.is_host() && node.interfaces().len() == 1 {
-                *routes = by_default(std::mem::take(routes));
-            }
-            if routes.len() > MANY {
-                *routes = gathered(std::mem::take(routes));
-            }
-        }
-        Ok(routes)
+        let whole = |(node, routes): (&Node, Vec<Short>)| {
+            let routes = match node.is_host() && node.interfaces().len() == 1 {
+                true => by_default(&routes, &destinations),
+                false => routes.into_iter().map(|Short { to, via }| (destinations[to as usize], via)).collect(),
+            };
+            let routes = if routes.len() > MANY { gathered(routes) } else { routes };
+            routes.into_iter().map(|(to, via)| Route { to, via: hops.lists[via as usize].clone() }).collect()
+        };
+        Ok(self.nodes.iter().zip(routes).map(whole).collect())
     }
 
     fn ends(&self, node: usize) -> impl Iterator<Item = End> {
@@ -96,6 +95,68 @@ impl Plan {
     }
 }
 
+/// A route while many are worked out: the numbers of its destination and of its next hops.
+#[derive(Clone, Copy)]
+struct Short {
+    to: u32,
+    via: u32,
+}
+
+/// The lists of next hops that routes have, each once: large networks have millions of routes with few of them.
+struct Hops<'a> {
+    plan: &'a Plan,
+    wiring: &'a Wiring,
+    lists: Vec<Vec<IpAddr>>,
+    numbers: HashMap<Vec<IpAddr>, u32>,
+    /// By IP version and link: the list of the one next hop behind it.
+    behind: [Vec<Option<u32>>; 2],
+}
+
+impl<'a> Hops<'a> {
+    fn new(plan: &'a Plan, wiring: &'a Wiring) -> Hops<'a> {
+        let none = vec![None; plan.links.len()];
+        Hops { plan, wiring, lists: Vec::new(), numbers: HashMap::new(), behind: [none.clone(), none] }
+    }
+
+    /// The number of the list of next hops from `node` to a destination; none if there is none.
+    fn towards(&mut self, to: IpNet, paths: &LabRoutes<'_>, tree: &Tree, node: usize) -> Result<Option<u32>> {
+        let version = usize::from(to.addr().is_ipv6());
+        let only = match *tree.links(&node) {
+            [] => return Ok(None),
+            [link] if self.wiring.to[link as usize].interface.is_some() => Some(link as usize),
+            _ => None,
+        };
+        if let Some(known) = only.and_then(|link| self.behind[version][link]) {
+            return Ok(Some(known));
+        }
+        let near = |end| self.wiring.interface(self.plan, end).expect("an end at a node with interfaces");
+        let mut found = Vec::new();
+        for (own, hop) in paths.next_hops(tree, node) {
+            match shared(near(own), near(hop), to.addr().is_ipv4()) {
+                Some(via) => found.push(via),
+                None => ensure!(
+                    to.addr().is_ipv6(),
+                    "{} and {} have no subnet in common, and the path to {to} leads from the one to the other",
+                    self.plan.nodes[node].name(),
+                    self.plan.nodes[hop.node].name()
+                ),
+            }
+        }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let next = self.lists.len() as u32;
+        let number = *self.numbers.entry(found).or_insert_with_key(|found| {
+            self.lists.push(found.clone());
+            next
+        });
+        if let Some(link) = only {
+            self.behind[version][link] = Some(number);
+        }
+        Ok(Some(number))
+    }
+}
+
 /// The address of `hop` in a subnet that both interfaces are in.
 fn shared(own: &Interface, hop: &Interface, ipv4: bool) -> Option<IpAddr> {
     let of_family = |net: &&IpNet| net.addr().is_ipv4() == ipv4;
@@ -103,40 +164,40 @@ fn shared(own: &Interface, hop: &Interface, ipv4: bool) -> Option<IpAddr> {
     hop.addresses.iter().filter(of_family).find(|one| subnets().any(|net| net == one.trunc())).map(IpNet::addr)
 }
 
-/// The same routes with a default route in place of those to the next hop that most of them lead to.
-fn by_default(routes: Vec<Route>) -> Vec<Route> {
+/// The same routes with a default route in place of those to the next hops that most of them lead to.
+fn by_default(routes: &[Short], destinations: &[IpNet]) -> Vec<(IpNet, u32)> {
     let all = [
         IpNet::V4(Ipv4Net::new(Ipv4Addr::UNSPECIFIED, 0).expect("a prefix of length 0")),
         IpNet::V6(Ipv6Net::new(Ipv6Addr::UNSPECIFIED, 0).expect("a prefix of length 0")),
     ];
     let mut kept = Vec::new();
     for to in all {
-        let of_family = || routes.iter().filter(|route| route.to.addr().is_ipv4() == to.addr().is_ipv4());
-        let mut counts: HashMap<&[IpAddr], usize> = HashMap::new();
-        for route in of_family() {
-            *counts.entry(&route.via).or_default() += 1;
+        let is_ipv4 = to.addr().is_ipv4();
+        let whole = routes.iter().map(|route| (destinations[route.to as usize], route.via));
+        let of_family = whole.filter(|(to, _)| to.addr().is_ipv4() == is_ipv4);
+        let mut counts: HashMap<u32, usize> = HashMap::new();
+        for (_, via) in of_family.clone() {
+            *counts.entry(via).or_default() += 1;
         }
         // The first among equals.
-        let Some(most) = of_family().rev().max_by_key(|route| counts[&*route.via]) else { continue };
-        kept.push(Route { to, via: most.via.clone() });
-        kept.extend(of_family().filter(|route| route.via != most.via).cloned());
+        let Some((_, most)) = of_family.clone().rev().max_by_key(|(_, via)| counts[via]) else { continue };
+        kept.push((to, most));
+        kept.extend(of_family.filter(|&(_, via)| via != most));
     }
     kept
 }
 
 /// The same routes, with one in place of those that lead to the same next hops and make up a larger prefix.
-fn gathered(routes: Vec<Route>) -> Vec<Route> {
-    let mut groups: Vec<(Vec<IpAddr>, Vec<IpNet>)> = Vec::new();
-    let mut known: HashMap<Vec<IpAddr>, usize> = HashMap::new();
-    for Route { to, via } in routes {
-        let place = *known.entry(via.clone()).or_insert(groups.len());
+fn gathered(routes: Vec<(IpNet, u32)>) -> Vec<(IpNet, u32)> {
+    let mut groups: Vec<(u32, Vec<IpNet>)> = Vec::new();
+    let mut known: HashMap<u32, usize> = HashMap::new();
+    for (to, via) in routes {
+        let place = *known.entry(via).or_insert(groups.len());
         if place == groups.len() {
             groups.push((via, Vec::new()));
         }
         groups[place].1.push(to);
     }
-    let larger = |(via, prefixes): (Vec<IpAddr>, Vec<IpNet>)| {
-        IpNet::aggregate(&prefixes).into_iter().map(move |to| Route { to, via: via.clone() })
-    };
+    let larger = |(via, prefixes): (u32, Vec<IpNet>)| IpNet::aggregate(&prefixes).into_iter().map(move |to| (to, via));
     groups.into_iter().flat_map(larger).collect()
 }

@@ -191,6 +191,32 @@ fn many_routes_to_one_next_hop_are_gathered() {
     );
 }
 
+/// A subnet behind both ends of a line of routers.
+#[test]
+fn routes_lead_to_the_nearest_of_several_places() {
+    let mut net = Net::default();
+    net.host("west", "192.0.2.10/24").host("east", "192.0.2.10/24").host("h1", "10.1.0.10/24");
+    net.router("r1", "10.255.0.1", &["192.0.2.1/24", "10.0.12.1/30"]);
+    net.router("r2", "10.255.0.2", &["10.0.12.2/30", "10.0.23.1/30", "10.1.0.1/24"]);
+    net.router("r3", "10.255.0.3", &["10.0.23.2/30", "10.0.34.1/30"]);
+    net.router("r4", "10.255.0.4", &["10.0.34.2/30", "192.0.2.1/24"]);
+    net.cable("west", "r1").cable("r1", "r2").cable("r2", "r3").cable("h1", "r2").cable("r3", "r4").cable("r4", "east");
+    let error = format!("{:#}", Plan::parse(&net.json().to_string()).unwrap_err());
+    assert!(error.contains("west and east have the same address, 192.0.2.10"), "{error}");
+    let mut plan = net.json();
+    plan["anycast"] = json!(["192.0.2.0/24"]);
+    let plan = Plan::parse(&plan.to_string()).unwrap();
+    let routes = plan.static_routes().unwrap();
+    let of =
+        |node: usize| routes_of(&routes[node]).into_iter().filter(|one| one.starts_with("192")).collect::<Vec<_>>();
+    assert_eq!(
+        [3, 4, 5, 6].map(of),
+        [vec![], vec!["192.0.2.0/24 via 10.0.12.1".to_owned()], vec!["192.0.2.0/24 via 10.0.34.2".to_owned()], vec![]]
+    );
+    // A flow's way leads to the host that it names.
+    assert_eq!(way(&plan, "h1", "east"), ["r2", "r3", "r4", "east"]);
+}
+
 fn refusal(change: impl FnOnce(&mut Net)) -> String {
     let mut net = triangle();
     change(&mut net);

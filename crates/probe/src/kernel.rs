@@ -19,7 +19,7 @@ use crate::programs::Programs;
 use crate::senders::{Sender, has_tcp};
 use crate::source::Source;
 
-/// Size of the ring. A row takes 160 bytes: this is a second of a sender at 1 Gbit/s whose receiver acknowledges each segment.
+/// Size of the ring. A row takes 176 bytes: this is a second of a sender at 1 Gbit/s whose receiver acknowledges each segment.
 const RING_BYTES: u32 = 16 << 20;
 /// Length of `struct name` of `bpf/probe/probe.bpf.c`: TCP_CA_NAME_MAX.
 const NAME_BYTES: usize = 16;

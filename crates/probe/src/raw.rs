@@ -1,5 +1,7 @@
 //! A row as the kernel's programs write it: `struct db_ack` of `bpf/include/dumbbell/ack.h`, from which build.rs makes it.
 
+use std::net::{IpAddr, Ipv6Addr};
+
 use cc::State;
 use cc::state::NONE as DB_NONE;
 use realtime::Clock;
@@ -16,6 +18,18 @@ impl RawAck {
     pub fn parse(bytes: &[u8]) -> Option<RawAck> {
         // SAFETY: as many bytes as it takes, and any bytes are a row: it is integers without padding.
         (bytes.len() >= size_of::<RawAck>()).then(|| unsafe { bytes.as_ptr().cast::<RawAck>().read_unaligned() })
+    }
+
+    /// The address of the remote end.
+    pub fn remote(&self) -> IpAddr {
+        if self.remote_ipv6 == [0; 4] {
+            return self.remote_address.to_ne_bytes().into();
+        }
+        let mut octets = [0; 16];
+        for (place, word) in octets.chunks_exact_mut(4).zip(self.remote_ipv6) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+        IpAddr::V6(Ipv6Addr::from(octets))
     }
 
     /// Converts it to a row of `flow`. `None` if it has an unknown code.
@@ -100,6 +114,15 @@ mod tests {
     }
 
     #[test]
+    fn the_remote_end_has_an_address_of_either_version() {
+        let words = [0xfd00_0000_u32, 1, 0, 3].map(u32::to_be);
+        let row = RawAck { remote_ipv6: words, ..raw() };
+        assert_eq!(row.remote(), "fd00:0:0:1::3".parse::<IpAddr>().unwrap());
+        let row = RawAck { remote_address: u32::from_ne_bytes([10, 0, 0, 3]), ..raw() };
+        assert_eq!(row.remote(), IpAddr::from([10, 0, 0, 3]));
+    }
+
+    #[test]
     fn what_is_not_known_is_null() {
         let row = raw().row(0, Clock::new(0)).unwrap();
         assert_eq!((row.ssthresh_packets, row.srtt_us, row.rtt_us, row.min_rtt_us), (None, None, None, None));
@@ -149,7 +172,7 @@ mod tests {
         ] {
             assert!(wrong.row(0, Clock::new(0)).is_none(), "{wrong:?}");
         }
-        assert!(RawAck::parse(&[0; 151]).is_none());
-        assert!(RawAck::parse(&[0; 160]).is_some());
+        assert!(RawAck::parse(&[0; 167]).is_none());
+        assert!(RawAck::parse(&[0; 176]).is_some());
     }
 }

@@ -1,7 +1,6 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write;
-use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
@@ -150,8 +149,8 @@ impl Intake {
         if first {
             self.ages.add(self.began - self.clock.at(raw.time_ns as i64));
         }
-        let address = Ipv4Addr::from(raw.remote_address.to_ne_bytes());
-        let Some(flow) = self.senders.flow(&Sender { netns: raw.netns, address, port: raw.remote_port }) else {
+        let sender = Sender { netns: raw.netns, address: raw.remote(), port: raw.remote_port };
+        let Some(flow) = self.senders.flow(&sender) else {
             self.foreign += 1;
             return;
         };

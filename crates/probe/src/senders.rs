@@ -1,26 +1,29 @@
 //! Maps the connection of a row to a flow.
 
 use std::collections::HashMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use plan::{Plan, Workload};
 
 /// A sender: the network namespace of its host by inode number, and the address and port that it sends to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sender {
     pub netns: u32,
-    pub address: Ipv4Addr,
+    pub address: IpAddr,
     pub port: u16,
 }
 
 impl Sender {
     /// Same as `struct db_flow_key` of `<dumbbell/ack.h>`.
-    pub fn key(&self) -> [u8; 12] {
-        let mut key = [0; 12];
+    pub fn key(&self) -> [u8; 28] {
+        let mut key = [0; 28];
         key[..4].copy_from_slice(&self.netns.to_ne_bytes());
-        key[4..8].copy_from_slice(&self.address.octets());
-        key[8..10].copy_from_slice(&self.port.to_ne_bytes());
+        match self.address {
+            IpAddr::V4(address) => key[4..8].copy_from_slice(&address.octets()),
+            IpAddr::V6(address) => key[8..24].copy_from_slice(&address.octets()),
+        }
+        key[24..26].copy_from_slice(&self.port.to_ne_bytes());
         key
     }
 }
@@ -38,8 +41,7 @@ impl Senders {
             if !has_tcp(&flow.workload) {
                 continue;
             }
-            let host = plan.hosts().find(|(name, ..)| *name == flow.to);
-            let (_, address, _) = host.with_context(|| format!("the plan has no host {}", flow.to))?;
+            let (_, address) = plan.ends_of(flow)?;
             senders.insert(Sender { netns: netns(&flow.from)?, address, port: flow.port }, index);
         }
         Ok(Senders(senders))
@@ -85,11 +87,22 @@ mod tests {
         .unwrap();
         let inode = |host: &str| Ok(u32::from(host.as_bytes()[0]));
         let senders = Senders::of(&plan, &inode).unwrap();
-        let sender = |netns: char, port| Sender { netns: netns as u32, address: Ipv4Addr::new(10, 0, 0, 3), port };
+        let sender = |netns: char, port| Sender { netns: netns as u32, address: [10, 0, 0, 3].into(), port };
         assert_eq!(senders.flow(&sender('a', 1)), Some(0));
         assert_eq!(senders.flow(&sender('b', 2)), Some(2));
         assert_eq!(senders.flow(&sender('b', 1)), None);
-        assert_eq!(senders.flow(&Sender { address: Ipv4Addr::LOCALHOST, ..sender('a', 1) }), None);
+        assert_eq!(senders.flow(&Sender { address: [127, 0, 0, 1].into(), ..sender('a', 1) }), None);
         assert_eq!(senders.all().count(), 2);
+    }
+
+    #[test]
+    fn a_key_is_the_headers() {
+        let key = |address: &str| Sender { netns: 7, address: address.parse().unwrap(), port: 0x1234 }.key();
+        let with = |four: [u8; 4], six: [u8; 16]| {
+            [&7u32.to_ne_bytes()[..], &four, &six, &0x1234u16.to_ne_bytes(), &[0, 0]].concat()
+        };
+        assert_eq!(key("10.0.0.3").to_vec(), with([10, 0, 0, 3], [0; 16]));
+        let six = [0xfd, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3];
+        assert_eq!(key("fd00:0:0:1::3").to_vec(), with([0; 4], six));
     }
 }

@@ -1,6 +1,6 @@
 //! The flows of a lab's records, which nobody has planned: connections that hosts were found to have.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +20,9 @@ pub struct FoundFlow {
     /// The host that accepts.
     pub to: String,
     /// The address that connects.
-    pub from_address: Ipv4Addr,
+    pub from_address: IpAddr,
     /// The address that accepts.
-    pub to_address: Ipv4Addr,
+    pub to_address: IpAddr,
     /// The port that accepts.
     pub port: u16,
 }

@@ -7,6 +7,7 @@ pub mod accounts;
 pub mod acks;
 mod column;
 pub mod found;
+pub mod frames;
 pub mod links;
 pub mod packets;
 pub mod pings;

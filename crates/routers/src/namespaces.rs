@@ -1,10 +1,9 @@
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use anyhow::{Context, Result, bail};
 use ipnet::IpNet;
-use nix::errno::Errno;
+use lab::Doors;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
@@ -20,14 +19,8 @@ pub struct Seat<'a> {
     pub daemons: &'a [String],
     /// The prefixes that its kernel's table must hold before routing counts as converged.
     pub expect: &'a [IpNet],
-    /// Its network namespace.
-    pub net: BorrowedFd<'a>,
-    /// Its mount namespace.
-    pub mount: BorrowedFd<'a>,
-    /// Its UTS namespace, with its host name.
-    pub uts: BorrowedFd<'a>,
-    /// Its root directory: entering a mount namespace leads to the topmost one, outside of a chroot.
-    pub root: BorrowedFd<'a>,
+    /// The way in.
+    pub doors: Doors<'a>,
 }
 
 impl Seat<'_> {
@@ -37,7 +30,7 @@ impl Seat<'_> {
         // SAFETY: the caller has one thread; the child runs only `work`, and ends without the caller's exit handlers.
         match unsafe { fork() }.context("starting a process in a router")? {
             ForkResult::Child => {
-                let done = self.doors().enter().context("entering its namespaces").and_then(|()| work());
+                let done = self.doors.enter().context("entering its namespaces").and_then(|()| work());
                 let code = i32::from(done.is_err());
                 if let Err(error) = done {
                     let _ = File::from(write).write_all(format!("{error:#}").as_bytes());
@@ -59,37 +52,10 @@ impl Seat<'_> {
     /// Does `work` with the calling thread in the router's network, then goes back.
     pub(crate) fn in_network<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let home = File::open("/proc/thread-self/ns/net").context("opening this thread's network namespace")?;
-        setns(self.net, CloneFlags::CLONE_NEWNET).with_context(|| format!("entering the network of {}", self.name))?;
+        setns(self.doors.net(), CloneFlags::CLONE_NEWNET)
+            .with_context(|| format!("entering the network of {}", self.name))?;
         let done = work();
         setns(&home, CloneFlags::CLONE_NEWNET).context("leaving a router's network namespace")?;
         done.with_context(|| format!("in router {}", self.name))
-    }
-
-    /// The way in for a process between fork and exec.
-    pub(crate) fn doors(&self) -> Doors {
-        let [net, mount, uts, root] = [self.net, self.mount, self.uts, self.root].map(|fd| fd.as_raw_fd());
-        Doors { namespaces: [(net, libc::CLONE_NEWNET), (uts, libc::CLONE_NEWUTS), (mount, libc::CLONE_NEWNS)], root }
-    }
-}
-
-/// The descriptors by which a process of one thread enters a router.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Doors {
-    namespaces: [(RawFd, libc::c_int); 3],
-    root: RawFd,
-}
-
-impl Doors {
-    /// Moves the calling process into the router, by system calls only.
-    pub(crate) fn enter(self) -> io::Result<()> {
-        // SAFETY: plain system calls on descriptors that the router's seat holds.
-        unsafe {
-            for (namespace, kind) in self.namespaces {
-                Errno::result(libc::setns(namespace, kind))?;
-            }
-            Errno::result(libc::fchdir(self.root))?;
-            Errno::result(libc::chroot(c".".as_ptr()))?;
-        }
-        Ok(())
     }
 }

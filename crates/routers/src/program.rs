@@ -39,11 +39,10 @@ impl Program {
         let mut command = Command::new(path);
         command.args(arguments).stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
         command.process_group(0);
-        let doors = seat.doors();
+        seat.doors.lead(&mut command, Path::new("/"))?;
         // SAFETY: only async-signal-safe system calls between fork and exec.
         unsafe {
-            command.pre_exec(move || {
-                doors.enter()?;
+            command.pre_exec(|| {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong);
                 // We may ignore them; a program must hear them.
                 for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {

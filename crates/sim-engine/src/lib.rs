@@ -13,6 +13,7 @@ mod acks;
 pub mod batch;
 mod delays;
 mod drive;
+mod frames;
 mod recorder;
 mod run;
 mod samples;

@@ -7,13 +7,15 @@ use anyhow::Result;
 use datagrams::Echo;
 use plan::Plan;
 use records::acks::Ack;
+use records::frames::Frames;
 use records::packets::PacketRow;
 use records::pings::PingRow;
 use records::samples::Sample;
 use records::{Names, Row, Writer, WriterStats};
-use sim::Observer;
+use sim::{Observer, Resent};
 
 use crate::acks::ack;
+use crate::frames::Headers;
 use crate::samples::sample;
 
 /// Rows come faster than they can be written: so many chunks of 8192 may wait for each table, some 30 MB.
@@ -26,6 +28,7 @@ pub struct Recorder<const PACKETS: bool, const ACKS: bool> {
     packets: Option<Writer<PacketRow>>,
     pings: Option<Writer<PingRow>>,
     acks: Option<Writer<Ack>>,
+    capture: Option<(Headers, Frames)>,
 }
 
 impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
@@ -39,8 +42,9 @@ impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
             samples: table(directory, "samples", &names)?,
             links: table(directory, "links", &names)?,
             pings: plan.has_pings().then(|| table(directory, "pings", &names)).transpose()?,
-            packets: PACKETS.then(|| table(directory, "packets", &names)).transpose()?,
+            packets: plan.record.packets.then(|| table(directory, "packets", &names)).transpose()?,
             acks: ACKS.then(|| table(directory, "acks", &names)).transpose()?,
+            capture: plan.record.capture.then(|| capture(plan, directory)).transpose()?,
         })
     }
 
@@ -48,7 +52,8 @@ impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
     pub fn failure(&self) -> Option<String> {
         let rare = || self.samples.failure().or_else(|| self.links.failure());
         let frequent = || self.packets.as_ref()?.failure();
-        rare().or_else(frequent).or_else(|| self.acks.as_ref()?.failure())
+        let capture = || self.capture.as_ref()?.1.failure();
+        rare().or_else(frequent).or_else(|| self.acks.as_ref()?.failure()).or_else(capture)
     }
 
     /// Write all down. Returns what it cost, by table.
@@ -56,6 +61,7 @@ impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
     /// # Errors
     /// A table could not be written; the others are complete.
     pub fn finish(self) -> Result<BTreeMap<&'static str, WriterStats>> {
+        self.capture.map(|(_, frames)| frames.finish()).transpose()?;
         let finished = [
             Some(("samples", self.samples.finish())),
             Some(("links", self.links.finish())),
@@ -72,6 +78,21 @@ fn table<R: Row>(directory: &Path, name: &str, names: &Names) -> Result<Writer<R
     Ok(Writer::create(&path, names.clone())?.waiting(BACKLOG_CHUNKS))
 }
 
+/// What no header says.
+fn note(resent: Resent) -> &'static str {
+    match resent {
+        Resent::No => "",
+        Resent::Fast => "sent again: fast",
+        Resent::Probe => "sent again: tail-loss-probe",
+        Resent::Timeout => "sent again: timeout",
+        Resent::AfterTimeout => "sent again: after-timeout",
+    }
+}
+
+fn capture(plan: &Plan, directory: &Path) -> Result<(Headers, Frames)> {
+    Ok((Headers::of(plan)?, Frames::create(plan, directory, BACKLOG_CHUNKS)?))
+}
+
 impl<const PACKETS: bool, const ACKS: bool> Observer for Recorder<PACKETS, ACKS> {
     const ACKS: bool = ACKS;
     const PACKETS: bool = PACKETS;
@@ -84,6 +105,9 @@ impl<const PACKETS: bool, const ACKS: bool> Observer for Recorder<PACKETS, ACKS>
     }
 
     fn packet(&mut self, row: &sim::PacketRow<'_>) {
+        if let Some((headers, frames)) = &mut self.capture {
+            frames.passed(row.link, row.passage, headers.write(row.segment, row.passage), note(row.segment.resent));
+        }
         if let Some(table) = &mut self.packets {
             table.push(PacketRow {
                 link: row.link,

@@ -66,7 +66,7 @@ pub fn simulate(directory: &Path, options: Options, on_event: &mut OnEvent<'_>) 
     if let Some(first) = sim::check(&plan, options).into_iter().next() {
         return Err(first.into());
     }
-    match (plan.record.packets, plan.record.acks != Acks::Off) {
+    match (plan.record.packets || plan.record.capture, plan.record.acks != Acks::Off) {
         (true, true) => carry_out::<true, true>(&plan, directory, options, on_event),
         (true, false) => carry_out::<true, false>(&plan, directory, options, on_event),
         (false, true) => carry_out::<false, true>(&plan, directory, options, on_event),

@@ -64,7 +64,7 @@ mod udp;
 pub use network::Tally;
 pub use observer::{AckRow, DatagramRow, EchoRow, FlowRow, LinkRow, Observer, PacketRow};
 pub use problem::{Problem, check};
-pub use segment::{Flags, MAX_SACKS, Segment};
+pub use segment::{Flags, MAX_SACKS, Resent, Segment};
 pub use simulation::{Options, Simulation};
 pub use traffic::FlowReport;
 pub use udp::Datagrams;

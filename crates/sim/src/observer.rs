@@ -116,6 +116,8 @@ pub struct AckRow<'a> {
 pub struct PacketRow<'a> {
     /// Index of the link in the plan.
     pub link: u16,
+    /// The segment or datagram.
+    pub segment: &'a Segment,
     /// TCP or UDP payload, bytes.
     pub payload_bytes: u32,
     /// TCP sequence number of the first payload byte.

@@ -77,7 +77,7 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
     let mtus = plan.flow_mtus().unwrap_or_else(|_| vec![plan.mtu; plan.flows.len()]);
     for (flow, mtu) in plan.flows.iter().zip(mtus) {
         // Both ends know the path's MTU from the start: there are no ICMP messages that would tell them.
-        let of = |host: &str| Settings { mtu, ..hosts.get(host).copied().unwrap_or_default() };
+        let of = |host: &str| Settings { mtu, ip: flow.ip, ..hosts.get(host).copied().unwrap_or_default() };
         match Traffic::new(flow, of(&flow.from), of(&flow.to), &plan.algorithms, plan.seed) {
             Ok(traffic) => made.push(traffic),
             Err(error) => {

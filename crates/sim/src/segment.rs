@@ -1,7 +1,8 @@
 //! The segments that hosts send to each other.
 
 use link::Ecn;
-use units::headers::{ETHERNET, IPV4, TCP, TIMESTAMPS};
+use units::Ip;
+use units::headers::{ETHERNET, TCP, TIMESTAMPS};
 
 /// A TCP segment or a UDP datagram, as far as it matters.
 ///
@@ -32,6 +33,24 @@ pub struct Segment {
     pub ecn: Ecn,
     /// True if it goes from the flow's receiver to its sender.
     pub is_reply: bool,
+    /// Why it is sent again, which no header says.
+    pub resent: Resent,
+}
+
+/// Why data are sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Resent {
+    /// They are not.
+    #[default]
+    No,
+    /// Acknowledgements tell that they are lost.
+    Fast,
+    /// A tail loss probe (RFC 8985 section 7).
+    Probe,
+    /// The timer ran out (RFC 6298).
+    Timeout,
+    /// What a timeout took for lost, too.
+    AfterTimeout,
 }
 
 /// SACK blocks that fit beside a timestamp (RFC 2018 section 3).
@@ -52,17 +71,17 @@ pub struct Flags {
     pub psh: bool,
 }
 
-/// Ethernet, IPv4 and TCP headers with the timestamp option, as Linux aligns it.
-const TCP_HEADERS: u32 = ETHERNET + IPV4 + TCP + TIMESTAMPS;
+/// Ethernet and TCP headers with the timestamp option, as Linux aligns it.
+const TCP_HEADERS: u32 = ETHERNET + TCP + TIMESTAMPS;
 /// The options of a SYN take 20 bytes: MSS, SACK permitted, timestamp, window scale.
-const SYN_HEADERS: u32 = ETHERNET + IPV4 + TCP + 20;
+const SYN_HEADERS: u32 = ETHERNET + TCP + 20;
 
 impl Segment {
     /// The frame of this TCP segment: 1514 bytes for a full one.
-    pub fn frame_bytes(&self) -> u32 {
+    pub fn frame_bytes(&self, ip: Ip) -> u32 {
         let headers = if self.flags.syn { SYN_HEADERS } else { TCP_HEADERS };
         let sacks = if self.sacks > 0 { 4 + 8 * u32::from(self.sacks) } else { 0 };
-        headers + sacks + self.len
+        headers + ip.header_bytes() + sacks + self.len
     }
 
     /// The sequence number after it: SYN and FIN count as a byte each.
@@ -92,13 +111,13 @@ mod tests {
     #[test]
     fn frames_are_as_long_as_linux_makes_them() {
         let data = Segment { len: 1448, ..Segment::default() };
-        assert_eq!(data.frame_bytes(), 1514);
+        assert_eq!((data.frame_bytes(Ip::V4), data.frame_bytes(Ip::V6)), (1514, 1534));
         let mut ack = Segment::default();
-        assert_eq!(ack.frame_bytes(), 66);
+        assert_eq!(ack.frame_bytes(Ip::V4), 66);
         ack.push_sack((1, 2));
-        assert_eq!(ack.frame_bytes(), 78);
+        assert_eq!(ack.frame_bytes(Ip::V4), 78);
         let syn = Segment { flags: Flags { syn: true, ..Flags::default() }, ..Segment::default() };
-        assert_eq!((syn.frame_bytes(), syn.end()), (74, 1));
+        assert_eq!((syn.frame_bytes(Ip::V4), syn.end()), (74, 1));
     }
 
     #[test]

@@ -109,7 +109,10 @@ impl Traffic {
             plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } => {
                 let what = format!("datagrams of {payload_bytes} bytes");
                 let why = "they would be fragmented, which the simulator doesn't do";
-                ensure!(*payload_bytes <= from.mtu.datagram_bytes(), Failure::new(what, why).hint(algorithm::KERNEL));
+                ensure!(
+                    *payload_bytes <= from.mtu.datagram_bytes(flow.ip),
+                    Failure::new(what, why).hint(algorithm::KERNEL)
+                );
                 Kind::Udp(Udp::new(flow, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off)?)
             }
             plan::Workload::Ping { interval_ns, payload_bytes, .. } => {

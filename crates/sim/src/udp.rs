@@ -47,7 +47,7 @@ impl Udp {
     ) -> Result<Udp> {
         ensure!((1..=65_507).contains(&payload), "datagrams of {payload} bytes: a payload has 1 to 65507");
         Ok(Udp {
-            schedule: Schedule::new(flow.start_ns, payload, rate, on_off),
+            schedule: Schedule::new(flow.start_ns, payload, flow.ip, rate, on_off),
             stop: flow.stop_ns,
             payload,
             ecn: match ecn {

@@ -148,10 +148,11 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         ..HostSpec::new(name, address)
     };
     let offloads = plan.emulate.path == EmulatePath::Gso;
-    let lab = match plan.is_lab() {
+    let mut lab = match plan.is_lab() {
         true => Lab::build_network(plan)?,
         false => Lab::build(&plan.hosts().map(spec).collect::<Vec<_>>(), offloads)?,
     };
+    lab.add_hops(plan)?;
     let build_ms = started.elapsed().as_secs_f64() * 1e3;
     let built = Built { ms: build_ms, rootless: options.rootless, fresh_proc: mounts.proc };
     Event::Lab { build_ms }.emit(&mut stdout())?;

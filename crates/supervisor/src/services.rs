@@ -1,10 +1,10 @@
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
 use emu::Witness;
-use lab::Lab;
+use lab::{Host, Lab};
 use messages::Process;
 use nix::sys::stat::fstat;
 use plan::{Acks, EmulatePath, Node, Plan};
@@ -34,9 +34,7 @@ pub(crate) fn services<'a>(
             keep_to(part);
         }
     };
-    let netns = move |name: &str| {
-        lab.node(name).map(|host| host.netns.as_fd()).with_context(|| format!("no host {name} in the lab"))
-    };
+    let node = move |name: &str| lab.node(name).with_context(|| format!("no host {name} in the lab"));
 
     // The service with which everything ends.
     let last = if listener.is_some() { Process::Agent } else { Process::Traffic };
@@ -54,7 +52,7 @@ pub(crate) fn services<'a>(
             has_links: false,
             listens: false,
         };
-        let inode = move |name: &str| Ok(fstat(netns(name)?)?.st_ino as u32);
+        let inode = move |name: &str| Ok(fstat(&node(name)?.netns)?.st_ino as u32);
         let work: Work<'a> = Box::new(move |control, events| {
             keep(Part::AllButLast);
             probe::run(plan, &source, &inode, dir, control, events).map(drop)
@@ -78,7 +76,8 @@ pub(crate) fn services<'a>(
             keep(Part::Last);
             let witness = stays.then(|| OfLab::new(lab, built, loaded));
             let witness = witness.as_ref().map(|witness| witness as &dyn Witness);
-            emu::run(plan, &ports(lab), dir, control, events, live.map(|live| &*live.links), witness)
+            let ends = emu::Ends { ports: &ports(lab), hops: &hops(lab) };
+            emu::run(plan, ends, dir, control, events, live.map(|live| &*live.links), witness)
         }),
     ));
     let daemons = with_daemons(plan, lab);
@@ -119,7 +118,8 @@ pub(crate) fn services<'a>(
         Box::new(move |control, events| {
             keep(Part::AllButLast);
             let live = live.map(|live| &*live.flows);
-            traffic::run(plan, &netns, loaded.session.names(), dir, control, events, live).map(drop)
+            let doors = |name: &str| node(name).map(Host::doors);
+            traffic::run(plan, &doors, loaded.session.names(), dir, control, events, live).map(drop)
         }),
     ));
     services
@@ -129,11 +129,8 @@ pub(crate) fn services<'a>(
 fn with_daemons<'a>(plan: &'a Plan, lab: &'a Lab) -> Vec<Seat<'a>> {
     let seat = |node: &'a Node| {
         let Node::Router { name, routing: Some(routing), .. } = node else { return None };
-        let host = lab.node(name)?;
-        let own = host.own.as_ref()?;
-        let (config, daemons, expect) = (&*routing.config, &*routing.daemons, &*routing.expect);
-        let [net, mount, uts, root] = [&host.netns, &own.mounts, &own.uts, &own.root].map(AsFd::as_fd);
-        Some(Seat { name, config, daemons, expect, net, mount, uts, root })
+        let doors = lab.node(name)?.doors();
+        Some(Seat { name, config: &routing.config, daemons: &routing.daemons, expect: &routing.expect, doors })
     };
     plan.nodes.iter().filter_map(seat).collect()
 }
@@ -164,6 +161,11 @@ fn agent<'a>(
         agent::run(setting, listener, control, events)
     });
     (service, work)
+}
+
+fn hops(lab: &Lab) -> Vec<emu::Hop> {
+    let hop = |&lab::Hop { link, part, into, out_of }: &lab::Hop| emu::Hop { link, part, into, out_of };
+    lab.hops().iter().map(hop).collect()
 }
 
 fn ports(lab: &Lab) -> Vec<emu::Port> {

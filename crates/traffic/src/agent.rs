@@ -9,14 +9,14 @@ use crate::tcp::TcpFlow;
 use crate::udp::UdpFlow;
 
 /// Both ends of a flow.
-pub enum Agent {
+pub enum Agent<'a> {
     Tcp(TcpFlow),
     Udp(UdpFlow),
     Ping(PingFlow),
-    Command(CommandFlow),
+    Command(CommandFlow<'a>),
 }
 
-impl Agent {
+impl Agent<'_> {
     /// True if the kernel can write its rows.
     pub fn may_be_sampled_by_the_kernel(&self) -> bool {
         matches!(self, Agent::Tcp(flow) if flow.may_be_sampled_by_the_kernel())

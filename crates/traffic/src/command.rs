@@ -1,31 +1,31 @@
 //! A flow that is a program of the user's, with a server if it needs one.
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use bpf::Names;
+use lab::Doors;
 use messages::Failure;
 use nix::sys::epoll::EpollFlags;
 use nix::sys::signal::Signal;
 
 use crate::diagnosed::{Diagnosed, Totals};
 use crate::poller::Source;
-use crate::process::Process;
+use crate::process::{Process, ended};
 use crate::report::{CommandReport, FlowReport};
 use crate::shared::Shared;
 
 /// The program at the sending host and its server at the receiving host.
-pub struct CommandFlow {
+pub struct CommandFlow<'a> {
     index: u32,
     id: String,
     command: String,
     server_command: Option<String>,
     port: u16,
     to_host: String,
-    from_netns: OwnedFd,
+    from_node: Doors<'a>,
     logs: PathBuf,
     client: Option<Process>,
     server: Option<Process>,
@@ -37,16 +37,16 @@ pub struct CommandFlow {
     report: FlowReport,
 }
 
-impl CommandFlow {
+impl<'a> CommandFlow<'a> {
     pub fn new(
         index: u32,
         flow: &plan::Flow,
         (command, server_command): (String, Option<String>),
-        (from, to): (Ipv4Addr, SocketAddrV4),
-        from_netns: BorrowedFd,
+        (from, to): (IpAddr, SocketAddr),
+        from_node: Doors<'a>,
         names: &Names,
         dir: &Path,
-    ) -> Result<CommandFlow> {
+    ) -> Result<CommandFlow<'a>> {
         let logs = dir.join("logs");
         fs::create_dir_all(&logs).with_context(|| format!("creating {}", logs.display()))?;
         Ok(CommandFlow {
@@ -56,7 +56,7 @@ impl CommandFlow {
             server_command,
             port: flow.port,
             to_host: flow.to.clone(),
-            from_netns: from_netns.try_clone_to_owned()?,
+            from_node,
             logs,
             client: None,
             server: None,
@@ -70,9 +70,9 @@ impl CommandFlow {
     }
 
     /// Start the server, if there is one, at the receiving host.
-    pub fn start_server(&mut self, netns: BorrowedFd, shared: &Shared) -> Result<()> {
+    pub fn start_server(&mut self, node: Doors<'_>, shared: &Shared) -> Result<()> {
         let Some(line) = &self.server_command else { return Ok(()) };
-        let server = Process::spawn(line, netns, &self.logs.join(format!("{}.server", self.id)))
+        let server = Process::spawn(line, node, &self.logs.join(format!("{}.server", self.id)))
             .with_context(|| format!("flow {}: its server", self.id))?;
         shared.poller.add(server.pidfd(), Source::Server(self.index), EpollFlags::EPOLLIN)?;
         self.server = Some(server);
@@ -95,7 +95,7 @@ impl CommandFlow {
 
     pub fn start(&mut self, shared: &mut Shared) -> Result<()> {
         self.report.start_ns = Some(shared.clock.now().as_nanos());
-        let client = Process::spawn(&self.command, self.from_netns.as_fd(), &self.logs.join(&self.id))
+        let client = Process::spawn(&self.command, self.from_node, &self.logs.join(&self.id))
             .with_context(|| format!("flow {}: its command", self.id))?;
         shared.poller.add(client.pidfd(), Source::Client(self.index), EpollFlags::EPOLLIN)?;
         self.client = Some(client);
@@ -196,8 +196,4 @@ impl CommandFlow {
             ..self.report.clone()
         }
     }
-}
-
-fn ended(code: i32) -> String {
-    if code < 0 { format!("was ended by signal {}", -code) } else { format!("exited with {code}") }
 }

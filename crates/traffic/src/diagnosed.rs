@@ -1,7 +1,7 @@
 //! The TCP connections of a user's program, from outside.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 
 use records::samples::Sample;
 use units::{Duration, Time};
@@ -48,8 +48,8 @@ pub struct Diagnosed {
     index: u32,
     from_host: String,
     to_host: String,
-    from: Ipv4Addr,
-    to: SocketAddrV4,
+    from: IpAddr,
+    to: SocketAddr,
     senders: Vec<Connection>,
     receivers: Vec<Connection>,
     closed: Totals,
@@ -61,7 +61,7 @@ pub struct Diagnosed {
 }
 
 impl Diagnosed {
-    pub fn new(index: u32, flow: &plan::Flow, from: Ipv4Addr, to: SocketAddrV4) -> Diagnosed {
+    pub fn new(index: u32, flow: &plan::Flow, from: IpAddr, to: SocketAddr) -> Diagnosed {
         Diagnosed {
             index,
             from_host: flow.from.clone(),
@@ -117,22 +117,24 @@ impl Diagnosed {
         let (from, to) = (self.from, self.to);
         if let Some(diag) = shared.diags.get_mut(&self.from_host) {
             let (senders, cc, most_sent) = (&mut self.senders, &mut self.cc, &mut self.most_sent);
-            diag.connected(|d| match (d.id.local(), d.id.remote()) {
-                (Some(local), Some(remote)) if *local.ip() == from && remote == to => {
+            diag.connected(|d| {
+                let local = d.id.local();
+                if local.ip() == from && d.id.remote() == to {
                     note(senders, d, local.port());
                     let sent = d.info.map_or(0, |info| info.first_sent());
                     if cc.is_none() || sent > *most_sent {
                         (*cc, *most_sent) = (d.cc.map(str::to_owned), sent);
                     }
                 }
-                _ => {}
             })?;
         }
         if let Some(diag) = shared.diags.get_mut(&self.to_host) {
             let receivers = &mut self.receivers;
-            diag.connected(|d| match (d.id.local(), d.id.remote()) {
-                (Some(local), Some(remote)) if local == to && *remote.ip() == from => note(receivers, d, remote.port()),
-                _ => {}
+            diag.connected(|d| {
+                let remote = d.id.remote();
+                if d.id.local() == to && remote.ip() == from {
+                    note(receivers, d, remote.port());
+                }
             })?;
         }
         Ok(())

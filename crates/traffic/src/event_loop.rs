@@ -44,7 +44,7 @@ enum Timer {
 /// A run of all flows.
 pub struct EventLoop<'a> {
     plan: &'a Plan,
-    agents: Vec<Agent>,
+    agents: Vec<Agent<'a>>,
     shared: Shared,
     control: Inbox<File>,
     live: Option<&'a FlowGauges>,
@@ -58,8 +58,8 @@ pub struct EventLoop<'a> {
 }
 
 /// The results after the end of the flows.
-pub struct Outcome {
-    pub agents: Vec<Agent>,
+pub struct Outcome<'a> {
+    pub agents: Vec<Agent<'a>>,
     pub shared: Shared,
     pub ended: Time,
     pub interrupted: bool,
@@ -69,7 +69,7 @@ impl<'a> EventLoop<'a> {
     /// Stops by an order on `control`, or its end.
     pub fn new(
         plan: &'a Plan,
-        agents: Vec<Agent>,
+        agents: Vec<Agent<'a>>,
         shared: Shared,
         control: Inbox<File>,
         live: Option<&'a FlowGauges>,
@@ -108,7 +108,7 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Runs until the plan's duration is over or control says stop.
-    pub fn run(mut self) -> Result<Outcome> {
+    pub fn run(mut self) -> Result<Outcome<'a>> {
         let mut ready = Vec::new();
         let ended = loop {
             self.send_datagrams();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
@@ -14,12 +14,13 @@ use realtime::{Clock, ThreadTimes};
 use records::found::{FILE, FoundFlow, name, names};
 use records::samples::Sample;
 use serde::Serialize;
-use units::{Duration, Time};
+use units::{Duration, Ip, Time};
 
 use crate::netns::within;
 use crate::report::{FlowReport, TrafficReport};
 use crate::sampler::Sampler;
 use crate::sock_diag::{Diagnosis, SockDiag, SocketId};
+use crate::sockets::version;
 use crate::tcp_info::{BbrInfo, TcpInfo};
 
 /// Interval at which to look for new connections, as for those of planned programs. One that lives for less can be missed.
@@ -34,6 +35,8 @@ pub struct Watched {
     pub to: String,
     /// The receiver's port.
     pub port: u16,
+    /// The version of IP of its connections.
+    pub ip: Ip,
     /// The flow's account.
     pub report: FlowReport,
 }
@@ -171,7 +174,7 @@ impl Watch<'_> {
         for (host, diag) in &mut self.diags {
             let flows = &mut self.flows;
             diag.connected(|seen| {
-                let (Some(local), Some(remote)) = (seen.id.local(), seen.id.remote()) else { return };
+                let (local, remote) = (seen.id.local(), seen.id.remote());
                 for flow in flows.iter_mut() {
                     if let Some((port, end)) = flow.found_at(host, local, remote) {
                         flow.note(seen, (port, end), now, is_first);
@@ -196,6 +199,7 @@ impl Watch<'_> {
             interrupted: false,
             writer,
             flows: flows.iter().map(|flow| flow.report.clone()).collect(),
+            programs: Vec::new(),
         };
         let path = dir.join("traffic.json");
         std::fs::write(&path, serde_json::to_vec(&report)?).with_context(|| format!("writing {}", path.display()))?;
@@ -205,12 +209,12 @@ impl Watch<'_> {
 
 impl Flow {
     /// The port of the connecting end and which end it is, if a socket of `host` belongs to this flow.
-    fn found_at(&self, host: &str, local: SocketAddrV4, remote: SocketAddrV4) -> Option<(u16, usize)> {
+    fn found_at(&self, host: &str, local: SocketAddr, remote: SocketAddr) -> Option<(u16, usize)> {
         let found = &self.found;
-        let accepts = SocketAddrV4::new(found.to_address, found.port);
-        if host == found.from && *local.ip() == found.from_address && remote == accepts {
+        let accepts = SocketAddr::new(found.to_address, found.port);
+        if host == found.from && local.ip() == found.from_address && remote == accepts {
             Some((local.port(), 0))
-        } else if host == found.to && local == accepts && *remote.ip() == found.from_address {
+        } else if host == found.to && local == accepts && remote.ip() == found.from_address {
             Some((remote.port(), 1))
         } else {
             None
@@ -257,10 +261,11 @@ impl Flow {
             report.sndbuf_limited_us += info.sndbuf_limited;
         }
         let connected = self.connections.keys().next().copied();
-        let FoundFlow { from, to, port, .. } = self.found;
+        let FoundFlow { from, to, to_address, port, .. } = self.found;
+        let ip = version(to_address);
         match sender {
-            0 => Watched { from, to, port, report },
-            _ => Watched { from: to, to: from, port: connected.unwrap_or(port), report },
+            0 => Watched { from, to, port, ip, report },
+            _ => Watched { from: to, to: from, port: connected.unwrap_or(port), ip, report },
         }
     }
 }

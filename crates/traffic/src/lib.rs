@@ -18,6 +18,7 @@ mod netns;
 mod ping;
 mod poller;
 mod process;
+mod programs;
 mod report;
 mod run;
 mod sampler;
@@ -32,5 +33,5 @@ mod udp;
 mod udp_receiver;
 
 pub use found::{Watched, watch};
-pub use report::{CommandReport, FlowReport, Sampling, TrafficReport, UdpReport};
+pub use report::{CommandReport, FlowReport, ProgramReport, Sampling, TrafficReport, UdpReport};
 pub use run::{FlowGauges, run};

@@ -1,18 +1,18 @@
 //! A flow that pings: echo requests at an interval, over ICMP or UDP.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::Result;
 use datagrams::{Echo, Echoes};
 use nix::sys::epoll::EpollFlags;
-use nix::sys::socket::{MsgFlags, SockaddrIn, connect, recv, recvfrom, send, sendto};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recv, recvfrom, send, sendto};
 use plan::Echo as Way;
 use realtime::Spans;
 use records::accounts::PingReport;
 use records::pings::PingRow;
 use records::samples::Sample;
-use units::{Duration, Time};
+use units::{Duration, Ip, Time};
 
 use crate::icmp;
 use crate::poller::Source;
@@ -28,7 +28,7 @@ pub struct PingFlow {
     index: u32,
     id: String,
     way: Way,
-    to: SocketAddrV4,
+    to: SocketAddr,
     interval: Duration,
     begin: Time,
     stop: Time,
@@ -49,14 +49,7 @@ pub struct PingFlow {
 
 impl PingFlow {
     /// `way`, `interval` and `payload` are those of the flow's workload; `to` is where it pings.
-    pub fn new(
-        index: u32,
-        flow: &plan::Flow,
-        way: Way,
-        interval: Duration,
-        payload: u32,
-        to: SocketAddrV4,
-    ) -> PingFlow {
+    pub fn new(index: u32, flow: &plan::Flow, way: Way, interval: Duration, payload: u32, to: SocketAddr) -> PingFlow {
         PingFlow {
             index,
             id: flow.id.clone(),
@@ -80,10 +73,14 @@ impl PingFlow {
         }
     }
 
+    fn version(&self) -> Ip {
+        sockets::version(self.to.ip())
+    }
+
     /// Call in the receiving host's namespace.
     pub fn open_responder(&mut self, shared: &Shared) -> Result<()> {
         if self.way == Way::Udp {
-            let fd = sockets::udp(&self.id)?;
+            let fd = sockets::udp(&self.id, self.version())?;
             sockets::bind_receiver(&self.id, &fd, self.to)?;
             shared.poller.add(&fd, Source::Receiver(self.index), EpollFlags::EPOLLIN)?;
             self.responder = Some(fd);
@@ -92,16 +89,21 @@ impl PingFlow {
     }
 
     /// Call in the sending host's namespace.
-    pub fn open_pinger(&mut self, from: Ipv4Addr, shared: &Shared) -> Result<()> {
+    pub fn open_pinger(&mut self, from: IpAddr, shared: &Shared) -> Result<()> {
         let fd = match self.way {
             Way::Icmp => {
                 let hint = r#"give the flow echo = "udp", which needs no privilege"#;
-                icmp::open(&format!("flow {}", self.id), hint)?
+                let fd = icmp::open(self.version(), &format!("flow {}", self.id), hint)?;
+                sockets::bind_to(&self.id, &fd, from)?;
+                fd
             }
-            Way::Udp => sockets::udp(&self.id)?,
+            Way::Udp => {
+                let fd = sockets::udp(&self.id, self.version())?;
+                sockets::bind_sender(&self.id, &fd, from)?;
+                fd
+            }
         };
-        sockets::bind_sender(&self.id, &fd, from)?;
-        connect(fd.as_raw_fd(), &SockaddrIn::from(self.to))?;
+        connect(fd.as_raw_fd(), &SockaddrStorage::from(self.to))?;
         self.socket = match self.way {
             // An echo carries the flow's port as its identifier: so the emulator knows whose it is.
             Way::Icmp => self.to.port(),
@@ -132,7 +134,7 @@ impl PingFlow {
         let now = shared.clock.now();
         let sent = match self.way {
             Way::Icmp => {
-                let message = icmp::request(self.socket, number as u16, &self.request);
+                let message = icmp::request(self.version(), self.socket, number as u16, &self.request);
                 send(fd.as_raw_fd(), &message, MsgFlags::MSG_NOSIGNAL)
             }
             Way::Udp => send(fd.as_raw_fd(), &self.request, MsgFlags::MSG_NOSIGNAL),
@@ -153,7 +155,7 @@ impl PingFlow {
         while let Ok(length) = recv(fd, &mut buffer, MsgFlags::MSG_DONTWAIT) {
             let now = shared.clock.now();
             let payload = match self.way {
-                Way::Icmp => icmp::answer(&buffer[..length], self.socket),
+                Way::Icmp => icmp::answer(self.version(), &buffer[..length], self.socket),
                 Way::Udp => Some(&buffer[..length]),
             };
             let number = payload.and_then(|payload| payload.first_chunk()).map(|bytes| u64::from_le_bytes(*bytes));
@@ -170,7 +172,7 @@ impl PingFlow {
     pub fn on_responder(&self) {
         let mut buffer = [0; ROOM];
         let Some(fd) = self.responder.as_ref().map(AsRawFd::as_raw_fd) else { return };
-        while let Ok((length, Some(from))) = recvfrom::<SockaddrIn>(fd, &mut buffer) {
+        while let Ok((length, Some(from))) = recvfrom::<SockaddrStorage>(fd, &mut buffer) {
             let _ = sendto(fd, &buffer[..length], &from, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL);
         }
     }

@@ -1,14 +1,15 @@
-//! A program of the user's in a host's namespace.
+//! A program of the user's in a node.
 
+use std::env;
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
+use lab::Doors;
 use nix::errno::Errno;
-use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
@@ -25,8 +26,9 @@ pub struct Process {
 }
 
 impl Process {
-    /// Run `line` by `/bin/sh` in the namespace `netns`; its output goes to `<log>.stdout` and `<log>.stderr`.
-    pub fn spawn(line: &str, netns: BorrowedFd, log: &Path) -> Result<Process> {
+    /// Run `line` by `/bin/sh` in a node, in this process's working directory; its output goes to `<log>.stdout` and
+    /// `<log>.stderr`.
+    pub fn spawn(line: &str, node: Doors<'_>, log: &Path) -> Result<Process> {
         let create = |extension: &str| {
             let mut path = log.as_os_str().to_owned();
             path.push(extension);
@@ -36,13 +38,12 @@ impl Process {
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(line).stdin(Stdio::null()).stdout(create(".stdout")?).stderr(create(".stderr")?);
         command.process_group(0);
-        let enter = (!netns::is_ours(netns)?).then_some(netns.as_raw_fd());
+        if !netns::is_ours(node.net())? {
+            node.lead(&mut command, &env::current_dir().unwrap_or_default())?;
+        }
         // SAFETY: only async-signal-safe system calls between fork and exec.
         unsafe {
-            command.pre_exec(move || {
-                if let Some(netns) = enter {
-                    setns(BorrowedFd::borrow_raw(netns), CloneFlags::CLONE_NEWNET)?;
-                }
+            command.pre_exec(|| {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong);
                 libc::prctl(libc::PR_SET_TIMERSLACK, DEFAULT_TIMER_SLACK_NS);
                 // We may ignore them; a program must hear them.
@@ -82,6 +83,11 @@ impl Process {
     pub fn signal(&self, signal: Signal) {
         let _ = killpg(Pid::from_raw(self.child.id() as i32), signal);
     }
+}
+
+/// What an exit code says, as the predicate of a sentence.
+pub fn ended(code: i32) -> String {
+    if code < 0 { format!("was ended by signal {}", -code) } else { format!("exited with {code}") }
 }
 
 impl Drop for Process {

@@ -22,6 +22,20 @@ pub struct TrafficReport {
     pub writer: records::WriterStats,
     /// Flows in the plan's order.
     pub flows: Vec<FlowReport>,
+    /// Programs that are of no flow, in the plan's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramReport>,
+}
+
+/// The end of a program that is of no flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgramReport {
+    /// The plan's.
+    pub name: String,
+    /// An exit code, or minus the signal that ended it; `None`: it had to be killed.
+    pub exit_code: Option<i32>,
+    /// It still ran at the end of the run, so that it was sent SIGTERM, and its exit code is its answer to that.
+    pub ended_by_us: bool,
 }
 
 /// Ticks of the sampler's grid.

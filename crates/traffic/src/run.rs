@@ -1,12 +1,13 @@
 use std::fs::{self, File};
 use std::io::Write;
-use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration as Wait, Instant};
 
 use anyhow::{Context, Result, ensure};
 use bpf::Names;
+use lab::Doors;
 use messages::{Event, FlowCounts, Inbox, Process};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::prctl::set_timerslack;
@@ -20,6 +21,7 @@ use crate::event_loop::{EventLoop, Outcome};
 use crate::netns::within;
 use crate::ping::PingFlow;
 use crate::poller::{Poller, Source};
+use crate::programs::Programs;
 use crate::report::TrafficReport;
 use crate::sampler::Sampler;
 use crate::shared::{Pings, Shared};
@@ -38,20 +40,21 @@ const SERVERS_UP: Wait = Wait::from_secs(2);
 
 /// Run a plan's flows.
 ///
-/// `netns` gives a host's network namespace. The calling thread enters it where it is not there already, which needs
-/// CAP_SYS_ADMIN. `names` says what the kernel calls the plan's congestion controls. When every receiver is up, the event
-/// `ready` is written; then the run waits on `control` for the start. An order to stop, or the end of `control`, stops it early.
+/// `doors` gives the way into a host: programs run there, and the calling thread enters its network where it is not there
+/// already, which needs CAP_SYS_ADMIN. `names` says what the kernel calls the plan's congestion controls. When the plan's
+/// programs are ready and every receiver is up, the event `ready` is written; then the run waits on `control` for the start.
+/// An order to stop, or the end of `control`, stops it early.
 ///
 /// Writes `samples.parquet`, `pings.parquet` if a flow pings, `traffic.json` and `logs/<flow>.{stdout,stderr}`, of servers
-/// `logs/<flow>.server.…`, to `dir`, and JSON lines to `events`: `ready`, `done`. Writing them must not block for long.
+/// `logs/<flow>.server.…`, of programs `logs/<program>.…`, to `dir`, and JSON lines to `events`: `ready`, `done`. Writing them must not block for long.
 /// Publishes the progress of each flow to `live`, if there are gauges, every 50 ms.
 ///
 /// # Errors
-/// A socket that can't be opened, an algorithm that the kernel lacks or replaces by another, a server that fails, a file that
+/// A socket that can't be opened, an algorithm that the kernel lacks or replaces by another, a server that fails, a program that does not become ready, a file that
 /// can't be written. A flow that fails in the network does not end the run: its report says why.
 pub fn run<'a>(
     plan: &Plan,
-    netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    doors: &dyn Fn(&str) -> Result<Doors<'a>>,
     names: &Names,
     dir: &Path,
     control: OwnedFd,
@@ -73,8 +76,9 @@ pub fn run<'a>(
         batch: Batch::new(),
         diags: Default::default(),
     };
-    let mut agents = open_agents(plan, netns, names, dir, &mut shared)?;
-    start_servers(plan, &mut agents, netns, &mut shared)?;
+    let mut agents = open_agents(plan, doors, names, dir, &mut shared)?;
+    let programs = Programs::start(plan, doors, &dir.join("logs"))?;
+    start_servers(plan, &mut agents, doors, &mut shared)?;
     Event::Ready { process: Process::Traffic }.emit(events)?;
 
     let mut inbox = Inbox::new(File::from(control));
@@ -89,6 +93,7 @@ pub fn run<'a>(
 
     let ThreadTimes { cpu_s, run_delay_s, scheduled } = ThreadTimes::now().since(before);
     let Outcome { agents, shared, ended, interrupted } = outcome;
+    let programs = programs.end();
     shared.pings.finish()?;
     let (sampling, writer) = shared.sampler.finish(ended.min(Time::ZERO + plan.duration_ns))?;
     let report = TrafficReport {
@@ -100,6 +105,7 @@ pub fn run<'a>(
         interrupted,
         writer,
         flows: agents.iter().map(|agent| agent.report(ended)).collect(),
+        programs,
     };
     let path = dir.join("traffic.json");
     fs::write(&path, serde_json::to_vec(&report)?).with_context(|| format!("writing {}", path.display()))?;
@@ -110,29 +116,30 @@ pub fn run<'a>(
 /// Open every socket in its host's namespace, entering each once.
 fn open_agents<'a>(
     plan: &Plan,
-    netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    doors: &dyn Fn(&str) -> Result<Doors<'a>>,
     names: &Names,
     dir: &Path,
     shared: &mut Shared,
-) -> Result<Vec<Agent>> {
+) -> Result<Vec<Agent<'a>>> {
     let mut agents = (0..)
         .zip(&plan.flows)
-        .map(|(index, flow)| new_agent(index, flow, plan, netns, names, dir))
-        .collect::<Result<Vec<Agent>>>()?;
-    for (host, address, _) in plan.hosts() {
+        .map(|(index, flow)| new_agent(index, flow, plan, doors, names, dir))
+        .collect::<Result<Vec<_>>>()?;
+    for (host, ..) in plan.hosts() {
         if plan.flows.iter().all(|flow| flow.from != host && flow.to != host) {
             continue;
         }
         let open = || {
             for (flow, agent) in plan.flows.iter().zip(&mut agents) {
                 let (sends, receives) = (flow.from == host, flow.to == host);
+                let from = || plan.ends_of(flow).map(|(from, _)| from);
                 match agent {
                     Agent::Tcp(tcp) => {
                         if receives {
                             tcp.open_receiver(shared)?;
                         }
                         if sends {
-                            tcp.open_sender(address)?;
+                            tcp.open_sender(from()?)?;
                         }
                     }
                     Agent::Udp(udp) => {
@@ -140,7 +147,7 @@ fn open_agents<'a>(
                             udp.open_receiver(shared)?;
                         }
                         if sends {
-                            udp.open_sender(address)?;
+                            udp.open_sender(from()?)?;
                         }
                     }
                     Agent::Ping(ping) => {
@@ -148,7 +155,7 @@ fn open_agents<'a>(
                             ping.open_responder(shared)?;
                         }
                         if sends {
-                            ping.open_pinger(address, shared)?;
+                            ping.open_pinger(from()?, shared)?;
                         }
                     }
                     Agent::Command(_) => {
@@ -160,7 +167,7 @@ fn open_agents<'a>(
             }
             Ok(())
         };
-        within(netns(host)?, open).with_context(|| format!("opening sockets at host {host}"))?;
+        within(doors(host)?.net(), open).with_context(|| format!("opening sockets at host {host}"))?;
     }
     Ok(agents)
 }
@@ -169,11 +176,12 @@ fn new_agent<'a>(
     index: u32,
     flow: &Flow,
     plan: &Plan,
-    netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    doors: &dyn Fn(&str) -> Result<Doors<'a>>,
     names: &Names,
     dir: &Path,
-) -> Result<Agent> {
-    let to = SocketAddrV4::new(address(plan, &flow.to)?, flow.port);
+) -> Result<Agent<'a>> {
+    let (from, to) = plan.ends_of(flow)?;
+    let to = SocketAddr::new(to, flow.port);
     Ok(match &flow.workload {
         Workload::Tcp { cc, bytes, on_off, .. } => {
             let cc = Algorithm { label: cc.clone(), kernel: names.kernel(cc).to_owned() };
@@ -187,10 +195,9 @@ fn new_agent<'a>(
             Agent::Ping(PingFlow::new(index, flow, *echo, *interval_ns, *payload_bytes, to))
         }
         Workload::Command { command, server_command, cc } => {
-            let addresses = (address(plan, &flow.from)?, to);
             let fill = |line: &String| cc.as_ref().map_or(line.clone(), |cc| with_cc(line, names.kernel(cc)));
             let lines = (fill(command), server_command.as_ref().map(fill));
-            Agent::Command(CommandFlow::new(index, flow, lines, addresses, netns(&flow.from)?, names, dir)?)
+            Agent::Command(CommandFlow::new(index, flow, lines, (from, to), doors(&flow.from)?, names, dir)?)
         }
     })
 }
@@ -206,21 +213,16 @@ fn with_cc(line: &str, cc: &str) -> String {
     filled
 }
 
-fn address(plan: &Plan, host: &str) -> Result<Ipv4Addr> {
-    let found = plan.hosts().find(|(name, ..)| *name == host).map(|(_, address, _)| address);
-    found.with_context(|| format!("the plan has no host {host}"))
-}
-
 fn start_servers<'a>(
     plan: &Plan,
-    agents: &mut [Agent],
-    netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
+    agents: &mut [Agent<'a>],
+    doors: &dyn Fn(&str) -> Result<Doors<'a>>,
     shared: &mut Shared,
 ) -> Result<()> {
     let mut starting = Vec::new();
     for (flow, agent) in plan.flows.iter().zip(agents) {
         if let Agent::Command(command) = agent {
-            command.start_server(netns(&flow.to)?, shared)?;
+            command.start_server(doors(&flow.to)?, shared)?;
             starting.push(&*command);
         }
     }
@@ -255,7 +257,7 @@ fn files(plan: &Plan) -> u64 {
     let programs = plan.flows.iter().filter(|flow| matches!(flow.workload, Workload::Command { .. })).count();
     // Each host has an inherited namespace; each flow a listener, a receiver and a sender; each program its pidfd, its
     // server's, a namespace, the hosts' diagnostic sockets and, as it starts, its logs. Some are for ourselves.
-    (plan.hosts().count() + 3 * plan.flows.len() + 8 * programs + 100) as u64
+    (plan.hosts().count() + 3 * plan.flows.len() + 8 * programs + 4 * plan.programs.len() + 100) as u64
 }
 
 #[cfg(test)]

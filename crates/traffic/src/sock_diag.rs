@@ -3,7 +3,7 @@
 //! Messages are parsed here: a sample is taken from the bytes in place, and `tcp_info` has one definition in this crate.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use anyhow::{Context, Result};
@@ -44,23 +44,23 @@ pub struct SocketId {
 }
 
 impl SocketId {
-    pub fn local(&self) -> Option<SocketAddrV4> {
+    pub fn local(&self) -> SocketAddr {
         self.address(0, 4)
     }
 
-    pub fn remote(&self) -> Option<SocketAddrV4> {
+    pub fn remote(&self) -> SocketAddr {
         self.address(2, 20)
     }
 
-    /// IPv4, or IPv4 within IPv6 as dual-stack programs use it.
-    fn address(&self, port: usize, address: usize) -> Option<SocketAddrV4> {
+    /// IPv4 within IPv6, as dual-stack programs use it, is IPv4.
+    fn address(&self, port: usize, address: usize) -> SocketAddr {
         let bytes: [u8; 16] = self.raw[address..address + 16].try_into().expect("16 bytes");
         let ip = if i32::from(self.family) == libc::AF_INET {
-            Ipv4Addr::from([bytes[0], bytes[1], bytes[2], bytes[3]])
+            Ipv4Addr::from([bytes[0], bytes[1], bytes[2], bytes[3]]).into()
         } else {
-            Ipv6Addr::from(bytes).to_ipv4_mapped()?
+            IpAddr::V6(Ipv6Addr::from(bytes)).to_canonical()
         };
-        Some(SocketAddrV4::new(ip, self.port_at(port)))
+        SocketAddr::new(ip, self.port_at(port))
     }
 
     fn port_at(&self, offset: usize) -> u16 {
@@ -75,6 +75,13 @@ pub struct Diagnosis<'a> {
     pub cc: Option<&'a str>,
     pub info: Option<TcpInfo>,
     pub bbr: Option<BbrInfo>,
+}
+
+/// A protocol with ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    Tcp,
+    Udp,
 }
 
 /// Asks about the sockets of the namespace in which it was opened.
@@ -96,15 +103,18 @@ impl SockDiag {
 
     /// True if a program listens on a TCP port, or has bound a UDP port.
     pub fn has_server(&mut self, port: u16) -> io::Result<bool> {
+        Ok(self.listens(Protocol::Tcp, port)? || self.listens(Protocol::Udp, port)?)
+    }
+
+    /// True if a program listens on a port of a protocol; by UDP, if it has bound it.
+    pub fn listens(&mut self, protocol: Protocol, port: u16) -> io::Result<bool> {
         let mut found = false;
-        let (v4, v6) = (libc::AF_INET as u8, libc::AF_INET6 as u8);
-        for (family, protocol, states) in [
-            (v4, libc::IPPROTO_TCP, LISTEN),
-            (v6, libc::IPPROTO_TCP, LISTEN),
-            (v4, libc::IPPROTO_UDP, u32::MAX),
-            (v6, libc::IPPROTO_UDP, u32::MAX),
-        ] {
-            let request = request(family, protocol, states, 0, &[0; ID_LENGTH]);
+        let (number, states) = match protocol {
+            Protocol::Tcp => (libc::IPPROTO_TCP, LISTEN),
+            Protocol::Udp => (libc::IPPROTO_UDP, u32::MAX),
+        };
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            let request = request(family as u8, number, states, 0, &[0; ID_LENGTH]);
             match self.ask(&request, NLM_F_DUMP, |d| found |= d.id.port_at(0) == port) {
                 // The kernel has no inet_diag module for this protocol: such a server can't be seen.
                 Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {}
@@ -212,17 +222,10 @@ mod tests {
 
     use super::*;
 
-    fn v4(address: std::net::SocketAddr) -> SocketAddrV4 {
-        match address {
-            std::net::SocketAddr::V4(address) => address,
-            std::net::SocketAddr::V6(_) => unreachable!("bound to IPv4"),
-        }
-    }
-
-    fn find(diag: &mut SockDiag, local: SocketAddrV4) -> Option<(SocketId, String, TcpInfo)> {
+    fn find(diag: &mut SockDiag, local: SocketAddr) -> Option<(SocketId, String, TcpInfo)> {
         let mut found = None;
         diag.connected(|d| {
-            if d.id.local() == Some(local) {
+            if d.id.local() == local {
                 found = Some((d.id, d.cc.unwrap().to_owned(), d.info.unwrap()));
             }
         })
@@ -232,15 +235,20 @@ mod tests {
 
     #[test]
     fn a_connection_is_found_then_looked_up_then_gone() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            found_then_looked_up_then_gone(TcpListener::bind(address).unwrap());
+        }
+    }
+
+    fn found_then_looked_up_then_gone(listener: TcpListener) {
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (server, _) = listener.accept().unwrap();
         setsockopt(&client, TcpCongestion, &"reno".into()).unwrap();
         client.write_all(&[0; 3000]).unwrap();
 
         let mut diag = SockDiag::open().unwrap();
-        let (id, cc, info) = find(&mut diag, v4(client.local_addr().unwrap())).unwrap();
-        assert_eq!(id.remote(), Some(v4(listener.local_addr().unwrap())));
+        let (id, cc, info) = find(&mut diag, client.local_addr().unwrap()).unwrap();
+        assert_eq!(id.remote(), listener.local_addr().unwrap());
         assert_eq!((cc.as_str(), info.bytes_sent), ("reno", 3000));
 
         let mut seen = None;
@@ -262,7 +270,7 @@ mod tests {
         SockDiag::open()
             .unwrap()
             .connected(|d| {
-                if d.id.local() == Some(v4(client.local_addr().unwrap())) {
+                if d.id.local() == client.local_addr().unwrap() {
                     bbr = Some(d.bbr.is_some());
                 }
             })
@@ -277,6 +285,7 @@ mod tests {
         let mut diag = SockDiag::open().unwrap();
         assert!(diag.has_server(tcp_port).unwrap());
         assert!(diag.has_server(udp_port).unwrap());
+        assert!(diag.listens(Protocol::Tcp, tcp_port).unwrap() && diag.listens(Protocol::Udp, udp_port).unwrap());
         drop((tcp, udp));
         assert!(!diag.has_server(tcp_port).unwrap());
     }

@@ -1,16 +1,18 @@
 //! Socket calls that both ends of a flow use, with errors that name the flow.
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use messages::Failure;
 use nix::errno::Errno;
 use nix::sys::socket::sockopt::{IpBindAddressNoPort, Linger, ReuseAddr, TcpCongestion};
 use nix::sys::socket::{
-    AddressFamily, SockFlag, SockProtocol, SockType, SockaddrIn, bind, getsockname, getsockopt, setsockopt, socket,
+    AddressFamily, SockFlag, SockProtocol, SockType, SockaddrIn, SockaddrIn6, SockaddrStorage, bind, getsockname,
+    getsockopt, setsockopt, socket,
 };
+use units::Ip;
 
 /// A congestion control: as records call it, and as the kernel does.
 #[derive(Clone, Debug)]
@@ -21,8 +23,8 @@ pub struct Algorithm {
 
 /// A non-blocking TCP socket that sends as `cc` says and whose close discards what is unsent: an orphaned sender would keep
 /// its namespace alive for minutes.
-pub fn tcp(flow: &str, cc: &Algorithm) -> Result<OwnedFd> {
-    let fd = open(flow, SockType::Stream, SockProtocol::Tcp)?;
+pub fn tcp(flow: &str, ip: Ip, cc: &Algorithm) -> Result<OwnedFd> {
+    let fd = open(flow, ip, SockType::Stream, SockProtocol::Tcp)?;
     setsockopt(&fd, Linger, &libc::linger { l_onoff: 1, l_linger: 0 })?;
     setsockopt(&fd, TcpCongestion, &cc.kernel.as_str().into()).map_err(|errno| refused(flow, cc, errno))?;
     Ok(fd)
@@ -41,22 +43,35 @@ pub fn hold_at_most(fd: &OwnedFd, bytes: u64) -> Result<()> {
 }
 
 /// A non-blocking UDP socket.
-pub fn udp(flow: &str) -> Result<OwnedFd> {
-    open(flow, SockType::Datagram, SockProtocol::Udp)
+pub fn udp(flow: &str, ip: Ip) -> Result<OwnedFd> {
+    open(flow, ip, SockType::Datagram, SockProtocol::Udp)
 }
 
-fn open(flow: &str, kind: SockType, protocol: SockProtocol) -> Result<OwnedFd> {
+fn open(flow: &str, ip: Ip, kind: SockType, protocol: SockProtocol) -> Result<OwnedFd> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    socket(AddressFamily::Inet, kind, flags, protocol).map_err(|errno| {
+    socket(family(ip), kind, flags, protocol).map_err(|errno| {
         let hint = if errno == Errno::EMFILE { "raise the limit of open files (ulimit -Hn)" } else { "" };
         Failure::new(format!("flow {flow}: opening a socket"), errno).hint(hint).into()
     })
 }
 
+/// The version of IP of an address.
+pub fn version(address: IpAddr) -> Ip {
+    if address.is_ipv4() { Ip::V4 } else { Ip::V6 }
+}
+
+/// The family of sockets of a version of IP.
+pub fn family(ip: Ip) -> AddressFamily {
+    match ip {
+        Ip::V4 => AddressFamily::Inet,
+        Ip::V6 => AddressFamily::Inet6,
+    }
+}
+
 /// Bind the receiving end.
-pub fn bind_receiver(flow: &str, fd: &OwnedFd, to: SocketAddrV4) -> Result<()> {
+pub fn bind_receiver(flow: &str, fd: &OwnedFd, to: SocketAddr) -> Result<()> {
     setsockopt(fd, ReuseAddr, &true)?;
-    bind(fd.as_raw_fd(), &SockaddrIn::from(to)).map_err(|errno| {
+    bind(fd.as_raw_fd(), &SockaddrStorage::from(to)).map_err(|errno| {
         let hint = match errno {
             Errno::EADDRINUSE => "give the flow another port",
             Errno::EADDRNOTAVAIL => "the receiving host lacks this address",
@@ -68,15 +83,22 @@ pub fn bind_receiver(flow: &str, fd: &OwnedFd, to: SocketAddrV4) -> Result<()> {
 }
 
 /// Bind the sending end to its host's address; connecting chooses the port.
-pub fn bind_sender(flow: &str, fd: &OwnedFd, from: Ipv4Addr) -> Result<()> {
+pub fn bind_sender(flow: &str, fd: &OwnedFd, from: IpAddr) -> Result<()> {
     setsockopt(fd, IpBindAddressNoPort, &true)?;
-    bind(fd.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(from, 0)))
+    bind_to(flow, fd, from)
+}
+
+/// Bind the sending end of a protocol without ports to its host's address.
+pub fn bind_to(flow: &str, fd: &OwnedFd, from: IpAddr) -> Result<()> {
+    bind(fd.as_raw_fd(), &SockaddrStorage::from(SocketAddr::new(from, 0)))
         .map_err(|errno| Failure::new(format!("flow {flow}: binding its sender to {from}"), errno).into())
 }
 
 /// The socket's port.
 pub fn local_port(fd: impl AsFd) -> Result<u16> {
-    Ok(getsockname::<SockaddrIn>(fd.as_fd().as_raw_fd())?.port())
+    let address = getsockname::<SockaddrStorage>(fd.as_fd().as_raw_fd())?;
+    let v4 = address.as_sockaddr_in().map(SockaddrIn::port);
+    v4.or_else(|| address.as_sockaddr_in6().map(SockaddrIn6::port)).context("a socket without a port")
 }
 
 /// The algorithm that the socket really uses.
@@ -124,14 +146,14 @@ mod tests {
 
     #[test]
     fn an_unknown_algorithm_is_refused_by_name() {
-        let error = tcp("f7", &cc("nosuch")).unwrap_err().downcast::<Failure>().unwrap();
+        let error = tcp("f7", Ip::V4, &cc("nosuch")).unwrap_err().downcast::<Failure>().unwrap();
         assert_eq!(error.what, "flow f7: setting its congestion control to nosuch");
         assert!(error.hint.starts_with("available: ") && error.hint.contains("reno"), "{error}");
     }
 
     #[test]
     fn another_algorithm_than_asked_for_is_refused() {
-        let fd = tcp("f7", &cc("reno")).unwrap();
+        let fd = tcp("f7", Ip::V4, &cc("reno")).unwrap();
         let got = congestion_control(&fd).unwrap();
         require_cc("f7", "sender", &cc("reno"), &got).unwrap();
         let error = require_cc("f7", "sender", &cc("cubic"), &got).unwrap_err().to_string();

@@ -1,13 +1,13 @@
 //! A TCP flow of an application that always has more to send, or pauses now and then.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use anyhow::Result;
 use nix::errno::Errno;
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::sockopt::SocketError;
-use nix::sys::socket::{MsgFlags, Shutdown, SockaddrIn, connect, getsockopt, send, shutdown};
+use nix::sys::socket::{MsgFlags, Shutdown, SockaddrStorage, connect, getsockopt, send, shutdown};
 use plan::{Bursts, OnOff};
 use records::samples::Sample;
 use units::Time;
@@ -47,7 +47,7 @@ pub struct TcpFlow {
     bursts: Option<Bursts>,
     /// The turn of bursts that is known to the event loop.
     next_turn: Time,
-    to: SocketAddrV4,
+    to: SocketAddr,
     receiver: TcpReceiver,
     sender: Option<OwnedFd>,
     phase: Phase,
@@ -68,7 +68,7 @@ impl TcpFlow {
         cc: Algorithm,
         bytes: Option<u64>,
         bursts: Option<Bursts>,
-        to: SocketAddrV4,
+        to: SocketAddr,
     ) -> TcpFlow {
         TcpFlow {
             index,
@@ -92,14 +92,14 @@ impl TcpFlow {
 
     /// Call in the receiving host's namespace.
     pub fn open_receiver(&mut self, shared: &Shared) -> Result<()> {
-        let fd = sockets::tcp(&self.id, &self.cc)?;
+        let fd = sockets::tcp(&self.id, sockets::version(self.to.ip()), &self.cc)?;
         sockets::bind_receiver(&self.id, &fd, self.to)?;
         self.receiver.listen(self.index, fd, shared)
     }
 
     /// Call in the sending host's namespace.
-    pub fn open_sender(&mut self, from: Ipv4Addr) -> Result<()> {
-        let fd = sockets::tcp(&self.id, &self.cc)?;
+    pub fn open_sender(&mut self, from: IpAddr) -> Result<()> {
+        let fd = sockets::tcp(&self.id, sockets::version(self.to.ip()), &self.cc)?;
         sockets::bind_sender(&self.id, &fd, from)?;
         if self.bursts.is_some_and(|bursts| !bursts.are_of_bytes()) {
             sockets::hold_at_most(&fd, LOWAT)?;
@@ -112,7 +112,7 @@ impl TcpFlow {
         let Some(fd) = &self.sender else { return Ok(()) };
         self.report.start_ns = Some(shared.clock.now().as_nanos());
         self.phase = Phase::Connecting;
-        match connect(fd.as_raw_fd(), &SockaddrIn::from(self.to)) {
+        match connect(fd.as_raw_fd(), &SockaddrStorage::from(self.to)) {
             Ok(()) | Err(Errno::EINPROGRESS) => shared.poller.add(fd, Source::Sender(self.index), EpollFlags::EPOLLOUT),
             Err(errno) => self.fail(shared, "connecting", errno),
         }
@@ -362,7 +362,7 @@ impl TcpFlow {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
-    use std::net::TcpListener;
+    use std::net::{Ipv4Addr, TcpListener};
     use std::time::Duration;
 
     use realtime::Clock;
@@ -397,10 +397,9 @@ mod tests {
     fn connected(bytes: u64, shared: &mut Shared) -> TcpFlow {
         let port = TcpListener::bind("127.0.0.2:0").unwrap().local_addr().unwrap().port();
         let reno = Algorithm { label: "reno".to_owned(), kernel: "reno".to_owned() };
-        let mut flow =
-            TcpFlow::new(0, "f1", reno, Some(bytes), None, SocketAddrV4::new(Ipv4Addr::new(127, 0, 0, 2), port));
+        let mut flow = TcpFlow::new(0, "f1", reno, Some(bytes), None, SocketAddr::from(([127, 0, 0, 2], port)));
         flow.open_receiver(shared).unwrap();
-        flow.open_sender(Ipv4Addr::LOCALHOST).unwrap();
+        flow.open_sender(Ipv4Addr::LOCALHOST.into()).unwrap();
         flow.start(shared).unwrap();
         until(|| {
             flow.on_listener(shared).unwrap();

@@ -1,16 +1,16 @@
 //! A UDP flow of constant rate.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::{Result, ensure};
 use datagrams::Schedule;
 use messages::Failure;
-use nix::sys::socket::sockopt::Ipv4Tos;
-use nix::sys::socket::{MsgFlags, SockaddrIn, connect, send, setsockopt};
+use nix::sys::socket::sockopt::{Ipv4Tos, Ipv6TClass};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send, setsockopt};
 use plan::{Ecn, OnOff};
 use records::samples::Sample;
-use units::{Rate, Time};
+use units::{Ip, Rate, Time};
 
 use crate::report::{FlowReport, UdpReport};
 use crate::shared::Shared;
@@ -18,7 +18,7 @@ use crate::sockets;
 use crate::udp_receiver::{HEADER, Receiver, write_header};
 use realtime::Spans;
 
-/// The two bits of the IPv4 header's second byte (RFC 3168 section 5).
+/// The two low bits of the type of service in IPv4, and of the traffic class in IPv6 (RFC 3168 section 5).
 fn codepoint(ecn: Ecn) -> i32 {
     match ecn {
         Ecn::NotEct => 0b00,
@@ -31,7 +31,7 @@ fn codepoint(ecn: Ecn) -> i32 {
 pub struct UdpFlow {
     index: u32,
     id: String,
-    to: SocketAddrV4,
+    to: SocketAddr,
     ecn: Ecn,
     schedule: Schedule,
     stop: Time,
@@ -61,7 +61,7 @@ impl UdpFlow {
         bytes: Option<u64>,
         ecn: Ecn,
         on_off: Option<OnOff>,
-        to: SocketAddrV4,
+        to: SocketAddr,
     ) -> Result<Self> {
         ensure!(
             (HEADER as u32..=65_507).contains(&payload),
@@ -75,7 +75,7 @@ impl UdpFlow {
             id: flow.id.clone(),
             to,
             ecn,
-            schedule: Schedule::new(flow.start_ns, payload, rate, on_off),
+            schedule: Schedule::new(flow.start_ns, payload, sockets::version(to.ip()), rate, on_off),
             stop: flow.stop_ns,
             limit: bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(u64::from(payload))),
             payload: vec![0; payload as usize],
@@ -97,11 +97,15 @@ impl UdpFlow {
     }
 
     /// Call in the sending host's namespace.
-    pub fn open_sender(&mut self, from: Ipv4Addr) -> Result<()> {
-        let fd = sockets::udp(&self.id)?;
+    pub fn open_sender(&mut self, from: IpAddr) -> Result<()> {
+        let ip = sockets::version(self.to.ip());
+        let fd = sockets::udp(&self.id, ip)?;
         sockets::bind_sender(&self.id, &fd, from)?;
-        setsockopt(&fd, Ipv4Tos, &codepoint(self.ecn))?;
-        connect(fd.as_raw_fd(), &SockaddrIn::from(self.to))?;
+        match ip {
+            Ip::V4 => setsockopt(&fd, Ipv4Tos, &codepoint(self.ecn))?,
+            Ip::V6 => setsockopt(&fd, Ipv6TClass, &codepoint(self.ecn))?,
+        }
+        connect(fd.as_raw_fd(), &SockaddrStorage::from(self.to))?;
         self.socket = sockets::local_port(&fd)?;
         self.sender = Some(fd);
         Ok(())
@@ -208,6 +212,8 @@ impl UdpFlow {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
     use nix::sys::socket::getsockopt;
 
     use super::*;
@@ -223,10 +229,14 @@ mod tests {
             let plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } = flow.workload else {
                 unreachable!()
             };
-            let to = SocketAddrV4::new(Ipv4Addr::LOCALHOST, flow.port);
-            let mut udp = UdpFlow::new(0, &flow, rate_bps, payload_bytes, bytes, ecn, on_off, to).unwrap();
-            udp.open_sender(Ipv4Addr::LOCALHOST).unwrap();
-            assert_eq!(getsockopt(udp.sender.as_ref().unwrap(), Ipv4Tos).unwrap(), bits, "{name}");
+            for address in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
+                let to = SocketAddr::new(address, flow.port);
+                let mut udp = UdpFlow::new(0, &flow, rate_bps, payload_bytes, bytes, ecn, on_off, to).unwrap();
+                udp.open_sender(address).unwrap();
+                let fd = udp.sender.as_ref().unwrap();
+                let set = if address.is_ipv4() { getsockopt(fd, Ipv4Tos) } else { getsockopt(fd, Ipv6TClass) };
+                assert_eq!(set.unwrap(), bits, "{name} to {address}");
+            }
         }
     }
 }

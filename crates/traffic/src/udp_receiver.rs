@@ -1,13 +1,13 @@
 //! The receiving end of a UDP flow: what arrived, in what order, how late.
 
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::Result;
 use datagrams::{Arrival, Sequence};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::setsockopt;
-use nix::sys::socket::sockopt::{IpRecvTos, RcvBuf};
+use nix::sys::socket::sockopt::{IpRecvTos, Ipv6RecvTClass, RcvBuf};
 use units::Time;
 
 use crate::poller::Source;
@@ -20,7 +20,7 @@ pub const HEADER: usize = 16;
 /// The size that is asked for; the kernel gives at most `net.core.rmem_max`.
 const RECEIVE_BUFFER: usize = 4 * 1024 * 1024;
 const BATCH: usize = 64;
-/// Size of a control message of one byte, aligned.
+/// Size of a control message of one byte, or of an integer, aligned.
 const CONTROL: usize = size_of::<libc::cmsghdr>() + size_of::<u64>();
 
 /// Number a datagram and say when it leaves.
@@ -84,13 +84,17 @@ impl Batch {
 /// Both bits of the codepoint (RFC 3168 section 5).
 const CE: u8 = 0b11;
 
-/// The IPv4 header's second byte, of a received message of a socket with `IP_RECVTOS`.
+/// The type of service, or in IPv6 the traffic class, of a received message of a socket that asks for it.
 fn tos(message: &libc::msghdr) -> Option<u8> {
     // SAFETY: the kernel has filled the control buffer; its first message is within it, if there is one.
     unsafe {
         let control = libc::CMSG_FIRSTHDR(message).as_ref()?;
-        let is_tos = (control.cmsg_level, control.cmsg_type) == (libc::IPPROTO_IP, libc::IP_TOS);
-        is_tos.then(|| *libc::CMSG_DATA(control))
+        let data = libc::CMSG_DATA(control);
+        match (control.cmsg_level, control.cmsg_type) {
+            (libc::IPPROTO_IP, libc::IP_TOS) => Some(*data),
+            (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => Some(data.cast::<libc::c_int>().read_unaligned() as u8),
+            _ => None,
+        }
     }
 }
 
@@ -119,10 +123,10 @@ pub struct Receiver {
 
 impl Receiver {
     /// Call in the receiving host's namespace.
-    pub fn open(flow: &str, index: u32, to: SocketAddrV4, shared: &Shared) -> Result<Receiver> {
-        let fd = sockets::udp(flow)?;
+    pub fn open(flow: &str, index: u32, to: SocketAddr, shared: &Shared) -> Result<Receiver> {
+        let fd = sockets::udp(flow, sockets::version(to.ip()))?;
         setsockopt(&fd, RcvBuf, &RECEIVE_BUFFER)?;
-        setsockopt(&fd, IpRecvTos, &true)?;
+        ask_for_marks(&fd, to)?;
         sockets::bind_receiver(flow, &fd, to)?;
         shared.poller.add(&fd, Source::Receiver(index), EpollFlags::EPOLLIN)?;
         let (arrived, sequence, delay) = (Arrived::default(), Sequence::default(), Spans::default());
@@ -181,6 +185,14 @@ impl Receiver {
     }
 }
 
+/// Let the kernel tell the marks of datagrams to an address.
+fn ask_for_marks(fd: &OwnedFd, to: SocketAddr) -> nix::Result<()> {
+    match to {
+        SocketAddr::V4(_) => setsockopt(fd, IpRecvTos, &true),
+        SocketAddr::V6(_) => setsockopt(fd, Ipv6RecvTClass, &true),
+    }
+}
+
 /// Datagrams that arrived at a socket whose buffer was full.
 fn socket_drops(fd: &OwnedFd) -> u64 {
     /// `SK_MEMINFO_DROPS`.
@@ -197,20 +209,27 @@ fn socket_drops(fd: &OwnedFd) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use nix::sys::socket::sockopt::Ipv4Tos;
-    use nix::sys::socket::{MsgFlags, SockaddrIn, getsockname, sendto};
+    use nix::sys::socket::sockopt::{Ipv4Tos, Ipv6TClass};
+    use nix::sys::socket::{MsgFlags, SockaddrStorage, getsockname, sendto};
 
     use super::*;
 
     #[test]
     fn marks_are_of_the_datagram_that_bears_them() {
-        let (sender, receiver) = (sockets::udp("f").unwrap(), sockets::udp("f").unwrap());
-        setsockopt(&receiver, IpRecvTos, &true).unwrap();
-        sockets::bind_receiver("f", &receiver, "127.0.0.1:0".parse().unwrap()).unwrap();
-        let to: SockaddrIn = getsockname(receiver.as_raw_fd()).unwrap();
+        let [v4, v6] = ["127.0.0.1:0", "[::1]:0"].map(|to| to.parse().unwrap());
+        marks_between_sockets(v4, |sender, tos| setsockopt(sender, Ipv4Tos, &tos).unwrap());
+        marks_between_sockets(v6, |sender, class| setsockopt(sender, Ipv6TClass, &class).unwrap());
+    }
+
+    fn marks_between_sockets(to: SocketAddr, set: impl Fn(&OwnedFd, i32)) {
+        let ip = sockets::version(to.ip());
+        let (sender, receiver) = (sockets::udp("f", ip).unwrap(), sockets::udp("f", ip).unwrap());
+        ask_for_marks(&receiver, to).unwrap();
+        sockets::bind_receiver("f", &receiver, to).unwrap();
+        let to: SockaddrStorage = getsockname(receiver.as_raw_fd()).unwrap();
         // A whole byte, of which the upper six bits are the DSCP: here expedited forwarding.
         for (n, tos) in [0b00, 0b01, 0b10, 0b11, 0b1011_1011, 0b1011_1010].into_iter().enumerate() {
-            setsockopt(&sender, Ipv4Tos, &tos).unwrap();
+            set(&sender, tos);
             sendto(sender.as_raw_fd(), &vec![0; HEADER + n], &to, MsgFlags::empty()).unwrap();
         }
         let mut outsides = [Outside::default(); BATCH];

@@ -1,12 +1,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Ip;
+
 /// Bytes of the headers that a frame can have.
 pub mod headers {
     /// Ethernet, without preamble and frame check sequence.
     pub const ETHERNET: u32 = 14;
-    /// IPv4 without options.
-    pub const IPV4: u32 = 20;
     /// UDP. The header of an ICMP echo is as long.
     pub const UDP: u32 = 8;
     /// TCP without options.
@@ -43,14 +43,14 @@ impl Mtu {
         headers::ETHERNET + self.0
     }
 
-    /// Payload of a full TCP segment with timestamps: 1448 bytes.
-    pub const fn segment_bytes(self) -> u32 {
-        self.0 - headers::IPV4 - headers::TCP - headers::TIMESTAMPS
+    /// Payload of a full TCP segment with timestamps: 1448 bytes in IPv4, 1428 in IPv6.
+    pub const fn segment_bytes(self, ip: Ip) -> u32 {
+        self.0 - ip.header_bytes() - headers::TCP - headers::TIMESTAMPS
     }
 
-    /// Payload of a full UDP datagram, or of a full echo request: 1472 bytes.
-    pub const fn datagram_bytes(self) -> u32 {
-        self.0 - headers::IPV4 - headers::UDP
+    /// Payload of a full UDP datagram, or of a full echo request: 1472 bytes in IPv4, 1452 in IPv6.
+    pub const fn datagram_bytes(self, ip: Ip) -> u32 {
+        self.0 - ip.header_bytes() - headers::UDP
     }
 }
 
@@ -78,15 +78,16 @@ impl From<Mtu> for u32 {
 mod tests {
     use super::*;
 
-    fn sizes(mtu: Mtu) -> [u32; 4] {
-        [mtu.bytes(), mtu.frame_bytes(), mtu.segment_bytes(), mtu.datagram_bytes()]
+    fn sizes(mtu: Mtu, ip: Ip) -> [u32; 4] {
+        [mtu.bytes(), mtu.frame_bytes(), mtu.segment_bytes(ip), mtu.datagram_bytes(ip)]
     }
 
     #[test]
     fn full_packets_carry_what_the_headers_leave() {
-        assert_eq!(sizes(Mtu::default()), [1500, 1514, 1448, 1472]);
-        assert_eq!(sizes(Mtu::try_from(9000).unwrap()), [9000, 9014, 8948, 8972]);
-        assert_eq!(sizes(Mtu::try_from(576).unwrap()), [576, 590, 524, 548]);
+        assert_eq!(sizes(Mtu::default(), Ip::V4), [1500, 1514, 1448, 1472]);
+        assert_eq!(sizes(Mtu::default(), Ip::V6), [1500, 1514, 1428, 1452]);
+        assert_eq!(sizes(Mtu::try_from(9000).unwrap(), Ip::V4), [9000, 9014, 8948, 8972]);
+        assert_eq!(sizes(Mtu::try_from(576).unwrap(), Ip::V4), [576, 590, 524, 548]);
     }
 
     #[test]

@@ -6,5 +6,6 @@
 
 #define bpf_ntohs(value) ntohs(value)
 #define bpf_htons(value) htons(value)
+#define bpf_htonl(value) htonl(value)
 
 #endif

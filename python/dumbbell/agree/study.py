@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,8 @@ class Subject:
     """The scenario with each repetition's seed."""
     directory: Path
     """The directory of its runs."""
-    kernel: str | None = None
-    """The kernel under engines that run any; `None`: the scenario's own."""
+    kernels: Mapping[str, str] = field(default_factory=dict)
+    """The kernels of those that are compared, by their names; the scenario's own where none is given."""
 
     @classmethod
     def of(
@@ -43,7 +43,7 @@ class Subject:
         overrides: Sequence[str],
         repeat: int,
         root: Path,
-        kernel: str | None = None,
+        kernels: Mapping[str, str] | None = None,
     ) -> Subject:
         """A scenario, `repeat` times: with its seed, and with the next ones.
 
@@ -56,11 +56,11 @@ class Subject:
         first = load(source, overrides)
         seeds = range(first.seed, first.seed + repeat)
         scenarios = {seed: load(source, [*overrides, f"seed={seed}"]) for seed in seeds}
-        return cls(first.name, scenarios, root / first.name, kernel)
+        return cls(first.name, scenarios, root / first.name, kernels or {})
 
-    def under(self, engine: Engine, scenario: Scenario) -> Scenario:
-        """One of the scenarios, as `engine` gets it."""
-        return load(scenario, kernel_override(self.kernel)) if engine.capabilities.any_kernel else scenario
+    def under(self, name: str, scenario: Scenario) -> Scenario:
+        """One of the scenarios, as the engine with this name gets it."""
+        return load(scenario, kernel_override(self.kernels[name])) if name in self.kernels else scenario
 
     def again(self) -> Subject:
         """The subject with one more repetition."""
@@ -101,8 +101,8 @@ def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
     problems: dict[str, Problem] = {}
     for subject in subjects:
         scenario = next(iter(subject.seeds.values()))
-        for engine in engines.values():
-            asked = subject.under(engine, scenario)
+        for name, engine in engines.items():
+            asked = subject.under(name, scenario)
             for found in engine.check(asked, planned(engine, asked)):
                 # Each problem is reported once, however many cells have it.
                 where = "" if scenario.source.text else f"{subject.name}: "
@@ -135,7 +135,7 @@ def carry_out_both(
         jobs = [
             Job(
                 (subject.name, seed),
-                subject.under(engine, scenario),
+                subject.under(name, scenario),
                 engine,
                 subject.directory,
                 1 if engine.capabilities.deterministic else ATTEMPTS,
@@ -173,13 +173,13 @@ def until_inside(
     return list(outcomes.values())
 
 
-def with_spread(outcomes: Sequence[Outcome], seeds: int, engine: Engine) -> list[Outcome]:
-    """The outcomes, each with the spread of `seeds` seeds under `engine`, which is kept beside its runs."""
-    return [replace(one, spread=_spread(one.subject, seeds, engine)) for one in outcomes]
+def with_spread(outcomes: Sequence[Outcome], seeds: int, name: str, engine: Engine) -> list[Outcome]:
+    """The outcomes, each with the spread of `seeds` seeds under one engine, which is kept beside its runs."""
+    return [replace(one, spread=_spread(one.subject, seeds, name, engine)) for one in outcomes]
 
 
-def _spread(subject: Subject, seeds: int, engine: Engine) -> Spread:
-    first = subject.under(engine, next(iter(subject.seeds.values())))
+def _spread(subject: Subject, seeds: int, name: str, engine: Engine) -> Spread:
+    first = subject.under(name, next(iter(subject.seeds.values())))
     return spread(first, seeds, subject.directory / "seeds", engine)
 
 

@@ -33,6 +33,9 @@ EMULATOR_WAIT_SHARE: Final = (0.01, 0.10)
 TRAFFIC_WAIT_SHARE: Final = (0.05, 0.20)
 """The same for the traffic process."""
 
+VIRTUAL_CPU_SHARE: Final = (0.5, 0.8)
+"""Share of a virtual machine's CPU that a run used. Hosts and links share it, so packets wait for each other."""
+
 CPUS: Final = 2
 """Hosts and links need one CPU each to run at the same time. Suspect below."""
 

@@ -30,6 +30,7 @@ VERBS = (
     "runs",
     "compare",
     "query",
+    "pcap",
     "agree",
     "scenarios",
     "schema",

@@ -26,7 +26,12 @@ def command(
     ] = None,
     overrides: Set = None,
     engines: Annotated[
-        str, typer.Option("--engines", metavar="A,B", help="The engines to compare; differences are B less A.")
+        str,
+        typer.Option(
+            "--engines",
+            metavar="A,B",
+            help="The engines to compare; differences are B less A. virtual@NAME is virtual with the kernel NAME.",
+        ),
     ] = "emulate,simulate",
     kernel: Kernel = None,
     matrix: Annotated[bool, typer.Option("--matrix", help="Compare the bundled cells in place of scenarios.")] = False,
@@ -78,30 +83,42 @@ def command(
         return 0
     from dumbbell.agree.study import Subject, with_spread
 
-    both = _engines(engines, kernel)
+    both, kernels = _engines(engines, kernel)
     subjects = [
-        Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output, kernel)
+        Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output, kernels)
         for one in chosen or scenarios or []
     ]
     outcomes = _carry_out(subjects, both, most, jobs, resimulate, as_is, json or quiet)
     first, second = both
     if seeds:
-        outcomes = with_spread(outcomes, seeds, both[second])
+        outcomes = with_spread(outcomes, seeds, second, both[second])
     return _of_matrix((first, second), chosen, outcomes, output, json) if matrix else _of_scenarios(outcomes, json)
 
 
-def _engines(named: str, kernel: str | None) -> dict[str, Engine]:
-    """The engines of `--engines`. Raises `InputError` unless there are two, one of which takes `kernel`."""
+def _engines(named: str, kernel: str | None) -> tuple[dict[str, Engine], dict[str, str]]:
+    """The engines of `--engines` by their words there, and the kernels of those that run any.
+
+    Raises `InputError` unless there are two, one of which takes `kernel`.
+    """
     from dumbbell.engines.registry import engine
     from dumbbell.errors import InputError
 
-    found = {name: engine(name) for name in named.split(",")}
+    found, kernels = {}, {}
+    for word in named.split(","):
+        name, at, own = word.partition("@")
+        found[word] = engine(name)
+        any_kernel = found[word].capabilities.any_kernel
+        if at and not (own and any_kernel):
+            why = f"{name} runs no kernel of its own" if own else "the kernel's name is missing"
+            raise InputError(f"--engines {named}: {word}", why, "--engines virtual@6.1,virtual@6.12")
+        if any_kernel and (chosen := own or kernel):
+            kernels[word] = chosen
     if len(found) != 2 or named.count(",") != 1:
         raise InputError(f"--engines {named}", "two different engines can be compared", "--engines virtual,simulate")
     if kernel is not None and not any(one.capabilities.any_kernel for one in found.values()):
         why = f"neither of {' and '.join(found)} runs any kernel"
         raise InputError(f"--kernel {kernel}", why, "--engines virtual,simulate")
-    return found
+    return found, kernels
 
 
 def _refuse(scenarios: Sequence[str], overrides: Sequence[str], matrix: bool, of_matrix: bool) -> None:

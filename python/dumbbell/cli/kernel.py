@@ -11,13 +11,12 @@ from dumbbell.cli.group import check_name_or_all, group
 from dumbbell.cli.options import Json
 
 if TYPE_CHECKING:
+    from dumbbell.kernels.ready import Image
     from dumbbell.kernels.store import Known
 
-app = group(
-    "kernel", "Build, list and remove kernels for runs in virtual time: Linux from 6.1 on, as an ordinary process."
-)
+app = group("kernel", "Build, add, list and remove kernels for runs in virtual time: Linux from 6.1 on.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A kernel that was built.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A kernel that was built or added.", show_default=False)]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 
 
@@ -96,21 +95,73 @@ def build(
     print(f"kernel {kernel.name}: Linux {kernel.version}, built in {base.seconds:.0f} s: {kernel.path}")
 
 
+@app.command()
+def add(
+    image: Annotated[
+        str,
+        typer.Argument(
+            metavar="IMAGE",
+            help="A bzImage or vmlinux, a package linux-image-*.deb, or debian-6.12 or debian-6.1, which are fetched.",
+            show_default=False,
+        ),
+    ],
+    modules: Annotated[
+        Path | None,
+        typer.Option(
+            "--modules",
+            metavar="DIR",
+            help="The folder of its modules, /lib/modules/VERSION. A package has them.",
+            show_default=False,
+        ),
+    ] = None,
+    call: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="What runs call it: --kernel NAME. Default: debian-6.12, or the version.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Add a kernel that is built already. It runs in a virtual machine, with a clock that counts instructions.
+
+    It boots once, in about ten seconds, and each run goes on from there. It needs QEMU, and neither KVM nor root.
+
+    Exit code: 0 if it boots; 1 if it does not, or QEMU is missing; 2 for bad input, 130 if interrupted.
+    """
+    from json import dumps
+
+    from dumbbell.cli.kernel_progress import progress
+    from dumbbell.kernels import find, ready
+    from dumbbell.kernels.names import checked
+
+    added = ready.add(image, None if call is None else checked(call), modules)
+    with progress(json or quiet) as show:
+        kernel = find(added.names[-1], progress=show)
+    if json:
+        print(dumps({"name": kernel.name, "version": kernel.version, "hash": kernel.hash}, indent=2))
+        return
+    print(f"kernel {kernel.name}: Linux {kernel.version}, {len(added.modules)} modules; --kernel {kernel.name} runs it")
+
+
 @app.command("list")
 def list_(json: Json = False) -> None:
-    """List the kernels that were built."""
+    """List the kernels that were built or added."""
     from json import dumps
 
     from dumbbell.cli.tables import print_table
     from dumbbell.command import command
-    from dumbbell.kernels import known
+    from dumbbell.kernels import known, ready
     from dumbbell.plan.view import Table
 
-    found = known()
+    found, images = known(), ready.images()
     if json:
-        print(dumps([_brief(one) for one in found], indent=2))
+        print(dumps([*(_brief(one) for one in found), *(_brief_ready(one) for one in images)], indent=2))
         return
-    if not found:
+    if not found and not images:
         print(f"no kernel is built; {command('kernel', 'build')} builds the default one, in minutes")
         return
     rows = [
@@ -124,6 +175,7 @@ def list_(json: Json = False) -> None:
         ]
         for one in found
     ]
+    rows += [[", ".join(one.names), one.version, "-", "ready", f"{one.bytes / 1e6:.0f} MB", "yes"] for one in images]
     print_table(Table("Kernels", ["name", "Linux", "patches", "configuration", "on disk", "usable"], rows))
 
 
@@ -133,9 +185,12 @@ def show(name: Name, json: Json = False) -> None:
     from dataclasses import asdict
     from json import dumps
 
-    from dumbbell.kernels import find
+    from dumbbell.kernels import find, ready
     from dumbbell.kernels.store import base_of
 
+    if (image := ready.named(name)) is not None:
+        _show_ready(image, json)
+        return
     base, kernel = base_of(name), find(name)
     told = {**asdict(kernel), "path": str(kernel.path), "source": base.origin, "compiler": base.recipe.compiler,
             "lacking": base.lacking, "seconds": base.seconds, "built_at": base.built_at}  # fmt: skip
@@ -173,11 +228,12 @@ def remove(
     """Remove a kernel from the cache. Runs that use it continue."""
     from json import dumps
 
-    from dumbbell.kernels import known
+    from dumbbell.kernels import known, ready
     from dumbbell.kernels import remove as removed
 
-    check_name_or_all("remove", name, all, "dumbbell kernel list shows what is built")
-    names = [one for known_one in known() for one in known_one.base.names] if all else [name or ""]
+    check_name_or_all("remove", name, all, "dumbbell kernel list shows what is there")
+    there = [*(one.base.names for one in known()), *(one.names for one in ready.images())]
+    names = [one for each in there for one in each] if all else [name or ""]
     for one in names:
         removed(one)
     if json:
@@ -186,7 +242,37 @@ def remove(
     for one in names:
         typer.echo(f"kernel {one} is removed")
     if not names:
-        typer.echo("no kernel was built")
+        typer.echo("there was no kernel")
+
+
+def _show_ready(image: Image, json: bool) -> None:
+    from json import dumps
+
+    from dumbbell.kernels import find
+
+    kernel = find(image.names[0])
+    rows = {
+        "version": kernel.version,
+        "source": image.origin,
+        "congestion controls": ", ".join(kernel.algorithms),
+        "queueing disciplines": ", ".join(kernel.qdiscs),
+        "BPF programs": "can be loaded" if kernel.loads_bpf else "congestion controls cannot be loaded",
+        "modules": str(len(image.modules)),
+        "hash": kernel.hash,
+        "kernel": f"{kernel.path} ({kernel.bytes / 1e6:.1f} MB)",
+    }
+    if json:
+        print(dumps({**_brief_ready(image), "hash": kernel.hash, "algorithms": kernel.algorithms,
+                     "qdiscs": kernel.qdiscs, "loads_bpf": kernel.loads_bpf}, indent=2))  # fmt: skip
+        return
+    width = max(map(len, rows))
+    for key, value in rows.items():
+        print(f"{key:{width}}  {value}")
+
+
+def _brief_ready(image: Image) -> dict[str, Any]:
+    return {"names": image.names, "version": image.version, "source": image.origin, "bytes": image.bytes,
+            "ready": True, "usable": True}  # fmt: skip
 
 
 def _brief(one: Known) -> dict[str, Any]:

@@ -28,19 +28,21 @@ def table(study: Study) -> Table:
     from dumbbell.plan.view import Table
     from dumbbell.report import words
     from dumbbell.scenario.source import show
+    from dumbbell.scenario.study import free
     from dumbbell.statistics.verdicts import suspect_runs
 
     figures = [_figures(study, name, scope) for _, name, scope in FIGURES]
     doubted = suspect_runs(study)
+    keys = free(study.cells.to_dicts(), study.keys)
     rows = []
-    for cell in study.summary.select("cell", "runs", "failed", *study.keys).iter_rows(named=True):
-        values = [_value(cell[key], show) for key in study.keys]
+    for cell in study.summary.select("cell", "runs", "failed", *keys).iter_rows(named=True):
+        values = [_value(cell[key], show) for key in keys]
         usable = cell["runs"] - cell["failed"]
         runs = f"{usable:,} of {cell['runs']:,}" if cell["failed"] else f"{usable:,}"
         runs += f", {doubted[cell['cell']]:,} suspect" if cell["cell"] in doubted else ""
         rows.append([*values, runs, *(figure.get(cell["cell"], words.UNKNOWN) for figure in figures)])
-    columns = [*study.keys, "runs", *(head for head, _, _ in FIGURES)]
-    return Table("Means over runs, and half of their 95 % intervals", columns, rows, max(len(study.keys), 1))
+    columns = [*keys, "runs", *(head for head, _, _ in FIGURES)]
+    return Table("Means over runs, and half of their 95 % intervals", columns, rows, max(len(keys), 1))
 
 
 def cells(study: Study) -> list[dict[str, Any]]:

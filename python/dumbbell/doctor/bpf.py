@@ -14,10 +14,9 @@ from dumbbell.command import as_root
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.doctor.machine import release_of
 from dumbbell.errors import RunFailed
+from dumbbell.kernels.names import BPF_SINCE
 from dumbbell.machine import read_line
 
-SINCE: Final = (6, 4)
-"""First Linux on which a BPF congestion control vanishes with the process that loaded it (links of struct_ops)."""
 TYPES: Final = Path("/sys/kernel/btf/vmlinux")
 """The kernel's own type information."""
 
@@ -37,7 +36,7 @@ def kernel(release: str | None = None, types: Path = TYPES) -> Finding:
     """Check that the kernel supports BPF congestion controls."""
     release = release or os.uname().release
     names = ", ".join(BUNDLED)
-    if release_of(release) < SINCE:
+    if release_of(release) < BPF_SINCE:
         why = f"Linux {release}: {names} need 6.4 or later"
         return Finding("BPF congestion controls", Level.WARN, why, "use a newer kernel; other algorithms work here")
     if not types.exists():

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from dumbbell.command import rebuild
-from dumbbell.doctor import bpf, installation, kernels, machine, network
+from dumbbell.doctor import bpf, installation, kernels, machine, network, routing
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.records.manifest import core_version
 
@@ -30,6 +30,7 @@ def examine() -> list[Finding]:
         machine.scheduler_statistics(),
         *bpf.examine(),
         *kernels.examine(),
+        *routing.examine(),
         *machine.tools(),
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dumbbell.command import command
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.errors import DumbbellError
-from dumbbell.kernels import DEFAULT, known
+from dumbbell.kernels import DEFAULT, known, ready
 from dumbbell.kernels import source as sources
 from dumbbell.kernels.store import Known
 from dumbbell.kernels.tools import install, lacking
@@ -22,6 +22,7 @@ def examine() -> Iterator[Finding]:
         yield Finding("kernels", Level.WARN, error.why, error.hint)
         return
     yield built(found)
+    yield machine()
     if not any(one.is_current for one in found):
         yield source()
 
@@ -46,6 +47,18 @@ def built(found: Sequence[Known]) -> Finding:
     if stale:
         why = f"{', '.join(stale)}: built by another version of dumbbell"
     return Finding("kernels", Level.WARN, why, command("kernel", "build"))
+
+
+def machine() -> Finding:
+    """The finding on the virtual machine of ready kernels."""
+    added = sorted(name for image in ready.images() for name in image.names)
+    try:
+        told = f"{ready.qemu_version()}; added: {', '.join(added) or 'none'}"
+        return Finding("ready kernels", Level.OK, f"QEMU {told}. KVM is not used: its clock is the machine's")
+    except DumbbellError as error:
+        return Finding(
+            "ready kernels", Level.WARN, f"{error.what}; needed only for kernels of `kernel add`", error.hint
+        )
 
 
 def source(name: str = DEFAULT) -> Finding:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -11,6 +10,7 @@ from dumbbell.cc import core
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.engines.emulate.algorithms import has_algorithm
 from dumbbell.errors import RunFailed
+from dumbbell.machine import has_module
 from dumbbell.plan.algorithms import available
 
 EXPECTED: Final = ("reno", "cubic", "bbr")
@@ -23,7 +23,6 @@ def algorithms(modules: Path | None = None) -> Iterator[Finding]:
     Args:
         modules: where this kernel's modules lie; `/lib/modules/<release>` if not given.
     """
-    modules = modules or Path("/lib/modules") / os.uname().release
     for name in EXPECTED:
         if has_algorithm(name):
             yield Finding(f"congestion control {name}", Level.OK, "available")
@@ -47,12 +46,3 @@ def _ours() -> set[str]:
     except RunFailed:
         return set()
     return {one["name"] for one in (*told["stay"], *told["runs"])}
-
-
-def has_module(name: str, modules: Path) -> bool:
-    """True if `name` is among the loadable modules in `modules`."""
-    try:
-        listed = (modules / "modules.dep").read_text()
-    except OSError:
-        return False
-    return any(line.partition(":")[0].rpartition("/")[2].partition(".")[0] == name for line in listed.splitlines())

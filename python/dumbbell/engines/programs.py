@@ -1,21 +1,28 @@
-"""Programs of flows: whether this machine has them."""
+"""Programs of a run: whether this machine has them, and the CPUs that they are to run on."""
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from collections.abc import Iterator
 from typing import Final
 
 from dumbbell.errors import Problem
-from dumbbell.plan.types import CommandWorkload, Plan
+from dumbbell.plan.types import CommandWorkload, Plan, SwitchNode
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
-from dumbbell.scenario.source import dotted
+from dumbbell.scenario.source import Finding, Key, dotted
 
 
 def check_programs(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
     """Programs that flows need and this machine lacks."""
+    for i, one in enumerate(scenario.programs):
+        program = _program(one.command)
+        if program and shutil.which(program) is None:
+            at: Key = ("programs", i, "command")
+            what, why = f"program {plan.programs[i].name} needs {program!r}", f"it is not on the PATH ({one.command!r})"
+            yield Problem(what, why, _install(program), key=dotted(at), place=scenario.source.place(at))
     entries = {one.id: one.entry for one in resolve(scenario).connections}
     for flow in plan.flows:
         if not isinstance(flow.workload, CommandWorkload):
@@ -27,10 +34,35 @@ def check_programs(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
                 yield Problem(
                     f"flow {flow.id} needs the program {program!r}",
                     f"it is not on the PATH ({key} = {line!r})",
-                    f"install it, e.g. sudo apt-get install {program}",
+                    _install(program),
                     key=dotted(at),
                     place=scenario.source.place(at),
                 )
+
+
+def _install(program: str) -> str:
+    return f"install it, e.g. sudo apt-get install {program}"
+
+
+def check_cpus(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
+    """CPUs of nodes that this process may not use."""
+    allowed = os.sched_getaffinity(0)
+    for node in plan.nodes:
+        for cpu in () if isinstance(node, SwitchNode) else node.cpus:
+            if cpu not in allowed:
+                names = ", ".join(map(str, sorted(allowed)))
+                at = ("topology", "nodes", node.name, "cpus")
+                what = f"this machine does not let dumbbell use CPU {cpu}"
+                yield scenario.source.problem(Finding(at, what, f"some of {names}", ""))
+
+
+def refuse_cpus(scenario: Scenario, plan: Plan, what: str) -> Iterator[Problem]:
+    """CPUs of nodes, where an engine has none to choose from; `what` says that."""
+    for node in plan.nodes:
+        if not isinstance(node, SwitchNode) and node.cpus:
+            at = ("topology", "nodes", node.name, "cpus")
+            hint = "leave cpus out, or run it with --engine emulate"
+            yield scenario.source.problem(Finding(at, what, "", hint))
 
 
 def _program(line: str) -> str | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from dumbbell.errors import Place, Problem
+from dumbbell.kernels import Kernel
 from dumbbell.plan.types import Plan, RouterNode, Routing
 from dumbbell.routing import frr
+from dumbbell.routing.kernel import needed
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.topology.drawing import Drawn
@@ -25,8 +26,17 @@ def refuse_routers(scenario: Scenario, plan: Plan, what: str, hint: str) -> Iter
         yield scenario.source.problem(Finding(key, what, "", hint))
 
 
-def check_routers(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
-    """Daemons that this machine lacks, and lines that FRR does not understand. Raises `RunFailed`."""
+def check_routers(scenario: Scenario, plan: Plan, kernel: Kernel | None = None) -> Iterator[Problem]:
+    """Daemons that this machine or the kernel lacks, and lines that FRR does not understand.
+
+    Args:
+        scenario: whose keys are named.
+        plan: of it.
+        kernel: that runs the daemons; `None`: this machine's.
+
+    Raises:
+        RunFailed: FRR's shell cannot be run.
+    """
     found = routers(plan)
     if not found:
         return
@@ -35,9 +45,7 @@ def check_routers(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
         if missing:
             what = f"this machine lacks {', '.join(missing)}"
             yield scenario.source.problem(Finding((*_NODES, name, "routing"), what, "", frr.PACKAGE))
-        elif "ldpd" in found[name].daemons and not _MPLS.exists():
-            what, hint = "this machine's kernel has no MPLS, which ldp labels packets for", "sudo modprobe mpls_router"
-            yield scenario.source.problem(Finding((*_NODES, name, "routing"), what, "", hint))
+        yield from (scenario.source.problem(one) for one in _kernel_lacks(name, found[name].daemons, kernel))
     if any(lacking.values()):
         return
     for one in frr.complaints({name: routing.config for name, routing in found.items()}):
@@ -45,7 +53,16 @@ def check_routers(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
 
 
 _NODES: Key = ("topology", "nodes")
-_MPLS = Path("/proc/sys/net/mpls")
+
+
+def _kernel_lacks(router: str, daemons: Iterable[str], kernel: Kernel | None) -> Iterator[Finding]:
+    for daemon, feature in needed(daemons):
+        at: Key = (*_NODES, router, "routing")
+        if kernel is None and not feature.shown_by.exists():
+            yield Finding(at, f"this machine's kernel has no {feature.name}, which {daemon} needs", "", feature.fix)
+        elif kernel is not None and (missing := kernel.lacks(feature.options)):
+            what = f"the kernel {kernel.name} has no {feature.name} ({', '.join(missing)}), which {daemon} needs"
+            yield Finding(at, what, "", f"{feature.build}; then --kernel own")
 
 
 def _keys(scenario: Scenario, found: Iterable[str]) -> list[Key]:

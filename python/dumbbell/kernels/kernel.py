@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
+
+from dumbbell.kernels.config import read, unmet
+from dumbbell.kernels.ready.machine import Machine
 
 FORMAT: Final = 1
 """The format of `base.json`; a folder with another one is no kernel of this dumbbell."""
@@ -111,6 +114,21 @@ class Kernel:
     """Our additions that this tree is not made for, each with the compiler's first complaint."""
     bytes: int = 0
     """Size of the program."""
+    machine: Machine | None = None
+    """The virtual machine of a ready kernel; `None`: it is an ordinary process."""
+    loads_bpf: bool = False
+    """True if BPF programs can be loaded into it."""
+    settings: Path | None = None
+    """The file with its whole configuration, as Linux's `.config`."""
+
+    def lacks(self, options: Iterable[str]) -> list[str]:
+        """The `CONFIG_` lines that its configuration lacks.
+
+        Args:
+            options: symbols: `IP_MROUTE`, ...
+        """
+        lines = [f"CONFIG_{option}=y" for option in options]
+        return lines if self.settings is None else unmet(lines, read(self.settings.read_text(encoding="utf-8")))
 
 
 def write_linked(folder: Path, told: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ _OWN: Final = ("bbr", "cubic", "dctcp", "htcp", "vegas", "westwood")
 _KERNEL: Final = "vmlinux.o"
 """The kernel as one object."""
 _OBJECTS: Final = (_KERNEL, "init/version-timestamp.o")
-_REPLACED: Final = ("sys_poll", "sys_ppoll")
+_REPLACED: Final = ("sys_brk", "sys_mmap", "sys_poll", "sys_ppoll")
 """System calls of the kernel that `kernel/src` has functions of its own for."""
 _HEADERS: Final = ("include", "arch/um", "arch/x86/include", "arch/x86/um", "net", "lib", "kernel", "mm", "fs")
 _ENDINGS: Final = (".h", ".lds", ".S.inc", ".inc")

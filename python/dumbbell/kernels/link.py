@@ -19,7 +19,7 @@ from dumbbell.kernels.kernel import LINKED_FORMAT, Base, Kernel, read_linked, wr
 from dumbbell.kernels.programs import Program
 from dumbbell.kernels.steps import Progress, Steps
 
-_NEEDED: Final = frozenset({"acks", "links", "links_host", "poll", "probe", "sampler", "sink"})
+_NEEDED: Final = frozenset({"acks", "links", "links_host", "memory", "poll", "probe", "sampler", "sink"})
 """Our sources that no kernel can be without."""
 _READS_OWN: Final = "linux_"
 """Begins the names of those that read the state of one of Linux's own algorithms, as some trees have it."""
@@ -92,6 +92,7 @@ def linked(base: Base, name: str, programs: Sequence[Program] = (), progress: Pr
         programs=tuple(told["programs"]),
         left_out=dict(told["left_out"]),
         bytes=(folder / "linux").stat().st_size,
+        settings=base.folder / "config",
     )
 
 

@@ -12,6 +12,8 @@ DEFAULT: Final = "6.12"
 """The kernel of a run that names none."""
 OLDEST: Final = (6, 1)
 """The first Linux that can be built: older ones have another form of time travel and of TCP's callbacks."""
+BPF_SINCE: Final = (6, 4)
+"""First Linux on which a BPF congestion control vanishes with the process that loaded it (links of struct_ops)."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
 

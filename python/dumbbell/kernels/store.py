@@ -9,11 +9,11 @@ from pathlib import Path
 
 from dumbbell.command import command
 from dumbbell.errors import InputError
-from dumbbell.kernels import cache, kit
+from dumbbell.kernels import cache, kit, ready
 from dumbbell.kernels.additions import Additions, additions
 from dumbbell.kernels.kernel import Base, Kernel, read_linked
 from dumbbell.kernels.link import linked, silent
-from dumbbell.kernels.names import version_of
+from dumbbell.kernels.names import BPF_SINCE, version_of
 from dumbbell.kernels.programs import Program
 from dumbbell.kernels.steps import Progress
 
@@ -44,9 +44,7 @@ def base_of(name: str) -> Base:
     """
     found = next((base for base in bases() if name in base.names), None)
     if found is None:
-        names = sorted(name for base in bases() for name in base.names)
-        built = f"built are {', '.join(names)}" if names else "none is built yet"
-        raise InputError(f"there is no kernel {name}", built, f"{_first(name)} builds it, in minutes")
+        raise InputError(f"there is no kernel {name}", _there_are(), _first(name))
     if not _is_current(found, additions()):
         raise InputError(
             f"the kernel {name} was built by another version of dumbbell",
@@ -60,18 +58,36 @@ def find(name: str, programs: Sequence[Program] = (), progress: Progress = silen
     """The kernel that is called `name`, ready to run.
 
     What was built from source is not built again. Our own congestion controls, and `programs`, are linked to it if they
-    are not yet: that takes seconds.
+    are not yet: that takes seconds. A ready kernel is booted, if it was not yet: that takes seconds, too.
 
     Args:
         name: `6.12`, or what `dumbbell kernel build --name` said.
-        programs: congestion controls of the user's; the kernel calls each by its `registered`.
+        programs: congestion controls of the user's; the kernel calls each by its `registered`. None for a ready kernel.
         progress: takes the steps, if something has to be linked.
 
     Raises:
         InputError: there is no such kernel, or it is of another version of dumbbell; says how to build it.
         RunFailed: a program does not compile, or the kernel does not boot.
     """
-    return linked(base_of(name), name, programs, progress)
+    image = ready.named(name)
+    return linked(base_of(name), name, programs, progress) if image is None else _ready(image, name, progress)
+
+
+def _ready(image: ready.Image, name: str, progress: Progress) -> Kernel:
+    found = ready.booted(image, progress)
+    return Kernel(
+        name=name,
+        version=found.release,
+        path=image.kernel,
+        hash=found.hash,
+        patches=(),
+        algorithms=tuple(sorted(found.algorithms)),
+        qdiscs=image.qdiscs,
+        sysctls=found.sysctls,
+        bytes=image.kernel.stat().st_size,
+        machine=found.machine,
+        loads_bpf=found.has_btf and version_of(found.release) >= BPF_SINCE,
+    )
 
 
 def _is_current(base: Base, ours: Additions) -> bool:
@@ -86,10 +102,11 @@ def remove(name: str) -> list[Path]:
     Raises:
         InputError: there is none.
     """
+    if (image := ready.named(name)) is not None:
+        return ready.forget(image, name)
     found = next((base for base in bases() if name in base.names), None)
     if found is None:
-        names = sorted(name for base in bases() for name in base.names)
-        raise InputError(f"there is no kernel {name}", f"there are: {', '.join(names)}" if names else "there is none")
+        raise InputError(f"there is no kernel {name}", _there_are())
     with cache.holding(found.folder):
         if len(found.names) > 1:
             replace(found, names=tuple(one for one in found.names if one != name)).write()
@@ -105,11 +122,19 @@ def discard(base: Base) -> list[Path]:
     return gone
 
 
+def _there_are() -> str:
+    names = sorted([name for base in bases() for name in base.names] + [n for one in ready.images() for n in one.names])
+    return f"there are {', '.join(names)}" if names else "there is none yet"
+
+
 def _first(name: str) -> str:
-    """The command that builds a kernel of this name. A version is Debian's source; any other name is the user's."""
+    """How to get a kernel of this name. A version is Debian's source; any other name is the user's."""
     if re.fullmatch(r"\d+\.\d+", name):
-        return command("kernel", "build", name)
-    return f"{command('kernel', 'build', '--name', name)} with --patch FILE or --source DIR"
+        return f"{command('kernel', 'build', name)} builds it, in minutes"
+    if ready.is_debian(name):
+        return f"{command('kernel', 'add', name)} fetches it"
+    build, add = command("kernel", "build", "--name", name), command("kernel", "add", "FILE", "--name", name)
+    return f"{build} with --patch FILE or --source DIR builds it, in minutes; {add} takes one that is built"
 
 
 def _again(base: Base, name: str) -> str:

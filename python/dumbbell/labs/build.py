@@ -59,6 +59,7 @@ def plan_of(scenario: LabScenario) -> tuple[Plan, Plan]:
         flows=(),
         events=(),
         daemon_events=(),
+        programs=(),
         duration_ns=int(LONGEST),
         record=replace(plan.record, sample_interval_ns=ROWS_NS, packets=False, acks="off"),
         changeable=True,

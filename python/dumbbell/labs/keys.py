@@ -26,6 +26,7 @@ class HostKeys(TypedDict, total=False):
 
     routes: Sequence[Any]
     private: Sequence[Any]
+    cpus: Sequence[Any]
     address: str | Sequence[Any]
 
 
@@ -34,6 +35,7 @@ class RouterKeys(TypedDict, total=False):
 
     routes: Sequence[Any]
     private: Sequence[Any]
+    cpus: Sequence[Any]
     sysctl: Mapping[str, Any]
     id: str
     routing: Sequence[Any] | str

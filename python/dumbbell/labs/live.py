@@ -191,7 +191,7 @@ class Node:
         program = Program(self._lab.path, self.name, command)
         try:
             if ready is not None:
-                readiness.wait(self.name, lambda line: self.run(line).stdout, program, ready)
+                readiness.wait(self.name, lambda line: self.run(line).stdout, program.failure, ready)
         except BaseException:
             program.__exit__(None, None, None)
             raise

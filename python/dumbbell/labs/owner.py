@@ -20,7 +20,7 @@ from dumbbell.engines.events import Event
 from dumbbell.engines.orders import Stop
 from dumbbell.engines.process import Helper, Ordered, Silent, Wake
 from dumbbell.errors import DumbbellError, InputError, Problem, RunFailed
-from dumbbell.labs import place, recording
+from dumbbell.labs import place, recording, services
 from dumbbell.labs.agent import ask, listen
 from dumbbell.labs.build import LabScenario, plan_of
 from dumbbell.plan.types import Plan
@@ -73,6 +73,7 @@ class Owner:
             self._reader = threading.Thread(target=self._read, name="dumbbell-lab", daemon=True)
             self._reader.start()
             stack.callback(self._stop)
+            stack.enter_context(services.started(self.path, self.planned.programs))
             self._stack = stack.pop_all()
         return self
 

@@ -92,6 +92,12 @@ class Program:
         self._read(0)
         return self._code
 
+    def failure(self) -> str | None:
+        """How it has failed: what it said on standard error, or its exit code. `None` if it has not."""
+        if not self.returncode:
+            return None
+        return self._text(1).strip() or f"the program ended with exit code {self.returncode}"
+
     def wait(self, timeout_s: float | None = None) -> subprocess.CompletedProcess[str]:
         """Wait for its end; what it has left behind in the background goes on.
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Final
 
 from dumbbell.errors import InputError, RunFailed
-from dumbbell.labs.program import Program
 
 LIMIT_S: Final = 60.0
 """A server that does not listen by then has failed."""
@@ -17,13 +16,13 @@ _LISTENS: Final = {"tcp": "0A", "udp": "07"}
 """The state of a socket that waits for clients, as /proc/net says it (proc_net_tcp.txt of Linux's documentation)."""
 
 
-def wait(node: str, output: Callable[[str], str], program: Program, ready: str) -> None:
+def wait(node: str, output: Callable[[str], str], failure: Callable[[], str | None], ready: str) -> None:
     """Wait until a socket of a node listens on a port, at any address of IPv4 or IPv6.
 
     Args:
         node: its name.
         output: runs a command line in the node, and returns its output.
-        program: that is to open the port. If it fails there is nothing to wait for.
+        failure: says how the program that is to open the port has failed; then there is nothing to wait for.
         ready: the protocol and the port: `tcp 80`, `udp 53`.
 
     Raises:
@@ -36,9 +35,8 @@ def wait(node: str, output: Callable[[str], str], program: Program, ready: str) 
     deadline = time.monotonic() + LIMIT_S
     while not listens.search(output(f"cat /proc/net/{protocol} /proc/net/{protocol}6 2>/dev/null")):
         what = f"nothing listens on {ready} in {node}"
-        if program.returncode:
-            done = program.wait()
-            raise RunFailed(what, done.stderr.strip() or f"the program ended with exit code {program.returncode}", "")
+        if failed := failure():
+            raise RunFailed(what, failed, "")
         if time.monotonic() > deadline:
             raise RunFailed(what, f"after {LIMIT_S:.0f} s", "does the program listen on another port?")
         time.sleep(_LOOK_S)
@@ -46,7 +44,10 @@ def wait(node: str, output: Callable[[str], str], program: Program, ready: str) 
 
 def checked(ready: str) -> tuple[str, int]:
     """The protocol and the port of a text such as `tcp 80`. Raises `InputError`."""
-    match = re.fullmatch(r"\s*(tcp|udp)\s+(\d{1,5})\s*", ready)
-    if match is None or not 0 < int(match[2]) < 65536:
+    # A command in a node does not need a scenario's models, and comes sooner without.
+    from dumbbell.scenario.traffic.programs import port
+
+    found = port(ready)
+    if found is None:
         raise InputError(f"ready = {ready!r}", "it is a protocol and a port", 'write ready="tcp 80"')
-    return match[1], int(match[2])
+    return found

@@ -211,5 +211,6 @@ def _flow(watched: Mapping[str, Any], duration_ns: int) -> dict[str, Any]:
         "start_ns": start_ns,
         "stop_ns": duration_ns,
         "port": watched["port"],
+        "ip": watched["ip"],
         "workload": {"kind": "command", "command": _PROGRAM, "server_command": None},
     }

@@ -20,6 +20,7 @@ from dumbbell.plan.types import (
     CommandWorkload,
     DaemonChange,
     Emulate,
+    ExitReady,
     Flow,
     Link,
     LinkChange,
@@ -28,9 +29,13 @@ from dumbbell.plan.types import (
     OnOff,
     PingWorkload,
     Plan,
+    Program,
+    Ready,
     Record,
     Simulate,
+    TcpReady,
     TcpWorkload,
+    UdpReady,
     UdpWorkload,
     Wait,
     Workload,
@@ -39,8 +44,10 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolved, resolve
 from dumbbell.scenario.resolve.connections import Connection
 from dumbbell.scenario.resolve.network import Network
+from dumbbell.scenario.resolve.programs import named
 from dumbbell.scenario.topology.drawing import Drawn
 from dumbbell.scenario.traffic.flows import CommandFlow, PingFlow, TcpFlow, UdpFlow
+from dumbbell.scenario.traffic.programs import Program as ProgramKeys
 from dumbbell.units import decimal
 from dumbbell.units.mtu import datagram_bytes
 
@@ -65,6 +72,7 @@ def expand(scenario: Scenario) -> Plan:
                 sample_interval_ns=int(scenario.record.sample_interval),
                 packets=scenario.record.packets,
                 acks=_ACKS[scenario.record.acks],
+                capture=scenario.record.capture,
             ),
             emulate=Emulate(
                 ring_bytes=int(scenario.emulate.ring),
@@ -73,6 +81,7 @@ def expand(scenario: Scenario) -> Plan:
                 whole_bursts=scenario.emulate.whole_bursts,
                 cpus=scenario.emulate.cpus,
                 kernel=scenario.emulate.kernel,
+                links=None if scenario.emulate.links == "ours" else scenario.emulate.links,
             ),
             simulate=Simulate(tso=scenario.simulate.tso),
             mtu=resolved.network.mtu,
@@ -83,10 +92,20 @@ def expand(scenario: Scenario) -> Plan:
                 for one in resolved.network.daemons
             ),
             spread=resolved.network.spread,
+            anycast=resolved.network.anycast,
+            programs=tuple(_program(name, one) for name, one in named(scenario)),
         ),
         resolved.network.nodes,
     )
     return settled(plan, scenario.emulate.path, scenario.emulate.merge)
+
+
+def _program(name: str, program: ProgramKeys) -> Program:
+    ready: Ready | None = None
+    if program.ready is not None:
+        kind, port = program.ready.kind, program.ready.port
+        ready = ExitReady() if port is None else TcpReady(port=port) if kind == "tcp" else UdpReady(port=port)
+    return Program(name=name, node=program.node, command=program.command, ready=ready)
 
 
 def _wait(scenario: Scenario, network: Network) -> Wait | None:
@@ -117,6 +136,7 @@ def _flow(resolved: Resolved, one: Connection) -> Flow:
         start_ns=one.start,
         stop_ns=int(one.stop),
         port=one.port,
+        ip=one.flow.ip,
         workload=_workload(one, resolved.label(one), resolved.network),
     )
 
@@ -125,8 +145,8 @@ def _workload(one: Connection, cc: str | None, network: Network) -> Workload:
     flow = one.flow
     if isinstance(flow, CommandFlow):
         filled = {
-            "server": network.hosts[one.to],
-            "client": network.hosts[one.from_],
+            "server": network.address(one.to, flow.ip),
+            "client": network.address(one.from_, flow.ip),
             "port": str(one.port),
             "duration": decimal(Fraction(one.stop - one.start, 10**9)),
         }
@@ -141,7 +161,9 @@ def _workload(one: Connection, cc: str | None, network: Network) -> Workload:
         assert one.rate is not None
         return UdpWorkload(
             rate_bps=int(one.rate),
-            payload_bytes=int(flow.payload or datagram_bytes(network.mtus.get((one.from_, one.to), network.mtu))),
+            payload_bytes=int(
+                flow.payload or datagram_bytes(network.mtus.get((one.from_, one.to), network.mtu), flow.ip)
+            ),
             bytes=amount,
             ecn=flow.ecn,
             on_off=_on_off(flow),

@@ -61,7 +61,7 @@ def _range(values: Sequence[Any]) -> str:
 
 def _sent(flows: Sequence[Flow]) -> str:
     """The workload of each kind of connection, and the number of its connections."""
-    kinds = Counter(sends(flow.workload) for flow in flows)
+    kinds = Counter(sends(flow.workload) + (", IPv6" if flow.ip == 6 else "") for flow in flows)
     texts = [f"{count} x {kind}" for kind, count in sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))]
     if len(flows) == 1:
         return next(iter(kinds))

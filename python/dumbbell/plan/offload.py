@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from dumbbell.plan.network import network, with_emulate
-from dumbbell.plan.parts import full_frame, has_ipv6
+from dumbbell.plan.parts import full_frame
 from dumbbell.plan.types import EmulatePath, Plan
 from dumbbell.units.mtu import MTU, frame_bytes
 
@@ -38,15 +38,14 @@ def settled(plan: Plan, path: Literal["auto"] | EmulatePath, merge_ns: int | Non
 def choose(plans: Sequence[Plan]) -> EmulatePath:
     """`gso` if a run of `plans` asks for it by its rates, so that all of a study's runs are carried out alike.
 
-    One does not if it has IPv6 addresses: the emulator takes bursts apart in IPv4 only. Else it does if a link that a
-    flow crosses is faster than `GSO_ABOVE_BPS` says at any time, or if no link on a flow's path is limited, or if
-    bursts shall stay whole.
+    One does not if the kernel's links carry its packets. Else it does if a link that a flow crosses is faster than
+    `GSO_ABOVE_BPS` says at any time, or if no link on a flow's path is limited, or if bursts shall stay whole.
     """
     return "gso" if any(map(_asks, plans)) else "wire"
 
 
 def _asks(plan: Plan) -> bool:
-    if has_ipv6(plan):
+    if plan.emulate.links is not None:
         return False
     found, above = network(plan), GSO_ABOVE_BPS * full_frame(plan) // frame_bytes(MTU)
     for path in found.paths:

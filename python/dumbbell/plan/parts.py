@@ -11,10 +11,11 @@ def hosts(plan: Plan) -> list[HostNode]:
     return [node for node in plan.nodes if isinstance(node, HostNode)]
 
 
-def has_ipv6(plan: Plan) -> bool:
-    """True if a node has an IPv6 address."""
-    nodes = (node for node in plan.nodes if not isinstance(node, SwitchNode))
-    return any(":" in address for node in nodes for one in node.interfaces for address in one.addresses)
+def ipv6_address(host: HostNode) -> str | None:
+    """The address to which flows over IPv6 go: of the interface that has the host's address, or else of any."""
+    of_interfaces = [[address.partition("/")[0] for address in one.addresses] for one in host.interfaces]
+    of_interfaces.sort(key=lambda own: host.address not in own)
+    return next((address for own in of_interfaces for address in own if ":" in address), None)
 
 
 def full_frame(plan: Plan, link: Link | None = None) -> int:

@@ -100,6 +100,11 @@ class DaemonChange:
     """It is started; if not, it is killed."""
 
 
+Links = Literal["kernel"]
+"""What can carry packets in place of our links.
+- `kernel`: Queueing disciplines of the kernel, each on a pair of interfaces of its own between the hosts.
+"""
+
 EmulatePath = Literal["wire", "gso"]
 """The form in which packets cross the boundary between kernel and emulator.
 - `wire`: One by one, as they are on a wire; hosts' segmentation offloads are off.
@@ -131,6 +136,8 @@ class Emulate:
     """The name of the user-mode kernel that runs the lab in virtual time; `None`: this machine's kernel."""
     kernel_sha256: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
     """SHA-256 of all that went into that kernel, in hex."""
+    links: Annotated[Links | None, Field(exclude_if=lambda value: value is None)] = None
+    """What carries packets in place of our links; `None`: our links do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -809,6 +816,8 @@ class Flow:
     """The receiver's port. Unique per receiving host and protocol."""
     workload: Workload
     """The data that it sends."""
+    ip: Annotated[int, Field(exclude_if=lambda value: value == 4)] = 4
+    """Its packets are of this version of IP: 4 or 6. The latter needs hosts with IPv6 addresses."""
 
 
 Neighbours = Literal["filled", "real"]
@@ -865,6 +874,8 @@ class HostNode:
     """Unique among hosts. Flows go there; in a lab network one of its interfaces has it."""
     sysctl: Mapping[str, str]
     """Namespaced sysctls, e.g. `net.ipv4.tcp_rmem`."""
+    cpus: Annotated[tuple[int, ...], Field(exclude_if=lambda value: value == ())] = ()
+    """The numbers of the CPUs on which its programs run; none: on all. Only in a lab network."""
     interfaces: Annotated[tuple[Interface, ...], Field(exclude_if=lambda value: value == ())] = ()
     """Its interfaces in a lab network; none in a core network."""
     private: Annotated[tuple[str, ...], Field(exclude_if=lambda value: value == ())] = ()
@@ -895,6 +906,8 @@ class RouterNode:
     """Namespaced sysctls, e.g. `net.ipv4.fib_multipath_hash_policy`."""
     interfaces: tuple[Interface, ...]
     """Its interfaces."""
+    cpus: Annotated[tuple[int, ...], Field(exclude_if=lambda value: value == ())] = ()
+    """The numbers of the CPUs on which its programs run; none: on all. Only in a lab network."""
     private: Annotated[tuple[str, ...], Field(exclude_if=lambda value: value == ())] = ()
     """Directories of its own, empty at the start, in place of the machine's; only in a lab network."""
     routes: Annotated[tuple[Route, ...], Field(exclude_if=lambda value: value == ())] = ()
@@ -905,6 +918,52 @@ class RouterNode:
 
 Node = Annotated[HostNode | SwitchNode | RouterNode, Field(discriminator="kind")]
 """A place where packets start, end or change links."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TcpReady:
+    """A socket of its node listens on a TCP port."""
+
+    kind: Literal["tcp"] = "tcp"
+    port: int
+    """The port."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UdpReady:
+    """A socket of its node is bound to a UDP port."""
+
+    kind: Literal["udp"] = "udp"
+    port: int
+    """The port."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitReady:
+    """It has ended, with exit code 0."""
+
+    kind: Literal["exit"] = "exit"
+
+
+Ready = Annotated[TcpReady | UdpReady | ExitReady, Field(discriminator="kind")]
+"""The condition in which a program is ready."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program that is of no flow, such as a server of several clients. It begins before time 0, behind those that
+    are listed before it, and is ended with the run.
+    """
+
+    name: str
+    """Unique among programs and flows."""
+    node: str
+    """The host or router in which it runs."""
+    command: str
+    """Shell command line."""
+    ready: Annotated[Ready | None, Field(exclude_if=lambda value: value is None)] = None
+    """The next program, and time 0, wait for this; `None`: for nothing."""
+
 
 Acks = Literal["auto", "on", "off"]
 """The choice whether every ACK is recorded, which takes BPF.
@@ -924,6 +983,8 @@ class Record:
     """Write a row per packet and link."""
     acks: Acks = "auto"
     """Write a row per ACK that a sender receives."""
+    capture: Annotated[bool, Field(exclude_if=lambda value: value is False)] = False
+    """Write the packets at both ends of each link as `capture.pcapng`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -979,6 +1040,8 @@ class Plan:
     """Settings of the emulation engine; others ignore them."""
     simulate: Simulate = Simulate(tso=True)
     """Settings of the simulator; others ignore them."""
+    anycast: Annotated[tuple[str, ...], Field(exclude_if=lambda value: value == ())] = ()
+    """Subnets of a lab network that are in several places: nodes at each may have the same addresses."""
     changeable: Annotated[bool, Field(exclude_if=lambda value: value is False)] = False
     """Orders may change any link at any time, so none is transparent."""
     daemon_events: Annotated[tuple[DaemonChange, ...], Field(exclude_if=lambda value: value == ())] = ()
@@ -987,6 +1050,8 @@ class Plan:
     """The MTU of the network: of all hosts' interfaces, and of all links."""
     neighbours: Annotated[Neighbours, Field(exclude_if=lambda value: value == "filled")] = "filled"
     """The source of the MAC addresses of a lab network's neighbours."""
+    programs: Annotated[tuple[Program, ...], Field(exclude_if=lambda value: value == ())] = ()
+    """The programs that are of no flow, in the order of their start."""
     spread: Annotated[Spread, Field(exclude_if=lambda value: value == "nothing")] = "nothing"
     """What shares out paths of equal cost in a lab network."""
     wait: Annotated[Wait | None, Field(exclude_if=lambda value: value is None)] = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dumbbell.cc.parameters import written
 from dumbbell.plan import flow_rows, words
 from dumbbell.plan.network import network
-from dumbbell.plan.parts import full_frame
+from dumbbell.plan.parts import full_frame, ipv6_address
 from dumbbell.plan.types import (
     BundledSource,
     HostNode,
@@ -61,6 +61,7 @@ def tables(plan: Plan, rtt_ns: int | Mapping[str, int]) -> list[Table]:
         *_routes(plan),
         *_daemons(plan),
         *_private(plan),
+        *_programs(plan),
         _sysctls(plan),
     ]
 
@@ -74,6 +75,7 @@ def _run(plan: Plan) -> Table:
         ["record.sample_interval", str(Time(record.sample_interval_ns))],
         ["record.packets", _yes(record.packets)],
         ["record.acks", record.acks],
+        *([["record.capture", _yes(True)]] if record.capture else []),
         ["emulate.ring", str(Size(emulate.ring_bytes))],
         ["emulate.spin", str(Time(emulate.spin_ns))],
         ["emulate.arena", str(Size(emulate.arena_bytes))],
@@ -82,6 +84,8 @@ def _run(plan: Plan) -> Table:
     if emulate.path == "gso":
         rows.append(["emulate.merge", str(Time(emulate.merge_ns))])
         rows.append(["emulate.whole_bursts", _yes(emulate.whole_bursts)])
+    if emulate.links is not None:
+        rows.append(["emulate.links", emulate.links])
     if emulate.cpus is not None:
         rows.append(["emulate.cpus", str(emulate.cpus)])
     rows.append(["simulate.tso", _yes(plan.simulate.tso)])
@@ -155,8 +159,12 @@ def source(of: Source) -> str:
 
 
 def _hosts(plan: Plan) -> Table:
-    hosts = [node for node in plan.nodes if isinstance(node, HostNode)]
-    return Table("Hosts", ["host", "address"], [[host.name, host.address] for host in hosts])
+    speaking = {host for flow in plan.flows if flow.ip == 6 for host in (flow.from_, flow.to)}
+    rows = []
+    for host in (node for node in plan.nodes if isinstance(node, HostNode)):
+        ipv6 = ipv6_address(host) if host.name in speaking else None
+        rows.append([host.name, host.address if ipv6 is None else f"{host.address}, {ipv6}"])
+    return Table("Hosts", ["host", "address"], rows)
 
 
 def _interfaces(plan: Plan) -> list[Table]:
@@ -225,6 +233,20 @@ def _private(plan: Plan) -> list[Table]:
     rows = [[node.name, ", ".join(node.private)] for node in plan.nodes if not isinstance(node, SwitchNode)]
     rows = [row for row in rows if row[1]]
     return [Table("Private directories", ["node", "directories"], rows)] if rows else []
+
+
+def _programs(plan: Plan) -> list[Table]:
+    """Programs of no flow, and the CPUs of single nodes."""
+    rows = [[one.name, one.node, one.command, words.ready(one.ready)] for one in plan.programs]
+    cpus = [
+        [node.name, ", ".join(map(str, node.cpus))]
+        for node in plan.nodes
+        if not isinstance(node, SwitchNode) and node.cpus
+    ]
+    return [
+        *([Table("Programs", ["program", "node", "command", "ready"], rows)] if rows else []),
+        *([Table("CPUs of programs", ["node", "CPUs"], cpus)] if cpus else []),
+    ]
 
 
 def _sysctls(plan: Plan) -> Table:

@@ -15,6 +15,7 @@ from dumbbell.plan.types import (
     CorrelatedLoss,
     DaemonChange,
     Distribution,
+    ExitReady,
     FourStateLoss,
     GilbertElliottLoss,
     IndependentLoss,
@@ -27,6 +28,7 @@ from dumbbell.plan.types import (
     ParetoDistribution,
     PeriodicLoss,
     Policer,
+    Ready,
     Reorder,
     Slots,
     StepsVariation,
@@ -39,6 +41,13 @@ from dumbbell.plan.types import (
 )
 from dumbbell.scenario.links.link import IMPAIRMENTS
 from dumbbell.units import Rate, Size, Time
+
+
+def ready(condition: Ready | None) -> str:
+    """What a program is waited for."""
+    if condition is None:
+        return "-"
+    return "at its end" if isinstance(condition, ExitReady) else f"{condition.kind} {condition.port}"
 
 
 def daemon(change: DaemonChange) -> str:

@@ -44,13 +44,13 @@ class VaryingCapacity:
 
     @classmethod
     def read(cls, run: Run, known: Facts) -> list[VaryingCapacity]:
-        """The ways whose capacity is no constant; none if it was not recorded.
+        """The ways whose capacity is no constant; none if it was not recorded, or if routing daemons may choose others.
 
         If there are more than three, only the smallest mean, one in the middle and the largest are returned.
         """
         varying = sorted((way for way in known.ways if not way.is_constant), key=lambda way: rate_bps(way.narrowest))
         ways = [way.links for way in few(varying)]
-        if not ways or not run.has("links"):
+        if not ways or run.has("routes") or not run.has("links"):
             return []
         names = {link.name for links in ways for link in links}
         known_links = {name: sent for name in names if (sent := _read(run, name)) is not None}

@@ -9,14 +9,14 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from dumbbell.plan.parts import hosts
+from dumbbell.plan.types import PingWorkload, UdpWorkload
 from dumbbell.records import Run
 from dumbbell.report import states, words
 from dumbbell.report.acks import Acks
 from dumbbell.report.facts import Facts, buffer_bytes, rate_bps
 from dumbbell.report.levels import few
 from dumbbell.report.samples import Samples
-from dumbbell.units.mtu import ETHERNET, IPV4, TCP
+from dumbbell.units.mtu import ETHERNET, IP, TCP
 
 POINTS: Final = 24_000
 """The most points of all flows together."""
@@ -191,7 +191,9 @@ def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Fr
     way = known.widest
     if way is not None and known.is_constant and known.base_rtts_s:
         link = way.narrowest
-        headers = ETHERNET + TCP + (40 if _is_ipv6(run) else IPV4) + link.overhead_bytes
+        # The largest segments are those of the version with the shorter header.
+        ip = min(flow.ip for flow in run.plan.flows if not isinstance(flow.workload, UdpWorkload | PingWorkload))
+        headers = ETHERNET + TCP + IP[ip] + link.overhead_bytes
         share = clouds.mss / (clouds.mss + headers)
         capacity = rate_bps(link) * share
         bdp = capacity * known.base_rtts_s[-1] / 8
@@ -228,7 +230,3 @@ def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Fr
         1.04 * right,
         note,
     )
-
-
-def _is_ipv6(run: Run) -> bool:
-    return any(":" in host.address for host in hosts(run.plan))

@@ -38,6 +38,14 @@ def lacking(daemons: tuple[str, ...]) -> list[str]:
     return [*missing, *([] if shutil.which(_SHELL) else [_SHELL])]
 
 
+def version() -> str | None:
+    """`FRRouting 8.4.4`, as this machine has it; `None` if it has none."""
+    if (zebra := core.routing_daemon("zebra")) is None:
+        return None
+    done = subprocess.run([zebra, "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    return f"FRRouting {done.stdout.splitlines()[0].split()[-1]}" if done.stdout else None
+
+
 def complaints(texts: Mapping[str, str]) -> list[Complaint]:
     """The lines that FRR does not understand, at most one for each router.
 

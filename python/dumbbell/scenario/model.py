@@ -18,6 +18,7 @@ from dumbbell.scenario.table import Table
 from dumbbell.scenario.topology.hosts import Hosts
 from dumbbell.scenario.topology.kinds import Topology
 from dumbbell.scenario.traffic.flows import Flow
+from dumbbell.scenario.traffic.programs import Program
 from dumbbell.units import MAX, Duration, QuantityError, Size, Time
 
 
@@ -44,6 +45,12 @@ class Record(Table):
         default="auto",
         description="Write a row per ACK that a sender receives. `auto`: in virtual time, in a simulation, and where "
         "BPF is allowed. true: refuse to run where it is not. false: never.",
+    )
+    capture: bool = Field(
+        default=False,
+        strict=True,
+        description="Write the headers of all packets at both ends of each link as `capture.pcapng`, for "
+        "`dumbbell pcap`, tshark and Wireshark.",
     )
 
 
@@ -97,6 +104,13 @@ class Emulate(Table):
         'shows. Default: `"6.12"`. It can be varied: `--vary emulate.kernel=6.1,6.12`.',
         examples=["6.12"],
     )
+    links: Literal["ours", "kernel"] = Field(
+        default="ours",
+        description="What carries packets from host to host. `ours`: dumbbell's link emulator. `kernel`: the queueing "
+        "disciplines of the kernel, to compare ours with them: `tbf` for rate and buffer, `netem` for losses and "
+        "delay, each on a pair of interfaces of its own between the hosts. They run in virtual time (`--engine "
+        "virtual`), and refuse keys that they cannot obey as we mean them.",
+    )
 
 
 class Simulate(Table):
@@ -132,6 +146,9 @@ class Scenario(Table):
     topology: Topology = Field(discriminator="kind", description="The network.")
     events: list[Event] = Field(default=[], description="Changes of the links during the run.")
     flows: list[Flow] = Field(min_length=1, description="The traffic, in the order of tables and plots.")
+    programs: list[Program] = Field(
+        default=[], description="Programs that are of no flow, such as servers, in the order of their start."
+    )
     hosts: Hosts = Field(default=Hosts(), description="Settings of the hosts.")
     record: Record = Field(default=Record(), description="Which records are written.")
     emulate: Emulate = Field(default=Emulate(), description="Settings of the emulation engine.")

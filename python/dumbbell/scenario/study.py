@@ -5,7 +5,7 @@ The module has their shape. Checks that need the cells are in `dumbbell.studies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
@@ -16,6 +16,24 @@ from dumbbell.units import Percent, QuantityError
 
 CASE: Final = "case"
 """The varied key that holds the name of a case."""
+
+
+def free(cells: Iterable[Mapping[str, Any]], keys: Sequence[str]) -> list[str]:
+    """The varied keys of which a cell's value is not known by the name of its case.
+
+    Args:
+        cells: of each its values by key.
+        keys: the varied ones.
+    """
+    if CASE not in keys:
+        return list(keys)
+    values: dict[tuple[object, str], set[str]] = {}
+    for cell in cells:
+        for key in keys:
+            values.setdefault((cell[CASE], key), set()).add(str(cell.get(key)))
+    several = {key for (_, key), found in values.items() if len(found) > 1}
+    return [key for key in keys if key == CASE or key in several]
+
 
 Values = Annotated[
     list[Any],

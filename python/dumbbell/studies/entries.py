@@ -15,13 +15,13 @@ from dumbbell.plan.network import network
 from dumbbell.plan.parts import group, size
 from dumbbell.plan.types import Plan
 from dumbbell.records import files
-from dumbbell.units.mtu import frame_bytes
+from dumbbell.units.mtu import IP, frame_bytes
 
 if TYPE_CHECKING:
     import polars as pl
 
 FILE: Final = "entries.parquet"
-PLANNED: Final = ("base_rtt_ms", "has_size", "frame_bytes")
+PLANNED: Final = ("base_rtt_ms", "has_size", "frame_bytes", "ip_header_bytes")
 """Columns that this module adds to flows."""
 _JOINED: Final = ("cell", "group", "from", "to")
 
@@ -38,6 +38,8 @@ class Entry(NamedTuple):
     """True if the flows end after a number of bytes."""
     frame_bytes: int
     """Bytes of a full frame on the path."""
+    ip_header_bytes: int
+    """Bytes of the header of the flows' version of IP."""
 
 
 def of(plan: Plan) -> set[Entry]:
@@ -51,6 +53,7 @@ def of(plan: Plan) -> set[Entry]:
             found.least_rtt_ns(flow) / 1e6,
             size(flow) is not None,
             frame_bytes(found.path(flow).mtu),
+            IP[flow.ip],
         )
         for flow in plan.flows
     }
@@ -84,5 +87,5 @@ def joined(study: Path, flows: pl.LazyFrame) -> pl.LazyFrame:
 def _schema() -> dict[str, Any]:
     import polars as pl
 
-    types = (pl.UInt32, pl.String, pl.String, pl.String, pl.Float64, pl.Boolean, pl.UInt32)
+    types = (pl.UInt32, pl.String, pl.String, pl.String, pl.Float64, pl.Boolean, pl.UInt32, pl.UInt32)
     return dict(zip((*_JOINED, *PLANNED), types, strict=True))

@@ -28,8 +28,8 @@ from dumbbell.scenario.source import show
 from dumbbell.studies import entries
 from dumbbell.studies.cells import KEYS, Cell, keys, origin, values, written
 
-RECORD: Final = {"record.packets": False, "record.acks": False}
-"""A study of many runs does not record rows per packet or ACK. Emulated studies do if the file says so."""
+RECORD: Final = {"record.packets": False, "record.acks": False, "record.capture": False}
+"""A study of many runs does not record rows per packet or ACK, nor packets. Emulated studies do if the file says so."""
 
 _SWEEP: Final = "sweep"
 """Errors use this name for the values of a cell."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Literal
+
+Version = Literal[4, 6]
+"""A version of IP."""
 
 MTU: Final = 1500
 """Ethernet's maximum transmission unit: the most bytes of an IP packet."""
 ETHERNET: Final = 14
 """Header of a frame, without preamble and frame check sequence."""
-IPV4: Final = 20
-"""Header of IPv4 without options."""
+IP: Final[Mapping[int, int]] = {4: 20, 6: 40}
+"""Header of each version of IP, without options and extension headers."""
+IPV6_LEAST: Final = 1280
+"""The least MTU that IPv6 takes (RFC 8200 section 5): an interface with less has none."""
 UDP: Final = 8
 """Header of UDP; that of an ICMP echo is as long."""
 TCP: Final = 32
@@ -21,11 +27,11 @@ def frame_bytes(mtu: int) -> int:
     return ETHERNET + mtu
 
 
-def segment_bytes(mtu: int) -> int:
-    """Payload of a full TCP segment with timestamps: 1448 bytes at Ethernet's MTU."""
-    return mtu - IPV4 - TCP
+def segment_bytes(mtu: int, ip: int = 4) -> int:
+    """Payload of a full TCP segment with timestamps: at Ethernet's MTU 1448 bytes in IPv4, 1428 in IPv6."""
+    return mtu - IP[ip] - TCP
 
 
-def datagram_bytes(mtu: int) -> int:
-    """Payload of a full UDP datagram, or of a full echo request: 1472 bytes at Ethernet's MTU."""
-    return mtu - IPV4 - UDP
+def datagram_bytes(mtu: int, ip: int = 4) -> int:
+    """Payload of a full UDP datagram, or of a full echo request: at Ethernet's MTU 1472 bytes in IPv4, 1452 in IPv6."""
+    return mtu - IP[ip] - UDP

@@ -89,6 +89,7 @@ impl Path {
         .into();
         let host = |name: &str, last| Node::Host {
             private: Vec::new(),
+            cpus: Vec::new(),
             name: name.into(),
             address: Ipv4Addr::new(10, 0, 0, last),
             sysctl: sysctl.clone(),
@@ -104,6 +105,7 @@ impl Path {
             start_ns: Time::ZERO,
             stop_ns: end,
             port: 5000 + n,
+            ip: units::Ip::V4,
             workload: Workload::Tcp { cc: cc.into(), bytes: None, ecn: false, on_off: None },
         };
         Plan {
@@ -115,7 +117,12 @@ impl Path {
             events: Vec::new(),
             algorithms: Vec::new(),
             flows: (1..=self.flows).map(flow).collect(),
-            record: Record { sample_interval_ns: Duration::from_millis(100), packets: false, acks: plan::Acks::Off },
+            record: Record {
+                sample_interval_ns: Duration::from_millis(100),
+                packets: false,
+                acks: plan::Acks::Off,
+                capture: false,
+            },
             emulate: Emulate {
                 ring_bytes: 64 << 20,
                 spin_ns: Duration::ZERO,
@@ -126,14 +133,17 @@ impl Path {
                 cpus: None,
                 kernel: None,
                 kernel_sha256: None,
+                links: None,
             },
             simulate: plan::Simulate::default(),
             changeable: false,
             mtu: units::Mtu::default(),
             neighbours: plan::Neighbours::default(),
             spread: plan::Spread::default(),
+            anycast: Vec::new(),
             wait: None,
             daemon_events: Vec::new(),
+            programs: Vec::new(),
         }
     }
 }

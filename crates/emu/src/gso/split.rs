@@ -1,6 +1,6 @@
+use super::merge::HEADER_ROOM;
 use super::vnet::Vnet;
-use super::{CWR, FIN, FLAGS_AT, PSH, UDP_LENGTH_AT, checksum_at};
-use crate::checksum;
+use super::{CWR, FIN, FLAGS_AT, PSH, UDP_LENGTH_AT, set_length, set_pseudo};
 use crate::frame::{ETHERNET, Header, TCP, UDP};
 
 /// A burst that the kernel handed over as one frame: as segments of wire size, each a separate frame.
@@ -26,7 +26,7 @@ impl<'a> Burst<'a> {
         let (transport, payload) = (usize::from(header.transport), usize::from(header.payload));
         let whole = frame.len() == payload + header.payload_bytes as usize;
         let partial = vnet.needs_checksum() && vnet.csum_start == header.transport;
-        let sized = vnet.gso_size > 0 && header.payload_bytes > 0;
+        let sized = vnet.gso_size > 0 && header.payload_bytes > 0 && payload <= HEADER_ROOM;
         (whole && partial && sized).then_some(Burst {
             frame,
             tcp,
@@ -59,7 +59,7 @@ impl<'a> Burst<'a> {
 
     /// Write segment `index` as a frame; returns its length. Its checksum is still to be completed.
     ///
-    /// The headers are as a network interface that segments would write them: identification and sequence number count
+    /// The headers are as a network interface that segments would write them: IPv4's identification and sequence number count
     /// on, FIN and PSH are the last segment's, CWR is the first one's.
     pub(crate) fn write(&self, index: usize, into: &mut [u8]) -> usize {
         let range = self.range(index);
@@ -70,10 +70,7 @@ impl<'a> Burst<'a> {
         payload.copy_from_slice(&self.frame[self.payload + range.start..self.payload + range.end]);
         let (ip, transport) = header[ETHERNET..].split_at_mut(self.transport - ETHERNET);
         let below = len - self.transport;
-        ip[2..4].copy_from_slice(&((len - ETHERNET) as u16).to_be_bytes());
-        let identification = u16::from_be_bytes([ip[4], ip[5]]).wrapping_add(index as u16);
-        ip[4..6].copy_from_slice(&identification.to_be_bytes());
-        checksum::set_ipv4(ip);
+        set_length(ip, len - ETHERNET, index);
         if self.tcp {
             let sequence = u32::from_be_bytes([transport[4], transport[5], transport[6], transport[7]]);
             transport[4..8].copy_from_slice(&sequence.wrapping_add(range.start as u32).to_be_bytes());
@@ -86,8 +83,7 @@ impl<'a> Burst<'a> {
         } else {
             transport[UDP_LENGTH_AT..UDP_LENGTH_AT + 2].copy_from_slice(&(below as u16).to_be_bytes());
         }
-        let at = checksum_at(ip[9]);
-        transport[at..at + 2].copy_from_slice(&checksum::pseudo(ip, below).to_be_bytes());
+        set_pseudo(ip, transport, self.tcp, below);
         len
     }
 }

@@ -1,8 +1,7 @@
 //! Taking apart and putting together undo each other, and either's frames are right by an independent reading.
 
-use std::net::Ipv4Addr;
-
 use proptest::prelude::*;
+use units::Ip;
 
 use super::{Burst, HEADER_ROOM, Run, Vnet, checksum_at, write_header};
 use crate::checksum;
@@ -11,8 +10,9 @@ use crate::frame::{self, TCP, UDP};
 /// A burst as a host's kernel hands it over.
 #[derive(Clone, Debug)]
 struct Sent {
+    ip: Ip,
     protocol: u8,
-    /// 32-bit words of options.
+    /// 32-bit words of options; in IPv6, of hop-by-hop options.
     ip_options: usize,
     tcp_options: usize,
     tos: u8,
@@ -23,6 +23,10 @@ struct Sent {
     payload: Vec<u8>,
 }
 
+/// fd00:1::1 and fd00:2::2.
+const ADDRESSES: [u8; 32] =
+    [0xfd, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xfd, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2];
+
 const FIN: u8 = 1;
 const PSH: u8 = 8;
 const ACK: u8 = 16;
@@ -30,7 +34,7 @@ const CWR: u8 = 128;
 
 impl Sent {
     fn transport(&self) -> usize {
-        14 + 20 + 4 * self.ip_options
+        14 + self.ip.header_bytes() as usize + 4 * self.ip_options
     }
 
     fn header_bytes(&self) -> usize {
@@ -43,18 +47,7 @@ impl Sent {
         let transport = self.transport();
         let mut f = vec![0u8; self.header_bytes()];
         f[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0]);
-        f[14] = 0x45 + self.ip_options as u8;
-        f[15] = self.tos;
-        f[16..18].copy_from_slice(&((self.header_bytes() - 14 + payload.len()) as u16).to_be_bytes());
-        f[18..20].copy_from_slice(&self.identification.wrapping_add(index as u16).to_be_bytes());
-        f[20] = 0x40;
-        f[22] = 64;
-        f[23] = self.protocol;
-        f[26..30].copy_from_slice(&Ipv4Addr::new(10, 0, 0, 1).octets());
-        f[30..34].copy_from_slice(&Ipv4Addr::new(10, 0, 1, 1).octets());
-        f[34..transport].fill(1);
-        let sum = words(&f[14..transport]);
-        f[24..26].copy_from_slice(&(!sum).to_be_bytes());
+        self.write_ip(index, payload.len(), &mut f);
         f[transport..transport + 4].copy_from_slice(&[0x9c, 0x40, 0x13, 0x89]);
         let below = self.header_bytes() - transport + payload.len();
         if self.protocol == TCP {
@@ -73,10 +66,38 @@ impl Sent {
         f
     }
 
+    fn write_ip(&self, index: usize, payload: usize, f: &mut [u8]) {
+        let transport = self.transport();
+        let behind = |header: usize| ((self.header_bytes() - header + payload) as u16).to_be_bytes();
+        if self.ip == Ip::V6 {
+            f[12..14].copy_from_slice(&[0x86, 0xdd]);
+            f[14..18].copy_from_slice(&[0x60 | self.tos >> 4, self.tos << 4 | 9, 0x12, 0x34]);
+            f[18..20].copy_from_slice(&behind(54));
+            f[20..22].copy_from_slice(&[if transport > 54 { 0 } else { self.protocol }, 64]);
+            f[22..54].copy_from_slice(&ADDRESSES);
+            if transport > 54 {
+                // An option that is padding all over (RFC 8200 section 4.2).
+                let bytes = (transport - 54) as u8;
+                f[54..58].copy_from_slice(&[self.protocol, bytes / 8 - 1, 1, bytes - 4]);
+            }
+            return;
+        }
+        f[14] = 0x45 + self.ip_options as u8;
+        f[15] = self.tos;
+        f[16..18].copy_from_slice(&behind(14));
+        f[18..20].copy_from_slice(&self.identification.wrapping_add(index as u16).to_be_bytes());
+        f[20] = 0x40;
+        f[22] = 64;
+        f[23] = self.protocol;
+        f[26..34].copy_from_slice(&[10, 0, 0, 1, 10, 0, 1, 1]);
+        f[34..transport].fill(1);
+        let sum = words(&f[14..transport]);
+        f[24..26].copy_from_slice(&(!sum).to_be_bytes());
+    }
+
     fn pseudo_header(&self, below: usize) -> Vec<u8> {
-        let mut pseudo = vec![10, 0, 0, 1, 10, 0, 1, 1, 0, self.protocol];
-        pseudo.extend((below as u16).to_be_bytes());
-        pseudo
+        let addresses = if self.ip == Ip::V4 { &[10, 0, 0, 1, 10, 0, 1, 1][..] } else { &ADDRESSES };
+        [addresses, &(below as u32).to_be_bytes(), &[0, 0, 0, self.protocol]].concat()
     }
 
     fn whole(&self) -> Vec<u8> {
@@ -101,7 +122,7 @@ impl Sent {
         let partial = Vnet::partial(self.transport() as u16, if self.protocol == TCP { 16 } else { 6 });
         let (header_bytes, gso_size) = (self.header_bytes() as u16, self.gso_size as u16);
         if self.protocol == TCP {
-            partial.tcp_burst(header_bytes, gso_size, self.flags & CWR != 0)
+            partial.tcp_burst(self.ip, header_bytes, gso_size, self.flags & CWR != 0)
         } else {
             partial.udp_burst(header_bytes, gso_size)
         }
@@ -136,6 +157,7 @@ fn merge(segments: &[Vec<u8>], gso_size: usize) -> (Vnet, Vec<u8>) {
     let run = Run {
         header: &segments[0][..payload],
         transport: usize::from(header.transport),
+        protocol: header.tuple.protocol,
         last: segments.last().unwrap(),
         gso_size,
         payload_bytes: segments.iter().map(|segment| segment.len() - payload).sum(),
@@ -149,11 +171,14 @@ fn merge(segments: &[Vec<u8>], gso_size: usize) -> (Vnet, Vec<u8>) {
 
 fn sent() -> impl Strategy<Value = Sent> {
     let numbers = (any::<u8>(), any::<u16>(), any::<u32>(), any::<u8>());
-    let sizes = (0usize..=10, 0usize..=10, 1usize..=1440, any::<bool>());
+    let sizes = (0usize..=10, 0usize..=10, 1usize..=1440, any::<bool>(), any::<bool>());
     let payload = prop::collection::vec(any::<u8>(), 1..=8000);
-    (numbers, sizes, payload).prop_map(|(numbers, (ip_options, tcp_options, gso_size, tcp), payload)| {
+    (numbers, sizes, payload).prop_map(|(numbers, (options, tcp_options, gso_size, tcp, v4), payload)| {
         let (tos, identification, sequence, flags) = numbers;
+        // The extension header is a multiple of 8 bytes: 0, 8 or 16.
+        let (ip, ip_options) = if v4 { (Ip::V4, options) } else { (Ip::V6, options / 5 * 2) };
         Sent {
+            ip,
             protocol: if tcp { TCP } else { UDP },
             ip_options,
             tcp_options,
@@ -174,7 +199,9 @@ proptest! {
         prop_assert_eq!(segments.len(), sent.segments());
         for (index, segment) in segments.iter().enumerate() {
             prop_assert_eq!(segment, &sent.frame(index, sent.range(index), sent.flags_of(index)));
-            prop_assert_eq!(words(&segment[14..sent.transport()]), 0xffff);
+            if sent.ip == Ip::V4 {
+                prop_assert_eq!(words(&segment[14..sent.transport()]), 0xffff);
+            }
             let mut complete = segment[sent.transport()..].to_vec();
             checksum::complete(&mut complete, checksum_at(sent.protocol));
             let mut covered = sent.pseudo_header(complete.len());
@@ -206,6 +233,7 @@ proptest! {
 
 fn three_and_a_bit() -> Sent {
     Sent {
+        ip: Ip::V4,
         protocol: TCP,
         ip_options: 0,
         tcp_options: 3,

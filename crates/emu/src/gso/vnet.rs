@@ -1,3 +1,5 @@
+use units::Ip;
+
 /// `struct virtio_net_hdr` (VIRTIO 1.2, section 5.1.6), in this machine's byte order as packet sockets have it: what a
 /// frame lacks to be what a wire would carry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +18,7 @@ pub(crate) struct Vnet {
 
 const NEEDS_CSUM: u8 = 1;
 const GSO_TCPV4: u8 = 1;
+const GSO_TCPV6: u8 = 4;
 const GSO_UDP_L4: u8 = 5;
 const GSO_ECN: u8 = 0x80;
 
@@ -49,9 +52,9 @@ impl Vnet {
         self.flags & NEEDS_CSUM != 0
     }
 
-    /// True if it is a burst of TCP segments in IPv4.
+    /// True if it is a burst of TCP segments.
     pub(crate) fn is_tcp(self) -> bool {
-        self.gso_type & !GSO_ECN == GSO_TCPV4
+        [GSO_TCPV4, GSO_TCPV6].contains(&(self.gso_type & !GSO_ECN))
     }
 
     /// True if it is a burst of UDP datagrams.
@@ -70,8 +73,9 @@ impl Vnet {
     }
 
     /// The same of a burst of TCP segments; `cwr`: Congestion Window Reduced is set, and is for the first alone.
-    pub(crate) fn tcp_burst(self, header_bytes: u16, gso_size: u16, cwr: bool) -> Vnet {
-        Vnet { gso_type: GSO_TCPV4 | if cwr { GSO_ECN } else { 0 }, header_bytes, gso_size, ..self }
+    pub(crate) fn tcp_burst(self, ip: Ip, header_bytes: u16, gso_size: u16, cwr: bool) -> Vnet {
+        let tcp = if ip == Ip::V4 { GSO_TCPV4 } else { GSO_TCPV6 };
+        Vnet { gso_type: tcp | if cwr { GSO_ECN } else { 0 }, header_bytes, gso_size, ..self }
     }
 
     /// The same of a burst of UDP datagrams.

@@ -156,7 +156,8 @@ fn in_node(lab: &Lab, name: &str, work: impl FnOnce() -> Result<String>) -> Resu
     match unsafe { fork() }? {
         ForkResult::Child => {
             drop(read);
-            let text = lab.enter(lab.node(name).expect("a node")).and_then(|()| work());
+            let text =
+                lab.node(name).expect("a node").doors().enter().map_err(anyhow::Error::from).and_then(|()| work());
             fs::File::from(write).write_all(text.unwrap_or_else(|error| format!("{error:#}")).as_bytes())?;
             std::process::exit(0)
         }

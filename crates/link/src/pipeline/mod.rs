@@ -1,4 +1,5 @@
 mod change;
+mod outside;
 mod serve;
 
 use std::collections::VecDeque;
@@ -13,6 +14,9 @@ use crate::policer::Policer;
 use crate::queue::{Backlog, Discipline, Dropped, Item, Qdisc};
 use crate::service::Service;
 use crate::slots::Slots;
+
+pub use outside::Out;
+use outside::Outside;
 
 /// A unidirectional link.
 ///
@@ -44,6 +48,8 @@ pub struct Link {
     capacity_when_down: Option<u64>,
     queue_bytes_max: u64,
     busy: Duration,
+    /// `None`: the parts above carry its packets.
+    outside: Option<Outside>,
 }
 
 impl Link {
@@ -69,6 +75,7 @@ impl Link {
             capacity_when_down: if spec.up { None } else { Some(0) },
             queue_bytes_max: 0,
             busy: Duration::ZERO,
+            outside: None,
             spec: spec.clone(),
         }
     }
@@ -80,6 +87,10 @@ impl Link {
         self.serve_until(now);
         self.counters.arrived_packets += 1;
         self.counters.arrived_bytes += u64::from(packet.size + self.spec.overhead_bytes);
+        if self.outside.is_some() {
+            self.push_outside(packet, now);
+            return false;
+        }
         let item = self.arrival(packet, false, now);
         let effects = self.before.next();
         if effects.is_lost {
@@ -143,7 +154,7 @@ impl Link {
 
     /// The waiting packets and bytes.
     pub fn backlog(&self) -> Backlog {
-        self.queue.backlog()
+        self.outside.as_ref().map_or_else(|| self.queue.backlog(), Outside::backlog)
     }
 
     /// Time that the serializer was busy with packets that have left it.
@@ -162,13 +173,15 @@ impl Link {
 
     /// The most bytes that have waited since the last call.
     pub fn take_queue_bytes_max(&mut self) -> u64 {
-        std::mem::replace(&mut self.queue_bytes_max, self.queue.backlog().bytes)
+        let now = self.backlog().bytes;
+        std::mem::replace(&mut self.queue_bytes_max, now)
     }
 
     /// Packets that have not left, those that have come furthest first. Call [`Link::poll`] before.
     pub fn inside(&self) -> impl Iterator<Item = Passage> {
         let serving = self.in_service.iter().chain(&self.aggregate).map(|item| item.passage);
-        self.line.inside().into_iter().chain(serving).chain(self.queue.inside()).map(|passage| Passage {
+        let outside = self.outside.iter().flat_map(Outside::inside);
+        self.line.inside().into_iter().chain(serving).chain(self.queue.inside()).chain(outside).map(|passage| Passage {
             // Times in the future didn't happen.
             departure: passage.departure.filter(|&at| at <= self.now),
             delivery: None,
@@ -178,7 +191,7 @@ impl Link {
     }
 
     fn arrival(&self, packet: Packet, duplicate: bool, now: Time) -> Item {
-        let Backlog { bytes: queue_bytes, packets: queue_packets } = self.queue.backlog();
+        let Backlog { bytes: queue_bytes, packets: queue_packets } = self.backlog();
         let passage = Passage { queue_bytes, queue_packets, duplicate, ..Passage::new(packet, now) };
         Item { passage, bytes: packet.size + self.spec.overhead_bytes }
     }

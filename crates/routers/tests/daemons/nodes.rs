@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use ipnet::IpNet;
+use lab::{Doors, Own};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{ForkResult, Pid, fork, pause, pipe, sethostname};
 use routers::Seat;
@@ -22,9 +23,7 @@ pub struct Node {
     pub name: String,
     pid: Pid,
     net: File,
-    mount: File,
-    uts: File,
-    root: File,
+    own: Own,
 }
 
 impl Node {
@@ -49,9 +48,11 @@ impl Node {
                     name: name.to_owned(),
                     pid: child,
                     net: open("net")?,
-                    mount: open("mnt")?,
-                    uts: open("uts")?,
-                    root: File::open(format!("/proc/{child}/root"))?,
+                    own: Own {
+                        mounts: open("mnt")?.into(),
+                        uts: open("uts")?.into(),
+                        root: File::open(format!("/proc/{child}/root"))?.into(),
+                    },
                 };
                 node.run("ip link set lo up")?;
                 // Without duplicate address detection an IPv6 address is there at once.
@@ -65,8 +66,7 @@ impl Node {
 
     pub fn seat<'a>(&'a self, routing: &'a Routing) -> Seat<'a> {
         let Routing { config, daemons, expect } = routing;
-        let [net, mount, uts, root] = [&self.net, &self.mount, &self.uts, &self.root].map(AsFd::as_fd);
-        Seat { name: &self.name, config, daemons, expect, net, mount, uts, root }
+        Seat { name: &self.name, config, daemons, expect, doors: Doors::new(self.net.as_fd(), &self.own) }
     }
 
     /// The output of a shell command in the node.

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use anyhow::{Context, Result};
 use link::{Link, Packet, Passage};
 use plan::Plan;
-use units::Time;
+use units::{Ip, Time};
 
 use crate::event_queue::EventQueue;
 use crate::network::{Network, Tally};
@@ -17,6 +17,7 @@ use crate::segment::Segment;
 use crate::store::Store;
 use crate::tcp::Sender;
 use crate::traffic::{FlowReport, Traffic};
+use planned::unplugs;
 use turnaround::Turnarounds;
 
 /// Properties of the hosts.
@@ -43,12 +44,14 @@ pub struct Simulation<O> {
     end: Time,
     network: Network,
     traffic: Vec<Traffic>,
-    /// For each flow, true if it is TCP, and the addresses' part of its packets.
+    /// For each flow, what all its packets have in common.
     addresses: Vec<Addresses>,
     store: Store,
     /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples.
     event_queue: EventQueue,
     changes: VecDeque<(Time, u32, plan::Link)>,
+    /// By link: the interface at its end has no carrier.
+    unplugged: Vec<bool>,
     sample_interval: units::Duration,
     /// The time at which all flows were sampled last.
     sampled: Option<Time>,
@@ -67,6 +70,7 @@ struct Addresses {
     from: u16,
     to: u16,
     is_tcp: bool,
+    ip: Ip,
 }
 
 impl<O: Observer> Simulation<O> {
@@ -85,7 +89,8 @@ impl<O: Observer> Simulation<O> {
         let mut addresses = Vec::new();
         for flow in &plan.flows {
             let (from, to) = (node(&flow.from)? as u16, node(&flow.to)? as u16);
-            addresses.push(Addresses { from, to, is_tcp: matches!(flow.workload, plan::Workload::Tcp { .. }) });
+            let is_tcp = matches!(flow.workload, plan::Workload::Tcp { .. });
+            addresses.push(Addresses { from, to, is_tcp, ip: flow.ip });
         }
         let index = |name: &str| plan.links.iter().position(|link| link.name == name).context("an event of no link");
         let changes =
@@ -102,6 +107,7 @@ impl<O: Observer> Simulation<O> {
             addresses,
             store: Store::default(),
             changes,
+            unplugged: plan.links.iter().map(unplugs).collect(),
             sample_interval: plan.record.sample_interval_ns,
             sampled: None,
             entering: VecDeque::new(),
@@ -192,7 +198,8 @@ impl<O: Observer> Simulation<O> {
         self.packets
     }
 
-    /// Packets that have reached their hosts so far, corrupted ones included.
+    /// Packets that have left the network so far: those that reached their hosts, corrupted ones included, and those that came
+    /// to an interface without carrier.
     pub fn packets_arrived(&self) -> u64 {
         self.arrived
     }

@@ -1,6 +1,6 @@
 //! The way of packets from a host through the links of their path to the other.
 
-use datagrams::HEADERS as UDP_HEADERS;
+use datagrams::header_bytes;
 use link::{Ecn, Fate, Packet, Passage, mix};
 
 use super::{Addresses, Simulation};
@@ -14,12 +14,12 @@ const ARRIVED: u32 = u32::MAX;
 impl<O: Observer> Simulation<O> {
     /// Sends the segments that the flow's ends have released.
     pub(super) fn send(&mut self, flow: usize) {
-        let Addresses { from, to, is_tcp } = self.addresses[flow];
+        let Addresses { from, to, is_tcp, ip } = self.addresses[flow];
         for at in 0..self.out.len() {
             let segment = self.out[at];
             let is_reply = segment.is_reply;
             // The header of an ICMP echo is as long as UDP's.
-            let size = if is_tcp { segment.frame_bytes() } else { UDP_HEADERS + segment.len };
+            let size = if is_tcp { segment.frame_bytes(ip) } else { header_bytes(ip) + segment.len };
             let packet = Packet {
                 id: self.packets,
                 size,
@@ -90,17 +90,20 @@ impl<O: Observer> Simulation<O> {
         let (hop, is_reply) = (slot.hop, slot.segment.is_reply);
         let path = self.network.path(packet.flow, is_reply);
         let next = path.get(hop as usize).copied();
-        if passage.fate == Fate::Delivered {
+        let is_taken = passage.fate == Fate::Delivered && !self.unplugged[link as usize];
+        if is_taken {
             self.network.count(packet.flow, is_reply, hop, packet.size);
         }
         if O::PACKETS {
             let segment = self.store.get(packet.handle).segment;
-            self.tell_packet(link, &segment, &passage, next.is_none());
+            self.tell_packet(link, &segment, &passage, is_taken && next.is_none());
         }
-        match (passage.fate, next) {
-            (Fate::Delivered, None) => self.arrive(packet),
-            (Fate::Delivered, Some(next)) => self.entering.push_back((next, packet)),
+        match next {
+            None if is_taken => self.arrive(packet),
+            Some(next) if is_taken => self.entering.push_back((next, packet)),
             _ => {
+                // A cable that is pulled loses what is on it.
+                self.arrived += u64::from(passage.fate == Fate::Delivered);
                 self.store.take(packet.handle);
             }
         }
@@ -110,6 +113,7 @@ impl<O: Observer> Simulation<O> {
         let is_tcp = self.addresses[usize::from(passage.packet.flow)].is_tcp;
         self.observer.packet(&PacketRow {
             link: link as u16,
+            segment,
             payload_bytes: segment.len,
             tcp_seq: is_tcp.then_some(segment.seq as u32),
             passage,

@@ -5,6 +5,11 @@ use units::Time;
 use super::Simulation;
 use crate::observer::{FlowRow, LinkRow, Observer};
 
+/// Whether there is an interface at the link's end, and it has no carrier.
+pub(super) fn unplugs(link: &plan::Link) -> bool {
+    link.carrier == plan::Carrier::Lost && link.to_interface.is_some()
+}
+
 impl<O: Observer> Simulation<O> {
     pub(super) fn schedule_change(&mut self) {
         let at = self.changes.front().map_or(Time::NEVER, |change| change.0);
@@ -13,6 +18,7 @@ impl<O: Observer> Simulation<O> {
 
     pub(super) fn change_link(&mut self) {
         if let Some((_, link, spec)) = self.changes.pop_front() {
+            self.unplugged[link as usize] = unplugs(&spec);
             self.network.links[link as usize].configure(&spec, self.now);
             self.settle(link);
         }

@@ -3,7 +3,7 @@ use std::fmt;
 
 use anyhow::{Result, bail, ensure};
 use messages::Failure;
-use units::Mtu;
+use units::{Ip, Mtu};
 
 use crate::algorithm::KERNEL;
 
@@ -12,6 +12,8 @@ use crate::algorithm::KERNEL;
 pub struct Settings {
     /// The MTU of the host's interface.
     pub mtu: Mtu,
+    /// The version of IP that carries the segments.
+    pub ip: Ip,
     /// Send trains of segments, as the kernel does whatever the device can; if not, each on its own.
     pub tso: bool,
     /// Initial window, packets (RFC 6928).
@@ -53,6 +55,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             mtu: Mtu::default(),
+            ip: Ip::default(),
             tso: true,
             initial_cwnd: 10,
             min_tso_segs: None,
@@ -83,7 +86,7 @@ impl Settings {
     /// Payload of a full segment, bytes.
     #[inline]
     pub const fn mss(&self) -> u32 {
-        self.mtu.segment_bytes()
+        self.mtu.segment_bytes(self.ip)
     }
 
     /// The settings with a host's sysctls. Refuses settings that are not simulated.

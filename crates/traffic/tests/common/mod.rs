@@ -16,6 +16,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt16Type};
 use arrow_array::{Array, RecordBatch};
 use bpf::Names;
+use lab::Doors;
 use messages::{Failure, FlowCounts, Order};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use plan::Plan;
@@ -116,8 +117,15 @@ fn watch(plan: &Plan, netns: BorrowedFd, stop_at_ns: Option<i64>, on_ready: Opti
     let over = AtomicBool::new(false);
     let report = thread::scope(|scope| {
         scope.spawn(|| stop_at(stop_at_ns, &gauges, &over, stop));
-        let report =
-            traffic::run(plan, &|_| Ok(netns), &Names::default(), dir.path(), read, &mut watcher, Some(&gauges));
+        let report = traffic::run(
+            plan,
+            &|_| Ok(Doors::to_network(netns)),
+            &Names::default(),
+            dir.path(),
+            read,
+            &mut watcher,
+            Some(&gauges),
+        );
         over.store(true, Ordering::Relaxed);
         report
     });

@@ -185,13 +185,19 @@ def _corrupted(evidence: Evidence, flow: str) -> int:
 def commands(evidence: Evidence) -> Judgement:
     """Exit codes of external programs and of their servers. One that ran until we ended it may answer with any."""
     ran = [(flow["id"], flow["command"]) for flow in evidence.traffic["flows"] if flow["command"]]
-    if not ran:
+    programs = evidence.traffic.get("programs", ())
+    if not ran and not programs:
         return not_applicable("no flow runs a program")
     wrong = [
         f"{flow}: {name} {command[f'{key}exit_code']}"
         for flow, command in ran
         for key, name in _PROGRAMS
         if command[f"{key}exit_code"] not in (0, None) and not command[f"{key}ended_by_us"]
+    ]
+    wrong += [
+        f"{one['name']}: exit code {one['exit_code']}"
+        for one in programs
+        if one["exit_code"] not in (0, None) and not one["ended_by_us"]
     ]
     threshold = "exit code 0, or ended at the flow's stop"
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or "no failures", threshold)

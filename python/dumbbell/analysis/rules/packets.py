@@ -135,12 +135,13 @@ def rate(evidence: Evidence) -> Judgement:
     if evidence.logged_packets is None:
         return not_applicable("packets were not recorded")
     within = f"within {limit.RATE_ERROR[0]:.0%}"
-    # One packet may be under way at the beginning of any time.
-    too_fast = {name: pace.excess_packets for name, pace in evidence.paces.items() if pace.excess_packets > 1}
+    # One packet may be under way at the beginning of any time. tbf's bucket of tokens holds a little more than one.
+    most, packets = (1, "a packet") if evidence.plan.emulate.links is None else (2, "two packets")
+    too_fast = {name: pace.excess_packets for name, pace in evidence.paces.items() if pace.excess_packets > most}
     if too_fast:
         name = max(too_fast, key=lambda name: too_fast[name])
         measured = f"{name}: {too_fast[name]:.1f} packets more than its capacity in some interval"
-        return Judgement(Verdict.INVALID, measured, f"{within}; never more than its capacity and a packet")
+        return Judgement(Verdict.INVALID, measured, f"{within}; never more than its capacity and {packets}")
     errors = {name: pace.achieved - 1 for name, pace in evidence.paces.items() if pace.achieved is not None}
     if not errors:
         return not_applicable("no link with a known rate was busy for 0.1 s without a break")

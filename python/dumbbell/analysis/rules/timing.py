@@ -17,13 +17,10 @@ from dumbbell.analysis.rules.rule import (
     rule,
     worst,
 )
-from dumbbell.engines.capabilities import CLOCK, CPU, HANDOVER, SCHEDULE
+from dumbbell.engines.capabilities import CLOCK, CPU, HANDOVER, HOSTS, SCHEDULE
 from dumbbell.plan.network import network
 from dumbbell.plan.types import UdpWorkload
-from dumbbell.units.mtu import ETHERNET, IPV4, UDP
-
-_UDP_HEADERS_BYTES: Final = ETHERNET + IPV4 + UDP
-"""Ethernet, IPv4 and UDP: a frame is its payload and these."""
+from dumbbell.units.mtu import ETHERNET, IP, UDP
 
 
 @rule("lateness", "late packets add to every RTT and blur the gaps between packets", HANDOVER)
@@ -96,6 +93,17 @@ def steal(evidence: Evidence) -> Judgement:
     return Judgement(at_most(share, (suspect, invalid)), f"{share:.2%} of all cores", f"<= {suspect:.0%}")
 
 
+@rule("virtual-cpu", "hosts and links took turns on the one CPU of a virtual machine, which was busy", HOSTS)
+def virtual_cpu(evidence: Evidence) -> Judgement:
+    """Time in which a virtual machine's CPU was not idle, of the run."""
+    if "machine" not in evidence.lab.get("kernel", {}):
+        return not_applicable("no virtual machine took part")
+    cpu = evidence.lab["cpu"]
+    busy = _share(cpu["user_s"] + cpu["system_s"], cpu["user_s"] + cpu["system_s"] + cpu["idle_s"])
+    suspect = limit.VIRTUAL_CPU_SHARE[0]
+    return Judgement(at_most(busy, limit.VIRTUAL_CPU_SHARE), f"busy {busy:.0%} of the time", f"<= {suspect:.0%}")
+
+
 @rule("clock-steps", "arrivals are stamped with the wall clock, which was set during the run", CLOCK)
 def clock_steps(evidence: Evidence) -> Judgement:
     """Steps of the wall clock against the monotonic one."""
@@ -129,14 +137,14 @@ def samples(evidence: Evidence) -> Judgement:
 @rule("udp-schedule", "datagrams did not leave at the times of their constant rate", SCHEDULE)
 def udp_schedule(evidence: Evidence) -> Judgement:
     """99th percentile of |actual - scheduled| sending time, for the worst UDP flow."""
-    workloads = {flow.id: flow.workload for flow in evidence.plan.flows}
+    planned = {flow.id: flow for flow in evidence.plan.flows}
     worst_flow: tuple[float, Judgement] | None = None
     for flow in evidence.traffic["flows"]:
         if flow["udp"] is None or not flow["udp"]["sent_packets"]:
             continue
-        workload = workloads[flow["id"]]
+        workload, ip = planned[flow["id"]].workload, planned[flow["id"]].ip
         assert isinstance(workload, UdpWorkload)
-        gap_us = 8e6 * (workload.payload_bytes + _UDP_HEADERS_BYTES) / workload.rate_bps
+        gap_us = 8e6 * (workload.payload_bytes + ETHERNET + IP[ip] + UDP) / workload.rate_bps
         suspect, invalid = (
             max(floor, share * gap_us)
             for floor, share in zip(limit.SCHEDULE_ERROR_P99_US, limit.SCHEDULE_ERROR_OF_GAP, strict=True)
@@ -186,6 +194,7 @@ RULES: Final[tuple[Rule, ...]] = (
     traffic_starved,
     cpus,
     steal,
+    virtual_cpu,
     clock_steps,
     samples,
     udp_schedule,

@@ -13,7 +13,7 @@ from dumbbell.engines import sysctls
 from dumbbell.engines.conductor import Bounds, Conductor
 from dumbbell.engines.emulate import algorithms
 from dumbbell.engines.emulate.capabilities import CAPABILITIES
-from dumbbell.engines.programs import check_programs
+from dumbbell.engines.programs import check_cpus, check_programs
 from dumbbell.engines.routing import check_routers
 from dumbbell.errors import Problem
 from dumbbell.machine import cores
@@ -52,9 +52,11 @@ class EmulateEngine:
             *_check_platform(),
             *algorithms.check(scenario),
             *_check_kernel(scenario),
+            *_check_links(scenario),
             *_check_cpus(scenario),
             *_check_sysctls(scenario),
             *check_programs(scenario, plan),
+            *check_cpus(scenario, plan),
             *check_routers(scenario, plan),
         ]
 
@@ -79,6 +81,13 @@ def _check_kernel(scenario: Scenario) -> Iterator[Problem]:
     if scenario.emulate.kernel is not None:
         hint = "run it with --engine virtual, which takes any kernel"
         yield scenario.source.problem(Finding(("emulate", "kernel"), "this engine has this machine's kernel", "", hint))
+
+
+def _check_links(scenario: Scenario) -> Iterator[Problem]:
+    if scenario.emulate.links != "ours":
+        hint = "run it with --engine virtual, or leave emulate.links out"
+        finding = Finding(("emulate", "links"), "in real time links are dumbbell's own", 'links = "ours"', hint)
+        yield scenario.source.problem(finding)
 
 
 def _check_cpus(scenario: Scenario) -> Iterator[Problem]:

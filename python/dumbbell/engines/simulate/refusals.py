@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from dumbbell.cc.bundled import KERNEL, SIMULATED
 from dumbbell.core import core
+from dumbbell.engines.programs import refuse_cpus
 from dumbbell.engines.routing import refuse_routers
 from dumbbell.errors import Problem
 from dumbbell.plan import wire
 from dumbbell.plan.algorithms import closest
 from dumbbell.plan.nodes import steered
-from dumbbell.plan.types import Plan
+from dumbbell.plan.types import HostNode, Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key
@@ -39,15 +40,21 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
                 yield scenario.source.problem(Finding((*at, "sysctl", name), what, "", hint))
     hint = "leave routing out, and it has the routes of the shortest paths; or run it with --engine emulate"
     yield from refuse_routers(scenario, plan, "a simulation has no routing daemons", hint)
+    hosts = {node.name for node in plan.nodes if isinstance(node, HostNode)}
+    at_hosts = {link.name for link in plan.links if {link.from_, link.to} & hosts}
     for i, event in enumerate(scenario.events):
-        if event.carrier == "lost":
+        if event.carrier == "lost" and event.link in at_hosts:
             hint = "leave carrier out: the link drops its packets; or run it with --engine emulate"
-            what = "a simulation has no interfaces that could lose their carrier"
+            what = "a host's TCP notices that its interface has no carrier, and a simulated one does not"
             yield scenario.source.problem(Finding(("events", i, "carrier"), what, "", hint))
     for name in steered(plan):
         what = "in a simulation packets take the shortest paths, and these routes lead elsewhere"
         hint = "leave routes out, give the links costs, or run it with --engine emulate or --engine virtual"
         yield scenario.source.problem(Finding(("topology", "nodes", name, "routes"), what, "", hint))
+    for i in range(len(scenario.programs)):
+        hint = "leave it out, or run it with --engine emulate or --engine virtual"
+        yield scenario.source.problem(Finding(("programs", i), "a simulation runs no programs", "", hint))
+    yield from refuse_cpus(scenario, plan, "a simulation runs no programs")
     if scenario.emulate.whole_bursts:
         hint = "run it with --engine emulate, or leave whole_bursts out"
         finding = Finding(("emulate", "whole_bursts"), "in a simulation links carry single segments", "", hint)
@@ -55,6 +62,9 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
     if scenario.emulate.kernel is not None:
         hint = "run it with --engine virtual, or leave emulate.kernel out"
         yield scenario.source.problem(Finding(("emulate", "kernel"), "a simulation has no kernel", "", hint))
+    if scenario.emulate.links != "ours":
+        hint = "run it with --engine virtual, or leave emulate.links out"
+        yield scenario.source.problem(Finding(("emulate", "links"), "a simulation has no kernel", "", hint))
 
 
 def _hint(problem: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,8 @@ from dumbbell import kernels
 from dumbbell.command import rebuild
 from dumbbell.engines import sysctls
 from dumbbell.engines.conductor import Bounds, Conductor
-from dumbbell.engines.programs import check_programs
+from dumbbell.engines.emulate import algorithms
+from dumbbell.engines.programs import check_programs, refuse_cpus
 from dumbbell.engines.routing import check_routers
 from dumbbell.engines.virtual import refusals
 from dumbbell.engines.virtual.capabilities import CAPABILITIES
@@ -61,15 +63,24 @@ class VirtualEngine:
             except InputError as error:
                 return list(error.problems)
             problems = [*refusals.check(scenario, kernel), *_check_sysctls(scenario, kernel)]
-            problems += [*check_programs(scenario, plan), *check_routers(scenario, plan)]
+            if kernel.machine is not None:
+                return [*problems, *refusals.check_ready(scenario, plan)]
+            problems += [*check_programs(scenario, plan), *check_routers(scenario, plan, kernel)]
+            problems += refuse_cpus(scenario, plan, "a kernel in virtual time has one CPU")
             problems += refusals.check_linked(scenario, kernel)
         return problems
 
     def prepare(self, plan: Plan, directory: Path, lock: int) -> Conductor:
         """A run of `plan`."""
-        kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT, programs(plan, directory))
+        name = plan.emulate.kernel or kernels.DEFAULT
+        kernel = kernels.find(name, programs(plan, directory))
         bounds = Bounds(self._silence_s, LONGEST_S, self._stopping_s)
-        command = [*self._guard, "--kernel", str(kernel.path), "--release", kernel.version, "--init", str(INIT)]
+        command = [*self._guard, "--kernel", str(kernel.path), "--release", kernel.version]
+        if (machine := kernel.machine) is not None:
+            command += ["--init", str(machine.initrd), "--qemu", str(machine.qemu), "--snapshot", str(machine.snapshot)]
+            before = partial(algorithms.prepare, plan, directory)
+            return Conductor(command, directory, lock, bounds, before, fixed_links=_FIXED)
+        command += ["--init", str(INIT)]
         if self._links is not None:
             command += ["--links", str(self._links)]
         return Conductor(command, directory, lock, bounds, fixed_links=_FIXED)

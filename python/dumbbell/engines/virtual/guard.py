@@ -1,6 +1,7 @@
 """The process outside a kernel.
 
     python -P -m dumbbell.engines.virtual.guard [OPTION]... --kernel FILE --init FILE DIR
+    python -P -m dumbbell.engines.virtual.guard [OPTION]... --kernel FILE --init FILE --qemu FILE --snapshot FILE DIR
 
 To the command it is the helper of a run: orders come on its standard input, events go to its standard output; see
 `engines.process`. It confines the kernel, passes orders and events on, and ends the kernel if that stands still. It
@@ -18,13 +19,15 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.engines.virtual import confine, inside, slot
+from dumbbell.engines.virtual import confine, slot
+from dumbbell.engines.virtual.guest import Guest, UserMode
 from dumbbell.engines.virtual.inside import EVENTS, STDERR
-from dumbbell.engines.virtual.machine import Boot, start
+from dumbbell.engines.virtual.machine import start
 from dumbbell.engines.virtual.standstill import SPIN_S, Standstill, Watch
 
 LOOK_MS: Final = 20
@@ -33,8 +36,6 @@ LOG: Final = Path("logs", "kernel.log")
 QUOTED_LINES: Final = 8
 _USUAL: Final = ("check_one_sigio failed, errno = 13", "Couldn't determine size of device's file")
 """Ends of lines that a kernel writes each time it starts: it asks for devices that it may not have."""
-MEMORY: Final = 512 << 20
-"""Memory of a kernel besides what the emulator takes for packets. Pages that are never used take none of the host's."""
 ROOM: Final = 64 << 20
 """Room in the tmpfs besides the kernel's memory, in bytes."""
 
@@ -45,19 +46,13 @@ class Guard:
     def __init__(
         self,
         directory: Path,
-        kernel: Path,
         release: str,
-        init: Path,
-        links: Path | None,
-        live: bool,
+        guest: Callable[[dict[str, Any]], Guest],
         spin_s: float,
     ) -> None:
         self._directory, self._release, self._spin_s = directory, release, spin_s
         self._plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
-        emulate = self._plan["emulate"]
-        memory = MEMORY if links else MEMORY + emulate["arena_bytes"] + emulate["ring_bytes"]
-        self._boot = Boot(kernel, self._plan["seed"], memory, links)
-        self._init, self._live = init, live
+        self._guest = guest(self._plan)
         self._offset, self._over, self._failed = 0, False, False
         self._orders = b""
         self._memory_bytes = 0
@@ -68,25 +63,26 @@ class Guard:
         cpu, claim = slot.take()
         self._log = open(self._directory / LOG, "ab", buffering=0)  # noqa: SIM115
         (self._directory / EVENTS).touch()
-        confine.enter(self._directory, self._boot.memory_bytes + ROOM)
+        confine.enter(self._directory, self._guest.memory_bytes + ROOM)
         named, self._directory = self._directory, Path(confine.RUN)
-        self._events = os.open(self._directory / EVENTS, os.O_RDONLY)
-        inside.prepare(self._init, named, os.getcwd(), os.environb, self._live)
+        self._guest.prepare(named)
         orders, self._control = os.pipe()
         # A console of the kernel cannot be a file.
         self._said, says = os.pipe()
         with claim:
-            self._first = start(self._boot, orders, says, [claim.fileno()])
+            self._first = start(self._guest.boot, orders, says, [claim.fileno(), *self._guest.keep])
             os.close(orders)
             os.close(says)
             os.set_blocking(self._said, False)
+            self._guest.started()
             code = self._watch()
         self._note_said()
         self._relay()
+        told = self._guest.finish()
         wall_s = time.monotonic() - began
         if not (self._over or self._failed):
             self.fail(*self._cause(code))
-        self._account(wall_s, cpu)
+        self._account(wall_s, cpu, told)
         # Only now are all files as they stay.
         self._tell({"event": "end"})
         return int(self._failed)
@@ -123,7 +119,7 @@ class Guard:
         for line in lines:
             if json.loads(line)["order"] == "stop-now":
                 return False
-            os.write(self._control, line + b"\n")
+            self._guest.order(line + b"\n", self._control)
         return bool(data)
 
     def _kill(self) -> None:
@@ -131,7 +127,7 @@ class Guard:
 
     def _relay(self) -> bool:
         """Pass on the events that have come; whether there were any. The last one is for us."""
-        data = os.pread(self._events, 1 << 20, self._offset)
+        data = self._guest.news(self._offset)
         data = data[: data.rfind(b"\n") + 1]
         self._offset += len(data)
         for line in data.splitlines(keepends=True):
@@ -174,7 +170,7 @@ class Guard:
         sys.stdout.write(json.dumps(event) + "\n")
         sys.stdout.flush()
 
-    def _account(self, wall_s: float, cpu: int) -> None:
+    def _account(self, wall_s: float, cpu: int, told: Mapping[str, Any]) -> None:
         """Add to `lab.json` what is seen from outside only."""
         file = self._directory / "lab.json"
         try:
@@ -192,6 +188,7 @@ class Guard:
             # The kernel's memory, and what else its process has.
             "memory_bytes": max(self._memory_bytes, used.ru_maxrss << 10),
             "cpu": cpu,
+            **told,
         }
         file.write_text(json.dumps(lab, indent=2), encoding="utf-8")
 
@@ -217,6 +214,8 @@ def main() -> int:
     parser.add_argument("--release", default="")
     parser.add_argument("--init", type=Path, required=True)
     parser.add_argument("--links", type=Path)
+    parser.add_argument("--qemu", type=Path)
+    parser.add_argument("--snapshot", type=Path)
     parser.add_argument("--spin-s", type=float, default=SPIN_S)
     parser.add_argument("--no-live", action="store_true")
     parser.add_argument("directory", type=Path)
@@ -225,8 +224,15 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     directory, kernel, init = (path.resolve() for path in (options.directory, options.kernel, options.init))
-    links = options.links and options.links.resolve()
-    guard = Guard(directory, kernel, options.release, init, links, not options.no_live, options.spin_s)
+
+    def guest(plan: dict[str, Any]) -> Guest:
+        if options.snapshot is not None:
+            from dumbbell.engines.virtual.ready import Ready
+
+            return Ready(options.qemu, kernel, init, options.snapshot.resolve())
+        return UserMode(kernel, init, options.links and options.links.resolve(), not options.no_live, plan)
+
+    guard = Guard(directory, options.release, guest, options.spin_s)
     try:
         return guard.run()
     except OSError as error:

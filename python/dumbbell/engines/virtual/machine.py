@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from dumbbell.engines.virtual import calls, confine
 from dumbbell.engines.virtual.inside import INIT
@@ -26,12 +26,26 @@ UMID: Final = "kernel"
 """The kernel's name for itself, in the folder of its memory."""
 
 
+class Start(Protocol):
+    """What a kernel's process is started with."""
+
+    @property
+    def program(self) -> Path:
+        """The program that is the kernel, or that runs it."""
+
+    def command(self) -> list[str]:
+        """Its command line."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Its environment; the same each time."""
+
+
 @dataclass(frozen=True)
 class Boot:
-    """The settings that a kernel is started with."""
+    """The settings that a user-mode kernel is started with."""
 
-    kernel: Path
-    """The program."""
+    program: Path
     seed: int
     """All of the kernel's randomness is a stream of it."""
     memory_bytes: int
@@ -41,7 +55,7 @@ class Boot:
     def command(self) -> list[str]:
         """The kernel's command line. It is a part of the kernel's randomness: nothing in it may tell of the machine."""
         return [
-            str(self.kernel),
+            str(self.program),
             f"mem={self.memory_bytes >> 10}K",
             *("root=host", "rootfstype=hostfs", "rootflags=/", "ro"),
             *("time-travel=inf-cpu", f"time-travel-start={START_NS}", f"random-seed={self.seed}"),
@@ -57,7 +71,7 @@ class Boot:
         return {"HOME": confine.PLACE, "TMPDIR": confine.PLACE, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
-def start(boot: Boot, orders: int, log: int, keep: Sequence[int]) -> int:
+def start(boot: Start, orders: int, log: int, keep: Sequence[int]) -> int:
     """Start the kernel in the PID namespace that was made for children of this process.
 
     Args:
@@ -82,7 +96,7 @@ def start(boot: Boot, orders: int, log: int, keep: Sequence[int]) -> int:
         os._exit(1)
 
 
-def _kernel(boot: Boot, orders: int, log: int, keep: Sequence[int]) -> int:
+def _kernel(boot: Start, orders: int, log: int, keep: Sequence[int]) -> int:
     child = os.fork()
     if child:
         # An end of the pipe that is held here would hide that the other side is gone.
@@ -100,7 +114,7 @@ def _kernel(boot: Boot, orders: int, log: int, keep: Sequence[int]) -> int:
             os.dup2(descriptor, stream)
         for descriptor in keep:
             os.set_inheritable(descriptor, True)
-        os.execve(boot.kernel, boot.command(), dict(boot.environment))
+        os.execve(boot.program, boot.command(), dict(boot.environment))
     except BaseException:
         traceback.print_exc()
     os._exit(127)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from typing import Final
 
 from dumbbell import kernels
+from dumbbell.engines.routing import refuse_routers
 from dumbbell.errors import Problem, RunFailed
 from dumbbell.kernels import Kernel
+from dumbbell.kernels.names import BPF_SINCE
 from dumbbell.plan.algorithms import linked, own
+from dumbbell.plan.types import CommandWorkload, Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.resolve.labels import Labelled
 from dumbbell.scenario.source import Finding, Key, dotted
+
+_QDISCS: Final = ("netem", "tbf")
+"""What the kernel's own links are made of."""
 
 
 def check(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
@@ -32,6 +39,15 @@ def _findings(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
             yield Finding(
                 at, f"the kernel {kernel.name} has no such congestion control", _names(kernel), _closest(name, kernel)
             )
+    if scenario.emulate.links != "ours" and kernel.machine is not None:
+        what, hint = "dumbbell's own links carry the packets of a ready kernel", "take a kernel that dumbbell has built"
+        yield Finding(("emulate", "links"), what, 'links = "ours"', hint)
+    elif scenario.emulate.links != "ours":
+        missing = [qdisc for qdisc in _QDISCS if qdisc not in kernel.qdiscs]
+        if missing:
+            hint = "build one with CONFIG_NET_SCH_NETEM=y and CONFIG_NET_SCH_TBF=y, or leave emulate.links out"
+            what = f"the kernel {kernel.name} lacks {', '.join(missing)}"
+            yield Finding(("emulate", "links"), what, "", hint)
     if scenario.emulate.cpus is not None:
         hint = "leave it out: computing takes no time there"
         yield Finding(("emulate", "cpus"), "a kernel in virtual time has one CPU", "", hint)
@@ -50,7 +66,9 @@ def check_linked(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
 
 def _algorithm(at: Key, found: Labelled, kernel: Kernel) -> Iterator[Finding]:
     algorithm = found.algorithm
-    if algorithm.bpf is not None:
+    if kernel.machine is not None:
+        yield from _ready_algorithm(at, found, kernel)
+    elif algorithm.bpf is not None:
         hint = "--engine emulate loads it"
         if not algorithm.bpf.program.compiled:
             hint = f'write cc = {{ kernel = "{algorithm.bpf.name}" }}, and it becomes part of the kernel; {hint}'
@@ -58,6 +76,29 @@ def _algorithm(at: Key, found: Labelled, kernel: Kernel) -> Iterator[Finding]:
     elif algorithm.bundled is not None and algorithm.bundled not in kernel.algorithms:
         hint = f"--engine emulate loads {algorithm.bundled} as a BPF program; --engine simulate has it, too"
         yield Finding(at, f"the kernel {kernel.name} has no {algorithm.bundled}", _names(kernel), hint)
+
+
+def _ready_algorithm(at: Key, found: Labelled, kernel: Kernel) -> Iterator[Finding]:
+    if found.algorithm.linked is not None:
+        hint = f'cc = {{ bpf = "{found.algorithm.linked.name}" }} loads it as a BPF program'
+        yield Finding(at, f"{found.label}: nothing can be linked to the kernel {kernel.name}, it is ready", "", hint)
+    elif not kernel.loads_bpf:
+        hint = (
+            f"take Linux {'.'.join(map(str, BPF_SINCE))} or later with CONFIG_DEBUG_INFO_BTF, as distributions build it"
+        )
+        yield Finding(at, f"{found.label}: the kernel {kernel.name} loads no congestion controls in BPF", "", hint)
+
+
+def check_ready(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
+    """What a virtual machine does not have: files of this machine, and so its programs."""
+    what, hint = "the virtual machine of a ready kernel has no programs", "run it on a kernel that dumbbell has built"
+    entries = {one.id: one.entry for one in resolve(scenario).connections}
+    for i in range(len(plan.programs)):
+        yield scenario.source.problem(Finding(("programs", i, "command"), what, "", hint))
+    for flow in plan.flows:
+        if isinstance(flow.workload, CommandWorkload):
+            yield scenario.source.problem(Finding(("flows", entries[flow.id], "command"), what, "", hint))
+    yield from refuse_routers(scenario, plan, what, hint)
 
 
 def _names(kernel: Kernel) -> str:

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from dumbbell import kernels
 from dumbbell.plan.algorithms import with_parameters
 from dumbbell.plan.types import Algorithm, BundledSource, KernelSource, Plan, TunedSource
 
+RING: Final = 8 << 20
+"""A virtual machine's ring of packets, in bytes: the kernel clears it first, and each byte takes time there."""
+ARENA: Final = 96 << 20
+"""Memory for packets on their way, in bytes: the whole machine has 512 MiB."""
+
 
 def settled(plan: Plan) -> Plan:
     """The plan with its kernel's hash, and without what has no meaning there.
 
-    Computing takes no time, so busy-waiting would wait for ever. Algorithms of dumbbell are built into the kernel.
+    Busy-waiting would wait for ever where computing takes no time. Algorithms of dumbbell are built into the kernel, or
+    loaded into a ready one.
 
     Raises:
         InputError: there is no such kernel.
     """
     kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT)
     emulate = replace(plan.emulate, spin_ns=0, kernel=kernel.name, kernel_sha256=kernel.hash)
+    if kernel.machine is not None:
+        emulate = replace(
+            emulate, ring_bytes=min(emulate.ring_bytes, RING), arena_bytes=min(emulate.arena_bytes, ARENA)
+        )
     algorithms = tuple(_built_in(one, kernel) for one in plan.algorithms)
     return replace(plan, emulate=emulate, algorithms=algorithms)
 
 
 def _built_in(algorithm: Algorithm, kernel: kernels.Kernel) -> Algorithm:
+    if kernel.loads_bpf:
+        return algorithm
     source = algorithm.source
     if not isinstance(source, BundledSource) or source.name not in kernel.algorithms:
         return algorithm

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 import polars as pl
 
 from dumbbell.report import words
+from dumbbell.scenario.study import free
 from dumbbell.units import Quantity, QuantityError, Rate, Size, Time
 
 Kind = Literal["linear", "log", "category"]
@@ -52,8 +53,11 @@ class Axis:
 
 
 def axes(cells: pl.DataFrame, keys: Sequence[str]) -> list[Axis]:
-    """The keys that have more than one value, the best one for a horizontal axis first: numbers, and many of those."""
-    labels = _labels([key for key in keys if cells[key].n_unique() > 1])
+    """The keys that have more than one value, the best one for a horizontal axis first: numbers, and many of those.
+
+    Keys of `[[sweep.cases]]` are no axes: the case is one.
+    """
+    labels = _labels([key for key in free(cells.to_dicts(), keys) if cells[key].n_unique() > 1])
     found = [_axis(key, label, cells[key].to_list()) for key, label in labels.items()]
     return sorted(found, key=lambda axis: (axis.kind == "category", -len(axis.texts)))
 

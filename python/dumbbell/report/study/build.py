@@ -113,7 +113,7 @@ def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Me
         # A share of the time as bottleneck says nothing where only one link can be it.
         if (name == "application_rate" and single) or (name == "bottleneck_share" and len(links) < 2):
             continue
-        if rows.is_empty() or (name in ("loss_share", "marked_share") and rows["value"].max() == 0):
+        if rows.is_empty() or rows["value"].abs().max() == 0:
             continue
         there = set(rows["of"])
         of = tuple(name for name in (*order, *links) if name in there) or tuple(there)

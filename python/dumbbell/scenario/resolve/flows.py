@@ -13,6 +13,8 @@ from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.resolve.outline import Outline
 from dumbbell.scenario.resolve.shared_rate import Shares
 from dumbbell.scenario.source import Finding, Key, dotted
+from dumbbell.scenario.topology.drawing import Drawn
+from dumbbell.scenario.topology.kinds import Topology
 from dumbbell.scenario.traffic.flows import CommandFlow, Flow, PingFlow, TcpFlow, UdpFlow
 from dumbbell.units import Size, Time
 from dumbbell.units.mtu import datagram_bytes
@@ -34,10 +36,11 @@ def resolve_flows(scenario: Scenario, network: Outline | None, wrong: list[Findi
     for i, flow in enumerate(scenario.flows):
         wrong += _hosts(("flows", i), flow, known)
         wrong += _times(("flows", i), flow, scenario)
+        wrong += _ip(("flows", i, "ip"), flow, scenario.topology)
         if isinstance(flow, CommandFlow):
             wrong += _placeholders(("flows", i), flow)
         if isinstance(flow, UdpFlow | PingFlow):
-            wrong += _payload(("flows", i, "payload"), flow.payload, _mtu(scenario, i, network))
+            wrong += _payload(("flows", i, "payload"), flow, _mtu(scenario, i, network))
     shares = Shares(scenario, network)
     found = connections(scenario, shares.rate)
     entries = list(check_entries(scenario)) or shares.wrong
@@ -96,11 +99,17 @@ def _mtu(scenario: Scenario, entry: int, network: Outline | None) -> int:
     return min(found, default=scenario.topology.mtu)
 
 
-def _payload(at: Key, payload: Size | None, mtu: int) -> Iterator[Finding]:
-    most = Size(datagram_bytes(mtu))
-    if payload is not None and payload > most:
+def _payload(at: Key, flow: UdpFlow | PingFlow, mtu: int) -> Iterator[Finding]:
+    most = Size(datagram_bytes(mtu, flow.ip))
+    if flow.payload is not None and flow.payload > most:
         why = f"at most {most}, or it would be fragmented: packets have at most {mtu} B"
         yield Finding(at, "too large", why, f'write payload = "{most}"')
+
+
+def _ip(at: Key, flow: Flow, topology: Topology) -> Iterator[Finding]:
+    if flow.ip == 6 and not isinstance(topology, Drawn):
+        hint = 'draw the network with kind = "graph" and ipv6 = true, or leave ip out'
+        yield Finding(at, f"no host of a {topology.kind} has an IPv6 address", "hosts with IPv6 addresses", hint)
 
 
 def _placeholders(at: Key, flow: CommandFlow) -> Iterator[Finding]:

@@ -14,9 +14,12 @@ from dumbbell.scenario.resolve.direction import Direction
 from dumbbell.scenario.resolve.drawn.network import drawn_outline
 from dumbbell.scenario.resolve.links import check_carriers, resolve_links
 from dumbbell.scenario.resolve.outline import AccessLink, Ends, NetworkNode, Outline, Way
+from dumbbell.scenario.resolve.qdiscs import check_kernels_links
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.topology.drawing import Drawn, Spread
+from dumbbell.scenario.topology.graph import Graph
 from dumbbell.units import Time
+from dumbbell.units.mtu import Version
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,13 @@ class Network:
     """The changes of routing daemons in order of time."""
     spread: Spread
     """What shares out paths of equal cost."""
+    anycast: tuple[str, ...]
+    """Subnets that are in several places."""
 
-    @property
-    def hosts(self) -> Mapping[str, str]:
-        """Addresses of the hosts by name, in the order of the nodes."""
-        return {node.name: node.address for node in self.nodes if node.kind == "host"}
+    def address(self, host: str, ip: Version) -> str:
+        """The address of a host to which flows of this version of IP go."""
+        node = next(node for node in self.nodes if node.name == host)
+        return node.address if ip == 4 else node.ipv6_address
 
     @property
     def largest_mtu(self) -> int:
@@ -90,6 +95,7 @@ def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) ->
         wrong += bottleneck.check(topology, found.links)
     switches = {node.name for node in found.nodes if node.kind == "switch"}
     wrong += check_carriers(scenario, found.links, switches)
+    wrong += check_kernels_links(scenario, found.links)
     states = resolve_links(scenario, found.links, wrong)
     shaped = (
         ShapedLink(link.name, link.from_, link.to, tuple(states[link.name]), link.rtt, found.ends.get(link.name))
@@ -106,4 +112,5 @@ def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) ->
         topology.neighbours if isinstance(topology, Drawn) else "filled",
         daemons,
         topology.spread if isinstance(topology, Drawn) else "nothing",
+        tuple(map(str, topology.anycast)) if isinstance(topology, Graph) else (),
     )

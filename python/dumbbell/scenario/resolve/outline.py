@@ -42,6 +42,14 @@ class NetworkNode:
     """A router's daemons; `None`: it has none."""
     private: tuple[str, ...] = ()
     """Directories that it has for itself."""
+    cpus: tuple[int, ...] = ()
+    """The CPUs on which its programs run; none: on all."""
+
+    @property
+    def ipv6_address(self) -> str:
+        """A host's address to which flows over IPv6 go, of its first interface; empty if it has none."""
+        own = self.interfaces[0].addresses if self.interfaces else ()
+        return next((address.partition("/")[0] for address in own if ":" in address), "")
 
 
 @dataclass(frozen=True)

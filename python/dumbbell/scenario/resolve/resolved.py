@@ -13,6 +13,7 @@ from dumbbell.scenario.resolve.connections import Connection, used
 from dumbbell.scenario.resolve.flows import resolve_flows
 from dumbbell.scenario.resolve.labels import Label, Labelled, labelled
 from dumbbell.scenario.resolve.network import Network, outline, resolve_network
+from dumbbell.scenario.resolve.programs import check_programs
 from dumbbell.scenario.resolve.settings import check_settings
 from dumbbell.scenario.source import Finding, Key
 
@@ -52,6 +53,7 @@ def _resolve(scenario: Scenario) -> Resolved:
     connections = resolve_flows(scenario, found, wrong)
     algorithms = used(connections)
     labels = labelled(algorithms)
+    wrong += [] if found is None else check_programs(scenario, found.nodes, connections)
     wrong += check_algorithms(scenario, algorithms, labels)
     wrong += check_settings(scenario)
     if wrong or network is None:

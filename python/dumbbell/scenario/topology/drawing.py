@@ -92,7 +92,9 @@ class Drawn(AnyTopology):
 
     pools: Pools = Field(default=Pools(), description="Prefixes from which addresses are assigned.")
     ipv6: bool = Field(
-        default=False, strict=True, description="true: every subnet has IPv6 addresses, too. Flows use IPv4."
+        default=False,
+        strict=True,
+        description="true: every subnet has IPv6 addresses, too. Flows use them if they say `ip = 6`.",
     )
     neighbours: Literal["filled", "real"] = Field(
         default="filled",

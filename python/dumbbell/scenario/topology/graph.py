@@ -10,7 +10,7 @@ from dumbbell.scenario.source import Key
 from dumbbell.scenario.topology import graphml
 from dumbbell.scenario.topology.cables import Cable, CableKeys
 from dumbbell.scenario.topology.drawing import Drawing, Drawn
-from dumbbell.scenario.topology.nodes import Host, Router, Switch, node_tag
+from dumbbell.scenario.topology.nodes import Host, Prefix, Router, Switch, node_tag
 from dumbbell.scenario.traces import File, holding
 from dumbbell.units import QuantityError
 
@@ -38,6 +38,13 @@ class Graph(Drawn):
     )
     link: CableKeys = Field(
         default=CableKeys(), description="Keys of all links of `file`. They win over what the file says."
+    )
+
+    anycast: list[Prefix] = Field(
+        default=[],
+        description="Subnets that are in several places. Nodes at each may have the same addresses: routing daemons "
+        "lead packets to the nearest. Default: none.",
+        examples=[["192.0.2.0/24"]],
     )
 
     @model_validator(mode="after")

@@ -163,6 +163,9 @@ def _private(value: object) -> object:
 
 Directory = Annotated[str, BeforeValidator(_private, json_schema_input_type=str)]
 
+Cpu = Annotated[int, Field(ge=0, le=1023, strict=True)]
+"""The number of a CPU."""
+
 
 class Ends(Table):
     """Keys of nodes that have addresses."""
@@ -178,6 +181,12 @@ class Ends(Table):
         description="Directories that the node has for itself, in place of the machine's: each is empty at the start, "
         "and gone at the end. The machine must have a directory of this name.",
         examples=[["/var/log"]],
+    )
+    cpus: list[Cpu] = Field(
+        default=[],
+        description="Numbers of the CPUs on which programs in the node run, from 0. Flows of dumbbell itself are sent "
+        "by its own process. Default: all.",
+        examples=[[0]],
     )
 
 

@@ -11,6 +11,7 @@ from dumbbell.scenario.traffic.algorithms import Algorithm, Cc
 from dumbbell.scenario.traffic.bursts import Burst, RateOrShare
 from dumbbell.scenario.traffic.shares import Mix, Sizes
 from dumbbell.units import Amount, Duration, Size, Time
+from dumbbell.units.mtu import Version
 
 MOST_CONNECTIONS = 50_000
 """The limit of a scenario: each connection has a separate port, and records number flows by 16 bits."""
@@ -62,6 +63,11 @@ class AnyFlow(Table):
         description="Port of the receiver, unique per host and protocol; for several connections, the first one's. "
         "Default: `5001`, `5002`, ... by position.",
     )
+    ip: Version = Field(
+        default=4,
+        description="Version of IP, 4 or 6. IPv6 takes a drawn network with `ipv6 = true`, or with IPv6 addresses of "
+        "its own; its headers are 20 bytes longer.",
+    )
 
 
 class TcpFlow(AnyFlow):
@@ -97,15 +103,15 @@ class UdpFlow(AnyFlow):
 
     protocol: Literal["udp"] = Field(description="UDP.")
     rate: RateOrShare = Field(
-        description="Rate of whole frames (payload + 42 bytes) of each connection. A share is of the bottleneck's "
-        "rate in the flow's direction, which must be constant.",
+        description="Rate of whole frames (payload + 42 bytes, or + 62 in IPv6) of each connection. A share is of the "
+        "bottleneck's rate in the flow's direction, which must be constant.",
         examples=["10 Mbit/s", "10 %"],
     )
     payload: Size | None = Field(
         default=None,
         ge=16,
         description="UDP payload of each datagram, at most what fits into a packet of the network. Default: as much, "
-        "1472 B.",
+        "1472 B (1452 B in IPv6).",
     )
     bytes: Amount | None = Field(default=None, description="Payload to send in all. Default: no end before `stop`.")
     on: Burst | None = Field(default=None, description=_ON.replace("the application writes", "it sends"))
@@ -124,12 +130,14 @@ class PingFlow(AnyFlow):
     interval: Duration = Field(default=Duration(200_000_000), description="Time from one request to the next.")
     echo: Literal["icmp", "udp"] = Field(
         default="icmp",
-        description="Who answers: the receiving host's kernel (ICMP echo, RFC 792), or a program (UDP echo, RFC 862).",
+        description="Who answers: the receiving host's kernel (ICMP echo, RFC 792 and 4443), or a program (UDP echo, "
+        "RFC 862).",
     )
     payload: Size = Field(
         default=Size(56),
         ge=16,
-        description="ICMP or UDP payload of each request, at most what fits into a packet of the network (1472 B).",
+        description="ICMP or UDP payload of each request, at most what fits into a packet of the network (1472 B, "
+        "1452 B in IPv6).",
     )
 
 

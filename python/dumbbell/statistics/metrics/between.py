@@ -10,9 +10,9 @@ import polars as pl
 from dumbbell.scenario.study import CASE
 from dumbbell.statistics.frames import Frames, main_link, usable
 from dumbbell.statistics.metrics.model import Metric, Scope, over_flows, ratio
-from dumbbell.units.mtu import ETHERNET, IPV4, UDP
+from dumbbell.units.mtu import ETHERNET, UDP
 
-_DATAGRAM: Final = pl.col("frame_bytes") / (pl.col("frame_bytes") - (ETHERNET + IPV4 + UDP))
+_DATAGRAM: Final = pl.col("frame_bytes") / (pl.col("frame_bytes") - pl.col("ip_header_bytes") - (ETHERNET + UDP))
 """Bytes on the link for each byte of a full datagram."""
 SAME_LOAD: Final = 0.01
 """Data of flows without congestion control counts as equal up to this relative difference."""

@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from dumbbell.statistics.metrics.model import OF_ALGORITHMS, OF_FLOWS, Metric, over_flows, ratio
-from dumbbell.units.mtu import ETHERNET, IPV4, MTU, TCP, segment_bytes
+from dumbbell.units.mtu import ETHERNET, MTU, TCP, segment_bytes
 
 _lifetime_s = pl.col("stop_s") - pl.col("start_s")
 _lasted_s = pl.col("stop_s").max() - pl.col("start_s").min()
@@ -16,7 +16,7 @@ _sent_again = pl.col("retransmitted_segments").sum()
 _is_tcp = pl.col("retransmitted_segments").is_not_null()
 _has_tcp = _is_tcp.any()
 _sent_bytes = pl.col("sent_bytes").filter(_is_tcp).sum()
-_segment_bytes = (pl.col("frame_bytes") - (ETHERNET + IPV4 + TCP)).first()
+_segment_bytes = (pl.col("frame_bytes") - pl.col("ip_header_bytes") - (ETHERNET + TCP)).first()
 _fct_s = pl.when("has_size").then(pl.col("fct_s").fill_null(float("inf")))
 """A completion time above all others, for a flow that was not completed."""
 _UNFINISHED: Final = "none if it falls among those that were not completed, which count as the longest"
@@ -62,7 +62,7 @@ METRICS: Final = (
         OF_ALGORITHMS,
         "Σ retransmitted_segments ÷ (Σ sent_bytes ÷ segment + Σ retransmitted_segments), of TCP flows",
         "RFC 5166, section 2.1: what is sent again is throughput, not goodput; segments are taken as full, "
-        f"{segment_bytes(MTU)} bytes at an MTU of {MTU}",
+        f"{segment_bytes(MTU)} bytes at an MTU of {MTU} in IPv4",
         over_flows(ratio(_sent_again, _sent_bytes / _segment_bytes + _sent_again)),
     ),
     *(

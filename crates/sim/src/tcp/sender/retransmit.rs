@@ -2,7 +2,8 @@
 
 use super::Sender;
 use super::timers::Timer;
-use crate::segment::Segment;
+use crate::segment::{Resent, Segment};
+use cc::CaState;
 
 impl Sender {
     /// Send what is lost again, as window and pacing allow.
@@ -11,6 +12,7 @@ impl Sender {
             return;
         }
         let most = self.train_segments();
+        let why = if self.sk.ca_state == CaState::Loss { Resent::AfterTimeout } else { Resent::Fast };
         let mut index = self.board.retransmit_hint();
         let mut sent_head = false;
         while self.sk.retrans_out < self.sk.lost_out && index < self.board.len() {
@@ -35,7 +37,7 @@ impl Sender {
                 }
                 index += 1;
             }
-            self.retransmit(first..index, out);
+            self.retransmit(first..index, why, out);
             if self.is_reducing() {
                 self.prr_out += (index - first) as u32;
             }
@@ -55,18 +57,18 @@ impl Sender {
     /// After a timeout.
     pub(super) fn retransmit_head(&mut self, out: &mut Vec<Segment>) {
         if !self.board.get(0).is_retransmitting {
-            self.retransmit(0..1, out);
+            self.retransmit(0..1, Resent::Timeout, out);
         }
     }
 
     /// A tail loss probe's: it doesn't count as a retransmission under way.
     pub(super) fn retransmit_last(&mut self, out: &mut Vec<Segment>) {
         let index = self.board.len() - 1;
-        self.send_again(index..index + 1, out);
+        self.send_again(index..index + 1, Resent::Probe, out);
     }
 
-    fn retransmit(&mut self, indices: std::ops::Range<usize>, out: &mut Vec<Segment>) {
-        self.send_again(indices.clone(), out);
+    fn retransmit(&mut self, indices: std::ops::Range<usize>, why: Resent, out: &mut Vec<Segment>) {
+        self.send_again(indices.clone(), why, out);
         for index in indices {
             self.undo.retransmit(self.board.get(index).sent_us);
             if !std::mem::replace(&mut self.board.get_mut(index).is_retransmitting, true) {
@@ -75,7 +77,7 @@ impl Sender {
         }
     }
 
-    fn send_again(&mut self, indices: std::ops::Range<usize>, out: &mut Vec<Segment>) {
+    fn send_again(&mut self, indices: std::ops::Range<usize>, resent: Resent, out: &mut Vec<Segment>) {
         let late_ns = self.depart();
         let sent_us = self.sk.tcp_wstamp_ns / 1000;
         self.note_transmission();
@@ -92,7 +94,7 @@ impl Sender {
             self.counters.segments_retransmitted += 1;
             self.counters.bytes_retransmitted += u64::from(sent.len);
             self.counters.segments_sent += 1;
-            let mut segment = Segment { seq: sent.seq, len: u32::from(sent.len), ecn, ..header };
+            let mut segment = Segment { seq: sent.seq, len: u32::from(sent.len), ecn, resent, ..header };
             segment.flags.fin = sent.is_fin;
             out.push(segment);
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
 from itertools import pairwise
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from dumbbell.scenario.resolve.drawn.interfaces import Domain, Port
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.topology.drawing import Drawing, Drawn, Pools
-from dumbbell.scenario.topology.nodes import AnyInterface, Host, Router
+from dumbbell.scenario.topology.nodes import AnyInterface, Host, Prefix, Router
 
 POOLS: Key = ("topology", "pools")
 _LAN, _LINK = 24, 30
@@ -20,11 +20,10 @@ _SHORTER = "give the others addresses with a shorter prefix"
 class Addressing:
     """Assigns addresses domain by domain; what is wrong with them is added to `wrong`."""
 
-    def __init__(self, topology: Drawn, drawing: Drawing, wrong: list[Finding]) -> None:
-        """`topology`: says of which pools."""
-        self._topology, self._drawing, self._wrong = topology, drawing, wrong
+    def __init__(self, topology: Drawn, drawing: Drawing, wrong: list[Finding], anycast: Sequence[Prefix] = ()) -> None:
+        """`topology`: says of which pools. `anycast`: subnets that may be in several domains."""
+        self._topology, self._drawing, self._wrong, self._anycast = topology, drawing, wrong, anycast
         self._pools = topology.pools
-        self._owners: dict[str, Port] = {}
         self._count = 0
         self._ipv6_given: list[IPv6Network] = []
 
@@ -83,9 +82,11 @@ class Addressing:
         )
 
     def _check_owners(self, domains: Iterable[Domain]) -> None:
-        for port in (port for domain in domains for port in domain.ports):
+        owners: dict[object, Port] = {}
+        for number, port in ((number, port) for number, domain in enumerate(domains) for port in domain.ports):
             for one in port.given:
-                owner = self._owners.setdefault(str(one.ip), port)
+                place = number if one.network in self._anycast else None
+                owner = owners.setdefault((one.ip, place), port)
                 if owner != port:
                     what = f"{owner.node} has the same address, {one.ip}"
                     self._refuse(port, what, "an address of its own", "leave it out to have one assigned")
@@ -96,7 +97,7 @@ class Addressing:
         for known in (four, six):
             known.sort(key=lambda one: (one[0].network_address, one[0].prefixlen))
         for (one, first), (other, second) in (*pairwise(four), *pairwise(six)):
-            if one.overlaps(other):
+            if one.overlaps(other) and not (one == other and one in self._anycast):
                 what = f"its subnet, {other}, overlaps with {one} of {first.ports[0].node}"
                 why = "a subnet of its own: no link or switch joins them"
                 self._refuse(second.ports[0], what, why, "change one of the addresses")

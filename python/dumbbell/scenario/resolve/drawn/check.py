@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
 
-from dumbbell.scenario.resolve.drawn.interfaces import Port
+from dumbbell.scenario.resolve.drawn.interfaces import Domain, Port
 from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.topology.drawing import Drawing
-from dumbbell.scenario.topology.nodes import LONGEST_NAME, NAME, AnyInterface, Switch
+from dumbbell.scenario.topology.nodes import LONGEST_NAME, NAME, AnyInterface, Prefix, Router, Switch
 
 NODES: Key = ("topology", "nodes")
 
@@ -116,6 +116,24 @@ def check_routes(drawing: Drawing, addresses: Mapping[Port, tuple[AnyInterface, 
                     subnets = ", ".join(str(one.network) for one in near.get(name, []))
                     what = f"{hop} is in none of {name}'s subnets"
                     yield Finding((*NODES, name, "routes", i), what, f"an address of another node in {subnets}")
+
+
+def check_anycast(drawing: Drawing, anycast: Sequence[Prefix], joined: Sequence[Domain]) -> Iterator[Finding]:
+    """Subnets that are to be in several places and are not, and routers that could not find the nearest."""
+    at: Key = ("topology", "anycast")
+    for i, subnet in enumerate(anycast):
+        places = [
+            domain for domain in joined if any(one.network == subnet for port in domain.ports for one in port.given)
+        ]
+        if len(places) < 2:
+            hint = f"give nodes on other links addresses in {subnet}, or leave it out"
+            found = "no link has" if not places else "one link alone has"
+            yield Finding((*at, i), f"{found} addresses in the subnet {subnet}", "a subnet in several places", hint)
+    for name, node in drawing.nodes.items():
+        if anycast and isinstance(node, Router) and not node.routing and node.frr is None:
+            hint = f'{name}: routing = ["ospf"], or of all routers: topology.routing'
+            why = "routing daemons, which find the nearest place"
+            yield Finding(at, f"{name} has no routing daemon", why, hint)
 
 
 def link_names(drawing: Drawing) -> list[tuple[str, str]]:

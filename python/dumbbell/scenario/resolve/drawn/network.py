@@ -9,14 +9,16 @@ from dumbbell.routing import Configuration
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.direction import WrittenLink, both
 from dumbbell.scenario.resolve.drawn.addresses import Addressing
-from dumbbell.scenario.resolve.drawn.check import check_drawing, check_routes, link_names
+from dumbbell.scenario.resolve.drawn.check import check_anycast, check_drawing, check_routes, link_names
 from dumbbell.scenario.resolve.drawn.interfaces import Port, domains
+from dumbbell.scenario.resolve.drawn.ipv6 import check_ipv6, check_mtus
 from dumbbell.scenario.resolve.drawn.routing import routed
 from dumbbell.scenario.resolve.drawn.ways import Hop, ways
 from dumbbell.scenario.resolve.outline import Ends, NetworkNode, NodeInterface, Outline, Way
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.topology.cables import Cable
 from dumbbell.scenario.topology.drawing import Drawing, Drawn, Node
+from dumbbell.scenario.topology.graph import Graph
 from dumbbell.scenario.topology.nodes import AnyInterface, Router, Switch
 from dumbbell.units import Time
 
@@ -27,9 +29,11 @@ def drawn_outline(scenario: Scenario, topology: Drawn, wrong: list[Finding]) -> 
     wrong += check_drawing(drawing, topology.mtu)
     if len(wrong) > before:
         return None
-    addressing, joined = Addressing(topology, drawing, wrong), domains(drawing)
+    anycast = topology.anycast if isinstance(topology, Graph) else ()
+    addressing, joined = Addressing(topology, drawing, wrong, anycast), domains(drawing)
     addresses, ids = addressing.ports(joined), addressing.router_ids()
-    wrong += check_routes(drawing, addresses)
+    wrong += [*check_routes(drawing, addresses), *check_anycast(drawing, anycast, joined)]
+    wrong += check_mtus(drawing, addresses, topology.mtu)
     if len(wrong) > before:
         return None
     daemons = routed(drawing, joined, addresses, ids, wrong)
@@ -37,7 +41,9 @@ def drawn_outline(scenario: Scenario, topology: Drawn, wrong: list[Finding]) -> 
         return None
     nodes, ends = _nodes(drawing, addresses, ids, daemons), _ends(drawing, addresses)
     links = _links(scenario, topology, drawing)
-    found = ways(scenario, nodes, [_hop(link, ends[link.name]) for link in links], topology.spread, wrong)
+    hops = [_hop(link, ends[link.name]) for link in links]
+    found = ways(scenario, nodes, hops, topology.spread, anycast, wrong)
+    wrong += check_ipv6(scenario, nodes, hops, found)
     if len(wrong) > before:
         return None
     prepared: dict[str, list[Way]] = {name: [] for name in drawing.hosts}
@@ -85,7 +91,7 @@ def _node(name: str, node: Node, interfaces: list[NodeInterface], ids: Mapping[s
         found = NetworkNode(name, "router", str(ids[name]), tuple(interfaces), routes, node.sysctl)
     else:
         found = NetworkNode(name, "host", interfaces[0].addresses[0].partition("/")[0], tuple(interfaces), routes)
-    return replace(found, private=tuple(node.private))
+    return replace(found, private=tuple(node.private), cpus=tuple(sorted({*node.cpus})))
 
 
 def _mac(node: int, interface: int) -> str:

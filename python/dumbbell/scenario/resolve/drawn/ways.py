@@ -12,6 +12,7 @@ from dumbbell.scenario.resolve.connections import matching, number
 from dumbbell.scenario.resolve.outline import NetworkNode, Way
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.topology.drawing import Spread
+from dumbbell.scenario.topology.nodes import Prefix
 from dumbbell.units import Time
 
 Pair = tuple[str, str]
@@ -22,7 +23,12 @@ Hop = tuple[str, str, str | None, str, str | None, int, int]
 
 
 def ways(
-    scenario: Scenario, nodes: Sequence[NetworkNode], hops: Sequence[Hop], spread: Spread, wrong: list[Finding]
+    scenario: Scenario,
+    nodes: Sequence[NetworkNode],
+    hops: Sequence[Hop],
+    spread: Spread,
+    anycast: Sequence[Prefix],
+    wrong: list[Finding],
 ) -> dict[Pair, Way]:
     """The ways of all pairs of hosts between which flows run; where there is none, this is added to `wrong`.
 
@@ -31,10 +37,11 @@ def ways(
         nodes: of the network.
         hops: all directions of its links.
         spread: what shares out paths of equal cost.
+        anycast: subnets that are in several places.
         wrong: added to.
     """
     pairs = _pairs(scenario)
-    plan = {**_plan(nodes, hops), "spread": spread}
+    plan = {**_plan(nodes, hops), "spread": spread, "anycast": list(map(str, anycast))}
     try:
         return _found(plan, pairs)
     except RuntimeError as error:

@@ -1,0 +1,116 @@
+"""CPU seconds to analyse a capture of 4.72 million packets of 96 bytes, in turns with tools that are installed.
+
+The capture is made here: eight connections at once, an acknowledgement for two segments of 1,448 bytes, timestamps,
+1 us between packets, and nothing lost. `read` is `cat`, which only reads the file. tcptrace and tshark print what they
+know of connections (`tcptrace -l -r`, `tshark -q -z conv,tcp`; Debian: `apt-get install tcptrace tshark`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benches.table import show
+
+PACKETS = 4_720_000
+CONNECTIONS = 8
+PAYLOAD = 1448
+SNAPLEN = 96
+OWN = "dumbbell"
+AT_MOST_S = 1.0
+"""CPU seconds for all packets."""
+
+_RECORD = np.dtype(
+    [
+        ("seconds", "<u4"), ("us", "<u4"), ("captured", "<u4"), ("length", "<u4"),
+        ("macs", "V12"), ("type", ">u2"),
+        ("version", "u1"), ("tos", "u1"), ("total", ">u2"), ("id", ">u2"), ("fragment", ">u2"),
+        ("ttl", "u1"), ("protocol", "u1"),
+        ("ip_sum", ">u2"), ("source", ">u4"), ("destination", ">u4"),
+        ("sport", ">u2"), ("dport", ">u2"), ("seq", ">u4"), ("ack", ">u4"), ("offset", "u1"),
+        ("flags", "u1"), ("window", ">u2"),
+        ("sum", ">u2"), ("urgent", ">u2"),
+        ("options", ">u4"), ("tsval", ">u4"), ("tsecr", ">u4"), ("rest", f"V{SNAPLEN - 66}"),
+    ]
+)  # fmt: skip
+
+
+def write(path: Path, packets: int) -> None:
+    """Write the capture."""
+    count = packets // (3 * CONNECTIONS) * 3 * CONNECTIONS
+    at = np.arange(count)
+    connection, step = at % CONNECTIONS, at // CONNECTIONS
+    is_ack, pair = step % 3 == 2, step // 3
+    sent = 2 * pair + np.where(is_ack, 2, step % 3)
+    records = np.zeros(count, _RECORD)
+    payload = np.where(is_ack, 0, PAYLOAD)
+    sender, receiver = 0x0A000001 + connection, 0x0A000101 + connection
+    ms = 1 + at // 1000
+    records["seconds"], records["us"] = at // 1_000_000, at % 1_000_000
+    records["captured"], records["length"] = SNAPLEN, np.maximum(66 + payload, SNAPLEN)
+    records["type"], records["version"], records["total"], records["id"] = 0x0800, 0x45, 52 + payload, at % 65_536
+    records["ttl"], records["protocol"] = 64, 6
+    records["source"], records["destination"] = np.where(is_ack, receiver, sender), np.where(is_ack, sender, receiver)
+    records["sport"], records["dport"] = np.where(is_ack, 80, 40_000), np.where(is_ack, 40_000, 80)
+    records["seq"], records["ack"] = np.where(is_ack, 1, 1 + PAYLOAD * sent), np.where(is_ack, 1 + PAYLOAD * sent, 1)
+    records["offset"], records["flags"], records["window"] = 0x80, 0x10, 60_000
+    records["options"], records["tsval"], records["tsecr"] = 0x0101080A, ms, ms
+    header = np.array([0xA1B2C3D4, 4 << 16 | 2, 0, 0, SNAPLEN, 1], "<u4")
+    path.write_bytes(header.tobytes() + records.tobytes())
+
+
+def cpu_s(command: list[str]) -> float:
+    """User and system time of a command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--packets", type=int, default=PACKETS)
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        file, start = Path(scratch) / "made.pcap", Path(scratch) / "start.pcap"
+        write(file, options.packets)
+        write(start, 3 * CONNECTIONS)
+        analyse = "import sys, dumbbell; dumbbell.pcap(sys.argv[1], output=sys.argv[2])"
+        own = [sys.executable, "-c", analyse]
+        tools = {
+            "read": ["cat", str(file)],
+            OWN: [*own, str(file), f"{scratch}/out"],
+            "tcptrace": ["tcptrace", "-l", "-r", str(file)],
+            "tshark": ["tshark", "-q", "-z", "conv,tcp", "-r", str(file)],
+        }
+        tools = {name: command for name, command in tools.items() if shutil.which(command[0])}
+        found: dict[str, list[float]] = {name: [] for name in tools}
+        # Importing Python's packages is no part of the analysis.
+        idle = min(cpu_s([*own, str(start), f"{scratch}/out"]) for _ in range(options.repeat))
+        for _ in range(options.repeat):
+            for name, command in tools.items():
+                found[name].append(cpu_s(command) - (idle if name == OWN else 0.0))
+        size = file.stat().st_size / 1e6
+    rows = [
+        [name, f"{min(times):.2f}", f"{max(times):.2f}", f"{1e9 * min(times) / options.packets:.0f}"]
+        for name, times in found.items()
+    ]
+    title = (
+        f"{options.packets:,} packets, {size:.0f} MB (at most {AT_MOST_S} s of {OWN}; its start, {idle:.2f} s, apart)"
+    )
+    show(title, ["tool", "least CPU s", "most CPU s", "ns per packet"], rows)
+    missing = sorted({"tcptrace", "tshark"} - tools.keys())
+    if missing:
+        print(f"not installed: {', '.join(missing)}")
+
+
+if __name__ == "__main__":
+    main()

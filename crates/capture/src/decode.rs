@@ -1,0 +1,234 @@
+//! From a frame to its innermost TCP segment.
+
+use crate::transport::{Ip, Piece, ipv4, ipv6, tcp};
+use crate::{Frame, Segment, links, tunnels};
+
+/// Tunnels and tags that are followed. A frame with more is malformed.
+const MOST_LAYERS: u8 = 8;
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug)]
+pub enum Decoded {
+    /// A TCP segment.
+    Segment(Segment),
+    /// A fragment of a datagram with TCP.
+    Fragment(Fragment),
+    /// Something else, by name.
+    Other(&'static str),
+    /// Too little of it was captured.
+    Cut,
+    /// Its headers contradict each other.
+    Malformed,
+    /// A link type that is not read.
+    UnknownLink(u16),
+}
+
+/// A part of a datagram with TCP.
+#[derive(Clone, Copy, Debug)]
+pub struct Fragment {
+    pub(crate) source: [u8; 16],
+    pub(crate) destination: [u8; 16],
+    pub(crate) piece: Piece,
+    /// Bytes of the datagram in it.
+    pub(crate) length: u32,
+    /// The first fragment has the TCP header.
+    pub(crate) segment: Option<Segment>,
+}
+
+/// Why no segment was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Cut,
+    Malformed,
+    Other(&'static str),
+    UnknownLink(u16),
+}
+
+/// The kind of the next header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Ethernet,
+    /// An Ethernet type.
+    Type(u16),
+    /// IPv4 or IPv6, as the first nibble says.
+    Ip,
+    Ppp,
+    Llc,
+}
+
+/// Find the innermost TCP segment of a frame. A frame without a time has time 0.
+pub fn decode(frame: &Frame<'_>) -> Decoded {
+    match innermost(frame) {
+        Ok(found) => found,
+        Err(Fault::Cut) if (frame.bytes.len() as u64) < u64::from(frame.length) => Decoded::Cut,
+        // All of the frame is there, and it ends within a header.
+        Err(Fault::Cut | Fault::Malformed) => Decoded::Malformed,
+        Err(Fault::Other(name)) => Decoded::Other(name),
+        Err(Fault::UnknownLink(link)) => Decoded::UnknownLink(link),
+    }
+}
+
+fn innermost(frame: &Frame<'_>) -> Result<Decoded, Fault> {
+    let bytes = frame.bytes;
+    let length = frame.length.saturating_sub(frame.fcs_bytes.into());
+    let (mut next, mut at, outgoing) = links::first(frame.link, bytes)?;
+    let mut place = Place::of(frame.interface);
+    let mut layers = 0;
+    loop {
+        let rest = bytes.get(at..).ok_or(Fault::Cut)?;
+        let left = length.saturating_sub(at as u32);
+        let (inside, size) = match next {
+            Next::Ethernet => {
+                let head: &[u8; 14] = rest.first_chunk().ok_or(Fault::Cut)?;
+                place.add(&head[6..12]);
+                let kind = u16::from_be_bytes([head[12], head[13]]);
+                if kind < 0x600 { (Next::Llc, 14) } else { (Next::Type(kind), 14) }
+            }
+            Next::Ppp => tunnels::ppp(rest)?,
+            Next::Llc => tunnels::llc(rest)?,
+            Next::Type(0x8100 | 0x88a8 | 0x9100) => {
+                let tag: &[u8; 4] = rest.first_chunk().ok_or(Fault::Cut)?;
+                place.add(&tag[..2]);
+                let kind = u16::from_be_bytes([tag[2], tag[3]]);
+                layers += 1;
+                if kind < 0x600 { (Next::Llc, 4) } else { (Next::Type(kind), 4) }
+            }
+            Next::Type(0x8847 | 0x8848) => {
+                layers += 1;
+                tunnels::mpls(rest)?
+            }
+            Next::Type(0x8864) => {
+                layers += 1;
+                (Next::Ppp, 6)
+            }
+            Next::Type(0x0800 | 0x86dd) => (Next::Ip, 0),
+            Next::Type(other) => return Err(Fault::Other(named(other))),
+            Next::Ip => {
+                let ip = match rest.first().ok_or(Fault::Cut)? >> 4 {
+                    4 => ipv4(rest, left)?,
+                    6 => ipv6(rest, left)?,
+                    _ => return Err(Fault::Malformed),
+                };
+                place.add(&[ip.ttl]);
+                match payload(rest, &ip)? {
+                    Inside::Tunnel(inside, size) => {
+                        layers += 1;
+                        (inside, size)
+                    }
+                    Inside::Tcp => {
+                        let segment = Segment {
+                            time_ns: frame.time_ns.unwrap_or(0),
+                            frame_bytes: frame.length,
+                            place: place.0,
+                            layers,
+                            outgoing: frame.outgoing.or(outgoing),
+                            ..Segment::default()
+                        };
+                        return finish(rest, &ip, segment);
+                    }
+                }
+            }
+        };
+        if layers > MOST_LAYERS {
+            return Err(Fault::Malformed);
+        }
+        (next, at) = (inside, at + size);
+    }
+}
+
+enum Inside {
+    Tunnel(Next, usize),
+    Tcp,
+}
+
+/// What an IP packet holds.
+fn payload(bytes: &[u8], ip: &Ip) -> Result<Inside, Fault> {
+    let header = ip.header as usize;
+    let is_later = ip.fragment.is_some_and(|piece| piece.offset > 0);
+    match ip.protocol {
+        6 => Ok(Inside::Tcp),
+        _ if is_later => Err(Fault::Other("fragments")),
+        4 | 41 => Ok(Inside::Tunnel(Next::Ip, header)),
+        47 => {
+            let (inside, at) = tunnels::gre(bytes.get(header..).ok_or(Fault::Cut)?)?;
+            Ok(Inside::Tunnel(inside, header + at))
+        }
+        137 => {
+            let (inside, at) = tunnels::mpls(bytes.get(header..).ok_or(Fault::Cut)?)?;
+            Ok(Inside::Tunnel(inside, header + at))
+        }
+        17 => {
+            let udp = bytes.get(header..).ok_or(Fault::Cut)?;
+            let head: &[u8; 8] = udp.first_chunk().ok_or(Fault::Cut)?;
+            let (source, port) = (u16::from_be_bytes([head[0], head[1]]), u16::from_be_bytes([head[2], head[3]]));
+            match tunnels::udp(udp, port) {
+                Ok(Some((inside, at))) => Ok(Inside::Tunnel(inside, header + at)),
+                Ok(None) => Err(Fault::Other(datagram(source, port))),
+                Err(fault) => Err(fault),
+            }
+        }
+        1 => Err(Fault::Other("ICMP")),
+        58 => Err(Fault::Other("ICMPv6")),
+        50 => Err(Fault::Other("ESP")),
+        132 => Err(Fault::Other("SCTP")),
+        89 => Err(Fault::Other("OSPF")),
+        2 => Err(Fault::Other("IGMP")),
+        _ => Err(Fault::Other("other IP protocols")),
+    }
+}
+
+/// The name of a datagram by its well-known port.
+fn datagram(source: u16, destination: u16) -> &'static str {
+    match (source, destination) {
+        (443, _) | (_, 443) => "UDP, port 443 (QUIC)",
+        (51820, _) | (_, 51820) => "UDP, port 51820 (WireGuard)",
+        (53, _) | (_, 53) => "UDP, port 53 (DNS)",
+        _ => "UDP",
+    }
+}
+
+/// The name of a frame by its Ethernet type.
+fn named(kind: u16) -> &'static str {
+    match kind {
+        0x0806 => "ARP",
+        0x88cc => "LLDP",
+        0x88e5 => "MACsec",
+        0x8863 => "PPPoE discovery",
+        _ => "other Ethernet types",
+    }
+}
+
+fn finish(bytes: &[u8], ip: &Ip, mut segment: Segment) -> Result<Decoded, Fault> {
+    let Some(piece) = ip.fragment else {
+        tcp(bytes.get(ip.header as usize..).ok_or(Fault::Cut)?, ip, &mut segment)?;
+        return Ok(Decoded::Segment(segment));
+    };
+    let is_first = piece.offset == 0;
+    if is_first {
+        tcp(bytes.get(ip.header as usize..).ok_or(Fault::Cut)?, ip, &mut segment)?;
+    }
+    Ok(Decoded::Fragment(Fragment {
+        source: ip.source,
+        destination: ip.destination,
+        piece,
+        length: ip.length.saturating_sub(ip.header),
+        segment: is_first.then_some(segment),
+    }))
+}
+
+/// A number for the place at which a frame was seen (FNV-1a).
+struct Place(u32);
+
+impl Place {
+    fn of(interface: u32) -> Place {
+        let mut place = Place(0x811c_9dc5);
+        place.add(&interface.to_le_bytes());
+        place
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Packet captures as a stream of TCP segments.
+//!
+//! [`Capture`] reads pcap and pcapng files, compressed or not, in bounded memory: a length that a file only claims is never
+//! allocated. [`decode`] finds the innermost TCP header of a frame, below tunnels and tags. Lengths come from IP headers, so
+//! that a cut snaplen changes none. [`writer`] writes pcapng.
+
+mod bytes;
+pub mod decode;
+mod files;
+mod fragments;
+mod frame;
+mod links;
+mod notes;
+mod options;
+mod pcap;
+mod pcapng;
+mod reader;
+mod segment;
+mod source;
+mod transport;
+mod tunnels;
+mod window;
+pub mod writer;
+
+pub use files::Capture;
+pub use frame::{Frame, Interface};
+pub use notes::{Notes, Protocol};
+pub use reader::Reader;
+pub use segment::{Flags, Segment};

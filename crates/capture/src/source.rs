@@ -1,0 +1,91 @@
+//! Bytes of a capture: files or standard input, compressed or not.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use anyhow::{Context, Result, bail};
+
+/// Bytes that change hands at once between a decompressor and the reader.
+const CHUNK: usize = 1 << 20;
+/// Chunks that may wait for the reader.
+const WAITING: usize = 3;
+
+/// The bytes of the capture at `path`; `-` is standard input. gzip, zstd and lz4 are recognised by their first bytes.
+///
+/// # Errors
+/// It cannot be opened, or is a directory.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
+    if path == Path::new("-") {
+        return decompressed(io::stdin()).context("reading standard input");
+    }
+    let what = || format!("opening {}", path.display());
+    let file = File::open(path).with_context(what)?;
+    if file.metadata().with_context(what)?.is_dir() {
+        bail!("{} is a directory, not a capture", path.display());
+    }
+    decompressed(file).with_context(|| format!("reading {}", path.display()))
+}
+
+/// What `source` holds after decompression, which takes a thread of its own.
+pub(crate) fn decompressed(mut source: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>> {
+    let mut first = Vec::with_capacity(4);
+    source.by_ref().take(4).read_to_end(&mut first)?;
+    let all = |first: Vec<u8>| io::Cursor::new(first).chain(source);
+    Ok(match first[..] {
+        [0x1f, 0x8b, ..] => threaded(move || Ok(flate2::read::MultiGzDecoder::new(all(first)))),
+        [0x28, 0xb5, 0x2f, 0xfd] => threaded(move || zstd::stream::read::Decoder::new(all(first))),
+        [0x04, 0x22, 0x4d, 0x18] => threaded(move || Ok(lz4_flex::frame::FrameDecoder::new(all(first)))),
+        _ => Box::new(all(first)),
+    })
+}
+
+/// Reads in a thread of its own what `open` opens.
+fn threaded<R: Read>(open: impl FnOnce() -> io::Result<R> + Send + 'static) -> Box<dyn Read + Send> {
+    let (full, chunks) = sync_channel(WAITING);
+    std::thread::spawn(move || {
+        let mut reader = match open() {
+            Ok(reader) => reader,
+            Err(error) => return drop(full.send(Err(error))),
+        };
+        loop {
+            let mut chunk = Vec::with_capacity(CHUNK);
+            let ended = match reader.by_ref().take(CHUNK as u64).read_to_end(&mut chunk) {
+                Ok(read) => read == 0,
+                Err(error) => {
+                    // What came before the damage counts.
+                    let _ = full.send(Ok(chunk));
+                    let _ = full.send(Err(error));
+                    return;
+                }
+            };
+            // A reader that has what it wants takes no more.
+            if ended || full.send(Ok(chunk)).is_err() {
+                return;
+            }
+        }
+    });
+    Box::new(Chunks { chunks, chunk: Vec::new(), at: 0 })
+}
+
+struct Chunks {
+    chunks: Receiver<io::Result<Vec<u8>>>,
+    chunk: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Chunks {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.chunk.len() {
+            match self.chunks.recv() {
+                Ok(chunk) => (self.chunk, self.at) = (chunk?, 0),
+                Err(_) => return Ok(0),
+            }
+        }
+        let count = into.len().min(self.chunk.len() - self.at);
+        into[..count].copy_from_slice(&self.chunk[self.at..self.at + count]);
+        self.at += count;
+        Ok(count)
+    }
+}

@@ -1,0 +1,169 @@
+//! From capture files to Parquet tables.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use capture::{Capture, Notes};
+use records::{Names, Row, Writer};
+use serde::Serialize;
+
+use crate::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow};
+use crate::{Limits, Sink, Table};
+
+/// What to analyse.
+#[derive(Clone, Debug)]
+pub struct Analysis<'a> {
+    /// The files, in any order; `-` is standard input.
+    pub captures: &'a [PathBuf],
+    /// Names of the interfaces whose packets count; empty: all.
+    pub interfaces: &'a [String],
+    /// Where the tables are written.
+    pub directory: &'a Path,
+    /// Bounds of memory, and the length of intervals.
+    pub limits: Limits,
+}
+
+/// How far an analysis is.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Progress {
+    /// Frames so far.
+    pub frames: u64,
+    /// Connections so far.
+    pub connections: u64,
+}
+
+/// What an analysed capture is, beside its tables.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Time of the first TCP segment in ns since 1970: times in tables count from it.
+    pub origin_ns: i64,
+    /// Time of the last one, from the origin, in ns.
+    pub end_ns: i64,
+    /// TCP segments.
+    pub segments: u64,
+    /// Connections.
+    pub connections: u64,
+    /// Connections that were given up for lack of memory.
+    pub evicted: u64,
+    /// Length of the intervals in ns.
+    pub interval_ns: i64,
+    /// Names of the interfaces, where the files have them.
+    pub interfaces: Vec<Option<String>>,
+    /// What there is to say of the files.
+    pub notes: Notes,
+}
+
+/// Chunks of rows that may wait to be written.
+const BACKLOG: usize = 16;
+/// Segments between two reports.
+const STEP: u64 = 1 << 18;
+
+struct Tables {
+    connections: Writer<ConnectionRow>,
+    directions: Writer<DirectionRow>,
+    intervals: Writer<IntervalRow>,
+    rtt: Writer<RttRow>,
+    events: Writer<EventRow>,
+}
+
+impl Tables {
+    fn create(directory: &Path) -> Result<Tables> {
+        fn table<R: Row>(directory: &Path) -> Result<Writer<R>> {
+            let path = directory.join(format!("{}.parquet", R::TABLE));
+            Ok(Writer::create(&path, Names::default())?.waiting(BACKLOG))
+        }
+        Ok(Tables {
+            connections: table(directory)?,
+            directions: table(directory)?,
+            intervals: table(directory)?,
+            rtt: table(directory)?,
+            events: table(directory)?,
+        })
+    }
+
+    fn finish(self) -> Result<()> {
+        self.connections.finish()?;
+        self.directions.finish()?;
+        self.intervals.finish()?;
+        self.rtt.finish()?;
+        self.events.finish()?;
+        Ok(())
+    }
+}
+
+impl Sink for Tables {
+    fn connection(&mut self, row: ConnectionRow) {
+        self.connections.push(row);
+    }
+    fn direction(&mut self, row: DirectionRow) {
+        self.directions.push(row);
+    }
+    fn interval(&mut self, row: IntervalRow) {
+        self.intervals.push(row);
+    }
+    fn rtt(&mut self, row: RttRow) {
+        self.rtt.push(row);
+    }
+    fn event(&mut self, row: EventRow) {
+        self.events.push(row);
+    }
+}
+
+/// Analyse captures, and write their tables. `on_progress` is called every 262,144 segments.
+///
+/// # Errors
+/// A file cannot be read, none has a TCP segment that can be read, a table cannot be written, or `on_progress` says so.
+pub fn analyse(analysis: &Analysis<'_>, mut on_progress: impl FnMut(Progress) -> Result<()>) -> Result<Summary> {
+    let mut capture = Capture::open(analysis.captures, analysis.interfaces)?;
+    let mut tables = Tables::create(analysis.directory)?;
+    let mut table = Table::new(analysis.limits);
+    while let Some(segment) = capture.next_segment()? {
+        table.take(segment, &mut tables);
+        if table.segments.is_multiple_of(STEP) {
+            on_progress(Progress { frames: capture.notes().frames, connections: table.connections })?;
+        }
+    }
+    table.finish(&mut tables);
+    tables.finish()?;
+    let notes = capture.notes().clone();
+    let Some(origin_ns) = table.origin_ns() else { bail!("{}", nothing(&notes)) };
+    Ok(Summary {
+        origin_ns,
+        end_ns: table.last_ns,
+        segments: table.segments,
+        connections: table.connections,
+        evicted: table.evicted,
+        interval_ns: analysis.limits.interval_ns,
+        interfaces: capture.interfaces().iter().map(|interface| interface.name.clone()).collect(),
+        notes,
+    })
+}
+
+/// Why there is no TCP segment.
+fn nothing(notes: &Notes) -> String {
+    let mut reasons = Vec::new();
+    if notes.frames == 0 {
+        reasons.push("there is no packet in it".to_owned());
+    }
+    for (link, count) in &notes.unknown_links {
+        reasons.push(format!("{count} packets are of link type {link}, which dumbbell does not read"));
+    }
+    if notes.headless_frames > 0 {
+        let cut = notes.headless_frames;
+        reasons
+            .push(format!("{cut} packets were cut before the end of their headers: capture 96 bytes of each or more"));
+    }
+    if notes.malformed_frames > 0 {
+        reasons.push(format!("{} packets have headers that contradict each other", notes.malformed_frames));
+    }
+    if notes.timeless_frames > 0 {
+        reasons.push(format!("{} packets have no time", notes.timeless_frames));
+    }
+    for other in &notes.others {
+        reasons.push(format!("{} packets are {}", other.packets, other.name));
+    }
+    if notes.damages > 0 {
+        reasons.push("the file is damaged".to_owned());
+    }
+    format!("no TCP packet can be read: {}", reasons.join("; "))
+}

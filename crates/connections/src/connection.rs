@@ -1,0 +1,293 @@
+//! A connection: both directions, and what they tell of each other.
+
+mod acknowledgement;
+mod finish;
+mod handshake;
+
+use capture::{Flags, Segment};
+
+use crate::half::{Doubled, Half};
+use crate::rows::{Cause, Class};
+use crate::state::Story;
+use crate::stream::{Scope, Stream};
+use crate::table::Sink;
+
+/// A clock that goes back by more breaks what is measured.
+const BREAK_NS: i64 = 1_000_000_000;
+/// A sequence number this far from others belongs to another connection.
+const FAR: i64 = 1 << 30;
+
+/// Addresses and ports of a connection: the first endpoint is the lower one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) a: [u8; 16],
+    pub(crate) b: [u8; 16],
+    pub(crate) ports: (u16, u16),
+}
+
+impl Key {
+    /// The key of a segment, and whether its sender is the second endpoint.
+    pub(crate) fn of(segment: &Segment) -> (Key, bool) {
+        let source = (segment.source, segment.source_port);
+        let destination = (segment.destination, segment.destination_port);
+        if source <= destination {
+            (Key { a: source.0, b: destination.0, ports: (source.1, destination.1) }, false)
+        } else {
+            (Key { a: destination.0, b: source.0, ports: (destination.1, source.1) }, true)
+        }
+    }
+}
+
+/// A connection that is followed.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) key: Key,
+    pub(crate) number: u64,
+    start_ns: i64,
+    pub(crate) end_ns: i64,
+    layers: u8,
+    halves: [Half; 2],
+    streams: [Option<Box<Stream>>; 2],
+    story: Story,
+    /// Index of the client's half, and whether its SYN tells so.
+    client: usize,
+    client_is_sure: bool,
+    /// The client's SYNs: first and last, each with time and TSval.
+    syns: [Option<(i64, Option<u32>)>; 2],
+    syn_ack_ns: Option<i64>,
+    syn_ack_repeats: u32,
+    handshake_server_ns: Option<i64>,
+    handshake_client_ns: Option<i64>,
+    clock_breaks: u32,
+    pub(crate) is_closed: bool,
+}
+
+impl Connection {
+    pub(crate) fn new(key: Key, number: u64, segment: &Segment, by: usize) -> Connection {
+        let is_syn = segment.flags.has(Flags::SYN);
+        let is_answer = segment.flags.has(Flags::ACK);
+        let client = match (is_syn, is_answer) {
+            (true, false) => by,
+            (true, true) => 1 - by,
+            // Ports of clients are the higher ones.
+            _ => usize::from(key.ports.1 > key.ports.0),
+        };
+        Connection {
+            key,
+            number,
+            start_ns: segment.time_ns,
+            end_ns: segment.time_ns,
+            layers: segment.layers,
+            halves: Default::default(),
+            streams: Default::default(),
+            story: Story::default(),
+            client,
+            client_is_sure: is_syn,
+            syns: [None; 2],
+            syn_ack_ns: None,
+            syn_ack_repeats: 0,
+            handshake_server_ns: None,
+            handshake_client_ns: None,
+            clock_breaks: 0,
+            is_closed: false,
+        }
+    }
+
+    /// `segment` of half `by` begins another connection with the same ports.
+    pub(crate) fn is_succeeded_by(&self, segment: &Segment, by: usize) -> bool {
+        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
+            return false;
+        }
+        let half = &self.halves[by];
+        match half.syn_seq {
+            Some(seq) if seq == segment.seq => false,
+            _ if self.is_closed => true,
+            Some(_) => {
+                let mut sequence = half.sequence;
+                let place = sequence.place(segment.seq);
+                // A SYN within the window is a stray one, and is answered by a challenge ACK (RFC 5961).
+                let data = self.halves[0].nxt.max(self.halves[1].nxt);
+                data == 0 || !(half.una - FAR..=half.nxt + FAR).contains(&place) || half.fin_end.is_some()
+            }
+            None => half.fin_end.is_some(),
+        }
+    }
+
+    /// Take a segment that half `by` sent.
+    pub(crate) fn take(&mut self, segment: &Segment, by: usize, interval_ns: i64, sink: &mut impl Sink) {
+        let now = segment.time_ns;
+        if now < self.end_ns.saturating_sub(BREAK_NS) {
+            self.clock_breaks += 1;
+            for half in &mut self.halves {
+                half.stamps.clear();
+            }
+            for stream in self.streams.iter_mut().flatten() {
+                stream.clock_breaks(now);
+            }
+            self.end_ns = now;
+        }
+        self.end_ns = self.end_ns.max(now);
+        match self.halves[by].doubled(segment) {
+            Doubled::ByCapture => {
+                self.halves[by].counters.capture_duplicates += 1;
+                return;
+            }
+            Doubled::No | Doubled::ByNetwork => {}
+        }
+        let is_client = by == self.client;
+        self.story.take(segment, is_client);
+        self.halves[by].count(segment);
+        if segment.flags.has(Flags::SYN) {
+            self.syn(segment, by, sink);
+        } else {
+            self.third(segment, by);
+        }
+        if segment.flags.has(Flags::RST) {
+            self.is_closed = true;
+            return;
+        }
+        self.times(segment, by);
+        if segment.flags.has(Flags::ACK) {
+            self.acknowledge(segment, by, interval_ns, sink);
+        }
+        self.send(segment, by, interval_ns, sink);
+        self.is_closed |= self.halves.iter().all(|half| half.fin_end.is_some() && half.fin_acked);
+    }
+
+    /// Round trips by timestamps: `segment` echoes what the other side sent, and waits for its own echo.
+    fn times(&mut self, segment: &Segment, by: usize) {
+        let Some((value, echo)) = segment.timestamps else { return };
+        if segment.flags.has(Flags::SYN) {
+            return;
+        }
+        let now = segment.time_ns;
+        if segment.flags.has(Flags::ACK)
+            && let Some((sent_ns, had_data)) = self.halves[1 - by].echoed(echo)
+        {
+            if had_data {
+                let other = &mut self.halves[1 - by];
+                let mut sequence = other.sequence;
+                let advances = sequence.place(segment.ack) > other.una;
+                if advances && let Some(stream) = &mut self.streams[1 - by] {
+                    stream.rtt_timestamp.add(now - sent_ns);
+                }
+            } else if segment.payload > 0
+                && let Some(stream) = &mut self.streams[by]
+            {
+                stream.rtt_back.add(now - sent_ns);
+            }
+        }
+        self.halves[by].has_stamps = true;
+        self.halves[by].stamp(value, now, segment.payload > 0);
+    }
+
+    /// The window that half `by` offers with `segment`, in bytes, and the shift.
+    fn window(&self, segment: &Segment, by: usize) -> (u64, u8) {
+        let (half, other) = (&self.halves[by], &self.halves[1 - by]);
+        let shift = if segment.flags.has(Flags::SYN) {
+            0
+        } else if half.syn_seq.is_some() && other.syn_seq.is_some() {
+            // Both sides must offer it (RFC 7323).
+            half.scale.filter(|_| other.syn_has_scale).unwrap_or(0)
+        } else {
+            half.scale.unwrap_or(half.least_scale)
+        };
+        (u64::from(segment.window) << shift, shift)
+    }
+
+    fn scope(&self, of: usize, now_ns: i64, interval_ns: i64) -> Scope {
+        let (sender, receiver) = (&self.halves[of], &self.halves[1 - of]);
+        let shift = match (receiver.syn_seq.is_some(), sender.syn_seq.is_some()) {
+            (true, true) => receiver.scale.filter(|_| sender.syn_has_scale).unwrap_or(0),
+            _ => receiver.scale.unwrap_or(receiver.least_scale),
+        };
+        let window_end = (sender.is_acked && receiver.has_window && receiver.syn_seq.is_some())
+            .then(|| sender.una + (i64::from(receiver.window) << shift));
+        Scope {
+            now_ns,
+            interval_ns,
+            mss: self.mss(of),
+            window_end,
+            is_acked: sender.is_acked,
+            window_is_zero: receiver.has_window && receiver.window == 0 && sender.is_acked,
+        }
+    }
+
+    /// The most payload that half `of` puts into a packet, as far as it is known: 0 if not.
+    fn mss(&self, of: usize) -> u64 {
+        let offered = self.halves[1 - of].counters.mss_bytes;
+        let stamps = if self.halves[of].has_stamps { 12 } else { 0 };
+        offered.saturating_sub(stamps)
+    }
+
+    fn send(&mut self, segment: &Segment, by: usize, interval_ns: i64, sink: &mut impl Sink) {
+        let now = segment.time_ns;
+        let is_client = by == self.client;
+        let is_syn = segment.flags.has(Flags::SYN);
+        let scope = self.scope(by, now, interval_ns);
+        let half = &mut self.halves[by];
+        let first = segment.seq.wrapping_add(u32::from(is_syn));
+        if !half.sequence.is_known() {
+            half.sequence.begin(first);
+        }
+        let start = half.sequence.place(first);
+        let end = start + i64::from(segment.payload);
+        let is_bare = segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0) == 0;
+        // Nothing new is said below what was sent: it keeps the connection alive, or probes a window.
+        if is_bare && segment.payload <= 1 && start + 1 == half.nxt.max(half.una) && half.nxt > 0 {
+            let is_probe = scope.window_is_zero;
+            let is_old = start < half.una;
+            if is_probe || (is_old && segment.payload <= 1 && half.nxt <= half.una) {
+                let class = if is_probe { Class::Probe } else { Class::Keepalive };
+                *(if is_probe { &mut half.counters.probes } else { &mut half.counters.keepalives }) += 1;
+                if let Some(stream) = &mut self.streams[by] {
+                    stream.bare(class, None, start, now, sink);
+                }
+                return;
+            }
+        }
+        if segment.flags.has(Flags::FIN) {
+            let is_again = half.fin_end == Some(end) && segment.payload == 0;
+            half.fin_end = Some(end);
+            if is_again && let Some(stream) = &mut self.streams[by] {
+                stream.bare(Class::Repeat, Some(Cause::Fin), end, now, sink);
+            }
+        }
+        if segment.payload == 0 {
+            return;
+        }
+        let (nxt, una) = (half.nxt, half.una);
+        if (start - nxt).abs() > FAR {
+            // Which lap of the numbers it belongs to cannot be told.
+            return;
+        }
+        let number = self.number;
+        let base = if half.syn_seq.is_some() { 0 } else { start.min(nxt) };
+        let toward = direction(by, self.client);
+        let stream = self.streams[by].get_or_insert_with(|| Box::new(Stream::new(number, toward, now, base.max(una))));
+        let had = (stream.has_repeats(), stream.unseen_bytes());
+        stream.data(segment, start, nxt, una, &scope, sink);
+        if stream.has_repeats() && !had.0 {
+            self.story.once(b't', is_client);
+        }
+        half.nxt = half.nxt.max(end);
+        half.sequence.reached(half.nxt);
+        let outstanding = half.nxt - half.una;
+        let is_acked = half.is_acked;
+        let mss = self.mss(by);
+        self.halves[by].count_wire(segment, mss);
+        let receiver = &mut self.halves[1 - by];
+        if receiver.syn_seq.is_none() && is_acked {
+            while receiver.window > 0
+                && receiver.least_scale < 14
+                && outstanding > i64::from(receiver.window) << receiver.least_scale
+            {
+                receiver.least_scale += 1;
+            }
+        }
+    }
+}
+
+fn direction(by: usize, client: usize) -> u16 {
+    u16::from(by != client)
+}

@@ -1,0 +1,218 @@
+//! What is known of a direction with or without data.
+
+use std::collections::VecDeque;
+
+use capture::{Flags, Segment};
+
+use crate::sequence::Sequence;
+
+/// Counters of a direction; `rows` says what each means.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Counters {
+    pub packets: u64,
+    pub data_packets: u64,
+    pub payload_bytes: u64,
+    pub ip_bytes: u64,
+    pub frame_bytes: u64,
+    pub ack_packets: u64,
+    pub pure_acks: u64,
+    pub syns: u64,
+    pub fins: u64,
+    pub resets: u64,
+    pub pushed_packets: u64,
+    pub urgent_packets: u64,
+    pub ece_packets: u64,
+    pub cwr_packets: u64,
+    pub ce_packets: u64,
+    pub sack_packets: u64,
+    pub sack_blocks_max: u64,
+    pub dsack_packets: u64,
+    pub duplicate_acks: u64,
+    pub zero_windows: u64,
+    pub window_min_bytes: u64,
+    pub window_max_bytes: u64,
+    pub segment_min_bytes: u64,
+    pub segment_max_bytes: u64,
+    pub large_packets: u64,
+    pub wire_packets: u64,
+    pub capture_duplicates: u64,
+    pub ttl: u64,
+    pub mss_bytes: u64,
+    pub keepalives: u64,
+    pub probes: u64,
+}
+
+/// A packet that was seen lately.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recent {
+    time_ns: i64,
+    print: u64,
+    place: u32,
+}
+
+/// The same packet within this time was captured or carried twice.
+pub(crate) const DOUBLED_NS: i64 = 1_000_000;
+
+/// How a packet compares with those just before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubled {
+    No,
+    /// Captured at two places.
+    ByCapture,
+    /// The network had two of it.
+    ByNetwork,
+}
+
+/// A direction of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Half {
+    pub(crate) counters: Counters,
+    pub(crate) start_ns: Option<i64>,
+    pub(crate) end_ns: i64,
+    pub(crate) sequence: Sequence,
+    /// Highest end of payload seen.
+    pub(crate) nxt: i64,
+    /// Highest byte acknowledged by the other side.
+    pub(crate) una: i64,
+    pub(crate) is_acked: bool,
+    pub(crate) syn_seq: Option<u32>,
+    pub(crate) fin_end: Option<i64>,
+    pub(crate) fin_acked: bool,
+    /// Window scale of this side's SYN.
+    pub(crate) scale: Option<u8>,
+    pub(crate) syn_has_scale: bool,
+    /// The least scale that what was sent towards this side allows, if its SYN is missing.
+    pub(crate) least_scale: u8,
+    /// The window that this side offers, as sent; not yet known if it sent no more than a SYN.
+    pub(crate) window: u16,
+    pub(crate) has_window: bool,
+    pub(crate) sack_permitted: bool,
+    /// A side that timestamps packets: values that wait for their echo, with whether the packet had data.
+    pub(crate) stamps: VecDeque<(u32, i64, bool)>,
+    /// It timestamps packets, which takes room for data.
+    pub(crate) has_stamps: bool,
+    recent: [Recent; 4],
+    at: u8,
+}
+
+/// Timestamps that wait for their echo at most.
+const MOST_STAMPS: usize = 16 * 1024;
+
+impl Half {
+    /// Whether `segment` is one of the last packets again.
+    pub(crate) fn doubled(&mut self, segment: &Segment) -> Doubled {
+        let print = print(segment);
+        let is_same =
+            |one: &&Recent| one.print == print && segment.time_ns.saturating_sub(one.time_ns).abs() <= DOUBLED_NS;
+        let found = self.recent.iter().find(is_same).map(|one| one.place);
+        self.at = (self.at + 1) % self.recent.len() as u8;
+        self.recent[usize::from(self.at)] = Recent { time_ns: segment.time_ns, print, place: segment.place };
+        match found {
+            None => Doubled::No,
+            Some(place) if place != segment.place => Doubled::ByCapture,
+            // Without an identification, duplicate ACKs look the same.
+            Some(_) if segment.payload > 0 && segment.ip_id != 0 => Doubled::ByNetwork,
+            Some(_) => Doubled::No,
+        }
+    }
+
+    /// Count a packet.
+    pub(crate) fn count(&mut self, segment: &Segment) {
+        let counters = &mut self.counters;
+        let flags = segment.flags;
+        if self.start_ns.is_none() {
+            self.start_ns = Some(segment.time_ns);
+            counters.ttl = u64::from(segment.ttl);
+            counters.window_min_bytes = u64::MAX;
+            counters.segment_min_bytes = u64::MAX;
+        }
+        self.end_ns = self.end_ns.max(segment.time_ns);
+        counters.packets += 1;
+        counters.ip_bytes += u64::from(segment.ip_bytes);
+        counters.frame_bytes += u64::from(segment.frame_bytes);
+        counters.ttl = counters.ttl.min(segment.ttl.into());
+        let has = |flag| u64::from(flags.has(flag));
+        counters.ack_packets += has(Flags::ACK);
+        counters.syns += has(Flags::SYN);
+        counters.fins += has(Flags::FIN);
+        counters.resets += has(Flags::RST);
+        counters.pushed_packets += has(Flags::PSH);
+        counters.urgent_packets += has(Flags::URG);
+        counters.ece_packets += has(Flags::ECE);
+        counters.cwr_packets += has(Flags::CWR);
+        counters.ce_packets += u64::from(segment.ecn == 3);
+        counters.sack_packets += u64::from(segment.sack_count > 0);
+        counters.sack_blocks_max = counters.sack_blocks_max.max(segment.sack_count.into());
+        let control = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0;
+        let is_pure = flags.has(Flags::ACK) && segment.payload == 0 && flags.0 & control == 0;
+        counters.pure_acks += u64::from(is_pure);
+        if segment.payload > 0 {
+            let payload = u64::from(segment.payload);
+            counters.data_packets += 1;
+            counters.payload_bytes += payload;
+            counters.segment_min_bytes = counters.segment_min_bytes.min(payload);
+            counters.segment_max_bytes = counters.segment_max_bytes.max(payload);
+        }
+    }
+
+    /// Count the packets on the wire that `segment` stands for: senders put at most `mss` bytes into one.
+    pub(crate) fn count_wire(&mut self, segment: &Segment, mss: u64) {
+        let payload = u64::from(segment.payload);
+        let is_large = mss > 0 && payload > mss;
+        self.counters.large_packets += u64::from(is_large);
+        self.counters.wire_packets += if is_large { payload.div_ceil(mss) } else { 1 };
+    }
+
+    /// Count the window of a packet, `bytes` after scaling.
+    pub(crate) fn count_window(&mut self, segment: &Segment, bytes: u64) {
+        if segment.flags.0 & (Flags::SYN.0 | Flags::RST.0) != 0 || !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        (self.window, self.has_window) = (segment.window, true);
+        self.counters.window_min_bytes = self.counters.window_min_bytes.min(bytes);
+        self.counters.window_max_bytes = self.counters.window_max_bytes.max(bytes);
+        self.counters.zero_windows += u64::from(segment.window == 0 && !segment.flags.has(Flags::FIN));
+    }
+
+    /// Remember a timestamp until its echo comes.
+    pub(crate) fn stamp(&mut self, value: u32, time_ns: i64, has_data: bool) {
+        let is_newer = self.stamps.back().is_none_or(|&(last, ..)| (value.wrapping_sub(last) as i32) > 0);
+        if is_newer {
+            if self.stamps.len() == MOST_STAMPS {
+                self.stamps.pop_front();
+            }
+            self.stamps.push_back((value, time_ns, has_data));
+        }
+    }
+
+    /// The packet that first had the timestamp `echo`: its time, and whether it had data. Older ones are forgotten.
+    pub(crate) fn echoed(&mut self, echo: u32) -> Option<(i64, bool)> {
+        while let Some(&(value, time_ns, has_data)) = self.stamps.front() {
+            match echo.wrapping_sub(value) as i32 {
+                0 => {
+                    self.stamps.pop_front();
+                    return Some((time_ns, has_data));
+                }
+                1.. => self.stamps.pop_front(),
+                _ => return None,
+            };
+        }
+        None
+    }
+}
+
+/// A number that differs for packets that differ.
+fn print(segment: &Segment) -> u64 {
+    let mut print = u64::from(segment.seq) << 32 | u64::from(segment.ack);
+    let identity = if segment.ip_id != 0 { segment.ip_id } else { segment.checksum };
+    let tsval = segment.timestamps.map_or(0, |(value, _)| value);
+    for word in [
+        u64::from(segment.payload) << 16 | u64::from(segment.flags.0),
+        u64::from(identity) << 32 | u64::from(tsval),
+        u64::from(segment.window) << 32 | u64::from(segment.sack[0].1),
+    ] {
+        print = (print ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    }
+    print | 1
+}

@@ -1,0 +1,246 @@
+//! Segments that wait for their acknowledgement.
+
+use std::collections::VecDeque;
+
+/// Segments that are remembered at once. Of those before, RTT and causes are unknown.
+const MOST: usize = 1 << 20;
+
+/// A segment that was sent and not acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    pub(crate) first_ns: i64,
+    pub(crate) last_ns: i64,
+    pub(crate) tsval: u32,
+    pub(crate) ip_id: u16,
+    pub(crate) copies: u16,
+    pub(crate) is_sacked: bool,
+    pub(crate) is_lost: bool,
+    /// Its last copy is deemed under way, besides a copy that is deemed lost.
+    pub(crate) is_again: bool,
+    /// It filled a hole: what acknowledges it may acknowledge more.
+    pub(crate) is_fill: bool,
+}
+
+/// What an acknowledgement tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    /// When the last segment that was sent once, and is told of for the first time, was sent.
+    pub(crate) clean_ns: Option<i64>,
+    /// A segment sent twice was acknowledged.
+    pub(crate) is_ambiguous: bool,
+    /// Bytes told of by SACK for the first time.
+    pub(crate) sacked: i64,
+}
+
+/// Unacknowledged segments in the order of their bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Scoreboard {
+    ring: VecDeque<Sent>,
+    pub(crate) sacked: i64,
+    pub(crate) lost: i64,
+    pub(crate) again: i64,
+    /// End of the highest SACK block.
+    pub(crate) sacked_to: i64,
+    /// Segments before it have been looked at for losses.
+    looked: i64,
+    /// When the last delivered segment was sent (RFC 8985).
+    delivered_sent: (i64, i64),
+    /// Repeats under way: when sent, and their first byte.
+    repeats: VecDeque<(i64, i64)>,
+    blocks: [(i64, i64); 4],
+    pub(crate) hidden: u64,
+}
+
+impl Scoreboard {
+    /// A segment behind all others.
+    pub(crate) fn push(&mut self, sent: Sent) {
+        if self.ring.len() == MOST {
+            if let Some(gone) = self.ring.pop_front() {
+                self.leave(&gone);
+            }
+            self.hidden += 1;
+        }
+        self.ring.push_back(sent);
+    }
+
+    /// A segment among others.
+    pub(crate) fn insert(&mut self, sent: Sent) {
+        let at = self.ring.partition_point(|one| one.start < sent.start);
+        self.ring.insert(at, sent);
+    }
+
+    /// The segment with byte `place`.
+    pub(crate) fn at(&self, place: i64) -> Option<&Sent> {
+        let at = self.ring.partition_point(|one| one.end <= place);
+        self.ring.get(at).filter(|one| one.start <= place)
+    }
+
+    /// The first segment that begins at `place` or behind it.
+    pub(crate) fn behind(&self, place: i64) -> Option<&Sent> {
+        self.ring.get(self.ring.partition_point(|one| one.start < place))
+    }
+
+    /// Forget all segments.
+    pub(crate) fn clear(&mut self) {
+        *self = Scoreboard { hidden: self.hidden, ..Scoreboard::default() };
+    }
+
+    fn split(&mut self, place: i64) {
+        let at = self.ring.partition_point(|one| one.end <= place);
+        if let Some(one) = self.ring.get_mut(at)
+            && one.start < place
+        {
+            let tail = Sent { start: place, ..*one };
+            one.end = place;
+            self.ring.insert(at + 1, tail);
+        }
+    }
+
+    /// Bytes from `start` to before `end` are sent again. Returns how many of them had been sacked.
+    pub(crate) fn repeat(&mut self, start: i64, end: i64, now_ns: i64, tsval: u32, ip_id: u16) -> i64 {
+        self.split(start);
+        self.split(end);
+        let mut reneged = 0;
+        let at = self.ring.partition_point(|one| one.end <= start);
+        for one in self.ring.range_mut(at..).take_while(|one| one.start < end) {
+            one.copies = one.copies.saturating_add(1);
+            (one.last_ns, one.tsval, one.ip_id) = (now_ns, tsval, ip_id);
+            if one.is_sacked {
+                reneged += one.end - one.start;
+                continue;
+            }
+            if !one.is_again {
+                one.is_again = true;
+                self.again += one.end - one.start;
+            }
+            if !one.is_lost {
+                one.is_lost = true;
+                self.lost += one.end - one.start;
+            }
+            self.repeats.push_back((now_ns, one.start));
+        }
+        reneged
+    }
+
+    fn leave(&mut self, one: &Sent) {
+        let bytes = one.end - one.start;
+        self.sacked -= bytes * i64::from(one.is_sacked);
+        self.lost -= bytes * i64::from(one.is_lost);
+        self.again -= bytes * i64::from(one.is_again);
+    }
+
+    /// All before `una` is acknowledged.
+    pub(crate) fn acknowledge(&mut self, una: i64, now_ns: i64, least_rtt_ns: i64) -> Told {
+        let mut told = Told::default();
+        while let Some(one) = self.ring.front().copied() {
+            if one.end > una {
+                if one.start < una {
+                    self.leave(&Sent { end: una, ..one });
+                    self.ring[0].start = una;
+                }
+                break;
+            }
+            self.ring.pop_front();
+            self.leave(&one);
+            if one.copies > 1 || one.is_fill {
+                told.is_ambiguous = true;
+            } else if !one.is_sacked {
+                told.clean_ns = Some(one.last_ns);
+            }
+            self.delivered(&one, now_ns, least_rtt_ns);
+        }
+        if told.is_ambiguous {
+            told.clean_ns = None;
+        }
+        told
+    }
+
+    fn delivered(&mut self, one: &Sent, now_ns: i64, least_rtt_ns: i64) {
+        // Of a repeat, either copy may have come: this one only if it had the time.
+        if one.copies == 1 || now_ns - one.last_ns >= least_rtt_ns {
+            self.delivered_sent = self.delivered_sent.max((one.last_ns, one.end));
+        }
+    }
+
+    /// A SACK block, of bytes that were seen.
+    pub(crate) fn sack(&mut self, start: i64, end: i64, now_ns: i64, least_rtt_ns: i64, told: &mut Told) {
+        // A block grows: only what is new of it is walked through.
+        let known = self.blocks.iter().copied().find(|block| block.0 <= start && start < block.1);
+        let from = known.map_or(start, |block| block.1.min(end));
+        match known.and_then(|block| self.blocks.iter_mut().find(|one| **one == block)) {
+            Some(block) => block.1 = block.1.max(end),
+            None => {
+                self.blocks.rotate_right(1);
+                self.blocks[0] = (start, end);
+            }
+        }
+        self.sacked_to = self.sacked_to.max(end);
+        if from >= end {
+            return;
+        }
+        self.split(from);
+        self.split(end);
+        let at = self.ring.partition_point(|one| one.end <= from);
+        let mut delivered = Sent::default();
+        let mut most = (0, 0);
+        for one in self.ring.range_mut(at..).take_while(|one| one.start < end) {
+            if one.is_sacked {
+                continue;
+            }
+            let bytes = one.end - one.start;
+            self.lost -= bytes * i64::from(one.is_lost);
+            self.again -= bytes * i64::from(one.is_again);
+            (one.is_sacked, one.is_lost, one.is_again) = (true, false, false);
+            self.sacked += bytes;
+            told.sacked += bytes;
+            if one.copies == 1 && !one.is_fill {
+                told.clean_ns = told.clean_ns.max(Some(one.last_ns));
+            }
+            if (one.copies == 1 || now_ns - one.last_ns >= least_rtt_ns) && (one.last_ns, one.end) > most {
+                (most, delivered) = ((one.last_ns, one.end), *one);
+            }
+        }
+        if most.1 > 0 {
+            self.delivered(&delivered, now_ns, least_rtt_ns);
+        }
+    }
+
+    /// Deem segments lost that were sent enough before one that was delivered (RFC 8985).
+    pub(crate) fn judge(&mut self, una: i64, reordering_ns: i64) {
+        self.looked = self.looked.max(una);
+        let horizon = self.delivered_sent.0 - reordering_ns;
+        let at = self.ring.partition_point(|one| one.start < self.looked);
+        for one in self.ring.range_mut(at..) {
+            if one.first_ns >= horizon {
+                break;
+            }
+            self.looked = one.end;
+            if !one.is_sacked && !one.is_lost && one.copies == 1 {
+                one.is_lost = true;
+                self.lost += one.end - one.start;
+            }
+        }
+        while let Some(&(sent_ns, start)) = self.repeats.front() {
+            if start >= una && sent_ns >= horizon {
+                break;
+            }
+            self.repeats.pop_front();
+            let at = self.ring.partition_point(|one| one.end <= start);
+            if let Some(one) = self.ring.get_mut(at)
+                && one.is_again
+                && one.last_ns == sent_ns
+                && start >= una
+            {
+                one.is_again = false;
+                self.again -= one.end - one.start;
+            }
+        }
+    }
+
+    /// Something sent behind `one`, or at the same time and above it, was delivered (RFC 8985 section 6.2).
+    pub(crate) fn is_overtaken(&self, one: &Sent) -> bool {
+        self.delivered_sent > (one.last_ns, one.end)
+    }
+}

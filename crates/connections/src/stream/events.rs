@@ -1,0 +1,111 @@
+//! Events, which wait for the proof that a repeat was needless.
+
+use capture::Segment;
+
+use super::Stream;
+use crate::rows::{Cause, Class, EventRow, Needless};
+use crate::table::Sink;
+
+/// Events wait this long for the proof that a repeat was needless.
+const PROOF_NS: i64 = 3_000_000_000;
+/// Events that wait at most.
+const MOST_EVENTS: usize = 1 << 16;
+
+impl Stream {
+    /// An event without data of its own.
+    pub(crate) fn bare(&mut self, class: Class, cause: Option<Cause>, seq: i64, now_ns: i64, sink: &mut impl Sink) {
+        let row = EventRow {
+            connection: self.connection,
+            direction: self.direction,
+            time_ns: now_ns,
+            seq,
+            bytes: 0,
+            class,
+            cause,
+            evidence: None,
+            sure: true,
+            delay_ns: None,
+            needless: None,
+            tsval: None,
+        };
+        self.event(row, sink);
+    }
+
+    pub(super) fn event(&mut self, row: EventRow, sink: &mut impl Sink) {
+        while let Some(front) = self.events.front() {
+            if self.events.len() < MOST_EVENTS && row.time_ns.saturating_sub(front.time_ns) < PROOF_NS {
+                break;
+            }
+            sink.event(*front);
+            self.events.pop_front();
+        }
+        self.events.push_back(row);
+    }
+
+    /// Bytes before `una` that were never seen: the capture lost them.
+    pub(super) fn skip_unseen(&mut self, una: i64, nxt: i64, now: i64, sink: &mut impl Sink) {
+        if una <= self.front {
+            return;
+        }
+        let seen = self.seen.covered(self.front, una.min(nxt));
+        let unseen = (una - self.front) - seen;
+        let start = self.front;
+        self.front = self.seen.forget(una);
+        if unseen > 0 {
+            self.unseen += unseen as u64;
+            let row = EventRow {
+                connection: self.connection,
+                direction: self.direction,
+                time_ns: now,
+                seq: start,
+                bytes: u32::try_from(unseen).unwrap_or(u32::MAX),
+                class: Class::Unseen,
+                cause: None,
+                evidence: None,
+                sure: true,
+                delay_ns: None,
+                needless: None,
+                tsval: None,
+            };
+            self.event(row, sink);
+        }
+    }
+
+    /// Repeats that the acknowledgement's echo proves needless (RFC 3522): it answers the first copy.
+    pub(super) fn eifel(&mut self, segment: &Segment, una: i64, before: i64) {
+        let Some((_, echo)) = segment.timestamps else { return };
+        for event in self.events.iter_mut().rev().take(64) {
+            let is_answered = event.seq <= before && before < event.seq + i64::from(event.bytes) && una > before;
+            let is_repeat = event.class == Class::Repeat && event.cause != Some(Cause::NetworkDuplicate);
+            if let Some(tsval) = event.tsval
+                && is_answered
+                && is_repeat
+                && event.needless.is_none()
+                && (echo.wrapping_sub(tsval) as i32) < 0
+            {
+                event.needless = Some(Needless::Eifel);
+                self.needless += 1;
+                self.lost_behind = self.lost_behind.saturating_sub(1);
+            }
+        }
+    }
+
+    /// The receiver reports that it had bytes twice (RFC 2883).
+    pub(crate) fn duplicate_sacked(&mut self, start: i64, end: i64) {
+        let is_it = |event: &&mut EventRow| {
+            let is_repeat = matches!(event.class, Class::Repeat | Class::Overlap | Class::Fill);
+            let is_sent_again = !matches!(event.cause, Some(Cause::Reordered | Cause::NetworkDuplicate));
+            is_repeat && is_sent_again && event.seq < end && start < event.seq + i64::from(event.bytes)
+        };
+        if let Some(event) = self.events.iter_mut().rev().take(1_024).find(is_it)
+            && event.needless != Some(Needless::DuplicateSack)
+        {
+            let is_news = event.needless.is_none();
+            event.needless = Some(Needless::DuplicateSack);
+            self.needless += u64::from(is_news);
+            if is_news && event.class != Class::Fill {
+                self.lost_behind = self.lost_behind.saturating_sub(1);
+            }
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Connections made packet by packet, whose truth is known.
+
+use capture::{Flags, Segment};
+use connections::rows::{Cause, Class, ConnectionRow, DirectionRow, EventRow, IntervalRow, Needless, RttRow};
+use connections::{Limits, Sink, Table};
+
+#[derive(Default)]
+struct Rows {
+    connections: Vec<ConnectionRow>,
+    directions: Vec<DirectionRow>,
+    intervals: Vec<IntervalRow>,
+    rtt: Vec<RttRow>,
+    events: Vec<EventRow>,
+}
+
+impl Sink for Rows {
+    fn connection(&mut self, row: ConnectionRow) {
+        self.connections.push(row);
+    }
+    fn direction(&mut self, row: DirectionRow) {
+        self.directions.push(row);
+    }
+    fn interval(&mut self, row: IntervalRow) {
+        self.intervals.push(row);
+    }
+    fn rtt(&mut self, row: RttRow) {
+        self.rtt.push(row);
+    }
+    fn event(&mut self, row: EventRow) {
+        self.events.push(row);
+    }
+}
+
+const MS: i64 = 1_000_000;
+
+/// Makes a connection as a capture at the client, who sends.
+struct Made {
+    table: Table,
+    rows: Rows,
+    isn: u32,
+    ids: u16,
+}
+
+impl Made {
+    fn new(isn: u32) -> Made {
+        Made { table: Table::new(Limits::default()), rows: Rows::default(), isn, ids: 1 }
+    }
+
+    fn packet(&mut self, at_ms: i64, from_client: bool, change: impl FnOnce(&mut Segment)) {
+        let (mut client, mut server) = ([0; 16], [0; 16]);
+        (client[15], server[15]) = (1, 2);
+        self.ids += 1;
+        let mut segment = Segment {
+            time_ns: at_ms * MS,
+            source: if from_client { client } else { server },
+            destination: if from_client { server } else { client },
+            source_port: if from_client { 40_000 } else { 80 },
+            destination_port: if from_client { 80 } else { 40_000 },
+            flags: Flags::ACK,
+            window: 60_000,
+            ip_id: self.ids,
+            ttl: 64,
+            options_complete: true,
+            ..Segment::default()
+        };
+        segment.seq = if from_client { self.isn.wrapping_add(1) } else { 1_001 };
+        segment.ack = if from_client { 1_001 } else { self.isn.wrapping_add(1) };
+        change(&mut segment);
+        segment.frame_bytes = 66 + segment.payload;
+        segment.ip_bytes = 52 + segment.payload;
+        self.table.take(segment, &mut self.rows);
+    }
+
+    fn handshake(&mut self) {
+        let isn = self.isn;
+        self.packet(0, true, |s| (s.flags, s.seq, s.mss) = (Flags::SYN, isn, Some(1_460)));
+        let both = Flags(Flags::SYN.0 | Flags::ACK.0);
+        self.packet(100, false, |s| (s.flags, s.seq, s.mss) = (both, 1_000, Some(1_460)));
+        self.packet(100, true, |_| ());
+    }
+
+    /// Data of 1,000 bytes: the `number`th, from 0.
+    fn data(&mut self, at_ms: i64, number: u32, tsval: u32) {
+        let first = self.isn.wrapping_add(1);
+        self.packet(at_ms, true, |s| {
+            s.seq = first.wrapping_add(1_000 * number);
+            s.payload = 1_000;
+            s.timestamps = Some((tsval, 7));
+        });
+    }
+
+    /// An ACK of `count` times 1,000 bytes, with a SACK block in the same unit.
+    fn ack(&mut self, at_ms: i64, count: u32, echo: u32, block: Option<(u32, u32)>) {
+        let first = self.isn.wrapping_add(1);
+        self.packet(at_ms, false, |s| {
+            s.ack = first.wrapping_add(1_000 * count);
+            s.timestamps = Some((at_ms as u32, echo));
+            if let Some((start, end)) = block {
+                s.sack[0] = (first.wrapping_add(1_000 * start), first.wrapping_add(1_000 * end));
+                s.sack_count = 1;
+            }
+        });
+    }
+
+    fn finish(mut self) -> Rows {
+        self.table.finish(&mut self.rows);
+        self.rows
+    }
+}
+
+fn of_client(rows: &Rows) -> &DirectionRow {
+    rows.directions.iter().find(|row| row.direction == 0).expect("the client sent")
+}
+
+/// Sequence numbers that begin anywhere: some wrap within the connection.
+const STARTS: [u32; 3] = [0, 5_000_000, u32::MAX - 4_500];
+
+#[test]
+fn a_loss_is_repaired_fast_by_sack() {
+    for isn in STARTS {
+        let mut made = Made::new(isn);
+        made.handshake();
+        for number in 0..10 {
+            made.data(200, number, 200);
+        }
+        made.ack(300, 2, 200, None);
+        for end in 4..=10 {
+            made.ack(300, 2, 200, Some((3, end)));
+        }
+        made.data(301, 2, 301);
+        made.ack(401, 10, 301, None);
+        let rows = made.finish();
+        assert_eq!(rows.events.len(), 1, "{:?}", rows.events);
+        let event = rows.events[0];
+        assert_eq!((event.class, event.cause, event.seq), (Class::Repeat, Some(Cause::Fast), 2_000));
+        assert_eq!((event.sure, event.needless, event.delay_ns), (true, None, Some(101 * MS)));
+        let client = of_client(&rows);
+        assert_eq!(client.stream.unique_bytes, Some(10_000));
+        assert_eq!((client.stream.repeated_packets, client.stream.repeated_bytes), (Some(1), Some(1_000)));
+        assert_eq!((client.stream.lost_behind_packets, client.stream.unseen_bytes), (Some(1), Some(0)));
+        assert_eq!((client.stream.rtt_min_ns, client.stream.rtt_max_ns), (Some(100 * MS), Some(100 * MS)));
+        assert_eq!(client.stream.in_flight_max_bytes, Some(10_000));
+        let connection = &rows.connections[0];
+        assert_eq!((connection.place, connection.place_by), (Some(0), Some("handshake")));
+        assert_eq!((connection.state, connection.history.as_str()), ("S1", "ShADaT"));
+    }
+}
+
+#[test]
+fn a_timeout_is_told_from_its_silence_and_eifel_tells_that_it_was_needless() {
+    for isn in STARTS {
+        let mut made = Made::new(isn);
+        made.handshake();
+        made.data(200, 0, 200);
+        made.ack(300, 1, 200, None);
+        made.data(310, 1, 310);
+        made.data(310, 2, 310);
+        // The timer: srtt 100 ms, and 200 ms at least beyond it.
+        made.data(640, 1, 640);
+        // The ACK of the first copy comes: it echoes that one's timestamp.
+        made.ack(650, 3, 310, None);
+        let rows = made.finish();
+        assert_eq!(rows.events.len(), 1);
+        let event = rows.events[0];
+        assert_eq!((event.class, event.cause), (Class::Repeat, Some(Cause::Timeout)));
+        assert_eq!(event.needless, Some(Needless::Eifel));
+        assert_eq!(of_client(&rows).stream.needless_retransmissions, Some(1));
+        assert_eq!(of_client(&rows).stream.lost_behind_packets, Some(0));
+    }
+}
+
+#[test]
+fn a_hole_that_older_data_fill_is_reordering_and_newer_a_loss_before_the_capture() {
+    for (tsval, cause, lost) in [(199, Cause::Reordered, 0), (290, Cause::Fast, 1)] {
+        let mut made = Made::new(0);
+        made.handshake();
+        made.data(200, 0, 200);
+        made.data(200, 2, 200);
+        made.data(200, 3, 200);
+        made.ack(200, 1, 200, None);
+        made.ack(200, 1, 200, Some((2, 3)));
+        made.ack(200, 1, 200, Some((2, 4)));
+        made.data(300, 1, tsval);
+        made.ack(300, 4, 200, None);
+        let rows = made.finish();
+        assert_eq!(rows.events.len(), 1);
+        assert_eq!((rows.events[0].class, rows.events[0].cause), (Class::Fill, Some(cause)));
+        assert_eq!(of_client(&rows).stream.lost_before_packets, Some(lost));
+        assert_eq!(of_client(&rows).stream.unique_bytes, Some(4_000));
+        assert_eq!(of_client(&rows).stream.repeated_bytes, Some(0));
+    }
+}
+
+#[test]
+fn bytes_that_are_acknowledged_and_never_seen_are_losses_of_the_capture() {
+    let mut made = Made::new(u32::MAX - 1_500);
+    made.handshake();
+    made.data(200, 0, 200);
+    made.data(200, 3, 200);
+    made.ack(300, 4, 200, None);
+    let rows = made.finish();
+    assert_eq!((rows.events[0].class, rows.events[0].bytes, rows.events[0].seq), (Class::Unseen, 2_000, 1_000));
+    assert_eq!(of_client(&rows).stream.unseen_bytes, Some(2_000));
+    assert_eq!(of_client(&rows).stream.unique_bytes, Some(2_000));
+}
+
+#[test]
+fn a_duplicate_sack_proves_that_a_repeat_was_needless() {
+    let mut made = Made::new(9);
+    made.handshake();
+    made.data(200, 0, 200);
+    made.data(200, 1, 200);
+    made.ack(300, 2, 200, None);
+    made.data(310, 2, 310);
+    made.data(560, 2, 560);
+    made.ack(570, 3, 310, None);
+    made.ack(660, 3, 310, Some((2, 3)));
+    let rows = made.finish();
+    assert_eq!(rows.events[0].needless, Some(Needless::DuplicateSack));
+    assert_eq!(of_client(&rows).stream.needless_retransmissions, Some(1));
+    let server = rows.directions.iter().find(|row| row.direction == 1).expect("the server answered");
+    assert_eq!(server.counters.dsack_packets, 1);
+}
+
+#[test]
+fn the_same_packet_at_two_places_counts_once() {
+    let mut once = Made::new(0);
+    let mut twice = Made::new(0);
+    for made in [&mut once, &mut twice] {
+        made.handshake();
+    }
+    let first = 1;
+    for number in 0..5 {
+        once.packet(200, true, |s| (s.seq, s.payload, s.ip_id) = (first + 1_000 * number, 1_000, 77 + number as u16));
+        for place in [1, 2] {
+            twice.packet(200, true, |s| {
+                (s.seq, s.payload, s.ip_id, s.place) = (first + 1_000 * number, 1_000, 77 + number as u16, place);
+            });
+        }
+    }
+    let (once, twice) = (once.finish(), twice.finish());
+    assert!(twice.events.is_empty());
+    assert_eq!(of_client(&twice).counters.capture_duplicates, 5);
+    assert_eq!(of_client(&twice).counters.payload_bytes, of_client(&once).counters.payload_bytes);
+}
+
+#[test]
+fn silence_does_not_split_a_connection_and_a_new_syn_after_its_end_does() {
+    let mut made = Made::new(0);
+    made.handshake();
+    made.data(200, 0, 1);
+    made.data(400_000, 1, 2);
+    made.packet(400_100, true, |s| (s.flags, s.seq) = (Flags(Flags::FIN.0 | Flags::ACK.0), 2_001));
+    made.isn = 90_000_000;
+    made.packet(400_200, true, |s| (s.flags, s.seq) = (Flags::SYN, 90_000_000));
+    let rows = made.finish();
+    assert_eq!(rows.connections.len(), 2);
+    assert_eq!(rows.connections[1].state, "S0");
+}
+
+#[test]
+fn sums_of_intervals_are_those_of_the_connection() {
+    let mut made = Made::new(0);
+    made.handshake();
+    for number in 0..50 {
+        made.data(200 + 37 * i64::from(number), number, number + 1);
+        made.ack(230 + 37 * i64::from(number), number + 1, number + 1, None);
+    }
+    let rows = made.finish();
+    let client = of_client(&rows);
+    assert_eq!(rows.intervals.iter().map(|row| row.payload_bytes).sum::<u64>(), client.counters.payload_bytes);
+    assert_eq!(rows.intervals.iter().map(|row| row.acknowledged_bytes).sum::<u64>(), 50_000);
+    assert_eq!(rows.intervals.iter().map(|row| u64::from(row.packets)).sum::<u64>(), client.counters.data_packets);
+    assert!(rows.rtt.iter().all(|row| row.rtt_ns == 30 * MS));
+    assert_eq!(client.stream.rtt_samples, Some(50));
+}
+
+#[test]
+fn with_too_many_connections_idle_ones_are_given_up_and_counted() {
+    let mut table = Table::new(Limits { connections: 100, ..Limits::default() });
+    let mut rows = Rows::default();
+    for port in 0..1_000_u16 {
+        let segment = Segment {
+            time_ns: i64::from(port) * MS,
+            source: [1; 16],
+            destination: [2; 16],
+            source_port: 1_024 + port,
+            destination_port: 80,
+            flags: Flags::SYN,
+            ..Segment::default()
+        };
+        table.take(segment, &mut rows);
+    }
+    table.finish(&mut rows);
+    assert_eq!(rows.connections.len(), 1_000);
+    assert!(table.evicted >= 890 && rows.connections.iter().filter(|row| row.evicted).count() as u64 == table.evicted);
+    assert!(rows.connections.iter().all(|row| row.state == "S0" && row.one_sided));
+}
+
+proptest::proptest! {
+    /// Whatever packets come: bytes are new or repeated, and sums agree.
+    #[test]
+    fn any_segments_are_counted_and_none_panic(
+        start in proptest::prelude::any::<u32>(),
+        packets in proptest::collection::vec(
+            (0_i64..400, proptest::prelude::any::<bool>(), 0_u32..30, 0_u32..4, 0_u32..30, 0_u16..64, 0_u32..30, 0_u32..5),
+            1..200,
+        ),
+    ) {
+        let mut made = Made::new(start);
+        let mut now = 0;
+        for (step, from_client, seq, size, ack, flags, left, width) in packets {
+            now += step - 100;
+            made.packet(now, from_client, |s| {
+                let place = |number: u32| start.wrapping_add(500 * number);
+                (s.seq, s.ack, s.payload) = (place(seq), place(ack), 500 * size);
+                s.flags = Flags(flags & !Flags::SYN.0);
+                s.timestamps = (width > 1).then_some((now as u32, left));
+                if width > 2 && !from_client {
+                    (s.sack[0], s.sack_count) = ((place(left), place(left + width)), 1);
+                }
+            });
+        }
+        let rows = made.finish();
+        for row in &rows.directions {
+            let told = row.stream.unique_bytes.unwrap_or(0) + row.stream.repeated_bytes.unwrap_or(0);
+            proptest::prop_assert!(told <= row.counters.payload_bytes);
+        }
+        let sums = |of: fn(&IntervalRow) -> u64| rows.intervals.iter().map(of).sum::<u64>();
+        let sent: u64 = rows.directions.iter().map(|row| row.counters.payload_bytes).sum();
+        proptest::prop_assert!(sums(|row| row.payload_bytes) <= sent);
+    }
+}

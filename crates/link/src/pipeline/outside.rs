@@ -1,0 +1,236 @@
+//! A link whose packets something else carries, such as queueing disciplines of a kernel: it keeps the account of them.
+
+use std::collections::VecDeque;
+
+use plan::{Part, Qdisc, Queue};
+use units::Time;
+
+use super::Link;
+use crate::packet::{Fate, Mark, Packet, Passage};
+use crate::queue::Backlog;
+
+/// A packet as it comes out of a part of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Out {
+    /// The packet's number.
+    pub id: u64,
+    /// It is marked Congestion Experienced now.
+    pub is_marked: bool,
+}
+
+/// The parts that carry a link's packets, and the packets inside each in the order in which they came to it.
+///
+/// Each part lets packets out in that order. So when one comes out, those before it that did not have been dropped there.
+#[derive(Clone, Debug)]
+pub(super) struct Outside {
+    parts: Vec<(Part, VecDeque<Passage>)>,
+    /// The contents of the queue.
+    backlog: Backlog,
+}
+
+impl Outside {
+    pub(super) fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// Those that have come furthest first.
+    pub(super) fn inside(&self) -> impl Iterator<Item = Passage> {
+        self.parts.iter().rev().flat_map(|(_, inside)| inside.iter().copied())
+    }
+
+    /// The packet enters the queue, or leaves it.
+    fn change_backlog(&mut self, part: usize, packet: &Packet, change: i64) {
+        if self.parts[part].0 == Part::Shaper {
+            self.backlog.bytes = self.backlog.bytes.saturating_add_signed(change * i64::from(packet.size));
+            self.backlog.packets = self.backlog.packets.saturating_add_signed(change as i32);
+        }
+    }
+}
+
+impl Link {
+    /// From now on these carry the packets. The link has none yet.
+    pub(crate) fn hand_out(&mut self, qdiscs: &[Qdisc]) {
+        let parts = qdiscs.iter().map(|qdisc| (qdisc.part, VecDeque::new())).collect();
+        self.outside = Some(Outside { parts, backlog: Backlog::default() });
+    }
+
+    /// True if something else carries its packets.
+    pub(crate) fn is_outside(&self) -> bool {
+        self.outside.is_some()
+    }
+
+    pub(super) fn push_outside(&mut self, packet: Packet, now: Time) {
+        let arrival = self.arrival(packet, false, now).passage;
+        self.enter_part(0, arrival, now);
+    }
+
+    fn enter_part(&mut self, part: usize, mut passage: Passage, at: Time) {
+        let outside = self.outside.as_mut().expect("only such a link has parts");
+        outside.change_backlog(part, &passage.packet, 1);
+        let is_line = outside.parts[part].0 == Part::Line;
+        self.queue_bytes_max = self.queue_bytes_max.max(outside.backlog.bytes);
+        if is_line {
+            self.depart_outside(&mut passage, at);
+        }
+        self.outside.as_mut().expect("it is there").parts[part].1.push_back(passage);
+    }
+
+    /// The packet has left the queue, where there is one.
+    fn depart_outside(&mut self, passage: &mut Passage, at: Time) {
+        if passage.departure.is_none() {
+            passage.departure = Some(at);
+            passage.sojourn = Some(at - passage.arrival);
+            self.counters.departed_packets += 1;
+            self.counters.departed_bytes += u64::from(passage.packet.size);
+        }
+    }
+
+    /// The part refused the packet that came last: it had no room.
+    pub(crate) fn refused(&mut self, part: usize) {
+        let outside = self.outside.as_mut().expect("only such a link has parts");
+        let (kind, inside) = &mut outside.parts[part];
+        let fate = if *kind == Part::Line { Fate::DroppedDelayLine } else { Fate::DroppedTail };
+        let passage = inside.pop_back().expect("the packet that came last is inside");
+        outside.change_backlog(part, &passage.packet, -1);
+        self.dropped.0.push_back(Passage { fate, ..passage });
+    }
+
+    /// A packet came out of a part at `at`: the packet and the part that it goes to, if there is one more.
+    /// `None`: no such packet is in that part.
+    pub(crate) fn left(&mut self, part: usize, out: Out, at: Time) -> Option<(Packet, Option<usize>)> {
+        let Out { id, is_marked } = out;
+        let outside = self.outside.as_mut()?;
+        let (kind, inside) = outside.parts.get_mut(part)?;
+        let place = inside.iter().position(|passage| passage.packet.id == id)?;
+        let fate = match kind {
+            Part::LossBefore => Fate::LostBefore,
+            Part::Shaper => Fate::DroppedEarly,
+            Part::Line => Fate::LostAfter,
+        };
+        let mut out: VecDeque<Passage> = inside.drain(..=place).collect();
+        let mut passage = out.pop_back()?;
+        if is_marked {
+            let by_wait = matches!(self.spec.queue, Queue::Codel { ecn: false, .. });
+            passage.set_ce(if by_wait { Mark::Threshold } else { Mark::Early });
+        }
+        for passage in out.iter().chain([&passage]) {
+            outside.change_backlog(part, &passage.packet, -1);
+        }
+        let next = (part + 1 < outside.parts.len()).then_some(part + 1);
+        self.dropped.0.extend(out.into_iter().map(|passage| Passage { fate, ..passage }));
+        match next {
+            Some(next) => self.enter_part(next, passage, at),
+            None => {
+                self.depart_outside(&mut passage, at);
+                self.dropped.0.push_back(Passage { delivery: Some(at), fate: Fate::Delivered, ..passage });
+            }
+        }
+        Some((passage.packet, next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::Buffer;
+    use units::{Duration, Mtu, Rate};
+
+    use super::*;
+    use crate::packet::Ecn;
+
+    const MS: i64 = 1_000_000;
+
+    /// A queue and a delay line.
+    fn link() -> Link {
+        let spec = plan::Link {
+            rate_bps: Rate::from_bps(10_000_000),
+            delay_ns: Duration::from_millis(20),
+            buffer: Buffer::Bytes(3_000),
+            ..plan::Link::transparent("l", "a", "b")
+        };
+        let mut link = Link::new(&spec, 1);
+        link.hand_out(&spec.qdiscs(Mtu::default()).unwrap());
+        link
+    }
+
+    fn push(link: &mut Link, id: u64, at: i64) {
+        assert!(!link.push(Packet { id, size: 1000, ..Packet::default() }, Time(at)));
+    }
+
+    fn out(id: u64) -> Out {
+        Out { id, is_marked: false }
+    }
+
+    fn passages(link: &mut Link, now: i64) -> Vec<Passage> {
+        std::iter::from_fn(|| link.poll(Time(now))).collect()
+    }
+
+    #[test]
+    fn a_packet_leaves_when_its_carrier_says() {
+        let mut link = link();
+        push(&mut link, 7, 0);
+        assert_eq!(link.backlog(), Backlog { bytes: 1000, packets: 1 });
+        assert_eq!(link.next_event(), Time::NEVER);
+        assert_eq!(link.left(0, out(7), Time(MS)).map(|(packet, next)| (packet.id, next)), Some((7, Some(1))));
+        assert_eq!(link.backlog(), Backlog::default());
+        assert!(passages(&mut link, MS).is_empty());
+        assert_eq!(link.left(1, out(7), Time(21 * MS)).map(|(_, next)| next), Some(None));
+        let [passage] = passages(&mut link, 21 * MS)[..] else { panic!("one packet") };
+        assert_eq!(
+            (passage.fate, passage.departure, passage.delivery),
+            (Fate::Delivered, Some(Time(MS)), Some(Time(21 * MS)))
+        );
+        assert_eq!(passage.sojourn, Some(Duration(MS)));
+        let counters = link.counters();
+        assert_eq!((counters.departed_bytes, counters.delivered_bytes, counters.inside()), (1000, 1000, 0));
+    }
+
+    #[test]
+    fn what_the_carrier_refuses_is_a_tail_drop() {
+        let mut link = link();
+        push(&mut link, 1, 0);
+        push(&mut link, 2, 0);
+        link.refused(0);
+        let [dropped] = passages(&mut link, 0)[..] else { panic!("one packet") };
+        assert_eq!((dropped.packet.id, dropped.fate, dropped.queue_bytes), (2, Fate::DroppedTail, 1000));
+        assert_eq!(link.backlog().packets, 1);
+    }
+
+    #[test]
+    fn what_does_not_come_out_in_its_turn_is_lost() {
+        let mut link = link();
+        for id in 1..=3 {
+            push(&mut link, id, 0);
+            link.left(0, out(id), Time(MS)).expect("it is there");
+        }
+        link.left(1, out(3), Time(21 * MS)).expect("it is there");
+        let fates: Vec<_> = passages(&mut link, 21 * MS).iter().map(|one| (one.packet.id, one.fate)).collect();
+        assert_eq!(fates, [(1, Fate::LostAfter), (2, Fate::LostAfter), (3, Fate::Delivered)]);
+        assert!(link.left(1, out(1), Time(22 * MS)).is_none(), "it was counted already");
+        assert_eq!(link.counters().inside(), 0);
+    }
+
+    #[test]
+    fn a_mark_is_seen_when_the_packet_comes_out_and_is_counted_once() {
+        let mut link = link();
+        let packet = |id, ecn| Packet { id, size: 1000, ecn, ..Packet::default() };
+        assert!(!link.push(packet(1, Ecn::Ect0), Time(0)));
+        assert!(!link.push(packet(2, Ecn::Ce), Time(0)));
+        for id in [1, 2] {
+            link.left(0, Out { id, is_marked: true }, Time(MS)).expect("it is there");
+            link.left(1, out(id), Time(21 * MS)).expect("it is there");
+        }
+        let found: Vec<_> = passages(&mut link, 21 * MS).iter().map(|one| (one.packet.ecn, one.mark)).collect();
+        assert_eq!(found, [(Ecn::Ce, Some(Mark::Early)), (Ecn::Ce, None)]);
+    }
+
+    #[test]
+    fn packets_inside_are_told() {
+        let mut link = link();
+        push(&mut link, 1, 0);
+        push(&mut link, 2, 0);
+        link.left(0, out(1), Time(MS)).expect("it is there");
+        assert!(passages(&mut link, MS).is_empty());
+        let inside: Vec<_> = link.inside().map(|one| (one.packet.id, one.departure, one.fate)).collect();
+        assert_eq!(inside, [(1, Some(Time(MS)), Fate::Inside), (2, None, Fate::Inside)]);
+    }
+}

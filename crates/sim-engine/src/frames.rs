@@ -1,0 +1,241 @@
+//! The headers of simulated packets, as Linux would write them: a simulation has no bytes.
+
+use std::net::IpAddr;
+
+use anyhow::{Context, Result};
+use link::{Ecn, Packet, Passage};
+use plan::{Echo, Plan, Workload};
+use records::frames::SNAPLEN;
+use sim::Segment;
+use units::{Ip, headers};
+
+use crate::socket::local_port;
+
+/// Where a host's packets come from.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    node: u16,
+    address: IpAddr,
+    port: u16,
+    /// The window scale that it offers.
+    scale: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Protocol {
+    Tcp { mss: u16 },
+    Udp,
+    Icmp,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    from: End,
+    to: End,
+    protocol: Protocol,
+}
+
+/// Writes headers.
+#[derive(Debug)]
+pub(crate) struct Headers {
+    flows: Vec<Flow>,
+    frame: Vec<u8>,
+}
+
+const IPV4: [u8; 2] = [0x08, 0x00];
+const IPV6: [u8; 2] = [0x86, 0xdd];
+/// Hops that packets of Linux may make.
+const TTL: u8 = 64;
+/// The largest receive buffer, if a host's settings have none (`net.ipv4.tcp_rmem`).
+const RECEIVE_BUFFER: u64 = 32 << 20;
+
+impl Headers {
+    pub(crate) fn of(plan: &Plan) -> Result<Headers> {
+        let nodes = plan.node_indices();
+        let mtus = plan.flow_mtus()?;
+        let end = |name: &str, ip: Ip, port: u16| -> Result<End> {
+            let &index = nodes.get(name).with_context(|| format!("{name} is no node of the plan"))?;
+            let node = &plan.nodes[index];
+            let address =
+                node.address_of(ip).with_context(|| format!("{name} has no address of this version of IP"))?;
+            let sysctls = plan.hosts().find(|(host, ..)| *host == name).map(|(.., sysctls)| sysctls);
+            let sizes = sysctls.and_then(|sysctls| sysctls.get("net.ipv4.tcp_rmem"));
+            let buffer = sizes.and_then(|sizes| sizes.split_whitespace().last());
+            let buffer = buffer.and_then(|most| most.parse().ok()).unwrap_or(RECEIVE_BUFFER);
+            // `tcp_select_initial_window`.
+            let scale = buffer.max(1).ilog2().saturating_sub(15).min(14) as u8;
+            Ok(End { node: index as u16, address, port, scale })
+        };
+        let flow = |(index, (flow, mtu)): (usize, (&plan::Flow, units::Mtu))| {
+            let protocol = match flow.workload {
+                Workload::Udp { .. } | Workload::Ping { echo: Echo::Udp, .. } => Protocol::Udp,
+                Workload::Ping { .. } => Protocol::Icmp,
+                _ => Protocol::Tcp { mss: (mtu.bytes() - flow.ip.header_bytes() - headers::TCP) as u16 },
+            };
+            let from = end(&flow.from, flow.ip, local_port(index as u16))?;
+            Ok(Flow { from, to: end(&flow.to, flow.ip, flow.port)?, protocol })
+        };
+        let flows = plan.flows.iter().zip(mtus).enumerate().map(flow).collect::<Result<_>>()?;
+        Ok(Headers { flows, frame: Vec::with_capacity(SNAPLEN) })
+    }
+
+    /// The headers of a packet as it came to a link. Its payload is zeros, and left out.
+    pub(crate) fn write(&mut self, segment: &Segment, passage: &Passage) -> &[u8] {
+        let packet = &passage.packet;
+        let ecn = if passage.mark.is_some() { segment.ecn } else { packet.ecn };
+        let Flow { from, to, protocol } = self.flows[usize::from(packet.flow)];
+        let (source, destination) = if segment.is_reply { (to, from) } else { (from, to) };
+        let frame = &mut self.frame;
+        frame.clear();
+        for end in [destination, source] {
+            frame.extend([2, 0, 0, 0]);
+            frame.extend(end.node.to_be_bytes());
+        }
+        let (size, transport_at) = ip(frame, source, destination, protocol, ecn, packet);
+        match protocol {
+            Protocol::Tcp { mss } => tcp(frame, source, destination, mss, segment),
+            Protocol::Udp => {
+                for word in [source.port, destination.port, size as u16, 0] {
+                    frame.extend(word.to_be_bytes());
+                }
+            }
+            Protocol::Icmp => {
+                let kind = match (source.address, segment.is_reply) {
+                    (IpAddr::V4(_), false) => 8,
+                    (IpAddr::V4(_), true) => 0,
+                    (IpAddr::V6(_), false) => 128,
+                    (IpAddr::V6(_), true) => 129,
+                };
+                frame.extend([kind, 0, 0, 0]);
+                frame.extend(from.port.to_be_bytes());
+                frame.extend((segment.seq as u16).to_be_bytes());
+            }
+        }
+        let number = protocol.number(source.address);
+        let pseudo = if number == 1 { 0 } else { pseudo(source.address, destination.address, number, size) };
+        let checksum = match !fold(pseudo + sum(&frame[transport_at..])) {
+            // A UDP datagram with 0 has none.
+            0 if protocol == Protocol::Udp => 0xffff,
+            checksum => checksum,
+        };
+        let at = transport_at + protocol.checksum_at();
+        frame[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+        frame
+    }
+}
+
+impl Protocol {
+    fn number(self, address: IpAddr) -> u8 {
+        match (self, address) {
+            (Protocol::Tcp { .. }, _) => 6,
+            (Protocol::Udp, _) => 17,
+            (Protocol::Icmp, IpAddr::V4(_)) => 1,
+            (Protocol::Icmp, IpAddr::V6(_)) => 58,
+        }
+    }
+
+    fn checksum_at(self) -> usize {
+        match self {
+            Protocol::Tcp { .. } => 16,
+            Protocol::Udp => 6,
+            Protocol::Icmp => 2,
+        }
+    }
+}
+
+/// The type and header of IP. Returns the bytes behind it, and where they begin.
+fn ip(frame: &mut Vec<u8>, from: End, to: End, protocol: Protocol, ecn: Ecn, packet: &Packet) -> (u32, usize) {
+    let number = protocol.number(from.address);
+    let ecn = ecn as u8;
+    let total = packet.size - headers::ETHERNET;
+    match (from.address, to.address) {
+        (IpAddr::V4(from), IpAddr::V4(to)) => {
+            frame.extend(IPV4);
+            let start = frame.len();
+            frame.extend([0x45, ecn]);
+            frame.extend((total as u16).to_be_bytes());
+            frame.extend((packet.id as u16).to_be_bytes());
+            // Don't fragment.
+            frame.extend([0x40, 0, TTL, number, 0, 0]);
+            frame.extend(from.octets());
+            frame.extend(to.octets());
+            let checksum = !fold(sum(&frame[start..]));
+            frame[start + 10..start + 12].copy_from_slice(&checksum.to_be_bytes());
+            (total - 20, start + 20)
+        }
+        (IpAddr::V6(from), IpAddr::V6(to)) => {
+            frame.extend(IPV6);
+            frame.extend([0x60, ecn << 4, 0, 0]);
+            frame.extend(((total - 40) as u16).to_be_bytes());
+            frame.extend([number, TTL]);
+            frame.extend(from.octets());
+            frame.extend(to.octets());
+            (total - 40, frame.len())
+        }
+        _ => unreachable!("both ends of a flow have addresses of its version"),
+    }
+}
+
+fn tcp(frame: &mut Vec<u8>, source: End, destination: End, mss: u16, segment: &Segment) {
+    let flags = segment.flags;
+    frame.extend(source.port.to_be_bytes());
+    frame.extend(destination.port.to_be_bytes());
+    frame.extend((segment.seq as u32).to_be_bytes());
+    let has_ack = !flags.syn || segment.is_reply;
+    frame.extend((if has_ack { segment.ack as u32 } else { 0 }).to_be_bytes());
+    let sacks = &segment.sack[..usize::from(segment.sacks)];
+    let options = if flags.syn { 20 } else { 12 } + if sacks.is_empty() { 0 } else { 4 + 8 * sacks.len() };
+    let bit = |is_set: bool, bit: u8| u8::from(is_set) << bit;
+    frame.push((((20 + options) / 4) << 4) as u8);
+    frame.push(
+        bit(flags.fin, 0)
+            | bit(flags.syn, 1)
+            | bit(flags.psh, 3)
+            | bit(has_ack, 4)
+            | bit(flags.ece, 6)
+            | bit(flags.cwr, 7),
+    );
+    // That of a SYN is not scaled, and says nothing of what follows.
+    let window = if flags.syn { u32::from(u16::MAX) } else { segment.window >> source.scale };
+    frame.extend((window.min(u16::MAX.into()) as u16).to_be_bytes());
+    frame.extend([0; 4]);
+    if flags.syn {
+        frame.extend([2, 4]);
+        frame.extend(mss.to_be_bytes());
+        frame.extend([4, 2]);
+    } else {
+        frame.extend([1, 1]);
+    }
+    frame.extend([8, 10]);
+    frame.extend(segment.ts_val.to_be_bytes());
+    frame.extend(segment.ts_ecr.to_be_bytes());
+    if flags.syn {
+        frame.extend([1, 3, 3, source.scale]);
+    }
+    if !sacks.is_empty() {
+        frame.extend([1, 1, 5, 2 + 8 * sacks.len() as u8]);
+        for edge in sacks.iter().flat_map(|&(begin, end)| [begin, end]) {
+            frame.extend(edge.to_be_bytes());
+        }
+    }
+}
+
+/// The sum of RFC 1071 over the pseudo header.
+fn pseudo(source: IpAddr, destination: IpAddr, protocol: u8, bytes: u32) -> u32 {
+    let address = |address: IpAddr| match address {
+        IpAddr::V4(four) => sum(&four.octets()),
+        IpAddr::V6(six) => sum(&six.octets()),
+    };
+    address(source) + address(destination) + u32::from(protocol) + (bytes >> 16) + (bytes & 0xffff)
+}
+
+fn sum(bytes: &[u8]) -> u32 {
+    bytes.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]))).sum()
+}
+
+fn fold(mut sum: u32) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}

@@ -1,0 +1,270 @@
+//! Captures of simulated runs: what the analysis finds in them is what the senders did.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use capture::Capture;
+use common::{Dumbbell, bulk, run, sized};
+use connections::rows::{Cause, Class, ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow};
+use connections::{Limits, Sink, Table};
+use plan::Plan;
+use serde_json::json;
+use sim::{Observer, Options, PacketRow, Resent, Simulation};
+use units::Duration;
+
+#[derive(Default)]
+struct Rows {
+    connections: Vec<ConnectionRow>,
+    directions: Vec<DirectionRow>,
+    events: Vec<EventRow>,
+}
+
+impl Sink for Rows {
+    fn connection(&mut self, row: ConnectionRow) {
+        self.connections.push(row);
+    }
+    fn direction(&mut self, row: DirectionRow) {
+        self.directions.push(row);
+    }
+    fn interval(&mut self, _: IntervalRow) {}
+    fn rtt(&mut self, _: RttRow) {}
+    fn event(&mut self, row: EventRow) {
+        self.events.push(row);
+    }
+}
+
+/// Where a capture is taken: the end of a link, and one of the way back.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    name: &'static str,
+    forward: (u16, &'static str),
+    is_out: bool,
+    back: &'static str,
+}
+
+/// The links of [`Dumbbell`] in its order: `a-left`, `bottleneck`, `right-b`, `b-right`, `bottleneck-back`, `left-a`.
+const POINTS: [Point; 3] = [
+    Point { name: "sender", forward: (0, "a-left:in"), is_out: false, back: "left-a:out" },
+    Point { name: "middle", forward: (1, "bottleneck:in"), is_out: false, back: "bottleneck-back:out" },
+    Point { name: "receiver", forward: (2, "right-b:out"), is_out: true, back: "b-right:in" },
+];
+
+/// A packet with data as it passed the point.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    at_ns: i64,
+    id: u64,
+    flow: u16,
+    start: i64,
+    bytes: i64,
+    resent: Resent,
+}
+
+/// Packets that passed each of [`POINTS`].
+#[derive(Default)]
+struct Truth([Vec<Passed>; 3]);
+
+impl Observer for Truth {
+    const PACKETS: bool = true;
+
+    fn packet(&mut self, row: &PacketRow<'_>) {
+        if row.segment.is_reply || row.segment.len == 0 || row.tcp_seq.is_none() {
+            return;
+        }
+        let Some(place) = POINTS.iter().position(|point| point.forward.0 == row.link) else { return };
+        let at = if POINTS[place].is_out {
+            row.passage.delivery.filter(|_| row.passage.fate == link::Fate::Delivered)
+        } else {
+            Some(row.passage.arrival)
+        };
+        if let Some(at) = at {
+            self.0[place].push(Passed {
+                at_ns: at.as_nanos(),
+                id: row.passage.packet.id,
+                flow: row.passage.packet.flow,
+                start: row.segment.seq as i64 - 1,
+                bytes: row.segment.len.into(),
+                resent: row.segment.resent,
+            });
+        }
+    }
+}
+
+/// What is true of a packet that is not new data in order, by flow, time and first byte.
+type Found = BTreeMap<(u16, i64, i64), (Class, Cause)>;
+
+fn truth(plan: &Plan) -> Vec<Found> {
+    let mut simulation = Simulation::new(plan, Options::default(), Truth::default()).unwrap();
+    simulation.run();
+    simulation.finish();
+    let Truth(passed) = simulation.into_observer();
+    passed.into_iter().zip(POINTS).map(|(passed, point)| judged(passed, point)).collect()
+}
+
+fn judged(mut passed: Vec<Passed>, point: Point) -> Found {
+    passed.sort_by_key(|one| (one.at_ns, if point.is_out { 0 } else { one.id }));
+    let mut seen: BTreeMap<u16, (i64, BTreeSet<i64>)> = BTreeMap::new();
+    let mut found = Found::new();
+    for one in passed {
+        let (highest, starts) = seen.entry(one.flow).or_default();
+        let is_known = !starts.insert(one.start);
+        if one.start < *highest {
+            let class = if is_known { Class::Repeat } else { Class::Fill };
+            let cause = match one.resent {
+                Resent::No => Cause::Reordered,
+                Resent::Fast => Cause::Fast,
+                Resent::Probe => Cause::TailLossProbe,
+                Resent::Timeout => Cause::Timeout,
+                Resent::AfterTimeout => Cause::AfterTimeout,
+            };
+            found.insert((one.flow, one.at_ns, one.start), (class, cause));
+        }
+        *highest = (*highest).max(one.start + one.bytes);
+    }
+    found
+}
+
+fn analysed(file: &Path, point: Point) -> (Rows, i64) {
+    let only = [point.forward.1.to_owned(), point.back.to_owned()];
+    let mut capture = Capture::open(&[file.to_owned()], &only).unwrap();
+    let (mut table, mut rows) = (Table::new(Limits::default()), Rows::default());
+    while let Some(segment) = capture.next_segment().unwrap() {
+        table.take(segment, &mut rows);
+    }
+    table.finish(&mut rows);
+    let notes = capture.notes();
+    assert_eq!((notes.damages, notes.cut_files, notes.backward_steps), (0, 0, 0));
+    (rows, table.origin_ns().unwrap())
+}
+
+/// A path with half of its delay on both sides of the bottleneck, where a capture in the middle is taken.
+fn path(dumbbell: &Dumbbell) -> Plan {
+    let mut plan = dumbbell.plan();
+    let quarter = Duration((dumbbell.rtt_ms * 5e5 / 4.0) as i64);
+    for link in [0, 2, 3, 5] {
+        plan.links[link].delay_ns = quarter;
+    }
+    for link in [1, 4] {
+        plan.links[link].delay_ns = Duration(2 * quarter.as_nanos());
+    }
+    plan.record.capture = true;
+    plan
+}
+
+/// Shares of time in which the receiver's window, and the application, held a flow back: as the analysis says, and as the
+/// sender knows.
+fn limits(dumbbell: &Dumbbell, receive_buffer: Option<&str>) -> [(f64, f64); 2] {
+    let mut plan = path(dumbbell);
+    if let (Some(sizes), plan::Node::Host { sysctl, .. }) = (receive_buffer, &mut plan.nodes[3]) {
+        sysctl.insert("net.ipv4.tcp_rmem".to_owned(), sizes.to_owned());
+    }
+    let directory = run(&plan).directory;
+    let (rows, _) = analysed(&directory.path().join("capture.pcapng"), POINTS[0]);
+    let found = &rows.directions.iter().find(|row| row.direction == 0).unwrap().stream;
+    let [window, application, recovery, network] =
+        [found.limited_window_ns, found.limited_application_ns, found.limited_recovery_ns, found.limited_network_ns]
+            .map(|ns| ns.unwrap() as f64);
+    let whole = window + application + recovery + network;
+    let mut simulation = Simulation::new(&plan, Options::default(), ()).unwrap();
+    simulation.run();
+    let known = simulation.senders().next().unwrap().unwrap().counters();
+    let of_whole = |us: u64| 1e3 * us as f64 / whole;
+    [(window / whole, of_whole(known.rwnd_limited_us)), (application / whole, 1.0 - of_whole(known.busy_us))]
+}
+
+#[test]
+fn what_limits_a_sender_is_what_limited_it() {
+    let bulk_flow = |cc: &str| Dumbbell::new(20, 40.0).buffer_bdp(1.0).flow(bulk(cc), 0.0);
+    let mut pausing = bulk("cubic");
+    pausing["on_off"] = json!({"on": {"ns": 300_000_000}, "off_ns": 700_000_000});
+    let pausing = Dumbbell::new(20, 40.0).buffer_bdp(1.0).flow(pausing, 0.0);
+    let cases = [
+        ("bulk, CUBIC", bulk_flow("cubic"), None),
+        ("bulk, BBR", bulk_flow("bbr"), None),
+        ("a small receive buffer", bulk_flow("cubic"), Some("4096 65536 65536")),
+        ("a receive buffer of half a BDP", bulk_flow("reno"), Some("4096 131072 131072")),
+        ("pauses", pausing, None),
+    ];
+    for (name, dumbbell, receive_buffer) in cases {
+        for (what, (said, known)) in ["window", "application"].iter().zip(limits(&dumbbell, receive_buffer)) {
+            assert!((said - known).abs() <= 0.01, "{name}: limited by {what} for {said:.3}, in truth for {known:.3}");
+        }
+    }
+}
+
+/// Paths with shallow and deep buffers, competition, random loss of 1 % and 10 %, lost ACKs, and short flows with losses at
+/// their tails.
+fn paths(cc: &str) -> [Dumbbell; 7] {
+    let flow = bulk(cc);
+    let chance = |probability: f64| json!({"loss_before": [{"model": "independent", "probability": probability}]});
+    let one = |rate, rtt| Dumbbell::new(rate, rtt).seconds(10.0).flow(flow.clone(), 0.0);
+    let short = (0..12)
+        .fold(Dumbbell::new(10, 40.0).seconds(8.0), |plan, at| plan.flow(sized(cc, 60_000), 0.5 * f64::from(at)));
+    [
+        one(20, 30.0).buffer_bdp(0.3),
+        one(10, 20.0).buffer_bdp(2.0),
+        one(20, 40.0).buffer_bdp(0.5).flow(bulk("cubic"), 0.4),
+        one(20, 30.0).with(chance(0.01)),
+        one(5, 30.0).with(chance(0.1)),
+        one(10, 30.0).with(chance(0.005)).with_back(chance(0.1)),
+        short.with(chance(0.05)),
+    ]
+}
+
+/// Events of which the analysis says what is true.
+#[derive(Default)]
+struct Score {
+    all: u64,
+    right_classes: u64,
+    right_causes: u64,
+    confused: BTreeMap<String, u64>,
+}
+
+impl Score {
+    /// Compare the rows of a capture with what is true.
+    fn add(&mut self, rows: &Rows, origin_ns: i64, mut truth: Found) {
+        let first_port = 32_768;
+        let flows: BTreeMap<u64, u16> =
+            rows.connections.iter().map(|row| (row.connection, row.client.1 - first_port)).collect();
+        for event in rows.events.iter().filter(|event| event.direction == 0 && event.bytes > 0) {
+            let real = truth.remove(&(flows[&event.connection], event.time_ns + origin_ns, event.seq));
+            let (is_class, is_cause) =
+                real.map_or((false, false), |(class, cause)| (class == event.class, Some(cause) == event.cause));
+            self.all += 1;
+            self.right_classes += u64::from(is_class);
+            self.right_causes += u64::from(is_cause);
+            if !(is_class && is_cause) {
+                let key = format!("{real:?} is {:?} {:?} by {:?}", event.class, event.cause, event.evidence);
+                *self.confused.entry(key).or_default() += 1;
+            }
+        }
+        for missed in truth.into_values() {
+            self.all += 1;
+            *self.confused.entry(format!("{missed:?} is not found")).or_default() += 1;
+        }
+    }
+}
+
+#[test]
+fn classes_and_causes_are_those_of_the_senders() {
+    let mut scores: [Score; 3] = Default::default();
+    for cc in ["reno", "cubic", "bbr", "bbr3", "vegas", "westwood", "htcp"] {
+        for dumbbell in paths(cc) {
+            let plan = path(&dumbbell);
+            let directory = run(&plan).directory;
+            for ((score, point), truth) in scores.iter_mut().zip(POINTS).zip(truth(&plan)) {
+                let (rows, origin_ns) = analysed(&directory.path().join("capture.pcapng"), point);
+                score.add(&rows, origin_ns, truth);
+            }
+        }
+    }
+    for (Score { all, right_classes, right_causes, confused }, Point { name, .. }) in scores.into_iter().zip(POINTS) {
+        println!("{name}: of {all}, {right_classes} classes and {right_causes} causes are right; {confused:#?}");
+        assert!(all > 1000, "too few to prove anything");
+        assert_eq!(right_classes, all);
+        let least = if name == "sender" { 0.99 } else { 0.95 };
+        assert!(right_causes as f64 >= least * all as f64, "{name}: {right_causes} of {all}");
+    }
+}

@@ -1,0 +1,66 @@
+"""Analyses captures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from json import dumps, loads
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+
+from dumbbell.captures.capture import SUMMARY, Capture
+from dumbbell.core import core
+from dumbbell.errors import InputError, unwritable
+
+MOST_CONNECTIONS = 1 << 20
+"""Connections that are followed at once."""
+
+
+def pcap(
+    *files: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    interfaces: Sequence[str] = (),
+    interval_ns: int = 100_000_000,
+    on_progress: Callable[[int, int], object] = lambda frames, connections: None,
+) -> Capture:
+    """Analyse captures as one: pcap and pcapng, compressed or not, in any order; `-` is standard input.
+
+    Args:
+        output: The directory to make; the name of the first file with `.analysis` in the working directory by default.
+        interfaces: The interfaces whose packets count, by the names that pcapng has of them; all by default.
+        interval_ns: Length of the intervals, ns.
+        on_progress: Called with frames and connections so far.
+
+    Raises:
+        InputError: no TCP packet can be read, or `output` is there already and is no analysed capture.
+    """
+    if not files:
+        raise InputError("no capture is named", "", "dumbbell pcap FILE...")
+    paths = [os.fspath(file) for file in files]
+    first = "stdin" if paths[0] == "-" else Path(paths[0]).name
+    place = Path(output) if output is not None else Path(f"{first}.analysis")
+    if place.exists() and not (place / SUMMARY).is_file():
+        raise InputError(f"{place} is there already", "it is no analysed capture", "name another: --output DIRECTORY")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(mkdtemp(prefix=".partial-", dir=place.parent))
+    except OSError as error:
+        raise unwritable(place, error) from None
+    try:
+        try:
+            summary = core.analyse_captures(
+                paths, list(interfaces), partial, interval_ns, MOST_CONNECTIONS, on_progress
+            )
+        except RuntimeError as error:
+            raise InputError("the capture cannot be analysed", str(error)) from None
+        said = {"files": paths, "only": list(interfaces), **loads(summary)}
+        (partial / SUMMARY).write_text(dumps(said, indent=2) + "\n", encoding="utf-8")
+        partial.chmod(0o755)
+        if place.exists():
+            rmtree(place)
+        partial.rename(place)
+    except BaseException:
+        rmtree(partial, ignore_errors=True)
+        raise
+    return Capture(place)

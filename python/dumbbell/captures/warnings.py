@@ -1,0 +1,44 @@
+"""What limits the figures of a capture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def of(summary: dict[str, Any], connections: pl.DataFrame, directions: pl.DataFrame) -> list[str]:
+    """Sentences about an analysed capture, the worst first."""
+    notes, found = summary["notes"], []
+    unseen = int(directions["unseen_bytes"].sum() or 0)
+    if unseen:
+        found.append(
+            f"The capture lost packets: {unseen:,} bytes were acknowledged and never seen. Losses are at most."
+        )
+    if notes["capture_drops"]:
+        found.append(f"The file says that {notes['capture_drops']:,} packets were dropped before they were captured.")
+    if notes["damages"]:
+        found.append(f"The file is damaged at {notes['damages']:,} places; reading went on behind them.")
+    if notes["cut_files"]:
+        found.append("The last packet of a file is cut off.")
+    if notes["headless_frames"]:
+        found.append(f"{notes['headless_frames']:,} packets were cut before the end of their headers.")
+    large, data = int(directions["large_packets"].sum()), int(directions["data_packets"].sum())
+    if large:
+        share = 100 * large / max(data, 1)
+        found.append(f"Offloads had merged {share:.0f} % of the packets with data: counts of packets are at least.")
+    one_sided = int(connections["one_sided"].sum())
+    if one_sided:
+        found.append(f"{one_sided:,} connections have packets of one direction only.")
+    doubled = int(directions["capture_duplicates"].sum())
+    if doubled:
+        found.append(f"{doubled:,} packets were captured twice; they count once.")
+    if notes["backward_steps"]:
+        most = notes["largest_backward_step_ns"] / 1e6
+        found.append(f"The clock went backwards {notes['backward_steps']:,} times, by {most:.3f} ms at most.")
+    if summary["evicted"]:
+        found.append(f"{summary['evicted']:,} connections were given up, for lack of memory.")
+    for link, count in notes["unknown_links"]:
+        found.append(f"{count:,} packets are of link type {link}, which dumbbell does not read.")
+    return found

@@ -1,0 +1,93 @@
+"""A run's capture beside the run's own records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dumbbell.captures import Capture
+    from dumbbell.plan.view import Table
+    from dumbbell.records.run import Run
+
+
+def run_of(files: list[str]) -> Run | None:
+    """The run, if `files` name a directory alone. Raises `InputError`: it is no run, or has no capture."""
+    from dumbbell.captures.points import FILE
+    from dumbbell.errors import InputError
+    from dumbbell.records.run import Run
+
+    if len(files) != 1 or not Path(files[0]).is_dir():
+        return None
+    run = Run(files[0])
+    if not (run.directory / FILE).is_file():
+        raise InputError(
+            f"{run.directory} has no capture",
+            "its scenario does not ask for one",
+            "repeat the run with --set record.capture=true",
+        )
+    return run
+
+
+def beside(capture: Capture, run: Run) -> list[dict[str, Any]]:
+    """For each TCP flow what the capture shows, and what the run recorded: goodput, segments sent again, median RTT."""
+    import polars as pl
+
+    plan = run.plan
+    ports = {(flow.id): flow.port for flow in plan.flows}
+    servers = capture.connections.select("connection", pl.col("server_port").alias("port"), "server")
+    data = capture.directions.filter(pl.col("direction") == "to-server").join(servers, on="connection")
+    hosts = {node.name: getattr(node, "address", None) for node in plan.nodes}
+    found = []
+    for row in run.flows.filter(pl.col("protocol") == "tcp").to_dicts():
+        flow = next(flow for flow in plan.flows if flow.id == row["id"])
+        of_flow = data.filter(pl.col("port") == ports[row["id"]])
+        if len(of_flow) > 1 and flow.ip == 4:
+            of_flow = of_flow.filter(pl.col("server") == str(hosts[flow.to]))
+        seen = of_flow.to_dicts()[0] if len(of_flow) == 1 else None
+        again = None if seen is None else seen["repeated_packets"] + seen["lost_before_packets"]
+        rtt = None if seen is None or seen["rtt_p50_ns"] is None else seen["rtt_p50_ns"] / 1e6
+        found.append(
+            {
+                "flow": row["id"],
+                "connection": None if seen is None else seen["connection"],
+                "goodput_bps": None if seen is None else seen["goodput_bps"],
+                "run_goodput_bps": row["goodput_bps"],
+                "sent_again": again,
+                "run_retransmitted_segments": row["retransmitted_segments"],
+                "rtt_p50_ms": rtt,
+                "run_rtt_p50_ms": row["rtt_p50_ms"],
+            }
+        )
+    return found
+
+
+def table(rows: list[dict[str, Any]]) -> Table:
+    """`beside` as a table."""
+    from dumbbell.plan.view import Table
+
+    columns = ["flow", "connection", "goodput", "of the run", "sent again", "of the run", "RTT p50", "of the run"]
+
+    def rate(bps: float | None) -> str:
+        return "" if bps is None else f"{bps / 1e6:.4g} Mbit/s"
+
+    def ms(value: float | None) -> str:
+        return "" if value is None else f"{value:.4g} ms"
+
+    def count(value: int | None) -> str:
+        return "" if value is None else f"{value:,}"
+
+    cells = [
+        [
+            row["flow"],
+            count(row["connection"]),
+            rate(row["goodput_bps"]),
+            rate(row["run_goodput_bps"]),
+            count(row["sent_again"]),
+            count(row["run_retransmitted_segments"]),
+            ms(row["rtt_p50_ms"]),
+            ms(row["run_rtt_p50_ms"]),
+        ]
+        for row in rows
+    ]
+    return Table("the capture beside the run's own records", columns, cells)

@@ -1,0 +1,79 @@
+"""A kernel's two sides of a run: how files and messages get in and out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from dumbbell.engines.virtual import confine, inside
+from dumbbell.engines.virtual.inside import EVENTS
+from dumbbell.engines.virtual.machine import Boot, Start
+
+MEMORY: Final = 512 << 20
+"""Memory of a kernel besides what the emulator takes for packets. Pages that are never used take none of the host's."""
+
+
+class Guest(Protocol):
+    """A kernel of some kind."""
+
+    @property
+    def boot(self) -> Start:
+        """How its process is started."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """The most that it takes of the tmpfs at `confine.PLACE`."""
+
+    @property
+    def keep(self) -> Sequence[int]:
+        """Descriptors that its process holds while it runs."""
+
+    def prepare(self, directory: Path) -> None:
+        """Put what it starts from at `confine.PLACE`. `directory`: the run's, as it is called outside."""
+
+    def started(self) -> None:
+        """Do what remains once its process is there. Raises `OSError`."""
+
+    def news(self, offset: int) -> bytes:
+        """Events behind the first `offset` bytes."""
+
+    def order(self, line: bytes, control: int) -> None:
+        """Pass an order on. `control`: a pipe to its standard input."""
+
+    def finish(self) -> Mapping[str, Any]:
+        """Bring the records to the run's directory; facts about the kernel for `lab.json`."""
+
+
+class UserMode:
+    """A kernel that is an ordinary process and sees this machine's files."""
+
+    keep: Sequence[int] = ()
+
+    def __init__(self, kernel: Path, init: Path, links: Path | None, live: bool, plan: Mapping[str, Any]) -> None:
+        """`live`: events report the progress of flows and links."""
+        emulate = plan["emulate"]
+        self.memory_bytes = MEMORY if links else MEMORY + emulate["arena_bytes"] + emulate["ring_bytes"]
+        self.boot = Boot(kernel, plan["seed"], self.memory_bytes, links)
+        self._init, self._live = init, live
+
+    def prepare(self, directory: Path) -> None:
+        """Settings for its first process; see `Guest`."""
+        self._events = os.open(Path(confine.RUN, EVENTS), os.O_RDONLY)
+        inside.prepare(self._init, directory, os.getcwd(), os.environb, self._live)
+
+    def started(self) -> None:
+        """Do nothing: it is on its way."""
+
+    def news(self, offset: int) -> bytes:
+        """Read its file of events."""
+        return os.pread(self._events, 1 << 20, offset)
+
+    def order(self, line: bytes, control: int) -> None:
+        """Write to its console."""
+        os.write(control, line)
+
+    def finish(self) -> Mapping[str, Any]:
+        """Nothing is left to do: it has written to the run's directory itself."""
+        return {}

@@ -1,0 +1,162 @@
+"""Ready kernels in the store: a kernel, its modules, and where they come from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import struct
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.errors import InputError
+from dumbbell.kernels import cache
+from dumbbell.kernels.ready import debian, modules
+
+_FORMAT: Final = 1
+_HEADER_AT: Final = 0x202
+"""A bzImage has `HdrS` here, and behind it the version of its header (Documentation/arch/x86/boot.rst)."""
+_VERSION_AT: Final = 0x20E
+_EXPECTED: Final = "expected a bzImage or vmlinux of x86-64, a package linux-image-*.deb, or debian-6.12 or debian-6.1"
+
+
+@dataclass(frozen=True)
+class Image:
+    """A kernel that somebody else has built."""
+
+    folder: Path
+    hash: str
+    """SHA-256 of the kernel and its modules, in hex."""
+    names: tuple[str, ...]
+    """The names that the user calls it."""
+    version: str
+    """`6.12.117+deb12-cloud-amd64`, as far as the file tells it."""
+    origin: str
+    """The file that it comes from, for people."""
+    qdiscs: tuple[str, ...]
+
+    @property
+    def kernel(self) -> Path:
+        """The kernel, as QEMU loads it."""
+        return self.folder / "kernel"
+
+    @property
+    def modules(self) -> list[Path]:
+        """Modules in loading order."""
+        return sorted((self.folder / "modules").iterdir())
+
+    @property
+    def bytes(self) -> int:
+        """Bytes on disk."""
+        return sum(path.stat().st_blocks * 512 for path in self.folder.rglob("*") if path.is_file())
+
+
+def folder() -> Path:
+    """The folder of all images; it need not exist."""
+    return cache.root() / "images"
+
+
+def images() -> list[Image]:
+    """All images that have a name, by version."""
+    if not folder().is_dir():
+        return []
+    found = [_read(path) for path in sorted(folder().iterdir()) if not path.name.startswith(".")]
+    return sorted((one for one in found if one is not None and one.names), key=lambda one: (one.version, one.names))
+
+
+def named(name: str) -> Image | None:
+    """The image that is called `name`; `None` if there is none."""
+    return next((image for image in images() if name in image.names), None)
+
+
+def add(wanted: str, call: str | None = None, beside: Path | None = None) -> Image:
+    """Put a kernel into the store. One that is there already gets the name, too.
+
+    Args:
+        wanted: a file, or `debian-6.12`, which is fetched from Debian.
+        call: what runs call it; `None`: `debian-6.12`, or the version.
+        beside: the folder of its modules, `/lib/modules/VERSION`, if it is not a package.
+
+    Raises:
+        InputError: it is no kernel, or cannot be had.
+    """
+    with tempfile.TemporaryDirectory(prefix="dumbbell-kernel-") as place:
+        file = debian.fetched(wanted, Path(place)) if debian.is_name(wanted) else Path(wanted)
+        if not file.is_file():
+            raise InputError(f"{wanted}: no such file", _EXPECTED, "")
+        kernel, config = file, ""
+        if file.suffix == ".deb":
+            kernel, beside, config = debian.unpacked(file, Path(place, "unpacked"))
+        content = kernel.read_bytes()
+        version = _version(content, wanted)
+        taken = modules.wanted(beside) if beside is not None else {}
+        image = _stored(content, taken, version, call or (wanted if debian.is_name(wanted) else version))
+        origin = file.name if debian.is_name(wanted) else str(file.resolve())
+        return _described(image, origin, modules.disciplines(tuple(taken), config))
+
+
+def forget(image: Image, name: str) -> list[Path]:
+    """Take a name away, and with the last one the image: the folders that went."""
+    if len(image.names) > 1:
+        _write(replace(image, names=tuple(one for one in image.names if one != name)))
+        return []
+    cache.discard(image.folder)
+    return [image.folder]
+
+
+def _stored(kernel: bytes, taken: dict[str, bytes], version: str, name: str) -> Image:
+    digest = hashlib.sha256(kernel)
+    for path, content in taken.items():
+        digest.update(path.encode() + b"\0" + content)
+    place = folder() / digest.hexdigest()[: cache.SHORT]
+    with cache.making(place, lambda: None) as partial:
+        if partial is not None:
+            (partial / "kernel").write_bytes(kernel)
+            (partial / "modules").mkdir()
+            for path, content in taken.items():
+                (partial / "modules" / path).write_bytes(content)
+    former = _read(place)
+    names = (*(former.names if former else ()), name)
+    return Image(place, digest.hexdigest(), tuple(dict.fromkeys(names)), version, "", ())
+
+
+def _described(image: Image, origin: str, qdiscs: tuple[str, ...]) -> Image:
+    """The image with its description, which is written. Another image loses the name."""
+    described = replace(image, origin=origin, qdiscs=qdiscs)
+    for other in images():
+        if other.folder != image.folder and image.names[-1] in other.names:
+            forget(other, image.names[-1])
+    _write(described)
+    return described
+
+
+def _version(kernel: bytes, wanted: str) -> str:
+    """The version that a kernel's file tells. Raises `InputError` if it is none for this machine."""
+    if kernel[:4] == b"\x7fELF" and (found := re.search(rb"Linux version (\S+) \(", kernel)):
+        return found[1].decode()
+    if kernel[_HEADER_AT : _HEADER_AT + 4] != b"HdrS":
+        raise InputError(f"{wanted}: no kernel", _EXPECTED, "the kernel of this machine is in /boot, or in its package")
+    # The text lies as many bytes behind 0x200 as this number says.
+    at = 0x200 + struct.unpack_from("<H", kernel, _VERSION_AT)[0]
+    return kernel[at : kernel.index(b"\0", at)].decode(errors="replace").split()[0]
+
+
+def _read(place: Path) -> Image | None:
+    try:
+        told: dict[str, Any] = json.loads((place / "image.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if told.pop("format", None) != _FORMAT:
+        return None
+    lists = {key: tuple(value) for key, value in told.items() if isinstance(value, list)}
+    return Image(folder=place, **{**told, **lists})
+
+
+def _write(image: Image) -> None:
+    told = {"format": _FORMAT, "hash": image.hash, "names": image.names, "version": image.version,
+            "origin": image.origin, "qdiscs": image.qdiscs}  # fmt: skip
+    partial = image.folder / ".image.json"
+    partial.write_text(json.dumps(told, indent=2), encoding="utf-8")
+    partial.replace(image.folder / "image.json")

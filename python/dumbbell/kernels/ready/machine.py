@@ -1,0 +1,163 @@
+"""The virtual machine in which a ready kernel runs: QEMU without KVM, whose clock counts instructions.
+
+One instruction of the guest is 1 ns. While the guest waits, its clock jumps to the next timer. A busy host makes a run
+take longer, and changes nothing that the guest can see.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.errors import RunFailed
+
+TURNS: Final = Path(__file__).parents[1] / "qemu_turns.so"
+"""The crate `qemu-turns`: QEMU's threads take turns with it. Without it, one run of some 60 was another one."""
+QEMU: Final = "qemu-system-x86_64"
+PACKAGES: Final = "sudo apt-get install --no-install-recommends qemu-system-x86"
+MEMORY: Final = 512 << 20
+"""Memory of the kernel, in bytes."""
+SHARED: Final = 1 << 30
+"""Memory that host and guest share, behind the kernel's: bytes. Only what is written takes room."""
+OUTPUT: Final = 64 << 20
+INPUT: Final = 64 << 10
+EVENTS: Final = 32 << 20
+ORDERS: Final = 4 << 10
+"""Places in the shared memory: crates/ready-init/src/shared.rs."""
+STATE_AT: Final = 0
+ORDERS_AT: Final = 8
+INPUT_AT: Final = 16
+EVENTS_AT: Final = 24
+OUTPUT_AT: Final = 32
+"""Places of the state and of the lengths, little-endian numbers of 64 bits."""
+READY: Final = 1
+DONE: Final = 2
+_ANSWER_S: Final = 120.0
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A kernel that was booted once, and all that its runs start from."""
+
+    qemu: Path
+    image: Path
+    """The kernel, as QEMU loads it."""
+    initrd: Path
+    snapshot: Path
+
+    def command(self, shared: str, log: str, monitor: int) -> list[str]:
+        """The command line of a machine that goes on from the snapshot, as soon as [`resume`] says so."""
+        return [*command(self.qemu, self.image, self.initrd, shared, log, monitor), "-incoming", "defer"]
+
+
+def command(qemu: Path, image: Path, initrd: Path, shared: str, log: str, monitor: int) -> list[str]:
+    """The command line of a machine that waits for the order to go on. Each machine of a snapshot has the same devices.
+
+    Args:
+        qemu: the program.
+        image: the kernel.
+        initrd: its root file system.
+        shared: the file of the shared memory.
+        log: the file that takes what the kernel says.
+        monitor: descriptor of the socket on which QEMU takes orders.
+    """
+    arguments = [
+        *("console=ttyS0", "quiet", "panic=-1", "tsc=reliable", "nokaslr", "numa=off"),
+        *(f"memmap={SHARED}${MEMORY}", f"dumbbell.shared={MEMORY},{SHARED}"),
+    ]
+    return [
+        *(str(qemu), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        # The names of its threads are how `TURNS` knows them.
+        *("-S", "-name", "dumbbell,debug-threads=on"),
+        *("-machine", "pc", "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"),
+        # A kernel gets random numbers from QEMU as it boots, and programs from the CPU: neither may be the host's.
+        *("-seed", "1", "-cpu", "max,-rdrand,-rdseed", "-rtc", "base=2026-01-01T00:00:00,clock=vm"),
+        *("-m", f"{(MEMORY + SHARED) >> 20}", "-object", f"memory-backend-ram,id=own,size={MEMORY}"),
+        *("-object", f"memory-backend-file,id=shared,size={SHARED},share=on,mem-path={shared}"),
+        *("-numa", "node,memdev=own", "-numa", "node,memdev=shared"),
+        *("-device", "pvpanic", "-action", "panic=pause", "-serial", f"file:{log}"),
+        *("-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"),
+        *("-kernel", str(image), "-initrd", str(initrd), "-append", " ".join(arguments)),
+    ]
+
+
+def qemu() -> Path:
+    """The program. Raises `RunFailed` where it is not installed."""
+    found = shutil.which(QEMU)
+    if found is None:
+        raise RunFailed(f"{QEMU} is not installed", "a kernel of somebody else runs in a virtual machine", PACKAGES)
+    return Path(found)
+
+
+def qemu_version() -> str:
+    """The version of the installed QEMU. Raises `RunFailed` where there is none."""
+    return version(qemu())
+
+
+@cache
+def version(program: Path) -> str:
+    """QEMU's version with its package, as it tells it: `7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)`."""
+    told = subprocess.run([str(program), "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"version (.*)", told)
+    return found[1] if found else told.strip()
+
+
+class Monitor:
+    """QEMU's end of a machine: orders and events, as JSON lines (QMP)."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        """Take the connection over, and the greeting."""
+        connection.settimeout(_ANSWER_S)
+        self._lines = connection.makefile("rw", encoding="utf-8")
+        self._read()
+        self("qmp_capabilities")
+        # The shared memory is no part of a snapshot: it is this run's.
+        self("migrate-set-capabilities", capabilities=[{"capability": "x-ignore-shared", "state": True}])
+
+    def __call__(self, order: str, **arguments: Any) -> Any:
+        """Give an order; the answer. Raises `OSError` if there is none, or if it is an error."""
+        self._lines.write(json.dumps({"execute": order, "arguments": arguments}) + "\n")
+        self._lines.flush()
+        while True:
+            told = self._read()
+            if "error" in told:
+                raise OSError(f"{order}: {told['error'].get('desc')}")
+            if "return" in told:
+                return told["return"]
+
+    def until(self, event: str) -> None:
+        """Wait for an event. Raises `OSError` if the machine ends before."""
+        while self._read().get("event") != event:
+            pass
+
+    def moved(self) -> None:
+        """Wait until a snapshot is written or read. Raises `OSError` if that fails."""
+        while True:
+            status = self("query-migrate").get("status")
+            if status == "completed":
+                return
+            if status == "failed":
+                raise OSError("the snapshot cannot be moved")
+            time.sleep(0.005)
+
+    def _read(self) -> dict[str, Any]:
+        line = self._lines.readline()
+        if not line:
+            raise OSError("the virtual machine has ended")
+        told: dict[str, Any] = json.loads(line)
+        return told
+
+
+def resume(monitor: Monitor, snapshot: Path) -> None:
+    """Let a machine go on from its snapshot. Raises `OSError`."""
+    monitor("migrate-incoming", uri=f"exec:cat '{snapshot}'")
+    monitor.moved()
+    monitor("cont")

@@ -1,0 +1,54 @@
+"""Flows over IPv6 by the kernel: they are recorded, marked and answered as those over IPv4, beside them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import polars as pl
+import pytest
+from graphs import flow, graph, link
+from harness import Place
+
+import dumbbell
+from dumbbell.engines.names import VIRTUAL
+
+SCENARIO = graph(
+    link("h1", "r1"),
+    link("h3", "r1"),
+    link("r1", "r2", "core", rate="20 Mbit/s", delay="5 ms", buffer="2 bdp", mark="10 %"),
+    link("r2", "h2"),
+    link("r2", "h4"),
+    flow("h1", "h2", id="reno", ip=6, cc="reno", ecn=True),
+    flow("h1", "h2", id="cubic", ip=6, ecn=True),
+    flow("h3", "h4", id="old"),
+    flow("h3", "h4", id="udp", ip=6, protocol="udp", rate="1 Mbit/s", ecn="ect0"),
+    flow("h3", "h2", id="icmp", ip=6, protocol="ping", interval="50 ms"),
+    flow("h2", "h3", id="echo", ip=6, protocol="ping", echo="udp", interval="50 ms"),
+    name="six",
+    duration="3 s",
+    ipv6=True,
+)
+
+
+def check(run: dumbbell.Run) -> None:
+    """Every flow has its packets on the limited link, and was answered."""
+    packets = run.packets.filter(pl.col("link") == "core")
+    largest = dict(packets.group_by("flow").agg(pl.col("payload_bytes").max()).iter_rows())
+    found = {flow: largest[flow] for flow in ("reno", "cubic", "old", "udp", "icmp")}
+    assert found == {"reno": 1428, "cubic": 1428, "old": 1448, "udp": 1452, "icmp": 56}
+    report = json.loads((run.directory / "traffic.json").read_text())
+    flows = {one["id"]: one for one in report["flows"]}
+    assert all(one["error"] is None and one["received_bytes"] > 0 for one in flows.values())
+    assert flows["udp"]["udp"]["ce_packets"] > 0
+    assert flows["icmp"]["ping"]["answered_packets"] > 0
+    assert flows["echo"]["ping"]["answered_packets"] > 0
+
+
+@pytest.mark.parametrize("path", ["wire", "gso"])
+def test_flows_of_both_versions_share_a_link(anyone: Place, path: str) -> None:
+    check(anyone.run(SCENARIO, f"--set=emulate.path={path}"))
+
+
+def test_flows_of_both_versions_share_a_link_in_virtual_time(here: Place) -> None:
+    check(dumbbell.run(tomllib.loads(SCENARIO), directory=here.directory / "runs", engine=VIRTUAL, report=False))

@@ -1,0 +1,127 @@
+"""Links of the kernel's own: where they go into the plan, and every key that they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from refused import BASE, refused
+
+import dumbbell
+from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.engines.registry import engine
+from dumbbell.engines.virtual import refusals
+from dumbbell.kernels import Kernel
+from dumbbell.plan import expand, wire
+
+KERNELS = '[emulate]\nlinks = "kernel"\n'
+FOREIGN = {
+    'jitter = "1 ms"': "netem's jitter reorders packets, and nothing tells then which ones it lost",
+    'reorder = "1 %"': "netem's gap counts otherwise than ours, and nothing tells then which packets it lost",
+    'duplicate = "1 %"': "netem's copies enter another place than ours",
+    'corrupt = "1 %"': "the kernel does not tell which packets it changed",
+    'mark = "1 %"': "netem marks no packets at random but in place of losses",
+    'policer = { rate = "8 Mbit/s", burst = "30 kB" }': "tbf is the only bucket of tokens on the kernel's links",
+    'slots = { interval = "2 ms" }': "netem's slots begin and end otherwise than ours",
+    'delay = "10000500 ns"': "the delay of bottleneck is 10.0005 ms, and tc counts whole microseconds",
+    'overhead = "4 B"': "tbf counts overhead in the rate but not in the buffer",
+    'queue = "drop-head"': "of the kernel's queues drop-tail and codel can be had, and not drop-head",
+    'queue = "fq-codel"': "of the kernel's queues drop-tail and codel can be had, and not fq-codel",
+    'queue = { kind = "drop-tail", ce_threshold = "30 kB" }': "the kernel's drop-tail marks no packets",
+    'queue = { kind = "codel", target = "1500 ns" }': "1.5 us is not given to tc, which counts whole microseconds",
+    'queue = { kind = "codel", ecn = true, ce_threshold = "1 ms" }': "nothing tells for which of two reasons",
+    'loss = { model = "correlated", rate = "1 %", correlation = "25 %" }': "netem has no losses like correlated",
+    'loss = ["1 %", "2 %"]': "netem has one process of loss at a place",
+}
+
+
+def kernel_with(*qdiscs: str) -> Kernel:
+    nowhere = Path("/nowhere/linux")
+    named = {"name": "6.12", "version": "6.12.94", "hash": "ab" * 32}
+    return Kernel(**named, path=nowhere, patches=(), algorithms=("cubic",), sysctls=(), qdiscs=qdiscs)
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def link(keys: str) -> str:
+    return BASE.replace("[[flows]]", f"{keys}\n\n[[flows]]") + KERNELS
+
+
+@pytest.mark.parametrize("keys", FOREIGN)
+def test_a_key_that_no_discipline_obeys_is_refused(keys: str) -> None:
+    key = keys.partition(" =")[0]
+    said = refused(link(keys))
+    assert said.startswith(f"my.toml:12: topology.bottleneck.{key}")
+    assert FOREIGN[keys] in said
+    assert 'hint: change the key, or links = "ours"' in said
+
+
+def test_codel_is_the_kernels_if_the_buffer_is_in_packets() -> None:
+    text = link('queue = { kind = "codel", ecn = true }')
+    Path("my.toml").write_text(text)
+    plan = expand(dumbbell.load("my.toml"))
+    assert plan.emulate.links == "kernel"
+    said = refused(text.replace('"100 packets"', '"30 kB"'))
+    assert "topology.bottleneck.buffer" in said
+    assert "the kernel's CoDel counts packets, and the buffer of bottleneck has another unit" in said
+    assert 'hint: give the buffer in packets, or links = "ours"' in said
+
+
+def test_a_rate_that_changes_is_refused() -> None:
+    rate = '{ steps = [["0 s", "5 Mbit/s"], ["1 s", "9 Mbit/s"]] }'
+    text = (BASE + KERNELS).replace('"10 Mbit/s"', rate).replace('"100 packets"', '"30 kB"')
+    assert "topology.bottleneck.rate: tbf has a constant rate" in refused(text)
+
+
+def test_the_other_direction_is_refused_where_it_stands() -> None:
+    text = link('\n[topology.bottleneck.reverse]\nqueue = "pie"')
+    said = refused(text)
+    assert said.startswith("my.toml:14: topology.bottleneck.reverse.queue")
+    assert "of the kernel's queues drop-tail and codel can be had, and not pie" in said
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('[[events]]\nat = "1 s"\nrate = "5 Mbit/s"\n', "my.toml:15: events.0: the kernel's links stay as they are"),
+        ('path = "gso"\n', 'my.toml:17: emulate.path = "gso": the kernel\'s links carry packets one by one'),
+    ],
+)
+def test_what_is_not_a_key_of_a_link_is_refused(more: str, said: str) -> None:
+    text = BASE + (KERNELS + more if more.startswith("path") else more + KERNELS)
+    assert said in refused(text)
+
+
+def test_a_plan_of_our_links_has_no_word_of_it() -> None:
+    Path("ours.toml").write_text(BASE + '[emulate]\nlinks = "ours"\n')
+    Path("base.toml").write_text(BASE)
+    texts = [wire.text(expand(dumbbell.load(name))) for name in ("ours.toml", "base.toml")]
+    assert texts[0] == texts[1]
+    assert '"links": "kernel"' not in texts[0].replace('":"', '": "')
+
+
+def test_packets_cross_one_by_one_at_any_rate() -> None:
+    Path("fast.toml").write_text((BASE + KERNELS).replace("10 Mbit/s", "10 Gbit/s"))
+    plan = expand(dumbbell.load("fast.toml"))
+    assert (plan.emulate.links, plan.emulate.path) == ("kernel", "wire")
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [(EMULATE, "in real time links are dumbbell's own"), (SIMULATE, "a simulation has no kernel")]
+)
+def test_other_engines_refuse_them(name: str, what: str) -> None:
+    Path("my.toml").write_text(BASE + KERNELS)
+    scenario = dumbbell.load("my.toml")
+    said = [problem.text() for problem in engine(name).check(scenario, expand(scenario))]
+    assert any(what in text and "--engine virtual" in text for text in said), said
+
+
+def test_a_kernel_without_a_discipline_is_refused() -> None:
+    Path("my.toml").write_text(BASE + KERNELS)
+    scenario = dumbbell.load("my.toml")
+    (problem,) = refusals.check(scenario, kernel_with("fq", "tbf"))
+    assert "the kernel 6.12 lacks netem" in problem.text()
+    assert not list(refusals.check(scenario, kernel_with("netem", "tbf")))
