@@ -32,6 +32,7 @@ case "$*" in
     ;;
 esac
 """
+NOTHING = "#!/bin/sh\nexit 1\n"
 FOLDERS = ("include/linux", "arch/um", "arch/x86/include", "arch/x86/um", "net", "lib", "kernel", "mm", "fs", "scripts")
 
 
@@ -53,10 +54,11 @@ def fake_tree(at: Path, version: str = "6.12.7") -> Path:
 
 
 def fake_make(folder: Path) -> Path:
-    """A folder for PATH, with a make that pretends."""
+    """A folder for PATH, with a make that pretends, and with the tools that it never calls: a machine may lack them."""
     folder.mkdir()
-    (folder / "make").write_text(MAKE)
-    (folder / "make").chmod(0o755)
+    for name, text in {"flex": NOTHING, "bison": NOTHING, "bc": NOTHING, "make": MAKE}.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
     return folder
 
 
