@@ -65,10 +65,12 @@ static struct sk_buff *make_skb(struct net_device *dev, size_t len, size_t heade
 	return skb;
 }
 
-/* Softirqs are off. */
+/* Softirqs are off. An interface without a carrier has one that is built in, which drops all and says nothing. */
 static bool has_qdisc(const struct net_device *dev)
 {
-	return rcu_dereference_bh(netdev_get_tx_queue(dev, 0)->qdisc)->enqueue;
+	const struct Qdisc *qdisc = rcu_dereference_bh(netdev_get_tx_queue(dev, 0)->qdisc);
+
+	return qdisc->enqueue && !(qdisc->flags & TCQ_F_BUILTIN);
 }
 
 static int links_send(unsigned int port, const struct dumbbell_part *parts, unsigned long count, int vnet)
