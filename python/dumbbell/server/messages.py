@@ -1,0 +1,660 @@
+"""What the browser and the server say to each other: one model for each message and each reply.
+
+TypeScript's types in `web/ui/messages.ts` are made from these models (`make generate`). Messages about runs, studies,
+labs and terminals are in `run_messages`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Key = list[str | int]
+"""The way to a value in a scenario: `["topology", "links", 0, "rate"]`."""
+
+
+class Message(BaseModel):
+    """Base of all messages: no unknown keys, and nothing is converted to another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+class Problem(Message):
+    """One thing that is wrong, in the words of the command line. Also what a refused request answers, with 4xx."""
+
+    what: str
+    """The first line: the place, the key and its value, and what is wrong with it."""
+    why: str = ""
+    hint: str = ""
+    wrong: str = ""
+    """What is wrong, without the place and the key; for a badge or below a field."""
+    key: Key | None = None
+    """The scenario's key that it is about."""
+    line: int | None = None
+    """The line in the document's text, from 1."""
+    column: int | None = None
+    """The first character's column, from 1."""
+    length: int | None = None
+    """Number of characters, all in this line."""
+
+
+# The document
+
+
+class Point(Message):
+    """A place on the canvas: whole pixels."""
+
+    x: int
+    y: int
+
+
+class Annotation(Message):
+    """A text, or a frame around a group, on the canvas."""
+
+    kind: Literal["text", "group"]
+    x: int
+    y: int
+    width: int = 0
+    height: int = 0
+    text: str = ""
+
+
+class Layout(Message):
+    """Where things are drawn: `mine.layout.json` beside `mine.toml`. Nodes that are missing are laid out by themselves."""
+
+    nodes: dict[str, Point] = {}
+    annotations: list[Annotation] = []
+
+
+class DrawnNode(Message):
+    """A node of the drawing."""
+
+    name: str
+    kind: Literal["host", "switch", "router"]
+    key: Key
+    """The place of its keys: `["topology", "nodes", "h1"]`. It need not be written: `topology.nodes.h1` of a preset."""
+    given: bool
+    """True if the scenario's preset or GraphML file makes it: it can't be changed on its own before `free`."""
+    written: dict[str, Any]
+    """Its table as it stands in the file."""
+    addresses: list[str]
+    """Addresses of its interfaces with the lengths of their prefixes, written or assigned."""
+    interfaces: list[str] = []
+    """Names of its interfaces, in the order of its links; empty where the core forwards packets."""
+    problems: int = 0
+    """The number of problems that are about it."""
+
+
+class DrawnDirection(Message):
+    """What holds in one direction of a link, defaults filled in, in words with units."""
+
+    name: str
+    """The direction's name in events, tables and plots: `h1-s1`."""
+    rate: str
+    delay: str
+    buffer: str
+    queue: str
+    loss: str
+    besides: list[str]
+    """Further impairments: jitter, reordering, ..."""
+    transparent: bool
+    """True if nothing can happen to a packet there: no limit, no delay, no loss."""
+
+
+class DrawnLink(Message):
+    """A link of the drawing: two directions."""
+
+    key: Key
+    """The place of its keys: `["topology", "links", 0]`; several links of a preset have the same."""
+    between: tuple[str, str] = Field(strict=False)
+    given: bool
+    """True if a preset or a GraphML file makes it."""
+    forward: DrawnDirection | None
+    """From the first of `between` to the second; null while the scenario has problems that leave it unknown."""
+    back: DrawnDirection | None
+    written: dict[str, Any]
+    """Its table as it stands in the file."""
+    name: str | None = None
+    """Its name, if the scenario gives it one."""
+    problems: int = 0
+
+
+class DrawnFlow(Message):
+    """An entry of `[[flows]]`."""
+
+    key: Key
+    name: str
+    """Its id: the given one, or `f1`, `f2`, ... by position."""
+    sender: str
+    """As written in `from`; `s*` stands for several."""
+    receiver: str
+    protocol: Literal["tcp", "udp", "ping", "command"]
+    congestion_control: str | None
+    """The congestion control's label; null without one. A mix: its parts with `+` between them."""
+    connections: int
+    start: str
+    written: dict[str, Any]
+    problems: int = 0
+
+
+class Drawing(Message):
+    """What the canvas and the outline show, worked out by the server from the scenario."""
+
+    topology: str
+    """The topology's kind: `graph`, `dumbbell`, ..."""
+    free: bool
+    """True if nodes and links can be added and removed: the kind is `graph`."""
+    nodes: list[DrawnNode]
+    links: list[DrawnLink]
+    flows: list[DrawnFlow]
+    current: bool = True
+    """False if the text has problems that hide what it means: this is the last drawing that it had."""
+
+
+class Document(Message):
+    """The whole state of an open scenario: each event of the topic `document/PATH`."""
+
+    path: str
+    """Relative to the workspace, with `/`."""
+    text: str
+    revision: int
+    saved: bool
+    """True if the file on disk holds this text, and the layout's file this layout."""
+    save_problem: Problem | None = None
+    """Why it could not be saved; edits are kept, and it is tried again."""
+    on_disk: str | None = None
+    """The file's text, if another program changed it while this one had changes, too: `resolve` decides."""
+    can_undo: bool
+    can_redo: bool
+    undo: str = ""
+    """What `undo` would take back, in words: `set topology.links.0.rate`."""
+    redo: str = ""
+    layout: Layout
+    drawing: Drawing | None
+    """Null until the text has meant something for the first time."""
+    problems: list[Problem]
+    """Why it can't be run, in the order of the scenario's keys."""
+    lacks: list[Problem]
+    """What this machine lacks to run it with the engine `emulate`, each with its fix."""
+    duration_s: float | None = None
+    """How long traffic flows."""
+    study_runs: int | None = None
+    """If it varies or repeats: the least number of runs. Null for a single run."""
+    runs_programs: list[str] = []
+    """The commands and programs in it that a run executes on this machine, to be shown before the first run of a
+    foreign file."""
+    trusted: bool = True
+    """False if this text comes from elsewhere and its programs have not been agreed to."""
+
+
+# Commands
+
+
+class Set(Message):
+    """Write a value. Tables on the way to it are made."""
+
+    do: Literal["set"] = "set"
+    key: Key
+    value: Any
+    """Text, number, truth value, list or table (an object), as JSON says it."""
+
+
+class Unset(Message):
+    """Remove a key. Nothing happens if it is not there."""
+
+    do: Literal["unset"] = "unset"
+    key: Key
+
+
+class AddNode(Message):
+    """Add a node to a free topology."""
+
+    do: Literal["add_node"] = "add_node"
+    kind: Literal["host", "switch", "router"]
+    name: str | None = None
+    """Null: the next free one: `h1`, `s1`, `r1`, ..."""
+    at: Point | None = None
+    values: dict[str, Any] = {}
+    """Further keys."""
+
+
+class RemoveNode(Message):
+    """Remove a node with its links, flows, settings and events: one step."""
+
+    do: Literal["remove_node"] = "remove_node"
+    name: str
+
+
+class RenameNode(Message):
+    """Rename a node wherever the scenario names it."""
+
+    do: Literal["rename_node"] = "rename_node"
+    name: str
+    to: str
+
+
+class AddLink(Message):
+    """Add a link to a free topology."""
+
+    do: Literal["add_link"] = "add_link"
+    between: tuple[str, str] = Field(strict=False)
+    values: dict[str, Any] = {}
+
+
+class RemoveLink(Message):
+    """Remove a link, and the events that name it."""
+
+    do: Literal["remove_link"] = "remove_link"
+    key: Key
+    """`["topology", "links", 0]`."""
+
+
+class AddFlow(Message):
+    """Add an entry to `[[flows]]`."""
+
+    do: Literal["add_flow"] = "add_flow"
+    sender: str
+    receiver: str
+    values: dict[str, Any] = {}
+
+
+class RemoveFlow(Message):
+    """Remove an entry of `[[flows]]`."""
+
+    do: Literal["remove_flow"] = "remove_flow"
+    key: Key
+    """`["flows", 0]`."""
+
+
+class AddItem(Message):
+    """Add an entry to a list of tables: `events`, `programs`, `expect`. `at`: its place; null: behind the last."""
+
+    do: Literal["add_item"] = "add_item"
+    key: Key
+    """The list's key: `["events"]`."""
+    value: Any
+    at: int | None = None
+
+
+class RemoveItem(Message):
+    """Remove an entry of a list."""
+
+    do: Literal["remove_item"] = "remove_item"
+    key: Key
+    """`["events", 0]`."""
+
+
+class Move(Message):
+    """Put nodes elsewhere on the canvas. It changes the layout only."""
+
+    do: Literal["move"] = "move"
+    nodes: dict[str, Point]
+
+
+class Annotate(Message):
+    """Replace all annotations of the layout."""
+
+    do: Literal["annotate"] = "annotate"
+    annotations: list[Annotation]
+
+
+class ReplaceText(Message):
+    """Replace the text, as typing does. What is typed without a pause of 500 ms is one step of undo."""
+
+    do: Literal["replace_text"] = "replace_text"
+    text: str
+
+
+class Free(Message):
+    """Write the network that a preset stands for as nodes and links (`kind = "graph"`)."""
+
+    do: Literal["free"] = "free"
+
+
+class Batch(Message):
+    """Several commands as one step: all of them, or none."""
+
+    do: Literal["batch"] = "batch"
+    commands: list[
+        Annotated[
+            Set
+            | Unset
+            | AddNode
+            | RemoveNode
+            | RenameNode
+            | AddLink
+            | RemoveLink
+            | AddFlow
+            | RemoveFlow
+            | AddItem
+            | RemoveItem
+            | Move
+            | Annotate
+            | ReplaceText
+            | Free,
+            Field(discriminator="do"),
+        ]
+    ]
+    label: str = ""
+    """What undo calls it: `paste 10 nodes`."""
+
+
+class Undo(Message):
+    """Take back the last step, whoever made it."""
+
+    do: Literal["undo"] = "undo"
+
+
+class Redo(Message):
+    """Make the step again that was taken back last."""
+
+    do: Literal["redo"] = "redo"
+
+
+class Save(Message):
+    """Write the file now, instead of in 300 ms."""
+
+    do: Literal["save"] = "save"
+
+
+class Resolve(Message):
+    """Both the file and the document have changed: take `mine` or `disk`. The other one can be had by undo."""
+
+    do: Literal["resolve"] = "resolve"
+    take: Literal["mine", "disk"]
+
+
+class Trust(Message):
+    """Agree to the programs of this text: it may run here."""
+
+    do: Literal["trust"] = "trust"
+
+
+Command = Annotated[
+    Set
+    | Unset
+    | AddNode
+    | RemoveNode
+    | RenameNode
+    | AddLink
+    | RemoveLink
+    | AddFlow
+    | RemoveFlow
+    | AddItem
+    | RemoveItem
+    | Move
+    | Annotate
+    | ReplaceText
+    | Free
+    | Batch
+    | Undo
+    | Redo
+    | Save
+    | Resolve
+    | Trust,
+    Field(discriminator="do"),
+]
+
+
+# The socket
+
+
+class Subscribe(Message):
+    """Get the events of a topic: `document/PATH`, `run/ID`, `study/ID`, `lab/ID`, `files`."""
+
+    id: int
+    do: Literal["subscribe"] = "subscribe"
+    topic: str
+    since: int | None = None
+    """The number of the first event wanted, for topics that keep theirs; null: from now on."""
+
+
+class Unsubscribe(Message):
+    """Get no more events of a topic."""
+
+    id: int
+    do: Literal["unsubscribe"] = "unsubscribe"
+    topic: str
+
+
+class SendCommand(Message):
+    """Change a document."""
+
+    id: int
+    do: Literal["command"] = "command"
+    topic: str
+    base: int | None = None
+    """The revision that the client saw. A change of an older one is refused as `stale`. `undo`, `redo`, `save`,
+    `resolve` and `trust` need none."""
+    command: Command
+
+
+Request = Annotated[Subscribe | Unsubscribe | SendCommand, Field(discriminator="do")]
+"""What a client sends."""
+
+
+class Ack(Message):
+    """A request was carried out."""
+
+    id: int
+    type: Literal["ack"] = "ack"
+    revision: int | None = None
+    """Of a document: its revision now."""
+    made: list[Key] = []
+    """The keys of what a command added, so that it can be selected."""
+
+
+class Reject(Message):
+    """A request was refused, and nothing has changed."""
+
+    id: int | None
+    type: Literal["reject"] = "reject"
+    revision: int | None = None
+    """Of a document: its revision now. Its state comes as an event."""
+    why: Literal["stale", "problem"]
+    problem: Problem | None = None
+
+
+class TopicEvent(Message):
+    """Something happened."""
+
+    type: Literal["event"] = "event"
+    topic: str
+    event: Any
+    """`document/PATH`: a `Document`. `files`: a `FilesChanged`."""
+
+
+class Ping(Message):
+    """Every 20 s, so that a dead connection is noticed; no answer is needed."""
+
+    type: Literal["ping"] = "ping"
+
+
+class FilesChanged(Message):
+    """Files or folders of the workspace came, went or changed: get the list again."""
+
+    folders: list[str]
+    """Those whose lists changed; `""` is the workspace itself."""
+
+
+Reply = Annotated[Ack | Reject | TopicEvent | Ping, Field(discriminator="type")]
+"""What the server sends."""
+
+
+# HTTP
+
+
+class Login(Message):
+    """`POST /api/login`: the token of the URL's fragment. The answer sets the cookie."""
+
+    token: str = Field(max_length=200)
+
+
+class Engine(Message):
+    """An engine that runs scenarios."""
+
+    name: str
+    description: str
+
+
+class About(Message):
+    """`GET /api/about`."""
+
+    version: str
+    core: str
+    """The compiled core's version."""
+    assets: str
+    """The page's version: if it is another than the page's own, reload."""
+    workspace: str
+    """Absolute path."""
+    engines: list[Engine]
+    algorithms: list[str]
+    """Congestion controls that come with dumbbell or that this kernel has, for completion."""
+    root: bool
+    """True if the server runs as root."""
+
+
+class Check(Message):
+    """`GET /api/doctor`: one thing that this machine can do or lacks."""
+
+    name: str
+    state: str
+    """`ok`, `missing`, ..."""
+    text: str
+    fix: str = ""
+
+
+class FileEntry(Message):
+    """A file or a folder of the workspace."""
+
+    path: str
+    name: str
+    kind: Literal["folder", "scenario", "run", "study", "file"]
+    bytes: int | None = None
+    modified: float
+    """Seconds since 1970."""
+    title: str = ""
+    """A scenario's description."""
+
+
+class Files(Message):
+    """`GET /api/files?dir=`."""
+
+    dir: str
+    entries: list[FileEntry]
+
+
+class NewFile(Message):
+    """`POST /api/files`: a scenario from a text or from a template. Refused if the path exists."""
+
+    do: Literal["new"] = "new"
+    path: str
+    text: str | None = Field(default=None, max_length=2_000_000)
+    layout: Layout | None = None
+    template: str | None = None
+    foreign: bool = False
+    """True if the text came from elsewhere: its programs are asked about before they run."""
+
+
+class CopyFile(Message):
+    """`POST /api/files`: copy a file with its layout."""
+
+    do: Literal["copy"] = "copy"
+    path: str
+    to: str
+
+
+class RenameFile(Message):
+    """`POST /api/files`: rename a file with its layout. Open documents follow."""
+
+    do: Literal["rename"] = "rename"
+    path: str
+    to: str
+
+
+class DeleteFile(Message):
+    """`POST /api/files`: move a file with its layout to the folder `.trash`."""
+
+    do: Literal["delete"] = "delete"
+    path: str
+
+
+class NewFolder(Message):
+    """`POST /api/files`: make a folder."""
+
+    do: Literal["folder"] = "folder"
+    path: str
+
+
+FileChange = Annotated[NewFile | CopyFile | RenameFile | DeleteFile | NewFolder, Field(discriminator="do")]
+
+
+class Template(Message):
+    """`GET /api/templates`: something to begin with."""
+
+    name: str
+    title: str
+    group: Literal["start", "bundled"]
+    """`start`: small networks to draw on; `bundled`: the scenarios that come with dumbbell."""
+    nodes: int
+    links: int
+
+
+class Import(Message):
+    """`POST /api/import`: a network of another tool. Nothing is written."""
+
+    format: Literal["mn", "containerlab", "kathara", "mahimahi", "toml", "auto"] = "auto"
+    name: str
+    """The file's name."""
+    text: str | None = Field(default=None, max_length=8_000_000)
+    """The file's text; null: `path` in the workspace is read, which may be a folder."""
+    path: str | None = None
+
+
+class Imported(Message):
+    """The scenario that an import gives, and what it could not take over."""
+
+    name: str
+    """A path for it that is free."""
+    text: str
+    layout: Layout | None
+    notes: list[str]
+
+
+class Exported(Message):
+    """`GET /api/export?path=&as=`: a file for another tool, and what that can't say."""
+
+    name: str
+    text: str
+    notes: list[str]
+
+
+class PlanRequest(Message):
+    """`POST /api/plan`: plan a text or a file, with other values."""
+
+    path: str | None = None
+    text: str | None = Field(default=None, max_length=2_000_000)
+    overrides: dict[str, Any] = {}
+    """Dotted keys as `--set` takes them: `{"topology.bottleneck.rate": "5 Mbit/s"}`."""
+    engine: str | None = None
+
+
+class PlanTable(Message):
+    """A table of the plan, as `dumbbell plan` prints it."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+class Planned(Message):
+    """The plan, or why there is none."""
+
+    plan: dict[str, Any] | None
+    """As in `plan.json`."""
+    problems: list[Problem]
+    lacks: list[Problem]
+    tables: list[PlanTable]
+    command: str
+    """The same by the command line: `dumbbell run mine.toml --set ...`."""
