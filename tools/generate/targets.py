@@ -14,7 +14,18 @@ from typing import Any, Final
 from dumbbell import _core
 from dumbbell.report.model import Plots
 from dumbbell.report.study.payload import StudyPage
-from tools.generate import cellular, core_stub, lab_keys, manifests, message_types, plan_types, report_types, tables
+from dumbbell.server import messages
+from tools.generate import (
+    cellular,
+    core_stub,
+    lab_keys,
+    manifests,
+    message_types,
+    plan_types,
+    report_types,
+    server_types,
+    tables,
+)
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -45,6 +56,7 @@ TARGETS: Final = (
     Target("python/dumbbell/cc/manifests.py", "bpf/algorithms", lambda found: manifests.text(found["algorithms"])),
     Target("python/dumbbell/labs/keys.py", "python/dumbbell/scenario/topology", lambda _: lab_keys.text()),
     Target("web/charts/model.ts", "python/dumbbell/report", lambda _: report_types.text(Plots, StudyPage)),
+    Target("web/ui/messages.ts", "python/dumbbell/server", lambda _: server_types.text(messages)),
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),
     Target("python/dumbbell/statistics/metrics/declared.py", "crates/figures", tables.metrics_module),
     *(

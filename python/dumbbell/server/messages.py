@@ -20,6 +20,10 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
 
+class Asked(Message):
+    """Base of what the browser sends: a field with a default may be left out."""
+
+
 class Problem(Message):
     """One thing that is wrong, in the words of the command line. Also what a refused request answers, with 4xx."""
 
@@ -191,7 +195,7 @@ class Document(Message):
 # Commands
 
 
-class Set(Message):
+class Set(Asked):
     """Write a value. Tables on the way to it are made."""
 
     do: Literal["set"] = "set"
@@ -200,14 +204,14 @@ class Set(Message):
     """Text, number, truth value, list or table (an object), as JSON says it."""
 
 
-class Unset(Message):
+class Unset(Asked):
     """Remove a key. Nothing happens if it is not there."""
 
     do: Literal["unset"] = "unset"
     key: Key
 
 
-class AddNode(Message):
+class AddNode(Asked):
     """Add a node to a free topology."""
 
     do: Literal["add_node"] = "add_node"
@@ -219,14 +223,14 @@ class AddNode(Message):
     """Further keys."""
 
 
-class RemoveNode(Message):
+class RemoveNode(Asked):
     """Remove a node with its links, flows, settings and events: one step."""
 
     do: Literal["remove_node"] = "remove_node"
     name: str
 
 
-class RenameNode(Message):
+class RenameNode(Asked):
     """Rename a node wherever the scenario names it."""
 
     do: Literal["rename_node"] = "rename_node"
@@ -234,7 +238,7 @@ class RenameNode(Message):
     to: str
 
 
-class AddLink(Message):
+class AddLink(Asked):
     """Add a link to a free topology."""
 
     do: Literal["add_link"] = "add_link"
@@ -242,7 +246,7 @@ class AddLink(Message):
     values: dict[str, Any] = {}
 
 
-class RemoveLink(Message):
+class RemoveLink(Asked):
     """Remove a link, and the events that name it."""
 
     do: Literal["remove_link"] = "remove_link"
@@ -250,7 +254,7 @@ class RemoveLink(Message):
     """`["topology", "links", 0]`."""
 
 
-class AddFlow(Message):
+class AddFlow(Asked):
     """Add an entry to `[[flows]]`."""
 
     do: Literal["add_flow"] = "add_flow"
@@ -259,7 +263,7 @@ class AddFlow(Message):
     values: dict[str, Any] = {}
 
 
-class RemoveFlow(Message):
+class RemoveFlow(Asked):
     """Remove an entry of `[[flows]]`."""
 
     do: Literal["remove_flow"] = "remove_flow"
@@ -267,7 +271,7 @@ class RemoveFlow(Message):
     """`["flows", 0]`."""
 
 
-class AddItem(Message):
+class AddItem(Asked):
     """Add an entry to a list of tables: `events`, `programs`, `expect`. `at`: its place; null: behind the last."""
 
     do: Literal["add_item"] = "add_item"
@@ -277,7 +281,7 @@ class AddItem(Message):
     at: int | None = None
 
 
-class RemoveItem(Message):
+class RemoveItem(Asked):
     """Remove an entry of a list."""
 
     do: Literal["remove_item"] = "remove_item"
@@ -285,93 +289,34 @@ class RemoveItem(Message):
     """`["events", 0]`."""
 
 
-class Move(Message):
+class Move(Asked):
     """Put nodes elsewhere on the canvas. It changes the layout only."""
 
     do: Literal["move"] = "move"
     nodes: dict[str, Point]
 
 
-class Annotate(Message):
+class Annotate(Asked):
     """Replace all annotations of the layout."""
 
     do: Literal["annotate"] = "annotate"
     annotations: list[Annotation]
 
 
-class ReplaceText(Message):
+class ReplaceText(Asked):
     """Replace the text, as typing does. What is typed without a pause of 500 ms is one step of undo."""
 
     do: Literal["replace_text"] = "replace_text"
     text: str
 
 
-class Free(Message):
+class Free(Asked):
     """Write the network that a preset stands for as nodes and links (`kind = "graph"`)."""
 
     do: Literal["free"] = "free"
 
 
-class Batch(Message):
-    """Several commands as one step: all of them, or none."""
-
-    do: Literal["batch"] = "batch"
-    commands: list[
-        Annotated[
-            Set
-            | Unset
-            | AddNode
-            | RemoveNode
-            | RenameNode
-            | AddLink
-            | RemoveLink
-            | AddFlow
-            | RemoveFlow
-            | AddItem
-            | RemoveItem
-            | Move
-            | Annotate
-            | ReplaceText
-            | Free,
-            Field(discriminator="do"),
-        ]
-    ]
-    label: str = ""
-    """What undo calls it: `paste 10 nodes`."""
-
-
-class Undo(Message):
-    """Take back the last step, whoever made it."""
-
-    do: Literal["undo"] = "undo"
-
-
-class Redo(Message):
-    """Make the step again that was taken back last."""
-
-    do: Literal["redo"] = "redo"
-
-
-class Save(Message):
-    """Write the file now, instead of in 300 ms."""
-
-    do: Literal["save"] = "save"
-
-
-class Resolve(Message):
-    """Both the file and the document have changed: take `mine` or `disk`. The other one can be had by undo."""
-
-    do: Literal["resolve"] = "resolve"
-    take: Literal["mine", "disk"]
-
-
-class Trust(Message):
-    """Agree to the programs of this text: it may run here."""
-
-    do: Literal["trust"] = "trust"
-
-
-Command = Annotated[
+Edit = (
     Set
     | Unset
     | AddNode
@@ -387,6 +332,52 @@ Command = Annotated[
     | Annotate
     | ReplaceText
     | Free
+)
+"""A command that changes the text or the layout."""
+
+
+class Batch(Asked):
+    """Several commands as one step: all of them, or none."""
+
+    do: Literal["batch"] = "batch"
+    commands: list[Annotated[Edit, Field(discriminator="do")]]
+    label: str = ""
+    """What undo calls it: `paste 10 nodes`."""
+
+
+class Undo(Asked):
+    """Take back the last step, whoever made it."""
+
+    do: Literal["undo"] = "undo"
+
+
+class Redo(Asked):
+    """Make the step again that was taken back last."""
+
+    do: Literal["redo"] = "redo"
+
+
+class Save(Asked):
+    """Write the file now, instead of in 300 ms."""
+
+    do: Literal["save"] = "save"
+
+
+class Resolve(Asked):
+    """Both the file and the document have changed: take `mine` or `disk`. The other one can be had by undo."""
+
+    do: Literal["resolve"] = "resolve"
+    take: Literal["mine", "disk"]
+
+
+class Trust(Asked):
+    """Agree to the programs of this text: it may run here."""
+
+    do: Literal["trust"] = "trust"
+
+
+Command = Annotated[
+    Edit
     | Batch
     | Undo
     | Redo
@@ -400,7 +391,7 @@ Command = Annotated[
 # The socket
 
 
-class Subscribe(Message):
+class Subscribe(Asked):
     """Get the events of a topic: `document/PATH`, `run/ID`, `study/ID`, `lab/ID`, `files`."""
 
     id: int
@@ -410,7 +401,7 @@ class Subscribe(Message):
     """The number of the first event wanted, for topics that keep theirs; null: from now on."""
 
 
-class Unsubscribe(Message):
+class Unsubscribe(Asked):
     """Get no more events of a topic."""
 
     id: int
@@ -418,7 +409,7 @@ class Unsubscribe(Message):
     topic: str
 
 
-class SendCommand(Message):
+class SendCommand(Asked):
     """Change a document."""
 
     id: int
@@ -485,7 +476,7 @@ Reply = Annotated[Ack | Reject | TopicEvent | Ping, Field(discriminator="type")]
 # HTTP
 
 
-class Login(Message):
+class Login(Asked):
     """`POST /api/login`: the token of the URL's fragment. The answer sets the cookie."""
 
     token: str = Field(max_length=200)
@@ -545,7 +536,7 @@ class Files(Message):
     entries: list[FileEntry]
 
 
-class NewFile(Message):
+class NewFile(Asked):
     """`POST /api/files`: a scenario from a text or from a template. Refused if the path exists."""
 
     do: Literal["new"] = "new"
@@ -557,7 +548,7 @@ class NewFile(Message):
     """True if the text came from elsewhere: its programs are asked about before they run."""
 
 
-class CopyFile(Message):
+class CopyFile(Asked):
     """`POST /api/files`: copy a file with its layout."""
 
     do: Literal["copy"] = "copy"
@@ -565,7 +556,7 @@ class CopyFile(Message):
     to: str
 
 
-class RenameFile(Message):
+class RenameFile(Asked):
     """`POST /api/files`: rename a file with its layout. Open documents follow."""
 
     do: Literal["rename"] = "rename"
@@ -573,14 +564,14 @@ class RenameFile(Message):
     to: str
 
 
-class DeleteFile(Message):
+class DeleteFile(Asked):
     """`POST /api/files`: move a file with its layout to the folder `.trash`."""
 
     do: Literal["delete"] = "delete"
     path: str
 
 
-class NewFolder(Message):
+class NewFolder(Asked):
     """`POST /api/files`: make a folder."""
 
     do: Literal["folder"] = "folder"
@@ -601,7 +592,7 @@ class Template(Message):
     links: int
 
 
-class Import(Message):
+class Import(Asked):
     """`POST /api/import`: a network of another tool. Nothing is written."""
 
     format: Literal["mn", "containerlab", "kathara", "mahimahi", "toml", "auto"] = "auto"
@@ -630,7 +621,7 @@ class Exported(Message):
     notes: list[str]
 
 
-class PlanRequest(Message):
+class PlanRequest(Asked):
     """`POST /api/plan`: plan a text or a file, with other values."""
 
     path: str | None = None
