@@ -157,6 +157,8 @@ export interface Document {
   runs_programs: string[];
   /** False if this text comes from elsewhere and its programs have not been agreed to. */
   trusted: boolean;
+  /** What the text says, as JSON: forms show it. While the text is no TOML, what it said last. */
+  data: Record<string, unknown>;
 }
 
 /** Write a value. Tables on the way to it are made. */

@@ -1,0 +1,69 @@
+// Bundles the pages: those of reports as one script each, the application as modules whose names have the hash of their content.
+
+import { build } from "esbuild";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
+
+const PACKAGE = "../python/dumbbell";
+const COMMON = { bundle: true, minify: true, target: "es2022", legalComments: "inline", logLevel: "warning" };
+
+await build({
+  ...COMMON,
+  entryPoints: { report: "report/run.ts", study: "report/study.ts" },
+  format: "iife",
+  outdir: `${PACKAGE}/report/assets`,
+});
+
+/** The server gives `index.html` at `/`, and the rest, which a browser may keep for ever, below `/assets`. */
+const PAGE = `${PACKAGE}/server/page`;
+await rm(PAGE, { recursive: true, force: true });
+await mkdir(PAGE, { recursive: true });
+const built = await build({
+  ...COMMON,
+  entryPoints: { ui: "ui/main.tsx" },
+  format: "esm",
+  splitting: true,
+  jsx: "automatic",
+  define: { "process.env.NODE_ENV": '"production"' },
+  legalComments: "linked",
+  entryNames: "[name]-[hash]",
+  chunkNames: "[name]-[hash]",
+  assetNames: "[name]-[hash]",
+  outdir: `${PAGE}/assets`,
+  metafile: true,
+});
+
+const [path, { cssBundle }] = Object.entries(built.metafile.outputs).find(([, output]) => output.entryPoint === "ui/main.tsx");
+const asset = (name) => `/assets/${basename(name)}`;
+// What the entry needs at once is fetched at once, not one import after another.
+const needed = new Set();
+const follow = (name) => {
+  for (const { path: next, kind } of built.metafile.outputs[name].imports) {
+    if (kind !== "import-statement" || needed.has(next)) continue;
+    needed.add(next);
+    follow(next);
+  }
+};
+follow(path);
+const preloads = [...needed].map((name) => `<link rel="modulepreload" href="${asset(name)}">`).join("\n");
+await writeFile(
+  `${PAGE}/index.html`,
+  `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>dumbbell</title>
+<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath d='M11 16h10' stroke='%230b6aa8' stroke-width='4'/%3E%3Ccircle cx='7' cy='16' r='6' fill='%230b6aa8'/%3E%3Ccircle cx='25' cy='16' r='6' fill='%230b6aa8'/%3E%3C/svg%3E">
+<link rel="stylesheet" href="${asset(cssBundle)}">
+${preloads}
+<script type="module" src="${asset(path)}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript>This page needs JavaScript. All that it does, the command line does, too.</noscript>
+</body>
+</html>
+`,
+);

@@ -1,0 +1,36 @@
+// Everything that can be done, each declared once: the palette lists it, keys do it, the page of keys prints it.
+
+import type { IconName } from "./icons";
+
+export interface Action {
+  id: string;
+  title: string;
+  /** Heading under which the palette and the page of keys show it. */
+  group: string;
+  icon?: IconName;
+  /** Keys as they are printed, such as `Ctrl-Shift-Z`; the first ones are shown. */
+  keys?: readonly string[];
+  /** Single letters act only where no text is typed, and only in the canvas or the outline (WCAG 2.1.4). */
+  can?: () => boolean;
+  run: () => void;
+}
+
+const sources = new Set<() => readonly Action[]>();
+
+/** Offer actions until the function that this returns is called. `source` is asked each time. */
+export function offer(source: () => readonly Action[]): () => void {
+  sources.add(source);
+  return () => sources.delete(source);
+}
+
+/** What can be done now. */
+export function actions(): Action[] {
+  return [...sources].flatMap((source) => [...source()]);
+}
+
+/** Do what an action is for, if it can be done. */
+export function perform(action: Action): boolean {
+  if (action.can && !action.can()) return false;
+  action.run();
+  return true;
+}

@@ -1,0 +1,25 @@
+// The views: each is a module of its own, loaded when it is first shown.
+
+import type { ComponentType } from "react";
+import type { IconName } from "./icons";
+
+export interface ViewProps {
+  /** The segments of the hash behind the view's name. */
+  rest: string[];
+}
+
+export interface View {
+  title: string;
+  icon: IconName;
+  /** False: it is reached from others, and is not in the bar. */
+  listed: boolean;
+  load: () => Promise<{ default: ComponentType<ViewProps> }>;
+}
+
+export const VIEWS: Readonly<Record<string, View>> = {
+  files: { title: "Files", icon: "folder", listed: true, load: () => import("../files/view") },
+  edit: { title: "Editor", icon: "layout", listed: false, load: () => import("../editor/view") },
+  runs: { title: "Runs", icon: "play", listed: true, load: () => import("../runs/view") },
+  results: { title: "Compare", icon: "outline", listed: true, load: () => import("../results/view") },
+  labs: { title: "Labs", icon: "terminal", listed: true, load: () => import("../labs/view") },
+};

@@ -1,0 +1,3 @@
+export default function View() {
+  return null;
+}

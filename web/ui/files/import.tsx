@@ -1,0 +1,84 @@
+// Networks of other tools: what is taken over and what is not is said before anything is written.
+
+import { useEffect, useState, type ReactNode } from "react";
+import { post, problemOf } from "../api";
+import { Button, Dialog, ProblemText, toast } from "../app/parts";
+import { go } from "../app/route";
+import type { FileChange, Import, Imported, Problem } from "../messages";
+
+export function ImportDialog({ dir, file, onClose }: { dir: string; file: File | null; onClose: () => void }): ReactNode {
+  const [chosen, setChosen] = useState(file);
+  const [found, setFound] = useState<Imported | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [name, setName] = useState("");
+  useEffect(() => {
+    if (!chosen) return;
+    setFound(null);
+    setProblem(null);
+    void (async () => {
+      const body: Import = { name: chosen.name, text: await chosen.text() };
+      try {
+        const imported = await post<Imported>("/api/import", body);
+        setFound(imported);
+        setName(dir ? `${dir}/${imported.name}` : imported.name);
+      } catch (thrown) {
+        setProblem(problemOf(thrown));
+      }
+    })();
+  }, [chosen, dir]);
+  const make = async (): Promise<void> => {
+    if (!found) return;
+    const body: FileChange = { do: "new", path: name, text: found.text, layout: found.layout, foreign: true };
+    try {
+      await post("/api/files", body);
+      onClose();
+      go("edit", name);
+    } catch (thrown) {
+      toast(problemOf(thrown));
+    }
+  };
+  return (
+    <Dialog
+      title="Import a network"
+      onClose={onClose}
+      wide
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="main" disabled={!found} onClick={() => void make()}>
+            Save and open
+          </Button>
+        </>
+      }
+    >
+      <p>
+        MiniEdit (<code>.mn</code>), containerlab (<code>.clab.yml</code>), Kathará (<code>lab.conf</code>), a Mahimahi trace, or a scenario. Nothing is
+        written before you save, and no command in it is run.
+      </p>
+      <label className="drop">
+        <span>{chosen ? chosen.name : "Choose a file, or drop it here"}</span>
+        <input type="file" onChange={(event) => setChosen(event.target.files?.[0] ?? null)} />
+      </label>
+      {problem && <ProblemText problem={problem} />}
+      {found && (
+        <>
+          <label className="ask">
+            Save as
+            <input value={name} spellCheck={false} onChange={(event) => setName(event.target.value)} />
+          </label>
+          {found.notes.length > 0 && (
+            <>
+              <h3>Not taken over, or read in a way you should know of</h3>
+              <ul className="notes">
+                {found.notes.map((note) => (
+                  <li key={note}>{note}</li>
+                ))}
+              </ul>
+            </>
+          )}
+          <pre className="preview">{found.text}</pre>
+        </>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,33 @@
+// The application. The URL that `dumbbell ui` prints carries a token behind `#`: the page exchanges it for a cookie.
+
+import { createRoot } from "react-dom/client";
+import { post, problemOf, get } from "./api";
+import { App } from "./app/app";
+import { LoggedOut } from "./app/logged-out";
+import type { About } from "./messages";
+import { socket } from "./socket";
+import "./styles.css";
+
+async function login(): Promise<void> {
+  const token = /^#(?:\/?\??)token=([^&]+)/.exec(location.hash)?.[1];
+  if (!token) return;
+  // The token must not stay in the history.
+  history.replaceState(null, "", "#/");
+  await post("/api/login", { token: decodeURIComponent(token) });
+}
+
+async function main(): Promise<void> {
+  const place = document.getElementById("app");
+  if (!place) return;
+  const root = createRoot(place);
+  try {
+    await login();
+    const about = await get<About>("/api/about");
+    socket.start();
+    root.render(<App about={about} />);
+  } catch (thrown) {
+    root.render(<LoggedOut problem={problemOf(thrown)} />);
+  }
+}
+
+void main();
